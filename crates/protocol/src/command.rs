@@ -1,0 +1,473 @@
+//! What an assistant may ask of a tool, and how its arguments are read.
+//!
+//! Start at [`parse`]: it looks at raw arguments once and gives a
+//! [`Request`]. It checks what every tool has in common (the action, the id,
+//! what is missing); whether a value fits its parameter's schema is checked
+//! where the schema is compiled.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Arguments, HandleId, InvalidHandleId, Parameters};
+
+/// What may be done with a handle.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum HandleAction {
+    /// Start a tool under an id.
+    Spawn,
+    /// Read what is new.
+    Fetch,
+    /// Send input, or answer the open question.
+    Apply,
+    /// End it, tree and all.
+    Abort,
+}
+
+impl HandleAction {
+    /// All of them, in the order in which they are shown.
+    pub const ALL: [Self; 4] = [Self::Spawn, Self::Fetch, Self::Apply, Self::Abort];
+
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Spawn => "spawn",
+            Self::Fetch => "fetch",
+            Self::Apply => "apply",
+            Self::Abort => "abort",
+        }
+    }
+
+    /// The action of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|action| action.as_str() == name)
+    }
+}
+
+impl fmt::Display for HandleAction {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// The actions that a tool declares; none for a one-shot tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ActionSet(u8);
+
+impl ActionSet {
+    /// No action: the tool is one-shot only.
+    pub const NONE: Self = Self(0);
+
+    /// Every action.
+    pub fn all() -> Self {
+        HandleAction::ALL.into_iter().collect()
+    }
+
+    /// The tool declares this action.
+    pub fn contains(self, action: HandleAction) -> bool {
+        self.0 & (1 << action as u8) != 0
+    }
+
+    /// The tool declares nothing.
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The declared actions in their usual order.
+    pub fn iter(self) -> impl Iterator<Item = HandleAction> {
+        HandleAction::ALL
+            .into_iter()
+            .filter(move |action| self.contains(*action))
+    }
+}
+
+impl FromIterator<HandleAction> for ActionSet {
+    fn from_iter<I: IntoIterator<Item = HandleAction>>(actions: I) -> Self {
+        Self(
+            actions
+                .into_iter()
+                .fold(0, |set, action| set | 1 << action as u8),
+        )
+    }
+}
+
+/// What a tool looks like from outside: enough to write its schema and to
+/// read a call of it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ToolShape {
+    /// What a one-shot or a spawn takes.
+    pub parameters: Parameters,
+    /// What may be done with its handles.
+    pub actions: ActionSet,
+    /// The schema offers the call without `action` too. Such a call is
+    /// understood in any case.
+    pub one_shot: bool,
+    /// `apply` takes `enter` and `keys`, and `fetch` takes `view`.
+    pub typing: bool,
+}
+
+impl ToolShape {
+    /// Names that a parameter of a tool with actions may not have.
+    pub const RESERVED: [&str; 6] = ["action", "id", "input", "view", "keys", "enter"];
+}
+
+/// Which part of a handle's output a `fetch` wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum View {
+    /// What is new since the last read.
+    #[default]
+    New,
+    /// The screen as it is now; of a tool without one, the whole output.
+    Screen,
+    /// The whole output.
+    All,
+}
+
+/// What an `apply` sends.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Typing {
+    /// Text to type, or the answer to the open question. Any other value is
+    /// written as JSON text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Value>,
+    /// Whether the input is submitted with Enter.
+    #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
+    pub enter: bool,
+    /// Keys to press after the input, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keys: Vec<String>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Typing {
+    /// This input, submitted with Enter.
+    pub fn input(input: impl Into<Value>) -> Self {
+        Self {
+            input: Some(input.into()),
+            enter: true,
+            keys: Vec::new(),
+        }
+    }
+}
+
+/// One action on one handle.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "action", rename_all = "snake_case")]
+pub enum ToolCommand {
+    /// Start the tool under an id of the assistant's choice.
+    Spawn {
+        /// The new handle.
+        id: HandleId,
+        /// What the tool is given.
+        #[serde(flatten)]
+        args: Arguments,
+    },
+    /// Read what is new.
+    Fetch {
+        /// The handle.
+        id: HandleId,
+        /// Which part of its output.
+        #[serde(default)]
+        view: View,
+    },
+    /// Send input, or answer the open question.
+    Apply {
+        /// The handle.
+        id: HandleId,
+        /// What is sent.
+        #[serde(flatten)]
+        typing: Typing,
+    },
+    /// End the tool.
+    Abort {
+        /// The handle.
+        id: HandleId,
+    },
+}
+
+impl ToolCommand {
+    /// The handle it is for.
+    pub fn id(&self) -> &HandleId {
+        match self {
+            Self::Spawn { id, .. }
+            | Self::Fetch { id, .. }
+            | Self::Apply { id, .. }
+            | Self::Abort { id } => id,
+        }
+    }
+
+    /// What it does.
+    pub fn action(&self) -> HandleAction {
+        match self {
+            Self::Spawn { .. } => HandleAction::Spawn,
+            Self::Fetch { .. } => HandleAction::Fetch,
+            Self::Apply { .. } => HandleAction::Apply,
+            Self::Abort { .. } => HandleAction::Abort,
+        }
+    }
+}
+
+/// A call, read.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Request {
+    /// Run the tool once and answer with its result.
+    OneShot {
+        /// What the tool is given.
+        args: Arguments,
+    },
+    /// Act on a handle.
+    Handle(ToolCommand),
+}
+
+/// Arguments that cannot be read. Each says what would work.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ParseError {
+    /// `action` is not a string, or no action has that name.
+    #[error("`{got}` is not an action of this tool; it has {}", list(.declared))]
+    UnknownAction {
+        /// What was given.
+        got: String,
+        /// What the tool declares.
+        declared: Vec<HandleAction>,
+    },
+    /// The tool has no actions at all.
+    #[error("this tool has no actions; call it without `action`")]
+    NoActions,
+    /// No `id` was given.
+    #[error("action `{0}` needs an `id`")]
+    MissingId(HandleAction),
+    /// `id` is not a string.
+    #[error("`id` must be a string")]
+    IdNotString,
+    /// The id has the wrong characters or length.
+    #[error(transparent)]
+    InvalidId(#[from] InvalidHandleId),
+    /// A required parameter was not given.
+    #[error("missing `{name}`{}", needed_by(*.action))]
+    MissingParameter {
+        /// The parameter.
+        name: String,
+        /// The action that needs it, if there was one.
+        action: Option<HandleAction>,
+    },
+    /// There is no parameter of that name.
+    #[error("unknown argument `{name}`; {}", takes(.known))]
+    UnknownParameter {
+        /// What was given.
+        name: String,
+        /// What could be given.
+        known: Vec<String>,
+    },
+    /// `apply` came with nothing to send.
+    #[error("action `apply` needs `input`{}", if *.typing { " or `keys`" } else { "" })]
+    MissingInput {
+        /// `keys` would do as well.
+        typing: bool,
+    },
+    /// A field of an action has the wrong type.
+    #[error("`{field}` must be {expected}")]
+    WrongType {
+        /// The field.
+        field: &'static str,
+        /// What it must be.
+        expected: &'static str,
+    },
+}
+
+fn list(declared: &[HandleAction]) -> String {
+    declared
+        .iter()
+        .map(|action| action.as_str())
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+fn needed_by(action: Option<HandleAction>) -> String {
+    action.map_or_else(String::new, |action| {
+        format!(", which action `{action}` needs")
+    })
+}
+
+fn takes(known: &[String]) -> String {
+    if known.is_empty() {
+        "this tool takes none".to_owned()
+    } else {
+        format!("this tool takes {}", known.join(", "))
+    }
+}
+
+/// Reads the arguments of a call.
+///
+/// A `null` counts as absent unless the parameter's schema admits null, since
+/// strict schemas make every property required and nullable.
+pub fn parse(shape: &ToolShape, mut arguments: Arguments) -> Result<Request, ParseError> {
+    let named = shape.parameters.properties.contains_key("action");
+    if shape.actions.is_empty() {
+        if arguments.contains_key("action") && !named && !shape.parameters.additional {
+            return Err(ParseError::NoActions);
+        }
+        return one_shot(shape, arguments);
+    }
+    match arguments.shift_remove("action") {
+        None | Some(Value::Null) => one_shot(shape, arguments),
+        Some(action) => handle_command(shape, &action, arguments),
+    }
+}
+
+fn one_shot(shape: &ToolShape, arguments: Arguments) -> Result<Request, ParseError> {
+    let args = check_parameters(&shape.parameters, arguments, None)?;
+    Ok(Request::OneShot { args })
+}
+
+fn handle_command(
+    shape: &ToolShape,
+    action: &Value,
+    mut arguments: Arguments,
+) -> Result<Request, ParseError> {
+    let declared = action
+        .as_str()
+        .and_then(HandleAction::from_name)
+        .filter(|action| shape.actions.contains(*action));
+    let Some(action) = declared else {
+        return Err(ParseError::UnknownAction {
+            got: action
+                .as_str()
+                .map_or_else(|| action.to_string(), str::to_owned),
+            declared: shape.actions.iter().collect(),
+        });
+    };
+    let id = match arguments.shift_remove("id") {
+        None | Some(Value::Null) => return Err(ParseError::MissingId(action)),
+        Some(Value::String(id)) => HandleId::new(&id)?,
+        Some(_) => return Err(ParseError::IdNotString),
+    };
+    Ok(Request::Handle(match action {
+        HandleAction::Spawn => ToolCommand::Spawn {
+            id,
+            args: check_parameters(&shape.parameters, arguments, Some(action))?,
+        },
+        HandleAction::Fetch => ToolCommand::Fetch {
+            id,
+            view: read_view(shape, &arguments)?,
+        },
+        HandleAction::Apply => ToolCommand::Apply {
+            id,
+            typing: read_typing(shape, arguments)?,
+        },
+        HandleAction::Abort => ToolCommand::Abort { id },
+    }))
+}
+
+/// Drops nulls that mean "absent" and finds what is missing or unknown.
+fn check_parameters(
+    parameters: &Parameters,
+    mut arguments: Arguments,
+    action: Option<HandleAction>,
+) -> Result<Arguments, ParseError> {
+    arguments.retain(|name, value| {
+        !value.is_null() || parameters.properties.get(name).is_some_and(admits_null)
+    });
+    if let Some(name) = parameters
+        .required
+        .iter()
+        .find(|name| !arguments.contains_key(name.as_str()))
+    {
+        return Err(ParseError::MissingParameter {
+            name: name.clone(),
+            action,
+        });
+    }
+    let unknown = arguments
+        .keys()
+        .find(|name| !parameters.properties.contains_key(name.as_str()));
+    match unknown {
+        Some(name) if !parameters.additional => Err(ParseError::UnknownParameter {
+            name: name.clone(),
+            known: parameters.properties.keys().cloned().collect(),
+        }),
+        _ => Ok(arguments),
+    }
+}
+
+fn admits_null(schema: &Value) -> bool {
+    let holds_null = |list: &Value| {
+        list.as_array()
+            .is_some_and(|list| list.contains(&Value::Null))
+    };
+    let some_admits = |list: &Value| {
+        list.as_array()
+            .is_some_and(|list| list.iter().any(admits_null))
+    };
+    match &schema["type"] {
+        Value::String(kind) => kind == "null",
+        Value::Array(kinds) => kinds.iter().any(|kind| kind == "null"),
+        _ => {
+            holds_null(&schema["enum"])
+                || some_admits(&schema["anyOf"])
+                || some_admits(&schema["oneOf"])
+        }
+    }
+}
+
+fn read_view(shape: &ToolShape, arguments: &Arguments) -> Result<View, ParseError> {
+    match arguments.get("view") {
+        Some(view) if shape.typing && !view.is_null() => {
+            View::deserialize(view).map_err(|_| ParseError::WrongType {
+                field: "view",
+                expected: "\"new\", \"screen\" or \"all\"",
+            })
+        }
+        _ => Ok(View::New),
+    }
+}
+
+fn read_typing(shape: &ToolShape, mut arguments: Arguments) -> Result<Typing, ParseError> {
+    let input = arguments
+        .shift_remove("input")
+        .filter(|input| !input.is_null());
+    let mut typing = Typing {
+        input,
+        enter: true,
+        keys: Vec::new(),
+    };
+    if shape.typing {
+        match arguments.get("enter") {
+            None | Some(Value::Null) => {}
+            Some(Value::Bool(enter)) => typing.enter = *enter,
+            Some(_) => {
+                return Err(ParseError::WrongType {
+                    field: "enter",
+                    expected: "true or false",
+                });
+            }
+        }
+        if let Some(keys) = arguments
+            .shift_remove("keys")
+            .filter(|keys| !keys.is_null())
+        {
+            typing.keys = Vec::deserialize(keys).map_err(|_| ParseError::WrongType {
+                field: "keys",
+                expected: "a list of key names, such as [\"ctrl-c\"]",
+            })?;
+        }
+    }
+    if typing.input.is_none() && typing.keys.is_empty() {
+        return Err(ParseError::MissingInput {
+            typing: shape.typing,
+        });
+    }
+    Ok(typing)
+}
+
+#[cfg(test)]
+#[path = "command_tests.rs"]
+mod tests;

@@ -1,0 +1,355 @@
+//! Calls as models write them, and the requests that are read from them.
+
+use serde_json::json;
+
+use super::*;
+
+/// A tool with these actions that takes `command`, one of the seed's, and
+/// optional `args`.
+fn git(actions: ActionSet) -> ToolShape {
+    ToolShape {
+        parameters: Parameters::from_object_schema(&json!({
+            "properties": {
+                "command": {"enum": ["stage", "commit", "rebase"]},
+                "args": {"type": "array", "items": {"type": "string"}},
+                "note": {"type": ["string", "null"]},
+            },
+            "required": ["command"],
+            "additionalProperties": false,
+        })),
+        actions,
+        one_shot: false,
+        typing: false,
+    }
+}
+
+/// The seed's `cargo_check`: no `apply`, nothing required.
+fn cargo_check() -> ToolShape {
+    ToolShape {
+        parameters: Parameters::from_object_schema(&json!({
+            "properties": {"package": {"type": "string"}},
+            "additionalProperties": false,
+        })),
+        actions: ActionSet::from_iter([
+            HandleAction::Spawn,
+            HandleAction::Fetch,
+            HandleAction::Abort,
+        ]),
+        one_shot: true,
+        typing: false,
+    }
+}
+
+fn terminal() -> ToolShape {
+    ToolShape {
+        typing: true,
+        ..git(ActionSet::all())
+    }
+}
+
+/// Reads a call of `shape` and gives the request, or what is wrong.
+fn check(shape: &ToolShape, arguments: &Value) -> String {
+    let arguments = arguments.as_object().unwrap().clone();
+    match parse(shape, arguments) {
+        Ok(Request::OneShot { args }) => format!("one-shot {}", Value::Object(args)),
+        Ok(Request::Handle(command)) => serde_json::to_string(&command).unwrap(),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn interactive_staging_is_read_call_by_call() {
+    let git = git(ActionSet::all());
+    assert_eq!(
+        check(
+            &git,
+            &json!({"action": "spawn", "id": "staging", "command": "stage", "args": ["--patch"]})
+        ),
+        r#"{"action":"spawn","id":"staging","command":"stage","args":["--patch"]}"#
+    );
+    assert_eq!(
+        check(&git, &json!({"action": "fetch", "id": "staging"})),
+        r#"{"action":"fetch","id":"staging","view":"new"}"#
+    );
+    assert_eq!(
+        check(
+            &git,
+            &json!({"action": "apply", "id": "staging", "input": "y"})
+        ),
+        r#"{"action":"apply","id":"staging","input":"y"}"#
+    );
+    assert_eq!(
+        check(
+            &git,
+            &json!({"action": "apply", "id": "staging", "input": true})
+        ),
+        r#"{"action":"apply","id":"staging","input":true}"#
+    );
+    assert_eq!(
+        check(&git, &json!({"action": "abort", "id": "staging"})),
+        r#"{"action":"abort","id":"staging"}"#
+    );
+}
+
+#[test]
+fn spawns_of_one_batch_are_read() {
+    assert_eq!(
+        check(
+            &cargo_check(),
+            &json!({"action": "spawn", "id": "check", "package": "jp_cli"})
+        ),
+        r#"{"action":"spawn","id":"check","package":"jp_cli"}"#
+    );
+    assert_eq!(
+        check(&cargo_check(), &json!({"action": "spawn", "id": "test"})),
+        r#"{"action":"spawn","id":"test"}"#
+    );
+}
+
+#[test]
+fn a_call_without_action_is_one_shot() {
+    assert_eq!(
+        check(&cargo_check(), &json!({"package": "jp_cli"})),
+        r#"one-shot {"package":"jp_cli"}"#
+    );
+    assert_eq!(check(&cargo_check(), &json!({})), "one-shot {}");
+    assert_eq!(
+        check(&cargo_check(), &json!({"action": null, "package": null})),
+        "one-shot {}"
+    );
+    assert_eq!(
+        check(&git(ActionSet::all()), &json!({"command": "commit"})),
+        r#"one-shot {"command":"commit"}"#
+    );
+}
+
+#[test]
+fn an_action_that_is_not_declared_is_refused() {
+    assert_eq!(
+        check(
+            &cargo_check(),
+            &json!({"action": "apply", "id": "check", "input": "y"})
+        ),
+        "`apply` is not an action of this tool; it has spawn, fetch, abort"
+    );
+    assert_eq!(
+        check(&cargo_check(), &json!({"action": "kill", "id": "check"})),
+        "`kill` is not an action of this tool; it has spawn, fetch, abort"
+    );
+    assert_eq!(
+        check(&cargo_check(), &json!({"action": 1, "id": "check"})),
+        "`1` is not an action of this tool; it has spawn, fetch, abort"
+    );
+}
+
+#[test]
+fn an_action_for_a_tool_without_any_is_refused_or_passed_on() {
+    let mut shape = git(ActionSet::NONE);
+    assert_eq!(
+        check(
+            &shape,
+            &json!({"action": "spawn", "id": "x", "command": "stage"})
+        ),
+        "this tool has no actions; call it without `action`"
+    );
+    shape
+        .parameters
+        .properties
+        .insert("action".to_owned(), json!({"type": "string"}));
+    assert_eq!(
+        check(&shape, &json!({"action": "open", "command": "stage"})),
+        r#"one-shot {"action":"open","command":"stage"}"#
+    );
+}
+
+#[test]
+fn an_id_is_needed_and_checked() {
+    let git = git(ActionSet::all());
+    for action in ["spawn", "fetch", "apply", "abort"] {
+        assert_eq!(
+            check(
+                &git,
+                &json!({"action": action, "command": "stage", "input": "y"})
+            ),
+            format!("action `{action}` needs an `id`")
+        );
+    }
+    assert_eq!(
+        check(&git, &json!({"action": "fetch", "id": null})),
+        "action `fetch` needs an `id`"
+    );
+    assert_eq!(
+        check(&git, &json!({"action": "fetch", "id": 7})),
+        "`id` must be a string"
+    );
+    assert_eq!(
+        check(&git, &json!({"action": "fetch", "id": "a b"})),
+        "`a b` cannot be a handle ID; use 1 to 64 of A-Z a-z 0-9 _ . -"
+    );
+}
+
+#[test]
+fn what_is_missing_is_named_with_who_needs_it() {
+    let git = git(ActionSet::all());
+    assert_eq!(
+        check(&git, &json!({"action": "spawn", "id": "staging"})),
+        "missing `command`, which action `spawn` needs"
+    );
+    assert_eq!(check(&git, &json!({})), "missing `command`");
+    assert_eq!(
+        check(&git, &json!({"action": "apply", "id": "staging"})),
+        "action `apply` needs `input`"
+    );
+    assert_eq!(
+        check(&terminal(), &json!({"action": "apply", "id": "staging"})),
+        "action `apply` needs `input` or `keys`"
+    );
+}
+
+#[test]
+fn what_is_unknown_is_named_with_what_is_known() {
+    assert_eq!(
+        check(
+            &git(ActionSet::all()),
+            &json!({"action": "spawn", "id": "x", "command": "stage", "flags": []})
+        ),
+        "unknown argument `flags`; this tool takes command, args, note"
+    );
+    let shape = ToolShape::default();
+    assert_eq!(
+        check(&shape, &json!({"flags": []})),
+        "unknown argument `flags`; this tool takes none"
+    );
+}
+
+#[test]
+fn what_is_unknown_is_passed_on_where_the_schema_is_open() {
+    let mut shape = git(ActionSet::all());
+    shape.parameters.additional = true;
+    assert_eq!(
+        check(&shape, &json!({"command": "stage", "flags": 1})),
+        r#"one-shot {"command":"stage","flags":1}"#
+    );
+}
+
+#[test]
+fn null_is_absent_unless_the_parameter_admits_it() {
+    let git = git(ActionSet::all());
+    assert_eq!(
+        check(
+            &git,
+            &json!({"command": "stage", "args": null, "note": null})
+        ),
+        r#"one-shot {"command":"stage","note":null}"#
+    );
+    assert_eq!(check(&git, &json!({"command": null})), "missing `command`");
+}
+
+#[test]
+fn typing_takes_enter_and_keys() {
+    assert_eq!(
+        check(
+            &terminal(),
+            &json!({"action": "apply", "id": "x", "input": "y", "enter": false, "keys": ["esc", "j"]})
+        ),
+        r#"{"action":"apply","id":"x","input":"y","enter":false,"keys":["esc","j"]}"#
+    );
+    assert_eq!(
+        check(
+            &terminal(),
+            &json!({"action": "apply", "id": "x", "input": null, "enter": null, "keys": ["ctrl-c"]})
+        ),
+        r#"{"action":"apply","id":"x","keys":["ctrl-c"]}"#
+    );
+    assert_eq!(
+        check(
+            &terminal(),
+            &json!({"action": "apply", "id": "x", "keys": "esc"})
+        ),
+        r#"`keys` must be a list of key names, such as ["ctrl-c"]"#
+    );
+    assert_eq!(
+        check(
+            &terminal(),
+            &json!({"action": "apply", "id": "x", "input": "y", "enter": "no"})
+        ),
+        "`enter` must be true or false"
+    );
+}
+
+#[test]
+fn a_plain_tool_knows_no_keys() {
+    assert_eq!(
+        check(
+            &git(ActionSet::all()),
+            &json!({"action": "apply", "id": "x", "keys": ["esc"]})
+        ),
+        "action `apply` needs `input`"
+    );
+}
+
+#[test]
+fn a_fetch_chooses_its_view() {
+    for view in ["new", "screen", "all"] {
+        assert_eq!(
+            check(
+                &terminal(),
+                &json!({"action": "fetch", "id": "x", "view": view})
+            ),
+            format!(r#"{{"action":"fetch","id":"x","view":"{view}"}}"#)
+        );
+    }
+    assert_eq!(
+        check(
+            &terminal(),
+            &json!({"action": "fetch", "id": "x", "view": null})
+        ),
+        r#"{"action":"fetch","id":"x","view":"new"}"#
+    );
+    assert_eq!(
+        check(
+            &terminal(),
+            &json!({"action": "fetch", "id": "x", "view": "half"})
+        ),
+        r#"`view` must be "new", "screen" or "all""#
+    );
+}
+
+#[test]
+fn a_command_knows_its_handle_and_its_action() {
+    for action in HandleAction::ALL {
+        let command: ToolCommand = serde_json::from_value(json!({
+            "action": action, "id": "x", "input": "y",
+        }))
+        .unwrap();
+        assert_eq!(command.action(), action);
+        assert_eq!(command.id().as_str(), "x");
+    }
+}
+
+#[test]
+fn an_action_set_holds_what_was_put_in() {
+    let set: ActionSet = [HandleAction::Abort, HandleAction::Spawn]
+        .into_iter()
+        .collect();
+    assert_eq!(
+        set.iter().collect::<Vec<_>>(),
+        [HandleAction::Spawn, HandleAction::Abort]
+    );
+    assert!(!set.contains(HandleAction::Apply));
+    assert!(!set.is_empty());
+    assert!(ActionSet::NONE.is_empty());
+    assert_eq!(ActionSet::all().iter().count(), 4);
+}
+
+#[test]
+fn every_action_is_found_by_its_name() {
+    for action in HandleAction::ALL {
+        assert_eq!(HandleAction::from_name(action.as_str()), Some(action));
+        assert_eq!(
+            serde_json::to_value(action).unwrap(),
+            json!(action.to_string())
+        );
+    }
+    assert_eq!(HandleAction::from_name("Spawn"), None);
+}

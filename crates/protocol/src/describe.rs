@@ -1,0 +1,243 @@
+//! How a tool describes itself, and the parameters that come of it.
+//!
+//! [`ToolDescriptions`] is what a program prints when its context's action is
+//! `schema`; [`Parameters`] is the same as JSON Schema, which is what the
+//! rest of Windlass works with.
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::HandleAction;
+
+/// All tools of one program.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct ToolDescriptions {
+    /// Each of them.
+    pub tools: Vec<ToolDescription>,
+}
+
+/// One tool, as its program describes it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct ToolDescription {
+    /// The tool's name.
+    pub name: String,
+    /// A line for the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+    /// Details, given only on `describe_tools`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Examples, given only on `describe_tools`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub examples: Option<Examples>,
+    /// What a call takes.
+    #[serde(default)]
+    pub parameters: IndexMap<String, Parameter>,
+    /// How the tool lasts, if it can.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spawn: Option<SpawnDescription>,
+}
+
+/// Examples as one text or as a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Examples {
+    /// Free text.
+    Text(String),
+    /// One entry each.
+    List(Vec<Value>),
+}
+
+/// How a tool lasts.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SpawnDescription {
+    /// The tool can be spawned.
+    #[serde(default)]
+    pub stateful: bool,
+    /// What may be done with its handles; everything unless said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actions: Option<Vec<HandleAction>>,
+    /// How the program is talked to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub io: Option<IoMode>,
+}
+
+/// How a program is talked to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum IoMode {
+    /// Pipes, plain text.
+    #[default]
+    Text,
+    /// A pseudo-terminal.
+    Terminal,
+    /// Pipes, one JSON value per line both ways.
+    State,
+}
+
+/// One parameter, in the words of the TOML config and of D06.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Parameter {
+    /// Its JSON type; without one an entry overrides what a program says.
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<ParameterType>,
+    /// A line for the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+    /// Details; stands in for a missing summary.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Examples, given only on `describe_tools`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub examples: Option<Examples>,
+    /// What it is when not given; `null` is a default like any other.
+    #[serde(
+        default,
+        deserialize_with = "even_null",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub default: Option<Value>,
+    /// It must be given; unless said, when it has no default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub required: Option<bool>,
+    /// The values it may have.
+    #[serde(default, rename = "enum", skip_serializing_if = "Option::is_none")]
+    pub options: Option<Vec<Value>>,
+    /// What an array holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub items: Option<Box<Parameter>>,
+    /// What an object holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub properties: Option<IndexMap<String, Parameter>>,
+    /// Further JSON Schema keywords, passed on as they are.
+    #[serde(flatten)]
+    pub rest: Map<String, Value>,
+}
+
+/// A value that is there, also where it is `null`, which `Option` takes for
+/// absent.
+fn even_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+/// One JSON type or several.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum ParameterType {
+    /// Such as `"string"`.
+    One(String),
+    /// Such as `["string", "null"]`.
+    Many(Vec<String>),
+}
+
+impl Parameter {
+    /// A call must give it.
+    pub fn is_required(&self) -> bool {
+        self.required.unwrap_or(self.default.is_none())
+    }
+
+    /// The parameter as JSON Schema.
+    pub fn to_schema(&self) -> Value {
+        let mut schema = Map::new();
+        match &self.kind {
+            Some(ParameterType::One(kind)) => {
+                schema.insert("type".into(), json!(kind));
+            }
+            Some(ParameterType::Many(kinds)) => {
+                schema.insert("type".into(), json!(kinds));
+            }
+            None => {}
+        }
+        if let Some(text) = self.summary.as_ref().or(self.description.as_ref()) {
+            schema.insert("description".into(), json!(text));
+        }
+        if let Some(options) = &self.options {
+            schema.insert("enum".into(), json!(options));
+        }
+        if let Some(default) = &self.default {
+            schema.insert("default".into(), default.clone());
+        }
+        if let Some(items) = &self.items {
+            schema.insert("items".into(), items.to_schema());
+        }
+        if let Some(properties) = &self.properties {
+            let nested = Parameters::from_entries(properties);
+            schema.insert("properties".into(), json!(nested.properties));
+            if !nested.required.is_empty() {
+                schema.insert("required".into(), json!(nested.required));
+            }
+        }
+        for (key, value) in &self.rest {
+            schema.entry(key).or_insert_with(|| value.clone());
+        }
+        Value::Object(schema)
+    }
+}
+
+/// What a call takes, as JSON Schema.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Parameters {
+    /// The schema of each parameter, in the order the model sees them.
+    pub properties: IndexMap<String, Value>,
+    /// Those that must be given.
+    pub required: Vec<String>,
+    /// Arguments that are not listed are passed on too.
+    pub additional: bool,
+}
+
+impl Parameters {
+    /// From the entries of a description or of the config.
+    pub fn from_entries(entries: &IndexMap<String, Parameter>) -> Self {
+        Self {
+            properties: entries
+                .iter()
+                .map(|(name, parameter)| (name.clone(), parameter.to_schema()))
+                .collect(),
+            required: entries
+                .iter()
+                .filter(|(_, parameter)| parameter.is_required())
+                .map(|(name, _)| name.clone())
+                .collect(),
+            additional: false,
+        }
+    }
+
+    /// From a JSON Schema of an object, as MCP servers give it.
+    pub fn from_object_schema(schema: &Value) -> Self {
+        let strings = |value: &Value| -> Vec<String> {
+            value
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(|item| item.as_str().map(str::to_owned))
+                .collect()
+        };
+        Self {
+            properties: schema["properties"]
+                .as_object()
+                .map(|properties| properties.clone().into_iter().collect())
+                .unwrap_or_default(),
+            required: strings(&schema["required"]),
+            additional: schema["additionalProperties"] != Value::Bool(false),
+        }
+    }
+
+    /// The JSON Schema of an object with these parameters.
+    pub fn to_object_schema(&self) -> Value {
+        let mut schema = json!({ "type": "object", "properties": self.properties });
+        if !self.required.is_empty() {
+            schema["required"] = json!(self.required);
+        }
+        if !self.additional {
+            schema["additionalProperties"] = json!(false);
+        }
+        schema
+    }
+}
+
+#[cfg(test)]
+#[path = "describe_tests.rs"]
+mod tests;

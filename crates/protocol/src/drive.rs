@@ -1,0 +1,302 @@
+//! The lines of `windlass drive`: one JSON value each, both ways.
+//!
+//! [`DriveInput::read`] reads a line; [`DriveOutput`] is written as one.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{
+    Arguments, Batch, BatchReply, HandleId, HandleState, HandleView, PermissionId, PermissionReply,
+    PermissionRequest, Question, ToolCall,
+};
+
+/// A line from the driver.
+#[derive(Debug, Clone, PartialEq)]
+pub enum DriveInput {
+    /// Run these calls.
+    Batch(Batch),
+    /// End a blocking batch.
+    Cancel(String),
+    /// End the turn.
+    TurnEnd,
+    /// Reply to a permission request.
+    Permission(PermissionAnswer),
+    /// Answer a question.
+    Answer {
+        /// The question, by the id it was asked under.
+        ask: String,
+        /// The answer.
+        value: Value,
+    },
+    /// Say what becomes of the handles at the turn's end.
+    Inquire {
+        /// The inquiry, by the id it was asked under.
+        ask: String,
+        /// What becomes of each.
+        decisions: BTreeMap<String, TurnEndDecision>,
+    },
+}
+
+/// A person's whole reply to a permission request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PermissionAnswer {
+    /// The request.
+    pub permission: PermissionId,
+    /// Yes, always or no.
+    pub reply: PermissionReply,
+    /// A word to the assistant, with a rejection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The arguments to run with instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<Arguments>,
+}
+
+/// What becomes of a handle at the turn's end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TurnEndDecision {
+    /// Wait until it has stopped.
+    Wait,
+    /// End it.
+    Abort,
+}
+
+/// A line to the driver.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum DriveOutput {
+    /// A batch is answered.
+    Replies(BatchReply),
+    /// The turn has ended.
+    TurnEnd {
+        /// What became of its handles.
+        turn_end: TurnEndReport,
+    },
+    /// The driver is asked something.
+    Event(DriveEvent),
+    /// A line was not understood; nothing else changed.
+    Error {
+        /// What would have been.
+        error: String,
+    },
+}
+
+/// Something that the driver, being the person, is asked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum DriveEvent {
+    /// May this run?
+    Permission {
+        /// The request.
+        request: PermissionRequest,
+    },
+    /// A tool asks.
+    Question(Ask),
+    /// What becomes of these handles at the turn's end?
+    Inquire {
+        /// Names the inquiry.
+        ask: String,
+        /// The handles that still run.
+        handles: Vec<TurnEndHandle>,
+    },
+}
+
+/// A question on its way to whoever answers it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ask {
+    /// Names the asking.
+    pub ask: String,
+    /// The call that it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
+    /// The handle that it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handle: Option<HandleId>,
+    /// The tool that asks.
+    pub tool: String,
+    /// What it asks.
+    pub question: Question,
+}
+
+/// A handle that still runs when the turn ends.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TurnEndHandle {
+    /// The handle.
+    pub id: HandleId,
+    /// Its tool.
+    pub tool: String,
+    /// Its state.
+    pub state: HandleState,
+    /// How long it has run.
+    pub elapsed_secs: f64,
+    /// The end of its output.
+    pub output_preview: String,
+}
+
+/// What became of the handles at a turn's end.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct TurnEndReport {
+    /// Those that were ended.
+    pub ended: Vec<HandleId>,
+    /// Those that were waited for and have stopped.
+    pub awaited: Vec<HandleId>,
+    /// What came of those that the inquiry said to wait for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub results: Vec<HandleView>,
+}
+
+/// A call whose id may be missing.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WireCall {
+    id: Option<String>,
+    tool: String,
+    #[serde(default)]
+    arguments: Option<Arguments>,
+}
+
+impl DriveInput {
+    /// Reads a line. `number` is the line's place in the input, from 1 on,
+    /// which names a batch that has no name of its own. An error is one line.
+    pub fn read(line: &str, number: u64) -> Result<Self, String> {
+        // An error may quote what was given, control characters and all.
+        Self::read_value(line, number).map_err(|error| error.replace(char::is_control, " "))
+    }
+
+    fn read_value(line: &str, number: u64) -> Result<Self, String> {
+        let value: Value =
+            serde_json::from_str(line).map_err(|error| format!("not JSON: {error}"))?;
+        match value {
+            Value::Array(calls) => Ok(Self::Batch(Batch {
+                id: number.to_string(),
+                calls: read_calls(calls)?,
+            })),
+            Value::Object(object) => Self::read_object(object, number),
+            _ => Err("a line must be a list of calls or an object; for example \
+                      [{\"tool\":\"shell\",\"arguments\":{\"command\":\"ls\"}}]"
+                .to_owned()),
+        }
+    }
+
+    fn read_object(object: Arguments, number: u64) -> Result<Self, String> {
+        let has = |key: &str| object.contains_key(key);
+        if has("calls") {
+            read_batch(object, number)
+        } else if has("cancel") {
+            Ok(Self::Cancel(single(
+                object,
+                "cancel",
+                "the name of a batch",
+            )?))
+        } else if has("turn_end") {
+            if single(object, "turn_end", "true")? {
+                Ok(Self::TurnEnd)
+            } else {
+                Err("`turn_end` must be true".to_owned())
+            }
+        } else if has("permission") {
+            serde_json::from_value(Value::Object(object))
+                .map(Self::Permission)
+                .map_err(|error| format!("a permission's reply is not understood: {error}"))
+        } else if has("answer") {
+            #[derive(Deserialize)]
+            #[serde(deny_unknown_fields)]
+            struct Wire {
+                answer: String,
+                value: Value,
+            }
+            let wire: Wire = serde_json::from_value(Value::Object(object))
+                .map_err(|error| format!("an answer is not understood: {error}"))?;
+            Ok(Self::Answer {
+                ask: wire.answer,
+                value: wire.value,
+            })
+        } else if has("inquire") {
+            #[derive(Deserialize)]
+            #[serde(deny_unknown_fields)]
+            struct Wire {
+                inquire: String,
+                decisions: BTreeMap<String, TurnEndDecision>,
+            }
+            let wire: Wire = serde_json::from_value(Value::Object(object))
+                .map_err(|error| format!("an inquiry's answer is not understood: {error}"))?;
+            Ok(Self::Inquire {
+                ask: wire.inquire,
+                decisions: wire.decisions,
+            })
+        } else {
+            Err(
+                "an object must have one of `calls`, `cancel`, `turn_end`, `permission`, \
+                 `answer` and `inquire`"
+                    .to_owned(),
+            )
+        }
+    }
+}
+
+fn read_batch(mut object: Arguments, number: u64) -> Result<DriveInput, String> {
+    let id = match object.shift_remove("batch") {
+        None => number.to_string(),
+        Some(Value::String(id)) => id,
+        Some(_) => return Err("`batch` must be a string".to_owned()),
+    };
+    let Some(Value::Array(calls)) = object.shift_remove("calls") else {
+        return Err("`calls` must be a list of calls".to_owned());
+    };
+    if let Some(key) = object.keys().next() {
+        return Err(format!(
+            "unknown key `{key}` beside `calls`; a batch has `batch` and `calls`"
+        ));
+    }
+    Ok(DriveInput::Batch(Batch {
+        id,
+        calls: read_calls(calls)?,
+    }))
+}
+
+fn read_calls(calls: Vec<Value>) -> Result<Vec<ToolCall>, String> {
+    let mut seen = IndexMap::new();
+    let mut read = Vec::with_capacity(calls.len());
+    for (place, call) in (1..).zip(calls) {
+        if !call.is_object() {
+            return Err(format!(
+                "call {place} must be an object with `tool` and `arguments`"
+            ));
+        }
+        let call: WireCall = serde_json::from_value(call)
+            .map_err(|error| format!("call {place} is not understood: {error}"))?;
+        let id = call.id.unwrap_or_else(|| place.to_string());
+        if let Some(earlier) = seen.insert(id.clone(), place) {
+            return Err(format!(
+                "calls {earlier} and {place} have the same id `{id}`"
+            ));
+        }
+        read.push(ToolCall {
+            id,
+            tool: call.tool,
+            arguments: call.arguments.unwrap_or_default(),
+        });
+    }
+    Ok(read)
+}
+
+fn single<T: serde::de::DeserializeOwned>(
+    mut object: Arguments,
+    key: &str,
+    expected: &str,
+) -> Result<T, String> {
+    let value = object.shift_remove(key).unwrap_or_default();
+    if let Some(other) = object.keys().next() {
+        return Err(format!("unknown key `{other}` beside `{key}`"));
+    }
+    serde_json::from_value(value).map_err(|_| format!("`{key}` must be {expected}"))
+}
+
+#[cfg(test)]
+#[path = "drive_tests.rs"]
+mod tests;

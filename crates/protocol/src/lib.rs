@@ -1,0 +1,49 @@
+//! The words of Windlass: everything that crosses a wire.
+//!
+//! Start at [`ToolState`], which is what a tool is at any moment, then read
+//! [`ToolCommand`], which is what an assistant may ask of it, and
+//! [`HandleView`], which is what the assistant reads in return. Nothing here
+//! does I/O, and no other crate serialises types of its own.
+
+mod call;
+mod command;
+mod context;
+mod describe;
+mod drive;
+mod ids;
+mod map;
+mod notice;
+mod part;
+mod permission;
+mod question;
+mod state;
+mod view;
+mod wait;
+mod wire;
+
+pub use call::{Batch, BatchReply, CallReply, ReplyContent, ToolCall};
+pub use command::{
+    ActionSet, HandleAction, ParseError, Request, ToolCommand, ToolShape, Typing, View, parse,
+};
+pub use context::{Action, Context, Tool};
+pub use describe::{
+    Examples, IoMode, Parameter, ParameterType, Parameters, SpawnDescription, ToolDescription,
+    ToolDescriptions,
+};
+pub use drive::{
+    Ask, DriveEvent, DriveInput, DriveOutput, PermissionAnswer, TurnEndDecision, TurnEndHandle,
+    TurnEndReport,
+};
+pub use ids::{HandleId, InvalidHandleId, InvalidId, MessageId, PartId, PermissionId, SessionId};
+pub use map::Arguments;
+pub use notice::{Notice, NoticeKind, NoticeLevel};
+pub use part::{
+    FilePart, Millis, PartState, PartTime, PartTimeWithEnd, StateCompleted, StateError,
+    StatePending, StateRunning, ToolPart,
+};
+pub use permission::{PermissionReply, PermissionRequest, PermissionToolContext};
+pub use question::{AnswerError, AnswerType, Question};
+pub use state::{Outcome, ToolError, ToolState};
+pub use view::{ErrorView, HandleState, HandleView};
+pub use wait::{AwaitReply, AwaitRequest, Condition, ConditionError, Matched, Until, WaitFor};
+pub use wire::{ExecAnswer, StateInput, ToolAnswer};

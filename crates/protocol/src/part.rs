@@ -1,0 +1,189 @@
+//! A call as it is recorded.
+//!
+//! The names and the spelling (`sessionID`, `callID`) are those of opencode's
+//! wire, so that its clients can read our record.
+
+use schemars::{JsonSchema, Schema};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Value, json};
+
+use crate::{Arguments, MessageId, PartId, SessionId};
+
+/// One call in the record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename = "tool")]
+#[schemars(rename = "ToolPart", transform = says_type("tool"))]
+pub struct ToolPart {
+    /// Names the part.
+    pub id: PartId,
+    /// The session that called.
+    #[serde(rename = "sessionID")]
+    pub session_id: SessionId,
+    /// The message that holds the call.
+    #[serde(rename = "messageID")]
+    pub message_id: MessageId,
+    /// The call.
+    #[serde(rename = "callID")]
+    pub call_id: String,
+    /// The tool's name.
+    pub tool: String,
+    /// How far the call has come.
+    pub state: PartState,
+    /// Anything else worth keeping.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Arguments>,
+}
+
+/// How far a recorded call has come.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "status", rename_all = "snake_case")]
+pub enum PartState {
+    /// Created, not yet running.
+    Pending(StatePending),
+    /// Running.
+    Running(StateRunning),
+    /// Ended well.
+    Completed(StateCompleted),
+    /// Ended with an error.
+    Error(StateError),
+}
+
+/// A call that has been created and does not run yet.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StatePending {
+    /// The arguments.
+    pub input: Arguments,
+    /// The arguments as the model wrote them.
+    pub raw: String,
+}
+
+/// A call that runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StateRunning {
+    /// The arguments.
+    pub input: Arguments,
+    /// What to show for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Anything else worth keeping.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Arguments>,
+    /// When it started.
+    pub time: PartTime,
+}
+
+/// A call that ended well.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StateCompleted {
+    /// The arguments.
+    pub input: Arguments,
+    /// What the assistant read.
+    pub output: String,
+    /// What to show for it.
+    pub title: String,
+    /// Anything else worth keeping.
+    #[serde(default)]
+    pub metadata: Arguments,
+    /// When it started and ended.
+    pub time: PartTimeWithEnd,
+    /// Files that came with the output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attachments: Option<Vec<FilePart>>,
+}
+
+/// A call that ended with an error.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StateError {
+    /// The arguments.
+    pub input: Arguments,
+    /// What went wrong.
+    pub error: String,
+    /// Anything else worth keeping.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Arguments>,
+    /// When it started and ended.
+    pub time: PartTimeWithEnd,
+}
+
+/// When a call started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PartTime {
+    /// Milliseconds since the epoch.
+    pub start: Millis,
+}
+
+/// When a call started and ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PartTimeWithEnd {
+    /// Milliseconds since the epoch.
+    pub start: Millis,
+    /// Milliseconds since the epoch.
+    pub end: Millis,
+    /// When its output was dropped from the record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compacted: Option<Millis>,
+}
+
+/// Milliseconds since the epoch; read from any JSON number, written whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[schemars(with = "f64")]
+pub struct Millis(pub u64);
+
+impl<'de> Deserialize<'de> for Millis {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = serde_json::Number::deserialize(deserializer)?;
+        let millis = number.as_u64().or_else(|| {
+            let float = number.as_f64()?;
+            // 2^53: past this a double no longer names a millisecond.
+            let fits = (0.0..=9_007_199_254_740_992.0).contains(&float);
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "the range was just checked"
+            )]
+            fits.then_some(float as u64)
+        });
+        millis.map(Self).ok_or_else(|| {
+            serde::de::Error::custom(format!("{number} is not a time in milliseconds"))
+        })
+    }
+}
+
+/// A file that came with a call's output.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename = "file")]
+#[schemars(rename = "FilePart", transform = says_type("file"))]
+pub struct FilePart {
+    /// Names the part.
+    pub id: PartId,
+    /// The session that called.
+    #[serde(rename = "sessionID")]
+    pub session_id: SessionId,
+    /// The message that holds the call.
+    #[serde(rename = "messageID")]
+    pub message_id: MessageId,
+    /// Its media type.
+    pub mime: String,
+    /// Its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filename: Option<String>,
+    /// Where it is, or its bytes as a `data:` URL.
+    pub url: String,
+    /// Where it came from, as its origin described it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<Value>,
+}
+
+/// Adds the `type` that serde writes into a part, which schemars leaves out
+/// of the schema of a tagged struct.
+fn says_type(name: &'static str) -> impl FnMut(&mut Schema) {
+    move |schema| {
+        let object = schema.ensure_object();
+        if let Some(Value::Object(properties)) = object.get_mut("properties") {
+            properties.insert("type".into(), json!({ "type": "string", "const": name }));
+        }
+        if let Some(Value::Array(required)) = object.get_mut("required") {
+            required.push(json!("type"));
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Asking a person before something runs.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Arguments, MessageId, PermissionId, SessionId};
+
+/// A request for permission, as it is put to a person.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PermissionRequest {
+    /// Names the request; begins with `per`.
+    pub id: PermissionId,
+    /// The session that asks; begins with `ses`.
+    #[serde(rename = "sessionID")]
+    pub session_id: SessionId,
+    /// What kind of thing is asked for; a built-in tool's name.
+    pub permission: String,
+    /// What would be done, one pattern each.
+    pub patterns: Vec<String>,
+    /// The arguments and whatever else helps to decide.
+    pub metadata: Arguments,
+    /// What an "always" would remember.
+    pub always: Vec<String>,
+    /// The call it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<PermissionToolContext>,
+}
+
+/// The call that a permission is asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PermissionToolContext {
+    /// The message that holds the call.
+    #[serde(rename = "messageID")]
+    pub message_id: MessageId,
+    /// The call.
+    #[serde(rename = "callID")]
+    pub call_id: String,
+}
+
+/// A person's reply to a permission request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PermissionReply {
+    /// This time.
+    Once,
+    /// This time, and whenever the request's `always` patterns cover it.
+    Always,
+    /// No.
+    Reject,
+}

@@ -1,0 +1,192 @@
+//! The `await` tool: what may be waited for, and what comes back.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{HandleId, HandleView};
+
+/// The arguments of `await`. Everything given must hold.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AwaitRequest {
+    /// At least one of these has stopped.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub any: Vec<String>,
+    /// Every one of these has stopped.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub all: Vec<String>,
+    /// Every one of these holds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub until: Vec<Condition>,
+    /// How long to wait at most; without it, as long as it takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_secs: Option<f64>,
+}
+
+/// One condition of `until`, as it is written: an id and one thing to wait
+/// for.
+///
+/// [`Condition::read`] checks it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Condition {
+    /// The handle.
+    pub id: String,
+    /// A line of its output matches this regular expression.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
+    /// Only lines that come from now on count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new: Option<bool>,
+    /// It has printed nothing for this long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_secs: Option<f64>,
+    /// Something accepts connections on this local port.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
+    /// It waits for an answer or for input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<bool>,
+}
+
+/// One condition of `until`, checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Until {
+    /// The handle.
+    pub id: String,
+    /// What must be true of it.
+    pub wait_for: WaitFor,
+}
+
+/// What a condition waits for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum WaitFor {
+    /// A line matches.
+    Pattern {
+        /// The regular expression.
+        pattern: String,
+        /// Only lines that come from now on count.
+        new: bool,
+    },
+    /// Nothing was printed for this many seconds.
+    Idle(f64),
+    /// Something accepts on this local port.
+    Port(u16),
+    /// The handle waits.
+    Waiting,
+}
+
+/// A condition that says too little or too much.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConditionError {
+    /// None or several of the kinds were given.
+    #[error(
+        "a condition in `until` needs `id` and exactly one of `pattern`, `idle_secs`, `port` and `waiting`; the one for `{0}` has {1}"
+    )]
+    NotOne(String, usize),
+    /// `new` without `pattern`.
+    #[error("`new` goes with `pattern` only, in the condition for `{0}`")]
+    NewWithoutPattern(String),
+    /// `waiting: false`.
+    #[error("`waiting` must be true, in the condition for `{0}`")]
+    WaitingFalse(String),
+    /// A number of seconds that no clock can count.
+    #[error("`idle_secs` must be a number of seconds from 0 on, in the condition for `{0}`")]
+    BadSeconds(String),
+}
+
+impl Condition {
+    /// Checks that exactly one thing is waited for.
+    pub fn read(&self) -> Result<Until, ConditionError> {
+        let id = || self.id.clone();
+        let kinds = [
+            self.pattern.is_some(),
+            self.idle_secs.is_some(),
+            self.port.is_some(),
+            self.waiting.is_some(),
+        ];
+        let given = kinds.into_iter().filter(|given| *given).count();
+        if given != 1 {
+            return Err(ConditionError::NotOne(id(), given));
+        }
+        if self.new.is_some() && self.pattern.is_none() {
+            return Err(ConditionError::NewWithoutPattern(id()));
+        }
+        let wait_for = if let Some(pattern) = &self.pattern {
+            WaitFor::Pattern {
+                pattern: pattern.clone(),
+                new: self.new.unwrap_or(false),
+            }
+        } else if let Some(seconds) = self.idle_secs {
+            if !(0.0..=1e9).contains(&seconds) {
+                return Err(ConditionError::BadSeconds(id()));
+            }
+            WaitFor::Idle(seconds)
+        } else if let Some(port) = self.port {
+            WaitFor::Port(port)
+        } else if self.waiting == Some(true) {
+            WaitFor::Waiting
+        } else {
+            return Err(ConditionError::WaitingFalse(id()));
+        };
+        Ok(Until { id: id(), wait_for })
+    }
+}
+
+/// What `await` found.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AwaitReply {
+    /// The handles that have stopped.
+    pub completed: Vec<HandleView>,
+    /// Those that have not, without their output.
+    pub pending: Vec<HandleView>,
+    /// The conditions that came to hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub matched: Vec<Matched>,
+    /// The conditions whose handle stopped first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unmet: Vec<Condition>,
+    /// The time was up first.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub timed_out: bool,
+}
+
+/// A condition that came to hold.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Matched {
+    /// The condition as it was given.
+    #[serde(flatten)]
+    pub condition: Condition,
+    /// The line that matched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<String>,
+}
+
+/// The ids that a request names, each once, in the order of first mention.
+impl AwaitRequest {
+    /// Every handle that is named anywhere in the request, once.
+    pub fn ids(&self) -> Vec<&str> {
+        let mut ids: Vec<&str> = Vec::new();
+        let named = self.all.iter().chain(&self.any).map(String::as_str);
+        let conditions = self.until.iter().map(|condition| condition.id.as_str());
+        for id in named.chain(conditions) {
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+        ids
+    }
+
+    /// The ids as handle ids, leaving out what could not be one.
+    pub fn handle_ids(&self) -> Vec<HandleId> {
+        self.ids()
+            .into_iter()
+            .filter_map(|id| HandleId::new(id).ok())
+            .collect()
+    }
+}
+
+#[cfg(test)]
+#[path = "wait_tests.rs"]
+mod tests;

@@ -1,0 +1,92 @@
+//! What a local program and Windlass say to each other: the answers of a
+//! one-shot, and the lines of an `io = "state"` tool.
+
+use std::path::PathBuf;
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{IoMode, ToolState};
+
+/// Run this program as the handle, instead of what was called.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExecAnswer {
+    /// The program, by name or path.
+    pub program: String,
+    /// Its arguments.
+    #[serde(default)]
+    pub args: Vec<String>,
+    /// Pipes or a terminal.
+    #[serde(default)]
+    pub io: IoMode,
+    /// Where to run it; the project's root unless said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<PathBuf>,
+    /// Variables to add to its environment.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub env: IndexMap<String, String>,
+}
+
+/// What a configured local tool's stdout says, read as a whole.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ToolAnswer {
+    /// A state, in either wire format.
+    State(ToolState),
+    /// A program to run instead.
+    Exec(ExecAnswer),
+}
+
+impl ToolAnswer {
+    /// The largest stdout that is looked at.
+    pub const MAX_BYTES: usize = 1 << 20;
+
+    /// Reads stdout as protocol, or gives `None` where it is plain text.
+    ///
+    /// It is protocol only when it is one JSON object whose `type` is one of
+    /// ours. An object of such a type that lacks what the type needs is an
+    /// error, since its author meant to speak the protocol.
+    pub fn read(stdout: &str) -> Option<Result<Self, serde_json::Error>> {
+        #[derive(Deserialize)]
+        struct Tag {
+            r#type: String,
+        }
+
+        if stdout.len() > Self::MAX_BYTES || !stdout.trim_start().starts_with('{') {
+            return None;
+        }
+        let tag: Tag = serde_json::from_str(stdout).ok()?;
+        match tag.r#type.as_str() {
+            "running" | "spawned" | "waiting" | "stopped" | "success" | "error" | "needs_input" => {
+                Some(serde_json::from_str(stdout).map(Self::State))
+            }
+            "exec" => Some(serde_json::from_str(stdout).map(Self::Exec)),
+            _ => None,
+        }
+    }
+}
+
+/// A line that an `io = "state"` tool reads from its stdin.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum StateInput {
+    /// Input for a running tool.
+    Apply {
+        /// What the assistant gave.
+        input: Value,
+    },
+    /// The answer to the open question.
+    Answer {
+        /// The question's id.
+        question: String,
+        /// The answer, checked against the question's type.
+        answer: Value,
+    },
+    /// The tool is to stop; it is ended by signals if it does not.
+    Abort,
+}
+
+#[cfg(test)]
+#[path = "wire_tests.rs"]
+mod tests;

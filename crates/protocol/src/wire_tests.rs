@@ -1,0 +1,127 @@
+//! What a local tool's stdout is taken for, and the lines it reads.
+
+use serde_json::json;
+
+use super::*;
+
+/// How stdout is understood.
+fn check(stdout: &str) -> String {
+    match ToolAnswer::read(stdout) {
+        None => "text".to_owned(),
+        Some(Ok(ToolAnswer::State(state))) => serde_json::to_string(&state).unwrap(),
+        Some(Ok(ToolAnswer::Exec(exec))) => {
+            format!("exec {}", serde_json::to_string(&exec).unwrap())
+        }
+        Some(Err(error)) => format!("error: {error}"),
+    }
+}
+
+#[test]
+fn one_object_of_our_types_is_protocol() {
+    for (stdout, read) in [
+        (r#"{"type":"running"}"#, r#"{"type":"running"}"#),
+        (r#"{"type":"spawned"}"#, r#"{"type":"running"}"#),
+        (
+            r#"{"type":"success","content":"x"}"#,
+            r#"{"type":"stopped","result":{"Ok":"x"}}"#,
+        ),
+        (
+            " \n{\"type\":\"stopped\",\"result\":{\"ok\":\"x\"}}\n\n",
+            r#"{"type":"stopped","result":{"Ok":"x"}}"#,
+        ),
+        (
+            r#"{"type":"needs_input","question":{"id":"q","text":"?","answer_type":"Text"}}"#,
+            r#"{"type":"waiting","question":{"id":"q","text":"?","answer_type":"Text"}}"#,
+        ),
+    ] {
+        assert_eq!(check(stdout), read);
+    }
+}
+
+#[test]
+fn everything_else_is_plain_text() {
+    for stdout in [
+        "",
+        "ok, 0 warnings",
+        "{",
+        "{}",
+        "[]",
+        r#""running""#,
+        r#"{"type":"pending"}"#,
+        r#"{"type":"tool_result","content":"x"}"#,
+        r#"{"type":1}"#,
+        r#"{"kind":"running"}"#,
+        r#"[{"type":"running"}]"#,
+        "{\"type\":\"running\"}\n{\"type\":\"running\"}",
+        "note: {\"type\":\"running\"}",
+    ] {
+        assert_eq!(check(stdout), "text", "{stdout}");
+    }
+}
+
+#[test]
+fn protocol_that_lacks_what_its_type_needs_is_an_error() {
+    assert_eq!(
+        check(r#"{"type":"stopped"}"#),
+        "error: missing field `result`"
+    );
+    assert_eq!(
+        check(r#"{"type":"waiting"}"#),
+        "error: missing field `question`"
+    );
+    assert!(check(r#"{"type":"exec"}"#).starts_with("error: missing field `program`"));
+}
+
+#[test]
+fn a_mebibyte_is_looked_at_and_no_more() {
+    let frame = r#"{"type":"success","content":""}"#;
+    let stdout = |bytes: usize| {
+        let content = "x".repeat(bytes - frame.len());
+        format!(r#"{{"type":"success","content":"{content}"}}"#)
+    };
+    assert_eq!(stdout(ToolAnswer::MAX_BYTES).len(), 1 << 20);
+    assert!(matches!(
+        ToolAnswer::read(&stdout(ToolAnswer::MAX_BYTES)),
+        Some(Ok(ToolAnswer::State(_)))
+    ));
+    assert_eq!(check(&stdout(ToolAnswer::MAX_BYTES + 1)), "text");
+}
+
+#[test]
+fn nesting_without_end_is_plain_text() {
+    let stdout = format!(r#"{{"type":"running","x":{}"#, "[".repeat(10_000));
+    assert_eq!(check(&stdout), "text");
+}
+
+#[test]
+fn exec_names_a_program_to_run_instead() {
+    assert_eq!(
+        check(r#"{"type":"exec","program":"git","args":["add","--patch"],"io":"terminal"}"#),
+        r#"exec {"program":"git","args":["add","--patch"],"io":"terminal"}"#
+    );
+    assert_eq!(
+        check(r#"{"type":"exec","program":"ls","cwd":"/tmp","env":{"B":"1","A":"2"}}"#),
+        r#"exec {"program":"ls","args":[],"io":"text","cwd":"/tmp","env":{"B":"1","A":"2"}}"#
+    );
+}
+
+#[test]
+fn a_state_tool_reads_one_object_a_line() {
+    for (input, line) in [
+        (
+            StateInput::Apply { input: json!("y") },
+            r#"{"type":"apply","input":"y"}"#,
+        ),
+        (
+            StateInput::Answer {
+                question: "q".to_owned(),
+                answer: json!(true),
+            },
+            r#"{"type":"answer","question":"q","answer":true}"#,
+        ),
+        (StateInput::Abort, r#"{"type":"abort"}"#),
+    ] {
+        assert_eq!(serde_json::to_string(&input).unwrap(), line);
+        assert_eq!(serde_json::from_str::<StateInput>(line).unwrap(), input);
+    }
+}
