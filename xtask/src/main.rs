@@ -1,0 +1,82 @@
+//! Chores of the workspace: `cargo xtask <chore>`.
+//!
+//! Start at [`main`], which picks the chore. Each chore is a module of its
+//! own; what they share is in [`workspace`]. Nothing here is shipped.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "chores run cargo and apt-get, which are no tools and leave nothing behind"
+)]
+
+mod schemas;
+mod test;
+mod tidy;
+mod workspace;
+
+use std::process::ExitCode;
+
+use anyhow::bail;
+
+const USAGE: &str = "\
+usage: cargo xtask <chore> [arguments]
+
+  tidy      check which crate uses which, the manifests and the test folders
+  test      install what the tests need, run all of them, count them
+  schemas   write schemas/*.schema.json
+  bench     run the benchmarks; arguments are passed on
+  ci        formatting, clippy, tidy and test: what must hold before a merge";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &[String]) -> anyhow::Result<()> {
+    let Some((chore, rest)) = arguments.split_first() else {
+        bail!("no chore was given\n\n{USAGE}");
+    };
+    if !rest.is_empty() && matches!(chore.as_str(), "tidy" | "schemas" | "ci") {
+        bail!("`{chore}` takes no arguments, but `{}` was given", rest[0]);
+    }
+    match chore.as_str() {
+        "tidy" => tidy::run(),
+        "test" => test::run(rest),
+        "schemas" => schemas::write(),
+        "bench" => bench(rest),
+        "ci" => ci(),
+        "help" | "--help" | "-h" => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        other => bail!("`{other}` is not a chore\n\n{USAGE}"),
+    }
+}
+
+fn bench(arguments: &[String]) -> anyhow::Result<()> {
+    let cargo = ["run", "--release", "--package", "windlass-benches", "--"];
+    workspace::cargo(
+        cargo
+            .into_iter()
+            .chain(arguments.iter().map(String::as_str)),
+    )
+}
+
+fn ci() -> anyhow::Result<()> {
+    workspace::cargo(["fmt", "--all", "--check"])?;
+    workspace::cargo([
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ])?;
+    tidy::run()?;
+    test::run(&[])
+}

@@ -1,0 +1,159 @@
+//! `cargo xtask schemas`: the JSON Schema files of the protocol's types.
+//!
+//! Start at [`all`], which makes every file from the types; [`write()`] puts
+//! them into `schemas/`, and a test says when they are stale. The first nine
+//! have the names that opencode gives them. Each file stands alone and is
+//! draft 2020-12. [`shape`] holds what schemars would write differently.
+
+mod shape;
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
+use schemars::{JsonSchema, Schema};
+use serde_json::{Value, json};
+use windlass_protocol::{
+    AwaitReply, AwaitRequest, Context as ToolContext, HandleView, Notice, PartState,
+    PermissionReply, PermissionRequest, PermissionToolContext, Question, StateCompleted,
+    StateError, StatePending, StateRunning, Tool, ToolDescriptions, ToolPart, ToolState,
+};
+
+use crate::workspace;
+
+/// One schema file.
+#[derive(Debug, Clone)]
+pub(crate) struct SchemaFile {
+    /// Its name without `.schema.json`.
+    pub(crate) name: &'static str,
+    /// The schema itself.
+    pub(crate) schema: Value,
+}
+
+impl SchemaFile {
+    /// Where it belongs.
+    pub(crate) fn path(&self) -> PathBuf {
+        folder().join(format!("{}.schema.json", self.name))
+    }
+
+    /// What belongs there.
+    pub(crate) fn text(&self) -> String {
+        format!("{:#}\n", self.schema)
+    }
+}
+
+/// The folder of the schema files.
+pub(crate) fn folder() -> PathBuf {
+    workspace::root().join("schemas")
+}
+
+/// Every schema file, made from the protocol's types.
+pub(crate) fn all() -> Vec<SchemaFile> {
+    vec![
+        file::<PartState>("toolState", Form::Record),
+        state_file::<StatePending>("toolStatePending", "pending"),
+        state_file::<StateRunning>("toolStateRunning", "running"),
+        state_file::<StateCompleted>("toolStateCompleted", "completed"),
+        state_file::<StateError>("toolStateError", "error"),
+        file::<ToolPart>("toolPart", Form::Record),
+        file::<PermissionRequest>("permissionRequest", Form::Record),
+        file::<PermissionReply>("permissionReply", Form::Record),
+        file::<PermissionToolContext>("permissionToolContext", Form::Record),
+        file::<ToolState>("protocolState", Form::Read),
+        file::<Question>("question", Form::Read),
+        file::<HandleView>("handleView", Form::Written),
+        file::<Notice>("notice", Form::Written),
+        file::<AwaitRequest>("awaitRequest", Form::Read),
+        file::<AwaitReply>("awaitReply", Form::Written),
+        file::<ToolDescriptions>("toolDescriptions", Form::Read),
+        file::<ToolContext>("context", Form::Written),
+        file::<Tool>("tool", Form::Written),
+    ]
+}
+
+/// Writes every schema file and removes those that are no longer made.
+pub(crate) fn write() -> anyhow::Result<()> {
+    let files = all();
+    std::fs::create_dir_all(folder())
+        .with_context(|| format!("cannot make `{}`", folder().display()))?;
+    for file in &files {
+        std::fs::write(file.path(), file.text())
+            .with_context(|| format!("cannot write `{}`", file.path().display()))?;
+    }
+    for path in found()? {
+        if !files.iter().any(|file| file.path() == path) {
+            std::fs::remove_file(&path)
+                .with_context(|| format!("cannot remove `{}`", path.display()))?;
+        }
+    }
+    println!("wrote {} files to schemas/", files.len());
+    Ok(())
+}
+
+/// The schema files that are in the folder now.
+pub(crate) fn found() -> anyhow::Result<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    for entry in std::fs::read_dir(folder()).context("cannot list `schemas`")? {
+        let path = entry?.path();
+        if path.to_string_lossy().ends_with(".schema.json") {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+/// For whom a file describes its type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// For those who write what we read: what has a default may be missing,
+    /// and `null` is as good as absent.
+    Read,
+    /// For those who read what we write: absent fields are left out, never
+    /// `null`.
+    Written,
+    /// For both, in a shape that others have set: what has a default may be
+    /// missing, and nothing is `null`.
+    Record,
+}
+
+fn file<T: JsonSchema>(name: &'static str, form: Form) -> SchemaFile {
+    SchemaFile {
+        name,
+        schema: shape::finish(name, generate::<T>(form)),
+    }
+}
+
+/// The schema of one state of a part, which on the wire also says which of
+/// the states it is.
+fn state_file<T: JsonSchema>(name: &'static str, status: &str) -> SchemaFile {
+    let mut schema = generate::<T>(Form::Record);
+    shape::tag(
+        schema.ensure_object(),
+        "status",
+        &json!({ "type": "string", "const": status }),
+    );
+    SchemaFile {
+        name,
+        schema: shape::finish(name, schema),
+    }
+}
+
+fn generate<T: JsonSchema>(form: Form) -> Schema {
+    let settings = SchemaSettings::draft2020_12()
+        .with_transform(RecursiveTransform(shape::first_paragraph))
+        .with_transform(RecursiveTransform(shape::plain_enum));
+    let settings = match form {
+        Form::Read => settings,
+        Form::Record => settings.with_transform(RecursiveTransform(shape::without_null)),
+        Form::Written => settings
+            .for_serialize()
+            .with_transform(RecursiveTransform(shape::without_null)),
+    };
+    settings.into_generator().into_root_schema_for::<T>()
+}
+
+#[cfg(test)]
+#[path = "schemas_tests.rs"]
+mod tests;

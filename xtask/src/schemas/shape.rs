@@ -1,0 +1,138 @@
+//! What schemars writes soundly but not as a reader or a code generator would
+//! want it, and how it is put right.
+//!
+//! Each function but [`finish`] and [`tag`] looks at one schema, and is run
+//! on all of them, from the outermost in.
+
+use schemars::Schema;
+use serde_json::{Map, Value, json};
+
+/// Puts a tagged union's tags into its members, and the keywords in an order
+/// that can be read.
+pub(super) fn finish(name: &str, mut schema: Schema) -> Value {
+    let object = schema.ensure_object();
+    let tags = take_tags(object);
+    let mut finished = Map::new();
+    finished.extend(object.shift_remove_entry("$schema"));
+    finished.insert("title".into(), json!(name));
+    object.shift_remove("title");
+    finished.extend(object.shift_remove_entry("description"));
+    let definitions = object.shift_remove("$defs");
+    finished.append(object);
+    if let Some(Value::Object(mut definitions)) = definitions {
+        for (definition, property, tag_schema) in tags {
+            if let Some(Value::Object(member)) = definitions.get_mut(&definition) {
+                tag(member, &property, &tag_schema);
+            }
+        }
+        finished.insert("$defs".into(), Value::Object(definitions));
+    }
+    Value::Object(finished)
+}
+
+/// Makes `property` the first of an object's required properties.
+pub(super) fn tag(object: &mut Map<String, Value>, property: &str, schema: &Value) {
+    let mut properties = Map::new();
+    properties.insert(property.into(), schema.clone());
+    if let Some(Value::Object(others)) = object.get("properties") {
+        properties.extend(others.clone());
+    }
+    let mut required = vec![json!(property)];
+    if let Some(Value::Array(others)) = object.get("required") {
+        required.extend(others.iter().cloned());
+    }
+    object.insert("properties".into(), Value::Object(properties));
+    object.insert("required".into(), Value::Array(required));
+}
+
+/// A definition, the property to add to it, and that property's schema.
+type Tag = (String, String, Value);
+
+/// Takes the tags out of every union of `{"$ref", "properties": {tag}}`, so
+/// that its members are plain references.
+fn take_tags(object: &mut Map<String, Value>) -> Vec<Tag> {
+    let mut tags = Vec::new();
+    for (keyword, value) in object.iter_mut() {
+        match value {
+            Value::Array(members) if keyword == "oneOf" => {
+                tags.extend(members.iter_mut().filter_map(take_tag));
+            }
+            Value::Object(inner) => tags.extend(take_tags(inner)),
+            _ => {}
+        }
+    }
+    tags
+}
+
+fn take_tag(member: &mut Value) -> Option<Tag> {
+    let member = member.as_object_mut()?;
+    let definition = member.get("$ref")?.as_str()?.strip_prefix("#/$defs/")?;
+    let (property, schema) = member.get("properties")?.as_object()?.iter().next()?;
+    let tag = (definition.to_owned(), property.clone(), schema.clone());
+    member.retain(|keyword, _| keyword == "$ref");
+    Some(tag)
+}
+
+/// A description is what the first paragraph says; the rest is for readers
+/// of the Rust documentation.
+pub(super) fn first_paragraph(schema: &mut Schema) {
+    if let Some(Value::String(description)) = schema.get_mut("description") {
+        let paragraph = description.split("\n\n").next().unwrap_or_default();
+        *description = paragraph.replace('\n', " ");
+    }
+}
+
+/// A choice among strings is an `enum`, its words explained in the
+/// description.
+pub(super) fn plain_enum(schema: &mut Schema) {
+    let Some(choices) = schema.get("oneOf").and_then(Value::as_array) else {
+        return;
+    };
+    let words: Option<Vec<&str>> = choices
+        .iter()
+        .map(|choice| choice.get("const")?.as_str())
+        .collect();
+    let Some(words) = words else {
+        return;
+    };
+    let explained = choices.iter().zip(&words).filter_map(|(choice, word)| {
+        let says = choice.get("description")?.as_str()?;
+        Some(format!("`{word}`: {says}"))
+    });
+    let summary = schema.get("description").and_then(Value::as_str);
+    let description: Vec<String> = summary
+        .map(str::to_owned)
+        .into_iter()
+        .chain(explained)
+        .collect();
+    let description = description.join("\n");
+    let words = json!(words);
+    let object = schema.ensure_object();
+    object.shift_remove("oneOf");
+    object.insert("type".into(), json!("string"));
+    object.insert("enum".into(), words);
+    object.insert("description".into(), json!(description));
+}
+
+/// What may be absent is absent, and never `null`.
+pub(super) fn without_null(schema: &mut Schema) {
+    if let Some(Value::Array(types)) = schema.get_mut("type") {
+        types.retain(|one| one != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            schema.insert("type".into(), only);
+        }
+    }
+    let Some(Value::Array(choices)) = schema.get_mut("anyOf") else {
+        return;
+    };
+    choices.retain(|choice| choice != &json!({ "type": "null" }));
+    if let [Value::Object(only)] = choices.as_slice() {
+        let only = only.clone();
+        let object = schema.ensure_object();
+        object.shift_remove("anyOf");
+        for (keyword, value) in only {
+            object.entry(keyword).or_insert(value);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! `cargo xtask test`: everything from a bare machine to the counts.
+//!
+//! It needs a Rust toolchain and a C compiler. [`programs`] sees to the rest:
+//! what the tests need and the machine lacks is installed, or said by name
+//! to be skipped. A test that needs a program asks the variable
+//! [`programs::SKIP`] first; if the program is listed there, the test adds a
+//! line with its name to the file [`SKIP_LOG`] and returns, and is counted as
+//! skipped. Without these variables, a test whose program is missing fails.
+
+mod programs;
+mod tally;
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::Stdio;
+
+use anyhow::{Context, bail, ensure};
+
+use crate::workspace;
+use tally::Tally;
+
+/// Names the file to which a skipped test adds a line.
+const SKIP_LOG: &str = "WINDLASS_SKIP_LOG";
+
+/// Runs all tests of the workspace and prints the counts as the last line.
+/// `arguments` go to `cargo test`.
+pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
+    let missing = programs::provide();
+    let log = std::env::temp_dir().join(format!("windlass-skipped-{}", std::process::id()));
+    std::fs::write(&log, "").with_context(|| format!("cannot write `{}`", log.display()))?;
+    let outcome = run_cargo(arguments, &missing, &log);
+    let skipped = std::fs::read_to_string(&log).unwrap_or_default();
+    // The file is ours alone and in the folder for such things: it does no
+    // harm should it stay.
+    let _ = std::fs::remove_file(&log);
+    let (mut tally, succeeded) = outcome?;
+    for line in skipped.lines() {
+        println!("skipped: {line}");
+        tally.skip_one();
+    }
+    println!("{tally}");
+    ensure!(succeeded && tally.failed == 0, "not all tests passed");
+    ensure!(tally.ran(), "no test was run");
+    Ok(())
+}
+
+/// Runs `cargo test`, shows what it says and counts along.
+fn run_cargo(arguments: &[String], missing: &[&str], log: &Path) -> anyhow::Result<(Tally, bool)> {
+    let mut command = workspace::cargo_command();
+    // All counts are wanted, also past the first binary that fails.
+    command
+        .args(["test", "--workspace", "--no-fail-fast"])
+        .args(arguments)
+        .env(programs::SKIP, missing.join(","))
+        .env(SKIP_LOG, log)
+        .stdout(Stdio::piped());
+    let said = workspace::shown(&command);
+    println!("$ {said}");
+    let mut child = command
+        .spawn()
+        .with_context(|| format!("cannot run `{said}`"))?;
+    let Some(stdout) = child.stdout.take() else {
+        bail!("`{said}` has no stdout");
+    };
+    let mut tally = Tally::default();
+    let mut ours = std::io::stdout().lock();
+    for line in BufReader::new(stdout).split(b'\n') {
+        let line = line?;
+        tally.read(&String::from_utf8_lossy(&line));
+        ours.write_all(&line)?;
+        ours.write_all(b"\n")?;
+        ours.flush()?;
+    }
+    drop(ours);
+    let status = child.wait()?;
+    Ok((tally, status.success()))
+}

@@ -1,0 +1,139 @@
+//! The programs that tests run, and how a machine comes by them.
+//!
+//! [`provide`] does it all. A program that a new test needs is a line in
+//! [`NEEDED`].
+
+use std::env;
+use std::ffi::OsStr;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+/// Names the variable that lists, with commas between, the programs without
+/// which the tests have to do.
+pub(super) const SKIP: &str = "WINDLASS_SKIP";
+
+/// A program and the Debian package that holds it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Needed {
+    program: &'static str,
+    package: &'static str,
+}
+
+const NEEDED: &[Needed] = &[
+    Needed {
+        program: "sh",
+        package: "dash",
+    },
+    Needed {
+        program: "bash",
+        package: "bash",
+    },
+    Needed {
+        program: "git",
+        package: "git",
+    },
+    Needed {
+        program: "python3",
+        package: "python3",
+    },
+    Needed {
+        program: "setsid",
+        package: "util-linux",
+    },
+    Needed {
+        program: "nohup",
+        package: "coreutils",
+    },
+];
+
+/// Installs what is missing, if it can, and gives what is missing still. It
+/// says both.
+pub(super) fn provide() -> Vec<&'static str> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let missing = missing(&path);
+    if missing.is_empty() {
+        return Vec::new();
+    }
+    let why = match obstacle(rustix::process::geteuid().is_root(), &path) {
+        Some(why) => why.to_owned(),
+        None => match install(&packages(&missing)) {
+            Ok(()) => "installing its package did not bring it".to_owned(),
+            Err(why) => why,
+        },
+    };
+    let still_missing = self::missing(&path);
+    for needed in &still_missing {
+        println!("{}", skip_line(needed, &why));
+    }
+    still_missing.iter().map(|needed| needed.program).collect()
+}
+
+/// The needed programs that are in none of the folders of `path`.
+fn missing(path: &OsStr) -> Vec<Needed> {
+    NEEDED
+        .iter()
+        .filter(|needed| !is_in(path, needed.program))
+        .copied()
+        .collect()
+}
+
+fn is_in(path: &OsStr, program: &str) -> bool {
+    env::split_paths(path).any(|folder| is_executable(&folder.join(program)))
+}
+
+fn is_executable(file: &Path) -> bool {
+    file.metadata()
+        .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+}
+
+/// Why nothing can be installed, if that is so.
+fn obstacle(root: bool, path: &OsStr) -> Option<&'static str> {
+    if !root {
+        Some("only root can install it")
+    } else if !is_in(path, "apt-get") {
+        Some("there is no apt-get to install it with")
+    } else {
+        None
+    }
+}
+
+/// The packages to install, each once.
+fn packages(missing: &[Needed]) -> Vec<&'static str> {
+    let mut packages: Vec<_> = missing.iter().map(|needed| needed.package).collect();
+    packages.sort_unstable();
+    packages.dedup();
+    packages
+}
+
+fn install(packages: &[&str]) -> Result<(), String> {
+    apt_get(&["update"])?;
+    let arguments = ["install", "--yes", "--no-install-recommends"];
+    apt_get(&[&arguments, packages].concat())
+}
+
+fn apt_get(arguments: &[&str]) -> Result<(), String> {
+    let said = format!("apt-get {}", arguments.join(" "));
+    println!("$ {said}");
+    let status = Command::new("apt-get")
+        .args(arguments)
+        .env("DEBIAN_FRONTEND", "noninteractive")
+        .status()
+        .map_err(|error| format!("`{said}` could not be run: {error}"))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("`{said}` failed"))
+    }
+}
+
+fn skip_line(needed: &Needed, why: &str) -> String {
+    let Needed { program, package } = needed;
+    format!(
+        "skipping the tests that need `{program}`: it is missing and {why} (Debian package `{package}`)"
+    )
+}
+
+#[cfg(test)]
+#[path = "programs_tests.rs"]
+mod tests;

@@ -1,0 +1,85 @@
+//! Made-up machines: a folder with some programs in it.
+
+use super::*;
+
+/// The names of what is missing on a machine that has these programs.
+fn check(present: &[&str]) -> Vec<&'static str> {
+    let machine = tempfile::tempdir().unwrap();
+    for program in present {
+        let file = machine.path().join(program);
+        std::fs::write(&file, "").unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    missing(machine.path().as_os_str())
+        .iter()
+        .map(|needed| needed.program)
+        .collect()
+}
+
+#[test]
+fn what_is_there_is_not_missing() {
+    assert_eq!(
+        check(&["sh", "bash", "git", "python3", "setsid", "nohup"]),
+        [""; 0]
+    );
+}
+
+#[test]
+fn what_is_not_there_is_missing_by_name() {
+    assert_eq!(
+        check(&["sh", "bash", "setsid", "nohup"]),
+        ["git", "python3"]
+    );
+}
+
+#[test]
+fn a_file_that_cannot_be_run_is_no_program() {
+    let machine = tempfile::tempdir().unwrap();
+    let file = machine.path().join("git");
+    std::fs::write(&file, "").unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+    assert!(!is_in(machine.path().as_os_str(), "git"));
+}
+
+#[test]
+fn a_package_is_installed_once() {
+    let missing = [
+        Needed {
+            program: "setsid",
+            package: "util-linux",
+        },
+        Needed {
+            program: "script",
+            package: "util-linux",
+        },
+        Needed {
+            program: "git",
+            package: "git",
+        },
+    ];
+    assert_eq!(packages(&missing), ["git", "util-linux"]);
+}
+
+#[test]
+fn installing_needs_root_and_apt_get() {
+    let bare = tempfile::tempdir().unwrap();
+    let path = bare.path().as_os_str();
+    assert_eq!(obstacle(false, path), Some("only root can install it"));
+    assert_eq!(
+        obstacle(true, path),
+        Some("there is no apt-get to install it with")
+    );
+}
+
+#[test]
+fn a_skip_says_what_and_why() {
+    let needed = Needed {
+        program: "setsid",
+        package: "util-linux",
+    };
+    assert_eq!(
+        skip_line(&needed, "only root can install it"),
+        "skipping the tests that need `setsid`: it is missing and only root can install it \
+         (Debian package `util-linux`)"
+    );
+}

@@ -1,0 +1,60 @@
+//! `cargo xtask tidy`: what the compiler does not check.
+//!
+//! [`arrows`], [`manifests`] and [`forgotten`] fail; [`size`] only warns,
+//! since a long file may still be one idea.
+
+mod arrows;
+mod forgotten;
+mod manifests;
+mod size;
+
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use cargo_metadata::{Metadata, MetadataCommand};
+
+use crate::workspace;
+
+/// Checks the workspace and prints what is wrong with it; an error says that
+/// something is.
+pub(crate) fn run() -> anyhow::Result<()> {
+    let metadata = MetadataCommand::new()
+        .current_dir(workspace::root())
+        .no_deps()
+        .exec()
+        .context("cannot ask cargo for the workspace's metadata")?;
+    let mut faults = arrows::check(&arrows::read(&metadata));
+    for folder in members(&metadata) {
+        faults.extend(manifests::check(&folder.join("Cargo.toml"))?);
+        faults.extend(forgotten::check(folder)?);
+        for warning in size::check(folder)? {
+            println!("warning: {warning}");
+        }
+    }
+    for fault in &faults {
+        println!("error: {fault}");
+    }
+    match faults.len() {
+        0 => {
+            println!("tidy: all is well");
+            Ok(())
+        }
+        1 => bail!("tidy found one fault"),
+        count => bail!("tidy found {count} faults"),
+    }
+}
+
+fn members(metadata: &Metadata) -> impl Iterator<Item = &Path> {
+    metadata
+        .workspace_packages()
+        .into_iter()
+        .filter_map(|package| package.manifest_path.as_std_path().parent())
+}
+
+/// A path as it is told: from the workspace's root on.
+fn shown(path: &Path) -> String {
+    path.strip_prefix(workspace::root())
+        .unwrap_or(path)
+        .display()
+        .to_string()
+}

@@ -1,0 +1,75 @@
+//! Where the workspace is, and how cargo is run in it.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, ensure};
+
+/// The folder that holds the workspace's manifest.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("xtask lies in a folder of the workspace")
+}
+
+/// The cargo that runs us, ready to be given arguments, in the workspace.
+pub(crate) fn cargo_command() -> Command {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
+    let mut command = Command::new(program);
+    command.current_dir(root());
+    command
+}
+
+/// Runs cargo and shows what it says; an exit code other than 0 is an error.
+pub(crate) fn cargo<I, S>(arguments: I) -> anyhow::Result<()>
+where
+    I: IntoIterator<Item = S>,
+    S: AsRef<OsStr>,
+{
+    let mut command = cargo_command();
+    command.args(arguments);
+    let said = shown(&command);
+    println!("$ {said}");
+    let status = command
+        .status()
+        .with_context(|| format!("cannot run `{said}`"))?;
+    ensure!(status.success(), "`{said}` failed");
+    Ok(())
+}
+
+/// A command as a person would type it.
+pub(crate) fn shown(command: &Command) -> String {
+    let mut words = vec!["cargo".to_owned()];
+    words.extend(
+        command
+            .get_args()
+            .map(|word| word.to_string_lossy().into_owned()),
+    );
+    words.join(" ")
+}
+
+/// Every `.rs` file below `folder`, in a stable order; none if there is no
+/// such folder.
+pub(crate) fn rust_files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    if folder.is_dir() {
+        collect(folder, &mut files)?;
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> anyhow::Result<()> {
+    let entries =
+        std::fs::read_dir(folder).with_context(|| format!("cannot list `{}`", folder.display()))?;
+    for entry in entries {
+        let path = entry?.path();
+        if path.is_dir() {
+            collect(&path, files)?;
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,182 @@
+//! `cargo xtask test` on a machine that has only what the test puts there:
+//! its cargo and its apt-get are scripts.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+
+use tempfile::TempDir;
+
+const PASSED: &str = "echo 'running 4 tests'; echo 'test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s'";
+const FAILED: &str = "echo 'running 3 tests'; echo 'test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s'; exit 101";
+
+/// Everything that the tests need.
+const PROGRAMS: [&str; 6] = ["sh", "bash", "git", "python3", "setsid", "nohup"];
+
+/// Held while a script is written and while a child is started: a child that
+/// another thread starts in between would hold the script open for writing,
+/// and such a file cannot be run.
+static STARTING: Mutex<()> = Mutex::new(());
+
+/// A folder that is all of `PATH`.
+struct Machine(TempDir);
+
+impl Machine {
+    fn new(programs: &[&str]) -> Self {
+        let machine = Self(tempfile::tempdir().unwrap());
+        for program in programs {
+            machine.script(program, "exit 0");
+        }
+        machine
+    }
+
+    fn folder(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn script(&self, name: &str, text: &str) {
+        let _starting = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = self.folder().join(name);
+        fs::write(&file, format!("#!/bin/sh\n{text}\n")).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// What `cargo xtask test` prints, and whether it was content, where
+    /// cargo does this.
+    fn check(&self, cargo: &str) -> (String, bool) {
+        self.script("cargo", cargo);
+        let starting = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
+        let child = Command::new(env!("CARGO_BIN_EXE_xtask"))
+            .arg("test")
+            .env("CARGO", self.folder().join("cargo"))
+            .env("PATH", self.folder())
+            .env("TMPDIR", self.folder())
+            .env("FOLDER", self.folder())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        drop(starting);
+        let output = child.wait_with_output().unwrap();
+        let stdout = String::from_utf8(output.stdout).unwrap();
+        (stdout, output.status.success())
+    }
+}
+
+fn last_line(stdout: &str) -> &str {
+    stdout.lines().last().unwrap_or_default()
+}
+
+#[test]
+fn the_counts_are_the_last_line() {
+    let (stdout, content) = Machine::new(&PROGRAMS).check(&format!("{PASSED}\n{PASSED}"));
+    assert_eq!(last_line(&stdout), "6 passed, 0 failed, 2 skipped");
+    assert!(content);
+}
+
+#[test]
+fn all_of_the_workspace_is_tested_by_plain_cargo_test() {
+    let (stdout, _) = Machine::new(&PROGRAMS).check(&format!("echo \"[$*]\"\n{PASSED}"));
+    assert!(
+        stdout.contains("[test --workspace --no-fail-fast]"),
+        "{stdout}"
+    );
+}
+
+#[test]
+fn a_failed_test_is_counted_and_told_by_the_exit_code() {
+    let (stdout, content) = Machine::new(&PROGRAMS).check(&format!("{PASSED}\n{FAILED}"));
+    assert_eq!(last_line(&stdout), "5 passed, 1 failed, 1 skipped");
+    assert!(!content);
+}
+
+#[test]
+fn what_does_not_compile_is_told_by_the_exit_code() {
+    let (stdout, content) = Machine::new(&PROGRAMS).check("exit 101");
+    assert_eq!(last_line(&stdout), "0 passed, 0 failed, 0 skipped");
+    assert!(!content);
+}
+
+#[test]
+fn no_test_at_all_is_not_a_success() {
+    let (_, content) = Machine::new(&PROGRAMS).check("exit 0");
+    assert!(!content);
+}
+
+#[test]
+fn a_test_that_was_skipped_is_named_and_not_counted_as_passed() {
+    let skip = "echo 'commits_are_shown: git' >> \"$WINDLASS_SKIP_LOG\"";
+    let (stdout, content) = Machine::new(&PROGRAMS).check(&format!("{skip}\n{PASSED}"));
+    assert!(
+        stdout.contains("skipped: commits_are_shown: git\n"),
+        "{stdout}"
+    );
+    assert_eq!(last_line(&stdout), "2 passed, 0 failed, 2 skipped");
+    assert!(content);
+}
+
+#[test]
+fn what_cannot_be_had_is_said_and_passed_to_the_tests() {
+    let (stdout, _) = Machine::new(&["sh", "bash", "setsid", "nohup"])
+        .check(&format!("echo \"without $WINDLASS_SKIP\"\n{PASSED}"));
+    for program in ["git", "python3"] {
+        let said = format!("skipping the tests that need `{program}`: it is missing and ");
+        assert!(stdout.contains(&said), "{stdout}");
+    }
+    assert!(stdout.contains("without git,python3\n"), "{stdout}");
+}
+
+#[test]
+fn what_is_missing_is_installed_where_that_is_allowed() {
+    let machine = Machine::new(&["sh", "bash", "python3", "setsid", "nohup"]);
+    machine.script(
+        "apt-get",
+        "echo \"apt-get $*\"\n[ \"$1\" = update ] || { : > \"$FOLDER/git\"; /bin/chmod 755 \"$FOLDER/git\"; }",
+    );
+    let (stdout, _) = machine.check(&format!("echo \"without $WINDLASS_SKIP.\"\n{PASSED}"));
+    if rustix::process::geteuid().is_root() {
+        let update = stdout.find("\napt-get update\n").unwrap();
+        let install = stdout
+            .find("\napt-get install --yes --no-install-recommends git\n")
+            .unwrap();
+        assert!(update < install);
+        assert!(stdout.contains("without .\n"), "{stdout}");
+    } else {
+        assert!(stdout.contains("only root can install it"), "{stdout}");
+        assert!(stdout.contains("without git.\n"), "{stdout}");
+    }
+}
+
+#[test]
+fn an_installation_that_fails_is_said() {
+    let machine = Machine::new(&["sh", "bash", "python3", "setsid", "nohup"]);
+    machine.script("apt-get", "exit 100");
+    let (stdout, content) = machine.check(PASSED);
+    let why = if rustix::process::geteuid().is_root() {
+        "`apt-get update` failed"
+    } else {
+        "only root can install it"
+    };
+    assert!(
+        stdout.contains(&format!(
+            "skipping the tests that need `git`: it is missing and {why} (Debian package `git`)\n"
+        )),
+        "{stdout}"
+    );
+    assert_eq!(last_line(&stdout), "3 passed, 0 failed, 1 skipped");
+    assert!(content);
+}
+
+#[test]
+fn nothing_is_left_behind() {
+    let machine = Machine::new(&PROGRAMS);
+    machine.check(PASSED);
+    let left: Vec<_> = fs::read_dir(machine.folder())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.starts_with("windlass"))
+        .collect();
+    assert_eq!(left, [""; 0]);
+}
