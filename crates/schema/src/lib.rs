@@ -1,0 +1,26 @@
+//! From a tool's shape to the JSON Schema that a model is given.
+//!
+//! Start at [`render()`]: it writes the `oneOf` form, which has a branch per
+//! action and is the canonical one, or the form that a provider accepts, one
+//! [`Dialect`] each. [`restore()`] undoes in a call's arguments what a dialect
+//! made of the parameters, and [`check()`] refuses a tool before any schema is
+//! written. Nothing here validates a call or does I/O.
+
+mod branch;
+mod check;
+mod dialect;
+mod flat;
+mod form;
+mod gemini;
+mod llama;
+mod ollama;
+mod reference;
+mod render;
+mod restore;
+mod strict;
+mod subschema;
+
+pub use check::{SchemaError, check, check_name};
+pub use dialect::{Dialect, UnknownDialect};
+pub use render::render;
+pub use restore::restore;

@@ -1,0 +1,21 @@
+//! The dialect of Ollama: what it would drop is not sent.
+
+use serde_json::Value;
+
+use crate::subschema::{const_to_enum, map_subschemas};
+
+/// A parameter without `default` and `additionalProperties`, and with a list
+/// of one instead of `const`.
+pub(crate) fn plain(schema: Value) -> Value {
+    let mut schema = map_subschemas(schema, &mut plain);
+    if let Value::Object(map) = &mut schema {
+        map.shift_remove("default");
+        map.shift_remove("additionalProperties");
+        const_to_enum(map);
+    }
+    schema
+}
+
+#[cfg(test)]
+#[path = "ollama_tests.rs"]
+mod tests;
