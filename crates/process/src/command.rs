@@ -1,0 +1,142 @@
+//! What to start: a program, its arguments, its environment and its descriptors.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::OutputOptions;
+
+/// A program that [`Launcher::start`](crate::Launcher::start) can start.
+///
+/// ```
+/// # use windlass_process::Command;
+/// let command = Command::new("git").args(["log", "--oneline"]).env("GIT_PAGER", "cat").cwd("/tmp");
+/// ```
+#[derive(Debug, Clone)]
+pub struct Command {
+    pub(crate) program: OsString,
+    pub(crate) args: Vec<OsString>,
+    /// In the order they were asked for; the last edit of a name wins. `None` removes.
+    pub(crate) env: Vec<(OsString, Option<OsString>)>,
+    pub(crate) env_clear: bool,
+    pub(crate) cwd: Option<PathBuf>,
+    pub(crate) stdin: Stdin,
+    pub(crate) capture: Capture,
+    /// Stderr is kept apart from stdout.
+    pub(crate) split: bool,
+    pub(crate) grace: Duration,
+    pub(crate) output: OutputOptions,
+}
+
+/// Where a program reads its input from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Stdin {
+    /// `/dev/null`: it is at its end from the start.
+    #[default]
+    Null,
+    /// A pipe that [`Process::write`](crate::Process::write) fills.
+    Pipe,
+}
+
+/// Which pipes take what a program writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Capture {
+    Separate,
+    Merged,
+    Nothing,
+}
+
+impl Command {
+    /// A program by name (searched in the `PATH` it will see) or by path (relative ones to its working directory).
+    pub fn new(program: impl AsRef<OsStr>) -> Self {
+        Self {
+            program: program.as_ref().to_owned(),
+            args: Vec::new(),
+            env: Vec::new(),
+            env_clear: false,
+            cwd: None,
+            stdin: Stdin::Null,
+            capture: Capture::Separate,
+            split: false,
+            grace: Duration::from_secs(2),
+            output: OutputOptions::default(),
+        }
+    }
+
+    /// Adds one argument.
+    pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
+        self.args.push(arg.as_ref().to_owned());
+        self
+    }
+
+    /// Adds arguments.
+    pub fn args(mut self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
+        self.args
+            .extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
+        self
+    }
+
+    /// Sets a variable on top of the launcher's environment.
+    pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
+        self.env
+            .push((name.as_ref().to_owned(), Some(value.as_ref().to_owned())));
+        self
+    }
+
+    /// Removes a variable of the launcher's environment.
+    pub fn env_remove(mut self, name: impl AsRef<OsStr>) -> Self {
+        self.env.push((name.as_ref().to_owned(), None));
+        self
+    }
+
+    /// Starts from an empty environment instead of the launcher's. The marker of this runtime stays.
+    pub fn env_clear(mut self) -> Self {
+        self.env_clear = true;
+        self.env.clear();
+        self
+    }
+
+    /// Runs it in this directory.
+    pub fn cwd(mut self, path: impl AsRef<Path>) -> Self {
+        self.cwd = Some(path.as_ref().to_owned());
+        self
+    }
+
+    /// Says where it reads from; nowhere unless said.
+    pub fn stdin(mut self, stdin: Stdin) -> Self {
+        self.stdin = stdin;
+        self
+    }
+
+    /// Sends stderr into the pipe of stdout, so that the order of both is exact. All of it is then told as stdout.
+    pub fn merge_output(mut self) -> Self {
+        self.capture = Capture::Merged;
+        self
+    }
+
+    /// Keeps stderr in an output of its own, [`Process::errors`](crate::Process::errors), in memory only.
+    pub fn split_output(mut self) -> Self {
+        self.capture = Capture::Separate;
+        self.split = true;
+        self
+    }
+
+    /// Throws away what it writes.
+    pub fn discard_output(mut self) -> Self {
+        self.capture = Capture::Nothing;
+        self
+    }
+
+    /// How long its tree has between `SIGTERM` and `SIGKILL` when the [`Process`](crate::Process) is dropped or this
+    /// runtime dies. 2 seconds unless said.
+    pub fn grace(mut self, grace: Duration) -> Self {
+        self.grace = grace;
+        self
+    }
+
+    /// How what it writes is kept.
+    pub fn output(mut self, output: OutputOptions) -> Self {
+        self.output = output;
+        self
+    }
+}

@@ -1,0 +1,255 @@
+//! The task that reads a process: its output, its exit, and the queue of its input.
+//!
+//! Start at [`Driver::poll`]. One task serves one process until its tree is gone. What the program wrote before it
+//! exited is read before its exit is told; what others write later into its pipes is read and thrown away, so that
+//! they neither block nor die of it.
+
+use std::cell::RefCell;
+use std::os::fd::OwnedFd;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use tokio::io::Interest;
+
+use crate::input::Flush;
+use crate::pipes::Ours;
+use crate::process::Shared;
+use crate::readiness::{Registered, register};
+use crate::watch::Watch;
+use crate::{Exit, Receipt, Stream};
+
+/// What a program's keeper tells.
+pub(crate) enum News {
+    /// The program's own process has exited; nothing of its tree is left if `idle`.
+    Exited { exit: Exit, idle: bool },
+    /// Nothing of the tree is left, some time after the exit; its keeper is free.
+    Idle,
+    /// The tree was ended, as was asked.
+    Ended(Receipt),
+    /// Nothing of the tree is left, or nothing can be known of it any more. The last news.
+    Gone,
+}
+
+/// How much is read at a time: what a pipe holds by itself. Larger reads were no faster in total.
+const CHUNK: usize = 64 * 1024;
+/// How large a pipe is made that was found full, so that its writer need not stop while we write the log.
+const PIPE_SIZE: usize = 256 * 1024;
+/// How much one turn of the task reads of a stream before others have theirs.
+const TURN: usize = 1024 * 1024;
+
+thread_local! {
+    /// One for all processes that a thread reads; its pages exist once they are used.
+    static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; CHUNK]);
+}
+
+/// Serves one process.
+pub(crate) struct Driver {
+    shared: Arc<Shared>,
+    /// `None` when nothing of the tree is left.
+    watch: Option<Watch>,
+    streams: [Option<Source>; 2],
+    flush: Flush,
+    exited: bool,
+}
+
+impl Driver {
+    pub(crate) fn new(shared: Arc<Shared>, watch: Watch, pipes: Ours) -> std::io::Result<Self> {
+        let source = |fd: Option<OwnedFd>, stream| fd.map(|fd| Source::new(fd, stream)).transpose();
+        Ok(Self {
+            shared,
+            watch: Some(watch),
+            streams: [
+                source(pipes.stdout, Stream::Stdout)?,
+                source(pipes.stderr, Stream::Stderr)?,
+            ],
+            flush: Flush::default(),
+            exited: false,
+        })
+    }
+
+    /// The program has exited: what it wrote is in the pipes by now, and is read before anybody hears of the exit.
+    fn exited(&mut self) {
+        self.exited = true;
+        for slot in &mut self.streams {
+            let at_end = |source: &mut Source| source.drain(&self.shared);
+            if slot.as_mut().is_some_and(at_end) {
+                *slot = None;
+            }
+        }
+        self.shared.input.exited();
+        self.shared.finish_output();
+    }
+
+    /// Nothing of the tree is left. Its keeper is given back before anybody hears of it, so that whoever starts the
+    /// next program can have it.
+    fn gone(&mut self, exit: Option<Exit>, idle: bool) {
+        let lost = self.watch.as_ref().map_or_else(String::new, Watch::loss);
+        let exit = exit.or_else(|| (!self.exited).then_some(Exit::Lost(lost)));
+        if !self.exited {
+            self.exited();
+        }
+        if let Some(watch) = self.watch.take()
+            && idle
+        {
+            watch.recycle(&self.shared.hold);
+        }
+        self.tell_gone(exit);
+    }
+
+    fn tell_gone(&self, exit: Option<Exit>) {
+        self.shared.state.send_modify(|state| {
+            state.exit = state.exit.take().or(exit);
+            state.receipt.get_or_insert_default();
+            state.gone = true;
+        });
+    }
+
+    /// Hears all news; `true` when there will be no more.
+    fn hear(&mut self, cx: &mut Context<'_>) -> bool {
+        while let Some(watch) = &mut self.watch {
+            let Poll::Ready(news) = watch.poll_next(cx) else {
+                return false;
+            };
+            match news {
+                News::Exited { exit, idle: false } => {
+                    self.exited();
+                    self.shared
+                        .state
+                        .send_modify(|state| state.exit = Some(exit));
+                }
+                News::Exited { exit, idle: true } => self.gone(Some(exit), true),
+                News::Idle => self.gone(None, true),
+                News::Gone => self.gone(None, false),
+                News::Ended(receipt) => {
+                    self.shared
+                        .state
+                        .send_modify(|state| state.receipt = Some(receipt));
+                }
+            }
+        }
+        true
+    }
+}
+
+impl Future for Driver {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        if this.hear(cx) {
+            return Poll::Ready(());
+        }
+        for slot in &mut this.streams {
+            if let Some(source) = slot
+                && source.poll_read(cx, &this.shared, this.exited).is_ready()
+            {
+                *slot = None;
+            }
+        }
+        this.flush.poll(cx, &this.shared.input);
+        Poll::Pending
+    }
+}
+
+impl Drop for Driver {
+    /// The executor was shut down under us: whoever still waits must not wait for ever.
+    fn drop(&mut self) {
+        if self.watch.is_some() {
+            if !self.exited {
+                self.shared.finish_output();
+            }
+            let lost = String::from("the runtime that read it was shut down");
+            self.tell_gone(Some(Exit::Lost(lost)));
+            self.shared.hold.release();
+        }
+    }
+}
+
+/// A pipe that is read.
+struct Source {
+    fd: Registered,
+    stream: Stream,
+    /// The pipe was found full.
+    enlarged: bool,
+}
+
+impl Source {
+    fn new(fd: OwnedFd, stream: Stream) -> std::io::Result<Self> {
+        Ok(Self {
+            fd: register(Arc::new(fd), Interest::READABLE)?,
+            stream,
+            enlarged: false,
+        })
+    }
+
+    /// Reads what is there; ready at the end of the pipe.
+    fn poll_read(&mut self, cx: &mut Context<'_>, shared: &Shared, discard: bool) -> Poll<()> {
+        let mut left = TURN;
+        loop {
+            let Ok(mut guard) = ready!(self.fd.poll_read_ready(cx)) else {
+                return Poll::Ready(());
+            };
+            match read(self.fd.get_ref(), self.stream, shared, discard) {
+                Read::End => return Poll::Ready(()),
+                Read::Empty => guard.clear_ready(),
+                // A pipe that gave less than was asked for is empty.
+                Read::Some { length, full } => {
+                    if !full {
+                        guard.clear_ready();
+                    } else if !self.enlarged {
+                        self.enlarge();
+                    }
+                    left = left.saturating_sub(length);
+                    if left == 0 {
+                        cx.waker().wake_by_ref();
+                        return Poll::Pending;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads what is in the pipe now, and no more than fits into one; `true` at its end.
+    fn drain(&mut self, shared: &Shared) -> bool {
+        let mut left = PIPE_SIZE;
+        loop {
+            match read(self.fd.get_ref(), self.stream, shared, false) {
+                Read::End => return true,
+                Read::Empty => return false,
+                Read::Some { length, .. } if length >= left => return false,
+                Read::Some { length, .. } => left -= length,
+            }
+        }
+    }
+
+    fn enlarge(&mut self) {
+        self.enlarged = true;
+        // The system may have no more for this user; then it is only slower.
+        #[cfg(target_os = "linux")]
+        let _ = rustix::pipe::fcntl_setpipe_size(self.fd.get_ref(), PIPE_SIZE);
+    }
+}
+
+enum Read {
+    Some { length: usize, full: bool },
+    Empty,
+    End,
+}
+
+fn read(fd: &OwnedFd, stream: Stream, shared: &Shared, discard: bool) -> Read {
+    BUFFER.with_borrow_mut(|buffer| {
+        match rustix::io::retry_on_intr(|| rustix::io::read(fd, &mut *buffer)) {
+            Ok(0) => Read::End,
+            Ok(length) => {
+                if !discard {
+                    shared.output_of(stream).push(stream, &buffer[..length]);
+                }
+                let full = length == CHUNK;
+                Read::Some { length, full }
+            }
+            Err(rustix::io::Errno::AGAIN) => Read::Empty,
+            Err(_) => Read::End,
+        }
+    })
+}

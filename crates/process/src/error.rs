@@ -1,0 +1,111 @@
+//! What can go wrong at the boundary of this crate.
+//!
+//! A program that fails is an answer ([`Exit`](crate::Exit)), not one of these errors.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+
+/// Why a program could not be started. Nothing runs when one of these is returned.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// No such program, neither at that path nor in `PATH`.
+    #[error("program {program:?} was not found; give an absolute path or a name that is in `PATH`")]
+    NotFound {
+        /// The program as it was asked for.
+        program: OsString,
+    },
+    /// The file exists, and this user may not execute it.
+    #[error("program {program:?} may not be executed; check its permissions (`chmod +x`)")]
+    Permission {
+        /// The program as it was asked for.
+        program: OsString,
+    },
+    /// The file exists and is nothing the system can execute.
+    #[error(
+        "program {program:?} is not executable; it is a directory or lacks a `#!` line or a known format"
+    )]
+    NotExecutable {
+        /// The program as it was asked for.
+        program: OsString,
+    },
+    /// The file exists, and the interpreter that it names does not.
+    #[error(
+        "the interpreter of program {program:?} was not found; check its `#!` line or its loader"
+    )]
+    Interpreter {
+        /// The program as it was asked for.
+        program: OsString,
+    },
+    /// The working directory cannot be entered.
+    #[error("working directory {path:?} cannot be entered; give an existing directory")]
+    Cwd {
+        /// The directory as it was asked for.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+    /// A string for the program holds a NUL byte, or a variable's name holds `=`.
+    #[error(
+        "{text:?} cannot be passed to a program; it holds a NUL byte, or is a variable name with `=`"
+    )]
+    Unpassable {
+        /// The culprit.
+        text: OsString,
+    },
+    /// Arguments and environment together exceed what the system takes.
+    #[error("the arguments and environment of {program:?} are too long; pass them through a file")]
+    TooLong {
+        /// The program as it was asked for.
+        program: OsString,
+    },
+    /// What stands between the runtime and its programs was killed during the start.
+    #[error("the process that was to start {program:?} was killed; start it again")]
+    Interrupted {
+        /// The program as it was asked for.
+        program: OsString,
+    },
+    /// The system refused something else, such as a descriptor or a process.
+    #[error("program {program:?} could not be started")]
+    System {
+        /// The program as it was asked for.
+        program: OsString,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// Why input did not reach a program.
+#[derive(Debug, Clone, thiserror::Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// The program was started without an input.
+    #[error("the program was started without an input; start it with one")]
+    NoInput,
+    /// The input was closed, by us or by the program.
+    #[error("the program's input is closed; start it again to write to it")]
+    Closed,
+    /// The program has exited.
+    #[error("the program has exited; start it again to write to it")]
+    Exited,
+    /// The program does not read, and no more is kept for it. Nothing of this write was taken.
+    #[error(
+        "the program does not read its input ({queued} bytes wait); wait until it reads, or end it"
+    )]
+    Full {
+        /// How much waits to be read.
+        queued: usize,
+    },
+}
+
+/// Why a signal was not sent.
+#[derive(Debug, Clone, thiserror::Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SignalError {
+    /// The program has exited.
+    #[error("the program has exited; there is nothing to signal")]
+    Exited,
+}

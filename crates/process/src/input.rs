@@ -1,0 +1,172 @@
+//! What is written to a program: at once if its pipe takes it, else from a bounded queue.
+
+use std::collections::VecDeque;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Instant;
+
+use parking_lot::Mutex;
+use rustix::io::Errno;
+use tokio::io::Interest;
+
+use crate::WriteError;
+use crate::readiness::{Registered, register};
+
+/// How much waits for a program that does not read.
+const LIMIT: usize = 1024 * 1024;
+
+/// The input of a program.
+pub(crate) struct Input {
+    state: Mutex<State>,
+}
+
+struct State {
+    pipe: Result<Arc<OwnedFd>, WriteError>,
+    queue: VecDeque<u8>,
+    /// The pipe is closed when the queue is empty.
+    closing: bool,
+    written: Option<Instant>,
+    /// The task that empties the queue.
+    task: Option<Waker>,
+}
+
+impl Input {
+    pub(crate) fn new(pipe: Option<OwnedFd>) -> Self {
+        Self {
+            state: Mutex::new(State {
+                pipe: pipe.map(Arc::new).ok_or(WriteError::NoInput),
+                queue: VecDeque::new(),
+                closing: false,
+                written: None,
+                task: None,
+            }),
+        }
+    }
+
+    /// Takes all of `bytes` or none.
+    pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), WriteError> {
+        let mut state = self.state.lock();
+        let pipe = state.pipe.clone()?;
+        if state.closing {
+            return Err(WriteError::Closed);
+        }
+        if state.queue.len() + bytes.len() > LIMIT {
+            let queued = state.queue.len();
+            return Err(WriteError::Full { queued });
+        }
+        state.written = Some(Instant::now());
+        let taken = if state.queue.is_empty() {
+            match rustix::io::retry_on_intr(|| rustix::io::write(&pipe, bytes)) {
+                Ok(taken) => taken,
+                Err(Errno::AGAIN) => 0,
+                Err(_) => {
+                    state.close(WriteError::Closed);
+                    return Err(WriteError::Closed);
+                }
+            }
+        } else {
+            0
+        };
+        if taken < bytes.len() {
+            state.queue.extend(&bytes[taken..]);
+            state.wake();
+        }
+        Ok(())
+    }
+
+    /// Closes the pipe once everything was read from the queue.
+    pub(crate) fn close(&self) {
+        let mut state = self.state.lock();
+        state.closing = true;
+        state.written = Some(Instant::now());
+        if state.queue.is_empty() && state.pipe.is_ok() {
+            state.close(WriteError::Closed);
+        }
+    }
+
+    /// The program is gone.
+    pub(crate) fn exited(&self) {
+        let mut state = self.state.lock();
+        if !matches!(state.pipe, Err(WriteError::NoInput)) {
+            state.close(WriteError::Exited);
+        }
+    }
+
+    /// The program was given something to react to by other means, such as a signal.
+    pub(crate) fn touch(&self) {
+        self.state.lock().written = Some(Instant::now());
+    }
+
+    /// When the program was last given something to react to.
+    pub(crate) fn written(&self) -> Option<Instant> {
+        self.state.lock().written
+    }
+}
+
+impl State {
+    fn close(&mut self, why: WriteError) {
+        self.pipe = Err(why);
+        self.queue = VecDeque::new();
+        self.wake();
+    }
+
+    fn wake(&mut self) {
+        if let Some(task) = self.task.take() {
+            task.wake();
+        }
+    }
+}
+
+/// The side of the task that empties the queue. The pipe is registered only if it ever was full.
+#[derive(Default)]
+pub(crate) struct Flush {
+    pipe: Option<Registered>,
+}
+
+impl Flush {
+    /// Writes as much as the pipe takes; the task is woken when there is more to do.
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>, input: &Input) {
+        let mut state = input.state.lock();
+        while let Ok(pipe) = &state.pipe
+            && !state.queue.is_empty()
+        {
+            if self.pipe.is_none() {
+                self.pipe = register(Arc::clone(pipe), Interest::WRITABLE).ok();
+            }
+            let Some(Poll::Ready(Ok(mut guard))) =
+                self.pipe.as_ref().map(|pipe| pipe.poll_write_ready(cx))
+            else {
+                break;
+            };
+            match rustix::io::retry_on_intr(|| rustix::io::write(pipe, state.queue.as_slices().0)) {
+                Ok(taken) => drop(state.queue.drain(..taken)),
+                Err(Errno::AGAIN) => guard.clear_ready(),
+                Err(_) => {
+                    drop(guard);
+                    state.close(WriteError::Closed);
+                }
+            }
+        }
+        if state.closing && state.queue.is_empty() && state.pipe.is_ok() {
+            state.close(WriteError::Closed);
+        }
+        if state.queue.is_empty() {
+            // Memory and registration are given back: a program that did not read once may idle for days.
+            state.queue.shrink_to_fit();
+            self.pipe = None;
+        }
+        if state.pipe.is_ok()
+            && !state
+                .task
+                .as_ref()
+                .is_some_and(|task| task.will_wake(cx.waker()))
+        {
+            state.task = Some(cx.waker().clone());
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "input_tests.rs"]
+mod tests;

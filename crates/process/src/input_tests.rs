@@ -1,0 +1,74 @@
+use rustix::pipe::{PipeFlags, pipe_with};
+
+use super::*;
+
+fn input() -> (Input, OwnedFd) {
+    let (read, write) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK).unwrap();
+    (Input::new(Some(write)), read)
+}
+
+fn read(pipe: &OwnedFd) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut buffer = vec![0; 65_536];
+    while let Ok(length @ 1..) = rustix::io::read(pipe, &mut buffer) {
+        bytes.extend_from_slice(&buffer[..length]);
+    }
+    bytes
+}
+
+#[test]
+fn what_fits_is_written_at_once() {
+    let (input, pipe) = input();
+    assert_eq!(input.written(), None);
+    input.write(b"one").unwrap();
+    assert_eq!(read(&pipe), b"one");
+    assert!(input.written().is_some());
+}
+
+#[tokio::test]
+async fn what_does_not_fit_follows_in_order() {
+    let (input, pipe) = input();
+    let bytes: Vec<u8> = (0..300_000_u32)
+        .map(|number| number.to_le_bytes()[0])
+        .collect();
+    for chunk in bytes.chunks(50_000) {
+        input.write(chunk).unwrap();
+    }
+    input.close();
+    assert_eq!(input.write(b"late"), Err(WriteError::Closed));
+    let mut flush = Flush::default();
+    let mut arrived = Vec::new();
+    while input.state.lock().pipe.is_ok() {
+        arrived.extend(read(&pipe));
+        std::future::poll_fn(|cx| {
+            flush.poll(cx, &input);
+            Poll::Ready(())
+        })
+        .await;
+        tokio::task::yield_now().await;
+    }
+    arrived.extend(read(&pipe));
+    assert!(arrived == bytes, "the same bytes in the same order");
+}
+
+#[test]
+fn a_full_queue_takes_all_or_nothing() {
+    let (input, _pipe) = input();
+    input.write(&vec![0; LIMIT]).unwrap();
+    let queued = input.state.lock().queue.len();
+    assert!(queued < LIMIT, "the pipe itself took some");
+    assert_eq!(
+        input.write(&vec![0; LIMIT]),
+        Err(WriteError::Full { queued })
+    );
+    assert_eq!(input.state.lock().queue.len(), queued);
+}
+
+#[test]
+fn a_reader_that_is_gone_is_an_error() {
+    let (input, pipe) = input();
+    drop(pipe);
+    assert_eq!(input.write(b"x"), Err(WriteError::Closed));
+    input.exited();
+    assert_eq!(input.write(b"x"), Err(WriteError::Exited));
+}

@@ -1,0 +1,181 @@
+//! Where programs are started.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use tokio::sync::watch;
+
+use crate::driver::Driver;
+use crate::input::Input;
+use crate::process::{Shared, State};
+use crate::watch::{Hold, Watch};
+use crate::{Command, Output, OutputOptions, Process, StartError, find_program, pipes, plain};
+
+/// Starts programs. Clones share everything.
+#[derive(Clone)]
+pub struct Launcher {
+    inner: Arc<Inner>,
+}
+
+/// How a [`Launcher`] works.
+#[derive(Debug, Clone)]
+pub struct LauncherOptions {
+    /// The environment of programs, edits aside: this process's own unless said.
+    pub environment: Option<Vec<(OsString, OsString)>>,
+    /// Whether to hold trees together where that is possible (on Linux, after [`init`](crate::init)). Without, programs
+    /// are plain process groups.
+    pub hold_trees: bool,
+}
+
+impl Default for LauncherOptions {
+    fn default() -> Self {
+        Self {
+            environment: None,
+            hold_trees: true,
+        }
+    }
+}
+
+struct Inner {
+    environment: Vec<(OsString, OsString)>,
+    #[cfg(target_os = "linux")]
+    zygotes: Option<Arc<crate::linux::Zygotes>>,
+}
+
+impl Launcher {
+    /// Prepares to start programs; the first start is faster for it.
+    ///
+    /// Also makes this process ignore `SIGPIPE`, as Rust programs do anyway, because writing to a program that has gone
+    /// would otherwise end it; and, where trees are held, makes it a subreaper: what its other children orphan comes to
+    /// it and is its own to wait for.
+    pub fn new(options: LauncherOptions) -> io::Result<Self> {
+        let environment = options
+            .environment
+            .unwrap_or_else(|| std::env::vars_os().collect());
+        ignore_broken_pipes();
+        #[cfg(target_os = "linux")]
+        let zygotes = if options.hold_trees && crate::linux::ready() {
+            Some(Arc::new(crate::linux::Zygotes::new(&environment)?))
+        } else {
+            None
+        };
+        let inner = Inner {
+            environment,
+            #[cfg(target_os = "linux")]
+            zygotes,
+        };
+        Ok(Self {
+            inner: Arc::new(inner),
+        })
+    }
+
+    /// Whether trees are held together: everything a program starts is ended with it, and all of it with this process.
+    pub fn holds_trees(&self) -> bool {
+        #[cfg(target_os = "linux")]
+        return self.inner.zygotes.is_some();
+        #[cfg(not(target_os = "linux"))]
+        false
+    }
+
+    /// Starts a program. It runs when this returns; if this is dropped before, whatever was started is ended.
+    pub async fn start(&self, command: Command) -> Result<Process, StartError> {
+        let system = |source| StartError::System {
+            program: command.program.clone(),
+            source,
+        };
+        let path = self.find(&command)?;
+        let (mut ours, theirs) = pipes::open(&command).map_err(system)?;
+        let (pid, hold, watch) = self.launch(&command, &path, theirs).await?;
+        let shared = Arc::new(Shared {
+            pid,
+            started: Instant::now(),
+            output: Output::new(command.output.clone()),
+            errors: command.split.then(|| Output::new(OutputOptions::default())),
+            input: Input::new(ours.stdin.take()),
+            hold,
+            state: watch::Sender::new(State::default()),
+        });
+        let process = Process::new(Arc::clone(&shared));
+        let driver = Driver::new(shared, watch, ours).map_err(system)?;
+        tokio::spawn(driver);
+        #[cfg(target_os = "linux")]
+        if let Some(zygotes) = &self.inner.zygotes {
+            zygotes.prepare();
+        }
+        Ok(process)
+    }
+
+    /// Ends what runtimes that are dead have left, and returns how many processes that were. Takes a moment only if there
+    /// are any, up to two seconds.
+    pub fn sweep(&self) -> usize {
+        #[cfg(target_os = "linux")]
+        return crate::linux::sweep();
+        #[cfg(not(target_os = "linux"))]
+        0
+    }
+
+    #[cfg(target_os = "linux")]
+    async fn launch(
+        &self,
+        command: &Command,
+        path: &Path,
+        theirs: pipes::Theirs,
+    ) -> Result<(u32, Hold, Watch), StartError> {
+        if let Some(zygotes) = &self.inner.zygotes {
+            let (pid, hold, watch) = crate::linux::start(zygotes, command, path, theirs).await?;
+            return Ok((pid, Hold::Shim(hold), Watch::Shim(watch)));
+        }
+        let (pid, hold, watch) = plain::start(command, path, theirs, &self.inner.environment)?;
+        Ok((pid, Hold::Plain(hold), Watch::Plain(watch)))
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    async fn launch(
+        &self,
+        command: &Command,
+        path: &Path,
+        theirs: pipes::Theirs,
+    ) -> Result<(u32, Hold, Watch), StartError> {
+        let (pid, hold, watch) = plain::start(command, path, theirs, &self.inner.environment)?;
+        Ok((pid, Hold::Plain(hold), Watch::Plain(watch)))
+    }
+
+    fn find(&self, command: &Command) -> Result<PathBuf, StartError> {
+        let program = Path::new(&command.program);
+        if program.is_absolute() {
+            // Executing it says what is wrong, if anything is.
+            return Ok(program.to_owned());
+        }
+        let cwd = command.cwd.as_deref().unwrap_or(Path::new(""));
+        let cwd = std::path::absolute(cwd)
+            .or_else(|_| std::env::current_dir())
+            .unwrap_or_default();
+        find_program(&command.program, self.path_of(command), &cwd)
+    }
+
+    /// The `PATH` that the program will see.
+    fn path_of<'a>(&'a self, command: &'a Command) -> Option<&'a OsStr> {
+        let edit = command.env.iter().rev().find(|(name, _)| name == "PATH");
+        if let Some((_, value)) = edit {
+            return value.as_deref();
+        }
+        if command.env_clear {
+            return None;
+        }
+        let base = self
+            .inner
+            .environment
+            .iter()
+            .find(|(name, _)| name == "PATH");
+        base.map(|(_, value)| value.as_os_str())
+    }
+}
+
+#[expect(unsafe_code, reason = "there is no safe way to ignore a signal")]
+fn ignore_broken_pipes() {
+    // SAFETY: ignoring a signal installs no handler.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
+}

@@ -1,0 +1,202 @@
+//! Ending everything that descends from this process, and knowing that it is done.
+//!
+//! Start at [`Ending`] (with grace, for a shim that must stay responsive) or [`kill_children`] (at once, for orphans).
+//! Neither ever sleeps for a while: the caller waits for a child to change, or for the time that [`Progress`] names.
+
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use super::sys::{self, Reaped};
+use super::tree::{Member, descendants};
+use super::wire::{Report, SURVIVOR_LIMIT};
+
+/// How long `SIGKILL` may take before those that remain are called survivors.
+const KILL_LIMIT: Duration = Duration::from_secs(5);
+/// The least time between two walks while programs have their grace, however often children come and go.
+const GRACE_STEP: Duration = Duration::from_millis(10);
+/// The time between two walks while killing, at first and at most.
+const KILL_STEP: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(100));
+
+/// The end of a tree, in progress.
+pub(super) struct Ending {
+    root: i32,
+    /// The group that the program led, which may outlive the program.
+    group: i32,
+    /// Everyone that ran when we looked, by pid and start time.
+    seen: HashSet<(i32, u64)>,
+    phase: Phase,
+    reported: bool,
+}
+
+enum Phase {
+    /// `SIGTERM` is out; at the deadline comes `SIGKILL`.
+    Grace {
+        deadline: Instant,
+        looked: Option<Instant>,
+    },
+    Kill {
+        since: Instant,
+        step: Duration,
+    },
+}
+
+/// What a step of an [`Ending`] brought.
+pub(super) struct Progress {
+    /// What the runtime should be told now.
+    pub(super) report: Option<Report>,
+    /// When to take the next step at the latest; a child that changes is a reason to do it sooner.
+    pub(super) next: Duration,
+}
+
+impl Ending {
+    /// Begins to end what descends from `root`, which is this process.
+    pub(super) fn new(root: i32, group: i32, deadline: Instant) -> Self {
+        Self {
+            root,
+            group,
+            seen: HashSet::new(),
+            phase: Phase::Grace {
+                deadline,
+                looked: None,
+            },
+            reported: false,
+        }
+    }
+
+    /// Brings the deadline forward; it is never put off.
+    pub(super) fn hasten(&mut self, sooner: Instant) {
+        if let Phase::Grace { deadline, .. } = &mut self.phase {
+            *deadline = sooner.min(*deadline);
+        }
+    }
+
+    /// The report when nothing is left.
+    pub(super) fn childless(&mut self) -> Option<Report> {
+        let report = Report::Ended {
+            ended: self.seen.len().try_into().unwrap_or(u32::MAX),
+            survivors: Vec::new(),
+        };
+        (!self.reported).then_some(report)
+    }
+
+    /// Takes the next step. The caller has fetched every child that has ended.
+    pub(super) fn advance(&mut self) -> Progress {
+        let now = Instant::now();
+        if let Phase::Grace { deadline, looked } = &mut self.phase {
+            if now < *deadline {
+                let due = looked.map_or(now, |looked| looked + GRACE_STEP);
+                if now < due {
+                    let next = due.min(*deadline) - now;
+                    return Progress { report: None, next };
+                }
+                *looked = Some(now);
+                let next = *deadline - now;
+                self.ask();
+                return Progress { report: None, next };
+            }
+            self.phase = Phase::Kill {
+                since: now,
+                step: KILL_STEP.0,
+            };
+        }
+        self.kill(now)
+    }
+
+    /// Asks those to end who were not asked before.
+    fn ask(&mut self) {
+        for member in descendants(self.root) {
+            if member.alive() && self.seen.insert((member.pid, member.start)) {
+                member.signal(Signal::TERM);
+                // One that is stopped would not hear of it.
+                member.signal(Signal::CONT);
+            }
+        }
+    }
+
+    fn kill(&mut self, now: Instant) -> Progress {
+        let members = descendants(self.root);
+        let alive = members.iter().filter(|member| member.alive());
+        self.seen
+            .extend(alive.map(|member| (member.pid, member.start)));
+        kill_all(self.root, self.group, &members);
+        let Phase::Kill { since, step } = &mut self.phase else {
+            unreachable!("only a killing ending kills");
+        };
+        let next = *step;
+        *step = (*step * 2).min(KILL_STEP.1);
+        let late = now.duration_since(*since) >= KILL_LIMIT && !self.reported;
+        self.reported |= late;
+        Progress {
+            report: late.then(|| self.survivors(&members)),
+            next,
+        }
+    }
+
+    fn survivors(&self, members: &[Member]) -> Report {
+        let alive: Vec<_> = members.iter().filter(|member| member.alive()).collect();
+        let ended = self.seen.len().saturating_sub(alive.len());
+        let named = alive.iter().take(SURVIVOR_LIMIT);
+        Report::Ended {
+            ended: ended.try_into().unwrap_or(u32::MAX),
+            survivors: named
+                .map(|member| (member.pid.cast_unsigned(), member.name.clone()))
+                .collect(),
+        }
+    }
+}
+
+/// Kills `members`, which descend from `root`, and the groups that are theirs: a group is killed in one stroke, so that
+/// one whose members fork faster than anybody can look does not get away.
+fn kill_all(root: i32, program_group: i32, members: &[Member]) {
+    let own = Member::read(root).map(|root| root.group);
+    let mut done = HashSet::new();
+    for member in members {
+        // A group is theirs if one of them leads it, or the program did; any other may hold strangers.
+        let leads = members.iter().any(|leader| leader.pid == member.group);
+        if (leads || member.group == program_group)
+            && Some(member.group) != own
+            && done.insert(member.group)
+            && let Some(group) = Pid::from_raw(member.group)
+        {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    }
+    for member in members.iter().filter(|member| member.alive()) {
+        member.signal(Signal::KILL);
+    }
+}
+
+/// Kills every child of this process that `spare` does not name, with all that descends from it, and fetches their
+/// statuses. Returns when they are gone or [`KILL_LIMIT`] is over.
+pub(super) fn kill_children(
+    root: i32,
+    mut fetched: impl FnMut(i32),
+    mut spare: impl FnMut(&Member) -> bool,
+) {
+    let since = Instant::now();
+    let mut step = KILL_STEP.0;
+    while since.elapsed() < KILL_LIMIT {
+        while let Reaped::Child { pid, .. } = sys::reap() {
+            fetched(pid);
+        }
+        let mut spared = HashSet::new();
+        let mut members = Vec::new();
+        // Parents come before their children, so that what descends from a spared one is spared too.
+        for member in descendants(root) {
+            let by_parent = member.parent != root && spared.contains(&member.parent);
+            if by_parent || member.parent == root && spare(&member) {
+                spared.insert(member.pid);
+            } else {
+                members.push(member);
+            }
+        }
+        if members.is_empty() {
+            return;
+        }
+        kill_all(root, 0, &members);
+        sys::wait(-1, Some(step));
+        step = (step * 2).min(KILL_STEP.1);
+    }
+}

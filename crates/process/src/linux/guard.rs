@@ -1,0 +1,186 @@
+//! What happens when a zygote dies: its shims and their programs come to the runtime, which is a subreaper too.
+//!
+//! Start at [`watch`]. A thread per zygote waits for its end and then looks after the shims that it left: they run on,
+//! their sockets lead straight to the runtime. Here their statuses are fetched, and should one of them be killed, its
+//! orphans are.
+//!
+//! The runtime's own children are not touched. A child is taken for an orphan only if it is in a session that a
+//! zygote made, or carries our marker, or was seen below a shim; and never if it is in the runtime's own session. So a
+//! process that left its session and cleared its environment after the zygote died escapes if its shim is then killed
+//! as well.
+
+use std::collections::HashSet;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, pidfd_open, waitpid};
+
+use super::marker::RuntimeId;
+use super::tree::{Member, children, descendants, read_small};
+use super::zygote;
+
+const KILL_LIMIT: Duration = Duration::from_secs(5);
+const KILL_STEP: Duration = Duration::from_millis(20);
+const STACK: usize = 128 * 1024;
+
+/// Waits for a zygote in a thread of its own, sets `dead` when it is gone, and looks after what it leaves.
+pub(super) fn watch(pid: i32, dead: Arc<AtomicBool>) -> io::Result<()> {
+    let name = String::from("windlass-zygote");
+    let thread = thread::Builder::new().name(name).stack_size(STACK);
+    thread.spawn(move || {
+        if let Some(pid) = Pid::from_raw(pid) {
+            // Every child of a process has got its new parent before the process can be waited for.
+            fetch(pid, WaitOptions::empty());
+            dead.store(true, Ordering::Release);
+            if let Some(mut adopted) = Adopted::from_zygote(pid.as_raw_nonzero().get()) {
+                adopted.serve();
+            }
+        }
+    })?;
+    Ok(())
+}
+
+/// What a dead zygote left.
+struct Adopted {
+    own: Member,
+    id: RuntimeId,
+    /// The session that the zygote made: all that it started and that did not leave it.
+    session: i32,
+    shims: Vec<(Member, OwnedFd)>,
+    /// What was seen below the shims.
+    seen: HashSet<(i32, u64)>,
+}
+
+impl Adopted {
+    fn from_zygote(session: i32) -> Option<Self> {
+        let id = RuntimeId::own().ok()?;
+        let mut adopted = Self {
+            own: Member::read(id.pid)?,
+            id,
+            session,
+            shims: Vec::new(),
+            seen: HashSet::new(),
+        };
+        for member in adopted.children() {
+            if member.session == session
+                && is_shim(member.pid)
+                && let Some(pid) = Pid::from_raw(member.pid)
+                && let Ok(pidfd) = pidfd_open(pid, PidfdFlags::empty())
+            {
+                let below = descendants(member.pid);
+                adopted
+                    .seen
+                    .extend(below.iter().map(|it| (it.pid, it.start)));
+                adopted.shims.push((member, pidfd));
+            }
+        }
+        Some(adopted)
+    }
+
+    fn serve(&mut self) {
+        self.kill_orphans();
+        while !self.shims.is_empty() {
+            let ready = ready(self.shims.iter().map(|(_, pidfd)| pidfd), None);
+            let mut killed = false;
+            for index in ready.into_iter().rev() {
+                let (shim, _) = self.shims.swap_remove(index);
+                let status =
+                    Pid::from_raw(shim.pid).and_then(|pid| fetch(pid, WaitOptions::empty()));
+                killed |= status != Some(0);
+            }
+            if killed {
+                self.kill_orphans();
+            }
+        }
+    }
+
+    /// Kills the trees of orphans until there is none, or the time is over.
+    fn kill_orphans(&self) {
+        let since = Instant::now();
+        while since.elapsed() < KILL_LIMIT {
+            let orphans: Vec<Member> = self.children().filter(|it| self.is_orphan(it)).collect();
+            if orphans.is_empty() {
+                return;
+            }
+            let mut pidfds = Vec::new();
+            for orphan in &orphans {
+                let pid = Pid::from_raw(orphan.pid);
+                pidfds.extend(pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()));
+                orphan.signal(Signal::KILL);
+                for member in descendants(orphan.pid) {
+                    member.signal(Signal::KILL);
+                }
+            }
+            ready(pidfds.iter(), Some(KILL_STEP));
+            for pid in orphans
+                .iter()
+                .filter_map(|orphan| Pid::from_raw(orphan.pid))
+            {
+                fetch(pid, WaitOptions::NOHANG);
+            }
+        }
+    }
+
+    fn children(&self) -> impl Iterator<Item = Member> + use<> {
+        let own = self.own.pid;
+        let children = children(own).unwrap_or_else(|_| {
+            let everyone = super::tree::everyone().into_iter();
+            everyone
+                .filter(|it| it.parent == own)
+                .map(|it| it.pid)
+                .collect()
+        });
+        children
+            .into_iter()
+            .filter_map(Member::read)
+            .filter(move |it| it.parent == own)
+    }
+
+    fn is_orphan(&self, child: &Member) -> bool {
+        let ours = child.session == self.session
+            || self.seen.contains(&(child.pid, child.start))
+            || RuntimeId::of(child.pid) == Some(self.id);
+        let shim = self.shims.iter().any(|(shim, _)| shim.pid == child.pid);
+        // Zygotes and their shims look alike, and those of others have their own watchers.
+        ours && child.session != self.own.session && !shim && !is_shim(child.pid)
+    }
+}
+
+/// Whether a process is a zygote or a fork of one.
+pub(super) fn is_shim(pid: i32) -> bool {
+    let mut buffer = [0; 64];
+    let length = read_small(&format!("/proc/{pid}/cmdline"), &mut buffer).unwrap_or(0);
+    buffer[..length].split(|&byte| byte == 0).next() == Some(zygote::NAME.as_bytes())
+}
+
+/// Fetches the status of a child: 0 if it exited well.
+fn fetch(pid: Pid, options: WaitOptions) -> Option<i32> {
+    loop {
+        match waitpid(Some(pid), options) {
+            Ok(status) => return status.map(|(_, status)| status.as_raw()),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return None,
+        }
+    }
+}
+
+/// Waits until one of the processes has ended; returns which have.
+fn ready<'a>(pidfds: impl Iterator<Item = &'a OwnedFd>, timeout: Option<Duration>) -> Vec<usize> {
+    let mut polls: Vec<PollFd<'_>> = pidfds
+        .map(|pidfd| PollFd::new(pidfd, PollFlags::IN))
+        .collect();
+    let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
+    if poll(&mut polls, timeout.as_ref()).is_err() {
+        return Vec::new();
+    }
+    let ready = polls
+        .iter()
+        .enumerate()
+        .filter(|(_, poll)| !poll.revents().is_empty());
+    ready.map(|(index, _)| index).collect()
+}

@@ -1,0 +1,175 @@
+//! The runtime's end of a control socket: orders down, news up.
+
+use std::future::poll_fn;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::{Arc, Weak};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::io::Interest;
+
+use super::socket::{self, Received};
+use super::wire::{self, REPORT_LIMIT, Report};
+use super::zygotes::{Shim, Zygote, Zygotes};
+use crate::driver::News;
+use crate::readiness::{Registered, register};
+use crate::{Exit, Receipt, Survivor};
+
+/// Gives orders to a shim. Dropping it, or [`Hold::release`], breaks the lifeline.
+pub(crate) struct Hold {
+    /// `None` when the tree is gone, and the shim may hold another.
+    control: Mutex<Option<Arc<OwnedFd>>>,
+    shim: i32,
+    zygote: Arc<Zygote>,
+}
+
+/// Hears from a shim.
+pub(crate) struct Watch {
+    control: Registered,
+    shim: i32,
+    /// Where a shim goes that is idle again.
+    home: Weak<Zygotes>,
+}
+
+impl Hold {
+    pub(super) fn new(watch: &Watch, zygote: Arc<Zygote>) -> Self {
+        Self {
+            control: Mutex::new(Some(Arc::clone(watch.control.get_ref()))),
+            shim: watch.shim,
+            zygote,
+        }
+    }
+
+    /// The process whose descendants are the tree.
+    pub(crate) fn root(&self) -> i32 {
+        self.shim
+    }
+
+    /// Sends a signal to the program's group, if the program still runs.
+    pub(crate) fn signal(&self, number: i32) {
+        if let Ok(number) = u8::try_from(number) {
+            self.send(&wire::signal(number));
+        }
+    }
+
+    /// Begins to end the tree.
+    pub(crate) fn end(&self, grace: Duration) {
+        self.send(&wire::end(milliseconds(grace)));
+    }
+
+    /// Lets go of the tree: the shim ends it with the grace of its command.
+    pub(crate) fn release(&self) {
+        if let Some(control) = self.control.lock().take() {
+            let _ = rustix::net::shutdown(&control, rustix::net::Shutdown::Write);
+        }
+    }
+
+    fn send(&self, order: &[u8]) {
+        // The lock is held while sending: an order never overtakes the reuse of its shim.
+        if let Some(control) = &*self.control.lock() {
+            // A shim that is gone has ended its tree; the watch tells so.
+            let _ = socket::send(control.as_fd(), order, &[]);
+        }
+    }
+}
+
+impl Watch {
+    pub(super) fn new(control: OwnedFd, home: &Arc<Zygotes>) -> io::Result<Self> {
+        Ok(Self {
+            control: register(Arc::new(control), Interest::READABLE)?,
+            shim: 0,
+            home: Arc::downgrade(home),
+        })
+    }
+
+    /// Gives back a shim that is idle. Afterwards `hold` holds nothing.
+    pub(crate) fn recycle(self, hold: &Hold) {
+        // One that was released has been told to exit.
+        let taken = hold.control.lock().take();
+        let control = self.control.into_inner();
+        if taken.is_some_and(|taken| Arc::ptr_eq(&taken, &control))
+            && let (Some(home), Some(control)) = (self.home.upgrade(), Arc::into_inner(control))
+        {
+            home.give_back(Shim {
+                control,
+                zygote: Arc::clone(&hold.zygote),
+            });
+        }
+    }
+
+    pub(super) fn send(&self, order: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<()> {
+        socket::send(self.control.get_ref().as_fd(), order, fds)
+    }
+
+    /// The first report, which also names the shim.
+    pub(super) async fn first(&mut self) -> Result<Report, Gone> {
+        let report = poll_fn(|cx| self.poll_report(cx)).await;
+        if let Ok(Report::Started { shim, .. }) = &report {
+            self.shim = shim.cast_signed();
+        }
+        report
+    }
+
+    /// The next news. After [`News::Gone`] there is none.
+    pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<News> {
+        loop {
+            return Poll::Ready(match ready!(self.poll_report(cx)) {
+                Err(Gone { .. }) => News::Gone,
+                Ok(Report::Exited { status, idle }) => News::Exited {
+                    exit: Exit::from_wait_status(status),
+                    idle,
+                },
+                Ok(Report::Idle) => News::Idle,
+                Ok(Report::Ended { ended, survivors }) => News::Ended(Receipt {
+                    ended: ended as usize,
+                    survivors: survivors.into_iter().map(survivor).collect(),
+                }),
+                Ok(Report::Started { .. } | Report::Failed { .. }) => continue,
+            });
+        }
+    }
+
+    /// Why a program is lost whose shim went without a word.
+    pub(crate) fn loss(&self) -> String {
+        format!(
+            "the process that held it together (pid {}) was killed; everything it had started was ended",
+            self.shim
+        )
+    }
+
+    fn poll_report(&mut self, cx: &mut Context<'_>) -> Poll<Result<Report, Gone>> {
+        let mut buffer = [0; REPORT_LIMIT];
+        loop {
+            let Ok(mut guard) = ready!(self.control.poll_read_ready(cx)) else {
+                return Poll::Ready(Err(Gone { unread: false }));
+            };
+            match socket::receive(self.control.get_ref().as_fd(), &mut buffer, drop) {
+                Received::Message(length) => {
+                    if let Some(report) = Report::read(&buffer[..length]) {
+                        return Poll::Ready(Ok(report));
+                    }
+                }
+                Received::Nothing => guard.clear_ready(),
+                Received::End { unread } => return Poll::Ready(Err(Gone { unread })),
+            }
+        }
+    }
+}
+
+/// The shim is gone, and may have left an order unread.
+pub(super) struct Gone {
+    pub(super) unread: bool,
+}
+
+fn survivor((pid, name): (u32, Vec<u8>)) -> Survivor {
+    Survivor {
+        pid,
+        name: String::from_utf8_lossy(&name).into_owned(),
+    }
+}
+
+pub(super) fn milliseconds(duration: Duration) -> u32 {
+    duration.as_millis().try_into().unwrap_or(u32::MAX)
+}

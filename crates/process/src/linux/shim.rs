@@ -1,0 +1,251 @@
+//! A shim: the parent of one program, which holds together whatever descends from it.
+//!
+//! Start at [`run`]. A shim is a fork of the zygote with a control socket to the runtime. It is told what to start,
+//! starts it, and waits; being a subreaper, it inherits every process of the tree whose parent is gone. The socket is
+//! also the lifeline: its end means that the runtime died or dropped the process, and the shim ends the tree. A shim
+//! never exits as long as it has a child. When it has none left it says so, and may be given the next program, which
+//! saves a fork and an exit.
+//!
+//! It allocates little and touches little memory: there may be a thousand of them.
+
+use std::ffi::{CStr, CString};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::time::{Duration, Instant};
+
+use super::end::{Ending, Progress};
+use super::socket::{self, Received};
+use super::spawn::{Action, Place, pointers, spawn};
+use super::sys::{self, Reaped, Woken};
+use super::wire::{Order, Report, Stage, Start, flag};
+
+/// Serves one program. `base` is the environment that edits apply to; `buffer` holds one message.
+pub(super) fn run(control: OwnedFd, base: &[CString], buffer: &mut [u8]) -> ! {
+    sys::set_name(c"windlass-shim");
+    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+    let mut control = Some(control);
+    while let Some(shim) = control.and_then(|control| Shim::start(control, base, buffer)) {
+        control = shim.serve(buffer);
+    }
+    sys::exit(0)
+}
+
+struct Shim {
+    /// `None` once the lifeline has broken.
+    control: Option<OwnedFd>,
+    pid: i32,
+    /// The program's pid while its status has not been fetched.
+    program: Option<i32>,
+    /// The group that the program led from its start.
+    group: i32,
+    grace: Duration,
+    ending: Option<Ending>,
+}
+
+impl Shim {
+    /// Waits for the order to start and carries it out; `None` when there is nothing to watch over.
+    fn start(control: OwnedFd, base: &[CString], buffer: &mut [u8]) -> Option<Self> {
+        let pid = rustix::process::getpid().as_raw_nonzero().get();
+        let result = loop {
+            let mut fds: Vec<OwnedFd> = Vec::new();
+            let length = match socket::receive(&control, buffer, |fd| fds.push(fd)) {
+                Received::Message(length) => length,
+                Received::Nothing => {
+                    sys::wait(control.as_raw_fd(), None);
+                    continue;
+                }
+                Received::End { .. } => return None,
+            };
+            match Order::read(&buffer[..length])? {
+                Order::Start(start) => break launch(&start, base, &fds),
+                Order::StartInFile { length } => break launch_from_file(length, base, fds)?,
+                // Meant for a program whose exit had not been heard of yet.
+                Order::Signal(_) | Order::End { .. } => {}
+            }
+        };
+        let report = match &result {
+            Ok((program, _)) => Report::Started {
+                pid: program.cast_unsigned(),
+                shim: pid.cast_unsigned(),
+            },
+            Err((stage, errno)) => Report::Failed {
+                stage: *stage,
+                errno: *errno,
+            },
+        };
+        let _ = socket::send(&control, &report.write(), &[]);
+        let (program, grace) = result.ok()?;
+        Some(Self {
+            control: Some(control),
+            pid,
+            program: Some(program),
+            group: program,
+            grace,
+            ending: None,
+        })
+    }
+
+    /// Watches over the tree until nothing of it is left; returns the socket if there may be a next program.
+    fn serve(mut self, buffer: &mut [u8]) -> Option<OwnedFd> {
+        loop {
+            if self.reap() {
+                return match self.ending.as_mut() {
+                    Some(ending) => {
+                        let report = ending.childless();
+                        if let Some(report) = report {
+                            self.tell(&report);
+                        }
+                        None
+                    }
+                    None => self.control,
+                };
+            }
+            let timeout = self.advance();
+            let control = self.control.as_ref().map_or(-1, AsRawFd::as_raw_fd);
+            if sys::wait(control, timeout) == Woken::Readable {
+                self.obey(buffer);
+            }
+        }
+    }
+
+    /// Fetches every child that has ended, and tells of the program's own exit; `true` if no child is left.
+    fn reap(&mut self) -> bool {
+        let mut exited = None;
+        let childless = loop {
+            match sys::reap() {
+                Reaped::Child { pid, status } if self.program == Some(pid) => {
+                    self.program = None;
+                    exited = Some(status);
+                }
+                Reaped::Child { .. } => {}
+                Reaped::Running => break false,
+                Reaped::Childless => break true,
+            }
+        };
+        let idle = childless && self.ending.is_none();
+        match exited {
+            Some(status) => self.tell(&Report::Exited { status, idle }),
+            None if idle => self.tell(&Report::Idle),
+            None => {}
+        }
+        childless
+    }
+
+    /// Does what is due of an ending that has begun; returns when there is more to do.
+    fn advance(&mut self) -> Option<Duration> {
+        let Progress { report, next } = self.ending.as_mut()?.advance();
+        if let Some(report) = report {
+            self.tell(&report);
+        }
+        Some(next)
+    }
+
+    fn obey(&mut self, buffer: &mut [u8]) {
+        let Some(control) = &self.control else { return };
+        match socket::receive(control, buffer, drop) {
+            Received::Message(length) => match Order::read(&buffer[..length]) {
+                Some(Order::Signal(number)) => self.signal(number),
+                Some(Order::End { grace_ms }) => {
+                    self.end(Duration::from_millis(grace_ms.into()));
+                }
+                Some(Order::Start(_) | Order::StartInFile { .. }) | None => {}
+            },
+            Received::End { .. } => {
+                self.control = None;
+                self.end(self.grace);
+            }
+            Received::Nothing => {}
+        }
+    }
+
+    fn end(&mut self, grace: Duration) {
+        let deadline = Instant::now() + grace;
+        match &mut self.ending {
+            Some(ending) => ending.hasten(deadline),
+            None => self.ending = Some(Ending::new(self.pid, self.group, deadline)),
+        }
+    }
+
+    fn signal(&self, number: i32) {
+        // Until its status is fetched, the program's id, and so its group's, cannot belong to anybody else.
+        if let Some(program) = self.program
+            && let Some(group) = rustix::process::Pid::from_raw(program)
+            && let Some(signal) = rustix::process::Signal::from_named_raw(number)
+        {
+            let _ = rustix::process::kill_process_group(group, signal);
+        }
+    }
+
+    fn tell(&self, report: &Report) {
+        if let Some(control) = &self.control {
+            let _ = socket::send(control.as_fd(), &report.write(), &[]);
+        }
+    }
+}
+
+type Launched = Result<(i32, Duration), (Stage, i32)>;
+
+/// Starts the program. The caller closes the descriptors that came with the order.
+fn launch(start: &Start<'_>, base: &[CString], fds: &[OwnedFd]) -> Launched {
+    if !start.cwd.is_empty() {
+        // The shim's own directory matters to nobody, and a failure here cannot be mistaken for one of exec.
+        rustix::process::chdir(start.cwd).map_err(|error| (Stage::Cwd, error.raw_os_error()))?;
+    }
+    let actions = actions(start.flags, fds);
+    let argv = pointers(start.args.iter().copied());
+    let envp = pointers(environment(start, base));
+    let program = spawn(start.program, &argv, &envp, Place::Group, &actions)
+        .map_err(|error| (Stage::Exec, error.raw_os_error().unwrap_or(libc::EIO)))?;
+    Ok((program, Duration::from_millis(start.grace_ms.into())))
+}
+
+/// The same for an order that was too long for a message. The file is the last descriptor.
+fn launch_from_file(length: usize, base: &[CString], mut fds: Vec<OwnedFd>) -> Option<Launched> {
+    let file = fds.pop()?;
+    let mut bytes = vec![0; length];
+    let mut filled = 0;
+    while filled < length {
+        match rustix::io::pread(&file, &mut bytes[filled..], filled as u64) {
+            Ok(0) | Err(_) => return None,
+            Ok(read) => filled += read,
+        }
+    }
+    match Order::read(&bytes)? {
+        Order::Start(start) => Some(launch(&start, base, &fds)),
+        _ => None,
+    }
+}
+
+/// Puts the descriptors that came along in their places; the shim's own 0, 1 and 2 are `/dev/null`.
+fn actions(flags: u8, fds: &[OwnedFd]) -> Vec<Action> {
+    let mut fds = fds.iter().map(AsRawFd::as_raw_fd);
+    let mut actions = Vec::with_capacity(3);
+    let streams: [(u8, RawFd); 3] = [(flag::STDIN, 0), (flag::STDOUT, 1), (flag::STDERR, 2)];
+    for (wanted, to) in streams {
+        if flags & wanted != 0
+            && let Some(from) = fds.next()
+        {
+            actions.push(Action::Duplicate { from, to });
+        }
+    }
+    if flags & flag::MERGE != 0 {
+        actions.push(Action::Duplicate { from: 1, to: 2 });
+    }
+    actions
+}
+
+/// The base with the edits applied. The marker is part of every base and of every cleared environment.
+fn environment<'a>(start: &Start<'a>, base: &'a [CString]) -> impl Iterator<Item = &'a CStr> {
+    let cleared = start.flags & flag::CLEAR_ENV != 0;
+    let edits = start.edits.clone();
+    let kept = base.iter().map(CString::as_c_str).filter(move |entry| {
+        let marker = entry.to_bytes().starts_with(super::marker::PREFIX);
+        marker || !cleared && !edits.iter().any(|edit| name(edit) == name(entry))
+    });
+    let set = start.edits.clone().into_iter();
+    kept.chain(set.filter(|edit| edit.to_bytes().contains(&b'=')))
+}
+
+fn name(entry: &CStr) -> &[u8] {
+    let bytes = entry.to_bytes();
+    &bytes[..memchr::memchr(b'=', bytes).unwrap_or(bytes.len())]
+}

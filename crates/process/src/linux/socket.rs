@@ -1,0 +1,85 @@
+//! Messages with descriptors over Unix sockets.
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
+};
+
+/// The most descriptors that a message carries: three streams and a memory file.
+pub(super) const FD_LIMIT: usize = 4;
+
+/// A connected pair, closed on exec.
+pub(super) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
+    Ok(socketpair(
+        AddressFamily::UNIX,
+        SocketType::SEQPACKET,
+        SocketFlags::CLOEXEC,
+        None,
+    )?)
+}
+
+/// Sends a message; a peer that is gone is an error, never a signal.
+pub(super) fn send(socket: impl AsFd, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<()> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FD_LIMIT))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    if !fds.is_empty() {
+        ancillary.push(SendAncillaryMessage::ScmRights(fds));
+    }
+    rustix::io::retry_on_intr(|| {
+        sendmsg(
+            &socket,
+            &[IoSlice::new(bytes)],
+            &mut ancillary,
+            SendFlags::NOSIGNAL,
+        )
+    })?;
+    Ok(())
+}
+
+/// What [`receive`] found.
+pub(super) enum Received {
+    /// A message of this length.
+    Message(usize),
+    /// There is none yet.
+    Nothing,
+    /// The peer is gone. `unread` if it has left something that we sent unread.
+    End { unread: bool },
+}
+
+/// Receives a message without waiting for one.
+pub(super) fn receive(
+    socket: impl AsFd,
+    bytes: &mut [u8],
+    mut take: impl FnMut(OwnedFd),
+) -> Received {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FD_LIMIT))];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
+    let received = rustix::io::retry_on_intr(|| {
+        recvmsg(
+            &socket,
+            &mut [IoSliceMut::new(bytes)],
+            &mut ancillary,
+            flags,
+        )
+    });
+    for message in ancillary.drain() {
+        if let RecvAncillaryMessage::ScmRights(fds) = message {
+            fds.for_each(&mut take);
+        }
+    }
+    match received.map(|received| received.bytes) {
+        // There are no empty messages.
+        Ok(0) => Received::End { unread: false },
+        Ok(length) => Received::Message(length),
+        Err(Errno::AGAIN) => Received::Nothing,
+        Err(error) => Received::End {
+            unread: error == Errno::CONNRESET,
+        },
+    }
+}

@@ -1,0 +1,154 @@
+#![expect(
+    unsafe_code,
+    reason = "posix_spawn takes pointers to C strings and opaque C structures"
+)]
+//! `posix_spawn`, and nothing else: no fork, whatever the size of the caller.
+
+use std::ffi::CStr;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::RawFd;
+use std::ptr;
+
+use libc::{c_char, c_int};
+
+/// What the new process is put into.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// A process group of its own.
+    Group,
+    /// A session of its own.
+    Session,
+}
+
+/// What the new process gets at a descriptor number.
+pub(super) enum Action {
+    Duplicate { from: RawFd, to: RawFd },
+    Null { to: RawFd },
+}
+
+/// Starts `program` with every signal at its default and none blocked, and returns its pid.
+///
+/// `argv` and `envp` end in a null pointer, as the list that [`pointers`] makes does.
+pub(super) fn spawn(
+    program: &CStr,
+    argv: &[*const c_char],
+    envp: &[*const c_char],
+    place: Place,
+    actions: &[Action],
+) -> io::Result<i32> {
+    assert!(
+        argv.last().is_some_and(|it| it.is_null()) && envp.last().is_some_and(|it| it.is_null()),
+        "the lists end in null"
+    );
+    let attributes = Attributes::new(place)?;
+    let file_actions = FileActions::new(actions)?;
+    let mut pid = 0;
+    // SAFETY: the program is a C string, both structures are initialised, and both lists hold pointers to C strings
+    // (see `pointers`) and end in null; all outlive the call.
+    check(unsafe {
+        libc::posix_spawn(
+            &raw mut pid,
+            program.as_ptr(),
+            &raw const file_actions.0,
+            &raw const attributes.0,
+            argv.as_ptr().cast::<*mut c_char>(),
+            envp.as_ptr().cast::<*mut c_char>(),
+        )
+    })?;
+    Ok(pid)
+}
+
+/// The list of C strings that `posix_spawn` wants. It must not outlive the strings.
+pub(super) fn pointers<'a>(strings: impl IntoIterator<Item = &'a CStr>) -> Vec<*const c_char> {
+    let strings = strings.into_iter().map(CStr::as_ptr);
+    strings.chain(std::iter::once(ptr::null())).collect()
+}
+
+struct Attributes(libc::posix_spawnattr_t);
+
+impl Attributes {
+    fn new(place: Place) -> io::Result<Self> {
+        let mut attributes = MaybeUninit::uninit();
+        // SAFETY: `init` fills the structure; the others get the filled one. The signal set is
+        // bits, all of them valid, and filled before use.
+        unsafe {
+            check(libc::posix_spawnattr_init(attributes.as_mut_ptr()))?;
+            let mut this = Self(attributes.assume_init());
+            // `sigfillset` leaves out the two signals that glibc uses itself, which would then start out ignored.
+            let mut signals = MaybeUninit::<libc::sigset_t>::uninit();
+            signals.as_mut_ptr().write_bytes(0xff, 1);
+            let mut signals = signals.assume_init();
+            check(libc::posix_spawnattr_setsigdefault(
+                &raw mut this.0,
+                &raw const signals,
+            ))?;
+            libc::sigemptyset(&raw mut signals);
+            check(libc::posix_spawnattr_setsigmask(
+                &raw mut this.0,
+                &raw const signals,
+            ))?;
+            check(libc::posix_spawnattr_setpgroup(&raw mut this.0, 0))?;
+            let place = match place {
+                Place::Group => libc::POSIX_SPAWN_SETPGROUP,
+                Place::Session => SETSID,
+            };
+            let flags = libc::POSIX_SPAWN_SETSIGDEF | libc::POSIX_SPAWN_SETSIGMASK | place;
+            let flags = libc::c_short::try_from(flags).expect("the flags are a few low bits");
+            check(libc::posix_spawnattr_setflags(&raw mut this.0, flags))?;
+            Ok(this)
+        }
+    }
+}
+
+/// `POSIX_SPAWN_SETSID`, the same in glibc and musl, and missing from the `libc` crate.
+const SETSID: c_int = 0x80;
+
+impl Drop for Attributes {
+    fn drop(&mut self) {
+        // SAFETY: `new` initialised it, and nobody uses it after this.
+        unsafe { libc::posix_spawnattr_destroy(&raw mut self.0) };
+    }
+}
+
+struct FileActions(libc::posix_spawn_file_actions_t);
+
+impl FileActions {
+    fn new(actions: &[Action]) -> io::Result<Self> {
+        let mut file_actions = MaybeUninit::uninit();
+        // SAFETY: `init` fills the structure; the others get the filled one, and copy the path.
+        unsafe {
+            check(libc::posix_spawn_file_actions_init(
+                file_actions.as_mut_ptr(),
+            ))?;
+            let mut this = Self(file_actions.assume_init());
+            let list = &raw mut this.0;
+            for action in actions {
+                check(match *action {
+                    Action::Duplicate { from, to } => {
+                        libc::posix_spawn_file_actions_adddup2(list, from, to)
+                    }
+                    Action::Null { to } => {
+                        let path = c"/dev/null".as_ptr();
+                        libc::posix_spawn_file_actions_addopen(list, to, path, libc::O_RDWR, 0)
+                    }
+                })?;
+            }
+            Ok(this)
+        }
+    }
+}
+
+impl Drop for FileActions {
+    fn drop(&mut self) {
+        // SAFETY: `new` initialised it, and nobody uses it after this.
+        unsafe { libc::posix_spawn_file_actions_destroy(&raw mut self.0) };
+    }
+}
+
+fn check(result: c_int) -> io::Result<()> {
+    match result {
+        0 => Ok(()),
+        error => Err(io::Error::from_raw_os_error(error)),
+    }
+}

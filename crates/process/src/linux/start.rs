@@ -1,0 +1,168 @@
+//! Starting a program: one message to a shim, one back.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::link::{Gone, Hold, Watch, milliseconds};
+use super::wire::{self, INLINE_LIMIT, Report, Stage, StartWriter, flag};
+use super::zygotes::{RESERVE, Shim, Zygotes};
+use crate::command::{Capture, Stdin};
+use crate::find::explain;
+use crate::pipes::Theirs;
+use crate::{Command, StartError};
+
+/// All idle shims and their zygote may have been killed.
+const ATTEMPTS: usize = RESERVE + 2;
+
+/// Starts `command`, whose file is `path`, with `pipes` as its streams.
+pub(crate) async fn start(
+    zygotes: &Arc<Zygotes>,
+    command: &Command,
+    path: &Path,
+    pipes: Theirs,
+) -> Result<(u32, Hold, Watch), StartError> {
+    let system = |source| StartError::System {
+        program: command.program.clone(),
+        source,
+    };
+    let interrupted = || StartError::Interrupted {
+        program: command.program.clone(),
+    };
+    let _permit = zygotes.starts.acquire().await.map_err(|_| interrupted())?;
+    let order = Order::new(command, path, pipes)?;
+    let mut attempts = 0;
+    loop {
+        let Shim { control, zygote } = zygotes.shim().map_err(system)?;
+        let mut watch = Watch::new(control, zygotes).map_err(system)?;
+        let report = match order.send(&watch) {
+            Ok(()) => watch.first().await,
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Gone { unread: true }),
+            Err(error) => return Err(system(error)),
+        };
+        match report {
+            Ok(Report::Started { pid, .. }) => {
+                let hold = Hold::new(&watch, zygote);
+                return Ok((pid, hold, watch));
+            }
+            Ok(Report::Failed { stage, errno }) => {
+                let error = io::Error::from_raw_os_error(errno);
+                return Err(match (stage, &command.cwd) {
+                    (Stage::Cwd, Some(cwd)) => StartError::Cwd {
+                        path: cwd.clone(),
+                        source: error,
+                    },
+                    _ => explain(&command.program, path, error),
+                });
+            }
+            // The zygote or the shim was killed before it read the order: nothing ran, and the next shim is another.
+            Err(Gone { unread: true }) if attempts < ATTEMPTS => attempts += 1,
+            // It was killed after it had read the order; the program may have run, and is not run twice.
+            Ok(_) | Err(_) => return Err(interrupted()),
+        }
+    }
+}
+
+/// A message that starts a program, and what goes with it.
+struct Order {
+    bytes: Vec<u8>,
+    pipes: Theirs,
+    file: Option<OwnedFd>,
+}
+
+impl Order {
+    fn new(command: &Command, path: &Path, pipes: Theirs) -> Result<Self, StartError> {
+        let bytes = encode(command, path)?;
+        if bytes.len() <= INLINE_LIMIT {
+            return Ok(Self {
+                bytes,
+                pipes,
+                file: None,
+            });
+        }
+        let too_long = || StartError::TooLong {
+            program: command.program.clone(),
+        };
+        let length = u32::try_from(bytes.len()).map_err(|_| too_long())?;
+        let file = memory_file(&bytes).map_err(|source| StartError::System {
+            program: command.program.clone(),
+            source,
+        })?;
+        Ok(Self {
+            bytes: wire::start_in_file(length),
+            pipes,
+            file: Some(file),
+        })
+    }
+
+    fn send(&self, watch: &Watch) -> io::Result<()> {
+        let fds: Vec<BorrowedFd<'_>> = self
+            .pipes
+            .iter()
+            .chain(&self.file)
+            .map(AsFd::as_fd)
+            .collect();
+        watch.send(&self.bytes, &fds)
+    }
+}
+
+fn encode(command: &Command, path: &Path) -> Result<Vec<u8>, StartError> {
+    let mut flags = 0;
+    if command.stdin == Stdin::Pipe {
+        flags |= flag::STDIN;
+    }
+    flags |= match command.capture {
+        Capture::Separate => flag::STDOUT | flag::STDERR,
+        Capture::Merged => flag::STDOUT | flag::MERGE,
+        Capture::Nothing => 0,
+    };
+    if command.env_clear {
+        flags |= flag::CLEAR_ENV;
+    }
+    let cwd = match &command.cwd {
+        // The zygote's own directory is where the runtime was when it started it.
+        Some(cwd) => std::path::absolute(cwd).unwrap_or_else(|_| cwd.clone()),
+        None => std::env::current_dir().unwrap_or_default(),
+    };
+    let cwd = passable(cwd.as_os_str())?;
+    let path = passable(path.as_os_str())?;
+    let mut writer = StartWriter::new(flags, milliseconds(command.grace), path, cwd);
+    writer.arg(passable(&command.program)?);
+    for arg in &command.args {
+        writer.arg(passable(arg)?);
+    }
+    for (index, (name, value)) in command.env.iter().enumerate() {
+        let bytes = passable(name)?;
+        if bytes.is_empty() || bytes.contains(&b'=') {
+            return Err(StartError::Unpassable { text: name.clone() });
+        }
+        let value = value.as_deref().map(passable).transpose()?;
+        let overridden = command.env[index + 1..]
+            .iter()
+            .any(|(later, _)| later == name);
+        if !overridden && name != super::marker::VARIABLE {
+            writer.edit(bytes, value);
+        }
+    }
+    Ok(writer.finish())
+}
+
+fn passable(text: &OsStr) -> Result<&[u8], StartError> {
+    match memchr::memchr(0, text.as_bytes()) {
+        None => Ok(text.as_bytes()),
+        Some(_) => Err(StartError::Unpassable {
+            text: text.to_owned(),
+        }),
+    }
+}
+
+fn memory_file(bytes: &[u8]) -> io::Result<OwnedFd> {
+    let flags = rustix::fs::MemfdFlags::CLOEXEC;
+    let file = rustix::fs::memfd_create("windlass-start", flags)?;
+    let mut file = std::fs::File::from(file);
+    io::Write::write_all(&mut file, bytes)?;
+    Ok(file.into())
+}

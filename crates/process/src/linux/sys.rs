@@ -1,0 +1,149 @@
+#![expect(
+    unsafe_code,
+    reason = "fork, signal handlers and ppoll have no safe form"
+)]
+//! The few system calls of zygote and shim that have no safe wrapper.
+//!
+//! All of this is meant for processes with a single thread.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::RawFd;
+use std::ptr;
+use std::time::Duration;
+
+/// Signals that are sent to groups, or by terminals and pipes, and must not end or stop zygote and shims.
+const IGNORED: [libc::c_int; 11] = [
+    libc::SIGHUP,
+    libc::SIGINT,
+    libc::SIGQUIT,
+    libc::SIGPIPE,
+    libc::SIGALRM,
+    libc::SIGTERM,
+    libc::SIGUSR1,
+    libc::SIGUSR2,
+    libc::SIGTSTP,
+    libc::SIGTTIN,
+    libc::SIGTTOU,
+];
+
+/// Ignores what must not end this process, and blocks `SIGCHLD` except inside [`wait`].
+pub(super) fn prepare_signals() {
+    extern "C" fn nothing(_: libc::c_int) {}
+    // SAFETY: the structures are zeroed, which is valid for them, and then filled; the handler does nothing and is
+    // therefore safe at any time.
+    unsafe {
+        for signal in IGNORED {
+            libc::signal(signal, libc::SIG_IGN);
+        }
+        let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
+        action.sa_sigaction = nothing as extern "C" fn(libc::c_int) as libc::sighandler_t;
+        libc::sigaction(libc::SIGCHLD, &raw const action, ptr::null_mut());
+        let mut mask = MaybeUninit::zeroed().assume_init();
+        libc::sigemptyset(&raw mut mask);
+        libc::sigaddset(&raw mut mask, libc::SIGCHLD);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const mask, ptr::null_mut());
+    }
+}
+
+/// Why [`wait`] returned.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Woken {
+    Readable,
+    Child,
+    Time,
+}
+
+/// Waits until the descriptor can be read (or its peer is gone), a child changed, or the time is over. A negative
+/// descriptor is not waited for.
+pub(super) fn wait(fd: RawFd, timeout: Option<Duration>) -> Woken {
+    let mut poll = libc::pollfd {
+        fd,
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    let timeout = timeout.map(|timeout| libc::timespec {
+        tv_sec: timeout.as_secs().try_into().unwrap_or(libc::time_t::MAX),
+        tv_nsec: timeout.subsec_nanos().into(),
+    });
+    let timeout = timeout.as_ref().map_or(ptr::null(), ptr::from_ref);
+    // SAFETY: one `pollfd` is passed with the count one; timeout and mask live through the call.
+    let ready = unsafe {
+        let mut mask = MaybeUninit::zeroed().assume_init();
+        libc::sigemptyset(&raw mut mask);
+        libc::ppoll(&raw mut poll, 1, timeout, &raw const mask)
+    };
+    match ready {
+        0 => Woken::Time,
+        1 => Woken::Readable,
+        _ => Woken::Child,
+    }
+}
+
+/// What [`reap`] found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reaped {
+    /// A child that has ended, with its wait status.
+    Child { pid: i32, status: i32 },
+    /// There are children, and none has ended.
+    Running,
+    /// There is no child at all.
+    Childless,
+}
+
+/// Fetches one ended child, if there is one.
+pub(super) fn reap() -> Reaped {
+    let mut status = 0;
+    // SAFETY: the status is a valid place to write to.
+    match unsafe { libc::waitpid(-1, &raw mut status, libc::WNOHANG) } {
+        0 => Reaped::Running,
+        pid if pid > 0 => Reaped::Child { pid, status },
+        _ => Reaped::Childless,
+    }
+}
+
+/// Forks this process, which must have one thread only. `Ok(None)` is the child.
+pub(super) fn fork() -> io::Result<Option<i32>> {
+    // SAFETY: zygote and shims have a single thread, so the child may do whatever its parent may.
+    match unsafe { libc::fork() } {
+        0 => Ok(None),
+        pid if pid > 0 => Ok(Some(pid)),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Ends this process at once, without destructors or `atexit` handlers of the program that it is a copy of.
+pub(super) fn exit(code: i32) -> ! {
+    // SAFETY: it does not return.
+    unsafe { libc::_exit(code) }
+}
+
+/// The name that `ps` shows for this process.
+pub(super) fn set_name(name: &std::ffi::CStr) {
+    // SAFETY: the name is a C string; longer ones are cut by the kernel.
+    unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
+}
+
+/// Closes every descriptor from `first` on.
+pub(super) fn close_from(first: RawFd) {
+    let first = libc::c_uint::try_from(first).expect("descriptors are not negative");
+    // SAFETY: called before this process has made any descriptor that an owner would close again.
+    let closed = unsafe { libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, 0) };
+    if closed == 0 {
+        return;
+    }
+    // Kernels before 5.9.
+    let open: Vec<RawFd> = std::fs::read_dir("/proc/self/fd").map_or_else(
+        |_| Vec::new(),
+        |entries| {
+            entries
+                .flatten()
+                .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+                .collect()
+        },
+    );
+    for fd in open.into_iter().filter(|&fd| fd.cast_unsigned() >= first) {
+        // SAFETY: as above; closing one that is closed already is an error that nobody minds.
+        unsafe { libc::close(fd) };
+    }
+}

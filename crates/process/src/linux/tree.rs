@@ -1,0 +1,190 @@
+//! Which processes descend from which, as `/proc` tells it.
+//!
+//! Start at [`descendants`]. A process that hides (`setsid`, double fork, cleared environment) still has a parent, and
+//! where that parent is gone its subreaper; so a walk down from a subreaper finds all of them. A walk is not atomic:
+//! who must be sure repeats it until nothing is left.
+
+use std::io::{self, Read};
+
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
+
+/// What `/proc/PID/stat` says about a process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Member {
+    pub(crate) pid: i32,
+    pub(crate) name: Vec<u8>,
+    pub(crate) state: u8,
+    pub(crate) parent: i32,
+    pub(crate) group: i32,
+    pub(crate) session: i32,
+    pub(crate) threads: u32,
+    /// When it started, in clock ticks since boot. With the pid it names a process for ever.
+    pub(crate) start: u64,
+}
+
+impl Member {
+    /// Reads one process; `None` when there is none of that id.
+    pub(crate) fn read(pid: i32) -> Option<Self> {
+        let mut buffer = [0; 1024];
+        let length = read_small(&format!("/proc/{pid}/stat"), &mut buffer).ok()?;
+        Self::parse(pid, &buffer[..length])
+    }
+
+    fn parse(pid: i32, line: &[u8]) -> Option<Self> {
+        // The name may hold spaces and brackets; what follows its last bracket may not.
+        let open = memchr::memchr(b'(', line)?;
+        let close = memchr::memrchr(b')', line)?;
+        let rest = std::str::from_utf8(line.get(close + 2..)?).ok()?;
+        let mut fields = rest.split(' ');
+        let state = *fields.next()?.as_bytes().first()?;
+        let mut number = |skip: usize| fields.nth(skip)?.parse::<i64>().ok();
+        let parent = number(0)?;
+        let group = number(0)?;
+        let session = number(0)?;
+        let threads = number(13)?;
+        let start = number(1)?;
+        Some(Self {
+            pid,
+            name: line[open + 1..close].to_vec(),
+            state,
+            parent: parent.try_into().ok()?,
+            group: group.try_into().ok()?,
+            session: session.try_into().ok()?,
+            threads: threads.try_into().ok()?,
+            start: start.try_into().ok()?,
+        })
+    }
+
+    /// Whether it is more than an exit status that nobody has fetched yet. The first thread may have exited before the
+    /// others.
+    pub(crate) fn alive(&self) -> bool {
+        !matches!(self.state, b'Z' | b'X') || self.threads > 1
+    }
+
+    /// Signals exactly this process: should its id belong to another by now, nobody is signalled.
+    pub(crate) fn signal(&self, signal: Signal) {
+        let Some(pid) = Pid::from_raw(self.pid) else {
+            return;
+        };
+        match pidfd_open(pid, PidfdFlags::empty()) {
+            // Whoever the id belongs to after the descriptor was made is either the descriptor's process, or the
+            // descriptor's process is gone and signals nobody.
+            Ok(pidfd) => {
+                if Self::read(self.pid).is_some_and(|now| now.start == self.start) {
+                    let _ = pidfd_send_signal(&pidfd, signal);
+                }
+            }
+            Err(rustix::io::Errno::SRCH) => {}
+            // Kernels before 5.3 have no such descriptors.
+            Err(_) => {
+                if Self::read(self.pid).is_some_and(|now| now.start == self.start) {
+                    let _ = kill_process(pid, signal);
+                }
+            }
+        }
+    }
+}
+
+/// All that descends from `root`, parents before their children; `root` is not among them.
+pub(crate) fn descendants(root: i32) -> Vec<Member> {
+    let mut found: Vec<Member> = Vec::new();
+    let Ok(children) = children(root) else {
+        return descendants_by_scan(root);
+    };
+    add(&mut found, children, root, root);
+    let mut next = 0;
+    while next < found.len() {
+        let pid = found[next].pid;
+        // One that is gone by now has handed its children to `root`; the next walk finds them.
+        if let Ok(children) = self::children(pid) {
+            add(&mut found, children, pid, root);
+        }
+        next += 1;
+    }
+    found
+}
+
+fn add(found: &mut Vec<Member>, children: Vec<i32>, parent: i32, root: i32) {
+    for pid in children {
+        // The id may have been freed and taken by a stranger since it was listed.
+        let member = Member::read(pid).filter(|it| it.parent == parent || it.parent == root);
+        if let Some(member) = member
+            && !found.iter().any(|it| it.pid == pid)
+        {
+            found.push(member);
+        }
+    }
+}
+
+/// The direct children of a process, of all its threads.
+pub(crate) fn children(pid: i32) -> io::Result<Vec<i32>> {
+    let mut children = Vec::new();
+    let mut tasks = tasks(pid)?;
+    tasks.sort_unstable_by_key(|&task| task != pid);
+    for task in tasks {
+        match std::fs::File::open(format!("/proc/{pid}/task/{task}/children")) {
+            Ok(mut file) => {
+                let mut text = String::new();
+                // A process that goes while it is read has no children any more.
+                let _ = file.read_to_string(&mut text);
+                children.extend(
+                    text.split_ascii_whitespace()
+                        .filter_map(|it| it.parse::<i32>().ok()),
+                );
+            }
+            // The first thread is always there: without the file, this kernel does not offer it.
+            Err(error) if task == pid => return Err(error),
+            Err(_) => {}
+        }
+    }
+    Ok(children)
+}
+
+/// The threads of a process.
+pub(crate) fn tasks(pid: i32) -> io::Result<Vec<i32>> {
+    let entries = std::fs::read_dir(format!("/proc/{pid}/task"))?;
+    Ok(entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .collect())
+}
+
+/// Every process that can be seen.
+pub(crate) fn everyone() -> Vec<Member> {
+    let Ok(entries) = std::fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    entries
+        .flatten()
+        .filter_map(|entry| Member::read(entry.file_name().to_str()?.parse().ok()?))
+        .collect()
+}
+
+/// The same as [`descendants`], where the kernel has no `children` files.
+fn descendants_by_scan(root: i32) -> Vec<Member> {
+    let mut rest = everyone();
+    let mut found: Vec<Member> = Vec::new();
+    let mut next = 0;
+    let mut parent = root;
+    loop {
+        found.extend(rest.extract_if(.., |it| it.parent == parent));
+        let Some(member) = found.get(next) else {
+            return found;
+        };
+        parent = member.pid;
+        next += 1;
+    }
+}
+
+/// Reads a file of `/proc` that fits into one read.
+pub(crate) fn read_small(path: &str, buffer: &mut [u8]) -> io::Result<usize> {
+    use rustix::fs::{Mode, OFlags, open};
+    let file = open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+    Ok(rustix::io::retry_on_intr(|| {
+        rustix::io::read(&file, &mut *buffer)
+    })?)
+}
+
+#[cfg(test)]
+#[path = "tree_tests.rs"]
+mod tests;

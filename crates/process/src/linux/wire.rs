@@ -1,0 +1,284 @@
+//! The messages between the runtime and a shim, as bytes on a `SOCK_SEQPACKET` socket.
+//!
+//! Both ends are the same executable, so there is no version and numbers have the machine's own order. Strings of a
+//! [`Start`] end in NUL, so that the shim can pass them on where they lie. To the zygote there is only one message: a
+//! single byte with the shim's end of a control socket, which means "fork a shim for this".
+
+use std::ffi::CStr;
+
+/// The largest [`Start`] that travels inside its message; larger ones travel in a memory file.
+pub(super) const INLINE_LIMIT: usize = 64 * 1024;
+
+const START: u8 = 1;
+const START_IN_FILE: u8 = 2;
+const SIGNAL: u8 = 3;
+const END: u8 = 4;
+const STARTED: u8 = 5;
+const FAILED: u8 = 6;
+const EXITED: u8 = 7;
+const ENDED: u8 = 8;
+const IDLE: u8 = 9;
+
+/// Which descriptors come with a [`Start`], in this order, and what else it asks for.
+pub(super) mod flag {
+    /// The read end of a pipe for stdin comes along.
+    pub(in super::super) const STDIN: u8 = 1;
+    /// The write end of a pipe for stdout comes along.
+    pub(in super::super) const STDOUT: u8 = 2;
+    /// The write end of a pipe for stderr comes along.
+    pub(in super::super) const STDERR: u8 = 4;
+    /// stderr goes where stdout goes.
+    pub(in super::super) const MERGE: u8 = 8;
+    /// The environment starts empty.
+    pub(in super::super) const CLEAR_ENV: u8 = 16;
+}
+
+/// Builds a [`Start`].
+pub(super) struct StartWriter {
+    bytes: Vec<u8>,
+    args: u32,
+    edits: u32,
+}
+
+const HEADER: usize = 14;
+
+impl StartWriter {
+    /// `cwd` may be empty: then the program runs where the zygote does.
+    pub(super) fn new(flags: u8, grace_ms: u32, program: &[u8], cwd: &[u8]) -> Self {
+        let mut bytes = Vec::with_capacity(512);
+        bytes.extend_from_slice(&[START, flags]);
+        bytes.extend_from_slice(&grace_ms.to_ne_bytes());
+        bytes.extend_from_slice(&[0; 8]);
+        let mut writer = Self {
+            bytes,
+            args: 0,
+            edits: 0,
+        };
+        writer.string(program);
+        writer.string(cwd);
+        writer
+    }
+
+    /// All arguments come before all edits.
+    pub(super) fn arg(&mut self, arg: &[u8]) {
+        debug_assert_eq!(self.edits, 0, "arguments come before edits");
+        self.args += 1;
+        self.string(arg);
+    }
+
+    pub(super) fn edit(&mut self, name: &[u8], value: Option<&[u8]>) {
+        self.edits += 1;
+        self.bytes.extend_from_slice(name);
+        if let Some(value) = value {
+            self.bytes.push(b'=');
+            self.bytes.extend_from_slice(value);
+        }
+        self.bytes.push(0);
+    }
+
+    fn string(&mut self, text: &[u8]) {
+        self.bytes.extend_from_slice(text);
+        self.bytes.push(0);
+    }
+
+    pub(super) fn finish(mut self) -> Vec<u8> {
+        self.bytes[6..10].copy_from_slice(&self.args.to_ne_bytes());
+        self.bytes[10..14].copy_from_slice(&self.edits.to_ne_bytes());
+        self.bytes
+    }
+}
+
+/// The message that stands for a [`Start`] in a memory file of this length.
+pub(super) fn start_in_file(length: u32) -> Vec<u8> {
+    let mut bytes = vec![START_IN_FILE];
+    bytes.extend_from_slice(&length.to_ne_bytes());
+    bytes
+}
+
+pub(super) fn signal(number: u8) -> [u8; 2] {
+    [SIGNAL, number]
+}
+
+pub(super) fn end(grace_ms: u32) -> [u8; 5] {
+    let [a, b, c, d] = grace_ms.to_ne_bytes();
+    [END, a, b, c, d]
+}
+
+/// What a shim is told.
+pub(super) enum Order<'a> {
+    Start(Start<'a>),
+    StartInFile { length: usize },
+    Signal(i32),
+    End { grace_ms: u32 },
+}
+
+/// A program to start, as the shim reads it.
+pub(super) struct Start<'a> {
+    pub(super) flags: u8,
+    pub(super) grace_ms: u32,
+    pub(super) program: &'a CStr,
+    pub(super) cwd: &'a CStr,
+    pub(super) args: Vec<&'a CStr>,
+    /// `NAME=value` sets, `NAME` removes.
+    pub(super) edits: Vec<&'a CStr>,
+}
+
+impl<'a> Order<'a> {
+    pub(super) fn read(bytes: &'a [u8]) -> Option<Self> {
+        match *bytes.first()? {
+            START => Start::read(bytes).map(Self::Start),
+            START_IN_FILE => Some(Self::StartInFile {
+                length: number(bytes, 1)? as usize,
+            }),
+            SIGNAL => Some(Self::Signal(i32::from(*bytes.get(1)?))),
+            END => Some(Self::End {
+                grace_ms: number(bytes, 1)?,
+            }),
+            _ => None,
+        }
+    }
+}
+
+impl<'a> Start<'a> {
+    fn read(bytes: &'a [u8]) -> Option<Self> {
+        let mut rest = bytes.get(HEADER..)?;
+        let mut string = || {
+            let text = CStr::from_bytes_until_nul(rest).ok()?;
+            rest = &rest[text.count_bytes() + 1..];
+            Some(text)
+        };
+        let program = string()?;
+        let cwd = string()?;
+        let args = (0..number(bytes, 6)?)
+            .map(|_| string())
+            .collect::<Option<_>>()?;
+        let edits = (0..number(bytes, 10)?)
+            .map(|_| string())
+            .collect::<Option<_>>()?;
+        Some(Self {
+            flags: bytes[1],
+            grace_ms: number(bytes, 2)?,
+            program,
+            cwd,
+            args,
+            edits,
+        })
+    }
+}
+
+/// Where a start failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stage {
+    Cwd,
+    Exec,
+}
+
+/// What a shim tells.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Report {
+    Started {
+        pid: u32,
+        shim: u32,
+    },
+    Failed {
+        stage: Stage,
+        errno: i32,
+    },
+    /// The program exited; `idle` if nothing of its tree is left, so that the shim waits for its next order.
+    Exited {
+        status: i32,
+        idle: bool,
+    },
+    /// The last of the tree is gone, some time after the program; the shim waits for its next order.
+    Idle,
+    Ended {
+        ended: u32,
+        survivors: Vec<(u32, Vec<u8>)>,
+    },
+}
+
+/// The longest [`Report`]: survivors beyond this many are counted, not named.
+pub(super) const SURVIVOR_LIMIT: usize = 32;
+pub(super) const REPORT_LIMIT: usize = 1024;
+const NAME: usize = 16;
+
+impl Report {
+    pub(super) fn write(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(16);
+        match self {
+            Self::Started { pid, shim } => {
+                bytes.push(STARTED);
+                bytes.extend_from_slice(&pid.to_ne_bytes());
+                bytes.extend_from_slice(&shim.to_ne_bytes());
+            }
+            Self::Failed { stage, errno } => {
+                bytes.push(FAILED);
+                bytes.extend_from_slice(&errno.to_ne_bytes());
+                bytes.push(u8::from(*stage == Stage::Cwd));
+            }
+            Self::Exited { status, idle } => {
+                bytes.push(EXITED);
+                bytes.extend_from_slice(&status.to_ne_bytes());
+                bytes.push(u8::from(*idle));
+            }
+            Self::Idle => bytes.push(IDLE),
+            Self::Ended { ended, survivors } => {
+                bytes.push(ENDED);
+                bytes.extend_from_slice(&ended.to_ne_bytes());
+                for (pid, name) in survivors.iter().take(SURVIVOR_LIMIT) {
+                    bytes.extend_from_slice(&pid.to_ne_bytes());
+                    let mut fixed = [0; NAME];
+                    let length = name.len().min(NAME);
+                    fixed[..length].copy_from_slice(&name[..length]);
+                    bytes.extend_from_slice(&fixed);
+                }
+            }
+        }
+        bytes
+    }
+
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+        match *bytes.first()? {
+            STARTED => Some(Self::Started {
+                pid: number(bytes, 1)?,
+                shim: number(bytes, 5)?,
+            }),
+            FAILED => Some(Self::Failed {
+                errno: number(bytes, 1)?.cast_signed(),
+                stage: if *bytes.get(5)? == 1 {
+                    Stage::Cwd
+                } else {
+                    Stage::Exec
+                },
+            }),
+            EXITED => Some(Self::Exited {
+                status: number(bytes, 1)?.cast_signed(),
+                idle: *bytes.get(5)? == 1,
+            }),
+            IDLE => Some(Self::Idle),
+            ENDED => {
+                let survivors = bytes[5..].chunks_exact(4 + NAME).map(|entry| {
+                    let name = entry[4..].split(|&byte| byte == 0).next();
+                    (
+                        number(entry, 0).unwrap_or(0),
+                        name.unwrap_or_default().to_vec(),
+                    )
+                });
+                Some(Self::Ended {
+                    ended: number(bytes, 1)?,
+                    survivors: survivors.collect(),
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+fn number(bytes: &[u8], at: usize) -> Option<u32> {
+    let bytes = bytes.get(at..at + 4)?;
+    Some(u32::from_ne_bytes(bytes.try_into().ok()?))
+}
+
+#[cfg(test)]
+#[path = "wire_tests.rs"]
+mod tests;

@@ -1,0 +1,164 @@
+//! The zygote: a small process with one thread that forks shims.
+//!
+//! Start at [`run`]. The runtime sends it control sockets; it forks a shim for each and keeps nothing of it but the
+//! pid. It is a subreaper: should a shim be killed, its tree comes here and is killed. When the runtime is gone, it
+//! waits for its shims, which end their trees on their own lifelines, and exits.
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::ffi::CString;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStringExt;
+
+use super::end::kill_children;
+use super::socket::{self, Received};
+use super::sys::{self, Reaped, Woken};
+use super::wire::INLINE_LIMIT;
+use super::{marker, shim};
+
+/// The name by which a zygote knows itself, as its first argument. The second is the limit of open files for programs.
+pub(super) const NAME: &str = "windlass-zygote";
+/// The variable that holds the id of the runtime that started it; nobody else sets it.
+pub(super) const VARIABLE: &str = "WINDLASS_ZYGOTE";
+/// Where it finds its socket.
+pub(super) const SOCKET: RawFd = 3;
+
+/// Becomes the zygote, and never returns, if this process was started as one.
+pub(super) fn run_if_started_as_one() {
+    let mut args = std::env::args_os();
+    if args.next().is_none_or(|name| name != NAME) {
+        return;
+    }
+    // A program may be called by any name; the variable must name the runtime that is our parent, too.
+    let Some(runtime) = std::env::var(VARIABLE)
+        .ok()
+        .and_then(|id| id.parse::<marker::RuntimeId>().ok())
+    else {
+        return;
+    };
+    let parent = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get());
+    if parent != Some(runtime.pid) {
+        // It died before we came up.
+        sys::exit(0);
+    }
+    let limit = args.next().and_then(|limit| limit.to_str()?.parse().ok());
+    run(limit)
+}
+
+fn run(file_limit: Option<u64>) -> ! {
+    sys::close_from(SOCKET + 1);
+    sys::prepare_signals();
+    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+    if let Some(limit) = file_limit {
+        super::limit::set(limit);
+    }
+    let base = environment();
+    // Large enough to be mapped instead of carved from the heap: its pages exist only where a shim touches them.
+    let buffer = vec![0; 4 * INLINE_LIMIT];
+    Zygote {
+        socket: Some(take_socket()),
+        pid: rustix::process::getpid().as_raw_nonzero().get(),
+        shims: HashSet::new(),
+        base,
+        buffer,
+    }
+    .serve()
+}
+
+#[expect(unsafe_code, reason = "the socket is known by its number only")]
+fn take_socket() -> OwnedFd {
+    // SAFETY: the runtime put the socket there, and nothing else in this process has touched it.
+    unsafe { OwnedFd::from_raw_fd(SOCKET) }
+}
+
+/// What programs get, edits aside.
+fn environment() -> Vec<CString> {
+    let entries = std::env::vars_os().filter(|(name, _)| name != VARIABLE);
+    let entries = entries.map(|(name, value)| {
+        let mut entry = name.into_vec();
+        entry.push(b'=');
+        entry.extend(value.into_vec());
+        entry
+    });
+    entries
+        .filter_map(|entry| CString::new(entry).ok())
+        .collect()
+}
+
+struct Zygote {
+    /// `None` once the runtime is gone.
+    socket: Option<OwnedFd>,
+    pid: i32,
+    shims: HashSet<i32>,
+    base: Vec<CString>,
+    buffer: Vec<u8>,
+}
+
+impl Zygote {
+    fn serve(mut self) -> ! {
+        loop {
+            let childless = self.reap();
+            if childless && self.socket.is_none() {
+                sys::exit(0);
+            }
+            let socket = self.socket.as_ref().map_or(-1, AsRawFd::as_raw_fd);
+            if sys::wait(socket, None) == Woken::Readable {
+                self.receive();
+            }
+        }
+    }
+
+    /// Fetches every shim that has exited, and says whether there is no child left. A shim that did not exit by itself
+    /// has left its tree to us.
+    fn reap(&mut self) -> bool {
+        let mut killed = false;
+        loop {
+            match sys::reap() {
+                Reaped::Child { pid, status } => {
+                    killed |= self.shims.remove(&pid) && status != 0;
+                }
+                Reaped::Running | Reaped::Childless if killed => {
+                    killed = false;
+                    self.kill_orphans();
+                }
+                Reaped::Running => return false,
+                Reaped::Childless => return true,
+            }
+        }
+    }
+
+    fn kill_orphans(&mut self) {
+        let shims = RefCell::new(&mut self.shims);
+        kill_children(
+            self.pid,
+            |pid| {
+                shims.borrow_mut().remove(&pid);
+            },
+            |member| shims.borrow().contains(&member.pid),
+        );
+    }
+
+    /// Takes one control socket and forks a shim for it.
+    fn receive(&mut self) {
+        let Some(socket) = &self.socket else { return };
+        let mut control = None;
+        match socket::receive(socket, &mut [0], |fd| control = Some(fd)) {
+            Received::Message(_) => {}
+            Received::Nothing => return,
+            Received::End { .. } => self.socket = None,
+        }
+        let Some(control) = control else { return };
+        match sys::fork() {
+            Ok(Some(pid)) => {
+                self.shims.insert(pid);
+            }
+            Ok(None) => {
+                // This is the shim; the zygote's socket is nothing it should hold.
+                self.socket = None;
+                shim::run(control, &self.base, &mut self.buffer[..INLINE_LIMIT]);
+            }
+            // The runtime sees the end of the control socket that is dropped here.
+            Err(_) => {}
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The runtime's side of the zygote: keeps one running and gets shims from it.
+//!
+//! Start at [`Zygotes::shim`]. A few idle shims are kept in reserve: those whose programs have left nothing behind, or
+//! one forked while the runtime does something else, so that a start does not wait for a fork. A shim that is not there
+//! yet costs the same messages: the order to start is sent along and waits in the socket.
+
+use std::ffi::{CString, OsString};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::Mutex;
+use tokio::sync::Semaphore;
+
+use super::marker::{self, RuntimeId};
+use super::spawn::{Action, Place, pointers, spawn};
+use super::{guard, limit, socket, zygote};
+
+/// More starts than this wait for one another rather than fill the zygote's socket.
+const STARTS: usize = 32;
+/// How many idle shims are kept.
+pub(super) const RESERVE: usize = 4;
+
+/// Where shims come from.
+pub(crate) struct Zygotes {
+    /// What programs get, edits aside; the zygote's own environment.
+    environment: Vec<CString>,
+    state: Mutex<State>,
+    pub(super) starts: Semaphore,
+}
+
+#[derive(Default)]
+struct State {
+    current: Option<Arc<Zygote>>,
+    reserve: Vec<Shim>,
+}
+
+/// A running zygote. It exits when this is dropped and its shims are gone.
+pub(crate) struct Zygote {
+    socket: OwnedFd,
+    dead: Arc<AtomicBool>,
+}
+
+/// A shim that waits for its order. It exits when this is dropped.
+pub(crate) struct Shim {
+    pub(super) control: OwnedFd,
+    pub(super) zygote: Arc<Zygote>,
+}
+
+impl Zygotes {
+    /// Starts the first zygote, and lets it prepare the first shim.
+    pub(crate) fn new(environment: &[(OsString, OsString)]) -> io::Result<Self> {
+        let environment = environment
+            .iter()
+            .filter(|(name, _)| name != marker::VARIABLE);
+        let zygotes = Self {
+            environment: environment
+                .filter_map(|(name, value)| entry(name, value))
+                .collect(),
+            state: Mutex::default(),
+            starts: Semaphore::new(STARTS),
+        };
+        // What a tool orphans must come to us, not to init, should a zygote be killed.
+        rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+        let mut state = zygotes.state.lock();
+        let shim = zygotes.fork(&mut state)?;
+        state.reserve.push(shim);
+        drop(state);
+        Ok(zygotes)
+    }
+
+    /// A shim, from the reserve if there is one.
+    pub(super) fn shim(&self) -> io::Result<Shim> {
+        let mut state = self.state.lock();
+        // A shim of a zygote that was killed lives on with its program, and is not given another.
+        while let Some(shim) = state.reserve.pop() {
+            if !shim.zygote.dead() {
+                return Ok(shim);
+            }
+        }
+        self.fork(&mut state)
+    }
+
+    /// Fills the reserve. A failure is not told: the next start meets it again.
+    pub(crate) fn prepare(&self) {
+        let mut state = self.state.lock();
+        if state.reserve.is_empty() {
+            let shim = self.fork(&mut state).ok();
+            state.reserve.extend(shim);
+        }
+    }
+
+    /// Takes back a shim that is idle.
+    pub(super) fn give_back(&self, shim: Shim) {
+        let mut state = self.state.lock();
+        if state.reserve.len() < RESERVE && !shim.zygote.dead() {
+            state.reserve.push(shim);
+        }
+    }
+
+    fn fork(&self, state: &mut State) -> io::Result<Shim> {
+        let (control, theirs) = socket::pair()?;
+        if let Some(zygote) = state.current.take_if(|zygote| !zygote.dead())
+            && socket::send(&zygote.socket, &[0], &[theirs.as_fd()]).is_ok()
+        {
+            state.current = Some(Arc::clone(&zygote));
+            return Ok(Shim { control, zygote });
+        }
+        // There is none, or it was killed: the kernel has closed its end.
+        let zygote = Arc::new(Zygote::start(&self.environment)?);
+        socket::send(&zygote.socket, &[0], &[theirs.as_fd()])?;
+        state.current = Some(Arc::clone(&zygote));
+        Ok(Shim { control, zygote })
+    }
+}
+
+impl Zygote {
+    fn start(environment: &[CString]) -> io::Result<Self> {
+        let own = RuntimeId::own()?;
+        let (socket, theirs) = socket::pair()?;
+        // Out of the way of the numbers that the new process fills first.
+        let theirs = rustix::io::fcntl_dupfd_cloexec(&theirs, zygote::SOCKET + 1)?;
+        let variables = [(marker::VARIABLE, own), (zygote::VARIABLE, own)]
+            .map(|(name, id)| CString::new(format!("{name}={id}")).expect("no NUL in an id"));
+        let name = CString::new(zygote::NAME).expect("no NUL in the name");
+        let limit = limit::original().map_or_else(String::new, |limit| limit.to_string());
+        let limit = CString::new(limit).expect("no NUL in a number");
+        let envp = pointers(environment.iter().chain(&variables).map(CString::as_c_str));
+        let argv = pointers([name.as_c_str(), limit.as_c_str()]);
+        let actions = [
+            Action::Null { to: 0 },
+            Action::Null { to: 1 },
+            Action::Null { to: 2 },
+            Action::Duplicate {
+                from: theirs.as_raw_fd(),
+                to: zygote::SOCKET,
+            },
+        ];
+        // A session of its own: a tool has no terminal to be stopped by, and Ctrl-C at ours does not reach it.
+        let pid = spawn(c"/proc/self/exe", &argv, &envp, Place::Session, &actions)?;
+        let dead = Arc::new(AtomicBool::new(false));
+        guard::watch(pid, Arc::clone(&dead))?;
+        Ok(Self { socket, dead })
+    }
+
+    pub(super) fn dead(&self) -> bool {
+        self.dead.load(Ordering::Acquire)
+    }
+}
+
+fn entry(name: &OsString, value: &OsString) -> Option<CString> {
+    let mut entry = name.as_bytes().to_vec();
+    entry.push(b'=');
+    entry.extend_from_slice(value.as_bytes());
+    CString::new(entry).ok()
+}

@@ -1,0 +1,171 @@
+//! Waiting for a line of an output that matches.
+//!
+//! Start at [`Output::find`]. What is in memory is scanned, and the watcher set,
+//! under one hold of the lock, so nothing falls between history and what comes.
+//! What is only in the log is scanned before that, a chunk at a time.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Weak};
+use std::task::{Context, Poll};
+
+use regex::Regex;
+use tokio::sync::oneshot;
+
+use super::matcher::{Matcher, Watcher};
+use super::shared::{Output, Shared};
+use super::store::Part;
+
+/// How much of a log is scanned before others get a turn.
+const SCAN_CHUNK: u64 = 256 << 10;
+
+/// A search on its way from the past to the present.
+struct Scan {
+    matcher: Matcher,
+    position: u64,
+}
+
+enum Step {
+    Done(Option<String>),
+    Watching(Watching),
+    /// This part of the log comes first.
+    Behind {
+        shared: Arc<Shared>,
+        scan: Box<Scan>,
+        part: Part,
+    },
+}
+
+/// The answer of a watcher; dropping it removes the watcher. It does not keep
+/// the output, and with it the log, once everyone else has dropped it.
+struct Watching {
+    id: u64,
+    shared: Weak<Shared>,
+    answer: oneshot::Receiver<Option<String>>,
+}
+
+impl Output {
+    /// The first line that matches in what was or will be written from `from`
+    /// on, as a terminal would show it; `None` if the output finishes, or its
+    /// last clone is dropped, without one.
+    ///
+    /// Every form of a redrawn line is a candidate, and so is an unfinished
+    /// line, so that a prompt is found. Lines are matched in pieces of 65,536
+    /// characters; an unfinished one of more than 1024 is looked at whenever it
+    /// has grown by a sixteenth. What is held (see [`Output::take_object`]) is
+    /// searched when it is released, unless the output has finished by then. What is in memory is scanned, and matching what
+    /// comes begins, when this is called, not when the future is first polled.
+    /// Dropping the future ends the search.
+    pub fn find(
+        &self,
+        pattern: Regex,
+        from: u64,
+    ) -> impl Future<Output = Option<String>> + Send + 'static + use<> {
+        let scan = Box::new(Scan {
+            matcher: Matcher::new(pattern),
+            position: from,
+        });
+        follow(Shared::advance(&self.shared, scan))
+    }
+}
+
+async fn follow(mut step: Step) -> Option<String> {
+    loop {
+        step = match step {
+            Step::Done(line) => return line,
+            Step::Watching(watching) => return watching.await,
+            Step::Behind { shared, scan, part } => {
+                tokio::task::yield_now().await;
+                match scan.over(&shared, part) {
+                    Ok(scan) => Shared::advance(&shared, scan),
+                    Err(line) => return Some(line),
+                }
+            }
+        };
+    }
+}
+
+impl Shared {
+    /// Takes a search up to the present if what it needs is in memory.
+    fn advance(shared: &Arc<Self>, mut scan: Box<Scan>) -> Step {
+        let mut state = shared.state.lock();
+        let gap = state.store.gap();
+        if gap.contains(&scan.position) {
+            scan.matcher.skip();
+            scan.position = gap.end;
+        }
+        let start = state.store.start();
+        if scan.position < start {
+            let end = start.min(scan.position.saturating_add(SCAN_CHUNK));
+            let end = if scan.position < gap.start {
+                end.min(gap.start)
+            } else {
+                end
+            };
+            let part = state.store.part(scan.position..end);
+            let shared = Arc::clone(shared);
+            return Step::Behind { shared, scan, part };
+        }
+        let (first, second) = state.store.memory_from(scan.position);
+        let matcher = &mut scan.matcher;
+        let found = matcher.feed(first).or_else(|| matcher.feed(second));
+        if found.is_some() {
+            return Step::Done(found);
+        }
+        if state.is_finished {
+            return Step::Done(matcher.finish());
+        }
+        if let Some(line) = matcher.look() {
+            return Step::Done(Some(line));
+        }
+        let id = state.next_watcher;
+        state.next_watcher += 1;
+        let (watcher, answer) = Watcher::new(id, scan.matcher);
+        state.watchers.push(watcher);
+        Step::Watching(Watching {
+            id,
+            shared: Arc::downgrade(shared),
+            answer,
+        })
+    }
+}
+
+impl Scan {
+    /// Scans a part of the log; the line if there is one that matches.
+    fn over(mut self: Box<Self>, shared: &Shared, part: Part) -> Result<Box<Self>, String> {
+        let range = part.range.clone();
+        let (start, bytes) = shared.load(part);
+        if start > range.start {
+            self.matcher.skip();
+        }
+        self.position = range.end;
+        match self.matcher.feed(&bytes) {
+            Some(line) => Err(line),
+            None => Ok(self),
+        }
+    }
+}
+
+impl Future for Watching {
+    type Output = Option<String>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        // The watcher is only dropped without an answer when the output is.
+        Pin::new(&mut self.answer)
+            .poll(context)
+            .map(|answer| answer.unwrap_or(None))
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        if let Some(shared) = self.shared.upgrade() {
+            let watchers = &mut shared.state.lock().watchers;
+            watchers.retain(|watcher| watcher.id != self.id);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "find_tests.rs"]
+mod tests;

@@ -1,0 +1,159 @@
+//! The log: a file with the raw bytes of an output.
+//!
+//! A byte's place in the file is its place in the output. Beyond its limit the
+//! log keeps its first half and the newest bytes: what lies between is given
+//! back to the file system as a hole. Where holes cannot be punched, the log
+//! ends at its limit and the newest bytes are only in memory.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io;
+use std::ops::Range;
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What file systems give back is counted in blocks of this size.
+const BLOCK: u64 = 4096;
+
+/// Left where the hole begins, for whoever reads the file.
+const HOLE_NOTE: &[u8] = "\n[… the middle of the output was dropped here …]\n".as_bytes();
+
+#[derive(Debug)]
+pub(super) struct Log {
+    path: PathBuf,
+    file: Arc<File>,
+    limit: u64,
+    end: u64,
+    hole: Range<u64>,
+}
+
+impl Log {
+    /// Makes the file, readable by its owner only, and the folders above it.
+    pub(super) fn create(path: &Path, limit: u64) -> io::Result<Self> {
+        if let Some(parent) = path.parent() {
+            DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(parent)?;
+        }
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(path)?;
+        let middle = (limit / 2).next_multiple_of(BLOCK);
+        Ok(Self {
+            path: path.to_owned(),
+            file: Arc::new(file),
+            limit,
+            end: 0,
+            hole: middle..middle,
+        })
+    }
+
+    /// Where the file lies.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The file, to be read without holding on to the log.
+    pub(super) fn file(&self) -> Arc<File> {
+        Arc::clone(&self.file)
+    }
+
+    /// What is not in the file any more; without end where the log has ended.
+    pub(super) fn hole(&self) -> Range<u64> {
+        self.hole.clone()
+    }
+
+    /// Writes what comes next in the output.
+    pub(super) fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.hole.end == u64::MAX {
+            return Ok(());
+        }
+        self.file.write_all_at(bytes, self.end)?;
+        self.end += bytes.len() as u64;
+        self.give_back();
+        Ok(())
+    }
+
+    /// Removes the file. Whoever has it open can go on reading.
+    pub(super) fn remove(&self) {
+        // It may be gone already; nobody is left who could do anything about it.
+        let _ = std::fs::remove_file(&self.path);
+    }
+
+    /// Takes nothing more, as old bytes cannot be given back.
+    pub(super) fn end_here(&mut self) {
+        let start = if self.hole.is_empty() {
+            self.end
+        } else {
+            self.hole.start
+        };
+        self.hole = start..u64::MAX;
+    }
+
+    /// Writes to another file from now on, to see it fail.
+    #[cfg(test)]
+    pub(super) fn replace_file(&mut self, file: File) {
+        self.file = Arc::new(file);
+    }
+
+    /// Punches the hole larger once enough is too old.
+    fn give_back(&mut self) {
+        let oldest = self.end.saturating_sub(self.limit / 2) / BLOCK * BLOCK;
+        let slack = (self.limit / 8).clamp(BLOCK, 4 << 20);
+        if oldest < self.hole.end + slack {
+            return;
+        }
+        let dropped = self.hole.end..oldest;
+        if punch(&self.file, dropped).is_err() {
+            self.end_here();
+            return;
+        }
+        let is_first = self.hole.is_empty();
+        self.hole.end = oldest;
+        if is_first && self.hole.end - self.hole.start > HOLE_NOTE.len() as u64 {
+            // The note is a courtesy; the hole stands without it.
+            let _ = self.file.write_all_at(HOLE_NOTE, self.hole.start);
+        }
+    }
+}
+
+/// Bytes from the file. What it does not have, as somebody has cut it, is zero,
+/// so that every byte stays in its place.
+pub(super) fn read_from(file: &File, position: u64, length: usize) -> Vec<u8> {
+    let mut bytes = vec![0; length];
+    let mut filled = 0;
+    while filled < length {
+        match file.read_at(&mut bytes[filled..], position + filled as u64) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => break,
+        }
+    }
+    bytes
+}
+
+#[cfg(target_os = "linux")]
+fn punch(file: &File, range: Range<u64>) -> io::Result<()> {
+    use rustix::fs::{FallocateFlags, fallocate};
+    let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+    Ok(fallocate(
+        file,
+        flags,
+        range.start,
+        range.end - range.start,
+    )?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn punch(_file: &File, _range: Range<u64>) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(test)]
+#[path = "log_tests.rs"]
+mod tests;

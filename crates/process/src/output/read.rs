@@ -1,0 +1,155 @@
+//! Reading an output: as text since a cursor, or as raw bytes.
+//!
+//! Start at [`Output::read`]. What is in memory is copied under the lock; files
+//! are read and text is rendered outside of it. However long the span, only as
+//! much as a reply can hold is looked at.
+
+use std::ops::Range;
+
+use super::excerpt::{Cursor, Excerpt, Rendered};
+use super::shared::{Output, Shared};
+use super::store::{LogNote, Part, Store};
+
+/// The least that is rendered of each end of a span too large to render whole.
+const LEAST_WINDOW: u64 = 64 << 10;
+
+/// What is looked at for one read.
+enum Span {
+    Whole(Part),
+    Ends { head: Part, tail: Part },
+}
+
+impl Output {
+    /// What is new since the cursor, at most `limit` bytes of text, and moves
+    /// the cursor to the end.
+    ///
+    /// The text is what a terminal would show: control sequences are stripped,
+    /// a redrawn line comes in its last form, invalid UTF-8 is replaced. An
+    /// unfinished line is given as it stands; a later read gives what was added
+    /// to it, or the whole of it if it was redrawn since. What does not fit the
+    /// limit is cut out of the middle and left to the log.
+    pub fn read(&self, cursor: &mut Cursor, limit: usize) -> Excerpt {
+        let (span, is_last) = {
+            let state = self.shared.state.lock();
+            let span = Span::since(cursor.position(), &state.store, limit);
+            (span, state.is_finished)
+        };
+        let (head, tail) = match span {
+            Span::Whole(part) => {
+                let range = part.range.clone();
+                let (start, bytes) = self.shared.load(part);
+                if start == range.start {
+                    return self.excerpt(cursor.render(&bytes, is_last), limit);
+                }
+                (Vec::new(), (start, bytes))
+            }
+            Span::Ends { head, tail } => (self.shared.load(head).1, self.shared.load(tail)),
+        };
+        let head = cursor.render(&head, false);
+        let (start, bytes) = tail;
+        // The window may begin inside a character.
+        let inside = bytes
+            .iter()
+            .take(3)
+            .take_while(|byte| **byte & 0xc0 == 0x80);
+        let inside = inside.count();
+        *cursor = Cursor::at(start + inside as u64);
+        let tail = cursor.render(&bytes[inside..], is_last);
+        Excerpt::of_parts(&head, &tail, limit, self.spill())
+    }
+
+    /// The whole output within the limit, in the same shape; moves nothing.
+    pub fn read_all(&self, limit: usize) -> Excerpt {
+        self.read(&mut Cursor::default(), limit)
+    }
+
+    /// Whether anything came since the cursor.
+    pub fn has_new(&self, cursor: &Cursor) -> bool {
+        let state = self.shared.state.lock();
+        cursor.position() < state.store.end() || (state.is_finished && cursor.holds_back())
+    }
+
+    /// The bytes of a range as they were pushed, from memory or the log. What
+    /// neither has is skipped. The range should be no larger than the caller
+    /// wants to hold in memory.
+    pub fn raw(&self, range: Range<u64>) -> Vec<u8> {
+        let parts = {
+            let store = &self.shared.state.lock().store;
+            let gap = store.gap();
+            let ranges = if gap.is_empty() {
+                [range, 0..0]
+            } else {
+                let before = range.start..range.end.min(gap.start);
+                [before, range.start.max(gap.end)..range.end]
+            };
+            ranges.map(|range| store.part(range))
+        };
+        let mut bytes = Vec::new();
+        for part in parts {
+            bytes.append(&mut self.shared.load(part).1);
+        }
+        bytes
+    }
+
+    fn excerpt(&self, rendered: Rendered, limit: usize) -> Excerpt {
+        if rendered.fits(limit) {
+            Excerpt::complete(rendered)
+        } else {
+            Excerpt::of_whole(&rendered, limit, self.spill())
+        }
+    }
+
+    /// Sees to it that what is left out can be read in the log.
+    fn spill(&self) -> LogNote {
+        self.shared.state.lock().store.spill()
+    }
+}
+
+impl Shared {
+    /// Reads a part and says where its bytes begin: later than the part if the
+    /// log dropped some of them meanwhile.
+    pub(super) fn load(&self, part: Part) -> (u64, Vec<u8>) {
+        let range = part.range.clone();
+        let is_on_disk = part.is_on_disk();
+        let mut bytes = part.bytes();
+        if !is_on_disk {
+            return (range.start, bytes);
+        }
+        let gap = self.state.lock().store.gap();
+        if gap.start >= range.end || gap.end <= range.start {
+            return (range.start, bytes);
+        }
+        let start = gap.end.min(range.end);
+        let dropped = usize::try_from(start - range.start).unwrap_or(usize::MAX);
+        bytes.drain(..dropped.min(bytes.len()));
+        (start, bytes)
+    }
+}
+
+impl Span {
+    fn since(position: u64, store: &Store, limit: usize) -> Self {
+        let range = position.min(store.end())..store.end();
+        let window = LEAST_WINDOW.max((limit as u64).saturating_mul(2));
+        let gap = store.gap();
+        let gap = gap.start.max(range.start)..gap.end.min(range.end);
+        let in_memory = store.end() - store.start();
+        let most = window.saturating_mul(2).max(in_memory);
+        let (head_end, tail_start) = if !gap.is_empty() {
+            (gap.start, gap.end)
+        } else if range.end - range.start <= most {
+            return Self::Whole(store.part(range));
+        } else {
+            (range.end, range.start)
+        };
+        let head = range.start..head_end.min(range.start.saturating_add(window));
+        let tail = tail_start.max(range.end.saturating_sub(window))..range.end;
+        Self::Ends {
+            head: store.part(head),
+            tail: store.part(tail),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "read_tests.rs"]
+mod tests;

@@ -1,0 +1,287 @@
+//! The output of one child, as one side fills it and others read it.
+//!
+//! Start at [`Output::push`]. All state is behind one lock. What is read of it is
+//! in `read`, what is waited for in `find`.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use parking_lot::Mutex;
+use tokio::sync::watch;
+
+use super::last_line::LastLine;
+use super::matcher::Watcher;
+use super::object::HeldObject;
+use super::store::Store;
+use super::whole::WholeCharacters;
+
+/// Which of a child's streams bytes came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stream {
+    /// Standard output, and everything from a terminal.
+    Stdout,
+    /// Standard error.
+    Stderr,
+}
+
+/// How much of an output is kept, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutputOptions {
+    /// How many of the newest bytes are kept in memory; 256 KiB by default.
+    pub memory: usize,
+    /// How much disk the log may take, give or take a few MiB; 1 GiB by default.
+    /// Beyond it the log keeps its first half and the newest bytes.
+    pub log_limit: u64,
+    /// Where the log is made if output outgrows memory, or if a read leaves
+    /// something out. Nothing may lie there yet. `None`: there is no log, and
+    /// what outgrows memory is lost.
+    pub log: Option<PathBuf>,
+    /// Whether standard output is held while it may be one JSON object, see
+    /// [`Output::take_object`].
+    pub hold_object: bool,
+}
+
+impl Default for OutputOptions {
+    fn default() -> Self {
+        Self {
+            memory: 256 << 10,
+            log_limit: 1 << 30,
+            log: None,
+            hold_object: false,
+        }
+    }
+}
+
+/// One child's output. Clones are the same output; the log is removed with the
+/// last of them unless [`Output::keep_log`] was called.
+#[derive(Clone)]
+pub struct Output {
+    pub(super) shared: Arc<Shared>,
+}
+
+pub(super) struct Shared {
+    pub(super) state: Mutex<State>,
+}
+
+pub(super) struct State {
+    pub(super) store: Store,
+    written: u64,
+    last_write: Option<Instant>,
+    pub(super) is_finished: bool,
+    keeps_log: bool,
+    /// Made when somebody asks for it: most outputs are never watched.
+    changes: Option<watch::Sender<u64>>,
+    pub(super) watchers: Vec<Watcher>,
+    pub(super) next_watcher: u64,
+    last_lines: [LastLine; 2],
+    whole: [WholeCharacters; 2],
+    held: Option<Box<HeldObject>>,
+}
+
+impl Output {
+    /// An output with nothing in it.
+    pub fn new(options: OutputOptions) -> Self {
+        let OutputOptions {
+            memory,
+            log_limit,
+            log,
+            hold_object,
+        } = options;
+        let state = State {
+            store: Store::new(memory, log, log_limit),
+            written: 0,
+            last_write: None,
+            is_finished: false,
+            keeps_log: false,
+            changes: None,
+            watchers: Vec::new(),
+            next_watcher: 0,
+            last_lines: Default::default(),
+            whole: Default::default(),
+            held: hold_object.then(Box::default),
+        };
+        Self {
+            shared: Arc::new(Shared {
+                state: Mutex::new(state),
+            }),
+        }
+    }
+
+    /// Adds what the child wrote. Nothing is added after [`Output::finish`].
+    pub fn push(&self, stream: Stream, bytes: &[u8]) {
+        let mut state = self.shared.state.lock();
+        if state.is_finished || bytes.is_empty() {
+            return;
+        }
+        state.written += bytes.len() as u64;
+        state.last_write = Some(Instant::now());
+        state.accept(stream, bytes);
+        state.announce();
+    }
+
+    /// Says that nothing more will come.
+    pub fn finish(&self) {
+        let mut state = self.shared.state.lock();
+        if state.is_finished {
+            return;
+        }
+        let held = state.held.as_deref();
+        if held.and_then(HeldObject::object).is_none() {
+            state.release();
+        }
+        state.is_finished = true;
+        state.finish_streams();
+        for watcher in std::mem::take(&mut state.watchers) {
+            watcher.finished();
+        }
+        state.announce();
+    }
+
+    /// How many bytes were pushed, held ones included.
+    pub fn written(&self) -> u64 {
+        self.shared.state.lock().written
+    }
+
+    /// When bytes were last pushed.
+    pub fn last_write(&self) -> Option<Instant> {
+        self.shared.state.lock().last_write
+    }
+
+    /// Whether nothing more will come.
+    pub fn is_finished(&self) -> bool {
+        self.shared.state.lock().is_finished
+    }
+
+    /// [`Output::written`] as it grows. Also marked as changed by
+    /// [`Output::finish`] and [`Output::release`].
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        let mut state = self.shared.state.lock();
+        let written = state.written;
+        let changes = state
+            .changes
+            .get_or_insert_with(|| watch::Sender::new(written));
+        // Pushes that nobody listened to were not announced.
+        changes.send_if_modified(|value| std::mem::replace(value, written) != written);
+        changes.subscribe()
+    }
+
+    /// A mark: where the output that can be read stands now.
+    pub fn position(&self) -> u64 {
+        self.shared.state.lock().store.end()
+    }
+
+    /// The last line of a stream that is not blank, as a terminal would show it,
+    /// at most 200 characters of it.
+    pub fn last_line(&self, stream: Stream) -> Option<String> {
+        self.shared.state.lock().last_lines[stream as usize].get()
+    }
+
+    /// The text of standard output, if the output was made with `hold_object`,
+    /// has finished, and standard output was one JSON object as far as braces
+    /// tell. It stays held, so that [`Output::release`] can still show it.
+    pub fn take_object(&self) -> Option<String> {
+        let state = self.shared.state.lock();
+        let held = state.held.as_ref().filter(|_| state.is_finished)?;
+        held.object().map(str::to_owned)
+    }
+
+    /// Makes what is held readable as plain text, and holds nothing from now on.
+    pub fn release(&self) {
+        let mut state = self.shared.state.lock();
+        if state.held.is_some() {
+            state.release();
+            state.announce();
+        }
+    }
+
+    /// Leaves the log where it is when the last clone of this output is dropped.
+    pub fn keep_log(&self) {
+        self.shared.state.lock().keeps_log = true;
+    }
+}
+
+impl State {
+    /// Takes in what was pushed, which may have to be held.
+    fn accept(&mut self, stream: Stream, bytes: &[u8]) {
+        if stream == Stream::Stdout
+            && let Some(held) = &mut self.held
+        {
+            if held.push(bytes) {
+                return;
+            }
+            self.release();
+        }
+        self.append(stream, bytes);
+    }
+
+    /// Adds what can be read from now on.
+    fn append(&mut self, stream: Stream, bytes: &[u8]) {
+        let bytes = &*self.whole[stream as usize].push(bytes);
+        self.show(stream, bytes);
+    }
+
+    fn show(&mut self, stream: Stream, bytes: &[u8]) {
+        self.store.append(bytes);
+        self.last_lines[stream as usize].push(bytes);
+        if !self.watchers.is_empty() {
+            let watchers = std::mem::take(&mut self.watchers);
+            let rest = watchers
+                .into_iter()
+                .filter_map(|watcher| watcher.pushed(bytes));
+            self.watchers = rest.collect();
+        }
+    }
+
+    fn release(&mut self) {
+        if let Some(held) = self.held.take() {
+            self.append(Stream::Stdout, &held.into_bytes());
+        }
+        if self.is_finished {
+            self.finish_streams();
+        }
+    }
+
+    /// Nothing will complete what is incomplete.
+    fn finish_streams(&mut self) {
+        for stream in [Stream::Stdout, Stream::Stderr] {
+            let kept = self.whole[stream as usize].take();
+            self.show(stream, &kept);
+        }
+        self.store.sync();
+    }
+
+    fn announce(&self) {
+        if let Some(changes) = &self.changes
+            && changes.receiver_count() > 0
+        {
+            changes.send_replace(self.written);
+        }
+    }
+}
+
+impl fmt::Debug for Output {
+    /// Says how much there is, not what: it may be long, or nobody's business.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.shared.state.lock();
+        formatter
+            .debug_struct("Output")
+            .field("written", &state.written)
+            .field("is_finished", &state.is_finished)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        let state = self.state.get_mut();
+        if !state.keeps_log {
+            state.store.remove_log();
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "shared_tests.rs"]
+mod tests;

@@ -1,0 +1,249 @@
+//! The bytes of an output: the newest in memory, all of them in the log once
+//! they outgrow it.
+//!
+//! Start at [`Store::append`]. The memory doubles as the log's write buffer:
+//! bytes go to the log when they are about to leave memory, many at a time.
+//! What neither has is a single gap, see [`Store::gap`].
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::log::{Log, read_from};
+
+#[derive(Debug)]
+pub(super) struct Store {
+    ring: VecDeque<u8>,
+    memory: usize,
+    end: u64,
+    /// Everything before this was given to the log.
+    logged: u64,
+    log: LogState,
+}
+
+#[derive(Debug)]
+enum LogState {
+    Unwanted,
+    Planned { path: Box<Path>, limit: u64 },
+    Open(Box<Log>),
+    Failed(Box<io::Error>),
+}
+
+/// What an excerpt can say about the log.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum LogNote {
+    None,
+    At(PathBuf),
+    Failed(String),
+}
+
+/// A range of the output: what was in memory, and where the rest is to be read.
+#[derive(Debug)]
+pub(super) struct Part {
+    pub(super) range: Range<u64>,
+    file: Option<Arc<File>>,
+    memory: Vec<u8>,
+}
+
+impl Store {
+    pub(super) fn new(memory: usize, log: Option<PathBuf>, limit: u64) -> Self {
+        Self {
+            ring: VecDeque::new(),
+            memory,
+            end: 0,
+            logged: 0,
+            log: match log {
+                Some(path) => LogState::Planned {
+                    path: path.into(),
+                    limit,
+                },
+                None => LogState::Unwanted,
+            },
+        }
+    }
+
+    /// Adds bytes at the end.
+    pub(super) fn append(&mut self, bytes: &[u8]) {
+        let excess = (self.ring.len() + bytes.len()).saturating_sub(self.memory);
+        if bytes.len() >= self.memory && excess > 0 {
+            self.append_large(bytes);
+        } else {
+            // `excess` is at most what the ring has, as the bytes fit in alone.
+            if self.logged < self.start() + excess as u64 {
+                self.write_log();
+            }
+            self.ring.drain(..excess);
+            self.grow(bytes.len());
+            self.ring.extend(bytes);
+            self.end += bytes.len() as u64;
+        }
+    }
+
+    /// Where the output stands.
+    pub(super) fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Where memory begins.
+    pub(super) fn start(&self) -> u64 {
+        self.end - self.ring.len() as u64
+    }
+
+    /// What is neither in memory nor in the log: an empty range if nothing is missing.
+    pub(super) fn gap(&self) -> Range<u64> {
+        match &self.log {
+            LogState::Open(log) => {
+                let hole = log.hole();
+                // Where the log has ended, the gap does when memory begins.
+                let end = hole.end.min(self.start()).max(hole.start);
+                hole.start..end
+            }
+            _ => 0..self.start(),
+        }
+    }
+
+    /// The bytes in memory from a position on, in two parts.
+    pub(super) fn memory_from(&self, position: u64) -> (&[u8], &[u8]) {
+        let skip = usize::try_from(position.saturating_sub(self.start())).unwrap_or(usize::MAX);
+        let (first, second) = self.ring.as_slices();
+        let first_skip = skip.min(first.len());
+        let second_skip = (skip - first_skip).min(second.len());
+        (&first[first_skip..], &second[second_skip..])
+    }
+
+    /// A range that has no gap, cut to what there is.
+    pub(super) fn part(&self, range: Range<u64>) -> Part {
+        let end = range.end.min(self.end);
+        let range = range.start.min(end)..end;
+        let in_memory = self.start().max(range.start)..range.end;
+        let mut memory = Vec::new();
+        if !in_memory.is_empty() {
+            let length = length(&in_memory);
+            let (first, second) = self.memory_from(in_memory.start);
+            memory.extend_from_slice(&first[..first.len().min(length)]);
+            memory.extend_from_slice(&second[..length - memory.len()]);
+        }
+        let file = match &self.log {
+            LogState::Open(log) if range.start < self.start() => Some(log.file()),
+            _ => None,
+        };
+        Part {
+            range,
+            file,
+            memory,
+        }
+    }
+
+    /// Brings the log up to date, making it if need be, and says where it is.
+    pub(super) fn spill(&mut self) -> LogNote {
+        self.write_log();
+        match &self.log {
+            LogState::Unwanted | LogState::Planned { .. } => LogNote::None,
+            LogState::Open(log) => LogNote::At(log.path().to_owned()),
+            LogState::Failed(error) => LogNote::Failed(error.to_string()),
+        }
+    }
+
+    /// Brings the log up to date if there is one.
+    pub(super) fn sync(&mut self) {
+        if matches!(self.log, LogState::Open(_)) {
+            self.write_log();
+        }
+    }
+
+    /// Removes the log's file.
+    pub(super) fn remove_log(&mut self) {
+        if let LogState::Open(log) = &self.log {
+            log.remove();
+        }
+    }
+
+    /// Gives the log what it does not have yet.
+    fn write_log(&mut self) {
+        self.try_log(|store, log| {
+            let (first, second) = store.memory_from(store.logged);
+            log.append(first)?;
+            log.append(second)?;
+            store.logged = store.end;
+            Ok(())
+        });
+    }
+
+    /// Adds at least as many bytes as memory holds.
+    fn append_large(&mut self, bytes: &[u8]) {
+        self.write_log();
+        self.try_log(|_, log| log.append(bytes));
+        self.end += bytes.len() as u64;
+        self.logged = self.end;
+        self.ring.clear();
+        self.grow(self.memory);
+        self.ring.extend(&bytes[bytes.len() - self.memory..]);
+    }
+
+    /// Makes room in memory, never more than it may take.
+    fn grow(&mut self, more: usize) {
+        let needed = self.ring.len() + more;
+        if needed > self.ring.capacity() {
+            let capacity = needed
+                .max(self.ring.capacity() * 2)
+                .min(self.memory.max(needed));
+            self.ring.reserve_exact(capacity - self.ring.len());
+        }
+    }
+
+    /// Does something with the log, which is made if it is planned. A log that
+    /// cannot be written is removed: a part of it would pass for all of it.
+    fn try_log(&mut self, work: impl FnOnce(&mut Self, &mut Log) -> io::Result<()>) {
+        let result = match std::mem::replace(&mut self.log, LogState::Unwanted) {
+            LogState::Open(log) => Ok(log),
+            LogState::Planned { path, limit } => Log::create(&path, limit).map(Box::new),
+            state => {
+                self.log = state;
+                return;
+            }
+        };
+        self.log = match result {
+            Ok(mut log) => match work(self, &mut log) {
+                Ok(()) => LogState::Open(log),
+                Err(error) => {
+                    log.remove();
+                    LogState::Failed(Box::new(error))
+                }
+            },
+            Err(error) => LogState::Failed(Box::new(error)),
+        };
+    }
+}
+
+impl Part {
+    /// The bytes. This may read a file.
+    pub(super) fn bytes(self) -> Vec<u8> {
+        let Some(file) = self.file else {
+            return self.memory;
+        };
+        let mut bytes = read_from(
+            &file,
+            self.range.start,
+            length(&self.range) - self.memory.len(),
+        );
+        bytes.extend_from_slice(&self.memory);
+        bytes
+    }
+
+    /// Whether a hole that is punched meanwhile may meet the bytes.
+    pub(super) fn is_on_disk(&self) -> bool {
+        self.file.is_some()
+    }
+}
+
+/// The length of a range that is to be held in memory.
+fn length(range: &Range<u64>) -> usize {
+    usize::try_from(range.end - range.start).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+#[path = "store_tests.rs"]
+mod tests;

@@ -1,0 +1,277 @@
+//! Programs as plain process groups, where there is no zygote.
+//!
+//! Start at [`start`]. This is for systems other than Linux and for library users that leave out
+//! [`init`](crate::init). Ending reaches the program's process group only, nothing is ended when the runtime is killed,
+//! and a tree whose members left the group is not found.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::Stdio;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+use tokio::process::Child;
+use tokio::sync::mpsc;
+
+use crate::command::{Capture, Stdin};
+use crate::driver::News;
+use crate::find::explain;
+use crate::pipes::Theirs;
+use crate::{Command, Exit, Receipt, StartError, Survivor};
+
+/// How often a group is looked at while it ends. There is nothing that would tell.
+const LOOK: Duration = Duration::from_millis(5);
+/// How long `SIGKILL` may take before those that remain are called survivors.
+const KILL_LIMIT: Duration = Duration::from_secs(5);
+
+enum Order {
+    Signal(i32),
+    End(Duration),
+    Release,
+}
+
+/// The caller's side.
+pub(crate) struct Hold {
+    orders: mpsc::UnboundedSender<Order>,
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "for `/proc`"))]
+    group: i32,
+}
+
+/// The driver's side.
+pub(crate) struct Watch {
+    news: mpsc::UnboundedReceiver<News>,
+}
+
+impl Hold {
+    pub(crate) fn signal(&self, number: i32) {
+        let _ = self.orders.send(Order::Signal(number));
+    }
+
+    pub(crate) fn end(&self, grace: Duration) {
+        let _ = self.orders.send(Order::End(grace));
+    }
+
+    pub(crate) fn release(&self) {
+        let _ = self.orders.send(Order::Release);
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(crate) fn group(&self) -> i32 {
+        self.group
+    }
+}
+
+impl Watch {
+    pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<News> {
+        self.news
+            .poll_recv(cx)
+            .map(|news| news.unwrap_or(News::Gone))
+    }
+}
+
+/// Starts `command`, whose file is `path`, with `pipes` as its streams.
+pub(crate) fn start(
+    command: &Command,
+    path: &Path,
+    pipes: Theirs,
+    environment: &[(OsString, OsString)],
+) -> Result<(u32, Hold, Watch), StartError> {
+    let child = spawn(command, path, pipes, environment).map_err(|error| match &command.cwd {
+        Some(cwd) if !cwd.is_dir() => StartError::Cwd {
+            path: cwd.clone(),
+            source: error,
+        },
+        _ if error.kind() == io::ErrorKind::InvalidInput => StartError::Unpassable {
+            text: command.program.clone(),
+        },
+        _ => explain(&command.program, path, error),
+    })?;
+    let pid = child.id().expect("it has not been waited for");
+    let group = Pid::from_raw(pid.cast_signed()).expect("a pid is not 0");
+    let (orders, incoming) = mpsc::unbounded_channel();
+    let (news, outgoing) = mpsc::unbounded_channel();
+    let keeper = Keeper {
+        child,
+        group,
+        news,
+        exited: false,
+    };
+    tokio::spawn(keeper.keep(incoming, command.grace));
+    let hold = Hold {
+        orders,
+        group: pid.cast_signed(),
+    };
+    Ok((pid, hold, Watch { news: outgoing }))
+}
+
+fn spawn(
+    command: &Command,
+    path: &Path,
+    pipes: Theirs,
+    environment: &[(OsString, OsString)],
+) -> io::Result<Child> {
+    let mut pipes = pipes.into_iter();
+    let mut stream = || pipes.next().map_or_else(Stdio::null, Stdio::from);
+    let mut builder = tokio::process::Command::new(path);
+    builder
+        .arg0(&command.program)
+        .args(&command.args)
+        .process_group(0)
+        .env_clear();
+    if !command.env_clear {
+        builder.envs(environment.iter().map(|(name, value)| (name, value)));
+    }
+    for (name, value) in &command.env {
+        match value {
+            Some(value) => builder.env(name, value),
+            None => builder.env_remove(name),
+        };
+    }
+    #[cfg(target_os = "linux")]
+    builder.envs(crate::linux::own_marker());
+    if let Some(cwd) = &command.cwd {
+        builder.current_dir(cwd);
+    }
+    builder.stdin(if command.stdin == Stdin::Pipe {
+        stream()
+    } else {
+        Stdio::null()
+    });
+    match command.capture {
+        Capture::Separate => builder.stdout(stream()).stderr(stream()),
+        Capture::Merged => {
+            let pipe = pipes.next().ok_or(io::ErrorKind::InvalidInput)?;
+            builder.stdout(pipe.try_clone()?).stderr(pipe)
+        }
+        Capture::Nothing => builder.stdout(Stdio::null()).stderr(Stdio::null()),
+    };
+    builder.spawn()
+}
+
+/// Looks after one program.
+struct Keeper {
+    child: Child,
+    group: Pid,
+    news: mpsc::UnboundedSender<News>,
+    exited: bool,
+}
+
+impl Keeper {
+    async fn keep(mut self, mut orders: mpsc::UnboundedReceiver<Order>, grace: Duration) {
+        loop {
+            let order = tokio::select! {
+                () = self.wait() => continue,
+                order = orders.recv() => order,
+            };
+            match order {
+                Some(Order::Signal(number)) => self.signal(number),
+                Some(Order::End(grace)) => {
+                    let receipt = self.end(grace, &mut orders).await;
+                    let _ = self.news.send(News::Ended(receipt));
+                    return;
+                }
+                Some(Order::Release) | None => {
+                    self.end(grace, &mut orders).await;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Waits for the program's exit and tells it, once; afterwards for ever.
+    async fn wait(&mut self) {
+        if self.exited {
+            return std::future::pending().await;
+        }
+        let status = self.child.wait().await;
+        self.exited = true;
+        let exit = status.map_or_else(
+            |error| Exit::Lost(format!("its status could not be fetched: {error}")),
+            |status| Exit::from_wait_status(status.into_raw()),
+        );
+        let _ = self.news.send(News::Exited { exit, idle: false });
+    }
+
+    fn signal(&self, number: i32) {
+        // Until its status is fetched, the program's id, and so its group's, cannot belong to anybody else.
+        if !self.exited
+            && let Some(signal) = Signal::from_named_raw(number)
+        {
+            let _ = kill_process_group(self.group, signal);
+        }
+    }
+
+    async fn end(
+        &mut self,
+        grace: Duration,
+        orders: &mut mpsc::UnboundedReceiver<Order>,
+    ) -> Receipt {
+        let before = members(self.group, self.exited);
+        if before.is_empty() {
+            return Receipt::default();
+        }
+        let _ = kill_process_group(self.group, Signal::TERM);
+        let _ = kill_process_group(self.group, Signal::CONT);
+        if !self.empties(grace, orders).await {
+            let _ = kill_process_group(self.group, Signal::KILL);
+            self.empties(KILL_LIMIT, orders).await;
+        }
+        let survivors = members(self.group, self.exited);
+        Receipt {
+            ended: before.len().saturating_sub(survivors.len()),
+            survivors,
+        }
+    }
+
+    /// Waits until the group is empty; `false` if the time is over first.
+    async fn empties(
+        &mut self,
+        limit: Duration,
+        orders: &mut mpsc::UnboundedReceiver<Order>,
+    ) -> bool {
+        let mut deadline = Instant::now() + limit;
+        let mut asked = true;
+        while !self.exited || test_kill_process_group(self.group).is_ok() {
+            if Instant::now() >= deadline {
+                return false;
+            }
+            tokio::select! {
+                () = self.wait() => {}
+                order = orders.recv(), if asked => match order {
+                    Some(Order::End(grace)) => deadline = deadline.min(Instant::now() + grace),
+                    Some(_) => {}
+                    None => asked = false,
+                },
+                () = tokio::time::sleep(LOOK) => {}
+            }
+        }
+        true
+    }
+}
+
+/// Who is in the group and runs. A group whose program was waited for and that is empty may be anybody's by now.
+#[cfg(target_os = "linux")]
+fn members(group: Pid, _: bool) -> Vec<Survivor> {
+    let group = group.as_raw_nonzero().get();
+    let own = rustix::process::getsid(None).map(|session| session.as_raw_nonzero().get());
+    let everyone = crate::linux::everyone().into_iter();
+    let members = everyone.filter(|it| it.group == group && Ok(it.session) == own && it.alive());
+    let survivor = |it: crate::linux::Member| Survivor {
+        pid: it.pid.cast_unsigned(),
+        name: String::from_utf8_lossy(&it.name).into_owned(),
+    };
+    members.map(survivor).collect()
+}
+
+/// Without `/proc` only the program itself is known.
+#[cfg(not(target_os = "linux"))]
+fn members(group: Pid, exited: bool) -> Vec<Survivor> {
+    let survivor = Survivor {
+        pid: group.as_raw_nonzero().get().cast_unsigned(),
+        name: String::new(),
+    };
+    (!exited).then_some(survivor).into_iter().collect()
+}

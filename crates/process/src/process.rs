@@ -1,0 +1,178 @@
+//! A started program and everything that descends from it.
+//!
+//! Start at [`Process`]. It is a handle for callers; the task that reads is `driver`, and how the tree is held together
+//! is behind `watch`.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::watch;
+
+use crate::input::Input;
+use crate::tree;
+use crate::watch::Hold;
+use crate::{Exit, Output, Receipt, Signal, SignalError, Stream, WriteError};
+
+/// A program that was started, with its tree. Clones are the same process; dropping the last one ends the tree, with
+/// the grace of its [`Command`](crate::Command).
+#[derive(Clone)]
+pub struct Process {
+    owner: Arc<Owner>,
+}
+
+/// What callers and the driver share.
+pub(crate) struct Shared {
+    pub(crate) pid: u32,
+    pub(crate) started: Instant,
+    pub(crate) output: Output,
+    /// What it wrote to stderr, where that is kept apart.
+    pub(crate) errors: Option<Output>,
+    pub(crate) input: Input,
+    pub(crate) hold: Hold,
+    pub(crate) state: watch::Sender<State>,
+}
+
+impl Shared {
+    /// Where what a stream carries is kept.
+    pub(crate) fn output_of(&self, stream: Stream) -> &Output {
+        match (stream, &self.errors) {
+            (Stream::Stderr, Some(errors)) => errors,
+            _ => &self.output,
+        }
+    }
+
+    /// Nothing more will be written.
+    pub(crate) fn finish_output(&self) {
+        self.output.finish();
+        if let Some(errors) = &self.errors {
+            errors.finish();
+        }
+    }
+}
+
+/// How far a process has come. Nothing here is ever taken back.
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    pub(crate) exit: Option<Exit>,
+    pub(crate) receipt: Option<Receipt>,
+    /// Nothing of the tree is left.
+    pub(crate) gone: bool,
+}
+
+/// Lets go of the tree when the last clone is dropped. The driver has the rest, but not this.
+struct Owner {
+    shared: Arc<Shared>,
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        self.shared.hold.release();
+    }
+}
+
+impl Process {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Self {
+            owner: Arc::new(Owner { shared }),
+        }
+    }
+
+    fn shared(&self) -> &Shared {
+        &self.owner.shared
+    }
+
+    /// The program's process id. It may belong to another process once the program has exited.
+    pub fn pid(&self) -> u32 {
+        self.shared().pid
+    }
+
+    /// What the program has written.
+    pub fn output(&self) -> &Output {
+        &self.shared().output
+    }
+
+    /// What the program has written to stderr, where that is kept apart; else the same as [`Process::output`].
+    pub fn errors(&self) -> &Output {
+        self.shared().output_of(Stream::Stderr)
+    }
+
+    /// How the program exited, if it has. From then on its output is complete.
+    pub fn exit(&self) -> Option<Exit> {
+        self.shared().state.borrow().exit.clone()
+    }
+
+    /// Waits until the program's own process has exited and what it wrote has been read. What it left running does not
+    /// delay this, whatever pipes it holds. Any number of callers may wait, and stop waiting at any time.
+    pub async fn wait(&self) -> Exit {
+        let mut state = self.shared().state.subscribe();
+        let state = state.wait_for(|state| state.exit.is_some()).await;
+        let exit = state.ok().and_then(|state| state.exit.clone());
+        exit.expect("the sender lives as long as this process, and the condition held")
+    }
+
+    /// Writes to the program's input: all of `bytes` or, with an error, nothing. Does not wait: what the pipe does not
+    /// take at once is queued, up to 1 MiB.
+    pub fn write(&self, bytes: &[u8]) -> Result<(), WriteError> {
+        self.shared().input.write(bytes)
+    }
+
+    /// Closes the program's input, after what is queued for it.
+    pub fn close_stdin(&self) {
+        self.shared().input.close();
+    }
+
+    /// Sends a signal to the program's process group.
+    pub fn signal(&self, signal: Signal) -> Result<(), SignalError> {
+        if self.shared().state.borrow().exit.is_some() {
+            return Err(SignalError::Exited);
+        }
+        self.shared().hold.signal(signal.number());
+        self.shared().input.touch();
+        Ok(())
+    }
+
+    /// Ends the whole tree: `SIGTERM` to all, `SIGKILL` after `grace` to those that are left. Returns when they are gone,
+    /// which may be at once. The program's output and exit are complete then. A second call joins the first, and may
+    /// shorten its grace; once this future was polled, the end goes on even if it is dropped.
+    pub async fn end(&self, grace: Duration) -> Receipt {
+        let mut state = self.shared().state.subscribe();
+        if !state.borrow().gone {
+            self.shared().hold.end(grace);
+        }
+        let state =
+            state.wait_for(|state| state.receipt.is_some() && (state.gone || has_survivors(state)));
+        let receipt = state.await.ok().and_then(|state| state.receipt.clone());
+        receipt.expect("the sender lives as long as this process, and the condition held")
+    }
+
+    /// Waits until the program has said what it has to say: it exited, or its output has been quiet for 20 ms and all
+    /// processes of its tree sleep; or `max` is over.
+    pub async fn settle(&self, max: Duration) {
+        crate::settle::settle(self.shared(), max).await;
+    }
+
+    /// How many processes of the tree run, apart from the program itself: what it has left running, once it has exited.
+    #[expect(
+        clippy::unused_async,
+        reason = "a tree that is held elsewhere would have to be asked"
+    )]
+    pub async fn remaining(&self) -> usize {
+        tree::remaining(self.shared())
+    }
+}
+
+fn has_survivors(state: &State) -> bool {
+    state
+        .receipt
+        .as_ref()
+        .is_some_and(|receipt| !receipt.survivors.is_empty())
+}
+
+impl std::fmt::Debug for Process {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Process")
+            .field("pid", &self.pid())
+            .field("exit", &self.exit())
+            .finish()
+    }
+}

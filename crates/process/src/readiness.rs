@@ -1,0 +1,22 @@
+//! Registering descriptors with the executor, to be woken when they are ready.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+/// A registered descriptor.
+pub(crate) type Registered = AsyncFd<Arc<OwnedFd>>;
+
+/// Registers a descriptor that does not block.
+#[expect(
+    unsafe_code,
+    reason = "the executor must be promised that the descriptor stays what it is"
+)]
+pub(crate) fn register(fd: Arc<OwnedFd>, interest: Interest) -> io::Result<Registered> {
+    // SAFETY: an owned descriptor is open, and stays open and the same as long as somebody has the `Arc`; the
+    // registration has it.
+    Ok(unsafe { AsyncFd::register_with_interest(fd, interest) }?)
+}

@@ -1,0 +1,83 @@
+//! Looking at the tree of a process from the runtime: how many there are, and whether they sleep.
+
+use crate::process::Shared;
+
+#[cfg(target_os = "linux")]
+pub(crate) use seen::{asleep, remaining};
+
+#[cfg(target_os = "linux")]
+mod seen {
+    use super::Shared;
+    use crate::linux::{Member, descendants, everyone, tasks};
+    use crate::watch::Hold;
+
+    /// How many processes of the tree run, apart from the program.
+    pub(crate) fn remaining(shared: &Shared) -> usize {
+        let program = shared.pid.cast_signed();
+        let members = members(shared);
+        // Should the tree have gone meanwhile, the ids may belong to others by now.
+        if shared.state.borrow().gone {
+            return 0;
+        }
+        members
+            .iter()
+            .filter(|it| it.alive() && it.pid != program)
+            .count()
+    }
+
+    /// Whether every process of the tree sleeps, or is stopped, and has not run while we looked.
+    pub(crate) fn asleep(shared: &Shared) -> bool {
+        let Some(first) = look(shared) else {
+            return false;
+        };
+        // The first look takes a while, in which one may have fallen asleep after it woke another that we had
+        // already seen asleep. If nobody has run between two looks, nobody did.
+        look(shared).is_some_and(|second| first == second)
+    }
+
+    /// How often every thread of the tree has run so far; `None` if one runs now.
+    fn look(shared: &Shared) -> Option<Vec<(i32, String)>> {
+        let mut runs = Vec::new();
+        for member in members(shared) {
+            for task in tasks(member.pid).unwrap_or_default() {
+                let folder = format!("/proc/{}/task/{task}", member.pid);
+                // The state is the first word after the name in brackets.
+                let stat = std::fs::read(format!("{folder}/stat")).unwrap_or_default();
+                let state = memchr::memrchr(b')', &stat).and_then(|at| stat.get(at + 2));
+                if !matches!(state, None | Some(b'S' | b'T' | b't' | b'Z' | b'X' | b'I')) {
+                    return None;
+                }
+                runs.push((
+                    task,
+                    std::fs::read_to_string(format!("{folder}/schedstat")).unwrap_or_default(),
+                ));
+            }
+        }
+        Some(runs)
+    }
+
+    fn members(shared: &Shared) -> Vec<Member> {
+        match &shared.hold {
+            Hold::Shim(hold) => descendants(hold.root()),
+            Hold::Plain(hold) => {
+                let group = hold.group();
+                everyone()
+                    .into_iter()
+                    .filter(|it| it.group == group)
+                    .collect()
+            }
+        }
+    }
+}
+
+/// Without `/proc` nobody can tell how many are left.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn remaining(_: &Shared) -> usize {
+    0
+}
+
+/// Without `/proc` quiet has to be enough.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn asleep(_: &Shared) -> bool {
+    true
+}
