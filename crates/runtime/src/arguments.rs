@@ -1,0 +1,42 @@
+//! Arguments on their way between a call, a person and a tool.
+
+use serde_json::Value;
+use windlass_protocol::{Arguments, Typing};
+
+/// What would be typed, as the arguments that a person is asked about.
+pub(crate) fn typed(typing: &Typing) -> Arguments {
+    let mut shown = Arguments::new();
+    if let Some(input) = &typing.input {
+        shown.insert("input".into(), input.clone());
+    }
+    if !typing.keys.is_empty() {
+        shown.insert("keys".into(), typing.keys.clone().into());
+    }
+    shown
+}
+
+/// What is typed in the end, after a person may have changed it.
+pub(crate) fn retyped(enter: bool, mut args: Arguments) -> Typing {
+    let keys = args.remove("keys").map(serde_json::from_value);
+    Typing {
+        input: args.remove("input"),
+        keys: keys.and_then(Result::ok).unwrap_or_default(),
+        enter,
+    }
+}
+
+/// Strict schemas send null for what is left out.
+pub(crate) fn without_nulls(arguments: Arguments) -> Arguments {
+    fn strip(value: Value) -> Value {
+        match value {
+            Value::Object(object) => Value::Object(without_nulls(object)),
+            Value::Array(items) => items.into_iter().map(strip).collect(),
+            other => other,
+        }
+    }
+    arguments
+        .into_iter()
+        .filter(|(_, value)| !value.is_null())
+        .map(|(key, value)| (key, strip(value)))
+        .collect()
+}

@@ -1,0 +1,209 @@
+//! The tools that there are, and the runtime that offers them to sessions.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use jsonschema::Validator;
+use serde_json::Value;
+use windlass_protocol::{Arguments, ToolShape};
+
+use crate::builtin::BuiltinTool;
+use crate::executor::Executor;
+use crate::session::{Session, SessionOptions};
+use crate::tool::ToolDefinition;
+
+/// A tool and how it runs.
+pub struct RegisteredTool {
+    pub(crate) name: Arc<str>,
+    pub(crate) definition: Arc<ToolDefinition>,
+    pub(crate) runs: Runs,
+    validator: Validator,
+}
+
+/// How a tool runs.
+pub(crate) enum Runs {
+    Executor(Arc<dyn Executor>),
+    Builtin(Arc<dyn BuiltinTool>),
+}
+
+impl RegisteredTool {
+    /// What the tool is.
+    pub fn definition(&self) -> &ToolDefinition {
+        &self.definition
+    }
+
+    /// Checks arguments against the parameters' schemas. The message names the
+    /// argument, what was expected and what came.
+    pub(crate) fn validate(&self, args: &Arguments) -> Result<(), String> {
+        if args.is_empty() && self.definition.shape.parameters.required.is_empty() {
+            return Ok(());
+        }
+        let args = Value::Object(args.clone());
+        let Err(error) = self.validator.validate(&args) else {
+            return Ok(());
+        };
+        let path = error.instance_path().to_string();
+        let name = path.trim_start_matches('/').replace('/', ".");
+        if name.is_empty() {
+            Err(error.to_string())
+        } else {
+            Err(format!("`{name}`: {error}"))
+        }
+    }
+}
+
+/// A tool that cannot be registered.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RegisterError {
+    /// Providers would not take the name.
+    #[error(
+        "`{0}` cannot be a tool's name; use a letter or _ and then up to 47 of A-Z a-z 0-9 _ -"
+    )]
+    BadName(String),
+    /// Two tools have one name.
+    #[error("there are two tools named `{0}`; rename one of them")]
+    Twice(String),
+    /// A parameter is named like something every handle has.
+    #[error("tool `{tool}` can last, so its parameter may not be called `{parameter}`; rename it")]
+    Reserved {
+        /// The tool.
+        tool: String,
+        /// The parameter.
+        parameter: String,
+    },
+    /// The parameters are not JSON Schema.
+    #[error("the parameters of tool `{tool}` are not a JSON Schema: {problem}")]
+    BadSchema {
+        /// The tool.
+        tool: String,
+        /// What is wrong.
+        problem: String,
+    },
+}
+
+/// Tools by name, in the order in which they were registered.
+#[derive(Default)]
+pub struct Catalogue {
+    tools: IndexMap<Arc<str>, Arc<RegisteredTool>>,
+}
+
+impl Catalogue {
+    /// No tools.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a tool that an executor runs.
+    pub fn register(
+        &mut self,
+        definition: ToolDefinition,
+        executor: Arc<dyn Executor>,
+    ) -> Result<(), RegisterError> {
+        self.add(definition, Runs::Executor(executor))
+    }
+
+    /// Adds a tool of the runtime's own.
+    pub fn register_builtin(
+        &mut self,
+        definition: ToolDefinition,
+        builtin: Arc<dyn BuiltinTool>,
+    ) -> Result<(), RegisterError> {
+        self.add(definition, Runs::Builtin(builtin))
+    }
+
+    fn add(&mut self, definition: ToolDefinition, runs: Runs) -> Result<(), RegisterError> {
+        let name: Arc<str> = definition.name.as_str().into();
+        check_name(&name)?;
+        check_reserved(&definition)?;
+        if self.tools.contains_key(&name) {
+            return Err(RegisterError::Twice(definition.name));
+        }
+        let schema = definition.shape.parameters.to_object_schema();
+        let validator =
+            jsonschema::validator_for(&schema).map_err(|error| RegisterError::BadSchema {
+                tool: definition.name.clone(),
+                problem: error.to_string(),
+            })?;
+        let tool = RegisteredTool {
+            name: Arc::clone(&name),
+            definition: Arc::new(definition),
+            runs,
+            validator,
+        };
+        self.tools.insert(name, Arc::new(tool));
+        Ok(())
+    }
+
+    /// The tool of that name, whether or not it is offered.
+    pub fn get(&self, name: &str) -> Option<&Arc<RegisteredTool>> {
+        self.tools.get(name)
+    }
+
+    /// Every tool.
+    pub fn all(&self) -> impl Iterator<Item = &Arc<RegisteredTool>> {
+        self.tools.values()
+    }
+
+    /// The tools that an assistant is shown: a builtin only when there is
+    /// something for it to do.
+    pub fn offered(&self) -> impl Iterator<Item = &Arc<RegisteredTool>> {
+        self.tools.values().filter(|tool| match &tool.runs {
+            Runs::Executor(_) => true,
+            Runs::Builtin(builtin) => builtin.is_offered(self),
+        })
+    }
+}
+
+fn check_name(name: &str) -> Result<(), RegisterError> {
+    let mut bytes = name.bytes();
+    let fits = name.len() <= 48
+        && bytes
+            .next()
+            .is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
+        && bytes.all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+    if fits {
+        Ok(())
+    } else {
+        Err(RegisterError::BadName(name.to_owned()))
+    }
+}
+
+fn check_reserved(definition: &ToolDefinition) -> Result<(), RegisterError> {
+    let shape = &definition.shape;
+    let taken = ToolShape::RESERVED
+        .into_iter()
+        .find(|name| shape.parameters.properties.contains_key(*name));
+    match taken {
+        Some(parameter) if !shape.actions.is_empty() => Err(RegisterError::Reserved {
+            tool: definition.name.clone(),
+            parameter: parameter.to_owned(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// The tools, ready for sessions. Cloning is cheap.
+#[derive(Clone)]
+pub struct Runtime {
+    catalogue: Arc<Catalogue>,
+}
+
+impl Runtime {
+    /// A runtime that offers these tools.
+    pub fn new(catalogue: Catalogue) -> Self {
+        Self {
+            catalogue: Arc::new(catalogue),
+        }
+    }
+
+    /// The tools.
+    pub fn tools(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    /// Begins a session. It ends, handles and all, with
+    /// [`Session::close`] or when it is dropped.
+    pub fn session(&self, options: SessionOptions) -> Session {
+        Session::new(Arc::clone(&self.catalogue), options)
+    }
+}

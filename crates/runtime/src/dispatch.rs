@@ -1,0 +1,541 @@
+//! The path of a call, top to bottom. START HERE.
+//!
+//! ```text
+//!  Batch ─parse─▶ Planned ─reserve─▶ Handle ─permit─▶ Start ─▶ Executor ─▶ Job
+//!  BatchReply ◀────────────show──── Status ◀──fold── ToolEvent ◀──report───┘
+//! ```
+//!
+//! A batch is read whole (`plan.rs`), the ids of its spawns are taken whole, and then its
+//! calls run at once: those on one handle in call order, all others side by
+//! side. Whatever goes wrong with one call is its own answer.
+
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use windlass_protocol::{
+    Arguments, Batch, BatchReply, CallReply, HandleAction, HandleId, HandleView, MessageId,
+    Question, ReplyContent, ToolCall, ToolCommand, Typing, View,
+};
+
+use crate::arguments::{retyped, typed};
+use crate::builtin::{BuiltinContext, BuiltinTool};
+use crate::catalogue::{RegisteredTool, Runs};
+use crate::event::{Ending, Status};
+use crate::executor::{Executor, Receipt, Reporter, Start};
+use crate::handle::Handle;
+use crate::inquiry;
+use crate::journal::SessionEvent;
+use crate::permission::{Asking, Permit};
+use crate::plan::{Planned, Reservation, Work, in_lanes, plan};
+use crate::refusal::Refusal;
+use crate::session::{Session, new_ulid};
+use crate::show;
+
+impl Session {
+    /// Runs the calls of a batch and answers them in call order.
+    pub async fn run(&self, batch: Batch) -> BatchReply {
+        self.run_until(batch, &CancellationToken::new()).await
+    }
+
+    /// The same, until `cancel` says that the caller has given up: calls that
+    /// are not answered by then are refused as cancelled, one-shots among
+    /// them are ended, handles stay.
+    pub async fn run_until(&self, batch: Batch, cancel: &CancellationToken) -> BatchReply {
+        let run = Run {
+            session: self,
+            cancel,
+            message: MessageId::from_suffix(&new_ulid()),
+        };
+        let mut planned: Vec<Planned> = batch
+            .calls
+            .into_iter()
+            .map(|call| plan(self, call))
+            .collect();
+        let replies = match run.reserve(&mut planned) {
+            Ok(()) => run.all(planned).await,
+            Err(refusal) => run.refuse_all(planned, &refusal),
+        };
+        if let Some(recorder) = &self.inner.options.recorder {
+            recorder.durable().await;
+        }
+        BatchReply {
+            batch: batch.id,
+            replies,
+            notices: self.take_notices(),
+        }
+    }
+}
+
+/// One batch on its way.
+struct Run<'a> {
+    session: &'a Session,
+    cancel: &'a CancellationToken,
+    message: MessageId,
+}
+
+/// What a call is answered with.
+struct Answer {
+    content: ReplyContent,
+    is_error: bool,
+}
+
+impl Answer {
+    fn text(text: String) -> Self {
+        Self {
+            content: ReplyContent::Text(text),
+            is_error: false,
+        }
+    }
+
+    fn handle(view: HandleView) -> Self {
+        Self {
+            content: ReplyContent::Handle(Box::new(view)),
+            is_error: false,
+        }
+    }
+}
+
+// ── Reserving ──────────────────────────────────────────────────────────────
+
+impl Run<'_> {
+    /// Takes the ids of all spawns, or of none.
+    fn reserve(&self, planned: &mut [Planned]) -> Result<(), Refusal> {
+        let inner = &self.session.inner;
+        if inner.closing.is_cancelled() {
+            return Err(Refusal::Closed);
+        }
+        let mut registry = inner.registry.lock();
+        registry.check_free(planned.iter().filter_map(|call| match &call.work {
+            Ok(Work::Handle {
+                command: ToolCommand::Spawn { id, .. },
+                ..
+            }) => Some(id),
+            _ => None,
+        }))?;
+        for call in planned {
+            if let Ok(Work::Handle {
+                tool,
+                command: ToolCommand::Spawn { id, .. },
+                reserved,
+            }) = &mut call.work
+            {
+                let handle = Handle::new(inner, Arc::clone(tool), Some(id.clone()), &call.id);
+                registry.insert(&handle);
+                *reserved = Some(Reservation(handle));
+            }
+        }
+        Ok(())
+    }
+
+    fn refuse_all(&self, planned: Vec<Planned>, refusal: &Refusal) -> Vec<CallReply> {
+        planned
+            .into_iter()
+            .map(|mut call| {
+                self.tell_called(&call);
+                let record = call.record.take();
+                self.reply(&call.id, record.as_deref(), Err(refusal.clone()))
+            })
+            .collect()
+    }
+}
+
+// ── Running ────────────────────────────────────────────────────────────────
+
+impl Run<'_> {
+    async fn all(&self, mut planned: Vec<Planned>) -> Vec<CallReply> {
+        if planned.len() == 1
+            && let Some(call) = planned.pop()
+        {
+            return vec![self.one(call).await];
+        }
+        let lanes = in_lanes(planned).into_iter().map(|lane| async move {
+            let mut replies = Vec::with_capacity(lane.len());
+            for (place, call) in lane {
+                replies.push((place, self.one(call).await));
+            }
+            replies
+        });
+        let mut replies: Vec<_> = join_all(lanes).await.into_iter().flatten().collect();
+        replies.sort_by_key(|(place, _)| *place);
+        replies.into_iter().map(|(_, reply)| reply).collect()
+    }
+
+    async fn one(&self, mut call: Planned) -> CallReply {
+        self.tell_called(&call);
+        let record = call.record.take();
+        let id = Arc::clone(&call.id);
+        let answer = match call.work {
+            Err(refusal) => Err(refusal),
+            Ok(work) => {
+                let answer = self.answer(&id, work);
+                let answer = self.cancel.run_until_cancelled(answer);
+                match self.session.inner.closing.run_until_cancelled(answer).await {
+                    Some(Some(answer)) => answer,
+                    Some(None) => Err(Refusal::Cancelled),
+                    None => Err(Refusal::Closed),
+                }
+            }
+        };
+        self.reply(&id, record.as_deref(), answer)
+    }
+
+    async fn answer(&self, call: &str, work: Work) -> Result<Answer, Refusal> {
+        match work {
+            Work::Builtin { builtin, args } => self.builtin(&*builtin, &args).await,
+            Work::OneShot { tool, args } => self.one_shot(call, &tool, args).await,
+            Work::Handle {
+                tool,
+                command,
+                reserved,
+            } => match command {
+                ToolCommand::Spawn { id, args } => {
+                    let reserved = reserved.expect("a batch runs only when its ids are taken");
+                    self.spawn(call, &tool, &id, args, reserved).await
+                }
+                ToolCommand::Fetch { id, view } => self.fetch(call, &tool, &id, view).await,
+                ToolCommand::Apply { id, typing } => self.apply(call, &tool, &id, typing).await,
+                ToolCommand::Abort { id } => self.abort(call, &tool, &id).await,
+            },
+        }
+    }
+
+    async fn builtin(
+        &self,
+        builtin: &dyn BuiltinTool,
+        args: &Arguments,
+    ) -> Result<Answer, Refusal> {
+        let context = BuiltinContext {
+            cancellation: self.cancel.clone(),
+            session: self.session.clone(),
+        };
+        Ok(Answer {
+            content: builtin.execute(args, &context).await?,
+            is_error: false,
+        })
+    }
+
+    /// Runs a tool to its end, answering its questions on the way.
+    async fn one_shot(
+        &self,
+        call: &str,
+        tool: &Arc<RegisteredTool>,
+        args: Arguments,
+    ) -> Result<Answer, Refusal> {
+        let args = match self.permit(call, tool, None, args).await? {
+            Permit::Run(args) => args,
+            Permit::Skip => return Ok(skipped(tool)),
+        };
+        let executor = executor(tool);
+        let mut left = executor
+            .timeout(&args)
+            .unwrap_or(tool.definition.limits.timeout);
+        let limit = left;
+        let handle = Handle::new(&self.session.inner, Arc::clone(tool), None, call);
+        let ended_with_us = EndedWithUs::new(self.session, &handle);
+        self.start(&handle, executor, args).await;
+        let ending = loop {
+            let since = Instant::now();
+            let changed = handle.wait_until(|status| !status.is_running());
+            match tokio::time::timeout(left, changed).await {
+                Ok(Status::Stopped(ending)) => break ending,
+                // Nobody's clock runs while a question is open.
+                Ok(Status::Waiting { question, .. }) => {
+                    left = left.saturating_sub(since.elapsed());
+                    self.answer_question(&handle, &question).await;
+                }
+                Ok(Status::Pending | Status::Running { .. }) => {
+                    unreachable!("a started tool runs, waits or has stopped")
+                }
+                Err(_) => {
+                    let seconds = limit.as_secs_f64();
+                    handle.end(&format!("timed out after {seconds} s")).await;
+                }
+            }
+        };
+        drop(ended_with_us);
+        let (text, is_error) = show::answer(&handle, ending);
+        Ok(Answer {
+            is_error,
+            ..Answer::text(text)
+        })
+    }
+
+    async fn answer_question(&self, handle: &Arc<Handle>, question: &Question) {
+        match inquiry::answer(&self.session.inner, handle, question).await {
+            Ok(answer) => {
+                if let Err(refusal) = handle.answer(question, answer).await {
+                    handle.end(&refusal.to_string()).await;
+                }
+            }
+            Err(why) => {
+                handle.end(&why).await;
+            }
+        }
+    }
+
+    /// Starts a tool under its id and shows how it stands once it has had its
+    /// say.
+    async fn spawn(
+        &self,
+        call: &str,
+        tool: &Arc<RegisteredTool>,
+        id: &HandleId,
+        args: Arguments,
+        reserved: Reservation,
+    ) -> Result<Answer, Refusal> {
+        let handle = Arc::clone(&reserved.0);
+        let _turn = handle.gate.lock().await;
+        let starting = async {
+            let permit = self.permit(call, tool, Some(HandleAction::Spawn), args);
+            match permit.await? {
+                Permit::Run(args) => self.start(&handle, executor(tool), args).await,
+                Permit::Skip => return Ok(Some(skipped(tool))),
+            }
+            Ok::<_, Refusal>(None)
+        };
+        match handle.withdrawn.run_until_cancelled(starting).await {
+            // Aborted while a person was asked, or while it was started.
+            None => {}
+            Some(Ok(None)) => self.settle(&handle).await,
+            Some(Ok(Some(skipped))) => {
+                self.not_run(&handle, "skipped; it has not run");
+                return Ok(skipped);
+            }
+            Some(Err(refusal)) => {
+                self.not_run(&handle, &refusal.to_string());
+                return Err(refusal);
+            }
+        }
+        if handle.withdrawn.is_cancelled() && handle.job().is_some() {
+            // It came to run in the very moment in which it was aborted.
+            handle.end(ABORTED).await;
+        }
+        Ok(self.show(&handle, id, View::New))
+    }
+
+    async fn fetch(
+        &self,
+        call: &str,
+        tool: &Arc<RegisteredTool>,
+        id: &HandleId,
+        view: View,
+    ) -> Result<Answer, Refusal> {
+        let handle = self.session.inner.find(tool, id)?;
+        let _turn = handle.gate.lock().await;
+        let action = Some(HandleAction::Fetch);
+        if let Permit::Skip = self.permit(call, tool, action, Arguments::new()).await? {
+            return Ok(skipped(tool));
+        }
+        Ok(self.show(&handle, id, view))
+    }
+
+    /// Sends input to a running tool, or answers a waiting one.
+    async fn apply(
+        &self,
+        call: &str,
+        tool: &Arc<RegisteredTool>,
+        id: &HandleId,
+        typing: Typing,
+    ) -> Result<Answer, Refusal> {
+        let handle = self.session.inner.find(tool, id)?;
+        let _turn = handle.gate.lock().await;
+        let action = Some(HandleAction::Apply);
+        let typing = match self.permit(call, tool, action, typed(&typing)).await? {
+            Permit::Run(args) => retyped(typing.enter, args),
+            Permit::Skip => return Ok(skipped(tool)),
+        };
+        match handle.status() {
+            Status::Stopped(_) => return Err(Refusal::Ended(id.clone())),
+            Status::Waiting { question, .. } => {
+                let Some(answer) = typing.input else {
+                    return Err(Refusal::Input(format!(
+                        "handle `{id}` waits for an answer; give it as `input`"
+                    )));
+                };
+                handle.answer(&question, answer).await?;
+            }
+            Status::Pending | Status::Running { .. } => {
+                let Some(job) = handle.job() else {
+                    return Err(Refusal::Input(format!("handle `{id}` has not started yet")));
+                };
+                job.apply(typing).await.map_err(Refusal::Input)?;
+            }
+        }
+        self.settle(&handle).await;
+        Ok(self.show(&handle, id, View::New))
+    }
+
+    /// Ends a tool and everything it started.
+    async fn abort(
+        &self,
+        call: &str,
+        tool: &Arc<RegisteredTool>,
+        id: &HandleId,
+    ) -> Result<Answer, Refusal> {
+        let handle = self.session.inner.find(tool, id)?;
+        let action = Some(HandleAction::Abort);
+        if let Permit::Skip = self.permit(call, tool, action, Arguments::new()).await? {
+            return Ok(skipped(tool));
+        }
+        // What has not started holds its turn until a person has answered, so
+        // it is withdrawn first.
+        handle.withdraw(ABORTED);
+        let _turn = handle.gate.lock().await;
+        let Receipt { ended, survivors } = handle.end(ABORTED).await;
+        let mut view = show::show(&self.session.inner, &handle, id, View::New);
+        view.ended = Some(ended);
+        if !survivors.is_empty() {
+            let result = view.result.get_or_insert_default();
+            result.push_str("; could not end ");
+            result.push_str(&survivors.join(", "));
+        }
+        Ok(Answer::handle(view))
+    }
+}
+
+const ABORTED: &str = "aborted by the assistant";
+
+// ── The steps that calls share ─────────────────────────────────────────────
+
+impl Run<'_> {
+    async fn permit(
+        &self,
+        call: &str,
+        tool: &RegisteredTool,
+        action: Option<HandleAction>,
+        args: Arguments,
+    ) -> Result<Permit, Refusal> {
+        let asking = Asking {
+            session: &self.session.inner,
+            tool,
+            call,
+            message: &self.message,
+            action,
+        };
+        asking.permit(args).await
+    }
+
+    async fn start(&self, handle: &Arc<Handle>, executor: &dyn Executor, args: Arguments) {
+        let inner = &self.session.inner;
+        let number = handle.number;
+        let start = Start {
+            session: inner.id.clone(),
+            root: inner.options.root.clone(),
+            log: inner
+                .options
+                .log_dir
+                .as_ref()
+                .map(|folder| folder.join(format!("{number}.log"))),
+            handle: handle.id.clone(),
+            tool: Arc::clone(&handle.tool.definition),
+            args,
+        };
+        let reporter = Reporter(Arc::downgrade(handle));
+        match executor.start(start, reporter).await {
+            Ok(job) => handle.install(job),
+            Err(error) => handle.never_started(Ending::with(Err(error))),
+        }
+    }
+
+    /// The reply tells why a handle never ran, so no notice has to.
+    fn not_run(&self, handle: &Arc<Handle>, why: &str) {
+        handle.never_started(Ending::failed(why));
+        self.session.inner.notices.lock().withdraw(handle.number);
+    }
+
+    /// Waits until the tool has had its say, or has something else to tell.
+    async fn settle(&self, handle: &Handle) {
+        let Some(job) = handle.job() else {
+            return;
+        };
+        tokio::select! {
+            biased;
+            _ = handle.wait_until(|status| !status.is_running()) => {}
+            () = job.settle(handle.tool.definition.limits.settle_max) => {}
+        }
+    }
+
+    fn show(&self, handle: &Handle, id: &HandleId, view: View) -> Answer {
+        Answer::handle(show::show(&self.session.inner, handle, id, view))
+    }
+
+    fn tell_called(&self, call: &Planned) {
+        let (action, handle) = match &call.work {
+            Ok(Work::Handle { command, .. }) => {
+                (Some(command.action()), Some(command.id().clone()))
+            }
+            _ => (None, None),
+        };
+        let inner = &self.session.inner;
+        if let (Some(recorder), Some(record)) = (&inner.options.recorder, &call.record) {
+            recorder.called(record);
+        }
+        inner.tell(SessionEvent::Called {
+            call: Arc::clone(&call.id),
+            tool: call.tool.as_str().into(),
+            action,
+            handle,
+        });
+    }
+
+    fn reply(
+        &self,
+        id: &Arc<str>,
+        record: Option<&ToolCall>,
+        answer: Result<Answer, Refusal>,
+    ) -> CallReply {
+        let reply = match answer {
+            Ok(Answer { content, is_error }) => CallReply {
+                id: id.to_string(),
+                content,
+                is_error,
+            },
+            Err(refusal) => CallReply::refused(id.to_string(), refusal.to_string()),
+        };
+        let inner = &self.session.inner;
+        if let (Some(recorder), Some(record)) = (&inner.options.recorder, record) {
+            recorder.replied(record, &reply);
+        }
+        inner.tell(SessionEvent::Replied {
+            call: Arc::clone(id),
+            is_error: reply.is_error,
+        });
+        reply
+    }
+}
+
+fn executor(tool: &RegisteredTool) -> &dyn Executor {
+    match &tool.runs {
+        Runs::Executor(executor) => &**executor,
+        Runs::Builtin(_) => unreachable!("builtins are read as such"),
+    }
+}
+
+fn skipped(tool: &RegisteredTool) -> Answer {
+    let name = &tool.definition.name;
+    Answer::text(format!("skipped: `{name}` is set not to run"))
+}
+
+/// Known to the session while its call runs, and ended when that is dropped.
+struct EndedWithUs<'a>(&'a Session, &'a Arc<Handle>);
+
+impl<'a> EndedWithUs<'a> {
+    fn new(session: &'a Session, handle: &'a Arc<Handle>) -> Self {
+        let mut one_shots = session.inner.one_shots.lock();
+        one_shots.insert(handle.number, Arc::clone(handle));
+        Self(session, handle)
+    }
+}
+
+impl Drop for EndedWithUs<'_> {
+    fn drop(&mut self) {
+        self.0.inner.one_shots.lock().remove(&self.1.number);
+        if !self.1.is_stopped() {
+            let handle = Arc::clone(self.1);
+            let ending = async move { handle.end("cancelled").await };
+            self.0.inner.tasks.spawn(ending);
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! What came up from a tool, and the state that is the fold of it.
+//!
+//! ```text
+//!             Started            Asked
+//!  Pending ───────────▶ Running ◀──────▶ Waiting
+//!     │                    │  Answered      │
+//!     └────────────────────┴───── Ended ────┴──▶ Stopped
+//! ```
+//!
+//! [`fold`] is the only place where a status changes. Nothing follows
+//! `Stopped`.
+
+use windlass_protocol::{HandleState, Question, ToolError};
+
+/// Something that happened to a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ToolEvent {
+    /// It runs.
+    Started,
+    /// It wrote this many bytes.
+    Wrote {
+        /// How many.
+        bytes: u64,
+    },
+    /// It asks something and waits.
+    Asked {
+        /// What it asks.
+        question: Question,
+    },
+    /// Its question was answered.
+    Answered,
+    /// It is being ended; its end will be told as `reason`.
+    Aborting {
+        /// Who or what ends it, as a message for the assistant.
+        reason: String,
+    },
+    /// It has ended, and all that it wrote can be read.
+    Ended(Ending),
+}
+
+/// How a tool ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ending {
+    /// `Ok(None)` when its result is its output, `Ok(Some)` when it reported
+    /// a result of its own.
+    pub result: Result<Option<String>, ToolError>,
+    /// How its process exited, if it was one and exited badly.
+    pub exit: Option<Exit>,
+    /// How many processes it left running.
+    pub left_running: usize,
+}
+
+impl Ending {
+    /// It ended well, and its result is its output.
+    pub fn output() -> Self {
+        Self::with(Ok(None))
+    }
+
+    /// It ended with this result or error.
+    pub fn with(result: Result<Option<String>, ToolError>) -> Self {
+        Self {
+            result,
+            exit: None,
+            left_running: 0,
+        }
+    }
+
+    /// It failed.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::with(Err(ToolError::new(message)))
+    }
+}
+
+/// How a process exited badly.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Exit {
+    /// With this code, not 0.
+    Code(i32),
+    /// By this signal, such as `SIGKILL`.
+    Signal(String),
+}
+
+/// How a handle stands.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Status {
+    /// The id is taken and nothing runs yet.
+    Pending,
+    /// It runs.
+    Running {
+        /// Set while it is being ended: the message that its end will carry.
+        aborting: Option<String>,
+    },
+    /// It waits for an answer.
+    Waiting {
+        /// What it asks.
+        question: Question,
+        /// Set while it is being ended: the message that its end will carry.
+        aborting: Option<String>,
+    },
+    /// It has ended.
+    Stopped(Ending),
+}
+
+impl Status {
+    /// It has ended.
+    pub fn is_stopped(&self) -> bool {
+        matches!(self, Self::Stopped(_))
+    }
+
+    /// It neither waits nor has stopped.
+    pub fn is_running(&self) -> bool {
+        matches!(self, Self::Running { .. })
+    }
+
+    /// It waits for the answer to this question.
+    pub fn asks(&self, question: &Question) -> bool {
+        matches!(self, Self::Waiting { question: open, .. } if open == question)
+    }
+
+    /// The word for it.
+    pub fn state(&self) -> HandleState {
+        match self {
+            Self::Pending => HandleState::Pending,
+            Self::Running { .. } => HandleState::Running,
+            Self::Waiting { .. } => HandleState::Waiting,
+            Self::Stopped(_) => HandleState::Stopped,
+        }
+    }
+}
+
+/// The status after an event, or `None` when the event changes nothing.
+///
+/// This is the whole state machine.
+pub fn fold(status: &Status, event: &ToolEvent) -> Option<Status> {
+    use ToolEvent::{Aborting, Answered, Asked, Ended, Started, Wrote};
+    match (status, event) {
+        (Status::Stopped(_), _)
+        | (_, Wrote { .. })
+        | (Status::Running { .. } | Status::Waiting { .. }, Started)
+        | (Status::Pending | Status::Running { .. }, Answered)
+        // The first to end it is the one that is told.
+        | (
+            Status::Running { aborting: Some(_) }
+            | Status::Waiting {
+                aborting: Some(_), ..
+            },
+            Aborting { .. },
+        ) => None,
+
+        (Status::Pending, Started) => Some(Status::Running { aborting: None }),
+        (Status::Waiting { aborting, .. }, Answered) => Some(Status::Running {
+            aborting: aborting.clone(),
+        }),
+        (Status::Pending, Asked { question }) => Some(Status::Waiting {
+            question: question.clone(),
+            aborting: None,
+        }),
+        (Status::Running { aborting } | Status::Waiting { aborting, .. }, Asked { question }) => {
+            Some(Status::Waiting {
+                question: question.clone(),
+                aborting: aborting.clone(),
+            })
+        }
+        (Status::Pending, Aborting { reason }) => Some(Status::Stopped(Ending::failed(reason))),
+        (Status::Running { aborting: None }, Aborting { reason }) => Some(Status::Running {
+            aborting: Some(reason.clone()),
+        }),
+        (
+            Status::Waiting {
+                question,
+                aborting: None,
+            },
+            Aborting { reason },
+        ) => Some(Status::Waiting {
+            question: question.clone(),
+            aborting: Some(reason.clone()),
+        }),
+        (Status::Pending, Ended(ending)) => Some(Status::Stopped(ending.clone())),
+        (Status::Running { aborting } | Status::Waiting { aborting, .. }, Ended(ending)) => {
+            Some(Status::Stopped(aborting.as_ref().map_or_else(
+                || ending.clone(),
+                |reason| Ending {
+                    left_running: ending.left_running,
+                    ..Ending::failed(reason)
+                },
+            )))
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "event_tests.rs"]
+mod tests;

@@ -1,0 +1,320 @@
+//! A running instance of a tool, from the moment its id is taken.
+//!
+//! Events come in through [`Handle::take_in`], are folded into the status and
+//! told to the journal and the notices before anyone can see the new status,
+//! so that whoever learns of a change finds its trace complete.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use serde_json::Value;
+use tokio::sync::watch;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use windlass_protocol::{HandleId, Question};
+
+use crate::catalogue::RegisteredTool;
+use crate::event::{Ending, Status, ToolEvent, fold};
+use crate::executor::{Job, Receipt};
+use crate::journal::SessionEvent;
+use crate::refusal::{HandleSummary, Refusal};
+use crate::session::SessionInner;
+
+/// Output that keeps coming is told to the journal this often.
+const WROTE_INTERVAL: Duration = Duration::from_millis(100);
+
+/// One running instance of a tool; a one-shot has no id.
+pub(crate) struct Handle {
+    /// Its number within the session.
+    pub(crate) number: u64,
+    pub(crate) id: Option<HandleId>,
+    pub(crate) call: Arc<str>,
+    pub(crate) tool: Arc<RegisteredTool>,
+    pub(crate) began: Instant,
+    /// Held by whoever acts on the handle, so that calls on it take turns.
+    pub(crate) gate: tokio::sync::Mutex<()>,
+    /// Cancelled when the handle is aborted before it started.
+    pub(crate) withdrawn: CancellationToken,
+    /// The end has been told to the assistant.
+    pub(crate) told: Mutex<bool>,
+    status: watch::Sender<Status>,
+    /// Whoever could have answered the open question has not. Read while the
+    /// status is looked at, so it is no part of what the intake guards.
+    given_up: AtomicBool,
+    job: OnceLock<Arc<dyn Job>>,
+    intake: Mutex<Intake>,
+    session: Weak<SessionInner>,
+}
+
+struct Intake {
+    /// Events that came before there was a job to read from.
+    early: Option<Vec<ToolEvent>>,
+    /// Bytes that the journal has not been told of yet.
+    unjournalled: u64,
+    last_wrote: Option<Instant>,
+    /// Somebody will tell the journal in time.
+    due: bool,
+}
+
+impl Handle {
+    pub(crate) fn new(
+        session: &Arc<SessionInner>,
+        tool: Arc<RegisteredTool>,
+        id: Option<HandleId>,
+        call: &str,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            number: session.next_number(),
+            id,
+            call: call.into(),
+            tool,
+            began: Instant::now(),
+            gate: tokio::sync::Mutex::new(()),
+            withdrawn: CancellationToken::new(),
+            told: Mutex::new(false),
+            status: watch::Sender::new(Status::Pending),
+            given_up: AtomicBool::new(false),
+            job: OnceLock::new(),
+            intake: Mutex::new(Intake {
+                early: Some(Vec::new()),
+                unjournalled: 0,
+                last_wrote: None,
+                due: false,
+            }),
+            session: Arc::downgrade(session),
+        })
+    }
+
+    pub(crate) fn status(&self) -> Status {
+        self.status.borrow().clone()
+    }
+
+    /// The status, with `telling` done before it can change: a notice of a
+    /// later change is not withdrawn by mistake, nor an earlier one kept.
+    pub(crate) fn tell(&self, telling: impl FnOnce(&Status)) -> Status {
+        let status = self.status.borrow();
+        telling(&status);
+        status.clone()
+    }
+
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.status.borrow().is_stopped()
+    }
+
+    /// There from the moment the tool runs.
+    pub(crate) fn job(&self) -> Option<&Arc<dyn Job>> {
+        self.job.get()
+    }
+
+    pub(crate) fn summary(&self) -> Option<HandleSummary> {
+        Some(HandleSummary {
+            id: self.id.clone()?,
+            tool: self.tool.definition.name.clone(),
+            state: self.status.borrow().state(),
+        })
+    }
+
+    /// Resolves to the first status that `wanted` holds for, the present one
+    /// included.
+    pub(crate) async fn wait_until(&self, mut wanted: impl FnMut(&Status) -> bool) -> Status {
+        let mut receiver = self.status.subscribe();
+        match receiver.wait_for(|status| wanted(status)).await {
+            Ok(status) => status.clone(),
+            Err(_) => unreachable!("`self` holds the sender"),
+        }
+    }
+
+    /// The tool runs: from here on its events count, those that came while it
+    /// was being started first.
+    pub(crate) fn install(self: &Arc<Self>, job: Arc<dyn Job>) {
+        let mut intake = self.intake.lock();
+        if self.job.set(job).is_err() {
+            unreachable!("a handle is started once");
+        }
+        self.apply(&mut intake, &ToolEvent::Started);
+        for event in intake.early.take().unwrap_or_default() {
+            self.apply(&mut intake, &event);
+        }
+    }
+
+    /// The tool never ran: the handle stops with this error. Nothing happens
+    /// to a handle that did start.
+    pub(crate) fn never_started(self: &Arc<Self>, ending: Ending) {
+        let mut intake = self.intake.lock();
+        if self.job.get().is_none() {
+            intake.early = None;
+            self.apply(&mut intake, &ToolEvent::Ended(ending));
+        }
+    }
+
+    /// Aborts a handle that has not started, and so withdraws what a person
+    /// was asked. Gives false when it has started.
+    pub(crate) fn withdraw(self: &Arc<Self>, reason: &str) -> bool {
+        let mut intake = self.intake.lock();
+        if self.job.get().is_some() || self.is_stopped() {
+            return false;
+        }
+        let reason = reason.to_owned();
+        self.apply(&mut intake, &ToolEvent::Aborting { reason });
+        self.withdrawn.cancel();
+        true
+    }
+
+    /// Takes in what an executor reports.
+    pub(crate) fn take_in(self: &Arc<Self>, event: ToolEvent) {
+        let mut intake = self.intake.lock();
+        if let Some(early) = &mut intake.early {
+            early.push(event);
+            return;
+        }
+        self.apply(&mut intake, &event);
+    }
+
+    /// Answers the open question if it is still this one, so that the first
+    /// answer wins.
+    pub(crate) async fn answer(
+        self: &Arc<Self>,
+        question: &Question,
+        answer: Value,
+    ) -> Result<(), Refusal> {
+        let answer = question.check(answer)?;
+        {
+            let mut intake = self.intake.lock();
+            if !self.status.borrow().asks(question) {
+                return Err(Refusal::Input(format!(
+                    "question `{}` has already been answered",
+                    question.id
+                )));
+            }
+            self.apply(&mut intake, &ToolEvent::Answered);
+        }
+        let Some(job) = self.job() else {
+            unreachable!("only a job asks");
+        };
+        job.answer(question, answer).await.map_err(Refusal::Input)
+    }
+
+    /// Nobody but the assistant will answer this question, should it still be
+    /// open.
+    pub(crate) fn give_up(&self, question: &Question) {
+        let intake = self.intake.lock();
+        let given_up = self.status.borrow().asks(question);
+        self.given_up.store(given_up, Ordering::Release);
+        drop(intake);
+        // Whoever waits for the handle may have to think again.
+        self.status.send_modify(|_| {});
+    }
+
+    /// Whoever could have answered the open question has not.
+    pub(crate) fn is_given_up(&self) -> bool {
+        self.given_up.load(Ordering::Acquire)
+    }
+
+    /// Ends the tool; its end is told as `reason`. Resolves when everything it
+    /// started is gone.
+    pub(crate) async fn end(self: &Arc<Self>, reason: &str) -> Receipt {
+        self.end_within(reason, Duration::MAX).await
+    }
+
+    /// The same, with less grace than the tool's own.
+    pub(crate) async fn end_within(self: &Arc<Self>, reason: &str, grace: Duration) -> Receipt {
+        if self.withdraw(reason) {
+            return Receipt::default();
+        }
+        let Some(job) = self.job() else {
+            return Receipt::default();
+        };
+        self.take_in(ToolEvent::Aborting {
+            reason: reason.to_owned(),
+        });
+        let receipt = job
+            .abort(grace.min(self.tool.definition.limits.grace))
+            .await;
+        // Executors report the end before they answer; should one not, the
+        // handle must stop all the same.
+        self.take_in(ToolEvent::Ended(Ending::failed(reason)));
+        receipt
+    }
+
+    fn apply(self: &Arc<Self>, intake: &mut Intake, event: &ToolEvent) {
+        let Some(session) = self.session.upgrade() else {
+            return;
+        };
+        if let ToolEvent::Wrote { bytes } = *event {
+            self.apply_wrote(&session, intake, bytes);
+            return;
+        }
+        if let ToolEvent::Asked { .. } = event {
+            self.given_up.store(false, Ordering::Release);
+        }
+        self.journal_output(&session, intake);
+        let changed = self.status.send_if_modified(|status| {
+            let Some(next) = fold(status, event) else {
+                return false;
+            };
+            session.tell(SessionEvent::Tool {
+                number: self.number,
+                handle: self.id.clone(),
+                event: event.clone(),
+            });
+            session.notice_change(self, &next);
+            *status = next;
+            true
+        });
+        if changed {
+            session.follow_up(self);
+        }
+    }
+
+    fn apply_wrote(self: &Arc<Self>, session: &Arc<SessionInner>, intake: &mut Intake, bytes: u64) {
+        intake.unjournalled += bytes;
+        session.notice_content(self);
+        let next = intake.last_wrote.map(|last| last + WROTE_INTERVAL);
+        match next {
+            Some(next) if next > Instant::now() => self.journal_output_at(session, intake, next),
+            _ => self.journal_output(session, intake),
+        }
+    }
+
+    fn journal_output(&self, session: &SessionInner, intake: &mut Intake) {
+        let bytes = std::mem::take(&mut intake.unjournalled);
+        if bytes > 0 {
+            intake.last_wrote = Some(Instant::now());
+            session.tell(SessionEvent::Tool {
+                number: self.number,
+                handle: self.id.clone(),
+                event: ToolEvent::Wrote { bytes },
+            });
+        }
+    }
+
+    /// The last words before a silence are told too, a little later.
+    fn journal_output_at(
+        self: &Arc<Self>,
+        session: &SessionInner,
+        intake: &mut Intake,
+        at: Instant,
+    ) {
+        if std::mem::replace(&mut intake.due, true) {
+            return;
+        }
+        let handle = Arc::downgrade(self);
+        let closing = session.closing.clone();
+        session.tasks.spawn(async move {
+            closing
+                .run_until_cancelled(tokio::time::sleep_until(at))
+                .await;
+            let Some(handle) = handle.upgrade() else {
+                return;
+            };
+            let Some(session) = handle.session.upgrade() else {
+                return;
+            };
+            let mut intake = handle.intake.lock();
+            intake.due = false;
+            handle.journal_output(&session, &mut intake);
+        });
+    }
+}

@@ -1,0 +1,125 @@
+//! Questions of tools, on their way to whoever answers them.
+//!
+//! A preset answer in the config wins; then the person or the model is asked,
+//! as the tool's policy says. A one-shot that nobody can answer takes the
+//! question's default. A live handle stays waiting, since its assistant can
+//! answer with `apply`.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use windlass_protocol::{Ask, Question};
+
+use crate::event::Status;
+use crate::handle::Handle;
+use crate::journal::SessionEvent;
+use crate::session::{SessionInner, new_ulid};
+use crate::tool::{QuestionPolicy, QuestionTarget};
+
+/// How often an answer that does not fit is asked for again.
+const TRIES: usize = 3;
+
+/// Answers a one-shot's question, or says why nobody could.
+pub(crate) async fn answer(
+    session: &SessionInner,
+    handle: &Handle,
+    question: &Question,
+) -> Result<Value, String> {
+    if let Some(answer) = ask(session, handle, question).await {
+        return Ok(answer);
+    }
+    question.default.clone().ok_or_else(|| {
+        format!(
+            "the tool asked \"{}\" and nobody could answer; \
+             set `questions.{}.answer` for it in the config",
+            question.text, question.id
+        )
+    })
+}
+
+/// Puts a live handle's question to whoever can answer it, beside everything
+/// else. Where only the assistant can, nothing happens.
+pub(crate) fn route(session: &Arc<SessionInner>, handle: &Arc<Handle>, question: Question) {
+    if !can_be_answered(session, handle, &question) {
+        return;
+    }
+    let session = Arc::clone(session);
+    let handle = Arc::clone(handle);
+    session.tasks.clone().spawn(async move {
+        tokio::select! {
+            answer = ask(&session, &handle, &question) => match answer {
+                // The assistant may have been first, which is fine.
+                Some(answer) => drop(handle.answer(&question, answer).await),
+                None => handle.give_up(&question),
+            },
+            _ = handle.wait_until(|status| !status.asks(&question)) => {}
+            () = session.closing.cancelled() => {}
+        }
+    });
+}
+
+/// Somebody other than the calling assistant can answer.
+pub(crate) fn can_be_answered(
+    session: &SessionInner,
+    handle: &Handle,
+    question: &Question,
+) -> bool {
+    let policy = policy(handle, question);
+    policy.answer.is_some()
+        || match policy.target {
+            QuestionTarget::User => session.options.person.is_some(),
+            QuestionTarget::Assistant => session.options.inquirer.is_some(),
+        }
+}
+
+/// The handle waits for an answer that nobody but its assistant can give.
+pub(crate) fn is_stuck(session: &SessionInner, handle: &Handle, status: &Status) -> bool {
+    match status {
+        Status::Waiting { question, .. } => {
+            !can_be_answered(session, handle, question) || handle.is_given_up()
+        }
+        _ => false,
+    }
+}
+
+async fn ask(session: &SessionInner, handle: &Handle, question: &Question) -> Option<Value> {
+    let policy = policy(handle, question);
+    if let Some(answer) = policy.answer {
+        return question.check(answer).ok();
+    }
+    let ask = Arc::new(Ask {
+        ask: format!("q_{}", new_ulid()),
+        call: handle.id.is_none().then(|| handle.call.to_string()),
+        handle: handle.id.clone(),
+        tool: handle.tool.definition.name.clone(),
+        question: question.clone(),
+    });
+    session.tell(SessionEvent::QuestionAsked(Arc::clone(&ask)));
+    let _close = Close(session, &ask);
+    for _ in 0..TRIES {
+        let answer = match policy.target {
+            QuestionTarget::User => session.options.person.as_ref()?.answer(&ask).await?,
+            QuestionTarget::Assistant => session.options.inquirer.as_ref()?.answer(&ask).await?,
+        };
+        if let Ok(answer) = question.check(answer) {
+            return Some(answer);
+        }
+    }
+    None
+}
+
+fn policy(handle: &Handle, question: &Question) -> QuestionPolicy {
+    let questions = &handle.tool.definition.questions;
+    questions.get(&question.id).cloned().unwrap_or_default()
+}
+
+/// Tells that an asking is closed, also when it is dropped.
+struct Close<'a>(&'a SessionInner, &'a Ask);
+
+impl Drop for Close<'_> {
+    fn drop(&mut self) {
+        self.0.tell(SessionEvent::QuestionClosed {
+            ask: self.1.ask.clone(),
+        });
+    }
+}

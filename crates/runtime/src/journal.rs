@@ -1,0 +1,141 @@
+//! A session's events in order: every one once, numbered, bounded.
+//!
+//! Start at [`Journal::tail`]. A reader that falls behind by more than the
+//! journal holds is told how many it missed instead of stalling the writer.
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use windlass_protocol::{
+    Ask, HandleAction, HandleId, Notice, PermissionId, PermissionReply, PermissionRequest,
+};
+
+use crate::event::ToolEvent;
+use crate::feed::{Feed, More};
+
+/// One thing that happened in a session.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SessionEvent {
+    /// A call came in.
+    Called {
+        /// The call.
+        call: Arc<str>,
+        /// Its tool.
+        tool: Arc<str>,
+        /// Its action, unless it is a one-shot.
+        action: Option<HandleAction>,
+        /// Its handle, unless it is a one-shot.
+        handle: Option<HandleId>,
+    },
+    /// A call was answered.
+    Replied {
+        /// The call.
+        call: Arc<str>,
+        /// It was refused or failed.
+        is_error: bool,
+    },
+    /// Something happened to a tool.
+    Tool {
+        /// The handle's number within the session; one-shots have one too.
+        number: u64,
+        /// The handle's id, unless it is a one-shot.
+        handle: Option<HandleId>,
+        /// What happened.
+        event: ToolEvent,
+    },
+    /// A person is asked for permission.
+    PermissionAsked(Arc<PermissionRequest>),
+    /// The request was replied to, or withdrawn when there is no reply.
+    PermissionReplied {
+        /// The request.
+        id: PermissionId,
+        /// The reply.
+        reply: Option<PermissionReply>,
+    },
+    /// A question is on its way to whoever answers it.
+    QuestionAsked(Arc<Ask>),
+    /// A question was answered, or withdrawn.
+    QuestionClosed {
+        /// The asking.
+        ask: String,
+    },
+    /// The assistant will be told this.
+    Noticed(Notice),
+    /// The turn ended.
+    TurnEnded,
+    /// The session ended; nothing follows.
+    Closed,
+}
+
+/// A numbered event.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// Its place in the session, from 1 on.
+    pub number: u64,
+    /// When it happened.
+    pub at: SystemTime,
+    /// What happened.
+    pub event: SessionEvent,
+}
+
+/// The events of one session.
+#[derive(Debug)]
+pub struct Journal(Feed<Entry>);
+
+impl Journal {
+    /// A journal that keeps the newest `capacity` events.
+    pub fn new(capacity: usize) -> Arc<Self> {
+        Arc::new(Self(Feed::new(capacity)))
+    }
+
+    /// Appends an event and wakes the readers. After [`SessionEvent::Closed`]
+    /// nothing is taken.
+    pub fn append(&self, event: SessionEvent) {
+        let more = match event {
+            SessionEvent::Closed => More::Never,
+            _ => More::Follows,
+        };
+        self.0.append(more, |number| Entry {
+            number,
+            at: SystemTime::now(),
+            event,
+        });
+    }
+
+    /// The number of the newest event, 0 before the first.
+    pub fn last(&self) -> u64 {
+        self.0.last()
+    }
+
+    /// Reads on from after event number `after`; 0 is the beginning.
+    pub fn tail(self: &Arc<Self>, after: u64) -> Tail {
+        Tail {
+            journal: Arc::clone(self),
+            position: after,
+        }
+    }
+}
+
+/// A reader's place in a journal.
+#[derive(Debug, Clone)]
+pub struct Tail {
+    journal: Arc<Journal>,
+    position: u64,
+}
+
+impl Tail {
+    /// Waits for the next event. Gives how many were missed before it, and
+    /// `None` after the last event of a closed session. Dropping the future
+    /// loses nothing.
+    pub async fn next(&mut self) -> Option<(u64, Entry)> {
+        let after = self.position;
+        let next = poll_fn(|context| self.journal.0.poll_after(after, context)).await?;
+        self.position = next.number;
+        Some((next.missed, next.value))
+    }
+}
+
+#[cfg(test)]
+#[path = "journal_tests.rs"]
+mod tests;

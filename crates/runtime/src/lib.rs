@@ -1,0 +1,49 @@
+//! The runtime: every tool call is a state machine, and a session owns them.
+//!
+//! Start at [`dispatch`](Session::run): a batch of calls goes in, one reply
+//! per call comes out, and the path in between is one file. [`Executor`] is
+//! how a tool runs, [`Person`], [`Inquirer`] and [`Recorder`] are what a front
+//! end or a store supplies. Nothing here knows processes, terminals, HTTP or
+//! MCP, and nothing assumes that a tool runs on this machine.
+
+mod arguments;
+mod builtin;
+mod catalogue;
+mod describe;
+mod dispatch;
+mod event;
+mod executor;
+mod feed;
+mod handle;
+mod inquiry;
+mod journal;
+mod notice;
+mod permission;
+mod person;
+mod plan;
+mod refusal;
+mod registry;
+mod session;
+mod show;
+mod sync;
+mod tool;
+mod turn;
+mod wait;
+
+/// The words, for those who use the runtime.
+pub use windlass_protocol as protocol;
+
+pub use builtin::{BuiltinContext, BuiltinTool};
+pub use catalogue::{Catalogue, RegisterError, RegisteredTool, Runtime};
+pub use describe::DescribeTools;
+pub use event::{Ending, Exit, Status, ToolEvent, fold};
+pub use executor::{Executor, Job, Reading, Receipt, Reporter, Since, Start, Subject};
+pub use journal::{Entry, Journal, SessionEvent, Tail};
+pub use person::{Inquirer, NoRecorder, PermissionDecision, Person, Recorder};
+pub use refusal::{HandleSummary, Refusal};
+pub use session::{Session, SessionOptions};
+pub use tool::{
+    Lifecycle, Limits, Notifications, OnTurnEnd, QuestionPolicy, QuestionTarget, RunMode,
+    RunPolicy, ToolDefinition,
+};
+pub use wait::Await;

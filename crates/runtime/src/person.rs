@@ -1,0 +1,75 @@
+//! What a front end or a store supplies: someone to ask, and a record.
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use serde_json::Value;
+use windlass_protocol::{
+    Arguments, Ask, CallReply, PermissionReply, PermissionRequest, ToolCall, TurnEndDecision,
+    TurnEndHandle,
+};
+
+use crate::journal::SessionEvent;
+
+/// Asks a human. Dropping a future withdraws what it asked.
+#[async_trait]
+pub trait Person: Send + Sync + 'static {
+    /// Asks for permission. `None` when nobody answers.
+    async fn permit(&self, request: &PermissionRequest) -> Option<PermissionDecision>;
+
+    /// Puts a tool's question. `None` when nobody answers. An answer that does
+    /// not fit the question is asked for again.
+    async fn answer(&self, ask: &Ask) -> Option<Value>;
+}
+
+/// A person's decision on a permission request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PermissionDecision {
+    /// Yes, always or no.
+    pub reply: PermissionReply,
+    /// A word to the assistant.
+    pub message: Option<String>,
+    /// The arguments to run with instead.
+    pub arguments: Option<Arguments>,
+}
+
+/// Asks a model, beside the conversation.
+#[async_trait]
+pub trait Inquirer: Send + Sync + 'static {
+    /// Puts a tool's question. `None` when it cannot be asked.
+    async fn answer(&self, ask: &Ask) -> Option<Value>;
+
+    /// Asks what becomes of the handles that still run when the turn ends.
+    /// `None` when it cannot be asked; a handle without a decision is ended.
+    async fn decide(&self, handles: &[TurnEndHandle]) -> Option<BTreeMap<String, TurnEndDecision>>;
+}
+
+/// Keeps what happens. Called in order, from within the runtime's own path,
+/// so it must not block; [`Recorder::durable`] is where it may take its time.
+#[async_trait]
+pub trait Recorder: Send + Sync + 'static {
+    /// A call came in.
+    fn called(&self, call: &ToolCall) {
+        let _ = call;
+    }
+
+    /// A call is about to be answered.
+    fn replied(&self, call: &ToolCall, reply: &CallReply) {
+        let _ = (call, reply);
+    }
+
+    /// Something else happened.
+    fn happened(&self, event: &SessionEvent) {
+        let _ = event;
+    }
+
+    /// Resolves when everything told so far would survive a crash. Awaited
+    /// before a batch is answered.
+    async fn durable(&self) {}
+}
+
+/// Keeps nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoRecorder;
+
+impl Recorder for NoRecorder {}

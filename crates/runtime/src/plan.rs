@@ -1,0 +1,131 @@
+//! Reading a batch: what each call wants, before anything runs.
+//!
+//! [`plan`] looks at raw JSON once; what cannot be read becomes the call's
+//! own refusal. [`in_lanes`] says which calls wait for each other.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use windlass_protocol::{
+    Arguments, HandleAction, HandleId, ParseError, Request, ToolCall, ToolCommand, parse,
+};
+
+use crate::arguments::without_nulls;
+use crate::builtin::BuiltinTool;
+use crate::catalogue::{RegisteredTool, Runs};
+use crate::event::Ending;
+use crate::handle::Handle;
+use crate::refusal::Refusal;
+use crate::session::Session;
+
+/// A call that has been read.
+pub(crate) struct Planned {
+    pub(crate) id: Arc<str>,
+    pub(crate) tool: String,
+    pub(crate) work: Result<Work, Refusal>,
+    /// The call as it came, for the recorder.
+    pub(crate) record: Option<Box<ToolCall>>,
+}
+
+/// What a call wants.
+pub(crate) enum Work {
+    Builtin {
+        builtin: Arc<dyn BuiltinTool>,
+        args: Arguments,
+    },
+    OneShot {
+        tool: Arc<RegisteredTool>,
+        args: Arguments,
+    },
+    Handle {
+        tool: Arc<RegisteredTool>,
+        command: ToolCommand,
+        /// A spawn's own handle, once its id is taken.
+        reserved: Option<Reservation>,
+    },
+}
+
+/// A taken id. Dropping it before the tool runs stops the handle.
+pub(crate) struct Reservation(pub(crate) Arc<Handle>);
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        self.0
+            .never_started(Ending::failed("cancelled before it started"));
+    }
+}
+
+/// Reads a call. Raw JSON is looked at here and nowhere after.
+pub(crate) fn plan(session: &Session, call: ToolCall) -> Planned {
+    let inner = &session.inner;
+    let record = inner
+        .options
+        .recorder
+        .is_some()
+        .then(|| Box::new(call.clone()));
+    let work = read(session, &call.tool, call.arguments);
+    Planned {
+        id: call.id.into(),
+        tool: call.tool,
+        work,
+        record,
+    }
+}
+
+fn read(session: &Session, name: &str, arguments: Arguments) -> Result<Work, Refusal> {
+    let inner = &session.inner;
+    let Some(tool) = inner.catalogue.get(name) else {
+        let tools = inner.catalogue.offered();
+        return Err(Refusal::UnknownTool {
+            name: name.chars().take(64).collect(),
+            tools: tools.map(|tool| tool.definition.name.clone()).collect(),
+        });
+    };
+    let arguments = match tool.runs {
+        Runs::Builtin(_) => without_nulls(arguments),
+        Runs::Executor(_) => arguments,
+    };
+    let request = parse(&tool.definition.shape, arguments).map_err(|error| {
+        let lost = matches!(error, ParseError::MissingId(action) if action != HandleAction::Spawn);
+        Refusal::Unreadable {
+            handles: if lost { session.handles() } else { Vec::new() },
+            error,
+        }
+    })?;
+    let tool = Arc::clone(tool);
+    if let Request::OneShot { args } | Request::Handle(ToolCommand::Spawn { args, .. }) = &request {
+        tool.validate(args).map_err(Refusal::Invalid)?;
+    }
+    Ok(match request {
+        Request::OneShot { args } => match &tool.runs {
+            Runs::Builtin(builtin) => Work::Builtin {
+                builtin: Arc::clone(builtin),
+                args,
+            },
+            Runs::Executor(_) => Work::OneShot { tool, args },
+        },
+        Request::Handle(command) => Work::Handle {
+            tool,
+            command,
+            reserved: None,
+        },
+    })
+}
+
+/// Calls on one handle share a lane, every other call has its own. Each call
+/// keeps its place in the batch.
+pub(crate) fn in_lanes(planned: Vec<Planned>) -> Vec<Vec<(usize, Planned)>> {
+    let mut by_handle: IndexMap<HandleId, Vec<(usize, Planned)>> = IndexMap::new();
+    let mut lanes = Vec::new();
+    for (place, call) in planned.into_iter().enumerate() {
+        match &call.work {
+            Ok(Work::Handle { command, .. }) => {
+                let id = command.id().clone();
+                by_handle.entry(id).or_default().push((place, call));
+            }
+            _ => lanes.push(vec![(place, call)]),
+        }
+    }
+    lanes.extend(by_handle.into_values());
+    lanes
+}

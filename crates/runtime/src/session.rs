@@ -1,0 +1,261 @@
+//! A session: one conversation, which owns its handles, its journal and what
+//! the assistant has not been told yet.
+//!
+//! [`Session::run`] is in `dispatch.rs`, [`Session::end_turn`] in `turn.rs`.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use parking_lot::Mutex;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::TaskTracker;
+use ulid::Ulid;
+use windlass_protocol::{HandleId, Notice, NoticeKind, SessionId};
+
+use crate::catalogue::{Catalogue, RegisteredTool};
+use crate::event::Status;
+use crate::executor::Job;
+use crate::handle::Handle;
+use crate::inquiry;
+use crate::journal::{Journal, SessionEvent};
+use crate::notice::{self, Notices};
+use crate::permission::Remembered;
+use crate::person::{Inquirer, Person, Recorder};
+use crate::refusal::{HandleSummary, Refusal};
+use crate::registry::Registry;
+use crate::tool::Limits;
+
+/// How a session is set up. The default asks nobody, trusts nobody and keeps
+/// no record.
+#[derive(Clone, Default)]
+pub struct SessionOptions {
+    /// The session's id; made up unless given.
+    pub id: Option<SessionId>,
+    /// The project's root folder.
+    pub root: PathBuf,
+    /// A folder for logs of large output; removed when the session closes.
+    pub log_dir: Option<PathBuf>,
+    /// Whoever drives the session needs no permission for anything.
+    pub trusted: bool,
+    /// Someone to ask.
+    pub person: Option<Arc<dyn Person>>,
+    /// A model to ask.
+    pub inquirer: Option<Arc<dyn Inquirer>>,
+    /// A record.
+    pub recorder: Option<Arc<dyn Recorder>>,
+    /// How many events the journal keeps; 4,096 unless said.
+    pub journal_capacity: Option<usize>,
+}
+
+/// A session. Cloning is cheap and gives the same session; when the last
+/// clone is dropped, everything that still runs is ended.
+#[derive(Clone)]
+pub struct Session {
+    pub(crate) inner: Arc<SessionInner>,
+    /// What goes on beside the calls holds `inner` too and stops when this
+    /// is dropped.
+    _ended_with_us: Arc<DropGuard>,
+}
+
+/// Stopped handles that stay readable where no turns end.
+const KEPT_WITHOUT_TURNS: usize = 64;
+/// Stopped handles that stay readable within a turn.
+pub(crate) const KEPT_WITH_TURNS: usize = 1024;
+
+pub(crate) struct SessionInner {
+    pub(crate) id: SessionId,
+    pub(crate) catalogue: Arc<Catalogue>,
+    pub(crate) options: SessionOptions,
+    pub(crate) registry: Mutex<Registry>,
+    pub(crate) notices: Mutex<Notices>,
+    pub(crate) remembered: Mutex<Remembered>,
+    pub(crate) tasks: TaskTracker,
+    /// Cancelled when the session ends.
+    pub(crate) closing: CancellationToken,
+    /// One-shots that run, by number.
+    pub(crate) one_shots: Mutex<HashMap<u64, Arc<Handle>>>,
+    journal: Arc<Journal>,
+    numbers: AtomicU64,
+    /// Jobs whose tool has ended and left processes running.
+    left: Mutex<Vec<Arc<dyn Job>>>,
+}
+
+impl Session {
+    pub(crate) fn new(catalogue: Arc<Catalogue>, options: SessionOptions) -> Self {
+        let id = options.id.clone();
+        let closing = CancellationToken::new();
+        Self {
+            _ended_with_us: Arc::new(closing.clone().drop_guard()),
+            inner: Arc::new(SessionInner {
+                id: id.unwrap_or_else(|| SessionId::from_suffix(&new_ulid())),
+                catalogue,
+                journal: Journal::new(options.journal_capacity.unwrap_or(4096)),
+                options,
+                registry: Mutex::new(Registry::new(KEPT_WITHOUT_TURNS)),
+                notices: Mutex::default(),
+                remembered: Mutex::default(),
+                tasks: TaskTracker::new(),
+                closing,
+                one_shots: Mutex::default(),
+                numbers: AtomicU64::new(0),
+                left: Mutex::default(),
+            }),
+        }
+    }
+
+    /// The session's id.
+    pub fn id(&self) -> &SessionId {
+        &self.inner.id
+    }
+
+    /// Everything that happens in the session, in order.
+    pub fn journal(&self) -> &Arc<Journal> {
+        &self.inner.journal
+    }
+
+    /// The handles that can be read, a line each, in the order in which they
+    /// were spawned.
+    pub fn handles(&self) -> Vec<HandleSummary> {
+        self.inner.registry.lock().summaries()
+    }
+
+    /// Takes what the assistant has not been told yet. Replies to batches
+    /// carry it already; this is for the other points of delivery.
+    pub fn take_notices(&self) -> Vec<Notice> {
+        self.inner.notices.lock().take()
+    }
+
+    /// Queues a notice that no handle is behind, such as a server's going.
+    pub fn notify(&self, notice: Notice) {
+        self.inner.push_notice(0, notice);
+    }
+
+    /// Ends the session: every handle, every one-shot, and what they left
+    /// running. Resolves when all of it is gone. Calls are refused from now
+    /// on.
+    pub async fn close(&self) {
+        self.close_within(Duration::MAX).await;
+    }
+
+    /// The same, with at most `grace` for each tool between TERM and KILL.
+    pub async fn close_within(&self, grace: Duration) {
+        let inner = &self.inner;
+        inner.closing.cancel();
+        let mut active = inner.registry.lock().active();
+        active.extend(inner.one_shots.lock().values().cloned());
+        let endings = active
+            .iter()
+            .map(|handle| handle.end_within("the session ended", grace));
+        join_all(endings).await;
+        let left = std::mem::take(&mut *inner.left.lock());
+        let grace = grace.min(Limits::default().grace);
+        join_all(left.iter().map(|job| job.abort(grace))).await;
+        inner.tasks.close();
+        inner.tasks.wait().await;
+        inner.registry.lock().forget_stopped();
+        inner.tell(SessionEvent::Closed);
+        if let Some(log_dir) = &inner.options.log_dir {
+            // Nothing was logged when it is not there, and there is nobody
+            // left to tell when it cannot be removed.
+            let _ = std::fs::remove_dir_all(log_dir);
+        }
+    }
+}
+
+impl SessionInner {
+    pub(crate) fn next_number(&self) -> u64 {
+        self.numbers.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Tells the journal and the recorder.
+    pub(crate) fn tell(&self, event: SessionEvent) {
+        if let Some(recorder) = &self.options.recorder {
+            recorder.happened(&event);
+        }
+        self.journal.append(event);
+    }
+
+    /// The handle of that id, which must be this tool's.
+    pub(crate) fn find(
+        &self,
+        tool: &RegisteredTool,
+        id: &HandleId,
+    ) -> Result<Arc<Handle>, Refusal> {
+        let handle = self.lookup(id.as_str())?;
+        if handle.tool.name == tool.name {
+            Ok(handle)
+        } else {
+            Err(Refusal::OtherTool {
+                id: id.clone(),
+                tool: handle.tool.definition.name.clone(),
+            })
+        }
+    }
+
+    /// The handle of that id, whatever its tool.
+    pub(crate) fn lookup(&self, id: &str) -> Result<Arc<Handle>, Refusal> {
+        let registry = self.registry.lock();
+        registry.get(id).ok_or_else(|| Refusal::NotFound {
+            id: id.chars().take(64).collect(),
+            handles: registry.summaries(),
+        })
+    }
+
+    /// Queues the notice that a handle's new status calls for, and keeps hold
+    /// of what it left running. Called before the status can be seen, so that
+    /// whoever sees it and closes the session ends that too.
+    pub(crate) fn notice_change(&self, handle: &Handle, next: &Status) {
+        if let Status::Running { .. } = next {
+            self.notices.lock().withdraw_question(handle.number);
+        }
+        if let Some(notice) = notice::of_status(handle, next) {
+            self.push_notice(handle.number, notice);
+        }
+        if let Status::Stopped(ending) = next
+            && ending.left_running > 0
+        {
+            self.left.lock().extend(handle.job().cloned());
+            let notice = notice::of_left_running(handle, ending.left_running);
+            self.push_notice(handle.number, notice);
+        }
+    }
+
+    pub(crate) fn notice_content(&self, handle: &Handle) {
+        if let Some(notice) = notice::of_content(handle)
+            && !self
+                .notices
+                .lock()
+                .holds(handle.number, NoticeKind::Content)
+        {
+            self.push_notice(handle.number, notice);
+        }
+    }
+
+    pub(crate) fn push_notice(&self, handle: u64, notice: Notice) {
+        self.tell(SessionEvent::Noticed(notice.clone()));
+        self.notices.lock().push(handle, notice);
+    }
+
+    /// What a change of status brings with it, once it can be seen.
+    pub(crate) fn follow_up(self: &Arc<Self>, handle: &Arc<Handle>) {
+        match handle.status() {
+            Status::Waiting { question, .. } if handle.id.is_some() => {
+                inquiry::route(self, handle, question);
+            }
+            Status::Stopped(_) => {
+                let gone = self.registry.lock().note_stopped(handle);
+                drop(gone);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A new identifier's unique part.
+pub(crate) fn new_ulid() -> String {
+    Ulid::generate().to_string()
+}

@@ -1,0 +1,114 @@
+//! What the assistant reads of a handle.
+
+use windlass_protocol::{ErrorView, HandleId, HandleState, HandleView, View};
+
+use crate::event::{Ending, Exit, Status};
+use crate::executor::Reading;
+use crate::handle::Handle;
+use crate::session::SessionInner;
+
+/// The handle as it stands, with what is new, which is thereby told.
+pub(crate) fn show(
+    session: &SessionInner,
+    handle: &Handle,
+    id: &HandleId,
+    view: View,
+) -> HandleView {
+    let mut told = handle.told.lock();
+    let status = handle.tell(|_| session.notices.lock().withdraw(handle.number));
+    // What a stopped handle said is told once as news; after that, and for
+    // as long as it is there, it is told whole.
+    let view = if *told { View::All } else { view };
+    let reading = read(handle, view);
+    let mut shown = HandleView::new(id.clone(), status.state());
+    shown.awaiting_input = reading.awaiting_input && status.is_running();
+    if reading.omitted_bytes > 0 {
+        shown.omitted_bytes = Some(reading.omitted_bytes);
+        shown.log = reading.log;
+    }
+    let content = Some(reading.text).filter(|text| !text.is_empty());
+    match status {
+        Status::Pending => {}
+        Status::Running { .. } => shown.content = content,
+        Status::Waiting { question, .. } => {
+            shown.content = content;
+            shown.question = Some(question);
+        }
+        Status::Stopped(ending) => {
+            *told = true;
+            show_ending(&mut shown, ending, content);
+        }
+    }
+    shown
+}
+
+/// The handle without its output, as a pending entry of `await`.
+pub(crate) fn outline(session: &SessionInner, handle: &Handle, id: &HandleId) -> HandleView {
+    let status = handle.tell(|status| {
+        if matches!(status, Status::Waiting { .. }) {
+            session.notices.lock().withdraw(handle.number);
+        }
+    });
+    let mut shown = HandleView::new(id.clone(), status.state());
+    if let Status::Waiting { question, .. } = status {
+        shown.question = Some(question);
+    }
+    shown
+}
+
+/// A one-shot's whole answer: the text, and whether it failed.
+pub(crate) fn answer(handle: &Handle, ending: Ending) -> (String, bool) {
+    let reading = read(handle, View::New);
+    let mut text = reading.text;
+    if let Some(log) = reading.log.filter(|_| reading.omitted_bytes > 0) {
+        end_line(&mut text);
+        text.push_str("[all of it: ");
+        text.push_str(&log.to_string_lossy());
+        text.push(']');
+    }
+    match ending.result {
+        Ok(None) => (text, false),
+        Ok(Some(result)) => (result, false),
+        Err(error) => {
+            end_line(&mut text);
+            text.push_str(&error.message);
+            (text, true)
+        }
+    }
+}
+
+fn end_line(text: &mut String) {
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+}
+
+fn read(handle: &Handle, view: View) -> Reading {
+    handle.job().map_or_else(Reading::default, |job| {
+        job.read(view, handle.tool.definition.limits.output_limit)
+    })
+}
+
+fn show_ending(shown: &mut HandleView, ending: Ending, content: Option<String>) {
+    debug_assert_eq!(shown.state, HandleState::Stopped);
+    match ending.exit {
+        Some(Exit::Code(code)) => shown.exit_code = Some(code),
+        Some(Exit::Signal(signal)) => shown.signal = Some(signal),
+        None => {}
+    }
+    match ending.result {
+        Ok(None) => shown.result = Some(content.unwrap_or_default()),
+        Ok(Some(result)) => {
+            shown.result = Some(result);
+            shown.content = content;
+        }
+        Err(error) => {
+            shown.result = Some(error.message);
+            shown.content = content;
+            shown.error = Some(ErrorView {
+                transient: error.transient,
+                trace: error.trace,
+            });
+        }
+    }
+}

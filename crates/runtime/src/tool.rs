@@ -1,0 +1,218 @@
+//! What the runtime knows of a tool: its shape, its limits and its policies.
+//!
+//! A [`ToolDefinition`] says everything about a tool except how it runs; that
+//! is the [`Executor`](crate::Executor) it is registered with.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use serde_json::Value;
+use windlass_protocol::{Examples, HandleAction, ToolShape};
+
+/// One tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolDefinition {
+    /// Its name, as the model calls it.
+    pub name: String,
+    /// A line for the model.
+    pub summary: Option<String>,
+    /// Details, given only on `describe_tools`.
+    pub description: Option<String>,
+    /// Examples, given only on `describe_tools`.
+    pub examples: Option<Examples>,
+    /// Parameters, actions and what the schema offers.
+    pub shape: ToolShape,
+    /// Whether a person is asked before it runs.
+    pub run: RunPolicy,
+    /// Time and size limits.
+    pub limits: Limits,
+    /// What the assistant is told of its handles without asking.
+    pub notifications: Notifications,
+    /// What becomes of its handles at the turn's end.
+    pub lifecycle: Lifecycle,
+    /// Who answers its questions, by question id.
+    pub questions: HashMap<String, QuestionPolicy>,
+    /// Where the definition came from, for people: `builtin`, a file, a
+    /// program.
+    pub origin: String,
+}
+
+impl ToolDefinition {
+    /// A tool with no parameters, no actions and default policies.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            summary: None,
+            description: None,
+            examples: None,
+            shape: ToolShape::default(),
+            run: RunPolicy::default(),
+            limits: Limits::default(),
+            notifications: Notifications::default(),
+            lifecycle: Lifecycle::default(),
+            questions: HashMap::new(),
+            origin: "builtin".to_owned(),
+        }
+    }
+
+    /// There is something that `describe_tools` could add.
+    pub fn has_documentation(&self) -> bool {
+        self.description.is_some() || self.examples.is_some()
+    }
+}
+
+/// Whether a person is asked before a tool runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunMode {
+    /// A person is asked.
+    Ask,
+    /// It just runs.
+    Unattended,
+    /// A person is asked and may change the arguments.
+    Edit,
+    /// It does not run, and the reply says so.
+    Skip,
+}
+
+/// A [`RunMode`] per action.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunPolicy {
+    /// Calls without an action.
+    pub one_shot: RunMode,
+    /// Starting a handle.
+    pub spawn: RunMode,
+    /// Reading one.
+    pub fetch: RunMode,
+    /// Typing into one.
+    pub apply: RunMode,
+    /// Ending one.
+    pub abort: RunMode,
+}
+
+impl RunPolicy {
+    /// `mode` for one-shots and spawns; the rest follows without asking.
+    pub fn starting(mode: RunMode) -> Self {
+        Self {
+            one_shot: mode,
+            spawn: mode,
+            fetch: RunMode::Unattended,
+            apply: RunMode::Unattended,
+            abort: RunMode::Unattended,
+        }
+    }
+
+    /// The mode for a call, by its action.
+    pub fn mode(&self, action: Option<HandleAction>) -> RunMode {
+        match action {
+            None => self.one_shot,
+            Some(HandleAction::Spawn) => self.spawn,
+            Some(HandleAction::Fetch) => self.fetch,
+            Some(HandleAction::Apply) => self.apply,
+            Some(HandleAction::Abort) => self.abort,
+        }
+    }
+}
+
+impl Default for RunPolicy {
+    /// A person is asked before anything starts.
+    fn default() -> Self {
+        Self::starting(RunMode::Ask)
+    }
+}
+
+/// Time and size limits of a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// How long a one-shot may take.
+    pub timeout: Duration,
+    /// How long an aborted tool has between TERM and KILL.
+    pub grace: Duration,
+    /// How long a spawn or an apply waits for the tool to have its say.
+    pub settle_max: Duration,
+    /// How many bytes of output one reply delivers.
+    pub output_limit: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            timeout: Duration::from_mins(10),
+            grace: Duration::from_secs(2),
+            settle_max: Duration::from_secs(1),
+            output_limit: 32 << 10,
+        }
+    }
+}
+
+/// What the assistant is told of a tool's handles without asking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "four switches of the config")]
+pub struct Notifications {
+    /// A handle stopped well.
+    pub on_success: bool,
+    /// A handle stopped badly.
+    pub on_failure: bool,
+    /// A handle waits for an answer.
+    pub on_waiting: bool,
+    /// A running handle has new output.
+    pub on_content: bool,
+}
+
+impl Default for Notifications {
+    fn default() -> Self {
+        Self {
+            on_success: true,
+            on_failure: true,
+            on_waiting: true,
+            on_content: false,
+        }
+    }
+}
+
+/// What becomes of a tool's handles at the turn's end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lifecycle {
+    /// The policy.
+    pub on_turn_end: OnTurnEnd,
+    /// How long the turn's end waits for a handle.
+    pub timeout: Duration,
+}
+
+impl Default for Lifecycle {
+    fn default() -> Self {
+        Self {
+            on_turn_end: OnTurnEnd::Inquire,
+            timeout: Duration::from_mins(5),
+        }
+    }
+}
+
+/// What becomes of a handle that still runs when the turn ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnTurnEnd {
+    /// The assistant is asked, handle by handle.
+    Inquire,
+    /// It is waited for.
+    Await,
+    /// It is ended.
+    Abort,
+}
+
+/// Who answers a question.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct QuestionPolicy {
+    /// Whom to ask.
+    pub target: QuestionTarget,
+    /// The answer, so that nobody is asked.
+    pub answer: Option<Value>,
+}
+
+/// Whom a question goes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum QuestionTarget {
+    /// The person.
+    #[default]
+    User,
+    /// The assistant, through the inquiry.
+    Assistant,
+}

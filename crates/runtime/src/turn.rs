@@ -1,0 +1,187 @@
+//! The end of a turn: what becomes of the handles that still run.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+use windlass_protocol::{
+    HandleId, HandleView, NoticeKind, NoticeLevel, TurnEndDecision, TurnEndHandle, TurnEndReport,
+    View,
+};
+
+use crate::event::Status;
+use crate::handle::Handle;
+use crate::inquiry;
+use crate::journal::SessionEvent;
+use crate::notice;
+use crate::session::{KEPT_WITH_TURNS, Session};
+use crate::show;
+use crate::tool::OnTurnEnd;
+
+/// How much of a handle's output an inquiry shows.
+const PREVIEW: usize = 400;
+
+/// What is decided for a handle.
+#[derive(Clone, Copy, PartialEq)]
+enum Fate {
+    /// End it; the assistant did not decide this and is told.
+    Abort,
+    /// End it, as the assistant decided.
+    Abandon,
+    /// Wait, and tell what came of it as a notice.
+    Await,
+    /// Wait, and give what came of it back.
+    Answer,
+}
+
+impl Session {
+    /// Ends the turn: each handle that still runs is treated by its tool's
+    /// policy, and those that have stopped can no longer be read. Resolves
+    /// when that is done.
+    pub async fn end_turn(&self) -> TurnEndReport {
+        self.tell_results();
+        let active = self.inner.registry.lock().active();
+        let decisions = self.inquire(&active).await;
+        let fates = active.iter().map(|handle| {
+            let fate = fate(handle, decisions.as_ref());
+            self.carry_out(handle, fate)
+        });
+        let mut report = TurnEndReport::default();
+        for (id, stopped_by_itself, view) in join_all(fates).await {
+            if stopped_by_itself {
+                report.awaited.push(id);
+            } else {
+                report.ended.push(id);
+            }
+            report.results.extend(view);
+        }
+        let gone = {
+            let mut registry = self.inner.registry.lock();
+            registry.set_keep(KEPT_WITH_TURNS);
+            registry.forget_stopped()
+        };
+        drop(gone);
+        self.inner.tell(SessionEvent::TurnEnded);
+        report
+    }
+
+    /// Asks about the handles whose policy says so; `None` when there are none
+    /// or nobody can be asked.
+    async fn inquire(&self, active: &[Arc<Handle>]) -> Option<BTreeMap<String, TurnEndDecision>> {
+        let asked: Vec<TurnEndHandle> = active
+            .iter()
+            .filter(|handle| policy(handle) == OnTurnEnd::Inquire)
+            .filter_map(|handle| preview(handle))
+            .collect();
+        if asked.is_empty() {
+            return None;
+        }
+        let inquirer = self.inner.options.inquirer.as_ref()?;
+        inquirer.decide(&asked).await
+    }
+
+    /// Gives the handle's id, whether it stopped by itself, and what came of
+    /// it where the assistant wanted to wait.
+    async fn carry_out(
+        &self,
+        handle: &Arc<Handle>,
+        fate: Fate,
+    ) -> (HandleId, bool, Option<HandleView>) {
+        let id = handle.id.clone().expect("registered handles have one");
+        let mut by_itself = false;
+        if matches!(fate, Fate::Await | Fate::Answer) {
+            let limit = handle.tool.definition.lifecycle.timeout;
+            let over = |status: &Status| {
+                status.is_stopped() || inquiry::is_stuck(&self.inner, handle, status)
+            };
+            // Whoever could answer a question has had the last word.
+            let _ = tokio::time::timeout(limit, handle.wait_until(over)).await;
+            by_itself = handle.is_stopped();
+            if !by_itself {
+                handle
+                    .end("aborted: did not stop after the turn's end")
+                    .await;
+            }
+        } else {
+            handle.end("aborted at the turn's end").await;
+        }
+        let view = match fate {
+            Fate::Abort => None,
+            Fate::Abandon => {
+                self.inner.notices.lock().withdraw(handle.number);
+                None
+            }
+            Fate::Answer => Some(show::show(&self.inner, handle, &id, View::New)),
+            Fate::Await => {
+                self.notice_result(handle, &id);
+                None
+            }
+        };
+        (id, by_itself, view)
+    }
+
+    /// Handles that stopped during the turn and were not read: what they came
+    /// to is told now, since nobody can read them after.
+    fn tell_results(&self) {
+        let handles = self.inner.registry.lock().all();
+        for handle in handles.iter().filter(|handle| handle.is_stopped()) {
+            let untold = {
+                let notices = self.inner.notices.lock();
+                let holds = |kind| notices.holds(handle.number, kind);
+                holds(NoticeKind::Success) || holds(NoticeKind::Failure)
+            };
+            if let Some(id) = handle.id.as_ref().filter(|_| untold) {
+                self.notice_result(handle, id);
+            }
+        }
+    }
+
+    /// The handle will not be readable in the next turn, so the notice carries
+    /// its result whole.
+    fn notice_result(&self, handle: &Arc<Handle>, id: &HandleId) {
+        let view = show::show(&self.inner, handle, id, View::New);
+        let (level, kind) = match view.error {
+            None => (NoticeLevel::Info, NoticeKind::Success),
+            Some(_) => (NoticeLevel::Error, NoticeKind::Failure),
+        };
+        let result = view.result.unwrap_or_default();
+        let mut text = format!("`{id}` stopped: {result}");
+        if let Some(content) = view.content {
+            text.push('\n');
+            text.push_str(&content);
+        }
+        let notice = notice::notice(handle, level, kind, text);
+        self.inner.push_notice(handle.number, notice);
+    }
+}
+
+fn policy(handle: &Handle) -> OnTurnEnd {
+    handle.tool.definition.lifecycle.on_turn_end
+}
+
+fn fate(handle: &Handle, decisions: Option<&BTreeMap<String, TurnEndDecision>>) -> Fate {
+    match policy(handle) {
+        OnTurnEnd::Abort => Fate::Abort,
+        OnTurnEnd::Await => Fate::Await,
+        OnTurnEnd::Inquire => {
+            let id = handle.id.as_ref().map_or("", HandleId::as_str);
+            match decisions.and_then(|decisions| decisions.get(id)) {
+                Some(TurnEndDecision::Wait) => Fate::Answer,
+                Some(TurnEndDecision::Abort) => Fate::Abandon,
+                None => Fate::Abort,
+            }
+        }
+    }
+}
+
+fn preview(handle: &Handle) -> Option<TurnEndHandle> {
+    Some(TurnEndHandle {
+        id: handle.id.clone()?,
+        tool: handle.tool.definition.name.clone(),
+        state: handle.status().state(),
+        elapsed_secs: (handle.began.elapsed().as_secs_f64() * 10.0).round() / 10.0,
+        output_preview: handle
+            .job()
+            .map_or_else(String::new, |job| job.preview(PREVIEW)),
+    })
+}

@@ -1,0 +1,393 @@
+//! `await`: wait for handles to stop, and for what they say or do.
+//!
+//! Start at [`Await::execute`]. Everything that may end the wait is a future
+//! in one set; whenever one resolves, [`Wait::is_over`] looks at the whole.
+
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use regex::Regex;
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use windlass_protocol::{
+    Arguments, AwaitReply, AwaitRequest, Condition, HandleId, HandleState, Matched, Parameters,
+    ReplyContent, ToolShape, View, WaitFor,
+};
+
+use crate::builtin::{BuiltinContext, BuiltinTool};
+use crate::catalogue::Catalogue;
+use crate::event::Status;
+use crate::executor::Since;
+use crate::handle::Handle;
+use crate::inquiry;
+use crate::refusal::Refusal;
+use crate::session::{Session, SessionInner};
+use crate::show;
+use crate::tool::{RunMode, RunPolicy, ToolDefinition};
+
+/// Nothing in the kernel tells when somebody listens, so a port is tried this
+/// often.
+const PORT_INTERVAL: Duration = Duration::from_millis(25);
+
+/// Waits for handles.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Await;
+
+impl Await {
+    /// The name it is called by.
+    pub const NAME: &str = "await";
+
+    /// How it is registered.
+    pub fn definition() -> ToolDefinition {
+        let ids =
+            |text: &str| json!({"type": "array", "items": {"type": "string"}, "description": text});
+        let condition = json!({
+            "type": "object",
+            "properties": {
+                "id": {"type": "string"},
+                "pattern": {"type": "string", "description": "Regex on a line of output since spawn or last apply"},
+                "new": {"type": "boolean", "description": "Later output only"},
+                "idle_secs": {"type": "number"},
+                "port": {"type": "integer"},
+                "waiting": {"type": "boolean"}
+            },
+            "required": ["id"]
+        });
+        let properties = [
+            ("any", ids("Handle IDs: until one has stopped")),
+            ("all", ids("Handle IDs: until every one has stopped")),
+            (
+                "until",
+                json!({
+                    "type": "array",
+                    "items": condition,
+                    "description": "Conditions that must all hold: id and one of pattern, idle_secs, port, waiting"
+                }),
+            ),
+            ("timeout_secs", json!({"type": "number"})),
+        ];
+        let parameters = Parameters {
+            properties: properties
+                .into_iter()
+                .map(|(name, schema)| (name.to_owned(), schema))
+                .collect(),
+            required: Vec::new(),
+            additional: false,
+        };
+        ToolDefinition {
+            summary: Some(
+                "Block until handles of any tools have stopped or conditions hold. \
+                 Works in the same batch as their spawn."
+                    .to_owned(),
+            ),
+            shape: ToolShape {
+                parameters,
+                ..ToolShape::default()
+            },
+            run: RunPolicy::starting(RunMode::Unattended),
+            ..ToolDefinition::new(Self::NAME)
+        }
+    }
+}
+
+#[async_trait]
+impl BuiltinTool for Await {
+    async fn execute(
+        &self,
+        arguments: &Arguments,
+        context: &BuiltinContext,
+    ) -> Result<ReplyContent, Refusal> {
+        let session = &context.session;
+        let request = read(arguments)?;
+        if request.ids().is_empty() {
+            return Err(Refusal::NothingToAwait(session.handles()));
+        }
+        let deadline = read_deadline(&request)?;
+        let mut wait = Wait::new(session, &request)?;
+        let timed_out = wait.run(deadline).await;
+        Ok(ReplyContent::Await(wait.reply(timed_out)))
+    }
+
+    fn is_offered(&self, catalogue: &Catalogue) -> bool {
+        catalogue
+            .all()
+            .any(|tool| !tool.definition.shape.actions.is_empty())
+    }
+}
+
+fn read(arguments: &Arguments) -> Result<AwaitRequest, Refusal> {
+    serde_json::from_value(Value::Object(arguments.clone()))
+        .map_err(|error| Refusal::Invalid(format!("await: {error}")))
+}
+
+fn read_deadline(request: &AwaitRequest) -> Result<Option<Duration>, Refusal> {
+    let Some(seconds) = request.timeout_secs else {
+        return Ok(None);
+    };
+    Duration::try_from_secs_f64(seconds).map(Some).map_err(|_| {
+        Refusal::Invalid("`timeout_secs` must be a number of seconds from 0 on".into())
+    })
+}
+
+/// Something that may end the wait.
+enum Progress {
+    /// The handle of this place stopped, or waits for what only the caller
+    /// can give.
+    Changed(usize),
+    /// A condition was decided: it holds, or its handle stopped first.
+    Decided(usize, Decision),
+}
+
+/// What became of a condition.
+#[derive(Clone, PartialEq)]
+enum Decision {
+    /// It may still come to hold.
+    Open,
+    /// It holds.
+    Met(Matched),
+    /// Its handle stopped first.
+    Unmet,
+}
+
+struct Wait {
+    session: Arc<SessionInner>,
+    handles: Vec<(HandleId, Arc<Handle>)>,
+    any: Vec<Arc<Handle>>,
+    all: Vec<Arc<Handle>>,
+    conditions: Vec<Condition>,
+    decided: Vec<Decision>,
+    progress: FuturesUnordered<BoxFuture<'static, Progress>>,
+}
+
+impl Wait {
+    fn new(session: &Session, request: &AwaitRequest) -> Result<Self, Refusal> {
+        let inner = Arc::clone(&session.inner);
+        let mut handles = Vec::new();
+        for id in request.ids() {
+            let handle = inner.lookup(id)?;
+            let id = handle.id.clone().expect("what is found by id has one");
+            handles.push((id, handle));
+        }
+        let find = |ids: &[String]| -> Result<Vec<Arc<Handle>>, Refusal> {
+            ids.iter().map(|id| inner.lookup(id)).collect()
+        };
+        let wait = Self {
+            any: find(&request.any)?,
+            all: find(&request.all)?,
+            conditions: request.until.clone(),
+            decided: vec![Decision::Open; request.until.len()],
+            progress: FuturesUnordered::new(),
+            session: inner,
+            handles,
+        };
+        for place in 0..wait.handles.len() {
+            wait.watch(place);
+        }
+        for (index, condition) in wait.conditions.iter().enumerate() {
+            let future = wait.decide(condition)?;
+            let decided = async move { Progress::Decided(index, future.await) };
+            wait.progress.push(decided.boxed());
+        }
+        Ok(wait)
+    }
+
+    /// Waits until it is over; gives whether the time was up first.
+    async fn run(&mut self, limit: Option<Duration>) -> bool {
+        let expired = async {
+            match limit {
+                Some(limit) => tokio::time::sleep(limit).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::pin!(expired);
+        let mut changed = Vec::new();
+        loop {
+            // Everything that is known already counts at once.
+            while let Some(Some(progress)) = self.progress.next().now_or_never() {
+                changed.extend(self.note(progress));
+            }
+            if self.is_over() {
+                return false;
+            }
+            // What was stuck may have been answered in between.
+            for place in changed.drain(..) {
+                if !self.handles[place].1.is_stopped() {
+                    self.watch(place);
+                }
+            }
+            tokio::select! {
+                biased;
+                progress = self.progress.next() => match progress {
+                    Some(progress) => changed.extend(self.note(progress)),
+                    None => return false,
+                },
+                () = &mut expired => return true,
+            }
+        }
+    }
+
+    /// Takes in progress; gives the place of a handle that changed.
+    fn note(&mut self, progress: Progress) -> Option<usize> {
+        match progress {
+            Progress::Changed(place) => return Some(place),
+            Progress::Decided(index, decision) => self.decided[index] = decision,
+        }
+        None
+    }
+
+    fn watch(&self, place: usize) {
+        let session = Arc::clone(&self.session);
+        let handle = Arc::clone(&self.handles[place].1);
+        let changed = async move {
+            changed(session, handle).await;
+            Progress::Changed(place)
+        };
+        self.progress.push(changed.boxed());
+    }
+
+    fn is_over(&self) -> bool {
+        let stopped = |handle: &Arc<Handle>| handle.is_stopped();
+        let met = self.all.iter().all(stopped)
+            && (self.any.is_empty() || self.any.iter().any(stopped))
+            && self
+                .decided
+                .iter()
+                .all(|decided| matches!(decided, Decision::Met(_)));
+        let unmet = self.decided.contains(&Decision::Unmet);
+        let stuck = self
+            .handles
+            .iter()
+            .any(|(_, handle)| inquiry::is_stuck(&self.session, handle, &handle.status()));
+        met || unmet || stuck
+    }
+
+    fn reply(&self, timed_out: bool) -> AwaitReply {
+        let mut reply = AwaitReply {
+            timed_out,
+            ..AwaitReply::default()
+        };
+        for (id, handle) in &self.handles {
+            let shown = show::outline(&self.session, handle, id);
+            if shown.state == HandleState::Stopped {
+                let shown = show::show(&self.session, handle, id, View::New);
+                reply.completed.push(shown);
+            } else {
+                reply.pending.push(shown);
+            }
+        }
+        for (condition, decided) in self.conditions.iter().zip(&self.decided) {
+            match decided {
+                Decision::Met(matched) => reply.matched.push(matched.clone()),
+                Decision::Unmet => reply.unmet.push(condition.clone()),
+                Decision::Open => {}
+            }
+        }
+        reply
+    }
+
+    /// Resolves when the condition holds, to `None` when its handle stops
+    /// first.
+    fn decide(&self, condition: &Condition) -> Result<BoxFuture<'static, Decision>, Refusal> {
+        let until = condition.read()?;
+        let handle = self.session.lookup(&until.id)?;
+        let condition = condition.clone();
+        let met = match until.wait_for {
+            WaitFor::Pattern { pattern, new } => {
+                let regex = Regex::new(&pattern)
+                    .map_err(|error| Refusal::Invalid(format!("pattern `{pattern}`: {error}")))?;
+                let since = if new { Since::Now } else { Since::LastInput };
+                find_line(handle, regex, since).boxed()
+            }
+            WaitFor::Idle(seconds) => {
+                let idle = idle(Arc::clone(&handle), Duration::from_secs_f64(seconds));
+                unless_stopped(handle, idle).boxed()
+            }
+            WaitFor::Port(port) => unless_stopped(handle, accepts(port)).boxed(),
+            WaitFor::Waiting => {
+                let waiting = waiting(Arc::clone(&handle));
+                unless_stopped(handle, waiting).boxed()
+            }
+        };
+        Ok(met
+            .map(|met| match met {
+                Met::Yes(line) => Decision::Met(Matched { condition, line }),
+                Met::No => Decision::Unmet,
+            })
+            .boxed())
+    }
+}
+
+async fn changed(session: Arc<SessionInner>, handle: Arc<Handle>) {
+    handle
+        .wait_until(|status| status.is_stopped() || inquiry::is_stuck(&session, &handle, status))
+        .await;
+}
+
+/// What a condition came to, with a line where there is one.
+enum Met {
+    Yes(Option<String>),
+    No,
+}
+
+async fn unless_stopped(handle: Arc<Handle>, condition: impl Future<Output = ()>) -> Met {
+    tokio::select! {
+        biased;
+        () = condition => Met::Yes(None),
+        _ = handle.wait_until(Status::is_stopped) => Met::No,
+    }
+}
+
+async fn find_line(handle: Arc<Handle>, regex: Regex, since: Since) -> Met {
+    handle
+        .wait_until(|status| !matches!(status, Status::Pending))
+        .await;
+    let Some(job) = handle.job() else {
+        return Met::No;
+    };
+    match job.find(regex, since).await {
+        Some(line) => Met::Yes(Some(line)),
+        None => Met::No,
+    }
+}
+
+async fn idle(handle: Arc<Handle>, quiet: Duration) {
+    handle
+        .wait_until(|status| !matches!(status, Status::Pending))
+        .await;
+    let Some(job) = handle.job() else {
+        return std::future::pending().await;
+    };
+    loop {
+        let due = job.last_output() + quiet;
+        tokio::time::sleep_until(due.into()).await;
+        if job.last_output() + quiet <= due {
+            return;
+        }
+    }
+}
+
+async fn accepts(port: u16) {
+    let addresses: [SocketAddr; 2] = [
+        (Ipv4Addr::LOCALHOST, port).into(),
+        (Ipv6Addr::LOCALHOST, port).into(),
+    ];
+    loop {
+        for address in addresses {
+            if TcpStream::connect(address).await.is_ok() {
+                return;
+            }
+        }
+        tokio::time::sleep(PORT_INTERVAL).await;
+    }
+}
+
+async fn waiting(handle: Arc<Handle>) {
+    handle
+        .wait_until(|status| matches!(status, Status::Waiting { .. }))
+        .await;
+}

@@ -1,0 +1,144 @@
+//! Which tools an assistant is shown, what can be registered, and what
+//! `describe_tools` says.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use windlass_protocol::{Examples, Parameters, ToolShape};
+use windlass_runtime::{Await, Catalogue, DescribeTools, RegisterError, ToolDefinition};
+use windlass_testing::{Scripted, lasting};
+
+use crate::support::{NOBODY, Stage};
+
+fn offered(tools: impl IntoIterator<Item = ToolDefinition>) -> Vec<String> {
+    let mut catalogue = Catalogue::new();
+    for tool in tools {
+        catalogue
+            .register(tool, Scripted::new().executor())
+            .unwrap();
+    }
+    catalogue
+        .register_builtin(Await::definition(), Arc::new(Await))
+        .unwrap();
+    catalogue
+        .register_builtin(DescribeTools::definition(), Arc::new(DescribeTools))
+        .unwrap();
+    catalogue
+        .offered()
+        .map(|tool| tool.definition().name.clone())
+        .collect()
+}
+
+fn documented(mut tool: ToolDefinition) -> ToolDefinition {
+    tool.description = Some("In detail.".into());
+    tool
+}
+
+#[test]
+fn await_is_offered_only_when_a_tool_can_last() {
+    assert_eq!(offered([ToolDefinition::new("plain")]), ["plain"]);
+    assert_eq!(offered([lasting("tool")]), ["tool", "await"]);
+}
+
+#[test]
+fn describe_tools_is_offered_only_when_there_is_documentation() {
+    assert_eq!(
+        offered([documented(ToolDefinition::new("plain"))]),
+        ["plain", "describe_tools"]
+    );
+    let mut with_examples = ToolDefinition::new("plain");
+    with_examples.examples = Some(Examples::Text("plain {}".into()));
+    assert_eq!(offered([with_examples]), ["plain", "describe_tools"]);
+    let mut with_summary = ToolDefinition::new("plain");
+    with_summary.summary = Some("A line.".into());
+    assert_eq!(offered([with_summary]), ["plain"]);
+}
+
+#[test]
+fn what_providers_would_not_take_cannot_be_registered() {
+    let mut catalogue = Catalogue::new();
+    let mut register = |tool: ToolDefinition| catalogue.register(tool, Scripted::new().executor());
+    for name in ["", "1st", "a b", "-a", "ä", &"a".repeat(49)] {
+        let error = register(ToolDefinition::new(name)).unwrap_err();
+        assert_eq!(error, RegisterError::BadName(name.to_owned()));
+    }
+    register(ToolDefinition::new("a".repeat(48))).unwrap();
+    register(ToolDefinition::new("_a-1")).unwrap();
+    let twice = register(ToolDefinition::new("_a-1")).unwrap_err();
+    assert_eq!(
+        twice.to_string(),
+        "there are two tools named `_a-1`; rename one of them"
+    );
+}
+
+#[test]
+fn parameters_of_a_lasting_tool_may_not_take_the_names_of_every_handle() {
+    for name in ToolShape::RESERVED {
+        let with = |mut tool: ToolDefinition| {
+            tool.shape
+                .parameters
+                .properties
+                .insert(name.to_owned(), json!({}));
+            Catalogue::new().register(tool, Scripted::new().executor())
+        };
+        assert_eq!(
+            with(lasting("tool")).unwrap_err().to_string(),
+            format!("tool `tool` can last, so its parameter may not be called `{name}`; rename it")
+        );
+        with(ToolDefinition::new("plain")).unwrap();
+    }
+}
+
+#[test]
+fn parameters_must_be_json_schema() {
+    let mut tool = ToolDefinition::new("tool");
+    tool.shape.parameters = Parameters {
+        properties: [("x".to_owned(), json!({"type": "strang"}))]
+            .into_iter()
+            .collect(),
+        ..Parameters::default()
+    };
+    let error = Catalogue::new()
+        .register(tool, Scripted::new().executor())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.starts_with("the parameters of tool `tool` are not a JSON Schema: "),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn describe_tools_tells_what_the_schemas_leave_out() {
+    let stage = Stage::with(NOBODY, |setup| {
+        setup.tool.summary = Some("Works.".into());
+        setup.tool.description = Some("In detail.\n".into());
+        setup.tool.examples = Some(Examples::List(vec![json!("tool {}"), json!({"path": "x"})]));
+        setup.other.examples = Some(Examples::Text("other {}".into()));
+    });
+    assert_eq!(
+        stage
+            .run([("describe_tools", json!({"tools": ["tool", "other"]}))])
+            .await,
+        "c1 # tool\n\nWorks.\n\nIn detail.\n\nExamples:\n- tool {}\n- {\"path\":\"x\"}\n\n\
+         # other\n\nExamples:\nother {}"
+    );
+}
+
+#[tokio::test]
+async fn describe_tools_says_what_it_needs() {
+    let stage = Stage::with(NOBODY, |setup| setup.tool = documented(setup.tool.clone()));
+    let check = async |arguments, refusal: &str| {
+        assert_eq!(
+            stage.run([("describe_tools", arguments)]).await,
+            format!("c1 ! {refusal}")
+        );
+    };
+    check(json!({}), "missing `tools`").await;
+    check(json!({"tools": []}), "`tools`: [] has less than 1 item").await;
+    check(
+        json!({"tools": ["tol"]}),
+        "there is no tool `tol`; the tools are tool, other, await, describe_tools",
+    )
+    .await;
+}

@@ -1,0 +1,375 @@
+//! Asking before something runs.
+
+use serde_json::json;
+use windlass_protocol::{Arguments, HandleAction, Parameters, PermissionReply};
+use windlass_runtime::{PermissionDecision, RunMode, RunPolicy, SessionEvent, Subject};
+
+use crate::support::{Cast, NOBODY, PERSON, Stage};
+
+fn asking(cast: Cast, mode: RunMode) -> Stage {
+    let stage = Stage::with(cast, |setup| {
+        setup.tool.run = RunPolicy::starting(mode);
+    });
+    stage.tool.opening(|job| job.end_saying("ran"));
+    stage
+}
+
+#[tokio::test]
+async fn an_unattended_tool_runs_without_asking() {
+    let stage = asking(PERSON, RunMode::Unattended);
+    assert_eq!(stage.run([("tool", json!({}))]).await, "c1 ran");
+}
+
+#[tokio::test]
+async fn a_tool_is_asked_about_unless_said() {
+    assert_eq!(
+        windlass_runtime::ToolDefinition::new("x").run,
+        RunPolicy::starting(RunMode::Ask)
+    );
+    for (action, mode) in [
+        (None, RunMode::Ask),
+        (Some(HandleAction::Spawn), RunMode::Ask),
+        (Some(HandleAction::Fetch), RunMode::Unattended),
+        (Some(HandleAction::Apply), RunMode::Unattended),
+        (Some(HandleAction::Abort), RunMode::Unattended),
+    ] {
+        assert_eq!(RunPolicy::default().mode(action), mode);
+    }
+}
+
+#[tokio::test]
+async fn a_request_says_what_would_be_done() {
+    let stage = asking(PERSON, RunMode::Ask);
+    stage.tool.subject(|args| Subject {
+        permission: "tool".into(),
+        patterns: vec![format!("open {}", args["path"].as_str().unwrap())],
+        always: vec!["open *".into()],
+        exact: false,
+    });
+    let running = stage.go([("tool", json!({"path": "x"}))]);
+    let prompt = stage.person.next_permission().await;
+    let request = &prompt.asked;
+    assert_eq!(request.session_id, *stage.session.id());
+    assert_eq!(request.permission, "tool");
+    assert_eq!(request.patterns, ["open x"]);
+    assert_eq!(request.always, ["open *"]);
+    assert_eq!(request.tool.as_ref().unwrap().call_id, "c1");
+    assert_eq!(
+        json!(request.metadata),
+        json!({"tool": "tool", "arguments": {"path": "x"}})
+    );
+    prompt.once();
+    assert_eq!(running.await.unwrap(), "c1 ran");
+}
+
+#[tokio::test]
+async fn once_is_once() {
+    let stage = asking(PERSON, RunMode::Ask);
+    for _ in 0..2 {
+        let running = stage.go([("tool", json!({}))]);
+        stage.person.next_permission().await.once();
+        assert_eq!(running.await.unwrap(), "c1 ran");
+    }
+}
+
+#[tokio::test]
+async fn always_covers_what_its_patterns_cover_and_no_more() {
+    let stage = asking(PERSON, RunMode::Ask);
+    stage.tool.subject(|args| Subject {
+        permission: "tool".into(),
+        patterns: vec![args["run"].as_str().unwrap().into()],
+        always: vec!["git status *".into()],
+        exact: false,
+    });
+    let running = stage.go([("tool", json!({"run": "git status"}))]);
+    stage.person.next_permission().await.always();
+    running.await.unwrap();
+    for covered in ["git status", "git status -s"] {
+        assert_eq!(
+            stage.run([("tool", json!({"run": covered}))]).await,
+            "c1 ran"
+        );
+    }
+    for other in ["git push", "git statusquo", "rm git status"] {
+        let running = stage.go([("tool", json!({"run": other}))]);
+        stage.person.next_permission().await.reject(None);
+        assert_eq!(
+            running.await.unwrap(),
+            "c1 ! the user rejected `tool`; nothing has run"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_rejection_carries_the_persons_words_and_nothing_runs() {
+    let stage = asking(PERSON, RunMode::Ask);
+    let running = stage.go([("tool", json!({}))]);
+    stage
+        .person
+        .next_permission()
+        .await
+        .reject(Some("use cargo instead"));
+    assert_eq!(
+        running.await.unwrap(),
+        "c1 ! the user rejected `tool`: use cargo instead"
+    );
+    assert!(stage.tool.started().is_empty());
+}
+
+#[tokio::test]
+async fn a_rejected_spawn_is_told_once_and_its_id_is_free_again() {
+    let stage = asking(PERSON, RunMode::Ask);
+    let spawn = || [("tool", json!({"action": "spawn", "id": "a"}))];
+    let running = stage.go(spawn());
+    stage.person.next_permission().await.reject(None);
+    assert_eq!(
+        running.await.unwrap(),
+        "c1 ! the user rejected `tool`; nothing has run"
+    );
+    assert_eq!(
+        stage
+            .run([("tool", json!({"action": "fetch", "id": "a"}))])
+            .await,
+        r#"c1 {"id":"a","state":"stopped","result":"the user rejected `tool`; nothing has run","error":{"transient":false}}"#
+    );
+    let running = stage.go(spawn());
+    stage.person.next_permission().await.once();
+    assert_eq!(
+        running.await.unwrap(),
+        r#"c1 {"id":"a","state":"stopped","result":"ran"}"#
+    );
+}
+
+#[tokio::test]
+async fn nobody_to_ask_is_a_refusal_that_says_how_to_allow_it() {
+    let why = "`tool` needs permission and nobody can be asked; \
+               set `run = \"unattended\"` under [conversation.tools.tool] to allow it";
+    let stage = asking(NOBODY, RunMode::Ask);
+    assert_eq!(
+        stage.run([("tool", json!({}))]).await,
+        format!("c1 ! {why}")
+    );
+    let stage = asking(PERSON, RunMode::Ask);
+    let running = stage.go([("tool", json!({"action": "spawn", "id": "a"}))]);
+    stage.person.next_permission().await.decline();
+    assert_eq!(running.await.unwrap(), format!("c1 ! {why}"));
+    assert!(stage.tool.started().is_empty());
+}
+
+#[tokio::test]
+async fn a_trusted_session_asks_nobody() {
+    let stage = Stage::with(NOBODY, |setup| {
+        setup.tool.run = RunPolicy::default();
+        setup.options.trusted = true;
+    });
+    stage.tool.opening(|job| job.end_saying("ran"));
+    assert_eq!(stage.run([("tool", json!({}))]).await, "c1 ran");
+}
+
+#[tokio::test]
+async fn a_skipped_tool_does_not_run_and_that_is_no_error() {
+    let stage = Stage::with(NOBODY, |setup| {
+        setup.tool.run = RunPolicy::starting(RunMode::Skip);
+    });
+    assert_eq!(
+        stage
+            .run([
+                ("tool", json!({})),
+                ("tool", json!({"action": "spawn", "id": "a"}))
+            ])
+            .await,
+        "c1 skipped: `tool` is set not to run\nc2 skipped: `tool` is set not to run"
+    );
+    assert!(stage.tool.started().is_empty());
+}
+
+#[tokio::test]
+async fn every_action_has_a_mode_of_its_own() {
+    let stage = Stage::with(PERSON, |setup| {
+        setup.tool.run = RunPolicy {
+            one_shot: RunMode::Skip,
+            spawn: RunMode::Unattended,
+            fetch: RunMode::Skip,
+            apply: RunMode::Ask,
+            abort: RunMode::Ask,
+        };
+    });
+    let running = stage.go([
+        ("tool", json!({"action": "spawn", "id": "a"})),
+        ("tool", json!({"action": "fetch", "id": "a"})),
+        ("tool", json!({"action": "apply", "id": "a", "input": "x"})),
+        ("tool", json!({"action": "abort", "id": "a"})),
+        ("tool", json!({})),
+    ]);
+    let apply = stage.person.next_permission().await;
+    assert_eq!(
+        json!(apply.asked.metadata),
+        json!({"tool": "tool", "action": "apply", "arguments": {"input": "x"}})
+    );
+    apply.reject(None);
+    let abort = stage.person.next_permission().await;
+    assert_eq!(abort.asked.metadata["action"], json!("abort"));
+    abort.reject(None);
+    assert_eq!(
+        running.await.unwrap(),
+        "c1 {\"id\":\"a\",\"state\":\"running\"}\n\
+         c2 skipped: `tool` is set not to run\n\
+         c3 ! the user rejected `tool`; nothing has run\n\
+         c4 ! the user rejected `tool`; nothing has run\n\
+         c5 skipped: `tool` is set not to run"
+    );
+    let job = stage.tool.next().await;
+    assert!(job.inputs().is_empty() && job.aborts().is_empty());
+}
+
+fn edited(arguments: serde_json::Value) -> PermissionDecision {
+    let arguments: Arguments = serde_json::from_value(arguments).unwrap();
+    PermissionDecision {
+        reply: PermissionReply::Once,
+        message: None,
+        arguments: Some(arguments),
+    }
+}
+
+#[tokio::test]
+async fn a_person_may_edit_the_arguments() {
+    let stage = asking(PERSON, RunMode::Edit);
+    let running = stage.go([("tool", json!({"path": "x"}))]);
+    let prompt = stage.person.next_permission().await;
+    assert_eq!(prompt.asked.metadata["edit"], json!(true));
+    prompt.reply(edited(json!({"path": "y"})));
+    assert_eq!(running.await.unwrap(), "c1 ran");
+    assert_eq!(json!(stage.tool.next().await.args()), json!({"path": "y"}));
+}
+
+#[tokio::test]
+async fn edited_arguments_are_checked() {
+    let stage = Stage::with(PERSON, |setup| {
+        setup.tool.run = RunPolicy::starting(RunMode::Edit);
+        setup.tool.shape.parameters = Parameters {
+            properties: [("path".to_owned(), json!({"type": "string"}))]
+                .into_iter()
+                .collect(),
+            required: vec!["path".into()],
+            additional: false,
+        };
+    });
+    for (edit, refusal) in [
+        (
+            json!({"path": 1}),
+            r#"c1 ! `path`: 1 is not of type "string""#,
+        ),
+        (json!({}), r#"c1 ! "path" is a required property"#),
+    ] {
+        let running = stage.go([("tool", json!({"path": "x"}))]);
+        stage.person.next_permission().await.reply(edited(edit));
+        assert_eq!(running.await.unwrap(), refusal);
+    }
+    assert!(stage.tool.started().is_empty());
+}
+
+#[tokio::test]
+async fn a_person_may_edit_what_is_typed() {
+    let stage = Stage::with(PERSON, |setup| setup.tool.run.apply = RunMode::Edit);
+    stage
+        .run([("tool", json!({"action": "spawn", "id": "a"}))])
+        .await;
+    let running = stage.go([(
+        "tool",
+        json!({"action": "apply", "id": "a", "input": "rm -r /"}),
+    )]);
+    let prompt = stage.person.next_permission().await;
+    prompt.reply(edited(json!({"input": "ls", "keys": ["ctrl-d"]})));
+    running.await.unwrap();
+    let inputs = stage.tool.next().await.inputs();
+    assert_eq!(inputs[0].input, Some(json!("ls")));
+    assert_eq!(inputs[0].keys, ["ctrl-d"]);
+}
+
+#[tokio::test]
+async fn aborting_a_pending_handle_withdraws_the_request_and_the_journal_says_so() {
+    let stage = asking(PERSON, RunMode::Ask);
+    let running = stage.go([("tool", json!({"action": "spawn", "id": "a"}))]);
+    let prompt = stage.person.next_permission().await;
+    assert_eq!(
+        stage
+            .run([("await", json!({"all": ["a"], "timeout_secs": 0}))])
+            .await,
+        r#"c1 {"completed":[],"pending":[{"id":"a","state":"pending"}],"timed_out":true}"#
+    );
+    let id = prompt.asked.id.clone();
+    let aborted = r#"{"id":"a","state":"stopped","result":"aborted by the assistant","error":{"transient":false}"#;
+    assert_eq!(
+        stage
+            .run([("tool", json!({"action": "abort", "id": "a"}))])
+            .await,
+        format!("c1 {aborted},\"ended\":0}}")
+    );
+    assert_eq!(running.await.unwrap(), format!("c1 {aborted}}}"));
+    prompt.withdrawn().await;
+    let withdrawn = SessionEvent::PermissionReplied { id, reply: None };
+    assert!(stage.events().await.contains(&withdrawn));
+    assert!(stage.tool.started().is_empty());
+    assert_eq!(stage.notices(), "");
+}
+
+#[tokio::test]
+async fn the_journal_tells_each_request_and_its_reply() {
+    let stage = asking(PERSON, RunMode::Ask);
+    let running = stage.go([("tool", json!({}))]);
+    let prompt = stage.person.next_permission().await;
+    let request = prompt.asked.clone();
+    prompt.always();
+    running.await.unwrap();
+    let events = stage.events().await;
+    assert_eq!(
+        events[0],
+        SessionEvent::PermissionAsked(request.clone().into())
+    );
+    let replied = SessionEvent::PermissionReplied {
+        id: request.id,
+        reply: Some(PermissionReply::Always),
+    };
+    assert_eq!(events[1], replied);
+}
+
+#[tokio::test]
+async fn an_abort_while_a_tool_is_being_started_leaves_nothing_running() {
+    let stage = Stage::new();
+    stage.tool.hold();
+    let running = stage.go([("tool", json!({"action": "spawn", "id": "a"}))]);
+    stage.tool.attempted(1).await;
+    let aborted = stage
+        .run([("tool", json!({"action": "abort", "id": "a"}))])
+        .await;
+    assert!(
+        aborted.contains(r#""result":"aborted by the assistant""#),
+        "{aborted}"
+    );
+    running.await.unwrap();
+    stage.tool.release();
+    assert!(
+        stage
+            .tool
+            .started()
+            .iter()
+            .all(windlass_testing::ScriptedJob::has_ended)
+    );
+}
+
+#[tokio::test]
+async fn an_abort_in_the_batch_of_its_spawn_waits_for_the_spawns_reply() {
+    let stage = Stage::with(PERSON, |setup| {
+        setup.tool.run = RunPolicy::starting(RunMode::Ask);
+    });
+    let running = stage.go([
+        ("tool", json!({"action": "spawn", "id": "a"})),
+        ("tool", json!({"action": "abort", "id": "a"})),
+    ]);
+    stage.person.next_permission().await.once();
+    assert_eq!(
+        running.await.unwrap(),
+        r#"c1 {"id":"a","state":"running"}
+c2 {"id":"a","state":"stopped","result":"aborted by the assistant","error":{"transient":false},"ended":1}"#
+    );
+}

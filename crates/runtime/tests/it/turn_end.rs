@@ -1,0 +1,240 @@
+//! What becomes of handles when the turn ends.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::time::Instant;
+use windlass_protocol::{HandleId, HandleState, TurnEndDecision, TurnEndHandle};
+use windlass_runtime::{Lifecycle, OnTurnEnd, SessionEvent};
+use windlass_testing::question;
+
+use crate::support::{Cast, INQUIRER, NOBODY, Stage};
+
+/// Handles `a` and `b` of a tool with this policy run.
+async fn running(cast: Cast, on_turn_end: OnTurnEnd) -> Stage {
+    let stage = Stage::with(cast, |setup| {
+        setup.tool.lifecycle = Lifecycle {
+            on_turn_end,
+            timeout: Duration::from_secs(30),
+        };
+    });
+    for id in ["a", "b"] {
+        stage
+            .run([("tool", json!({"action": "spawn", "id": id}))])
+            .await;
+    }
+    stage
+}
+
+impl Stage {
+    async fn end_turn(&self) -> String {
+        serde_json::to_string(&self.session.end_turn().await).unwrap()
+    }
+}
+
+#[tokio::test]
+async fn inquire_is_the_policy_unless_said_and_waits_five_minutes() {
+    let lifecycle = Lifecycle::default();
+    assert_eq!(lifecycle.on_turn_end, OnTurnEnd::Inquire);
+    assert_eq!(lifecycle.timeout.as_secs(), 300);
+}
+
+#[tokio::test]
+async fn a_turn_without_handles_just_ends() {
+    let stage = Stage::with(INQUIRER, |_| {});
+    assert_eq!(stage.end_turn().await, r#"{"ended":[],"awaited":[]}"#);
+    assert_eq!(stage.events().await, [SessionEvent::TurnEnded]);
+}
+
+#[tokio::test]
+async fn abort_ends_them_and_the_next_turn_is_told() {
+    let stage = running(NOBODY, OnTurnEnd::Abort).await;
+    assert_eq!(
+        stage.end_turn().await,
+        r#"{"ended":["a","b"],"awaited":[]}"#
+    );
+    assert!(
+        stage
+            .tool
+            .started()
+            .iter()
+            .all(|job| job.aborts().len() == 1)
+    );
+    assert!(stage.session.handles().is_empty());
+    assert_eq!(
+        stage.notices(),
+        "notice error failure: `a` stopped: aborted at the turn's end\n\
+         notice error failure: `b` stopped: aborted at the turn's end"
+    );
+}
+
+#[tokio::test]
+async fn what_stopped_unread_is_told_with_its_result_since_nobody_can_read_it_after() {
+    let stage = running(NOBODY, OnTurnEnd::Abort).await;
+    let job = stage.tool.job("a").unwrap();
+    job.write("42 passed\n");
+    job.end();
+    stage.end_turn().await;
+    assert_eq!(
+        stage.notices(),
+        "notice info success: `a` stopped: 42 passed\n\n\
+         notice error failure: `b` stopped: aborted at the turn's end"
+    );
+}
+
+#[tokio::test]
+async fn inquire_is_abort_where_nobody_can_be_asked() {
+    let stage = running(NOBODY, OnTurnEnd::Inquire).await;
+    assert_eq!(
+        stage.end_turn().await,
+        r#"{"ended":["a","b"],"awaited":[]}"#
+    );
+    let stage = running(INQUIRER, OnTurnEnd::Inquire).await;
+    let session = stage.session.clone();
+    let ending = tokio::spawn(async move { session.end_turn().await });
+    stage.inquirer.next_inquiry().await.decline();
+    assert_eq!(ending.await.unwrap().ended.len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn await_waits_and_gives_the_results_as_notices() {
+    let stage = running(NOBODY, OnTurnEnd::Await).await;
+    let session = stage.session.clone();
+    let ending = tokio::spawn(async move { session.end_turn().await });
+    // The clock moves on only when everyone waits.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let a = stage.tool.job("a").unwrap();
+    let b = stage.tool.job("b").unwrap();
+    a.write("all of it");
+    a.end();
+    b.write("half of it");
+    b.fail("broke");
+    let report = ending.await.unwrap();
+    assert_eq!(json!(report), json!({"ended": [], "awaited": ["a", "b"]}));
+    assert_eq!(
+        stage.notices(),
+        "notice info success: `a` stopped: all of it\n\
+         notice error failure: `b` stopped: broke\nhalf of it"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn waiting_ends_with_the_timeout() {
+    let stage = running(NOBODY, OnTurnEnd::Await).await;
+    let began = Instant::now();
+    stage.tool.job("b").unwrap().end_saying("in time");
+    assert_eq!(stage.end_turn().await, r#"{"ended":["a"],"awaited":[]}"#);
+    assert_eq!(began.elapsed().as_secs(), 30);
+    let notices = stage.notices();
+    assert!(
+        notices.contains(
+            "notice error failure: `a` stopped: aborted: did not stop after the turn's end"
+        ),
+        "{notices}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_waits_for_an_answer_that_cannot_come() {
+    let stage = running(NOBODY, OnTurnEnd::Await).await;
+    stage.tool.job("a").unwrap().ask(question("q", "Really?"));
+    stage.tool.job("b").unwrap().end();
+    let began = Instant::now();
+    assert_eq!(stage.end_turn().await, r#"{"ended":["a"],"awaited":[]}"#);
+    assert_eq!(began.elapsed().as_secs(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_assistant_decides_handle_by_handle() {
+    let stage = running(INQUIRER, OnTurnEnd::Inquire).await;
+    let a = stage.tool.job("a").unwrap();
+    a.write(&"x".repeat(500));
+    a.write("the end");
+    stage.tool.job("b").unwrap().ask(question("q", "Really?"));
+    tokio::time::advance(Duration::from_millis(2540)).await;
+    let session = stage.session.clone();
+    let ending = tokio::spawn(async move { session.end_turn().await });
+    let inquiry = stage.inquirer.next_inquiry().await;
+    let expected = [
+        TurnEndHandle {
+            id: HandleId::new("a").unwrap(),
+            tool: "tool".into(),
+            state: HandleState::Running,
+            elapsed_secs: 2.5,
+            output_preview: format!("{}the end", "x".repeat(393)),
+        },
+        TurnEndHandle {
+            id: HandleId::new("b").unwrap(),
+            tool: "tool".into(),
+            state: HandleState::Waiting,
+            elapsed_secs: 2.5,
+            output_preview: String::new(),
+        },
+    ];
+    assert_eq!(inquiry.asked, expected);
+    inquiry.reply(BTreeMap::from([
+        ("a".to_owned(), TurnEndDecision::Wait),
+        ("b".to_owned(), TurnEndDecision::Abort),
+    ]));
+    stage.tool.job("b").unwrap().ended().await;
+    a.end_saying("worth it");
+    let report = ending.await.unwrap();
+    assert_eq!(json!(report.ended), json!(["b"]));
+    assert_eq!(json!(report.awaited), json!(["a"]));
+    assert_eq!(report.results.len(), 1);
+    assert_eq!(report.results[0].result.as_deref(), Some("worth it"));
+    assert_eq!(stage.notices(), "", "everything is known to the assistant");
+}
+
+#[tokio::test]
+async fn a_handle_without_a_decision_is_ended_and_told() {
+    let stage = running(INQUIRER, OnTurnEnd::Inquire).await;
+    let session = stage.session.clone();
+    let ending = tokio::spawn(async move { session.end_turn().await });
+    let inquiry = stage.inquirer.next_inquiry().await;
+    inquiry.reply(BTreeMap::from([("a".to_owned(), TurnEndDecision::Abort)]));
+    assert_eq!(json!(ending.await.unwrap().ended), json!(["a", "b"]));
+    assert_eq!(
+        stage.notices(),
+        "notice error failure: `b` stopped: aborted at the turn's end"
+    );
+}
+
+#[tokio::test]
+async fn stopped_handles_can_no_longer_be_read() {
+    let stage = running(NOBODY, OnTurnEnd::Abort).await;
+    stage.tool.job("a").unwrap().end();
+    stage
+        .run([("tool", json!({"action": "fetch", "id": "a"}))])
+        .await;
+    stage.end_turn().await;
+    stage.session.take_notices();
+    assert_eq!(
+        stage
+            .run([("tool", json!({"action": "fetch", "id": "a"}))])
+            .await,
+        "c1 ! Handle `a` not found"
+    );
+    assert!(
+        stage
+            .tool
+            .started()
+            .iter()
+            .all(windlass_testing::ScriptedJob::is_dropped)
+    );
+}
+
+#[tokio::test]
+async fn where_turns_end_more_stopped_handles_are_kept() {
+    let stage = Stage::new();
+    stage.tool.opening(windlass_testing::ScriptedJob::end);
+    stage.end_turn().await;
+    for number in 0..70 {
+        let id = format!("h{number}");
+        stage
+            .run([("tool", json!({"action": "spawn", "id": id}))])
+            .await;
+    }
+    assert_eq!(stage.session.handles().len(), 70);
+}

@@ -1,0 +1,135 @@
+//! The journal's wake-ups under every interleaving of its threads.
+//!
+//! This takes the source of the feed itself and puts loom's lock in place of
+//! the real one. A wake-up that could be lost shows as a deadlock. What a
+//! handle's status wakes is tokio's `watch`, which is checked there.
+
+#[path = "../src/feed.rs"]
+mod feed;
+
+mod sync {
+    /// loom's mutex with the face of `parking_lot`'s.
+    #[derive(Debug)]
+    pub(crate) struct Mutex<T>(loom::sync::Mutex<T>);
+
+    impl<T> Mutex<T> {
+        pub(crate) fn new(value: T) -> Self {
+            Self(loom::sync::Mutex::new(value))
+        }
+
+        pub(crate) fn lock(&self) -> loom::sync::MutexGuard<'_, T> {
+            self.0.lock().expect("no test panics while it holds a lock")
+        }
+    }
+}
+
+use std::future::poll_fn;
+
+use loom::future::block_on;
+use loom::sync::Arc;
+use loom::thread;
+
+use crate::feed::{Feed, Item, More};
+
+type Letters = Arc<Feed<char>>;
+
+/// Tries every interleaving with up to three preemptions: wake-ups that are
+/// lost at all are lost with fewer, and two readers take minutes without a
+/// bound.
+fn model(test: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(3);
+    builder.check(test);
+}
+
+/// Reads until nothing follows.
+fn read_all(feed: &Letters) -> Vec<(u64, char)> {
+    let mut read = Vec::new();
+    let mut after = 0;
+    while let Some(Item {
+        missed,
+        number,
+        value,
+    }) = block_on(poll_fn(|context| feed.poll_after(after, context)))
+    {
+        assert_eq!(number, after + 1 + missed);
+        after = number;
+        read.push((missed, value));
+    }
+    read
+}
+
+#[test]
+fn a_reader_that_waits_is_woken() {
+    model(|| {
+        let feed: Letters = Arc::new(Feed::new(4));
+        let writer = thread::spawn({
+            let feed = Arc::clone(&feed);
+            move || {
+                feed.append(More::Follows, |_| 'a');
+                feed.append(More::Never, |_| 'b');
+            }
+        });
+        assert_eq!(read_all(&feed), [(0, 'a'), (0, 'b')]);
+        writer.join().unwrap();
+        assert_eq!(feed.last(), 2);
+    });
+}
+
+#[test]
+fn two_readers_are_both_woken() {
+    model(|| {
+        let feed: Letters = Arc::new(Feed::new(4));
+        let reader = thread::spawn({
+            let feed = Arc::clone(&feed);
+            move || read_all(&feed)
+        });
+        let writer = thread::spawn({
+            let feed = Arc::clone(&feed);
+            move || feed.append(More::Never, |_| 'a')
+        });
+        assert_eq!(read_all(&feed), [(0, 'a')]);
+        assert_eq!(reader.join().unwrap(), [(0, 'a')]);
+        writer.join().unwrap();
+    });
+}
+
+#[test]
+fn two_writers_lose_nothing_and_agree_on_the_numbers() {
+    model(|| {
+        let feed: Letters = Arc::new(Feed::new(4));
+        let write = |letter| {
+            let feed = Arc::clone(&feed);
+            move || feed.append(More::Follows, |_| letter)
+        };
+        let writer = thread::spawn(write('a'));
+        write('b')();
+        writer.join().unwrap();
+        feed.append(More::Never, |_| 'c');
+        let letters: String = read_all(&feed)
+            .into_iter()
+            .map(|(_, letter)| letter)
+            .collect();
+        assert!(letters == "abc" || letters == "bac", "{letters}");
+    });
+}
+
+#[test]
+fn a_reader_that_falls_behind_knows_how_far() {
+    model(|| {
+        let feed: Letters = Arc::new(Feed::new(1));
+        let writer = thread::spawn({
+            let feed = Arc::clone(&feed);
+            move || {
+                feed.append(More::Follows, |_| 'a');
+                feed.append(More::Never, |_| 'b');
+            }
+        });
+        let read = read_all(&feed);
+        assert!(
+            read == [(0, 'a'), (0, 'b')] || read == [(1, 'b')],
+            "{read:?}"
+        );
+        writer.join().unwrap();
+    });
+}

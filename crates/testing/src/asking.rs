@@ -1,0 +1,185 @@
+//! Someone to ask whose answers the test gives.
+//!
+//! Each question arrives at the test as a [`Prompt`] and stays open until the
+//! test replies, or until the runtime withdraws it.
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use serde_json::Value;
+use tokio::sync::{Mutex, mpsc, oneshot};
+use windlass_protocol::{Ask, PermissionReply, PermissionRequest, TurnEndDecision, TurnEndHandle};
+use windlass_runtime::{Inquirer, PermissionDecision, Person};
+
+/// Something that was asked and is not answered yet.
+#[derive(Debug)]
+pub struct Prompt<Q, A> {
+    /// What was asked.
+    pub asked: Q,
+    reply: oneshot::Sender<Option<A>>,
+}
+
+impl<Q, A> Prompt<Q, A> {
+    /// Answers. Nothing happens when the question was withdrawn.
+    pub fn reply(self, answer: A) {
+        let _ = self.reply.send(Some(answer));
+    }
+
+    /// Nobody answers.
+    pub fn decline(self) {
+        let _ = self.reply.send(None);
+    }
+
+    /// Resolves when the runtime no longer wants an answer.
+    pub async fn withdrawn(mut self) {
+        self.reply.closed().await;
+    }
+
+    /// The runtime still wants an answer.
+    pub fn is_open(&self) -> bool {
+        !self.reply.is_closed()
+    }
+}
+
+impl<Q> Prompt<Q, PermissionDecision> {
+    /// Permits it this time.
+    pub fn once(self) {
+        self.decide(PermissionReply::Once, None);
+    }
+
+    /// Permits it from now on.
+    pub fn always(self) {
+        self.decide(PermissionReply::Always, None);
+    }
+
+    /// Does not permit it, with a word to the assistant or without.
+    pub fn reject(self, message: Option<&str>) {
+        self.decide(PermissionReply::Reject, message);
+    }
+
+    fn decide(self, reply: PermissionReply, message: Option<&str>) {
+        self.reply(PermissionDecision {
+            reply,
+            message: message.map(str::to_owned),
+            arguments: None,
+        });
+    }
+}
+
+/// Prompts on their way from the runtime to the test.
+#[derive(Debug)]
+struct Line<Q, A> {
+    sender: mpsc::UnboundedSender<Prompt<Q, A>>,
+    receiver: Mutex<mpsc::UnboundedReceiver<Prompt<Q, A>>>,
+}
+
+impl<Q, A> Line<Q, A> {
+    fn new() -> Self {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let receiver = Mutex::new(receiver);
+        Self { sender, receiver }
+    }
+
+    async fn ask(&self, asked: Q) -> Option<A> {
+        let (reply, answer) = oneshot::channel();
+        self.sender.send(Prompt { asked, reply }).ok()?;
+        // A prompt that the test drops was not answered.
+        answer.await.ok().flatten()
+    }
+
+    async fn next(&self) -> Prompt<Q, A> {
+        let mut receiver = self.receiver.lock().await;
+        let prompt = receiver.recv().await;
+        prompt.expect("the line holds its own sender")
+    }
+}
+
+/// A person whose part the test plays.
+#[derive(Debug)]
+pub struct ScriptedPerson {
+    permissions: Line<PermissionRequest, PermissionDecision>,
+    questions: Line<Ask, Value>,
+}
+
+impl Default for ScriptedPerson {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ScriptedPerson {
+    /// A person who answers when the test does.
+    pub fn new() -> Self {
+        Self {
+            permissions: Line::new(),
+            questions: Line::new(),
+        }
+    }
+
+    /// The next permission that is asked for.
+    pub async fn next_permission(&self) -> Prompt<PermissionRequest, PermissionDecision> {
+        self.permissions.next().await
+    }
+
+    /// The next question that is put.
+    pub async fn next_question(&self) -> Prompt<Ask, Value> {
+        self.questions.next().await
+    }
+}
+
+#[async_trait]
+impl Person for ScriptedPerson {
+    async fn permit(&self, request: &PermissionRequest) -> Option<PermissionDecision> {
+        self.permissions.ask(request.clone()).await
+    }
+
+    async fn answer(&self, ask: &Ask) -> Option<Value> {
+        self.questions.ask(ask.clone()).await
+    }
+}
+
+/// A model beside the conversation whose part the test plays.
+#[derive(Debug)]
+pub struct ScriptedInquirer {
+    questions: Line<Ask, Value>,
+    decisions: Line<Vec<TurnEndHandle>, BTreeMap<String, TurnEndDecision>>,
+}
+
+impl Default for ScriptedInquirer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ScriptedInquirer {
+    /// A model that answers when the test does.
+    pub fn new() -> Self {
+        Self {
+            questions: Line::new(),
+            decisions: Line::new(),
+        }
+    }
+
+    /// The next question that is put.
+    pub async fn next_question(&self) -> Prompt<Ask, Value> {
+        self.questions.next().await
+    }
+
+    /// The next inquiry about what becomes of handles at a turn's end.
+    pub async fn next_inquiry(
+        &self,
+    ) -> Prompt<Vec<TurnEndHandle>, BTreeMap<String, TurnEndDecision>> {
+        self.decisions.next().await
+    }
+}
+
+#[async_trait]
+impl Inquirer for ScriptedInquirer {
+    async fn answer(&self, ask: &Ask) -> Option<Value> {
+        self.questions.ask(ask.clone()).await
+    }
+
+    async fn decide(&self, handles: &[TurnEndHandle]) -> Option<BTreeMap<String, TurnEndDecision>> {
+        self.decisions.ask(handles.to_vec()).await
+    }
+}

@@ -1,0 +1,64 @@
+//! Programs that tests run and that a machine may lack.
+//!
+//! [`needs!`](crate::needs) is all a test writes. `WINDLASS_SKIP` lists, with
+//! commas between, the programs to do without; a test that needs one of them
+//! says so in the file that `WINDLASS_SKIP_LOG` names and passes. A program
+//! that is missing without being listed fails the test.
+
+use std::env;
+use std::io::Write;
+
+/// Leaves the test, and records that it was skipped, when the machine has to
+/// do without this program. Works in a test that returns nothing.
+#[macro_export]
+macro_rules! needs {
+    ($($program:literal),+ $(,)?) => {{
+        fn here() {}
+        $(
+            if !$crate::has_program(::std::any::type_name_of_val(&here), $program) {
+                return;
+            }
+        )+
+    }};
+}
+
+/// Whether a test may run this program; `here` is the path of something inside
+/// the test, which names it. Panics when the program is missing and nobody
+/// said that it may be.
+#[doc(hidden)]
+pub fn has_program(here: &str, program: &str) -> bool {
+    let listed = env::var("WINDLASS_SKIP").unwrap_or_default();
+    if listed.split(',').any(|listed| listed.trim() == program) {
+        record(test_name(here), program);
+        return false;
+    }
+    let path = env::var_os("PATH").unwrap_or_default();
+    let found = env::split_paths(&path).any(|folder| folder.join(program).is_file());
+    assert!(
+        found,
+        "`{program}` is not installed; install it, or list it in WINDLASS_SKIP"
+    );
+    true
+}
+
+fn record(test: &str, program: &str) {
+    let Some(log) = env::var_os("WINDLASS_SKIP_LOG") else {
+        return;
+    };
+    // One write, so that lines of several tests do not mix.
+    let line = format!("{test}: {program}\n");
+    let log = std::fs::File::options().append(true).create(true).open(log);
+    log.and_then(|mut log| log.write_all(line.as_bytes()))
+        .expect("the file that WINDLASS_SKIP_LOG names can be written");
+}
+
+/// The test's own name, out of the path of something inside it.
+fn test_name(here: &str) -> &str {
+    here.rsplit("::")
+        .find(|part| *part != "here" && *part != "{{closure}}")
+        .unwrap_or(here)
+}
+
+#[cfg(test)]
+#[path = "programs_tests.rs"]
+mod tests;

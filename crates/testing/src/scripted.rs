@@ -1,0 +1,188 @@
+//! An executor whose tools do what the test says.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use parking_lot::Mutex;
+use tokio::sync::watch;
+use windlass_protocol::{Arguments, ToolError};
+use windlass_runtime::{Executor, Job, Reporter, Start, Subject, ToolDefinition};
+
+use crate::scripted_job::{Running, ScriptedJob};
+
+type Opening = Box<dyn FnMut(&ScriptedJob) + Send>;
+type Naming = Box<dyn Fn(&Arguments) -> Subject + Send + Sync>;
+
+/// An executor for tests. Cloning is cheap and gives the same executor, so
+/// that one clone is registered and the other is kept as the control.
+///
+/// Every tool that it starts is a [`ScriptedJob`], which the test gets with
+/// [`Scripted::next`] and then directs. What a tool should do of its own
+/// accord, before its spawn is answered, is said with [`Scripted::opening`].
+///
+/// ```
+/// # use serde_json::json;
+/// # use windlass_runtime::{Catalogue, Runtime, SessionOptions};
+/// # use windlass_testing::{Scripted, batch, lasting};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let build = Scripted::new();
+/// let mut catalogue = Catalogue::new();
+/// catalogue.register(lasting("build"), build.executor())?;
+/// let session = Runtime::new(catalogue).session(SessionOptions::default());
+///
+/// let spawn = json!({"action": "spawn", "id": "b1"});
+/// session.run(batch([("build", spawn)])).await;
+/// let job = build.next().await;
+/// job.write("2 warnings\n");
+/// job.end();
+///
+/// let fetch = json!({"action": "fetch", "id": "b1"});
+/// let reply = session.run(batch([("build", fetch)])).await;
+/// assert_eq!(
+///     json!(reply.replies[0].content),
+///     json!({"id": "b1", "state": "stopped", "result": "2 warnings\n"})
+/// );
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Scripted(Arc<Inner>);
+
+struct Inner {
+    started: watch::Sender<Vec<ScriptedJob>>,
+    /// How many of them [`Scripted::next`] has given out.
+    given: Mutex<usize>,
+    opening: Mutex<Option<Opening>>,
+    subject: Mutex<Option<Naming>>,
+    failure: Mutex<Option<ToolError>>,
+    timeout: Mutex<Option<Duration>>,
+    held: watch::Sender<bool>,
+    attempts: watch::Sender<usize>,
+}
+
+impl Default for Scripted {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Scripted {
+    /// An executor that has started nothing.
+    pub fn new() -> Self {
+        Self(Arc::new(Inner {
+            started: watch::Sender::new(Vec::new()),
+            given: Mutex::new(0),
+            opening: Mutex::new(None),
+            subject: Mutex::new(None),
+            failure: Mutex::new(None),
+            timeout: Mutex::new(None),
+            held: watch::Sender::new(false),
+            attempts: watch::Sender::new(0),
+        }))
+    }
+
+    /// As an executor to register.
+    pub fn executor(&self) -> Arc<dyn Executor> {
+        Arc::new(self.clone())
+    }
+
+    /// The next tool that is started and was not given out before.
+    pub async fn next(&self) -> ScriptedJob {
+        let place = {
+            let mut given = self.0.given.lock();
+            *given += 1;
+            *given - 1
+        };
+        let mut started = self.0.started.subscribe();
+        let jobs = started.wait_for(|jobs| jobs.len() > place).await;
+        jobs.expect("the executor holds the sender")[place].clone()
+    }
+
+    /// Everything that was started, oldest first.
+    pub fn started(&self) -> Vec<ScriptedJob> {
+        self.0.started.borrow().clone()
+    }
+
+    /// The newest tool that runs under this handle id.
+    pub fn job(&self, id: &str) -> Option<ScriptedJob> {
+        let started = self.0.started.borrow();
+        let is_it = |job: &&ScriptedJob| job.id() == Some(id);
+        started.iter().rev().find(is_it).cloned()
+    }
+
+    /// What each tool does as it starts, before its start has returned.
+    pub fn opening(&self, opening: impl FnMut(&ScriptedJob) + Send + 'static) {
+        *self.0.opening.lock() = Some(Box::new(opening));
+    }
+
+    /// What a person is asked to permit.
+    pub fn subject(&self, subject: impl Fn(&Arguments) -> Subject + Send + Sync + 'static) {
+        *self.0.subject.lock() = Some(Box::new(subject));
+    }
+
+    /// From now on nothing starts, for this reason.
+    pub fn fail_to_start(&self, error: ToolError) {
+        *self.0.failure.lock() = Some(error);
+    }
+
+    /// The time limit that every call's arguments are taken to set.
+    pub fn set_timeout(&self, limit: Duration) {
+        *self.0.timeout.lock() = Some(limit);
+    }
+
+    /// From now on starts take until [`Scripted::release`].
+    pub fn hold(&self) {
+        self.0.held.send_replace(true);
+    }
+
+    /// Lets held starts go on.
+    pub fn release(&self) {
+        self.0.held.send_replace(false);
+    }
+
+    /// Resolves when this many starts have been asked for, held ones
+    /// included.
+    pub async fn attempted(&self, count: usize) {
+        let mut attempts = self.0.attempts.subscribe();
+        let reached = attempts.wait_for(|attempts| *attempts >= count).await;
+        reached.expect("the executor holds the sender");
+    }
+}
+
+#[async_trait]
+impl Executor for Scripted {
+    async fn start(&self, start: Start, reporter: Reporter) -> Result<Arc<dyn Job>, ToolError> {
+        let inner = &self.0;
+        inner.attempts.send_modify(|attempts| *attempts += 1);
+        let mut held = inner.held.subscribe();
+        let free = held.wait_for(|held| !held).await;
+        drop(free.expect("the executor holds the sender"));
+        if let Some(error) = &*inner.failure.lock() {
+            return Err(error.clone());
+        }
+        let job = ScriptedJob::new(start, reporter);
+        if let Some(opening) = &mut *inner.opening.lock() {
+            opening(&job);
+        }
+        inner.started.send_modify(|jobs| jobs.push(job.clone()));
+        Ok(Arc::new(Running(job)))
+    }
+
+    fn subject(&self, tool: &ToolDefinition, args: &Arguments) -> Subject {
+        match &*self.0.subject.lock() {
+            Some(subject) => subject(args),
+            None => Subject {
+                permission: tool.name.clone(),
+                patterns: vec![tool.name.clone()],
+                always: vec![tool.name.clone()],
+                exact: false,
+            },
+        }
+    }
+
+    fn timeout(&self, _: &Arguments) -> Option<Duration> {
+        *self.0.timeout.lock()
+    }
+}
