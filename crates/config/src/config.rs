@@ -1,0 +1,208 @@
+//! Loading: layers in, one resolved configuration out.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::{ConfigError, Problem};
+use crate::keys::{self, BUILTINS};
+use crate::layers::Layers;
+use crate::mcp::McpServerConfig;
+use crate::node::Node;
+use crate::read::Reader;
+use crate::resolve;
+use crate::settings::{RunSettings, ToolSettings};
+use crate::tables::{Resolved, Tables};
+use crate::tool::{Source, ToolConfig};
+
+/// A commented file to begin with: every section in a line, and one tool that
+/// works.
+pub const SAMPLE_CONFIG: &str = include_str!("sample.toml");
+
+/// Where to look, and what to lay over it.
+#[derive(Debug, Clone, Default)]
+pub struct LoadOptions {
+    /// The folder to start from; absolute. The nearest folder above it that
+    /// has a `.windlass` folder is the project.
+    pub cwd: PathBuf,
+    /// The folder that holds `windlass/config.toml`; unless given, what
+    /// `XDG_CONFIG_HOME` or `HOME` of `environment` say.
+    pub config_home: Option<PathBuf>,
+    /// Further files, as `--config` gives them. They must be there.
+    pub explicit: Vec<PathBuf>,
+    /// Variables. `WINDLASS_SET` and `WINDLASS_SET_…` hold assignments, one
+    /// per line.
+    pub environment: Vec<(String, String)>,
+    /// Assignments such as `conversation.tools.shell.run=ask`, as `--set`
+    /// gives them.
+    pub overrides: Vec<String>,
+}
+
+impl LoadOptions {
+    /// What a process that was started in `cwd` would load, by its own
+    /// environment and without flags.
+    pub fn for_process(cwd: impl Into<PathBuf>) -> Self {
+        Self {
+            cwd: cwd.into(),
+            // Variables that are not UTF-8 cannot be ours.
+            environment: std::env::vars_os()
+                .filter_map(|(name, value)| {
+                    Some((name.into_string().ok()?, value.into_string().ok()?))
+                })
+                .collect(),
+            ..Self::default()
+        }
+    }
+
+    /// The folder of the user's configuration files.
+    pub(crate) fn config_folder(&self) -> Option<PathBuf> {
+        let variable = |name: &str| {
+            self.environment
+                .iter()
+                .find(|(key, _)| key == name)
+                .map(|(_, value)| Path::new(value))
+                // The XDG specification has relative paths ignored.
+                .filter(|path| path.is_absolute())
+        };
+        self.config_home
+            .clone()
+            .or_else(|| variable("XDG_CONFIG_HOME").map(Path::to_owned))
+            .or_else(|| variable("HOME").map(|home| home.join(".config")))
+    }
+}
+
+/// The resolved configuration.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    /// The project's folder, or where the search began if there is none.
+    pub root: PathBuf,
+    /// Every tool that has a table, in the order in which they were first
+    /// mentioned.
+    pub tools: Vec<ToolConfig>,
+    /// What `conversation.tools."*"` says of every tool.
+    pub defaults: ToolSettings,
+    /// MCP servers.
+    pub mcp_servers: Vec<McpServerConfig>,
+    /// What a person should know, one sentence each, nothing twice.
+    pub warnings: Vec<String>,
+    /// The files that were read, lowest layer first.
+    pub files: Vec<PathBuf>,
+}
+
+impl Config {
+    /// The tool of that name, if it has a table.
+    pub fn tool(&self, name: &str) -> Option<&ToolConfig> {
+        self.tools.iter().find(|tool| tool.name == name)
+    }
+
+    /// The tools that are offered.
+    pub fn offered(&self) -> impl Iterator<Item = &ToolConfig> {
+        self.tools.iter().filter(|tool| tool.enabled)
+    }
+
+    /// A built-in tool under its own name: by its table, or by what holds for
+    /// every tool. `None` where a table gives the name to another tool.
+    pub fn builtin(&self, name: &str) -> Option<ToolConfig> {
+        match self.tool(name) {
+            Some(tool) if matches!(tool.source, Source::Builtin { .. }) => Some(tool.clone()),
+            None if BUILTINS.contains(&name) => {
+                let mut settings = self.defaults.clone();
+                if keys::START_NOTHING.contains(&name) {
+                    settings.run = RunSettings::default();
+                    settings.enable = None;
+                }
+                Some(resolve::untold_builtin(name, settings))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Loads the configuration. Without any file it is empty, and that is fine.
+pub fn load(options: &LoadOptions) -> Result<Config, ConfigError> {
+    let layers = Layers::gather(options);
+    let mut reader = Reader::default();
+    let nodes = read_each(&mut reader, layers.parsed)?;
+    let merged = nodes.into_iter().reduce(|mut lower, upper| {
+        lower.merge(upper);
+        lower
+    });
+    let tables = merged
+        .as_ref()
+        .map(|node| Tables::read(&mut reader, node))
+        .unwrap_or_default();
+    let Resolved {
+        tools,
+        defaults,
+        mcp_servers,
+    } = tables.resolve(&mut reader);
+    fail_on_problems(&mut reader)?;
+    Ok(Config {
+        root: layers.root,
+        warnings: warnings(&reader, &tools),
+        tools,
+        defaults,
+        mcp_servers,
+        files: layers.files,
+    })
+}
+
+/// Reads each layer by itself, so that a mistake is told even where a later
+/// layer happens to cover it.
+fn read_each(
+    reader: &mut Reader,
+    parsed: Vec<Result<Node, Vec<Problem>>>,
+) -> Result<Vec<Node>, ConfigError> {
+    let mut nodes = Vec::new();
+    for layer in parsed {
+        match layer {
+            Ok(node) => {
+                let told_before = reader.problems.len();
+                Tables::read(reader, &node);
+                reader.problems[told_before..].sort_by_key(|problem| {
+                    let place = problem.place.as_ref();
+                    place.map(|place| (place.line, place.column))
+                });
+                nodes.push(node);
+            }
+            Err(problems) => reader.problems.extend(problems),
+        }
+    }
+    fail_on_problems(reader)?;
+    Ok(nodes)
+}
+
+fn fail_on_problems(reader: &mut Reader) -> Result<(), ConfigError> {
+    if reader.problems.is_empty() {
+        Ok(())
+    } else {
+        Err(ConfigError {
+            problems: std::mem::take(&mut reader.problems),
+        })
+    }
+}
+
+fn warnings(reader: &Reader, tools: &[ToolConfig]) -> Vec<String> {
+    let mut warnings: Vec<_> = reader
+        .unused
+        .iter()
+        .map(|((_, key), span)| {
+            let why = if keys::UNENFORCED.contains(&key.as_str()) {
+                "is not enforced by Windlass"
+            } else {
+                "has no effect, since Windlass has no use for it"
+            };
+            format!("`{key}` {why} ({})", span.place())
+        })
+        .collect();
+    let off: Vec<_> = tools
+        .iter()
+        .filter(|tool| !tool.enabled)
+        .map(|tool| tool.name.as_str())
+        .collect();
+    if let Some(first) = off.first() {
+        warnings.push(format!(
+            "not offered, because `enable` says so: {}; --set conversation.tools.{first}.enable=true offers one",
+            keys::listed(&off)
+        ));
+    }
+    warnings
+}

@@ -1,0 +1,188 @@
+//! Every key there is, in one place: what is read, what is only accepted, and
+//! what an unknown one was probably meant to be.
+
+/// The tools that are there without configuration.
+pub const BUILTINS: [&str; 4] = ["shell", "git", "await", "describe_tools"];
+
+/// Built-in tools that only look: what `"*"` says of `run` and `enable` is
+/// about tools that do something, so it passes these by.
+pub(crate) const START_NOTHING: [&str; 2] = ["await", "describe_tools"];
+
+/// The name of the table that holds for every tool.
+pub(crate) const EVERY_TOOL: &str = "*";
+
+pub(crate) const TOP: &[&str] = &["conversation", "providers"];
+pub(crate) const CONVERSATION: &[&str] = &["tools"];
+pub(crate) const PROVIDERS: &[&str] = &["mcp"];
+
+/// Keys that hold for one tool or for every tool.
+pub(crate) const SETTINGS: &[&str] = &[
+    "enable",
+    "run",
+    "timeout_secs",
+    "grace_secs",
+    "settle_max_secs",
+    "output_limit",
+    "log_limit",
+    "secrets",
+    "options",
+    "questions",
+    "spawn",
+];
+
+/// Keys that say what one tool is.
+pub(crate) const IDENTITY: &[&str] = &[
+    "source",
+    "command",
+    "summary",
+    "description",
+    "examples",
+    "parameters",
+];
+
+/// Keys of a JP tool that Windlass accepts and has no use for.
+pub(crate) const UNUSED: &[&str] = &[
+    "style",
+    "format",
+    "result",
+    "access",
+    "cancellation_response",
+];
+
+/// Unused keys whose absence someone might rely on.
+pub(crate) const UNENFORCED: &[&str] = &["access", "checksum"];
+
+pub(crate) const ENABLE: &[&str] = &["state", "allow_toggle"];
+pub(crate) const SOURCE: &[&str] = &["type", "tool", "server"];
+pub(crate) const COMMAND: &[&str] = &["program", "args", "shell"];
+pub(crate) const RUN: &[&str] = &["one_shot", "spawn", "fetch", "apply", "abort"];
+pub(crate) const QUESTION: &[&str] = &["target", "answer"];
+pub(crate) const SPAWN: &[&str] = &[
+    "stateful",
+    "actions",
+    "io",
+    "rows",
+    "cols",
+    "record",
+    "notifications",
+    "lifecycle",
+];
+pub(crate) const NOTIFICATIONS: &[&str] = &["on_success", "on_failure", "on_waiting", "on_content"];
+pub(crate) const LIFECYCLE: &[&str] = &["on_turn_end", "timeout_secs"];
+pub(crate) const MCP: &[&str] = &[
+    "type",
+    "command",
+    "args",
+    "arguments",
+    "env",
+    "url",
+    "headers",
+    "optional",
+    "startup_timeout_secs",
+];
+
+/// Keys of a JP server that Windlass accepts and has no use for.
+pub(crate) const MCP_UNUSED: &[&str] = &["variables", "checksum"];
+
+/// Keys of a parameter that Windlass reads itself.
+pub(crate) const PARAMETER: &[&str] = &[
+    "type",
+    "summary",
+    "description",
+    "examples",
+    "default",
+    "required",
+    "enum",
+    "items",
+    "properties",
+];
+
+/// Keywords of JSON Schema that a parameter passes on as they are.
+pub(crate) const PARAMETER_PASSED: &[&str] = &[
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "const",
+    "contentEncoding",
+    "contentMediaType",
+    "deprecated",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "format",
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "maximum",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "minimum",
+    "multipleOf",
+    "not",
+    "oneOf",
+    "pattern",
+    "patternProperties",
+    "prefixItems",
+    "propertyNames",
+    "title",
+    "uniqueItems",
+];
+
+pub(crate) const JSON_TYPES: &[&str] = &[
+    "string", "number", "integer", "boolean", "array", "object", "null",
+];
+
+/// Other words for a key, which are not like it to look at.
+const SYNONYMS: [(&str, &str); 4] = [
+    ("tools", "conversation.tools"),
+    ("mcp", "providers.mcp"),
+    ("mcpServers", "providers.mcp"),
+    ("arguments", "parameters"),
+];
+
+/// What an unknown key was probably meant to be: the nearest known one, or
+/// all of them where none is near.
+pub(crate) fn hint(key: &str, known: &[&str]) -> String {
+    let synonym = SYNONYMS.iter().find(|(word, meant)| {
+        let table = meant.split('.').next().unwrap_or(meant);
+        *word == key && known.contains(&table)
+    });
+    let meant = synonym.map(|(_, meant)| *meant);
+    match meant.or_else(|| nearest(key, known.iter().copied())) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("known here: {}", listed(known)),
+    }
+}
+
+/// The candidate that is most like `word`, if one is like it at all.
+pub(crate) fn nearest<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    const LIKE: f64 = 0.5;
+    candidates
+        .into_iter()
+        .map(|candidate| {
+            let likeness = strsim::normalized_damerau_levenshtein(
+                &word.to_ascii_lowercase(),
+                &candidate.to_ascii_lowercase(),
+            );
+            (likeness, candidate)
+        })
+        .filter(|(likeness, _)| *likeness >= LIKE)
+        .max_by(|left, right| left.0.total_cmp(&right.0))
+        .map(|(_, candidate)| candidate)
+}
+
+/// Names in backticks, separated by commas.
+pub(crate) fn listed<T: AsRef<str>>(names: &[T]) -> String {
+    names
+        .iter()
+        .map(|name| format!("`{}`", name.as_ref()))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+#[cfg(test)]
+#[path = "keys_tests.rs"]
+mod tests;

@@ -1,0 +1,36 @@
+//! Configuration: TOML in, resolved tools out.
+//!
+//! Start at [`load`]: it finds the layers, reads each of them, merges them key
+//! by key and gives a [`Config`]. A file that is wrong anywhere is an error
+//! that names every mistake with its file and line; nothing falls back to a
+//! default in silence. Nothing here starts a program or asks one: a local tool
+//! without parameters is only marked as one that must be asked.
+
+mod command;
+mod config;
+mod error;
+mod keys;
+mod layers;
+mod mcp;
+mod node;
+mod overlay;
+mod parameter;
+mod place;
+mod read;
+mod resolve;
+mod settings;
+mod tables;
+mod tool;
+mod units;
+
+pub use command::{CommandConfig, CommandError};
+pub use config::{Config, LoadOptions, SAMPLE_CONFIG, load};
+pub use error::{ConfigError, Problem, ProblemKind};
+pub use keys::BUILTINS;
+pub use mcp::{McpServerConfig, McpTransport};
+pub use place::Place;
+pub use settings::{
+    LifecycleSettings, NotificationSettings, QuestionSettings, RunSettings, SpawnSettings,
+    ToolSettings,
+};
+pub use tool::{SecretTarget, Source, ToolConfig};

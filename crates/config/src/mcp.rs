@@ -1,0 +1,138 @@
+//! MCP servers whose tools are offered.
+
+use std::time::Duration;
+
+use indexmap::IndexMap;
+
+use crate::command::CommandConfig;
+use crate::error::ProblemKind;
+use crate::keys;
+use crate::place::{Place, Span};
+use crate::read::{self, Reader, Table};
+use crate::units;
+
+/// One server of `[providers.mcp]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct McpServerConfig {
+    /// Its name, as tools refer to it.
+    pub name: String,
+    /// How it is reached.
+    pub transport: McpTransport,
+    /// Windlass starts without it when it does not.
+    pub optional: bool,
+    /// How long it may take to start; without limit where `None`.
+    pub startup_timeout: Option<Duration>,
+    /// Where its table stands.
+    pub place: Place,
+}
+
+/// How a server is reached.
+#[derive(Debug, Clone, PartialEq)]
+pub enum McpTransport {
+    /// A program that is started and spoken to through its pipes.
+    Stdio {
+        /// What to run.
+        command: CommandConfig,
+        /// Variables to add to its environment.
+        env: IndexMap<String, String>,
+    },
+    /// A server that is running already.
+    Http {
+        /// Its address.
+        url: String,
+        /// Headers to send with every request.
+        headers: IndexMap<String, String>,
+    },
+}
+
+/// A server's table as it was read.
+#[derive(Debug)]
+pub(crate) struct McpTable {
+    command: Option<CommandConfig>,
+    args: Vec<String>,
+    env: IndexMap<String, String>,
+    url: Option<String>,
+    headers: IndexMap<String, String>,
+    optional: Option<bool>,
+    startup_timeout: Option<Duration>,
+}
+
+impl McpTable {
+    const STARTUP_TIMEOUT: Duration = Duration::from_mins(1);
+
+    pub(crate) fn read(reader: &mut Reader, table: &Table<'_>) -> Self {
+        for (key, entry) in table.entries {
+            let word = key.as_str();
+            if !keys::MCP.contains(&word) && !keys::MCP_UNUSED.contains(&word) {
+                reader.unknown(&entry.key, key, table, keys::hint(key, keys::MCP));
+            }
+        }
+        reader.note_unused(table, keys::MCP_UNUSED);
+        reader.get(table, "type", |node| {
+            read::word(node, &[("stdio", ()), ("http", ())])
+        });
+        // JP says `arguments`, everybody else says `args`.
+        let args = reader.get(table, "args", read::strings);
+        let arguments = reader.get(table, "arguments", read::strings);
+        Self {
+            command: CommandConfig::read(reader, table, "command"),
+            args: args.or(arguments).unwrap_or_default(),
+            env: reader
+                .get(table, "env", read::string_map)
+                .unwrap_or_default(),
+            url: reader.get(table, "url", |node| {
+                let url = read::string(node)?;
+                if url.starts_with("http://") || url.starts_with("https://") {
+                    Ok(url)
+                } else {
+                    Err("an address that begins with http:// or https://".to_owned())
+                }
+            }),
+            headers: reader
+                .get(table, "headers", read::string_map)
+                .unwrap_or_default(),
+            optional: reader.get(table, "optional", read::boolean),
+            startup_timeout: reader.get(table, "startup_timeout_secs", units::seconds),
+        }
+    }
+
+    /// The server, if exactly one way to reach it is given.
+    pub(crate) fn resolve(
+        self,
+        reader: &mut Reader,
+        name: &str,
+        span: &Span,
+    ) -> Option<McpServerConfig> {
+        let transport = match (self.command, self.url) {
+            (Some(mut command), None) if !command.program.is_empty() => {
+                command.args.extend(self.args);
+                McpTransport::Stdio {
+                    command,
+                    env: self.env,
+                }
+            }
+            (None, Some(url)) => McpTransport::Http {
+                url,
+                headers: self.headers,
+            },
+            (command, url) => {
+                let got = match (command, url) {
+                    (Some(_), Some(_)) => "not both",
+                    (Some(_), None) => "and its `command` names no `program`",
+                    _ => "and has neither",
+                };
+                let server = name.to_owned();
+                reader.problem(span, ProblemKind::Transport { server, got });
+                return None;
+            }
+        };
+        Some(McpServerConfig {
+            name: name.to_owned(),
+            transport,
+            optional: self.optional.unwrap_or(false),
+            startup_timeout: Some(self.startup_timeout.unwrap_or(Self::STARTUP_TIMEOUT))
+                .filter(|timeout| !timeout.is_zero()),
+            place: span.place(),
+        })
+    }
+}

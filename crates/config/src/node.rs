@@ -1,0 +1,213 @@
+//! TOML values that remember where they stand, and how layers of them merge.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use serde_json::Number;
+use toml::de::{DeTable, DeValue};
+
+use crate::error::{Problem, ProblemKind};
+use crate::place::{Span, Text};
+
+/// One value.
+#[derive(Debug, Clone)]
+pub(crate) struct Node {
+    pub(crate) span: Span,
+    pub(crate) value: Value,
+}
+
+/// What a value is.
+#[derive(Debug, Clone)]
+pub(crate) enum Value {
+    String(String),
+    Integer(i64),
+    Float(f64),
+    Boolean(bool),
+    Datetime(String),
+    Array(Vec<Node>),
+    Table(Entries),
+}
+
+/// The keys of a table in the order in which they were written.
+pub(crate) type Entries = IndexMap<String, Entry>;
+
+/// One key and its value.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    pub(crate) key: Span,
+    pub(crate) node: Node,
+}
+
+impl Node {
+    /// Parses a whole text. Every syntax error is told, not only the first.
+    pub(crate) fn parse(text: &Arc<Text>) -> Result<Self, Vec<Problem>> {
+        let (table, errors) = DeTable::parse_recoverable(&text.body);
+        if !errors.is_empty() {
+            return Err(errors.iter().map(|error| syntax(text, 0, error)).collect());
+        }
+        let root = Span::new(text, 0..0);
+        let entries = entries(text, 0, table.get_ref()).map_err(|problem| vec![problem])?;
+        Ok(Self {
+            span: root,
+            value: Value::Table(entries),
+        })
+    }
+
+    /// Parses one value, which is all that follows `offset` in its text.
+    pub(crate) fn parse_value(text: &Arc<Text>, offset: usize) -> Result<Self, Problem> {
+        let written = text.body[offset..].trim_start();
+        let offset = text.body.len() - written.len();
+        let value =
+            DeValue::parse(written.trim_end()).map_err(|error| syntax(text, offset, &error))?;
+        node(text, offset, value.span(), value.get_ref())
+    }
+
+    /// Lays `upper` over this: tables merge key by key, anything else is
+    /// replaced.
+    pub(crate) fn merge(&mut self, upper: Self) {
+        match (&mut self.value, upper.value) {
+            (Value::Table(lower), Value::Table(upper)) => {
+                for (key, entry) in upper {
+                    match lower.get_mut(&key) {
+                        Some(known) => known.node.merge(entry.node),
+                        None => {
+                            lower.insert(key, entry);
+                        }
+                    }
+                }
+            }
+            (_, value) => {
+                self.value = value;
+                self.span = upper.span;
+            }
+        }
+    }
+
+    /// The value under a key, if this is a table that has it.
+    pub(crate) fn get(&self, key: &str) -> Option<&Self> {
+        match &self.value {
+            Value::Table(entries) => entries.get(key).map(|entry| &entry.node),
+            _ => None,
+        }
+    }
+
+    /// The value as JSON; dates become strings. The only numbers that JSON
+    /// does not have are an error that names them.
+    pub(crate) fn to_json(&self) -> Result<serde_json::Value, String> {
+        Ok(match &self.value {
+            Value::String(text) | Value::Datetime(text) => text.clone().into(),
+            Value::Integer(number) => (*number).into(),
+            Value::Float(number) => Number::from_f64(*number)
+                .ok_or("a value without `inf` and `nan`")?
+                .into(),
+            Value::Boolean(value) => (*value).into(),
+            Value::Array(items) => items
+                .iter()
+                .map(Self::to_json)
+                .collect::<Result<Vec<_>, _>>()?
+                .into(),
+            Value::Table(entries) => entries
+                .iter()
+                .map(|(key, entry)| Ok((key.clone(), entry.node.to_json()?)))
+                .collect::<Result<serde_json::Map<_, _>, String>>()?
+                .into(),
+        })
+    }
+
+    /// The value in a few words, for an error message.
+    pub(crate) fn brief(&self) -> String {
+        match &self.value {
+            Value::String(text) => format!("\"{}\"", shorten(text)),
+            Value::Integer(number) => number.to_string(),
+            Value::Float(number) => number.to_string(),
+            Value::Boolean(value) => value.to_string(),
+            Value::Datetime(text) => format!("the date {text}"),
+            Value::Array(_) => "an array".to_owned(),
+            Value::Table(_) => "a table".to_owned(),
+        }
+    }
+}
+
+/// At most 40 characters, on one line.
+fn shorten(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    match line.char_indices().nth(40) {
+        Some((cut, _)) => format!("{}…", &line[..cut]),
+        None if line.len() < text.len() => format!("{line}…"),
+        None => line.to_owned(),
+    }
+}
+
+fn syntax(text: &Arc<Text>, offset: usize, error: &toml::de::Error) -> Problem {
+    let range = error.span().unwrap_or(0..0);
+    Problem::at(
+        &Span::new(text, range.start + offset..range.end + offset),
+        ProblemKind::Syntax {
+            message: error.message().to_owned(),
+        },
+    )
+}
+
+fn entries(text: &Arc<Text>, offset: usize, table: &DeTable<'_>) -> Result<Entries, Problem> {
+    // The parser sorts its keys by name. Parameters are shown to models in the
+    // order in which they were written, so that order is restored.
+    let mut pairs: Vec<_> = table.iter().collect();
+    pairs.sort_by_key(|(key, _)| key.span().start);
+    pairs
+        .into_iter()
+        .map(|(key, value)| {
+            let range = key.span();
+            let entry = Entry {
+                key: Span::new(text, range.start + offset..range.end + offset),
+                node: node(text, offset, value.span(), value.get_ref())?,
+            };
+            Ok((key.get_ref().to_string(), entry))
+        })
+        .collect()
+}
+
+fn node(
+    text: &Arc<Text>,
+    offset: usize,
+    range: std::ops::Range<usize>,
+    value: &DeValue<'_>,
+) -> Result<Node, Problem> {
+    let span = Span::new(text, range.start + offset..range.end + offset);
+    let too_large = |wanted: &str, got: &str| {
+        Problem::at(
+            &span,
+            ProblemKind::WrongValue {
+                key: got.to_owned(),
+                wanted: wanted.to_owned(),
+                got: "a larger one".to_owned(),
+            },
+        )
+    };
+    let value = match value {
+        DeValue::String(string) => Value::String(string.to_string()),
+        DeValue::Integer(number) => Value::Integer(
+            i64::from_str_radix(number.as_str(), number.radix())
+                .map_err(|_| too_large("a number of at most 64 bits", number.as_str()))?,
+        ),
+        DeValue::Float(number) => Value::Float(
+            number
+                .as_str()
+                .parse()
+                .map_err(|_| too_large("a floating-point number", number.as_str()))?,
+        ),
+        DeValue::Boolean(value) => Value::Boolean(*value),
+        DeValue::Datetime(date) => Value::Datetime(date.to_string()),
+        DeValue::Array(items) => Value::Array(
+            items
+                .iter()
+                .map(|item| node(text, offset, item.span(), item.get_ref()))
+                .collect::<Result<_, _>>()?,
+        ),
+        DeValue::Table(table) => Value::Table(entries(text, offset, table)?),
+    };
+    Ok(Node { span, value })
+}
+
+#[cfg(test)]
+#[path = "node_tests.rs"]
+mod tests;

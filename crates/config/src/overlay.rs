@@ -1,0 +1,108 @@
+//! Laying the person's word over what a tool says of itself.
+
+use indexmap::IndexMap;
+use serde_json::{Map, Value};
+use windlass_protocol::{ActionSet, IoMode, Parameter, Parameters};
+use windlass_runtime::{QuestionPolicy, ToolDefinition};
+
+use crate::settings::{SpawnSettings, ToolSettings};
+use crate::tool::ToolConfig;
+
+impl ToolConfig {
+    /// The tool that comes of `base`, which is what a built-in tool, an MCP
+    /// server or a describing program says, wherever the configuration is
+    /// silent. The name is the configuration's.
+    ///
+    /// Overrides of parameters that `base` does not have change nothing; see
+    /// [`ToolConfig::unknown_overrides`].
+    pub fn overlay(&self, base: ToolDefinition) -> ToolDefinition {
+        let own = &self.definition;
+        let mut definition = lay_over(&self.settings, base);
+        definition.name.clone_from(&self.name);
+        definition.origin.clone_from(&own.origin);
+        definition.summary = own.summary.clone().or(definition.summary);
+        definition.description = own.description.clone().or(definition.description);
+        definition.examples = own.examples.clone().or(definition.examples);
+        override_parameters(&mut definition.shape.parameters, &self.overrides);
+        definition
+    }
+
+    /// The overrides that name no parameter of `base`, for a warning.
+    pub fn unknown_overrides(&self, base: &ToolDefinition) -> Vec<&str> {
+        self.overrides
+            .keys()
+            .filter(|name| !base.shape.parameters.properties.contains_key(*name))
+            .map(String::as_str)
+            .collect()
+    }
+}
+
+/// Lays policies over a definition.
+pub(crate) fn lay_over(settings: &ToolSettings, mut definition: ToolDefinition) -> ToolDefinition {
+    let limits = &mut definition.limits;
+    limits.timeout = settings.timeout.unwrap_or(limits.timeout);
+    limits.grace = settings.grace.unwrap_or(limits.grace);
+    limits.settle_max = settings.settle_max.unwrap_or(limits.settle_max);
+    if let Some(limit) = settings.output_limit {
+        limits.output_limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    }
+    definition.run = settings.run.over(definition.run);
+    definition.notifications = settings.spawn.notifications.over(definition.notifications);
+    definition.lifecycle = settings.spawn.lifecycle.over(definition.lifecycle);
+    for (id, question) in &settings.questions {
+        let policy = definition.questions.entry(id.clone()).or_default();
+        *policy = QuestionPolicy {
+            target: question.target.unwrap_or(policy.target),
+            answer: question.answer.clone().or(policy.answer.take()),
+        };
+    }
+    let shape = &mut definition.shape;
+    if let Some(actions) = settings.spawn.said_actions() {
+        shape.actions = actions;
+        shape.one_shot |= actions.is_empty();
+    }
+    if settings.spawn.io == Some(IoMode::Terminal) && !shape.actions.is_empty() {
+        shape.typing = true;
+    }
+    definition
+}
+
+impl SpawnSettings {
+    /// The actions that the person gave the tool, if anything was said of
+    /// them: a stateful tool has all four unless some are listed, and a list
+    /// alone makes a tool stateful.
+    pub(crate) fn said_actions(&self) -> Option<ActionSet> {
+        match (self.stateful, &self.actions) {
+            (Some(false), _) => Some(ActionSet::NONE),
+            (_, Some(actions)) => Some(actions.iter().copied().collect()),
+            (Some(true), None) => Some(ActionSet::all()),
+            (None, None) => None,
+        }
+    }
+}
+
+fn override_parameters(parameters: &mut Parameters, overrides: &IndexMap<String, Parameter>) {
+    for (name, parameter) in overrides {
+        let Some(schema) = parameters.properties.get_mut(name) else {
+            continue;
+        };
+        if !schema.is_object() {
+            *schema = Value::Object(Map::new());
+        }
+        if let (Value::Object(schema), Value::Object(changes)) = (schema, parameter.to_schema()) {
+            schema.extend(changes);
+        }
+        let optional = parameter.default.is_some().then_some(false);
+        match parameter.required.or(optional) {
+            Some(true) if !parameters.required.contains(name) => {
+                parameters.required.push(name.clone());
+            }
+            Some(false) => parameters.required.retain(|required| required != name),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "overlay_tests.rs"]
+mod tests;

@@ -1,0 +1,86 @@
+//! Parameters of a tool, as TOML writes them.
+
+use indexmap::IndexMap;
+use windlass_protocol::{Examples, Parameter, ParameterType};
+
+use crate::keys;
+use crate::node::{Node, Value};
+use crate::read::{self, Reader, Table};
+
+/// Reads a table of parameters.
+pub(crate) fn read_parameters(
+    reader: &mut Reader,
+    parent: &Table<'_>,
+    key: &str,
+) -> Option<IndexMap<String, Parameter>> {
+    let table = reader.table(parent, key)?;
+    let mut parameters = IndexMap::new();
+    for name in table.entries.keys() {
+        if let Some(parameter) = read_parameter(reader, &table, name) {
+            parameters.insert(name.clone(), parameter);
+        }
+    }
+    Some(parameters)
+}
+
+fn read_parameter(reader: &mut Reader, parent: &Table<'_>, key: &str) -> Option<Parameter> {
+    let table = reader.table(parent, key)?;
+    let known = [keys::PARAMETER, keys::PARAMETER_PASSED].concat();
+    reader.check_keys(&table, &known);
+    let mut rest = serde_json::Map::new();
+    for key in keys::PARAMETER_PASSED {
+        if let Some(value) = reader.get(&table, key, Node::to_json) {
+            rest.insert((*key).to_owned(), value);
+        }
+    }
+    Some(Parameter {
+        kind: reader.get(&table, "type", parameter_type),
+        summary: reader.get(&table, "summary", read::string),
+        description: reader.get(&table, "description", read::string),
+        examples: reader.get(&table, "examples", examples),
+        default: reader.get(&table, "default", Node::to_json),
+        required: reader.get(&table, "required", read::boolean),
+        options: reader.get(&table, "enum", |node| match &node.value {
+            Value::Array(items) => items.iter().map(Node::to_json).collect(),
+            _ => Err("an array of values".to_owned()),
+        }),
+        items: table
+            .node("items")
+            .and_then(|_| read_parameter(reader, &table, "items"))
+            .map(Box::new),
+        properties: read_parameters(reader, &table, "properties"),
+        rest,
+    })
+}
+
+/// Examples are a text, or a list of values.
+pub(crate) fn examples(node: &Node) -> Result<Examples, String> {
+    match &node.value {
+        Value::String(text) => Ok(Examples::Text(text.clone())),
+        Value::Array(items) => Ok(Examples::List(
+            items.iter().map(Node::to_json).collect::<Result<_, _>>()?,
+        )),
+        _ => Err("a string or an array".to_owned()),
+    }
+}
+
+fn parameter_type(node: &Node) -> Result<ParameterType, String> {
+    let wanted = || {
+        let names: Vec<_> = keys::JSON_TYPES
+            .iter()
+            .map(|name| format!("\"{name}\""))
+            .collect();
+        format!("one of {}, or an array of them", names.join(", "))
+    };
+    let known = |name: &String| keys::JSON_TYPES.contains(&name.as_str());
+    if let Ok(name) = read::string(node) {
+        return Some(name)
+            .filter(known)
+            .map(ParameterType::One)
+            .ok_or_else(wanted);
+    }
+    match read::strings(node) {
+        Ok(names) if !names.is_empty() && names.iter().all(known) => Ok(ParameterType::Many(names)),
+        _ => Err(wanted()),
+    }
+}

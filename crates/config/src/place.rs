@@ -1,0 +1,111 @@
+//! Where something stands: the text it was read from and the bytes of it.
+//!
+//! [`Span`] is what the reading code carries around; [`Place`] is what people
+//! are shown.
+
+use std::fmt;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A text that was read: a file, a variable or a flag.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Text {
+    /// How people know it.
+    pub(crate) name: String,
+    /// The file, if it is one.
+    pub(crate) file: Option<PathBuf>,
+    /// All of it.
+    pub(crate) body: String,
+}
+
+/// Some bytes of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) text: Arc<Text>,
+    pub(crate) range: Range<usize>,
+}
+
+impl Span {
+    pub(crate) fn new(text: &Arc<Text>, range: Range<usize>) -> Self {
+        Self {
+            text: Arc::clone(text),
+            range,
+        }
+    }
+
+    /// The span in lines and columns.
+    pub(crate) fn place(&self) -> Place {
+        let text = &self.text.body;
+        let start = floor_boundary(text, self.range.start);
+        let end = floor_boundary(text, self.range.end.max(start));
+        let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+        let line_end = text[start..]
+            .find('\n')
+            .map_or(text.len(), |newline| start + newline);
+        Place {
+            name: self.text.name.clone(),
+            file: self.text.file.clone(),
+            line: text[..start].matches('\n').count() + 1,
+            column: text[line_start..start].chars().count() + 1,
+            excerpt: text[line_start..line_end].trim_end().to_owned(),
+            width: text[start..end.min(line_end).max(start)].chars().count(),
+        }
+    }
+}
+
+/// The nearest character boundary at or before `index`.
+fn floor_boundary(text: &str, index: usize) -> usize {
+    let mut index = index.min(text.len());
+    while !text.is_char_boundary(index) {
+        index -= 1;
+    }
+    index
+}
+
+/// A place in a file, a variable or a flag, as people are shown it.
+///
+/// It displays as `file:line:column`; of a variable or a flag, which are one
+/// line as a rule, only the name is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The file as it is best recognised, or the variable or the flag.
+    pub name: String,
+    /// The file, if it is one.
+    pub file: Option<PathBuf>,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in characters, from 1.
+    pub column: usize,
+    /// The whole line.
+    pub excerpt: String,
+    /// How many characters of the line are meant.
+    pub width: usize,
+}
+
+impl Place {
+    /// The line with a caret under what is meant.
+    pub(crate) fn caret(&self) -> String {
+        let number = self.line.to_string();
+        let gutter = " ".repeat(number.len());
+        // Tabs are repeated, so that the caret stands where the reader's
+        // terminal puts the character.
+        let indent: String = self
+            .excerpt
+            .chars()
+            .take(self.column - 1)
+            .map(|character| if character == '\t' { '\t' } else { ' ' })
+            .collect();
+        let carets = "^".repeat(self.width.max(1));
+        format!("{number} | {}\n{gutter} | {indent}{carets}", self.excerpt)
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.file {
+            Some(_) => write!(formatter, "{}:{}:{}", self.name, self.line, self.column),
+            None => formatter.write_str(&self.name),
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! The reader: takes values out of tables and collects everything that is
+//! wrong with them, so that one run tells all mistakes.
+//!
+//! A reading function gives what is there and nothing where it is missing or
+//! wrong; whether something *must* be there is decided when layers have been
+//! merged, in `resolve`.
+
+use indexmap::IndexMap;
+
+use crate::error::{Problem, ProblemKind};
+use crate::keys;
+use crate::node::{Entries, Node, Value};
+use crate::place::Span;
+
+/// Collects problems and keys that have no effect.
+#[derive(Debug, Default)]
+pub(crate) struct Reader {
+    pub(crate) problems: Vec<Problem>,
+    /// Keys that are accepted and unused, with the name of the text they
+    /// stand in; each once.
+    pub(crate) unused: IndexMap<(String, String), Span>,
+}
+
+/// A table that is being read, and its dotted path.
+#[derive(Debug, Clone)]
+pub(crate) struct Table<'a> {
+    pub(crate) path: String,
+    pub(crate) entries: &'a Entries,
+    pub(crate) span: &'a Span,
+}
+
+impl<'a> Table<'a> {
+    /// The node under a key.
+    pub(crate) fn node(&self, key: &str) -> Option<&'a Node> {
+        self.entries.get(key).map(|entry| &entry.node)
+    }
+
+    /// The dotted path of a key of this table.
+    pub(crate) fn path_of(&self, key: &str) -> String {
+        let bare = !key.is_empty()
+            && key
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+        let key = if bare {
+            key.to_owned()
+        } else {
+            format!("\"{key}\"")
+        };
+        if self.path.is_empty() {
+            key
+        } else {
+            format!("{}.{key}", self.path)
+        }
+    }
+}
+
+impl Reader {
+    /// A problem at a span.
+    pub(crate) fn problem(&mut self, span: &Span, kind: ProblemKind) {
+        self.problems.push(Problem::at(span, kind));
+    }
+
+    /// The node as a table, at the given path.
+    pub(crate) fn as_table<'a>(&mut self, node: &'a Node, path: String) -> Option<Table<'a>> {
+        if let Value::Table(entries) = &node.value {
+            Some(Table {
+                path,
+                entries,
+                span: &node.span,
+            })
+        } else {
+            self.wrong(node, path, "a table");
+            None
+        }
+    }
+
+    /// The table under a key.
+    pub(crate) fn table<'a>(&mut self, table: &Table<'a>, key: &str) -> Option<Table<'a>> {
+        self.as_table(table.node(key)?, table.path_of(key))
+    }
+
+    /// Reports every key of the table that is not known.
+    pub(crate) fn check_keys(&mut self, table: &Table<'_>, known: &[&str]) {
+        for (key, entry) in table.entries {
+            if !known.contains(&key.as_str()) {
+                let hint = keys::hint(key, known);
+                self.unknown(&entry.key, key, table, hint);
+            }
+        }
+    }
+
+    /// Reports one key that is not known.
+    pub(crate) fn unknown(&mut self, span: &Span, key: &str, table: &Table<'_>, hint: String) {
+        self.problem(
+            span,
+            ProblemKind::UnknownKey {
+                key: key.to_owned(),
+                table: table.path.clone(),
+                hint,
+            },
+        );
+    }
+
+    /// Notes the keys of the table that are accepted without effect.
+    pub(crate) fn note_unused(&mut self, table: &Table<'_>, unused: &[&str]) {
+        for key in unused {
+            if let Some(entry) = table.entries.get(*key) {
+                self.unused
+                    .entry((entry.key.text.name.clone(), (*key).to_owned()))
+                    .or_insert_with(|| entry.key.clone());
+            }
+        }
+    }
+
+    /// The value under a key, read by `read`, which says what would work
+    /// where it does not.
+    pub(crate) fn get<T>(
+        &mut self,
+        table: &Table<'_>,
+        key: &str,
+        read: impl FnOnce(&Node) -> Result<T, String>,
+    ) -> Option<T> {
+        let node = table.node(key)?;
+        match read(node) {
+            Ok(value) => Some(value),
+            Err(wanted) => {
+                self.wrong(node, table.path_of(key), wanted);
+                None
+            }
+        }
+    }
+
+    pub(crate) fn wrong(&mut self, node: &Node, key: String, wanted: impl Into<String>) {
+        self.problem(
+            &node.span,
+            ProblemKind::WrongValue {
+                key,
+                wanted: wanted.into(),
+                got: node.brief(),
+            },
+        );
+    }
+}
+
+/// A string.
+pub(crate) fn string(node: &Node) -> Result<String, String> {
+    match &node.value {
+        Value::String(text) => Ok(text.clone()),
+        _ => Err("a string".to_owned()),
+    }
+}
+
+/// True or false.
+pub(crate) fn boolean(node: &Node) -> Result<bool, String> {
+    match node.value {
+        Value::Boolean(value) => Ok(value),
+        _ => Err("true or false".to_owned()),
+    }
+}
+
+/// A list of strings.
+pub(crate) fn strings(node: &Node) -> Result<Vec<String>, String> {
+    let wanted = || "an array of strings".to_owned();
+    match &node.value {
+        Value::Array(items) => items
+            .iter()
+            .map(|item| string(item).map_err(|_| wanted()))
+            .collect(),
+        _ => Err(wanted()),
+    }
+}
+
+/// A table of strings.
+pub(crate) fn string_map(node: &Node) -> Result<IndexMap<String, String>, String> {
+    let wanted = || "a table of strings".to_owned();
+    match &node.value {
+        Value::Table(entries) => entries
+            .iter()
+            .map(|(key, entry)| {
+                let value = string(&entry.node).map_err(|_| wanted())?;
+                Ok((key.clone(), value))
+            })
+            .collect(),
+        _ => Err(wanted()),
+    }
+}
+
+/// One of several words.
+pub(crate) fn word<T: Copy>(node: &Node, words: &[(&str, T)]) -> Result<T, String> {
+    let found = match &node.value {
+        Value::String(text) => words.iter().find(|(word, _)| word == text),
+        _ => None,
+    };
+    found.map(|(_, value)| *value).ok_or_else(|| {
+        let quoted: Vec<_> = words
+            .iter()
+            .map(|(word, _)| format!("\"{word}\""))
+            .collect();
+        format!("one of {}", quoted.join(", "))
+    })
+}

@@ -1,0 +1,259 @@
+//! From a tool's merged tables to a tool: what must be there, what may not be
+//! together, and the defaults.
+
+use indexmap::IndexMap;
+use windlass_protocol::{ActionSet, HandleAction, IoMode, Parameter, Parameters, ToolShape};
+use windlass_runtime::ToolDefinition;
+
+use crate::error::ProblemKind;
+use crate::keys::{self, BUILTINS};
+use crate::mcp::McpServerConfig;
+use crate::overlay::lay_over;
+use crate::place::Span;
+use crate::read::{Reader, Table};
+use crate::settings::ToolSettings;
+use crate::tool::{Source, ToolConfig, ToolTable};
+
+/// A tool's name, and where it was told.
+#[derive(Debug)]
+pub(crate) struct Told<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) key: &'a Span,
+    pub(crate) table: &'a Table<'a>,
+}
+
+impl Told<'_> {
+    fn tool(&self) -> String {
+        self.name.to_owned()
+    }
+
+    /// The span of a value of the table, or of the table's name.
+    fn span(&self, path: &[&str]) -> &Span {
+        let mut steps = path.iter();
+        let first = steps.next().and_then(|key| self.table.node(key));
+        steps
+            .fold(first, |node, key| node.and_then(|node| node.get(key)))
+            .map_or(self.key, |node| &node.span)
+    }
+
+    /// The span of a parameter's name.
+    fn parameter(&self, name: &str) -> &Span {
+        let parameters = self.table.node("parameters").map(|node| &node.value);
+        match parameters {
+            Some(crate::node::Value::Table(entries)) => {
+                entries.get(name).map_or(self.key, |entry| &entry.key)
+            }
+            _ => self.key,
+        }
+    }
+}
+
+/// `^[A-Za-z_][A-Za-z0-9_-]{0,47}$`
+pub(crate) fn is_tool_name(name: &str) -> bool {
+    let bytes = name.as_bytes();
+    let word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    (1..=48).contains(&bytes.len())
+        && (bytes[0].is_ascii_alphabetic() || bytes[0] == b'_')
+        && bytes.iter().all(word)
+}
+
+/// Resolves one tool, or reports why that is not possible.
+pub(crate) fn tool(
+    reader: &mut Reader,
+    told: &Told<'_>,
+    table: ToolTable,
+    servers: &[McpServerConfig],
+) -> Option<ToolConfig> {
+    let before = reader.problems.len();
+    let source = source(reader, told, &table)?;
+    check_source(reader, told, &source, servers);
+    check_command(reader, told, &source, &table);
+    check_actions(reader, told, &table.settings);
+
+    let (defined, overrides, asks_program) = parameters(reader, told, &source, table.parameters);
+    let mut definition = base_definition(told.name, &table.settings);
+    definition.summary = table.summary;
+    definition.description = table.description;
+    definition.examples = table.examples;
+    definition.shape.parameters = Parameters::from_entries(&defined);
+    definition.origin = told.key.place().to_string();
+    check_reserved(reader, told, &definition.shape, &defined);
+    if reader.problems.len() > before {
+        return None;
+    }
+    Some(ToolConfig {
+        overrides,
+        asks_program,
+        command: table.command,
+        place: Some(told.key.place()),
+        ..with_settings(definition, source, table.settings)
+    })
+}
+
+/// A built-in tool that no table mentions.
+pub(crate) fn untold_builtin(name: &str, settings: ToolSettings) -> ToolConfig {
+    let definition = base_definition(name, &settings);
+    with_settings(definition, Source::Builtin { tool: None }, settings)
+}
+
+fn base_definition(name: &str, settings: &ToolSettings) -> ToolDefinition {
+    let mut definition = ToolDefinition::new(name);
+    definition.shape.one_shot = settings
+        .spawn
+        .said_actions()
+        .is_none_or(ActionSet::is_empty);
+    lay_over(settings, definition)
+}
+
+fn with_settings(definition: ToolDefinition, source: Source, settings: ToolSettings) -> ToolConfig {
+    ToolConfig {
+        name: definition.name.clone(),
+        enabled: settings.enable.unwrap_or(true),
+        source,
+        definition,
+        overrides: IndexMap::new(),
+        asks_program: false,
+        command: None,
+        io: settings.spawn.io.unwrap_or(IoMode::Text),
+        options: settings.options.clone(),
+        secrets: settings.secrets.unwrap_or_default(),
+        record: settings.spawn.record.unwrap_or(false),
+        rows: settings.spawn.rows,
+        cols: settings.spawn.cols,
+        log_limit: settings.log_limit.unwrap_or(ToolConfig::LOG_LIMIT),
+        place: None,
+        settings,
+    }
+}
+
+/// What the table says; else a built-in tool's name is one, and a command
+/// makes a tool local.
+fn source(reader: &mut Reader, told: &Told<'_>, table: &ToolTable) -> Option<Source> {
+    if let Some(source) = &table.source {
+        return Some(source.clone());
+    }
+    if BUILTINS.contains(&told.name) {
+        return Some(Source::Builtin { tool: None });
+    }
+    if table.command.is_some() {
+        return Some(Source::Local { tool: None });
+    }
+    let tool = told.tool();
+    reader.problem(told.key, ProblemKind::NoSource { tool });
+    None
+}
+
+fn check_source(
+    reader: &mut Reader,
+    told: &Told<'_>,
+    source: &Source,
+    servers: &[McpServerConfig],
+) {
+    match source {
+        Source::Builtin { tool } => {
+            let builtin = tool.as_deref().unwrap_or(told.name);
+            if !BUILTINS.contains(&builtin) {
+                let kind = ProblemKind::NoBuiltin {
+                    tool: told.tool(),
+                    builtin: builtin.to_owned(),
+                    known: keys::listed(&BUILTINS),
+                };
+                reader.problem(told.span(&["source"]), kind);
+            }
+        }
+        Source::Mcp {
+            server: Some(server),
+            ..
+        } if servers.iter().all(|known| known.name != *server) => {
+            let names = servers.iter().map(|server| server.name.as_str());
+            let hint = match keys::nearest(server, names) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("add a table [providers.mcp.{server}]"),
+            };
+            let kind = ProblemKind::NoServer {
+                tool: told.tool(),
+                server: server.clone(),
+                hint,
+            };
+            reader.problem(told.span(&["source"]), kind);
+        }
+        _ => {}
+    }
+}
+
+fn check_command(reader: &mut Reader, told: &Told<'_>, source: &Source, table: &ToolTable) {
+    let local = matches!(source, Source::Local { .. });
+    let tool = told.tool();
+    let command = told.span(&["command"]);
+    match &table.command {
+        None if local => reader.problem(told.key, ProblemKind::NoCommand { tool }),
+        Some(_) if !local => reader.problem(command, ProblemKind::CommandUnused { tool }),
+        Some(given) if given.program.trim().is_empty() => {
+            let key = told.table.path_of("command");
+            reader.problem(command, ProblemKind::NoProgram { key });
+        }
+        _ => {}
+    }
+}
+
+fn check_actions(reader: &mut Reader, told: &Told<'_>, settings: &ToolSettings) {
+    let spawn = &settings.spawn;
+    let missing = |actions: &Vec<_>| !actions.contains(&HandleAction::Spawn);
+    if spawn.stateful != Some(false) && spawn.actions.as_ref().is_some_and(missing) {
+        let tool = told.tool();
+        let listed = told.span(&["spawn", "actions"]);
+        reader.problem(listed, ProblemKind::NoSpawn { tool });
+    }
+}
+
+fn check_reserved(
+    reader: &mut Reader,
+    told: &Told<'_>,
+    shape: &ToolShape,
+    parameters: &IndexMap<String, Parameter>,
+) {
+    if shape.actions.is_empty() {
+        return;
+    }
+    for name in ToolShape::RESERVED {
+        if parameters.contains_key(name) {
+            let kind = ProblemKind::Reserved {
+                tool: told.tool(),
+                parameter: name.to_owned(),
+            };
+            reader.problem(told.parameter(name), kind);
+        }
+    }
+}
+
+type Entries = IndexMap<String, Parameter>;
+
+/// What is defined, what is overridden, and whether the program is asked.
+///
+/// An empty table of parameters defines that there are none.
+fn parameters(
+    reader: &mut Reader,
+    told: &Told<'_>,
+    source: &Source,
+    entries: Option<Entries>,
+) -> (Entries, Entries, bool) {
+    let local = matches!(source, Source::Local { .. });
+    let Some(entries) = entries else {
+        return (Entries::new(), Entries::new(), local);
+    };
+    if !local {
+        return (Entries::new(), entries, false);
+    }
+    let typed = |parameter: &Parameter| parameter.kind.is_some();
+    if !entries.is_empty() && !entries.values().any(typed) {
+        return (Entries::new(), entries, true);
+    }
+    for (name, _) in entries.iter().filter(|(_, entry)| !typed(entry)) {
+        let kind = ProblemKind::NoType {
+            tool: told.tool(),
+            parameter: name.clone(),
+        };
+        reader.problem(told.parameter(name), kind);
+    }
+    (entries, Entries::new(), false)
+}

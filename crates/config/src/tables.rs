@@ -1,0 +1,146 @@
+//! The tables at the top of a configuration: which ones there are, and how a
+//! tool's own table meets the one that holds for every tool.
+//!
+//! Start at [`Tables::read`]. What stands in a single tool's table is read in
+//! `tool` and `settings`, and judged in `resolve`.
+
+use crate::error::ProblemKind;
+use crate::keys;
+use crate::mcp::{McpServerConfig, McpTable};
+use crate::node::{Node, Value};
+use crate::read::{Reader, Table};
+use crate::resolve;
+use crate::settings::{RunSettings, ToolSettings};
+use crate::tool::{ToolConfig, ToolTable, read_every_tool};
+
+/// The tables of a layer, or of all of them merged.
+#[derive(Debug, Default)]
+pub(crate) struct Tables<'a> {
+    defaults: ToolSettings,
+    tools: Vec<(&'a str, Table<'a>, ToolTable)>,
+    servers: Vec<(&'a str, Table<'a>, McpTable)>,
+    /// The table of all tools, to find places by.
+    parent: Option<Table<'a>>,
+    /// The table of all servers, to find places by.
+    providers: Option<Table<'a>>,
+}
+
+/// What comes of the tables.
+#[derive(Debug)]
+pub(crate) struct Resolved {
+    pub(crate) tools: Vec<ToolConfig>,
+    pub(crate) defaults: ToolSettings,
+    pub(crate) mcp_servers: Vec<McpServerConfig>,
+}
+
+impl<'a> Tables<'a> {
+    pub(crate) fn read(reader: &mut Reader, node: &'a Node) -> Self {
+        let mut tables = Self::default();
+        let Some(top) = reader.as_table(node, String::new()) else {
+            return tables;
+        };
+        reader.check_keys(&top, keys::TOP);
+        if let Some(conversation) = reader.table(&top, "conversation") {
+            reader.check_keys(&conversation, keys::CONVERSATION);
+            if let Some(parent) = reader.table(&conversation, "tools") {
+                tables.read_tools(reader, parent);
+            }
+        }
+        if let Some(providers) = reader.table(&top, "providers") {
+            reader.check_keys(&providers, keys::PROVIDERS);
+            if let Some(parent) = reader.table(&providers, "mcp") {
+                for name in parent.entries.keys() {
+                    if let Some(table) = reader.table(&parent, name) {
+                        let server = McpTable::read(reader, &table);
+                        tables.servers.push((name, table, server));
+                    }
+                }
+                tables.providers = Some(parent);
+            }
+        }
+        tables
+    }
+
+    fn read_tools(&mut self, reader: &mut Reader, parent: Table<'a>) {
+        if let Some(table) = reader.table(&parent, keys::EVERY_TOOL) {
+            self.defaults = read_every_tool(reader, &table);
+        }
+        for (name, entry) in parent.entries {
+            if name == keys::EVERY_TOOL {
+                continue;
+            }
+            if !resolve::is_tool_name(name) {
+                let name = name.clone();
+                reader.problem(&entry.key, ProblemKind::ToolName { name });
+                continue;
+            }
+            if let Some(table) = reader.table(&parent, name) {
+                let tool = ToolTable::read(reader, &table);
+                self.tools.push((name, table, tool));
+            }
+        }
+        self.parent = Some(parent);
+    }
+
+    /// What comes of them; what must be there and is not goes to the reader.
+    pub(crate) fn resolve(self, reader: &mut Reader) -> Resolved {
+        let every_tool = self
+            .parent
+            .as_ref()
+            .and_then(|parent| parent.node(keys::EVERY_TOOL));
+        let mut mcp_servers = Vec::new();
+        for (name, _, server) in self.servers {
+            let parent = self.providers.as_ref().expect("it held the server");
+            let span = &parent.entries[name].key;
+            mcp_servers.extend(server.resolve(reader, name, span));
+        }
+        let mut tools = Vec::new();
+        for (name, table, mut tool) in self.tools {
+            let parent = self.parent.as_ref().expect("it held the tool");
+            let key = &parent.entries[name].key;
+            let own = (tool.settings.run, tool.settings.enable);
+            tool.settings = with_defaults(reader, every_tool, &table, tool.settings);
+            if keys::START_NOTHING.contains(&name) {
+                (tool.settings.run, tool.settings.enable) = own;
+            }
+            let told = resolve::Told {
+                name,
+                key,
+                table: &table,
+            };
+            tools.extend(resolve::tool(reader, &told, tool, &mcp_servers));
+        }
+        Resolved {
+            tools,
+            defaults: self.defaults,
+            mcp_servers,
+        }
+    }
+}
+
+/// The settings of a tool over those of every tool. They merge as layers do,
+/// but for `run`, whose short form stands for a table.
+fn with_defaults(
+    reader: &mut Reader,
+    every_tool: Option<&Node>,
+    table: &Table<'_>,
+    own: ToolSettings,
+) -> ToolSettings {
+    let Some(mut merged) = every_tool.cloned() else {
+        return own;
+    };
+    let default_run = reader
+        .as_table(&merged, String::new())
+        .map(|table| RunSettings::read(reader, &table))
+        .unwrap_or_default();
+    merged.merge(Node {
+        span: table.span.clone(),
+        value: Value::Table(table.entries.clone()),
+    });
+    let Some(table) = reader.as_table(&merged, table.path.clone()) else {
+        return own;
+    };
+    let mut settings = ToolSettings::read(reader, &table);
+    settings.run = own.run.or(default_run);
+    settings
+}

@@ -1,0 +1,61 @@
+use std::sync::Arc;
+
+use super::*;
+use crate::place::Text;
+
+fn value(toml: &str) -> Node {
+    let text = Text {
+        name: "test".to_owned(),
+        file: None,
+        body: toml.to_owned(),
+    };
+    Node::parse_value(&Arc::new(text), 0).unwrap()
+}
+
+#[test]
+fn sizes_are_bytes_or_have_a_unit() {
+    for (toml, bytes) in [
+        ("32768", 32768),
+        ("\"32KiB\"", 32 << 10),
+        ("\"32 kib\"", 32 << 10),
+        ("\"2M\"", 2 << 20),
+        ("\"1GiB\"", 1 << 30),
+        ("\"10MB\"", 10_000_000),
+        ("\"7\"", 7),
+        ("\"7B\"", 7),
+    ] {
+        assert_eq!(size(&value(toml)), Ok(bytes), "{toml}");
+    }
+    for toml in [
+        "0",
+        "-1",
+        "1.5",
+        "\"\"",
+        "\"KiB\"",
+        "\"1 parsec\"",
+        "\"-1KiB\"",
+        "\"99999999999GiB\"",
+    ] {
+        assert!(size(&value(toml)).is_err(), "{toml}");
+    }
+}
+
+#[test]
+fn seconds_may_be_fractions_and_end_at_a_year() {
+    assert_eq!(seconds(&value("2")), Ok(Duration::from_secs(2)));
+    assert_eq!(seconds(&value("0.25")), Ok(Duration::from_millis(250)));
+    assert_eq!(seconds(&value("0")), Ok(Duration::ZERO));
+    for toml in ["-1", "nan", "inf", "1e300", "31536001", "\"2\"", "true"] {
+        assert!(seconds(&value(toml)).is_err(), "{toml}");
+    }
+    assert!(some_seconds(&value("0")).is_err());
+    assert!(some_seconds(&value("0.0")).is_err());
+}
+
+#[test]
+fn a_terminal_has_two_to_a_thousand_cells() {
+    assert_eq!(cells(&value("80")), Ok(80));
+    for toml in ["1", "1001", "-80", "80.0", "70000"] {
+        assert!(cells(&value(toml)).is_err(), "{toml}");
+    }
+}
