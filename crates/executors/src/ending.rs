@@ -1,0 +1,73 @@
+//! How a program's exit is told.
+
+use windlass_process::{Exit, Output, StartError, Stream};
+use windlass_protocol::ToolError;
+use windlass_runtime::{Ending, Exit as BadExit};
+
+/// The ending of a program that speaks plain text. A bad one is explained by
+/// the last line of `stream`.
+pub(crate) fn of_exit(exit: &Exit, output: &Output, stream: Stream) -> Ending {
+    let last_line = || output.last_line(stream);
+    match exit {
+        Exit::Code(0) => Ending::output(),
+        Exit::Code(code) => Ending {
+            exit: Some(BadExit::Code(*code)),
+            ..Ending::failed(with_line(format!("exited with code {code}"), last_line()))
+        },
+        Exit::Signal(signal) => {
+            let name = signal_name(*signal);
+            Ending {
+                exit: Some(BadExit::Signal(name.clone())),
+                ..Ending::failed(with_line(format!("ended by {name}"), last_line()))
+            }
+        }
+        Exit::Lost(reason) => Ending::failed(reason.clone()),
+    }
+}
+
+fn with_line(message: String, line: Option<String>) -> String {
+    match line {
+        Some(line) => format!("{message}: {line}"),
+        None => message,
+    }
+}
+
+/// An error at the start, with its causes.
+pub(crate) fn start_error(error: &StartError) -> ToolError {
+    let mut message = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        message.push_str(": ");
+        message.push_str(&error.to_string());
+        cause = error.source();
+    }
+    ToolError::new(message)
+}
+
+fn signal_name(signal: i32) -> String {
+    const NAMES: [(i32, &str); 16] = [
+        (1, "SIGHUP"),
+        (2, "SIGINT"),
+        (3, "SIGQUIT"),
+        (4, "SIGILL"),
+        (5, "SIGTRAP"),
+        (6, "SIGABRT"),
+        (7, "SIGBUS"),
+        (8, "SIGFPE"),
+        (9, "SIGKILL"),
+        (10, "SIGUSR1"),
+        (11, "SIGSEGV"),
+        (12, "SIGUSR2"),
+        (13, "SIGPIPE"),
+        (14, "SIGALRM"),
+        (15, "SIGTERM"),
+        (24, "SIGXCPU"),
+    ];
+    NAMES
+        .iter()
+        .find(|(number, _)| *number == signal)
+        .map_or_else(
+            || format!("signal {signal}"),
+            |(_, name)| (*name).to_owned(),
+        )
+}

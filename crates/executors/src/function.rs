@@ -1,0 +1,152 @@
+//! A function of this program as a tool.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use futures_util::future::BoxFuture;
+use regex::Regex;
+use serde_json::Value;
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+use tokio_util::sync::CancellationToken;
+use windlass_protocol::{Arguments, Question, ToolError, Typing, View};
+use windlass_runtime::{
+    Ending, Executor, Job, Reading, Receipt, Reporter, Since, Start, ToolEvent,
+};
+
+/// What a function is called with.
+pub struct FunctionCall {
+    /// What the assistant gave.
+    pub args: Arguments,
+    /// Cancelled when the call is aborted; the function is dropped soon after.
+    pub cancellation: CancellationToken,
+}
+
+type Called = BoxFuture<'static, Result<String, ToolError>>;
+
+/// Runs an async function, as a one-shot or in the background.
+pub struct Function {
+    function: Arc<dyn Fn(FunctionCall) -> Called + Send + Sync>,
+}
+
+impl Function {
+    /// Wraps a function.
+    pub fn new<F, R>(function: F) -> Self
+    where
+        F: Fn(FunctionCall) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<String, ToolError>> + Send + 'static,
+    {
+        Self {
+            function: Arc::new(move |call| Box::pin(function(call))),
+        }
+    }
+}
+
+#[async_trait]
+impl Executor for Function {
+    async fn start(&self, start: Start, reporter: Reporter) -> Result<Arc<dyn Job>, ToolError> {
+        let cancellation = CancellationToken::new();
+        let ended = watch::Sender::new(false);
+        let call = (self.function)(FunctionCall {
+            args: start.args,
+            cancellation: cancellation.clone(),
+        });
+        let end = EndTold {
+            reporter,
+            ended: ended.clone(),
+        };
+        let task = tokio::spawn(async move {
+            let result = call.await;
+            end.tell(Ending::with(result.map(Some)));
+        });
+        Ok(Arc::new(FunctionJob {
+            cancellation,
+            task: task.abort_handle(),
+            ended,
+            started: Instant::now(),
+        }))
+    }
+}
+
+/// Tells the end also of a function that panics or is dropped.
+struct EndTold {
+    reporter: Reporter,
+    ended: watch::Sender<bool>,
+}
+
+impl EndTold {
+    fn tell(&self, ending: Ending) {
+        self.reporter.report(ToolEvent::Ended(ending));
+        self.ended.send_replace(true);
+    }
+}
+
+impl Drop for EndTold {
+    fn drop(&mut self) {
+        if !*self.ended.borrow() {
+            self.tell(Ending::failed("the function ended without a result"));
+        }
+    }
+}
+
+struct FunctionJob {
+    cancellation: CancellationToken,
+    task: AbortHandle,
+    ended: watch::Sender<bool>,
+    started: Instant,
+}
+
+impl Drop for FunctionJob {
+    fn drop(&mut self) {
+        self.cancellation.cancel();
+        self.task.abort();
+    }
+}
+
+#[async_trait]
+impl Job for FunctionJob {
+    fn read(&self, _view: View, _limit: usize) -> Reading {
+        Reading::default()
+    }
+
+    fn preview(&self, _limit: usize) -> String {
+        String::new()
+    }
+
+    fn last_output(&self) -> Instant {
+        self.started
+    }
+
+    fn find(&self, _pattern: Regex, _since: Since) -> BoxFuture<'static, Option<String>> {
+        let mut ended = self.ended.subscribe();
+        Box::pin(async move {
+            let _ = ended.wait_for(|ended| *ended).await;
+            None
+        })
+    }
+
+    async fn apply(&self, _typing: Typing) -> Result<(), String> {
+        Err("this tool takes no input".to_owned())
+    }
+
+    async fn answer(&self, _question: &Question, _answer: Value) -> Result<(), String> {
+        Err("this tool asks nothing".to_owned())
+    }
+
+    async fn settle(&self, limit: Duration) {
+        let mut ended = self.ended.subscribe();
+        let _ = tokio::time::timeout(limit, ended.wait_for(|ended| *ended)).await;
+    }
+
+    async fn abort(&self, grace: Duration) -> Receipt {
+        self.cancellation.cancel();
+        let mut ended = self.ended.subscribe();
+        let by_itself = ended.wait_for(|ended| *ended);
+        if tokio::time::timeout(grace, by_itself).await.is_err() {
+            self.task.abort();
+            let _ = ended.wait_for(|ended| *ended).await;
+        }
+        Receipt::default()
+    }
+}

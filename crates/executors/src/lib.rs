@@ -1,0 +1,25 @@
+//! How tools run: local programs, the shell, and functions of this program.
+//!
+//! Start at [`LocalTool`], which runs a configured program, or at [`Shell`].
+//! Both give a job over a child process that `windlass-process` holds; what
+//! the child says becomes events in `text` and `state`. The registry is a
+//! stranger to this crate.
+
+mod commands;
+mod ending;
+mod function;
+mod local;
+mod shell;
+mod state;
+mod template;
+mod text;
+mod typing;
+
+pub use commands::simple_commands;
+pub use function::{Function, FunctionCall};
+pub use local::{LocalCommand, LocalTool};
+pub use shell::Shell;
+pub use template::TemplateError;
+
+/// What starts programs, for those who set executors up.
+pub use windlass_process::{Launcher, LauncherOptions, init};

@@ -1,0 +1,150 @@
+//! The built-in tool `shell`: a command line, run by the user's shell.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use windlass_process::{Command, Launcher, OutputOptions};
+use windlass_protocol::{ActionSet, Arguments, Parameters, ToolError, ToolShape};
+use windlass_runtime::{Executor, Job, Reporter, Start, Subject, ToolDefinition};
+
+use crate::commands::{is_simple, remembered, simple_commands};
+use crate::text::{TextJob, TextPlan};
+
+/// Runs command lines.
+pub struct Shell {
+    launcher: Launcher,
+    program: PathBuf,
+    log_limit: u64,
+}
+
+/// What `shell` takes.
+#[derive(Deserialize)]
+struct ShellArgs {
+    command: String,
+    cwd: Option<PathBuf>,
+    #[serde(default)]
+    env: Arguments,
+}
+
+impl Shell {
+    /// The name it is called by.
+    pub const NAME: &str = "shell";
+
+    /// Runs lines with the shell that `$SHELL` names, or `sh`.
+    pub fn new(launcher: Launcher) -> Self {
+        let shell = std::env::var_os("SHELL")
+            .map(PathBuf::from)
+            .filter(|shell| shell.is_absolute() && shell.is_file());
+        Self {
+            launcher,
+            program: shell.unwrap_or_else(|| "/bin/sh".into()),
+            log_limit: OutputOptions::default().log_limit,
+        }
+    }
+
+    /// How large its logs may grow.
+    pub fn log_limit(mut self, bytes: u64) -> Self {
+        self.log_limit = bytes;
+        self
+    }
+
+    /// How it is registered.
+    pub fn definition() -> ToolDefinition {
+        let properties = [
+            ("command", json!({"type": "string"})),
+            ("cwd", json!({"type": "string"})),
+            (
+                "env",
+                json!({"type": "object", "additionalProperties": {"type": "string"}}),
+            ),
+            (
+                "timeout_secs",
+                json!({"type": "number", "description": "One-shot only; 600 by default"}),
+            ),
+        ];
+        ToolDefinition {
+            summary: Some("Run a command line with the user's shell.".to_owned()),
+            shape: ToolShape {
+                parameters: Parameters {
+                    properties: properties
+                        .into_iter()
+                        .map(|(name, schema)| (name.to_owned(), schema))
+                        .collect(),
+                    required: vec!["command".to_owned()],
+                    additional: false,
+                },
+                actions: ActionSet::all(),
+                one_shot: true,
+                typing: true,
+            },
+            ..ToolDefinition::new(Self::NAME)
+        }
+    }
+
+    fn command(&self, root: &std::path::Path, args: &ShellArgs) -> Command {
+        let cwd = args
+            .cwd
+            .as_ref()
+            .map_or_else(|| root.to_owned(), |cwd| root.join(cwd));
+        let mut command = Command::new(&self.program)
+            .arg("-c")
+            .arg(&args.command)
+            .cwd(cwd);
+        for (name, value) in &args.env {
+            if let Value::String(value) = value {
+                command = command.env(name, value);
+            }
+        }
+        command
+    }
+}
+
+#[async_trait]
+impl Executor for Shell {
+    async fn start(&self, start: Start, reporter: Reporter) -> Result<Arc<dyn Job>, ToolError> {
+        let args: ShellArgs = serde_json::from_value(Value::Object(start.args))
+            .map_err(|error| ToolError::new(error.to_string()))?;
+        let command = self.command(&start.root, &args);
+        let plan = TextPlan {
+            launcher: self.launcher.clone(),
+            command: Box::new(move |_| Ok(command.clone())),
+            root: start.root,
+            log: start.log,
+            log_limit: self.log_limit,
+            grace: start.tool.limits.grace,
+            takes_input: start.handle.is_some(),
+            speaks_protocol: false,
+        };
+        Ok(TextJob::start(plan, reporter).await?)
+    }
+
+    fn subject(&self, tool: &ToolDefinition, args: &Arguments) -> Subject {
+        let line = args.get("command").and_then(Value::as_str).unwrap_or("");
+        let patterns = simple_commands(line);
+        let exact = !is_simple(line);
+        let mut always: Vec<String> = if exact {
+            // At the end of a line that was left whole, ` *` is the line's
+            // own and stands for no further words.
+            let whole = patterns.iter().filter(|line| !line.ends_with(" *"));
+            whole.cloned().collect()
+        } else {
+            patterns.iter().map(|command| remembered(command)).collect()
+        };
+        always.dedup();
+        Subject {
+            permission: tool.name.clone(),
+            patterns,
+            always,
+            exact,
+        }
+    }
+
+    fn timeout(&self, args: &Arguments) -> Option<Duration> {
+        let seconds = args.get("timeout_secs")?.as_f64()?;
+        Duration::try_from_secs_f64(seconds).ok()
+    }
+}

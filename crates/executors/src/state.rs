@@ -1,0 +1,297 @@
+//! A program with `io = "state"`: one JSON value per line, both ways.
+//!
+//! It prints a [`ToolState`] per line and reads [`StateInput`] lines. What is
+//! not a state is taken as content, so that a stray `print` does no harm.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use futures_util::future::BoxFuture;
+use parking_lot::Mutex;
+use regex::Regex;
+use serde_json::Value;
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+use windlass_process::{
+    Command, Cursor, Exit, Launcher, Output, OutputOptions, Process, Stdin, Stream,
+};
+use windlass_protocol::{Question, StateInput, ToolError, ToolState, Typing, View};
+use windlass_runtime::{Ending, Job, Reading, Receipt, Reporter, Since, ToolEvent};
+
+use crate::ending;
+use crate::text::to_receipt;
+
+/// The longest line that is read as a state.
+const LONGEST_LINE: usize = 1 << 20;
+/// How much of the program's stdout is looked at in one go.
+const CHUNK: u64 = 64 << 10;
+
+/// What to run.
+pub(crate) struct StatePlan {
+    pub(crate) launcher: Launcher,
+    pub(crate) command: Command,
+    pub(crate) log: Option<PathBuf>,
+    pub(crate) log_limit: u64,
+    pub(crate) grace: Duration,
+}
+
+/// A running state program.
+pub(crate) struct StateJob {
+    process: Process,
+    /// What its states said.
+    contents: Output,
+    reader: Mutex<Reader>,
+    ended: watch::Sender<bool>,
+    aborted: Arc<AtomicBool>,
+    started: Instant,
+    follower: AbortHandle,
+}
+
+#[derive(Default)]
+struct Reader {
+    cursor: Cursor,
+    last_input: u64,
+}
+
+impl Drop for StateJob {
+    fn drop(&mut self) {
+        self.follower.abort();
+    }
+}
+
+impl StateJob {
+    pub(crate) async fn start(plan: StatePlan, reporter: Reporter) -> Result<Arc<Self>, ToolError> {
+        let options = |extension: &str| OutputOptions {
+            log: plan.log.as_ref().map(|log| log.with_extension(extension)),
+            log_limit: plan.log_limit,
+            ..OutputOptions::default()
+        };
+        let command = plan
+            .command
+            .stdin(Stdin::Pipe)
+            .split_output()
+            .grace(plan.grace)
+            .output(options("lines.log"));
+        let process = plan
+            .launcher
+            .start(command)
+            .await
+            .map_err(|error| ending::start_error(&error))?;
+        let contents = Output::new(options("log"));
+        contents.keep_log();
+        let ended = watch::Sender::new(false);
+        let aborted = Arc::new(AtomicBool::new(false));
+        let follow = Follow {
+            process: process.clone(),
+            contents: contents.clone(),
+            reporter,
+            ended: ended.clone(),
+            aborted: Arc::clone(&aborted),
+            grace: plan.grace,
+            line: Vec::new(),
+            result: None,
+        };
+        Ok(Arc::new(Self {
+            process,
+            contents,
+            reader: Mutex::default(),
+            ended,
+            aborted,
+            started: Instant::now(),
+            follower: tokio::spawn(follow.run()).abort_handle(),
+        }))
+    }
+
+    fn send(&self, input: &StateInput) -> Result<(), String> {
+        let mut line = serde_json::to_vec(input).map_err(|error| error.to_string())?;
+        line.push(b'\n');
+        self.reader.lock().last_input = self.contents.position();
+        self.process.write(&line).map_err(|error| error.to_string())
+    }
+}
+
+/// Reads the program's lines and reports what they say.
+struct Follow {
+    process: Process,
+    contents: Output,
+    reporter: Reporter,
+    ended: watch::Sender<bool>,
+    /// An abort is under way, which ends the whole tree.
+    aborted: Arc<AtomicBool>,
+    grace: Duration,
+    line: Vec<u8>,
+    /// What the program said when it stopped.
+    result: Option<Result<String, ToolError>>,
+}
+
+impl Follow {
+    async fn run(mut self) {
+        let mut changes = self.process.output().changes();
+        let mut read = 0;
+        let exit = loop {
+            let exited = self.process.exit();
+            read = self.read_lines(read);
+            if let Some(exit) = exited {
+                break exit;
+            }
+            if self.result.is_some() {
+                // It said that it has stopped; it has the grace to leave.
+                let left = tokio::time::timeout(self.grace, self.process.wait()).await;
+                if left.is_err() {
+                    self.process.end(Duration::ZERO).await;
+                }
+                continue;
+            }
+            tokio::select! {
+                _ = self.process.wait() => {}
+                _ = changes.changed() => {}
+            }
+        };
+        let line = std::mem::take(&mut self.line);
+        self.take_line(&line);
+        self.contents.finish();
+        let mut ending = self.ending(&exit);
+        if !self.aborted.load(Ordering::Acquire) {
+            ending.left_running = self.process.remaining().await;
+        }
+        self.reporter.report(ToolEvent::Ended(ending));
+        self.ended.send_replace(true);
+    }
+
+    /// Reads what is new of the program's stdout; gives how far that is.
+    fn read_lines(&mut self, mut from: u64) -> u64 {
+        loop {
+            let end = self.process.output().position();
+            if from >= end {
+                return from;
+            }
+            let until = end.min(from + CHUNK);
+            let bytes = self.process.output().raw(from..until);
+            from = until;
+            for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+                self.line.extend_from_slice(piece);
+                if piece.ends_with(b"\n") || self.line.len() > LONGEST_LINE {
+                    let line = std::mem::take(&mut self.line);
+                    self.take_line(&line);
+                }
+            }
+        }
+    }
+
+    fn take_line(&mut self, line: &[u8]) {
+        let text = String::from_utf8_lossy(line);
+        let text = text.trim_end_matches(['\r', '\n']);
+        if text.trim().is_empty() || self.result.is_some() {
+            return;
+        }
+        match serde_json::from_str(text) {
+            Ok(ToolState::Running { content }) => {
+                self.say(content.as_deref());
+                // A program that goes on by itself has answered its question.
+                self.reporter.report(ToolEvent::Answered);
+            }
+            Ok(ToolState::Waiting { content, question }) => {
+                self.say(content.as_deref());
+                self.reporter.report(ToolEvent::Asked { question });
+            }
+            Ok(ToolState::Stopped { result }) => self.result = Some(result),
+            Err(_) => self.say(Some(text)),
+        }
+    }
+
+    fn say(&self, content: Option<&str>) {
+        let Some(content) = content.filter(|content| !content.is_empty()) else {
+            return;
+        };
+        self.contents.push(Stream::Stdout, content.as_bytes());
+        self.contents.push(Stream::Stdout, b"\n");
+        self.reporter.report(ToolEvent::Wrote {
+            bytes: content.len() as u64 + 1,
+        });
+    }
+
+    fn ending(&mut self, exit: &Exit) -> Ending {
+        match self.result.take() {
+            Some(result) => Ending::with(result.map(Some)),
+            None => ending::of_exit(exit, self.process.errors(), Stream::Stderr),
+        }
+    }
+}
+
+#[async_trait]
+impl Job for StateJob {
+    fn read(&self, view: View, limit: usize) -> Reading {
+        let mut reader = self.reader.lock();
+        let excerpt = match view {
+            View::New => self.contents.read(&mut reader.cursor, limit),
+            View::Screen | View::All => {
+                reader.cursor = Cursor::at(self.contents.position());
+                self.contents.read_all(limit)
+            }
+        };
+        let mut text = excerpt.text;
+        if text.ends_with('\n') {
+            text.pop();
+        }
+        Reading {
+            text,
+            omitted_bytes: excerpt.omitted_bytes,
+            log: excerpt.log,
+            awaiting_input: false,
+        }
+    }
+
+    fn preview(&self, limit: usize) -> String {
+        crate::text::tail(&self.contents, limit)
+    }
+
+    fn last_output(&self) -> Instant {
+        self.contents.last_write().unwrap_or(self.started)
+    }
+
+    fn find(&self, pattern: Regex, since: Since) -> BoxFuture<'static, Option<String>> {
+        let from = match since {
+            Since::LastInput => self.reader.lock().last_input,
+            Since::Now => self.contents.position(),
+        };
+        Box::pin(self.contents.find(pattern, from))
+    }
+
+    async fn apply(&self, typing: Typing) -> Result<(), String> {
+        self.send(&StateInput::Apply {
+            input: typing.input.unwrap_or(Value::Null),
+        })
+    }
+
+    async fn answer(&self, question: &Question, answer: Value) -> Result<(), String> {
+        self.send(&StateInput::Answer {
+            question: question.id.clone(),
+            answer,
+        })
+    }
+
+    async fn settle(&self, limit: Duration) {
+        let settled = async {
+            self.process.settle(limit).await;
+            if self.process.exit().is_some() {
+                let mut ended = self.ended.subscribe();
+                let _ = ended.wait_for(|ended| *ended).await;
+            }
+        };
+        let _ = tokio::time::timeout(limit, settled).await;
+    }
+
+    async fn abort(&self, grace: Duration) -> Receipt {
+        self.aborted.store(true, Ordering::Release);
+        let _ = self.send(&StateInput::Abort);
+        // It may leave by itself in half of the time; then it is told to.
+        let _ = tokio::time::timeout(grace / 2, self.process.wait()).await;
+        let receipt = self.process.end(grace / 2).await;
+        let mut ended = self.ended.subscribe();
+        let _ = ended.wait_for(|ended| *ended).await;
+        to_receipt(receipt)
+    }
+}

@@ -1,0 +1,451 @@
+//! A program that speaks plain text through pipes, or the protocol as the
+//! whole of its stdout.
+//!
+//! Start at [`TextJob::start`]. A follower per run waits for the program's
+//! exit and decides what it means: the end, a question (the program is run
+//! again with the answer) or another program to run in its place.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use futures_util::future::BoxFuture;
+use parking_lot::Mutex;
+use regex::Regex;
+use serde_json::Value;
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+use windlass_process::{Command, Cursor, Launcher, Output, OutputOptions, Process, Stdin, Stream};
+use windlass_protocol::{
+    Arguments, ExecAnswer, IoMode, Question, ToolAnswer, ToolError, ToolState, Typing, View,
+};
+use windlass_runtime::{Ending, Job, Reading, Receipt, Reporter, Since, ToolEvent};
+
+use crate::{ending, typing};
+
+/// What to run, and how to run it again with answers.
+pub(crate) struct TextPlan {
+    pub(crate) launcher: Launcher,
+    /// The command for these answers.
+    pub(crate) command: CommandFor,
+    /// Where the project is; what an `exec` answer runs in unless it says.
+    pub(crate) root: PathBuf,
+    pub(crate) log: Option<PathBuf>,
+    pub(crate) log_limit: u64,
+    pub(crate) grace: Duration,
+    /// Input can come later.
+    pub(crate) takes_input: bool,
+    /// Stdout as a whole may be protocol. Otherwise stderr goes into the same
+    /// pipe, and the order of both is exact.
+    pub(crate) speaks_protocol: bool,
+}
+
+/// Gives the command that a call with these answers runs.
+pub(crate) type CommandFor = Box<dyn Fn(&Arguments) -> Result<Command, ToolError> + Send + Sync>;
+
+/// A running text program.
+pub(crate) struct TextJob {
+    /// Itself, for its followers.
+    me: Weak<Self>,
+    plan: TextPlan,
+    reporter: Reporter,
+    run: Mutex<Run>,
+    phase: watch::Sender<Phase>,
+}
+
+/// One run of a program; a job may have several, one after the other.
+struct Run {
+    process: Process,
+    follower: Follower,
+    cursor: Cursor,
+    /// Where the output stood at the last input.
+    last_input: u64,
+    started: Instant,
+    merged: bool,
+    /// What an earlier run said that was not read.
+    carried: String,
+    answers: Arguments,
+    number: u32,
+    aborted: bool,
+}
+
+/// Where a job stands, for those who wait for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Run number so-and-so is under way.
+    Running(u32),
+    /// The program has exited with a question.
+    Asked,
+    /// The end has been reported.
+    Ended,
+}
+
+/// Stops following when the job is dropped, so that nothing holds the process
+/// any more.
+struct Follower(AbortHandle);
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl TextJob {
+    pub(crate) async fn start(plan: TextPlan, reporter: Reporter) -> Result<Arc<Self>, ToolError> {
+        let command = (plan.command)(&Arguments::new())?;
+        let merged = !plan.speaks_protocol;
+        let process = plan.launch(command, merged, 1).await?;
+        Ok(Arc::new_cyclic(|job| Self {
+            me: job.clone(),
+            run: Mutex::new(Run {
+                follower: follow(job.clone(), process.clone(), reporter.clone(), 1),
+                process,
+                cursor: Cursor::default(),
+                last_input: 0,
+                started: Instant::now(),
+                merged,
+                carried: String::new(),
+                answers: Arguments::new(),
+                number: 1,
+                aborted: false,
+            }),
+            phase: watch::Sender::new(Phase::Running(1)),
+            reporter,
+            plan,
+        }))
+    }
+
+    /// Starts another program in the place of the one that has exited.
+    async fn run_again(&self, command: Command, merged: bool) -> Result<(), ToolError> {
+        let number = self.run.lock().number + 1;
+        let process = self.plan.launch(command, merged, number).await?;
+        let mut run = self.run.lock();
+        if run.aborted {
+            // Dropping the process ends it.
+            return Err(ToolError::new("aborted"));
+        }
+        let rest = {
+            let Run {
+                process, cursor, ..
+            } = &mut *run;
+            process.output().read(cursor, usize::MAX).text
+        };
+        run.carried.push_str(&rest);
+        // This may be the old follower's own doing; it has nothing left to do.
+        run.follower = follow(
+            self.me.clone(),
+            process.clone(),
+            self.reporter.clone(),
+            number,
+        );
+        run.process = process;
+        run.cursor = Cursor::default();
+        run.last_input = 0;
+        run.started = Instant::now();
+        run.merged = merged;
+        run.number = number;
+        self.phase.send_replace(Phase::Running(number));
+        Ok(())
+    }
+
+    fn process(&self) -> Process {
+        self.run.lock().process.clone()
+    }
+
+    fn report_end(&self, ending: Ending) {
+        self.reporter.report(ToolEvent::Ended(ending));
+        self.phase.send_replace(Phase::Ended);
+    }
+}
+
+impl TextPlan {
+    async fn launch(
+        &self,
+        command: Command,
+        merged: bool,
+        number: u32,
+    ) -> Result<Process, ToolError> {
+        let log = self.log.as_ref().map(|log| match number {
+            1 => log.clone(),
+            _ => log.with_extension(format!("{number}.log")),
+        });
+        let mut command = command.grace(self.grace).output(OutputOptions {
+            log,
+            log_limit: self.log_limit,
+            hold_object: !merged,
+            ..OutputOptions::default()
+        });
+        if self.takes_input {
+            command = command.stdin(Stdin::Pipe);
+        }
+        if merged {
+            command = command.merge_output();
+        }
+        let process = self
+            .launcher
+            .start(command)
+            .await
+            .map_err(|error| ending::start_error(&error))?;
+        // The session removes its logs when it ends.
+        process.output().keep_log();
+        Ok(process)
+    }
+}
+
+// ── Following ──────────────────────────────────────────────────────────────
+
+fn follow(job: Weak<TextJob>, process: Process, reporter: Reporter, number: u32) -> Follower {
+    let task = async move {
+        let mut changes = process.output().changes();
+        let mut written = 0;
+        let exit = loop {
+            tokio::select! {
+                biased;
+                exit = process.wait() => break exit,
+                _ = changes.changed() => {
+                    let now = *changes.borrow_and_update();
+                    if now > written {
+                        reporter.report(ToolEvent::Wrote { bytes: now - written });
+                        written = now;
+                    }
+                }
+            }
+        };
+        let total = process.output().written();
+        if total > written {
+            reporter.report(ToolEvent::Wrote {
+                bytes: total - written,
+            });
+        }
+        let Some(job) = job.upgrade() else {
+            return;
+        };
+        let answer = job.plan.protocol_answer(&process);
+        match answer {
+            Some(Ok(ToolAnswer::State(state))) => job.take_state(state, &process).await,
+            Some(Ok(ToolAnswer::Exec(exec))) => job.exec(exec).await,
+            Some(Err(error)) => job.report_end(Ending::failed(format!(
+                "the tool's answer is not understood: {error}"
+            ))),
+            None => {
+                process.output().release();
+                let stream = if job.run.lock().merged {
+                    Stream::Stdout
+                } else {
+                    Stream::Stderr
+                };
+                let mut ending = ending::of_exit(&exit, process.output(), stream);
+                ending.left_running = job.left_running(&process).await;
+                debug_assert!(job.run.lock().number >= number);
+                job.report_end(ending);
+            }
+        }
+    };
+    Follower(tokio::spawn(task).abort_handle())
+}
+
+impl TextPlan {
+    /// What the program's stdout says, if it speaks the protocol.
+    fn protocol_answer(&self, process: &Process) -> Option<Result<ToolAnswer, serde_json::Error>> {
+        if !self.speaks_protocol {
+            return None;
+        }
+        let stdout = process.output().take_object()?;
+        ToolAnswer::read(&stdout)
+    }
+}
+
+impl TextJob {
+    /// The program has exited; this is what it said.
+    async fn take_state(&self, state: ToolState, process: &Process) {
+        match state {
+            // It has exited, so it runs no longer whatever it says.
+            ToolState::Running { content } => {
+                let mut ending = Ending::with(Ok(Some(content.unwrap_or_default())));
+                ending.left_running = self.left_running(process).await;
+                self.report_end(ending);
+            }
+            ToolState::Waiting { content, question } => {
+                if let Some(content) = content.filter(|content| !content.is_empty()) {
+                    self.run.lock().carried.push_str(&content);
+                }
+                self.reporter.report(ToolEvent::Asked { question });
+                self.phase.send_replace(Phase::Asked);
+            }
+            ToolState::Stopped { result } => {
+                let mut ending = Ending::with(result.map(Some));
+                ending.left_running = self.left_running(process).await;
+                self.report_end(ending);
+            }
+        }
+    }
+
+    /// How many processes the program has left. An abort ends them all, and
+    /// so leaves none, even if some are not gone yet.
+    async fn left_running(&self, process: &Process) -> usize {
+        if self.run.lock().aborted {
+            return 0;
+        }
+        process.remaining().await
+    }
+
+    /// Runs the program that the tool answered with, as the tool.
+    async fn exec(&self, exec: ExecAnswer) {
+        if exec.io != IoMode::Text {
+            self.report_end(Ending::failed(format!(
+                "the tool wants `{}` on a terminal or with states, and `exec` can run programs with `io` \"text\"",
+                exec.program
+            )));
+            return;
+        }
+        let mut command = Command::new(&exec.program).args(&exec.args).cwd(
+            exec.cwd
+                .as_ref()
+                .map_or(self.plan.root.clone(), |cwd| self.plan.root.join(cwd)),
+        );
+        for (name, value) in &exec.env {
+            command = command.env(name, value);
+        }
+        if let Err(error) = self.run_again(command, true).await {
+            self.report_end(Ending::with(Err(error)));
+        }
+    }
+}
+
+// ── The job ────────────────────────────────────────────────────────────────
+
+#[async_trait]
+impl Job for TextJob {
+    fn read(&self, view: View, limit: usize) -> Reading {
+        let mut run = self.run.lock();
+        let excerpt = {
+            let Run {
+                process, cursor, ..
+            } = &mut *run;
+            let output = process.output();
+            match view {
+                View::New => output.read(cursor, limit),
+                View::Screen | View::All => {
+                    *cursor = Cursor::at(output.position());
+                    output.read_all(limit)
+                }
+            }
+        };
+        let mut text = std::mem::take(&mut run.carried);
+        text.push_str(&excerpt.text);
+        Reading {
+            text,
+            omitted_bytes: excerpt.omitted_bytes,
+            log: excerpt.log,
+            awaiting_input: false,
+        }
+    }
+
+    fn preview(&self, limit: usize) -> String {
+        tail(self.process().output(), limit)
+    }
+
+    fn last_output(&self) -> Instant {
+        let run = self.run.lock();
+        run.process
+            .output()
+            .last_write()
+            .map_or(run.started, |last| last.max(run.started))
+    }
+
+    fn find(&self, pattern: Regex, since: Since) -> BoxFuture<'static, Option<String>> {
+        let run = self.run.lock();
+        let output = run.process.output();
+        let from = match since {
+            Since::LastInput => run.last_input,
+            Since::Now => output.position(),
+        };
+        Box::pin(output.find(pattern, from))
+    }
+
+    async fn apply(&self, typing: Typing) -> Result<(), String> {
+        let mut run = self.run.lock();
+        let position = run.process.output().position();
+        typing::type_in(&run.process, &typing)?;
+        run.last_input = position;
+        Ok(())
+    }
+
+    async fn answer(&self, question: &Question, answer: Value) -> Result<(), String> {
+        let answers = {
+            let mut run = self.run.lock();
+            run.answers.insert(question.id.clone(), answer);
+            run.answers.clone()
+        };
+        let again = async {
+            let command = (self.plan.command)(&answers)?;
+            self.run_again(command, false).await
+        };
+        again.await.map_err(|error| {
+            self.report_end(Ending::with(Err(error.clone())));
+            error.message
+        })
+    }
+
+    async fn settle(&self, limit: Duration) {
+        let deadline = tokio::time::Instant::now() + limit;
+        let mut phase = self.phase.subscribe();
+        loop {
+            let (process, number) = {
+                let run = self.run.lock();
+                (run.process.clone(), run.number)
+            };
+            let left = deadline.saturating_duration_since(tokio::time::Instant::now());
+            process.settle(left).await;
+            if process.exit().is_none() {
+                return;
+            }
+            // What the exit means is about to be told.
+            let told = phase.wait_for(|phase| *phase != Phase::Running(number));
+            match tokio::time::timeout_at(deadline, told).await {
+                Ok(Ok(phase)) if matches!(*phase, Phase::Running(_)) => {}
+                _ => return,
+            }
+        }
+    }
+
+    async fn abort(&self, grace: Duration) -> Receipt {
+        let process = {
+            let mut run = self.run.lock();
+            run.aborted = true;
+            run.process.clone()
+        };
+        let receipt = process.end(grace).await;
+        let mut phase = self.phase.subscribe();
+        // After a question there is no program left to report an end.
+        let _ = phase
+            .wait_for(|phase| matches!(phase, Phase::Asked | Phase::Ended))
+            .await;
+        to_receipt(receipt)
+    }
+}
+
+pub(crate) fn to_receipt(receipt: windlass_process::Receipt) -> Receipt {
+    Receipt {
+        ended: receipt.ended,
+        survivors: receipt
+            .survivors
+            .into_iter()
+            .map(|survivor| format!("process {} ({})", survivor.pid, survivor.name))
+            .collect(),
+    }
+}
+
+/// The end of an output, at most `limit` bytes and whole lines where there
+/// are any.
+pub(crate) fn tail(output: &Output, limit: usize) -> String {
+    let end = output.position();
+    let from = end.saturating_sub(limit as u64);
+    let mut cursor = Cursor::at(from);
+    let text = output.read(&mut cursor, limit.max(256)).text;
+    match text.split_once('\n') {
+        Some((_, rest)) if from > 0 && !rest.is_empty() => rest.to_owned(),
+        _ => text,
+    }
+}
