@@ -1,0 +1,104 @@
+//! `windlass call`: one tool, once.
+
+use std::io::{IsTerminal, Read, Write};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::{Context as _, bail};
+use tokio_util::sync::CancellationToken;
+use windlass_protocol::{Arguments, Batch, BatchReply, ToolCall};
+use windlass_runtime::SessionOptions;
+
+use crate::args::{CallArgs, Global};
+use crate::exit;
+use crate::prompt::Prompt;
+use crate::setup;
+use crate::signals::Signals;
+
+pub(crate) async fn run(global: &Global, args: CallArgs) -> anyhow::Result<ExitCode> {
+    let arguments = read_arguments(args.arguments.as_deref())?;
+    let mut signals = Signals::new()?;
+    let windlass = setup::windlass(global)?;
+    let can_ask = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    let session = windlass.session(SessionOptions {
+        // Whoever types the call has thereby permitted it.
+        trusted: true,
+        person: can_ask.then(|| Arc::new(Prompt) as _),
+        ..SessionOptions::default()
+    });
+    let declares = windlass
+        .runtime()
+        .tools()
+        .get(&args.tool)
+        .is_some_and(|tool| !tool.definition().shape.actions.is_empty());
+    if declares && arguments.contains_key("action") {
+        bail!("`call` runs a tool once, without `action`; use `windlass drive` for handles");
+    }
+    let batch = Batch {
+        id: "call".to_owned(),
+        calls: vec![ToolCall {
+            id: "call".to_owned(),
+            tool: args.tool,
+            arguments,
+        }],
+    };
+    let cancel = CancellationToken::new();
+    let reply = tokio::select! {
+        reply = session.run_until(batch, &cancel) => reply,
+        code = signals.next() => {
+            signals.finish(session.close()).await;
+            return Ok(ExitCode::from(code));
+        }
+    };
+    let code = print(global, &reply);
+    signals.finish(session.close()).await;
+    Ok(code)
+}
+
+fn read_arguments(arguments: Option<&str>) -> anyhow::Result<Arguments> {
+    let text = match arguments {
+        None => return Ok(Arguments::new()),
+        Some("-") => {
+            let mut text = String::new();
+            std::io::stdin()
+                .read_to_string(&mut text)
+                .context("the arguments cannot be read from stdin")?;
+            text
+        }
+        Some(text) => text.to_owned(),
+    };
+    serde_json::from_str(&text)
+        .context("the arguments must be a JSON object, such as '{\"command\": \"ls\"}'")
+}
+
+fn print(global: &Global, reply: &BatchReply) -> ExitCode {
+    let Some(answer) = reply.replies.first() else {
+        return ExitCode::from(exit::FAILED);
+    };
+    let mut stdout = std::io::stdout().lock();
+    let text = if global.json {
+        let line = serde_json::json!({
+            "content": answer.content,
+            "is_error": answer.is_error,
+            "notices": reply.notices,
+        });
+        line.to_string()
+    } else {
+        for notice in &reply.notices {
+            eprintln!("windlass: {}", notice.text);
+        }
+        answer.content.to_text()
+    };
+    let newline = if text.ends_with('\n') || text.is_empty() {
+        ""
+    } else {
+        "\n"
+    };
+    // A reader that has gone wants nothing more.
+    let _ = write!(stdout, "{text}{newline}").and_then(|()| stdout.flush());
+    if answer.is_error {
+        ExitCode::from(exit::FAILED)
+    } else {
+        ExitCode::SUCCESS
+    }
+}

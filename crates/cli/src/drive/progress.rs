@@ -1,0 +1,98 @@
+//! Which calls are still being answered, for the end of turns and of input.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use windlass_protocol::Batch;
+use windlass_runtime::{Await, Session, SessionEvent};
+
+/// What is being answered. Clones share it.
+#[derive(Clone)]
+pub(crate) struct Progress(Arc<watch::Sender<State>>);
+
+#[derive(Default)]
+struct State {
+    /// Batches that are not answered yet.
+    batches: usize,
+    /// Batches and calls that are.
+    answered: u64,
+    /// The calls of the batch that is being answered, by id, and whether they
+    /// only wait.
+    calls: HashMap<String, bool>,
+}
+
+impl Progress {
+    /// Follows the session's calls.
+    pub(crate) fn follow(session: &Session) -> Self {
+        let progress = Self(Arc::new(watch::Sender::new(State::default())));
+        let mut tail = session.journal().tail(0);
+        let told = progress.clone();
+        tokio::spawn(async move {
+            while let Some((_, entry)) = tail.next().await {
+                if let SessionEvent::Replied { call, .. } = entry.event {
+                    told.0.send_modify(|state| {
+                        state.calls.remove(&*call);
+                        state.answered += 1;
+                    });
+                }
+            }
+        });
+        progress
+    }
+
+    /// A batch has come in.
+    pub(crate) fn queue(&self) {
+        self.0.send_modify(|state| state.batches += 1);
+    }
+
+    /// Its turn has come.
+    pub(crate) fn begin(&self, batch: &Batch) {
+        self.0.send_modify(|state| {
+            state.calls = batch
+                .calls
+                .iter()
+                .map(|call| (call.id.clone(), call.tool == Await::NAME))
+                .collect();
+        });
+    }
+
+    /// It is answered.
+    pub(crate) fn end(&self) {
+        self.0.send_modify(|state| {
+            state.calls.clear();
+            state.batches -= 1;
+            state.answered += 1;
+        });
+    }
+
+    /// How much has been answered so far.
+    pub(crate) fn answered(&self) -> u64 {
+        self.0.borrow().answered
+    }
+
+    /// Resolves when nothing is being answered, or when `patience` has passed
+    /// since only calls that wait for handles were.
+    pub(crate) async fn answered_or_waiting(&self, patience: Duration) {
+        let waiting = |state: &State| {
+            let mut calls = state.calls.values();
+            state.batches == 0 || (!state.calls.is_empty() && calls.all(|waits| *waits))
+        };
+        loop {
+            let mut receiver = self.0.subscribe();
+            let _ = receiver.wait_for(waiting).await;
+            let before = self.answered();
+            let answered = tokio::time::timeout(patience, self.all_answered()).await;
+            if answered.is_ok() || self.answered() == before {
+                return;
+            }
+        }
+    }
+
+    /// Resolves when every batch is answered.
+    pub(crate) async fn all_answered(&self) {
+        let mut receiver = self.0.subscribe();
+        let _ = receiver.wait_for(|state| state.batches == 0).await;
+    }
+}

@@ -1,0 +1,30 @@
+//! `windlass init`: a config file to start from.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+use windlass::config::SAMPLE_CONFIG;
+
+use crate::args::Global;
+use crate::setup;
+
+pub(crate) fn run(global: &Global) -> anyhow::Result<ExitCode> {
+    let folder = setup::load_options(global)?.cwd.join(".windlass");
+    let file = folder.join("config.toml");
+    std::fs::create_dir_all(&folder)
+        .with_context(|| format!("cannot make `{}`", folder.display()))?;
+    // Never over what somebody has written.
+    let made = std::fs::File::create_new(&file);
+    let mut made = match made {
+        Ok(made) => made,
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            bail!("`{}` is there already and was left alone", file.display());
+        }
+        Err(error) => return Err(error).context(format!("cannot write `{}`", file.display())),
+    };
+    made.write_all(SAMPLE_CONFIG.as_bytes())
+        .with_context(|| format!("cannot write `{}`", file.display()))?;
+    println!("wrote {}", file.display());
+    Ok(ExitCode::SUCCESS)
+}

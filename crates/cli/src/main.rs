@@ -1,0 +1,62 @@
+//! The `windlass` command.
+//!
+//! `args.rs` lists the subcommands; each has a module of its own. This is the
+//! only crate that prints.
+
+mod args;
+mod call;
+mod drive;
+mod exit;
+mod init;
+mod prompt;
+mod setup;
+mod signals;
+mod tools;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Args, Command};
+
+fn main() -> ExitCode {
+    // Before anything else: this may be a zygote.
+    windlass::init();
+    let args = Args::parse();
+    start_tracing();
+    let result = match args.command {
+        Command::Drive(drive) => on_runtime(drive::run(&args.global, drive)),
+        Command::Call(call) => on_runtime(call::run(&args.global, call)),
+        Command::Tools(tools) => on_runtime(async { tools::run(&args.global, &tools) }),
+        Command::Init => init::run(&args.global),
+        Command::Completions { shell } => {
+            args::print_completions(shell);
+            Ok(ExitCode::SUCCESS)
+        }
+    };
+    result.unwrap_or_else(|error| {
+        eprintln!("windlass: {error:#}");
+        ExitCode::from(exit::USAGE)
+    })
+}
+
+/// Runs a subcommand on tokio and does not wait for threads that block.
+fn on_runtime(command: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow::Result<ExitCode> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
+    let result = runtime.block_on(command);
+    runtime.shutdown_background();
+    result
+}
+
+/// Diagnostics go to stderr, and only when `WINDLASS_LOG` asks for them.
+fn start_tracing() {
+    let Ok(filter) = tracing_subscriber::EnvFilter::try_from_env("WINDLASS_LOG") else {
+        return;
+    };
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .init();
+}

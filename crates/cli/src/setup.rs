@@ -1,0 +1,36 @@
+//! From the command line to a runtime.
+
+use anyhow::Context as _;
+use windlass::Windlass;
+use windlass::config::LoadOptions;
+
+use crate::args::Global;
+
+/// Loads the configuration and sets the runtime up. What a person should know
+/// goes to stderr. Leftovers of runtimes that died are ended on the side.
+pub(crate) fn windlass(global: &Global) -> anyhow::Result<Windlass> {
+    let windlass = Windlass::load(&load_options(global)?).map_err(|error| match error {
+        // It names every mistake by itself.
+        windlass::Error::Config(error) => anyhow::anyhow!("the configuration is wrong\n{error}"),
+        other => other.into(),
+    })?;
+    for warning in windlass.warnings() {
+        eprintln!("windlass: {warning}");
+    }
+    tokio::task::spawn_blocking(windlass.sweep());
+    Ok(windlass)
+}
+
+pub(crate) fn load_options(global: &Global) -> anyhow::Result<LoadOptions> {
+    let cwd = match &global.directory {
+        Some(directory) => directory
+            .canonicalize()
+            .with_context(|| format!("cannot work in `{}`", directory.display()))?,
+        None => std::env::current_dir().context("the current folder cannot be read")?,
+    };
+    Ok(LoadOptions {
+        explicit: global.config.clone(),
+        overrides: global.set.clone(),
+        ..LoadOptions::for_process(cwd)
+    })
+}

@@ -1,0 +1,41 @@
+//! Ctrl-C and its like: once ends cleanly, twice at once.
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::exit;
+
+/// The signals that ask us to end.
+pub(crate) struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+    hangup: Signal,
+}
+
+impl Signals {
+    /// Takes them over; from here on they do not end the process by themselves.
+    pub(crate) fn new() -> std::io::Result<Self> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hangup: signal(SignalKind::hangup())?,
+        })
+    }
+
+    /// Waits for the next one; gives the exit code that goes with it.
+    pub(crate) async fn next(&mut self) -> u8 {
+        tokio::select! {
+            _ = self.interrupt.recv() => exit::INTERRUPTED,
+            _ = self.terminate.recv() => exit::TERMINATED,
+            _ = self.hangup.recv() => exit::HUNG_UP,
+        }
+    }
+
+    /// Finishes `ending`, unless a second signal says to leave at once. What
+    /// still runs then is ended by its lifeline.
+    pub(crate) async fn finish(mut self, ending: impl Future<Output = ()>) {
+        tokio::select! {
+            () = ending => {}
+            code = self.next() => std::process::exit(code.into()),
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! The subcommands besides `drive`: what they print and how they exit.
+
+use serde_json::{Value, json};
+
+use crate::processes::{VICTIMS, Victim, signal};
+use crate::support::{Project, eventually};
+
+#[track_caller]
+fn check_call(args: &[&str], input: &str, stdout: &str, code: i32) {
+    let project = Project::new();
+    let run = project.run(&[&["call"], args].concat(), input);
+    assert_eq!(run.stdout(), stdout, "{args:?}: {}", run.stderr());
+    assert_eq!(run.code(), Some(code), "{args:?}: {}", run.stderr());
+}
+
+#[test]
+fn a_call_exits_by_its_result() {
+    check_call(&["shell", r#"{"command":"echo it"}"#], "", "it\n", 0);
+    check_call(&["shell", r#"{"command":"printf it"}"#], "", "it\n", 0);
+    check_call(&["shell", r#"{"command":"true"}"#], "", "", 0);
+    check_call(&["shell", "-"], r#"{"command":"echo it"}"#, "it\n", 0);
+    check_call(
+        &["shell", r#"{"command":"echo it; exit 3"}"#],
+        "",
+        "it\nexited with code 3: it\n",
+        1,
+    );
+}
+
+#[test]
+fn a_refused_call_exits_with_1_and_a_wrong_command_line_with_2() {
+    let project = Project::new();
+    let run = project.run(&["call", "nope"], "");
+    assert_eq!(run.code(), Some(1), "{}", run.stderr());
+    assert!(run.stdout().contains("there is no tool `nope`"), "{}", run.stdout());
+    for args in [
+        &["call", "shell", "not json"][..],
+        &["call", "shell", "[]"],
+        &["call", "shell", r#"{"action":"spawn","id":"x","command":"ls"}"#],
+        &["call"],
+        &["no-such-subcommand"],
+        &["drive", "--no-such-flag"],
+        &["drive", "-C", "/no/such/folder"],
+        &["drive", "--config", "no-such-file.toml"],
+    ] {
+        let run = project.run(args, "");
+        assert_eq!(run.code(), Some(2), "{args:?}: {}", run.stderr());
+        assert_eq!(run.stdout(), "", "{args:?}");
+        assert!(!run.stderr().is_empty(), "{args:?}");
+    }
+}
+
+#[test]
+fn a_call_may_be_answered_with_json() {
+    let project = Project::new();
+    let run = project.run(&["--json", "call", "shell", r#"{"command":"exit 3"}"#], "");
+    let answer: Value = serde_json::from_str(&run.stdout()).unwrap();
+    assert_eq!(
+        answer,
+        json!({"content": "exited with code 3", "is_error": true, "notices": []})
+    );
+    assert_eq!(run.code(), Some(1));
+}
+
+#[test]
+fn a_call_tells_what_it_left_and_ends_it() {
+    let victim = Victim::new();
+    let project = Project::new();
+    let arguments = json!({"command": format!("{} & echo ok", victim.sleep())});
+    let run = project.run(&["call", "shell", &arguments.to_string()], "");
+    assert_eq!(run.stdout(), "ok\n");
+    assert!(run.stderr().contains("left 1 process running"), "{}", run.stderr());
+    assert!(victim.alive().is_empty());
+}
+
+#[test]
+fn ctrl_c_ends_a_call() {
+    let victim = Victim::new();
+    let project = Project::new();
+    let arguments = json!({"command": victim.script()}).to_string();
+    let mut child = project.windlass(&["call", "shell", &arguments]).spawn().unwrap();
+    // The binary's own command line carries the number too.
+    eventually("the victim is up", || victim.alive().len() == VICTIMS + 1);
+    signal(child.id(), rustix::process::Signal::INT);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    eventually("nothing is left", || victim.alive().is_empty());
+}
+
+#[test]
+fn tools_are_listed_and_shown() {
+    let project = Project::with_config(
+        r#"
+        [conversation.tools.check]
+        source = "local"
+        command = "true"
+        summary = "Checks."
+        parameters.package = { type = "string" }
+        spawn.actions = ["spawn", "fetch", "abort"]
+        "#,
+    );
+    let run = project.run(&["tools"], "");
+    let listed: Value = serde_json::from_str(&run.stdout()).unwrap();
+    let find = |name: &str| {
+        let tools = listed.as_array().unwrap();
+        tools.iter().find(|tool| tool["name"] == json!(name)).cloned()
+    };
+    assert_eq!(
+        find("check").unwrap(),
+        json!({
+            "name": "check",
+            "source": ".windlass/config.toml:2:29",
+            "actions": ["spawn", "fetch", "abort"],
+            "summary": "Checks.",
+        })
+    );
+    assert_eq!(find("shell").unwrap()["actions"], json!(["spawn", "fetch", "apply", "abort"]));
+    assert_eq!(find("await").unwrap()["actions"], json!([]));
+
+    let run = project.run(&["tools", "check"], "");
+    let schema: Value = serde_json::from_str(&run.stdout()).unwrap();
+    assert_eq!(schema["name"], json!("check"));
+    assert!(schema["parameters"]["oneOf"].is_array(), "{schema}");
+
+    let run = project.run(&["tools", "nope"], "");
+    assert_eq!(run.code(), Some(2));
+    assert!(run.stderr().contains("there is no tool `nope`; the tools are"), "{}", run.stderr());
+}
+
+#[test]
+fn schemas_are_shown_in_every_dialect() {
+    let project = Project::new();
+    for dialect in [
+        "json-schema", "anthropic", "openai", "openai-strict", "gemini", "mcp", "ollama", "gemini-legacy", "llama-cpp",
+    ] {
+        let run = project.run(&["tools", "shell", "--dialect", dialect], "");
+        assert_eq!(run.code(), Some(0), "{dialect}: {}", run.stderr());
+        let schema: Value = serde_json::from_str(&run.stdout()).unwrap();
+        assert_eq!(schema["name"], json!("shell"), "{dialect}");
+        assert_eq!(schema["parameters"]["type"], json!("object"), "{dialect}");
+        let flat = !["json-schema", "llama-cpp"].contains(&dialect);
+        assert_eq!(schema["parameters"].get("oneOf").is_none(), flat, "{dialect}");
+        let run = project.run(&["tools", "--dialect", dialect], "");
+        let schemas: Value = serde_json::from_str(&run.stdout()).unwrap();
+        assert!(schemas.as_array().unwrap().len() >= 2, "{dialect}");
+    }
+    let run = project.run(&["tools", "--dialect", "klingon"], "");
+    assert_eq!(run.code(), Some(2));
+    assert!(run.stderr().contains("klingon"), "{}", run.stderr());
+}
+
+#[test]
+fn init_writes_a_config_once() {
+    let project = Project::new();
+    let run = project.run(&["init"], "");
+    assert_eq!(run.code(), Some(0), "{}", run.stderr());
+    let written = project.read(".windlass/config.toml");
+    assert!(!written.is_empty());
+    let run = project.run(&["tools"], "");
+    assert_eq!((run.code(), run.stderr().as_str()), (Some(0), ""), "what it wrote loads");
+    project.write(".windlass/config.toml", "# mine\n");
+    let run = project.run(&["init"], "");
+    assert_eq!(run.code(), Some(2));
+    assert!(run.stderr().contains("is there already and was left alone"), "{}", run.stderr());
+    assert_eq!(project.read(".windlass/config.toml"), "# mine\n");
+}
+
+#[test]
+fn completions_name_the_subcommands() {
+    let project = Project::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let run = project.run(&["completions", shell], "");
+        assert_eq!(run.code(), Some(0));
+        assert!(run.stdout().contains("drive"), "{shell}");
+    }
+}
+
+#[test]
+fn a_wrong_config_is_told_with_its_place_and_nothing_runs() {
+    let project = Project::with_config(
+        "[conversation.tools.it]\nsource = \"local\"\ncomand = \"touch ran\"\n\n[conversation.tools.shell]\nrun = \"sometimes\"\n",
+    );
+    for args in [&["drive"][..], &["call", "shell", r#"{"command":"touch ran"}"#], &["tools"]] {
+        let run = project.run(args, r#"[{"tool":"shell","arguments":{"command":"touch ran"}}]"#);
+        assert_eq!(run.code(), Some(2), "{args:?}");
+        assert_eq!(run.stdout(), "", "{args:?}");
+        let stderr = run.stderr();
+        for expected in [".windlass/config.toml:3:", "comand", "command", ".windlass/config.toml:6:", "sometimes"] {
+            assert!(stderr.contains(expected), "`{expected}` is not in {stderr}");
+        }
+    }
+    assert!(!project.root().join("ran").exists());
+}
+
+#[test]
+fn the_config_may_be_added_to_on_the_command_line() {
+    let project = Project::new();
+    project.write("more.toml", "[conversation.tools.hi]\ncommand = \"echo hi\"\nparameters = {}\n");
+    let run = project.run(&["--config", "more.toml", "call", "hi"], "");
+    assert_eq!((run.code(), run.stdout().as_str()), (Some(0), "hi\n"), "{}", run.stderr());
+    let set = ["--set", "conversation.tools.shell.run=skip", "call", "shell", r#"{"command":"touch ran"}"#];
+    let run = project.run(&set, "");
+    assert_eq!(run.stdout(), "skipped: `shell` is set not to run\n");
+}

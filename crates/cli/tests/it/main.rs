@@ -1,0 +1,42 @@
+//! The binary as its users see it: real programs, real deaths, real lines.
+//!
+//! Each file is one subject. `support.rs` starts the binary and talks to it,
+//! `processes.rs` looks at what it left behind.
+#![cfg(target_os = "linux")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the binary itself is nobody's program"
+)]
+
+mod asking;
+mod bad_input;
+mod batches;
+mod churn;
+mod commands;
+mod deaths;
+mod endings;
+mod floods;
+mod one_shots;
+mod outcomes;
+mod processes;
+mod shapes;
+mod state_tools;
+mod support;
+mod templates;
+mod transcripts;
+mod typing;
+
+/// A file that nobody names would never run.
+#[test]
+fn every_file_is_a_module_of_this_binary() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
+    let sources = include_str!("main.rs");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let module = name.trim_end_matches(".rs");
+        assert!(
+            module == "main" || sources.contains(&format!("mod {module};")),
+            "`{name}` is not part of main.rs"
+        );
+    }
+}

@@ -1,0 +1,334 @@
+//! A project in a folder of its own, and the binary working in it.
+//!
+//! Start at [`Project`]; [`Project::drive`] gives a [`Drive`] to send lines to
+//! and read lines from. Nothing here knows what a test is about.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// How long anything may take on a machine that has other work too.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
+
+/// A project with a home of its own. Both are gone when it is dropped.
+pub(crate) struct Project {
+    folder: TempDir,
+}
+
+impl Project {
+    /// Without any configuration.
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["home", "project/.windlass"] {
+            fs::create_dir_all(folder.path().join(name)).unwrap();
+        }
+        Self { folder }
+    }
+
+    /// With this as its `.windlass/config.toml`.
+    pub(crate) fn with_config(config: &str) -> Self {
+        let project = Self::new();
+        project.write(".windlass/config.toml", config);
+        project
+    }
+
+    /// The folder that tools run in.
+    pub(crate) fn root(&self) -> PathBuf {
+        self.folder.path().join("project").canonicalize().unwrap()
+    }
+
+    /// Where the runtime keeps what it must keep.
+    pub(crate) fn state_dir(&self) -> PathBuf {
+        self.folder.path().join("home/state/windlass")
+    }
+
+    /// Writes a file into the project.
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        let path = self.root().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// Reads a file of the project.
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.root().join(name)).unwrap()
+    }
+
+    /// The binary, with nothing of the user's around it.
+    pub(crate) fn windlass(&self, args: &[&str]) -> Command {
+        let home = self.folder.path().join("home");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
+        command
+            .args(args)
+            .current_dir(self.root())
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("SHELL", "/bin/sh")
+            .env("HOME", &home)
+            .env("XDG_CONFIG_HOME", home.join("config"))
+            .env("XDG_STATE_HOME", home.join("state"))
+            .env("XDG_DATA_HOME", home.join("data"))
+            .env("XDG_CACHE_HOME", home.join("cache"));
+        command
+    }
+
+    /// Runs the binary to its end, with this as its input.
+    pub(crate) fn run(&self, args: &[&str], input: impl AsRef<[u8]>) -> Run {
+        let mut child = self
+            .windlass(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let input = input.as_ref().to_owned();
+        let writer = std::thread::spawn(move || {
+            // It may end without reading all of it.
+            let _ = stdin.write_all(&input);
+        });
+        let output = child.wait_with_output().unwrap();
+        writer.join().unwrap();
+        Run(output)
+    }
+
+    /// Starts `windlass drive`.
+    pub(crate) fn drive(&self) -> Drive {
+        self.drive_with(&[])
+    }
+
+    /// Starts `windlass drive --ask`.
+    pub(crate) fn drive_asking(&self) -> Drive {
+        self.drive_with(&["--ask"])
+    }
+
+    fn drive_with(&self, args: &[&str]) -> Drive {
+        let errors = self.folder.path().join("stderr");
+        let mut child = self
+            .windlass(&[&["drive"], args].concat())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(fs::File::create(&errors).unwrap())
+            .spawn()
+            .unwrap();
+        let stdout = child.stdout.take().unwrap();
+        let (sender, lines) = mpsc::channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    // Dropping the pipe tells the binary that nobody reads.
+                    return;
+                }
+            }
+        });
+        Drive {
+            stdin: child.stdin.take(),
+            child,
+            lines: Some(lines),
+            errors,
+        }
+    }
+}
+
+/// How the binary ended, and what it printed.
+pub(crate) struct Run(Output);
+
+impl Run {
+    pub(crate) fn code(&self) -> Option<i32> {
+        self.0.status.code()
+    }
+
+    pub(crate) fn stdout(&self) -> String {
+        String::from_utf8(self.0.stdout.clone()).unwrap()
+    }
+
+    pub(crate) fn stderr(&self) -> String {
+        String::from_utf8(self.0.stderr.clone()).unwrap()
+    }
+
+    /// Its output, a JSON value per line.
+    pub(crate) fn lines(&self) -> Vec<Value> {
+        let stdout = self.stdout();
+        let lines = stdout.lines();
+        lines.map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
+/// A running `windlass drive`. Dropped, it is killed, and everything with it.
+pub(crate) struct Drive {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    lines: Option<Receiver<String>>,
+    errors: PathBuf,
+}
+
+impl Drive {
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Sends a line as it is.
+    #[track_caller]
+    pub(crate) fn send_text(&mut self, line: &str) {
+        let stdin = self.stdin.as_mut().expect("the input is not closed yet");
+        stdin.write_all(line.as_bytes()).unwrap();
+        stdin.write_all(b"\n").unwrap();
+        stdin.flush().unwrap();
+    }
+
+    /// Sends a value as a line.
+    #[track_caller]
+    pub(crate) fn send(&mut self, value: &Value) {
+        self.send_text(&value.to_string());
+    }
+
+    /// The next line, within reason.
+    #[track_caller]
+    pub(crate) fn next(&mut self) -> Value {
+        let lines = self.lines.as_ref().expect("the output is not closed yet");
+        match lines.recv_timeout(DEADLINE) {
+            Ok(line) => serde_json::from_str(&line).unwrap(),
+            Err(error) => panic!("no line came ({error}); it said:\n{}", self.stderr()),
+        }
+    }
+
+    /// Runs calls as one batch; gives the whole answer.
+    #[track_caller]
+    pub(crate) fn run<const N: usize>(&mut self, calls: [Value; N]) -> Value {
+        self.send(&Value::from_iter(calls));
+        self.next()
+    }
+
+    /// Runs a single call; gives its reply.
+    #[track_caller]
+    pub(crate) fn one(&mut self, tool: &str, arguments: Value) -> Value {
+        self.run([call(tool, arguments)])["replies"][0].clone()
+    }
+
+    /// Runs a single call that must not be an error; gives its content.
+    #[track_caller]
+    pub(crate) fn content(&mut self, tool: &str, arguments: Value) -> Value {
+        let reply = self.one(tool, arguments);
+        assert_eq!(reply["is_error"], json!(false), "{reply}");
+        reply["content"].clone()
+    }
+
+    /// Runs a single call that must be refused or fail; gives what it says.
+    #[track_caller]
+    pub(crate) fn error(&mut self, tool: &str, arguments: Value) -> String {
+        let reply = self.one(tool, arguments);
+        assert_eq!(reply["is_error"], json!(true), "{reply}");
+        reply["content"].as_str().expect("errors are strings").to_owned()
+    }
+
+    /// Closes the input.
+    pub(crate) fn close_input(&mut self) {
+        self.stdin = None;
+    }
+
+    /// Stops reading, as a reader that has died.
+    pub(crate) fn close_output(&mut self) {
+        self.lines = None;
+    }
+
+    /// Waits for the binary's end.
+    #[track_caller]
+    pub(crate) fn wait(&mut self) -> ExitStatus {
+        let start = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status;
+            }
+            assert!(start.elapsed() < DEADLINE, "it does not end: {}", self.stderr());
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Makes it say something, whether or not anybody listens; gives how it
+    /// ended, if it has.
+    pub(crate) fn poke(&mut self) -> Option<ExitStatus> {
+        if let Some(stdin) = &mut self.stdin {
+            let _ = stdin.write_all(b"[]\n");
+        }
+        std::thread::sleep(Duration::from_millis(2));
+        self.child.try_wait().unwrap()
+    }
+
+    /// Closes the input, reads everything that is still said and waits for the
+    /// end.
+    #[track_caller]
+    pub(crate) fn finish(&mut self) -> (Vec<Value>, Option<i32>) {
+        self.close_input();
+        let mut rest = Vec::new();
+        let lines = self.lines.as_ref().expect("the output is not closed yet");
+        loop {
+            match lines.recv_timeout(DEADLINE) {
+                Ok(line) => rest.push(serde_json::from_str(&line).unwrap()),
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => panic!("it does not end: {}", self.stderr()),
+            }
+        }
+        (rest, self.wait().code())
+    }
+
+    /// Kills the binary, as SIGKILL does.
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    pub(crate) fn stderr(&self) -> String {
+        fs::read_to_string(&self.errors).unwrap_or_default()
+    }
+}
+
+impl Drop for Drive {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A call, for a batch.
+pub(crate) fn call(tool: &str, arguments: Value) -> Value {
+    json!({"tool": tool, "arguments": arguments})
+}
+
+/// The spawn of a shell command under an id.
+pub(crate) fn spawn(id: &str, command: &str) -> Value {
+    call("shell", json!({"action": "spawn", "id": id, "command": command}))
+}
+
+/// Waits for a condition that another process makes true.
+#[track_caller]
+pub(crate) fn eventually(what: &str, condition: impl FnMut() -> bool) {
+    within(DEADLINE, what, condition);
+}
+
+/// The same, within a time of its own.
+#[track_caller]
+pub(crate) fn within(limit: Duration, what: &str, mut condition: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < limit, "not within {limit:?}: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// The files below a folder, however deep; none when it is not there.
+pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    let below = |path: PathBuf| match path.is_dir() {
+        true => files_below(&path),
+        false => vec![path],
+    };
+    entries.flatten().flat_map(|entry| below(entry.path())).collect()
+}

@@ -1,0 +1,36 @@
+//! Windlass as a library: a runtime with everything in it.
+//!
+//! Start at [`Windlass::load`]. Call [`init`] first thing in `main`; a program
+//! that leaves it out gets plain process groups instead of trees that are
+//! held together, and what escapes a group is then not ended.
+//!
+//! ```no_run
+//! use windlass::runtime::SessionOptions;
+//! use windlass::runtime::protocol::{Batch, ToolCall};
+//!
+//! # async fn run() -> Result<(), windlass::Error> {
+//! let windlass = windlass::Windlass::load(&windlass::config::LoadOptions::for_process("/project"))?;
+//! let session = windlass.session(SessionOptions { trusted: true, ..Default::default() });
+//! let reply = session.run(Batch {
+//!     id: "1".into(),
+//!     calls: vec![ToolCall {
+//!         id: "c1".into(),
+//!         tool: "shell".into(),
+//!         arguments: serde_json::from_str(r#"{"command": "ls"}"#).unwrap(),
+//!     }],
+//! });
+//! println!("{}", reply.await.replies[0].content.to_text());
+//! session.close().await;
+//! # Ok(())
+//! # }
+//! ```
+
+mod build;
+mod place;
+
+pub use build::{Error, Windlass};
+pub use place::state_dir;
+pub use windlass_config as config;
+pub use windlass_executors as executors;
+pub use windlass_executors::init;
+pub use windlass_runtime as runtime;

@@ -1,0 +1,63 @@
+//! Where Windlass keeps what it must keep.
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use etcetera::{BaseStrategy, choose_base_strategy};
+
+/// The user's state directory: `$XDG_STATE_HOME/windlass` or its usual place.
+/// Nothing is made there before it is needed.
+pub fn state_dir() -> PathBuf {
+    choose_base_strategy()
+        .ok()
+        .and_then(|strategy| strategy.state_dir())
+        .unwrap_or_else(std::env::temp_dir)
+        .join("windlass")
+}
+
+/// A name for a project that is the same across runs: FNV-1a of its path.
+pub(crate) fn workspace_id(root: &Path) -> String {
+    let hash = root
+        .as_os_str()
+        .as_encoded_bytes()
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+    format!("{hash:016x}")
+}
+
+/// A folder for one session's logs, named so that it can be told whose it is.
+/// It is made when something is logged.
+pub(crate) fn new_log_dir(state_dir: &Path) -> PathBuf {
+    // The clock tells apart the sessions of one process, and processes that
+    // had the same number.
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let now = now.map_or(0, |now| now.as_nanos());
+    let name = format!("{}-{now:x}", std::process::id());
+    state_dir.join("logs").join(name)
+}
+
+/// Removes the log folders of processes that are gone. Where it cannot be
+/// told, they stay.
+pub(crate) fn remove_logs_of_the_dead(logs: &Path) {
+    let Ok(folders) = std::fs::read_dir(logs) else {
+        return;
+    };
+    for folder in folders.flatten() {
+        let name = folder.file_name();
+        let pid = name.to_str().and_then(|name| name.split_once('-'));
+        let pid = pid.and_then(|(pid, _)| pid.parse::<u32>().ok());
+        let processes = Path::new("/proc");
+        let is_gone =
+            |pid: u32| processes.join("self").exists() && !processes.join(pid.to_string()).exists();
+        if pid.is_some_and(is_gone) {
+            // Somebody else may be removing it too.
+            let _ = std::fs::remove_dir_all(folder.path());
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "place_tests.rs"]
+mod tests;
