@@ -35,10 +35,16 @@ mod seen {
         look(shared).is_some_and(|second| first == second)
     }
 
-    /// How often every thread of the tree has run so far; `None` if one runs now.
+    /// How often every thread of the tree has run so far; `None` if one runs now, or if the program has exited: that
+    /// is about to be told, and is no sleep.
     fn look(shared: &Shared) -> Option<Vec<(i32, String)>> {
         let mut runs = Vec::new();
-        for member in members(shared) {
+        let members = members(shared);
+        let program = shared.pid.cast_signed();
+        if !members.iter().any(|it| it.pid == program && it.alive()) {
+            return None;
+        }
+        for member in members {
             for task in tasks(member.pid).unwrap_or_default() {
                 let folder = format!("/proc/{}/task/{task}", member.pid);
                 // The state is the first word after the name in brackets.

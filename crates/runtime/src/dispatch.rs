@@ -9,7 +9,7 @@
 //! calls run at once: those on one handle in call order, all others side by
 //! side. Whatever goes wrong with one call is its own answer.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use futures_util::future::join_all;
 use tokio::time::Instant;
@@ -30,7 +30,7 @@ use crate::journal::SessionEvent;
 use crate::permission::{Asking, Permit};
 use crate::plan::{Planned, Reservation, Work, in_lanes, plan};
 use crate::refusal::Refusal;
-use crate::session::{Session, new_ulid};
+use crate::session::Session;
 use crate::show;
 
 impl Session {
@@ -46,7 +46,7 @@ impl Session {
         let run = Run {
             session: self,
             cancel,
-            message: MessageId::from_suffix(&new_ulid()),
+            message: OnceLock::new(),
         };
         let mut planned: Vec<Planned> = batch
             .calls
@@ -72,7 +72,8 @@ impl Session {
 struct Run<'a> {
     session: &'a Session,
     cancel: &'a CancellationToken,
-    message: MessageId,
+    /// Names the batch in requests for permission; made when one is.
+    message: OnceLock<MessageId>,
 }
 
 /// What a call is answered with.
@@ -181,10 +182,11 @@ impl Run<'_> {
         self.reply(&id, record.as_deref(), answer)
     }
 
+    /// What takes its time is boxed, so that what does not stays small.
     async fn answer(&self, call: &str, work: Work) -> Result<Answer, Refusal> {
         match work {
-            Work::Builtin { builtin, args } => self.builtin(&*builtin, &args).await,
-            Work::OneShot { tool, args } => self.one_shot(call, &tool, args).await,
+            Work::Builtin { builtin, args } => Box::pin(self.builtin(&*builtin, &args)).await,
+            Work::OneShot { tool, args } => Box::pin(self.one_shot(call, &tool, args)).await,
             Work::Handle {
                 tool,
                 command,
@@ -192,11 +194,13 @@ impl Run<'_> {
             } => match command {
                 ToolCommand::Spawn { id, args } => {
                     let reserved = reserved.expect("a batch runs only when its ids are taken");
-                    self.spawn(call, &tool, &id, args, reserved).await
+                    Box::pin(self.spawn(call, &tool, &id, args, reserved)).await
                 }
                 ToolCommand::Fetch { id, view } => self.fetch(call, &tool, &id, view).await,
-                ToolCommand::Apply { id, typing } => self.apply(call, &tool, &id, typing).await,
-                ToolCommand::Abort { id } => self.abort(call, &tool, &id).await,
+                ToolCommand::Apply { id, typing } => {
+                    Box::pin(self.apply(call, &tool, &id, typing)).await
+                }
+                ToolCommand::Abort { id } => Box::pin(self.abort(call, &tool, &id)).await,
             },
         }
     }
@@ -474,7 +478,7 @@ impl Run<'_> {
         }
         inner.tell(SessionEvent::Called {
             call: Arc::clone(&call.id),
-            tool: call.tool.as_str().into(),
+            tool: Arc::clone(&call.tool),
             action,
             handle,
         });

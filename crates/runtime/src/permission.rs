@@ -1,7 +1,7 @@
 //! Asking before something runs.
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::json;
 use windlass_protocol::{
@@ -65,7 +65,7 @@ pub(crate) struct Asking<'a> {
     pub(crate) session: &'a SessionInner,
     pub(crate) tool: &'a RegisteredTool,
     pub(crate) call: &'a str,
-    pub(crate) message: &'a MessageId,
+    pub(crate) message: &'a OnceLock<MessageId>,
     pub(crate) action: Option<HandleAction>,
 }
 
@@ -152,7 +152,7 @@ impl Asking<'_> {
             metadata,
             always: subject.always.clone(),
             tool: Some(PermissionToolContext {
-                message_id: self.message.clone(),
+                message_id: self.message.get_or_init(new_message_id).clone(),
                 call_id: self.call.to_owned(),
             }),
         }
@@ -173,6 +173,10 @@ impl Asking<'_> {
             None => format!("the user rejected `{name}`; nothing has run"),
         })
     }
+}
+
+fn new_message_id() -> MessageId {
+    MessageId::from_suffix(&new_ulid())
 }
 
 /// Tells that a request is closed, also when its asking is dropped.

@@ -21,7 +21,7 @@ use crate::session::Session;
 /// A call that has been read.
 pub(crate) struct Planned {
     pub(crate) id: Arc<str>,
-    pub(crate) tool: String,
+    pub(crate) tool: Arc<str>,
     pub(crate) work: Result<Work, Refusal>,
     /// The call as it came, for the recorder.
     pub(crate) record: Option<Box<ToolCall>>,
@@ -63,10 +63,12 @@ pub(crate) fn plan(session: &Session, call: ToolCall) -> Planned {
         .recorder
         .is_some()
         .then(|| Box::new(call.clone()));
+    let known = inner.catalogue.get(&call.tool);
+    let tool = known.map_or_else(|| call.tool.as_str().into(), |tool| Arc::clone(&tool.name));
     let work = read(session, &call.tool, call.arguments);
     Planned {
         id: call.id.into(),
-        tool: call.tool,
+        tool,
         work,
         record,
     }

@@ -1,0 +1,70 @@
+//! The benchmarks, in the order in which they run and are printed.
+//!
+//! | room | what is in it |
+//! |---|---|
+//! | `plan` | which of them run, and how thoroughly |
+//! | `one_shot`, `wake`, `fetch`, `startup`, `flood` | times and rates |
+//! | `many`, `handles` | what is left over, and what a live handle costs |
+//! | `fixture` | the runtime that is measured, with its tools |
+//! | `bare` | the floors: the system calls without anything around them |
+//! | `proc` | what `/proc` says of a process |
+//! | `samples`, `table` | medians, and the table |
+
+mod bare;
+mod fetch;
+mod fixture;
+mod flood;
+mod handles;
+mod many;
+mod one_shot;
+mod plan;
+mod proc;
+mod samples;
+mod startup;
+mod table;
+mod wake;
+
+use std::process::ExitCode;
+
+use self::plan::{Benchmark, Plan};
+use self::table::{Line, Table};
+
+/// Runs what the command line asks for and prints the table.
+pub(crate) fn run() -> ExitCode {
+    let plan = match Plan::read(std::env::args().skip(1)) {
+        Ok(plan) => plan,
+        Err(problem) => {
+            eprintln!("error: {problem}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let mut table = Table::default();
+    for benchmark in &plan.benchmarks {
+        eprintln!("measuring {} …", benchmark.name());
+        let lines = match benchmark {
+            // These two compare our memory before and after, and what others
+            // have freed would hide growth: they come first.
+            Benchmark::Many => on_executor(many::measure(plan.pace)),
+            Benchmark::Handles => on_executor(handles::measure(plan.pace)),
+            Benchmark::OneShot => on_executor(one_shot::measure(plan.pace)),
+            Benchmark::Wake => on_executor(wake::measure(plan.pace)),
+            Benchmark::Fetch => fetch::measure(plan.pace),
+            Benchmark::Startup => startup::measure(plan.pace),
+            Benchmark::Flood => on_executor(flood::measure(plan.pace)),
+        };
+        table.extend(lines);
+    }
+    print!("{table}");
+    ExitCode::SUCCESS
+}
+
+/// Runs a benchmark as a task of an executor of its own, as everything that
+/// uses the runtime is one.
+fn on_executor(benchmark: impl Future<Output = Vec<Line>> + Send + 'static) -> Vec<Line> {
+    let executor = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .expect("threads can be started");
+    let lines = executor.block_on(async { tokio::spawn(benchmark).await });
+    lines.expect("no benchmark panics")
+}

@@ -1,0 +1,114 @@
+//! The runtime that is measured: the facade with tools from a config file, in
+//! a folder of its own.
+
+use serde_json::Value;
+use tempfile::TempDir;
+use windlass::Windlass;
+use windlass::config::LoadOptions;
+use windlass_process::{Launcher, LauncherOptions};
+use windlass_protocol::{BatchReply, HandleView, ReplyContent};
+use windlass_runtime::{Session, SessionOptions};
+use windlass_testing::batch;
+
+/// The tools. Each has a typed parameter, so that no program is asked for its
+/// own.
+const CONFIG: &str = r#"
+# Ends at once.
+[conversation.tools.nothing]
+source = "local"
+command = "/bin/true"
+parameters.unused = { type = "string", required = false }
+[conversation.tools.nothing.spawn]
+stateful = true
+
+# Does nothing for a long time.
+[conversation.tools.idle]
+source = "local"
+command = "/bin/sleep 1000"
+parameters.unused = { type = "string", required = false }
+[conversation.tools.idle.spawn]
+stateful = true
+
+# The same, and says who it is.
+[conversation.tools.named]
+source = "local"
+command = { program = "echo $$; exec sleep 1000", shell = true }
+parameters.unused = { type = "string", required = false }
+[conversation.tools.named.spawn]
+stateful = true
+
+# Prints a file.
+[conversation.tools.print]
+source = "local"
+command = "/bin/cat {{tool.arguments.path}}"
+parameters.path = { type = "string", required = true }
+"#;
+
+/// A runtime and its folder.
+pub(super) struct Fixture {
+    windlass: Windlass,
+    folder: TempDir,
+}
+
+impl Fixture {
+    /// Sets it up.
+    pub(super) fn new() -> Self {
+        let folder = TempDir::new().expect("a folder can be made");
+        let project = folder.path().join(".windlass");
+        std::fs::create_dir(&project).expect("a folder can be made");
+        std::fs::write(project.join("config.toml"), CONFIG).expect("a file can be written");
+        let options = LoadOptions {
+            cwd: folder.path().to_owned(),
+            ..LoadOptions::default()
+        };
+        let windlass = Windlass::load(&options).unwrap_or_else(|error| panic!("{error}"));
+        Self { windlass, folder }
+    }
+
+    /// A session in which nobody is asked, with its logs in the folder.
+    pub(super) fn session(&self) -> Session {
+        self.windlass.session(SessionOptions {
+            trusted: true,
+            log_dir: Some(self.folder.path().join("logs")),
+            ..SessionOptions::default()
+        })
+    }
+
+    /// Where files may be put.
+    pub(super) fn folder(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+}
+
+/// What starts programs without a runtime.
+pub(super) fn launcher() -> Launcher {
+    let launcher = Launcher::new(LauncherOptions::default()).expect("programs can be started");
+    assert!(
+        launcher.holds_trees(),
+        "without trees nothing here would mean anything"
+    );
+    launcher
+}
+
+/// Runs one call, which must not fail.
+pub(super) async fn call(session: &Session, tool: &str, arguments: Value) -> ReplyContent {
+    let reply = session.run(batch([(tool, arguments)])).await;
+    expect_well(&reply);
+    let mut replies = reply.replies;
+    replies.remove(0).content
+}
+
+/// Every call was answered and none of them failed.
+pub(super) fn expect_well(reply: &BatchReply) {
+    for reply in &reply.replies {
+        assert!(!reply.is_error, "{}", reply.content.to_text());
+    }
+}
+
+/// The handle that a reply tells of.
+pub(super) fn view(content: ReplyContent) -> HandleView {
+    match content {
+        ReplyContent::Handle(view) => *view,
+        other => panic!("a handle was expected, not {}", other.to_text()),
+    }
+}

@@ -1,0 +1,103 @@
+//! What the command line asks for.
+
+/// One benchmark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Benchmark {
+    Many,
+    Handles,
+    OneShot,
+    Wake,
+    Fetch,
+    Startup,
+    Flood,
+}
+
+/// How thoroughly to measure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pace {
+    Thorough,
+    /// A tenth or so: shows whether it works, and little more.
+    Quick,
+}
+
+/// Which benchmarks run, and how.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Plan {
+    pub(super) benchmarks: Vec<Benchmark>,
+    pub(super) pace: Pace,
+}
+
+impl Benchmark {
+    const ALL: [Self; 7] = [
+        Self::Many,
+        Self::Handles,
+        Self::OneShot,
+        Self::Wake,
+        Self::Fetch,
+        Self::Startup,
+        Self::Flood,
+    ];
+
+    /// What `--only` calls it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Many => "many",
+            Self::Handles => "handles",
+            Self::OneShot => "one-shot",
+            Self::Wake => "wake",
+            Self::Fetch => "fetch",
+            Self::Startup => "startup",
+            Self::Flood => "flood",
+        }
+    }
+}
+
+impl Pace {
+    /// One of two numbers.
+    pub(super) fn pick(self, thorough: usize, quick: usize) -> usize {
+        match self {
+            Self::Thorough => thorough,
+            Self::Quick => quick,
+        }
+    }
+}
+
+impl Plan {
+    /// Reads the arguments; the error says what would work.
+    pub(super) fn read(arguments: impl Iterator<Item = String>) -> Result<Self, String> {
+        let mut arguments = arguments;
+        let mut only = Vec::new();
+        let mut pace = Pace::Thorough;
+        while let Some(argument) = arguments.next() {
+            match argument.as_str() {
+                "--quick" => pace = Pace::Quick,
+                "--only" => only.push(named(arguments.next().as_deref())?),
+                other => {
+                    return Err(format!(
+                        "`{other}` is not understood; use --quick or --only NAME"
+                    ));
+                }
+            }
+        }
+        let benchmarks = Benchmark::ALL
+            .into_iter()
+            .filter(|benchmark| only.is_empty() || only.contains(benchmark))
+            .collect();
+        Ok(Self { benchmarks, pace })
+    }
+}
+
+fn named(name: Option<&str>) -> Result<Benchmark, String> {
+    let known = Benchmark::ALL.map(Benchmark::name).join(", ");
+    let Some(name) = name else {
+        return Err(format!("`--only` needs a name; there are {known}"));
+    };
+    Benchmark::ALL
+        .into_iter()
+        .find(|benchmark| benchmark.name() == name)
+        .ok_or_else(|| format!("`{name}` is no benchmark; there are {known}"))
+}
+
+#[cfg(test)]
+#[path = "plan_tests.rs"]
+mod tests;

@@ -1,0 +1,102 @@
+//! What `/proc` says of processes.
+
+use std::fs;
+use std::path::Path;
+
+use rustix::process::Pid;
+
+/// A process as `/proc/PID/stat` tells it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seen {
+    pub(super) pid: u32,
+    pub(super) parent: u32,
+    state: State,
+}
+
+/// What a process does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Sleeps,
+    Zombie,
+    Other,
+}
+
+impl Seen {
+    /// It has exited and nobody has waited for it.
+    pub(super) fn is_zombie(&self) -> bool {
+        self.state == State::Zombie
+    }
+}
+
+/// Whether a process sleeps until something happens.
+pub(super) fn sleeps(pid: Pid) -> bool {
+    seen(Path::new(&format!("/proc/{pid}"))).is_some_and(|seen| seen.state == State::Sleeps)
+}
+
+/// Every process that descends from this one, this one not included.
+pub(super) fn descendants() -> Vec<Seen> {
+    let all = everyone();
+    let mut found: Vec<Seen> = Vec::new();
+    let mut parents = vec![std::process::id()];
+    while let Some(parent) = parents.pop() {
+        let children = all.iter().filter(|seen| seen.parent == parent);
+        for child in children {
+            parents.push(child.pid);
+            found.push(*child);
+        }
+    }
+    found
+}
+
+/// The proportional share of the memory that a process uses, in KiB.
+pub(super) fn proportional(pid: u32) -> f64 {
+    kibibytes(&format!("/proc/{pid}/smaps_rollup"), "Pss:")
+}
+
+/// The memory that this process has at the moment, in KiB.
+pub(super) fn resident() -> f64 {
+    kibibytes("/proc/self/status", "VmRSS:")
+}
+
+/// The most memory that this process has had since [`forget_peak`], in KiB.
+pub(super) fn peak() -> f64 {
+    kibibytes("/proc/self/status", "VmHWM:")
+}
+
+/// Lets the peak begin anew.
+pub(super) fn forget_peak() {
+    fs::write("/proc/self/clear_refs", "5").expect("it is our own");
+}
+
+/// How many descriptors a process holds.
+pub(super) fn descriptors(pid: u32) -> usize {
+    let listed = fs::read_dir(format!("/proc/{pid}/fd")).expect("it runs and is ours");
+    listed.count()
+}
+
+fn everyone() -> Vec<Seen> {
+    let entries = fs::read_dir("/proc").expect("`/proc` is there").flatten();
+    entries.filter_map(|entry| seen(&entry.path())).collect()
+}
+
+/// `None` for what is no process, or none any more.
+fn seen(folder: &Path) -> Option<Seen> {
+    let pid = folder.file_name()?.to_str()?.parse().ok()?;
+    let stat = fs::read_to_string(folder.join("stat")).ok()?;
+    // The name in brackets may hold anything.
+    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
+    let state = match fields.next()? {
+        "S" => State::Sleeps,
+        "Z" => State::Zombie,
+        _ => State::Other,
+    };
+    let parent = fields.next()?.parse().ok()?;
+    Some(Seen { pid, parent, state })
+}
+
+fn kibibytes(path: &str, field: &str) -> f64 {
+    let text = fs::read_to_string(path).expect("it runs and is ours");
+    let line = text.lines().find_map(|line| line.strip_prefix(field));
+    let number = line.and_then(|line| line.split_ascii_whitespace().next()?.parse().ok());
+    number.expect("the system tells this field")
+}

@@ -1,0 +1,105 @@
+//! From the start of `windlass drive` until its first answer, which is that
+//! of a one-shot.
+
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::plan::Pace;
+use super::samples::Samples;
+use super::table::{Goal, Line, Quantity, Unit};
+
+const CALL: &str =
+    r#"{"batch":"b","calls":[{"id":"c","tool":"shell","arguments":{"command":"true"}}]}"#;
+
+/// Nothing if there is no `windlass` to start.
+pub(super) fn measure(pace: Pace) -> Vec<Line> {
+    let binary = match binary() {
+        Ok(binary) => binary,
+        Err(problem) => {
+            eprintln!("startup is left out: {problem}");
+            return Vec::new();
+        }
+    };
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let (mut floor, mut drive) = (Samples::default(), Samples::default());
+    for _ in 0..pace.pick(40, 5) {
+        let (time, echoed) = first_answer(Command::new("/bin/cat"), folder.path());
+        assert_eq!(echoed.trim_end(), CALL);
+        floor.push_time(time);
+        let mut command = Command::new(&binary);
+        command.arg("drive");
+        let (time, answer) = first_answer(command, folder.path());
+        assert!(answer.contains(r#""is_error":false"#), "{answer}");
+        drive.push_time(time);
+    }
+    vec![Line {
+        what: "start of `drive` to its first answer, against cat".to_owned(),
+        measured: Quantity::of(&drive, Unit::Millis),
+        floor: Some(Quantity::of(&floor, Unit::Millis)),
+        goal: Goal::AtMost(20_000.0),
+    }]
+}
+
+/// The `windlass` beside this program, built first if cargo runs us: an old
+/// one must not be measured.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "cargo is no tool and leaves nothing behind"
+)]
+fn binary() -> Result<PathBuf, String> {
+    let own = std::env::current_exe().map_err(|error| error.to_string())?;
+    let folder = own.parent().unwrap_or(Path::new("/"));
+    if let (Some(cargo), Some(target)) = (std::env::var_os("CARGO"), folder.parent())
+        && folder.file_name() == Some(OsStr::new("release"))
+    {
+        let built = Command::new(cargo)
+            .args(["build", "--quiet", "--release", "--package", "windlass-cli"])
+            .arg("--target-dir")
+            .arg(target)
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .status();
+        if !built.is_ok_and(|status| status.success()) {
+            return Err("windlass-cli cannot be built".to_owned());
+        }
+    }
+    let binary = folder.join("windlass");
+    if binary.is_file() {
+        Ok(binary)
+    } else {
+        let binary = binary.display();
+        Err(format!(
+            "`{binary}` is missing; run `cargo build --release --package windlass-cli`"
+        ))
+    }
+}
+
+/// Starts it, writes the call and waits for a line; then lets it end.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a whole runtime is started, and a floor"
+)]
+fn first_answer(mut command: Command, folder: &Path) -> (Duration, String) {
+    command
+        .current_dir(folder)
+        .env("HOME", folder)
+        .env_remove("XDG_CONFIG_HOME")
+        .env_remove("XDG_STATE_HOME")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    let start = Instant::now();
+    let mut child = command.spawn().expect("it starts");
+    let mut stdin = child.stdin.take().expect("it was asked for");
+    let stdout = child.stdout.take().expect("it was asked for");
+    writeln!(stdin, "{CALL}").expect("it reads");
+    let mut answer = String::new();
+    BufReader::new(stdout)
+        .read_line(&mut answer)
+        .expect("it answers");
+    let time = start.elapsed();
+    drop(stdin);
+    child.wait().expect("it is ours");
+    (time, answer)
+}

@@ -1,0 +1,183 @@
+//! The table: what was measured, the floor of the same run, and the goal.
+
+use std::fmt;
+
+use super::samples::Samples;
+
+/// All lines, printed with their columns aligned.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    lines: Vec<Line>,
+}
+
+/// One line.
+#[derive(Debug)]
+pub(super) struct Line {
+    /// What was measured.
+    pub(super) what: String,
+    /// Ours.
+    pub(super) measured: Quantity,
+    /// The same with nothing of ours.
+    pub(super) floor: Option<Quantity>,
+    /// What we want.
+    pub(super) goal: Goal,
+}
+
+/// A number with its unit.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Quantity {
+    value: f64,
+    unit: Unit,
+    /// Eight of ten samples lie between these.
+    spread: Option<(f64, f64)>,
+}
+
+/// What a number counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unit {
+    Micros,
+    Millis,
+    KiB,
+    PerSecond,
+    Pieces,
+}
+
+/// What we want of a line.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Goal {
+    /// At most so many times the floor.
+    Times(f64),
+    /// No more than this, in the unit of what was measured.
+    AtMost(f64),
+    /// No less than this.
+    AtLeast(f64),
+    /// It is only told.
+    Nothing,
+}
+
+impl Quantity {
+    /// The median and the spread of samples.
+    pub(super) fn of(samples: &Samples, unit: Unit) -> Self {
+        Self {
+            value: samples.median(),
+            unit,
+            spread: Some(samples.spread()),
+        }
+    }
+
+    /// A number that was measured once.
+    pub(super) fn once(value: f64, unit: Unit) -> Self {
+        Self {
+            value,
+            unit,
+            spread: None,
+        }
+    }
+
+    fn shown_spread(&self) -> String {
+        self.spread.map_or_else(String::new, |(low, high)| {
+            format!("{}–{}", self.unit.number(low), self.unit.number(high))
+        })
+    }
+}
+
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.unit.number(self.value), self.unit.sign())
+    }
+}
+
+impl Unit {
+    /// Times are taken in microseconds and told in this unit.
+    fn number(self, value: f64) -> String {
+        match self {
+            Self::Millis => format!("{:.1}", value / 1e3),
+            Self::KiB => format!("{value:.1}"),
+            Self::Micros | Self::PerSecond | Self::Pieces => format!("{value:.0}"),
+        }
+    }
+
+    fn sign(self) -> &'static str {
+        match self {
+            Self::Micros => " µs",
+            Self::Millis => " ms",
+            Self::KiB => " KiB",
+            Self::PerSecond => "/s",
+            Self::Pieces => "",
+        }
+    }
+}
+
+impl Line {
+    /// How many times the floor was measured, where there is a floor.
+    fn ratio(&self) -> Option<f64> {
+        let floor = self.floor.as_ref()?;
+        (floor.value > 0.0).then(|| self.measured.value / floor.value)
+    }
+
+    /// Whether the goal is reached; `None` where there is none.
+    fn reached(&self) -> Option<bool> {
+        match self.goal {
+            Goal::Times(times) => Some(self.ratio().is_some_and(|ratio| ratio <= times)),
+            Goal::AtMost(most) => Some(self.measured.value <= most),
+            Goal::AtLeast(least) => Some(self.measured.value >= least),
+            Goal::Nothing => None,
+        }
+    }
+
+    fn cells(&self) -> [String; 8] {
+        let number = |value| Quantity::once(value, self.measured.unit).to_string();
+        let goal = match self.goal {
+            Goal::Times(times) => format!("≤ {times} ×"),
+            Goal::AtMost(most) => format!("≤ {}", number(most)),
+            Goal::AtLeast(least) => format!("≥ {}", number(least)),
+            Goal::Nothing => String::new(),
+        };
+        let reached = self
+            .reached()
+            .map_or("", |reached| if reached { "reached" } else { "MISSED" });
+        let floor = self.floor.as_ref();
+        let ratio = self.ratio().map(|ratio| format!("{ratio:.2} ×"));
+        [
+            self.what.clone(),
+            self.measured.to_string(),
+            self.measured.shown_spread(),
+            floor.map(Quantity::to_string).unwrap_or_default(),
+            floor.map(Quantity::shown_spread).unwrap_or_default(),
+            ratio.unwrap_or_default(),
+            goal,
+            reached.to_owned(),
+        ]
+    }
+}
+
+impl Extend<Line> for Table {
+    fn extend<T: IntoIterator<Item = Line>>(&mut self, lines: T) {
+        self.lines.extend(lines);
+    }
+}
+
+const HEAD: [&str; 8] = [
+    "what", "measured", "spread", "floor", "spread", "ratio", "goal", "",
+];
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rows =
+            || std::iter::once(HEAD.map(str::to_owned)).chain(self.lines.iter().map(Line::cells));
+        let width = |column: usize| rows().map(|row| row[column].chars().count()).max();
+        let widths: [usize; 8] = std::array::from_fn(|column| width(column).unwrap_or_default());
+        for row in rows() {
+            let first = format!("{:width$}", row[0], width = widths[0]);
+            let rest = row.iter().zip(widths).skip(1);
+            let rest = rest.map(|(cell, width)| format!("{cell:>width$}"));
+            let text: Vec<String> = std::iter::once(first).chain(rest).collect();
+            writeln!(f, "{}", text.join("  ").trim_end())?;
+        }
+        writeln!(f, "Medians; eight of ten samples lie within the spread.")
+    }
+}
+
+#[cfg(test)]
+#[path = "table_tests.rs"]
+mod tests;
