@@ -53,18 +53,17 @@ fn split(line: &str) -> Option<Vec<String>> {
             }
             ';' | '\n' => commands.push(String::new()),
             '|' | '&' => {
-                // Redirections such as `2>&1` hold an ampersand of their own.
-                if character == '&' && current.ends_with('>') {
-                    current.push(character);
-                    continue;
-                }
                 characters.next_if_eq(&character);
                 commands.push(String::new());
             }
-            // Substitutions, groups, here-documents, comments and functions
-            // are left to the person's eye.
-            '$' | '`' | '(' | ')' | '{' | '}' | '#' => return None,
-            '<' if characters.peek() == Some(&'<') => return None,
+            // `2>&1` joins streams that are there already.
+            '>' if characters.next_if_eq(&'&').is_some() => {
+                let stream = characters.next_if(char::is_ascii_digit)?;
+                current.extend(['>', '&', stream]);
+            }
+            // Substitutions, groups, other redirections, here-documents,
+            // comments and functions are left to the person's eye.
+            '$' | '`' | '(' | ')' | '{' | '}' | '#' | '<' | '>' => return None,
             _ => current.push(character),
         }
     }

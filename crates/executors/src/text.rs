@@ -57,7 +57,8 @@ pub(crate) struct TextJob {
 /// One run of a program; a job may have several, one after the other.
 struct Run {
     process: Process,
-    follower: Follower,
+    /// There from the moment the job is.
+    follower: Option<Follower>,
     cursor: Cursor,
     /// Where the output stood at the last input.
     last_input: u64,
@@ -96,11 +97,11 @@ impl TextJob {
         let command = (plan.command)(&Arguments::new())?;
         let merged = !plan.speaks_protocol;
         let process = plan.launch(command, merged, 1).await?;
-        Ok(Arc::new_cyclic(|job| Self {
+        let job = Arc::new_cyclic(|job| Self {
             me: job.clone(),
             run: Mutex::new(Run {
-                follower: follow(job.clone(), process.clone(), reporter.clone(), 1),
-                process,
+                process: process.clone(),
+                follower: None,
                 cursor: Cursor::default(),
                 last_input: 0,
                 started: Instant::now(),
@@ -111,9 +112,13 @@ impl TextJob {
                 aborted: false,
             }),
             phase: watch::Sender::new(Phase::Running(1)),
-            reporter,
+            reporter: reporter.clone(),
             plan,
-        }))
+        });
+        // Not before the job is there: a program may have exited already, and
+        // its follower would find nobody to tell.
+        job.run.lock().follower = Some(follow(job.me.clone(), process, reporter, 1));
+        Ok(job)
     }
 
     /// Starts another program in the place of the one that has exited.
@@ -133,12 +138,12 @@ impl TextJob {
         };
         run.carried.push_str(&rest);
         // This may be the old follower's own doing; it has nothing left to do.
-        run.follower = follow(
+        run.follower = Some(follow(
             self.me.clone(),
             process.clone(),
             self.reporter.clone(),
             number,
-        );
+        ));
         run.process = process;
         run.cursor = Cursor::default();
         run.last_input = 0;

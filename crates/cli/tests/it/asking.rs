@@ -31,14 +31,19 @@ fn a_request_says_what_would_run() {
     let project = Project::new();
     let mut drive = project.drive_asking();
     let arguments = json!({"command": "git status -s && ls | wc"});
-    drive.send(&json!({"batch": "b", "calls": [{"id": "c", "tool": "shell", "arguments": arguments}]}));
+    drive.send(
+        &json!({"batch": "b", "calls": [{"id": "c", "tool": "shell", "arguments": arguments}]}),
+    );
     let request = event(&mut drive, "permission")["request"].clone();
     assert!(request["id"].as_str().unwrap().starts_with("per_"));
     assert!(request["sessionID"].as_str().unwrap().starts_with("ses_"));
     assert_eq!(request["permission"], json!("shell"));
     assert_eq!(request["patterns"], json!(["git status -s", "ls", "wc"]));
     assert_eq!(request["always"], json!(["git status *", "ls *", "wc *"]));
-    assert_eq!(request["metadata"], json!({"tool": "shell", "arguments": arguments}));
+    assert_eq!(
+        request["metadata"],
+        json!({"tool": "shell", "arguments": arguments})
+    );
     assert_eq!(request["tool"]["callID"], json!("c"));
     answer(&mut drive, &request, json!({"reply": "reject"}));
     let reply = drive.next();
@@ -54,16 +59,30 @@ fn once_is_once_and_always_is_always() {
     let project = Project::new();
     let mut drive = project.drive_asking();
     let once = json!({"reply": "once"});
-    assert_eq!(ask(&mut drive, "echo one", once.clone())["content"], json!("one\n"));
+    assert_eq!(
+        ask(&mut drive, "echo one", once.clone())["content"],
+        json!("one\n")
+    );
     assert_eq!(ask(&mut drive, "echo one", once)["content"], json!("one\n"));
     let always = json!({"reply": "always"});
-    assert_eq!(ask(&mut drive, "echo one", always)["content"], json!("one\n"));
+    assert_eq!(
+        ask(&mut drive, "echo one", always)["content"],
+        json!("one\n")
+    );
     // Nobody is asked any more, except about what hides among the words.
     let content = drive.content("shell", json!({"command": "echo one more"}));
     assert_eq!(content, json!("one more\n"));
-    let reply = ask(&mut drive, "echo one $(touch hidden)", json!({"reply": "reject", "message": "not so"}));
+    let reply = ask(
+        &mut drive,
+        "echo one $(touch hidden)",
+        json!({"reply": "reject", "message": "not so"}),
+    );
     assert_eq!(reply["content"], json!("the user rejected `shell`: not so"));
-    let reply = ask(&mut drive, "echo one; touch hidden", json!({"reply": "reject"}));
+    let reply = ask(
+        &mut drive,
+        "echo one; touch hidden",
+        json!({"reply": "reject"}),
+    );
     assert_eq!(reply["is_error"], json!(true));
     assert!(!project.root().join("hidden").exists());
 }
@@ -92,7 +111,10 @@ fn arguments_may_be_changed() {
     let project = Project::with_config("[conversation.tools.shell]\nrun = \"edit\"\n");
     let mut drive = project.drive_asking();
     let edited = json!({"reply": "once", "arguments": {"command": "echo mine"}});
-    assert_eq!(ask(&mut drive, "echo theirs", edited)["content"], json!("mine\n"));
+    assert_eq!(
+        ask(&mut drive, "echo theirs", edited)["content"],
+        json!("mine\n")
+    );
     let wrong = json!({"reply": "once", "arguments": {"command": 5}});
     let reply = ask(&mut drive, "echo theirs", wrong);
     assert_eq!(reply["is_error"], json!(true), "{reply}");
@@ -106,14 +128,26 @@ fn only_starting_is_asked_about_unless_the_config_says_more() {
     let request = event(&mut drive, "permission")["request"].clone();
     assert_eq!(request["metadata"]["action"], json!("spawn"));
     answer(&mut drive, &request, json!({"reply": "once"}));
-    assert_eq!(drive.next()["replies"][0]["content"]["state"], json!("running"));
+    assert_eq!(
+        drive.next()["replies"][0]["content"]["state"],
+        json!("running")
+    );
     drive.content("shell", json!({"action": "fetch", "id": "it"}));
-    drive.send(&json!([call("shell", json!({"action": "apply", "id": "it", "input": "rm -rf /"}))]));
+    drive.send(&json!([call(
+        "shell",
+        json!({"action": "apply", "id": "it", "input": "rm -rf /"})
+    )]));
     let request = event(&mut drive, "permission")["request"].clone();
-    assert_eq!(request["metadata"]["arguments"], json!({"input": "rm -rf /"}));
+    assert_eq!(
+        request["metadata"]["arguments"],
+        json!({"input": "rm -rf /"})
+    );
     let harmless = json!({"reply": "once", "arguments": {"input": "ls"}});
     answer(&mut drive, &request, harmless);
-    assert_eq!(drive.next()["replies"][0]["content"]["content"], json!("ls\n"));
+    assert_eq!(
+        drive.next()["replies"][0]["content"]["content"],
+        json!("ls\n")
+    );
     drive.content("shell", json!({"action": "abort", "id": "it"}));
 }
 
@@ -122,7 +156,10 @@ fn a_tool_that_is_skipped_says_so() {
     let project = Project::with_config("[conversation.tools.shell]\nrun = \"skip\"\n");
     for mut drive in [project.drive(), project.drive_asking()] {
         let reply = drive.one("shell", json!({"command": "touch ran"}));
-        assert_eq!(reply["content"], json!("skipped: `shell` is set not to run"));
+        assert_eq!(
+            reply["content"],
+            json!("skipped: `shell` is set not to run")
+        );
         assert_eq!(reply["is_error"], json!(false));
     }
     assert!(!project.root().join("ran").exists());
@@ -140,7 +177,10 @@ fn a_cancelled_batch_withdraws_its_request() {
     let id = request["id"].as_str().unwrap();
     answer(&mut drive, &request, json!({"reply": "once"}));
     let error = drive.next();
-    assert_eq!(error, json!({"error": format!("no permission `{id}` is being asked for")}));
+    assert_eq!(
+        error,
+        json!({"error": format!("no permission `{id}` is being asked for")})
+    );
     assert!(!project.root().join("ran").exists());
 }
 
@@ -179,12 +219,18 @@ fn a_question_of_a_call_is_answered_by_event() {
     assert_eq!(asked["question"]["text"], json!("Sure?"));
     drive.send(&json!({"answer": asked["ask"], "value": "perhaps"}));
     let error = drive.next();
-    assert_eq!(error, json!({"error": "question `sure` wants true or false, not \"perhaps\""}));
+    assert_eq!(
+        error,
+        json!({"error": "question `sure` wants true or false, not \"perhaps\""})
+    );
     drive.send(&json!({"answer": asked["ask"], "value": true}));
     assert_eq!(drive.next()["replies"][0]["content"], json!("sure: true"));
     drive.send(&json!({"answer": asked["ask"], "value": true}));
     let ask = asked["ask"].as_str().unwrap();
-    assert_eq!(drive.next(), json!({"error": format!("no question `{ask}` is open")}));
+    assert_eq!(
+        drive.next(),
+        json!({"error": format!("no question `{ask}` is open")})
+    );
 }
 
 #[test]
@@ -229,7 +275,10 @@ fn in_either_order(drive: &mut Drive) -> (Value, Value) {
 fn the_assistant_decides_at_the_turn_s_end() {
     let project = Project::with_config("[conversation.tools.shell]\nrun = \"unattended\"\n");
     let mut drive = project.drive_asking();
-    drive.run([spawn("long", "echo up; exec sleep 1000"), spawn("short", "until [ -e go ]; do sleep 0.01; done; echo done")]);
+    drive.run([
+        spawn("long", "echo up; exec sleep 1000"),
+        spawn("short", "until [ -e go ]; do sleep 0.01; done; echo done"),
+    ]);
     drive.send(&json!({"turn_end": true}));
     let asked = event(&mut drive, "inquire");
     let handles = asked["handles"].as_array().unwrap();
@@ -241,7 +290,10 @@ fn the_assistant_decides_at_the_turn_s_end() {
     assert!(handles[0]["elapsed_secs"].is_number());
     drive.send(&json!({"inquire": asked["ask"], "decisions": {"nobody": "wait"}}));
     let error = drive.next()["error"].as_str().unwrap().to_owned();
-    assert!(error.contains("is not about `nobody`; it is about long, short"), "{error}");
+    assert!(
+        error.contains("is not about `nobody`; it is about long, short"),
+        "{error}"
+    );
     drive.send(&json!({"inquire": asked["ask"], "decisions": {"long": "abort", "short": "wait"}}));
     project.write("go", "");
     let ended = drive.next();

@@ -44,10 +44,22 @@ fn a_bad_line_is_answered_with_one_error_and_the_next_line_works() {
         ("[1]", "call 1 must be an object"),
         ("[{\"arguments\":{}}]", "tool"),
         ("[{\"tool\":5}]", "call 1 is not understood"),
-        ("[{\"tool\":\"shell\",\"arguments\":[]}]", "call 1 is not understood"),
-        ("[{\"tool\":\"shell\",\"id\":5}]", "call 1 is not understood"),
-        ("[{\"tool\":\"shell\",\"name\":\"x\"}]", "unknown field `name`"),
-        ("[{\"tool\":\"a\",\"id\":\"x\"},{\"tool\":\"b\",\"id\":\"x\"}]", "same id `x`"),
+        (
+            "[{\"tool\":\"shell\",\"arguments\":[]}]",
+            "call 1 is not understood",
+        ),
+        (
+            "[{\"tool\":\"shell\",\"id\":5}]",
+            "call 1 is not understood",
+        ),
+        (
+            "[{\"tool\":\"shell\",\"name\":\"x\"}]",
+            "unknown field `name`",
+        ),
+        (
+            "[{\"tool\":\"a\",\"id\":\"x\"},{\"tool\":\"b\",\"id\":\"x\"}]",
+            "same id `x`",
+        ),
         ("{\"cancel\":1}", "`cancel` must be"),
         ("{\"cancel\":\"nope\"}", "no batch `nope`"),
         ("{\"turn_end\":false}", "`turn_end` must be true"),
@@ -122,17 +134,49 @@ fn calls_that_cannot_be_run_are_refused_alone() {
         ("shell", json!({"action": 5, "id": "x"}), "action"),
         ("shell", json!({"action": "spawn", "command": "ls"}), "id"),
         ("shell", json!({"action": "spawn", "id": "x"}), "command"),
-        ("shell", json!({"action": "spawn", "id": "a b", "command": "ls"}), "a b"),
-        ("shell", json!({"action": "spawn", "id": "", "command": "ls"}), "1"),
-        ("shell", json!({"action": "spawn", "id": 7, "command": "ls"}), "id"),
-        ("shell", json!({"action": "spawn", "id": long, "command": "ls"}), "64"),
-        ("shell", json!({"action": "fetch", "id": "nobody"}), "Handle `nobody` not found"),
+        (
+            "shell",
+            json!({"action": "spawn", "id": "a b", "command": "ls"}),
+            "a b",
+        ),
+        (
+            "shell",
+            json!({"action": "spawn", "id": "", "command": "ls"}),
+            "1",
+        ),
+        (
+            "shell",
+            json!({"action": "spawn", "id": 7, "command": "ls"}),
+            "id",
+        ),
+        (
+            "shell",
+            json!({"action": "spawn", "id": long, "command": "ls"}),
+            "64",
+        ),
+        (
+            "shell",
+            json!({"action": "fetch", "id": "nobody"}),
+            "Handle `nobody` not found",
+        ),
         ("shell", json!({"action": "fetch"}), "id"),
         ("await", json!({}), "At least one handle ID required"),
-        ("await", json!({"any": [], "all": []}), "At least one handle ID required"),
-        ("await", json!({"all": ["my_handle"]}), "Handle `my_handle` not found"),
+        (
+            "await",
+            json!({"any": [], "all": []}),
+            "At least one handle ID required",
+        ),
+        (
+            "await",
+            json!({"all": ["my_handle"]}),
+            "Handle `my_handle` not found",
+        ),
         ("await", json!({"all": "my_handle"}), "all"),
-        ("await", json!({"all": ["x"], "timeout_secs": "soon"}), "timeout_secs"),
+        (
+            "await",
+            json!({"all": ["x"], "timeout_secs": "soon"}),
+            "timeout_secs",
+        ),
     ] {
         let what = format!("{tool} {arguments}");
         let reply = drive.run([
@@ -166,7 +210,11 @@ fn a_batch_that_would_take_an_id_twice_is_refused_whole() {
     let project = Project::new();
     let mut drive = project.drive();
     let spawn = |id: &str| crate::support::spawn(id, "touch ran; sleep 1000");
-    let reply = drive.run([spawn("x"), call("shell", json!({"command": "touch ran"})), spawn("x")]);
+    let reply = drive.run([
+        spawn("x"),
+        call("shell", json!({"command": "touch ran"})),
+        spawn("x"),
+    ]);
     for reply in reply["replies"].as_array().unwrap() {
         assert_eq!(reply["is_error"], json!(true));
         let content = reply["content"].as_str().unwrap();
@@ -175,7 +223,10 @@ fn a_batch_that_would_take_an_id_twice_is_refused_whole() {
     drive.run([crate::support::spawn("y", "sleep 1000")]);
     let reply = drive.run([spawn("x"), spawn("y")]);
     for reply in reply["replies"].as_array().unwrap() {
-        assert_eq!(reply["content"], json!("handle `y` is already active; choose another ID"));
+        assert_eq!(
+            reply["content"],
+            json!("handle `y` is already active; choose another ID")
+        );
     }
     assert!(!project.root().join("ran").exists(), "nothing of it ran");
 }

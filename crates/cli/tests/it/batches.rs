@@ -14,7 +14,10 @@ fn batches_and_calls_keep_their_names_or_get_numbers() {
     let project = Project::new();
     let mut drive = project.drive();
     let echo = json!({"command": "echo it"});
-    drive.send(&batch("mine", &json!([{"id": "c", "tool": "shell", "arguments": echo}])));
+    drive.send(&batch(
+        "mine",
+        &json!([{"id": "c", "tool": "shell", "arguments": echo}]),
+    ));
     assert_eq!(
         drive.next(),
         json!({"batch": "mine", "replies": [{"id": "c", "content": "it\n", "is_error": false}]})
@@ -30,8 +33,14 @@ fn batches_are_answered_in_order() {
     let project = Project::new();
     let mut drive = project.drive();
     let wait = "until [ -e go ]; do sleep 0.01; done; echo first";
-    drive.send(&batch("one", &json!([call("shell", json!({"command": wait}))])));
-    drive.send(&batch("two", &json!([call("shell", json!({"command": "echo second"}))])));
+    drive.send(&batch(
+        "one",
+        &json!([call("shell", json!({"command": wait}))]),
+    ));
+    drive.send(&batch(
+        "two",
+        &json!([call("shell", json!({"command": "echo second"}))]),
+    ));
     project.write("go", "");
     assert_eq!(drive.next()["batch"], json!("one"));
     assert_eq!(drive.next()["batch"], json!("two"));
@@ -42,15 +51,24 @@ fn a_name_that_is_not_answered_yet_is_refused() {
     let project = Project::new();
     let mut drive = project.drive();
     let wait = "until [ -e go ]; do sleep 0.01; done; echo first";
-    drive.send(&batch("b", &json!([call("shell", json!({"command": wait}))])));
-    drive.send(&batch("b", &json!([call("shell", json!({"command": "echo second"}))])));
+    drive.send(&batch(
+        "b",
+        &json!([call("shell", json!({"command": wait}))]),
+    ));
+    drive.send(&batch(
+        "b",
+        &json!([call("shell", json!({"command": "echo second"}))]),
+    ));
     assert_eq!(
         drive.next(),
         json!({"error": "batch `b` is not answered yet; give this one another name"})
     );
     project.write("go", "");
     assert_eq!(drive.next()["replies"][0]["content"], json!("first\n"));
-    drive.send(&batch("b", &json!([call("shell", json!({"command": "echo again"}))])));
+    drive.send(&batch(
+        "b",
+        &json!([call("shell", json!({"command": "echo again"}))]),
+    ));
     assert_eq!(drive.next()["replies"][0]["content"], json!("again\n"));
 }
 
@@ -60,12 +78,15 @@ fn a_cancelled_batch_ends_its_one_shots_and_keeps_its_handles() {
     let project = Project::new();
     let mut drive = project.drive();
     let script = format!("touch started; {}", victim.sleep());
-    drive.send(&batch("b", &json!([
-        spawn("it", "echo up; cat"),
-        call("shell", json!({"command": script})),
-        call("await", json!({"all": ["it"]})),
-        call("shell", json!({"command": "echo quick; touch quick"})),
-    ])));
+    drive.send(&batch(
+        "b",
+        &json!([
+            spawn("it", "echo up; cat"),
+            call("shell", json!({"command": script})),
+            call("await", json!({"all": ["it"]})),
+            call("shell", json!({"command": "echo quick; touch quick"})),
+        ]),
+    ));
     for name in ["started", "quick"] {
         eventually(name, || project.root().join(name).exists());
     }
@@ -77,10 +98,16 @@ fn a_cancelled_batch_ends_its_one_shots_and_keeps_its_handles() {
     assert_eq!(refused(1)["is_error"], json!(true));
     assert_eq!(refused(2)["content"], json!("cancelled"));
     eventually("the one-shot is ended", || victim.alive().is_empty());
-    let view = drive.content("shell", json!({"action": "apply", "id": "it", "input": "still here"}));
+    let view = drive.content(
+        "shell",
+        json!({"action": "apply", "id": "it", "input": "still here"}),
+    );
     assert_eq!(view["state"], json!("running"));
     drive.send(&json!({"cancel": "b"}));
-    assert_eq!(drive.next(), json!({"error": "no batch `b` is being answered"}));
+    assert_eq!(
+        drive.next(),
+        json!({"error": "no batch `b` is being answered"})
+    );
 }
 
 #[test]
@@ -88,8 +115,14 @@ fn a_batch_that_waits_its_turn_can_be_cancelled() {
     let project = Project::new();
     let mut drive = project.drive();
     let wait = "until [ -e go ]; do sleep 0.01; done; echo first";
-    drive.send(&batch("one", &json!([call("shell", json!({"command": wait}))])));
-    drive.send(&batch("two", &json!([call("shell", json!({"command": "touch ran"}))])));
+    drive.send(&batch(
+        "one",
+        &json!([call("shell", json!({"command": wait}))]),
+    ));
+    drive.send(&batch(
+        "two",
+        &json!([call("shell", json!({"command": "touch ran"}))]),
+    ));
     drive.send(&json!({"cancel": "two"}));
     // The answer to a line that is wrong tells that the one before was taken.
     drive.send_text("?");
@@ -114,7 +147,10 @@ fn the_end_of_a_turn_ends_its_handles() {
     assert_eq!(turn_end(&mut drive), json!({"ended": [], "awaited": []}));
     drive.run([spawn("one", &victim.sleep()), spawn("two", "echo done")]);
     drive.content("await", json!({"all": ["two"]}));
-    assert_eq!(turn_end(&mut drive), json!({"ended": ["one"], "awaited": []}));
+    assert_eq!(
+        turn_end(&mut drive),
+        json!({"ended": ["one"], "awaited": []})
+    );
     assert!(victim.alive().is_empty());
     let error = drive.error("shell", json!({"action": "fetch", "id": "two"}));
     assert_eq!(error, "Handle `two` not found");
@@ -129,10 +165,16 @@ fn the_end_of_a_turn_waits_where_the_config_says_so() {
         "#,
     );
     let mut drive = project.drive();
-    drive.run([spawn("it", "until [ -e go ]; do sleep 0.01; done; echo built")]);
+    drive.run([spawn(
+        "it",
+        "until [ -e go ]; do sleep 0.01; done; echo built",
+    )]);
     drive.send(&json!({"turn_end": true}));
     project.write("go", "");
-    assert_eq!(drive.next(), json!({"turn_end": {"ended": [], "awaited": ["it"]}}));
+    assert_eq!(
+        drive.next(),
+        json!({"turn_end": {"ended": [], "awaited": ["it"]}})
+    );
     let reply = drive.run([call("shell", json!({"command": "true"}))]);
     assert_eq!(
         reply["notices"],
@@ -150,10 +192,16 @@ fn the_end_of_a_turn_waits_where_the_config_says_so() {
 fn the_end_of_a_turn_comes_after_the_calls_before_it() {
     let project = Project::new();
     let mut drive = project.drive();
-    drive.send(&json!([call("shell", json!({"command": "echo before"})), spawn("it", "cat")]));
+    drive.send(&json!([
+        call("shell", json!({"command": "echo before"})),
+        spawn("it", "cat")
+    ]));
     drive.send(&json!({"turn_end": true}));
     assert_eq!(drive.next()["replies"][0]["content"], json!("before\n"));
-    assert_eq!(drive.next(), json!({"turn_end": {"ended": ["it"], "awaited": []}}));
+    assert_eq!(
+        drive.next(),
+        json!({"turn_end": {"ended": ["it"], "awaited": []}})
+    );
 }
 
 #[test]
@@ -169,5 +217,8 @@ fn the_end_of_a_turn_ends_the_waiting_for_its_handles() {
         None => (second, first),
     };
     assert_eq!(turn, json!({"turn_end": {"ended": ["it"], "awaited": []}}));
-    assert_eq!(reply["replies"][0]["content"]["completed"][0]["id"], json!("it"));
+    assert_eq!(
+        reply["replies"][0]["content"]["completed"][0]["id"],
+        json!("it")
+    );
 }

@@ -12,7 +12,10 @@ fn round(drive: &mut Drive, number: usize) {
             0 => call("shell", json!({"command": "echo one-shot"})),
             1 => call("shell", json!({"command": "exit 3"})),
             2 => spawn(&format!("r{number}-{place}"), "exit 0"),
-            _ => spawn(&format!("r{number}-{place}"), "sleep 1000 & exec sleep 1000"),
+            _ => spawn(
+                &format!("r{number}-{place}"),
+                "sleep 1000 & exec sleep 1000",
+            ),
         })
         .collect();
     drive.send(&Value::Array(calls));
@@ -20,7 +23,11 @@ fn round(drive: &mut Drive, number: usize) {
     assert_eq!(reply["replies"].as_array().unwrap().len(), 20);
     drive.send(&json!({"turn_end": true}));
     let ended = drive.next();
-    assert_eq!(ended["turn_end"]["ended"].as_array().unwrap().len(), 5, "{ended}");
+    assert_eq!(
+        ended["turn_end"]["ended"].as_array().unwrap().len(),
+        5,
+        "{ended}"
+    );
 }
 
 #[test]

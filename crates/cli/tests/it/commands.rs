@@ -32,11 +32,19 @@ fn a_refused_call_exits_with_1_and_a_wrong_command_line_with_2() {
     let project = Project::new();
     let run = project.run(&["call", "nope"], "");
     assert_eq!(run.code(), Some(1), "{}", run.stderr());
-    assert!(run.stdout().contains("there is no tool `nope`"), "{}", run.stdout());
+    assert!(
+        run.stdout().contains("there is no tool `nope`"),
+        "{}",
+        run.stdout()
+    );
     for args in [
         &["call", "shell", "not json"][..],
         &["call", "shell", "[]"],
-        &["call", "shell", r#"{"action":"spawn","id":"x","command":"ls"}"#],
+        &[
+            "call",
+            "shell",
+            r#"{"action":"spawn","id":"x","command":"ls"}"#,
+        ],
         &["call"],
         &["no-such-subcommand"],
         &["drive", "--no-such-flag"],
@@ -69,7 +77,11 @@ fn a_call_tells_what_it_left_and_ends_it() {
     let arguments = json!({"command": format!("{} & echo ok", victim.sleep())});
     let run = project.run(&["call", "shell", &arguments.to_string()], "");
     assert_eq!(run.stdout(), "ok\n");
-    assert!(run.stderr().contains("left 1 process running"), "{}", run.stderr());
+    assert!(
+        run.stderr().contains("left 1 process running"),
+        "{}",
+        run.stderr()
+    );
     assert!(victim.alive().is_empty());
 }
 
@@ -78,7 +90,10 @@ fn ctrl_c_ends_a_call() {
     let victim = Victim::new();
     let project = Project::new();
     let arguments = json!({"command": victim.script()}).to_string();
-    let mut child = project.windlass(&["call", "shell", &arguments]).spawn().unwrap();
+    let mut child = project
+        .windlass(&["call", "shell", &arguments])
+        .spawn()
+        .unwrap();
     // The binary's own command line carries the number too.
     eventually("the victim is up", || victim.alive().len() == VICTIMS + 1);
     signal(child.id(), rustix::process::Signal::INT);
@@ -102,7 +117,10 @@ fn tools_are_listed_and_shown() {
     let listed: Value = serde_json::from_str(&run.stdout()).unwrap();
     let find = |name: &str| {
         let tools = listed.as_array().unwrap();
-        tools.iter().find(|tool| tool["name"] == json!(name)).cloned()
+        tools
+            .iter()
+            .find(|tool| tool["name"] == json!(name))
+            .cloned()
     };
     assert_eq!(
         find("check").unwrap(),
@@ -113,7 +131,10 @@ fn tools_are_listed_and_shown() {
             "summary": "Checks.",
         })
     );
-    assert_eq!(find("shell").unwrap()["actions"], json!(["spawn", "fetch", "apply", "abort"]));
+    assert_eq!(
+        find("shell").unwrap()["actions"],
+        json!(["spawn", "fetch", "apply", "abort"])
+    );
     assert_eq!(find("await").unwrap()["actions"], json!([]));
 
     let run = project.run(&["tools", "check"], "");
@@ -123,14 +144,27 @@ fn tools_are_listed_and_shown() {
 
     let run = project.run(&["tools", "nope"], "");
     assert_eq!(run.code(), Some(2));
-    assert!(run.stderr().contains("there is no tool `nope`; the tools are"), "{}", run.stderr());
+    assert!(
+        run.stderr()
+            .contains("there is no tool `nope`; the tools are"),
+        "{}",
+        run.stderr()
+    );
 }
 
 #[test]
 fn schemas_are_shown_in_every_dialect() {
     let project = Project::new();
     for dialect in [
-        "json-schema", "anthropic", "openai", "openai-strict", "gemini", "mcp", "ollama", "gemini-legacy", "llama-cpp",
+        "json-schema",
+        "anthropic",
+        "openai",
+        "openai-strict",
+        "gemini",
+        "mcp",
+        "ollama",
+        "gemini-legacy",
+        "llama-cpp",
     ] {
         let run = project.run(&["tools", "shell", "--dialect", dialect], "");
         assert_eq!(run.code(), Some(0), "{dialect}: {}", run.stderr());
@@ -138,7 +172,11 @@ fn schemas_are_shown_in_every_dialect() {
         assert_eq!(schema["name"], json!("shell"), "{dialect}");
         assert_eq!(schema["parameters"]["type"], json!("object"), "{dialect}");
         let flat = !["json-schema", "llama-cpp"].contains(&dialect);
-        assert_eq!(schema["parameters"].get("oneOf").is_none(), flat, "{dialect}");
+        assert_eq!(
+            schema["parameters"].get("oneOf").is_none(),
+            flat,
+            "{dialect}"
+        );
         let run = project.run(&["tools", "--dialect", dialect], "");
         let schemas: Value = serde_json::from_str(&run.stdout()).unwrap();
         assert!(schemas.as_array().unwrap().len() >= 2, "{dialect}");
@@ -156,11 +194,19 @@ fn init_writes_a_config_once() {
     let written = project.read(".windlass/config.toml");
     assert!(!written.is_empty());
     let run = project.run(&["tools"], "");
-    assert_eq!((run.code(), run.stderr().as_str()), (Some(0), ""), "what it wrote loads");
+    assert_eq!(
+        (run.code(), run.stderr().as_str()),
+        (Some(0), ""),
+        "what it wrote loads"
+    );
     project.write(".windlass/config.toml", "# mine\n");
     let run = project.run(&["init"], "");
     assert_eq!(run.code(), Some(2));
-    assert!(run.stderr().contains("is there already and was left alone"), "{}", run.stderr());
+    assert!(
+        run.stderr().contains("is there already and was left alone"),
+        "{}",
+        run.stderr()
+    );
     assert_eq!(project.read(".windlass/config.toml"), "# mine\n");
 }
 
@@ -179,12 +225,25 @@ fn a_wrong_config_is_told_with_its_place_and_nothing_runs() {
     let project = Project::with_config(
         "[conversation.tools.it]\nsource = \"local\"\ncomand = \"touch ran\"\n\n[conversation.tools.shell]\nrun = \"sometimes\"\n",
     );
-    for args in [&["drive"][..], &["call", "shell", r#"{"command":"touch ran"}"#], &["tools"]] {
-        let run = project.run(args, r#"[{"tool":"shell","arguments":{"command":"touch ran"}}]"#);
+    for args in [
+        &["drive"][..],
+        &["call", "shell", r#"{"command":"touch ran"}"#],
+        &["tools"],
+    ] {
+        let run = project.run(
+            args,
+            r#"[{"tool":"shell","arguments":{"command":"touch ran"}}]"#,
+        );
         assert_eq!(run.code(), Some(2), "{args:?}");
         assert_eq!(run.stdout(), "", "{args:?}");
         let stderr = run.stderr();
-        for expected in [".windlass/config.toml:3:", "comand", "command", ".windlass/config.toml:6:", "sometimes"] {
+        for expected in [
+            ".windlass/config.toml:3:",
+            "comand",
+            "command",
+            ".windlass/config.toml:6:",
+            "sometimes",
+        ] {
             assert!(stderr.contains(expected), "`{expected}` is not in {stderr}");
         }
     }
@@ -194,10 +253,24 @@ fn a_wrong_config_is_told_with_its_place_and_nothing_runs() {
 #[test]
 fn the_config_may_be_added_to_on_the_command_line() {
     let project = Project::new();
-    project.write("more.toml", "[conversation.tools.hi]\ncommand = \"echo hi\"\nparameters = {}\n");
+    project.write(
+        "more.toml",
+        "[conversation.tools.hi]\ncommand = \"echo hi\"\nparameters = {}\n",
+    );
     let run = project.run(&["--config", "more.toml", "call", "hi"], "");
-    assert_eq!((run.code(), run.stdout().as_str()), (Some(0), "hi\n"), "{}", run.stderr());
-    let set = ["--set", "conversation.tools.shell.run=skip", "call", "shell", r#"{"command":"touch ran"}"#];
+    assert_eq!(
+        (run.code(), run.stdout().as_str()),
+        (Some(0), "hi\n"),
+        "{}",
+        run.stderr()
+    );
+    let set = [
+        "--set",
+        "conversation.tools.shell.run=skip",
+        "call",
+        "shell",
+        r#"{"command":"touch ran"}"#,
+    ];
     let run = project.run(&set, "");
     assert_eq!(run.stdout(), "skipped: `shell` is set not to run\n");
 }

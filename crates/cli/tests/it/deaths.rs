@@ -102,7 +102,9 @@ fn nothing_of_a_tool_outlives_its_shim() {
     assert!(result.contains(&format!("pid {shim}")), "{result}");
     assert_eq!(view["error"]["transient"], json!(false), "{view}");
     crowd.assert_others_untouched();
-    let next = crowd.drive.content("shell", json!({"command": "echo next"}));
+    let next = crowd
+        .drive
+        .content("shell", json!({"command": "echo next"}));
     assert_eq!(next, json!("next\n"));
 }
 
@@ -113,7 +115,9 @@ fn tools_outlive_their_zygote_and_new_ones_start() {
     let zygote = crowd.zygote();
     kill(zygote);
     eventually("the zygote is gone", || has_exited(zygote));
-    let next = crowd.drive.content("shell", json!({"command": "echo next"}));
+    let next = crowd
+        .drive
+        .content("shell", json!({"command": "echo next"}));
     assert_eq!(next, json!("next\n"));
     let late = Victim::new();
     crowd.drive.run([spawn("late", &late.script())]);
@@ -136,13 +140,23 @@ fn an_abort_ends_all_of_a_tool_and_nothing_else() {
     needs!("setsid", "nohup");
     let mut crowd = Crowd::gather();
     abort(&mut crowd.drive, "v0");
-    assert!(crowd.victims[0].alive().is_empty(), "the reply came too early");
+    assert!(
+        crowd.victims[0].alive().is_empty(),
+        "the reply came too early"
+    );
     crowd.assert_others_untouched();
-    let again = crowd.drive.content("shell", json!({"action": "abort", "id": "v0"}));
+    let again = crowd
+        .drive
+        .content("shell", json!({"action": "abort", "id": "v0"}));
     assert_eq!(again["state"], json!("stopped"));
 
     let calls: Vec<Value> = (1..20)
-        .map(|number| call("shell", json!({"action": "abort", "id": format!("v{number}")})))
+        .map(|number| {
+            call(
+                "shell",
+                json!({"action": "abort", "id": format!("v{number}")}),
+            )
+        })
         .collect();
     crowd.drive.send(&json!(calls));
     crowd.drive.next();

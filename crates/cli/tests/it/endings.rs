@@ -9,12 +9,9 @@ use crate::support::{Project, call, eventually, spawn};
 #[test]
 fn what_came_before_the_end_of_input_is_answered() {
     let project = Project::new();
-    let lines: String = (0..20)
-        .map(|number| {
-            let calls = json!([call("shell", json!({"command": format!("echo {number}")}))]);
-            format!("{calls}\n")
-        })
-        .collect();
+    let calls = |number| json!([call("shell", json!({"command": format!("echo {number}")}))]);
+    let lines: Vec<String> = (0..20).map(|number| calls(number).to_string()).collect();
+    let lines = lines.join("\n");
     let run = project.run(&["drive"], lines);
     assert_eq!(run.code(), Some(0));
     let contents: Vec<Value> = run
@@ -29,9 +26,16 @@ fn what_came_before_the_end_of_input_is_answered() {
 #[test]
 fn a_turn_s_end_before_the_end_of_input_is_carried_out() {
     let project = Project::new();
-    let lines = format!("{}\n{}\n", json!([spawn("it", "cat")]), json!({"turn_end": true}));
+    let lines = format!(
+        "{}\n{}\n",
+        json!([spawn("it", "cat")]),
+        json!({"turn_end": true})
+    );
     let run = project.run(&["drive"], lines);
-    assert_eq!(run.lines()[1], json!({"turn_end": {"ended": ["it"], "awaited": []}}));
+    assert_eq!(
+        run.lines()[1],
+        json!({"turn_end": {"ended": ["it"], "awaited": []}})
+    );
     assert_eq!(run.code(), Some(0));
 }
 
@@ -51,7 +55,10 @@ fn an_endless_call_does_not_outlast_the_end_of_input() {
 fn no_input_at_all_is_fine() {
     let project = Project::new();
     let run = project.run(&["drive"], "");
-    assert_eq!((run.code(), run.stdout().as_str(), run.stderr().as_str()), (Some(0), "", ""));
+    assert_eq!(
+        (run.code(), run.stdout().as_str(), run.stderr().as_str()),
+        (Some(0), "", "")
+    );
 }
 
 #[track_caller]
@@ -86,7 +93,10 @@ fn a_second_ctrl_c_leaves_at_once() {
     let victim = Victim::new();
     let project = Project::with_config("[conversation.tools.shell]\ngrace_secs = 50\n");
     let mut drive = project.drive();
-    let script = format!("trap 'touch told' TERM; while :; do {}; done", victim.sleep());
+    let script = format!(
+        "trap 'touch told' TERM; while :; do {}; done",
+        victim.sleep()
+    );
     drive.run([spawn("it", &script)]);
     eventually("it runs", || victim.alive().len() == 2);
     signal(drive.pid(), Signal::INT);

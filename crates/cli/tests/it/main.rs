@@ -7,6 +7,10 @@
     clippy::disallowed_methods,
     reason = "the binary itself is nobody's program"
 )]
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "values are written in place, and read better without a borrow"
+)]
 
 mod asking;
 mod bad_input;

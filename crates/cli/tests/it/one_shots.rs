@@ -28,7 +28,11 @@ fn a_one_shot_is_answered_with_its_output() {
     check("echo hello", "hello\n", false);
     check("printf hello", "hello", false);
     check("true", "", false);
-    check("echo one; echo two >&2; echo three", "one\ntwo\nthree\n", false);
+    check(
+        "echo one; echo two >&2; echo three",
+        "one\ntwo\nthree\n",
+        false,
+    );
     check(r"printf '\033[31mred\033[0m\n'", "red\n", false);
     check(r"printf '10%%\r50%%\r100%%\n'", "100%\n", false);
     check(r"printf 'a\377b\n'", "a\u{fffd}b\n", false);
@@ -42,10 +46,22 @@ fn a_failed_one_shot_says_how_after_its_output() {
         "out\nreason\nexited with code 4: reason",
         true,
     );
-    check("printf partial; exit 1", "partial\nexited with code 1: partial", true);
+    check(
+        "printf partial; exit 1",
+        "partial\nexited with code 1: partial",
+        true,
+    );
     check("kill -KILL $$", "ended by SIGKILL", true);
-    check("echo out; kill -TERM $$", "out\nended by SIGTERM: out", true);
-    check("exec no-such-program-here 2>/dev/null", "exited with code 127", true);
+    check(
+        "echo out; kill -TERM $$",
+        "out\nended by SIGTERM: out",
+        true,
+    );
+    check(
+        "exec no-such-program-here 2>/dev/null",
+        "exited with code 127",
+        true,
+    );
 }
 
 #[test]
@@ -69,7 +85,10 @@ fn it_runs_where_and_with_what_it_is_told() {
     assert_eq!(there, json!(format!("{}\n", root.display())));
     let there = drive.content("shell", json!({"command": "pwd", "cwd": "sub"}));
     assert_eq!(there, json!(format!("{}/sub\n", root.display())));
-    let said = drive.content("shell", json!({"command": "echo $WORD", "env": {"WORD": "a b"}}));
+    let said = drive.content(
+        "shell",
+        json!({"command": "echo $WORD", "env": {"WORD": "a b"}}),
+    );
     assert_eq!(said, json!("a b\n"));
 }
 
@@ -134,7 +153,10 @@ fn calls_of_a_batch_run_side_by_side_and_are_answered_in_order() {
     let mut drive = project.drive();
     // The first ends only after the second has run.
     let reply = drive.run([
-        call("shell", json!({"command": "until [ -e flag ]; do sleep 0.01; done; echo first"})),
+        call(
+            "shell",
+            json!({"command": "until [ -e flag ]; do sleep 0.01; done; echo first"}),
+        ),
         call("shell", json!({"command": "touch flag; echo second"})),
     ]);
     assert_eq!(reply["replies"][0]["content"], json!("first\n"));

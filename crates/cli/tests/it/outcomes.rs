@@ -32,12 +32,28 @@ fn check(stdout: &str, content: &str, is_error: bool) {
 #[test]
 fn results_are_passed_on_exactly() {
     check(r#"{"type":"success","content":"fine"}"#, "fine", false);
-    check("\n {\"type\":\"stopped\",\"result\":{\"Ok\":\" as it is\\n\"}}\n", " as it is\n", false);
-    check(r#"{"type":"stopped","result":{"ok":"lower case"}}"#, "lower case", false);
+    check(
+        "\n {\"type\":\"stopped\",\"result\":{\"Ok\":\" as it is\\n\"}}\n",
+        " as it is\n",
+        false,
+    );
+    check(
+        r#"{"type":"stopped","result":{"ok":"lower case"}}"#,
+        "lower case",
+        false,
+    );
     check(r#"{"type":"running","content":"so far"}"#, "so far", false);
     check(r#"{"type":"spawned","content":"so far"}"#, "so far", false);
-    check(r#"{"type":"error","message":"broken","trace":[],"transient":true}"#, "broken", true);
-    check(r#"{"type":"stopped","result":{"Err":{"message":"broken"}}}"#, "broken", true);
+    check(
+        r#"{"type":"error","message":"broken","trace":[],"transient":true}"#,
+        "broken",
+        true,
+    );
+    check(
+        r#"{"type":"stopped","result":{"Err":{"message":"broken"}}}"#,
+        "broken",
+        true,
+    );
 }
 
 #[test]
@@ -58,13 +74,17 @@ fn everything_else_is_plain_text() {
 fn an_answer_that_lacks_something_is_an_error() {
     let project = printing(r#"{"type":"stopped"}"#);
     let error = project.drive().error("it", json!({}));
-    assert!(error.contains("the tool's answer is not understood"), "{error}");
+    assert!(
+        error.contains("the tool's answer is not understood"),
+        "{error}"
+    );
     assert!(error.contains("result"), "{error}");
 }
 
 #[test]
 fn a_handle_shows_the_error_of_its_tool_whole() {
-    let project = printing(r#"{"type":"error","message":"broken","trace":["a","b"],"transient":true}"#);
+    let project =
+        printing(r#"{"type":"error","message":"broken","trace":["a","b"],"transient":true}"#);
     let mut drive = project.drive();
     drive.content("it", json!({"action": "spawn", "id": "h"}));
     drive.content("await", json!({"all": ["h"]}));
@@ -115,7 +135,11 @@ fn presets_answer_and_defaults_stand_in() {
     let project = asking("questions.name = { answer = \"Ada\" }");
     let content = project.drive().content("it", json!({}));
     assert_eq!(content, json!(r#"{"name": "Ada", "sure": false}"#));
-    assert_eq!(project.read("runs"), "xxx", "a run per question and one more");
+    assert_eq!(
+        project.read("runs"),
+        "xxx",
+        "a run per question and one more"
+    );
 }
 
 #[test]
@@ -180,7 +204,10 @@ fn a_tool_may_name_a_program_to_run_instead() {
     let until = json!([{"id": "h", "pattern": "^a b in sub$"}]);
     drive.content("await", json!({"until": until}));
     let until = json!([{"id": "h", "pattern": "^typed$"}]);
-    drive.content("it", json!({"action": "apply", "id": "h", "input": "typed"}));
+    drive.content(
+        "it",
+        json!({"action": "apply", "id": "h", "input": "typed"}),
+    );
     drive.content("await", json!({"until": until}));
     let view = drive.content("it", json!({"action": "abort", "id": "h"}));
     assert_eq!(view["result"], json!("aborted by the assistant"));

@@ -23,20 +23,48 @@ fn stopped(command: &str) -> Value {
 fn a_running_handle_has_what_is_new() {
     let project = Project::new();
     let mut drive = project.drive();
-    let spawned = drive.content("shell", json!({"action": "spawn", "id": "it", "command": "echo one; cat"}));
-    assert_eq!(spawned, json!({"id": "it", "state": "running", "content": "one\n"}));
+    let spawned = drive.content(
+        "shell",
+        json!({"action": "spawn", "id": "it", "command": "echo one; cat"}),
+    );
+    assert_eq!(
+        spawned,
+        json!({"id": "it", "state": "running", "content": "one\n"})
+    );
     let fetched = drive.content("shell", json!({"action": "fetch", "id": "it"}));
-    assert_eq!(fetched, json!({"id": "it", "state": "running"}), "nothing is new");
-    let applied = drive.content("shell", json!({"action": "apply", "id": "it", "input": "two"}));
-    assert_eq!(applied, json!({"id": "it", "state": "running", "content": "two\n"}));
-    let all = drive.content("shell", json!({"action": "fetch", "id": "it", "view": "all"}));
-    assert_eq!(all, json!({"id": "it", "state": "running", "content": "one\ntwo\n"}));
+    assert_eq!(
+        fetched,
+        json!({"id": "it", "state": "running"}),
+        "nothing is new"
+    );
+    let applied = drive.content(
+        "shell",
+        json!({"action": "apply", "id": "it", "input": "two"}),
+    );
+    assert_eq!(
+        applied,
+        json!({"id": "it", "state": "running", "content": "two\n"})
+    );
+    let all = drive.content(
+        "shell",
+        json!({"action": "fetch", "id": "it", "view": "all"}),
+    );
+    assert_eq!(
+        all,
+        json!({"id": "it", "state": "running", "content": "one\ntwo\n"})
+    );
 }
 
 #[test]
 fn a_handle_that_stopped_well_has_a_result() {
-    assert_eq!(stopped("echo done"), json!({"id": "it", "state": "stopped", "result": "done\n"}));
-    assert_eq!(stopped("true"), json!({"id": "it", "state": "stopped", "result": ""}));
+    assert_eq!(
+        stopped("echo done"),
+        json!({"id": "it", "state": "stopped", "result": "done\n"})
+    );
+    assert_eq!(
+        stopped("true"),
+        json!({"id": "it", "state": "stopped", "result": ""})
+    );
 }
 
 #[test]
@@ -84,19 +112,40 @@ fn a_stopped_handle_tells_the_rest_once_and_then_all() {
     let mut drive = project.drive();
     let script = "echo one; read line; echo two";
     drive.run([spawn("it", script)]);
-    let view = drive.content("shell", json!({"action": "apply", "id": "it", "input": "go"}));
-    assert_eq!(view, json!({"id": "it", "state": "stopped", "result": "two\n"}));
+    let view = drive.content(
+        "shell",
+        json!({"action": "apply", "id": "it", "input": "go"}),
+    );
+    assert_eq!(
+        view,
+        json!({"id": "it", "state": "stopped", "result": "two\n"})
+    );
     let whole = json!({"id": "it", "state": "stopped", "result": "one\ntwo\n"});
     for _ in 0..2 {
-        assert_eq!(drive.content("shell", json!({"action": "fetch", "id": "it"})), whole);
+        assert_eq!(
+            drive.content("shell", json!({"action": "fetch", "id": "it"})),
+            whole
+        );
     }
-    let error = drive.error("shell", json!({"action": "apply", "id": "it", "input": "x"}));
-    assert_eq!(error, "handle `it` has stopped and takes no input; fetch it to read its result");
+    let error = drive.error(
+        "shell",
+        json!({"action": "apply", "id": "it", "input": "x"}),
+    );
+    assert_eq!(
+        error,
+        "handle `it` has stopped and takes no input; fetch it to read its result"
+    );
     let aborted = drive.content("shell", json!({"action": "abort", "id": "it"}));
     assert_eq!(aborted["result"], json!("one\ntwo\n"));
     // Its id is free again.
-    let again = drive.content("shell", json!({"action": "spawn", "id": "it", "command": "echo new"}));
-    assert_eq!(again, json!({"id": "it", "state": "stopped", "result": "new\n"}));
+    let again = drive.content(
+        "shell",
+        json!({"action": "spawn", "id": "it", "command": "echo new"}),
+    );
+    assert_eq!(
+        again,
+        json!({"id": "it", "state": "stopped", "result": "new\n"})
+    );
 }
 
 #[test]
@@ -121,7 +170,10 @@ fn an_aborted_handle_says_who_aborted_it_and_how_many_were_ended() {
 fn what_was_not_read_comes_with_an_abort() {
     let project = Project::new();
     let mut drive = project.drive();
-    drive.run([spawn("it", "trap 'echo last; exit' TERM; echo up; sleep 1000 & wait")]);
+    drive.run([spawn(
+        "it",
+        "trap 'echo last; exit' TERM; echo up; sleep 1000 & wait",
+    )]);
     let view = drive.content("shell", json!({"action": "abort", "id": "it"}));
     assert_eq!(view["content"], json!("last\n"), "{view}");
     assert_eq!(view["result"], json!("aborted by the assistant"));
@@ -148,7 +200,10 @@ fn calls_on_one_handle_run_in_call_order() {
     let project = Project::new();
     let mut drive = project.drive();
     let apply = |input: &str| {
-        crate::support::call("shell", json!({"action": "apply", "id": "it", "input": input}))
+        crate::support::call(
+            "shell",
+            json!({"action": "apply", "id": "it", "input": input}),
+        )
     };
     let reply = drive.run([
         spawn("it", "cat"),

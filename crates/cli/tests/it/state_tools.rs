@@ -32,7 +32,10 @@ fn talk(drive: &mut Drive, action: &str) -> Value {
 
 #[track_caller]
 fn apply(drive: &mut Drive, input: Value) -> Value {
-    drive.content("talk", json!({"action": "apply", "id": "it", "input": input}))
+    drive.content(
+        "talk",
+        json!({"action": "apply", "id": "it", "input": input}),
+    )
 }
 
 #[test]
@@ -52,7 +55,10 @@ say(type="stopped", result={"Ok": "exactly this \n"})
     );
     let mut drive = project.drive();
     let view = talk(&mut drive, "spawn");
-    assert_eq!(view, json!({"id": "it", "state": "running", "content": "one\ntwo"}));
+    assert_eq!(
+        view,
+        json!({"id": "it", "state": "running", "content": "one\ntwo"})
+    );
     let view = apply(&mut drive, json!({"any": ["json"]}));
     let question = json!({"id": "sure", "text": "Sure?", "answer_type": "Boolean"});
     assert_eq!(
@@ -60,12 +66,28 @@ say(type="stopped", result={"Ok": "exactly this \n"})
         json!({"id": "it", "state": "waiting", "content": "almost", "question": question})
     );
     let again = talk(&mut drive, "fetch");
-    assert_eq!(again, json!({"id": "it", "state": "waiting", "question": question}));
-    let error = drive.error("talk", json!({"action": "apply", "id": "it", "input": "perhaps"}));
-    assert_eq!(error, "question `sure` wants true or false, not \"perhaps\"");
-    assert_eq!(talk(&mut drive, "fetch")["state"], json!("waiting"), "the question stays");
+    assert_eq!(
+        again,
+        json!({"id": "it", "state": "waiting", "question": question})
+    );
+    let error = drive.error(
+        "talk",
+        json!({"action": "apply", "id": "it", "input": "perhaps"}),
+    );
+    assert_eq!(
+        error,
+        "question `sure` wants true or false, not \"perhaps\""
+    );
+    assert_eq!(
+        talk(&mut drive, "fetch")["state"],
+        json!("waiting"),
+        "the question stays"
+    );
     let view = apply(&mut drive, json!("yes"));
-    assert_eq!(view, json!({"id": "it", "state": "stopped", "result": "exactly this \n"}));
+    assert_eq!(
+        view,
+        json!({"id": "it", "state": "stopped", "result": "exactly this \n"})
+    );
 }
 
 #[test]
@@ -130,7 +152,10 @@ hear()
     );
     let mut drive = project.drive();
     let view = talk(&mut drive, "spawn");
-    assert_eq!(view["content"], json!("a stray line\n{\"type\": \"unheard-of\"}\nmeant"));
+    assert_eq!(
+        view["content"],
+        json!("a stray line\n{\"type\": \"unheard-of\"}\nmeant")
+    );
 }
 
 #[test]
@@ -158,7 +183,10 @@ fn a_clean_exit_without_a_last_state_has_the_contents_as_its_result() {
     let project = project("say(type=\"running\", content=\"all there is\")\n");
     let mut drive = project.drive();
     let view = talk(&mut drive, "spawn");
-    assert_eq!(view, json!({"id": "it", "state": "stopped", "result": "all there is"}));
+    assert_eq!(
+        view,
+        json!({"id": "it", "state": "stopped", "result": "all there is"})
+    );
 }
 
 #[test]

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// How long anything may take on a machine that has other work too.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
+pub(crate) const DEADLINE: Duration = Duration::from_mins(1);
 
 /// A project with a home of its own. Both are gone when it is dropped.
 pub(crate) struct Project {
@@ -78,7 +78,8 @@ impl Project {
         command
     }
 
-    /// Runs the binary to its end, with this as its input.
+    /// Runs the binary to its end, with this as its input. One that does not
+    /// end in time is killed, and has no exit code.
     pub(crate) fn run(&self, args: &[&str], input: impl AsRef<[u8]>) -> Run {
         let mut child = self
             .windlass(args)
@@ -93,7 +94,16 @@ impl Project {
             // It may end without reading all of it.
             let _ = stdin.write_all(&input);
         });
+        let pid = child.id();
+        let (done, waiting) = mpsc::channel::<()>();
+        let watchdog = std::thread::spawn(move || {
+            if waiting.recv_timeout(DEADLINE) == Err(RecvTimeoutError::Timeout) {
+                crate::processes::kill(pid);
+            }
+        });
         let output = child.wait_with_output().unwrap();
+        drop(done);
+        watchdog.join().unwrap();
         writer.join().unwrap();
         Run(output)
     }
@@ -156,7 +166,9 @@ impl Run {
     pub(crate) fn lines(&self) -> Vec<Value> {
         let stdout = self.stdout();
         let lines = stdout.lines();
-        lines.map(|line| serde_json::from_str(line).unwrap()).collect()
+        lines
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
     }
 }
 
@@ -224,7 +236,10 @@ impl Drive {
     pub(crate) fn error(&mut self, tool: &str, arguments: Value) -> String {
         let reply = self.one(tool, arguments);
         assert_eq!(reply["is_error"], json!(true), "{reply}");
-        reply["content"].as_str().expect("errors are strings").to_owned()
+        reply["content"]
+            .as_str()
+            .expect("errors are strings")
+            .to_owned()
     }
 
     /// Closes the input.
@@ -245,7 +260,11 @@ impl Drive {
             if let Some(status) = self.child.try_wait().unwrap() {
                 return status;
             }
-            assert!(start.elapsed() < DEADLINE, "it does not end: {}", self.stderr());
+            assert!(
+                start.elapsed() < DEADLINE,
+                "it does not end: {}",
+                self.stderr()
+            );
             std::thread::sleep(Duration::from_millis(2));
         }
     }
@@ -302,7 +321,10 @@ pub(crate) fn call(tool: &str, arguments: Value) -> Value {
 
 /// The spawn of a shell command under an id.
 pub(crate) fn spawn(id: &str, command: &str) -> Value {
-    call("shell", json!({"action": "spawn", "id": id, "command": command}))
+    call(
+        "shell",
+        json!({"action": "spawn", "id": id, "command": command}),
+    )
 }
 
 /// Waits for a condition that another process makes true.
@@ -326,9 +348,15 @@ pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else {
         return Vec::new();
     };
-    let below = |path: PathBuf| match path.is_dir() {
-        true => files_below(&path),
-        false => vec![path],
+    let below = |path: PathBuf| {
+        if path.is_dir() {
+            files_below(&path)
+        } else {
+            vec![path]
+        }
     };
-    entries.flatten().flat_map(|entry| below(entry.path())).collect()
+    entries
+        .flatten()
+        .flat_map(|entry| below(entry.path()))
+        .collect()
 }

@@ -56,7 +56,9 @@ fn a_value_stays_one_argument() {
 
 #[test]
 fn a_value_inside_an_argument_stays_inside() {
-    let project = project(r#"{ program = "printf", args = ["<%s>", "--value={{ tool.arguments.value }}!"] }"#);
+    let project = project(
+        r#"{ program = "printf", args = ["<%s>", "--value={{ tool.arguments.value }}!"] }"#,
+    );
     check_hostile(&project, |value| format!("<--value={value}!>"));
 }
 
@@ -94,7 +96,12 @@ fn a_program_is_told_the_tool_and_the_context_as_json() {
     assert_eq!(lines[1]["action"], json!("run"));
     assert_eq!(lines[1]["root"], json!(project.root()));
     assert_eq!(lines[1]["workspace_id"].as_str().unwrap().len(), 16);
-    assert!(lines[1]["conversation_id"].as_str().unwrap().starts_with("ses_"));
+    assert!(
+        lines[1]["conversation_id"]
+            .as_str()
+            .unwrap()
+            .starts_with("ses_")
+    );
     assert_eq!(lines[1].get("handle_id"), None);
 }
 
@@ -117,7 +124,10 @@ fn scalars_render_bare_and_the_rest_as_json() {
         (json!(-1.5), "-1.5"),
         (json!(12_345_678_901_234_567_u64), "12345678901234567"),
         (json!([1, "a b", null]), r#"[1,"a b",null]"#),
-        (json!({"b": 1, "a": {"c": true}}), r#"{"b":1,"a":{"c":true}}"#),
+        (
+            json!({"b": 1, "a": {"c": true}}),
+            r#"{"b":1,"a":{"c":true}}"#,
+        ),
     ] {
         let content = drive.content("it", json!({"value": value}));
         assert_eq!(content, json!(format!("it|{expected}|||")));
@@ -142,7 +152,8 @@ fn a_self_describing_program_gets_context_and_tool_last() {
 
 #[test]
 fn a_template_that_cannot_be_rendered_is_an_error_of_the_call() {
-    let project = project(r#"{ program = "printf", args = ["{{ tool.arguments.value | nonsense }}"] }"#);
+    let project =
+        project(r#"{ program = "printf", args = ["{{ tool.arguments.value | nonsense }}"] }"#);
     let error = project.drive().error("it", json!({"value": "x"}));
     assert!(error.contains("cannot be rendered"), "{error}");
     assert!(error.contains("nonsense"), "{error}");

@@ -72,7 +72,10 @@ fn project() -> Project {
 
 fn contents(reply: &Value) -> Value {
     let replies = reply["replies"].as_array().unwrap();
-    replies.iter().map(|reply| reply["content"].clone()).collect()
+    replies
+        .iter()
+        .map(|reply| reply["content"].clone())
+        .collect()
 }
 
 #[test]
@@ -80,8 +83,14 @@ fn checking_and_testing_in_one_batch() {
     let project = project();
     let mut drive = project.drive();
     let reply = drive.run([
-        call("cargo_check", json!({"action": "spawn", "id": "check", "package": "jp_cli"})),
-        call("cargo_test", json!({"action": "spawn", "id": "test", "package": "jp_cli"})),
+        call(
+            "cargo_check",
+            json!({"action": "spawn", "id": "check", "package": "jp_cli"}),
+        ),
+        call(
+            "cargo_test",
+            json!({"action": "spawn", "id": "test", "package": "jp_cli"}),
+        ),
         call("await", json!({"all": ["check", "test"]})),
     ]);
     let expected = json!({"batch": "1", "replies": [
@@ -103,8 +112,14 @@ fn racing_two_searches() {
     let project = project();
     let mut drive = project.drive();
     let reply = drive.run([
-        call("crate_search", json!({"action": "spawn", "id": "crates", "query": "async runtime"})),
-        call("github_code_search", json!({"action": "spawn", "id": "github", "query": "async runtime"})),
+        call(
+            "crate_search",
+            json!({"action": "spawn", "id": "crates", "query": "async runtime"}),
+        ),
+        call(
+            "github_code_search",
+            json!({"action": "spawn", "id": "github", "query": "async runtime"}),
+        ),
         call("await", json!({"any": ["crates", "github"]})),
     ]);
     let expected = json!([
@@ -117,7 +132,10 @@ fn racing_two_searches() {
     ]);
     assert_eq!(contents(&reply), expected);
     assert_eq!(reply["notices"], Value::Null, "all of it has been told");
-    let loser = drive.content("github_code_search", json!({"action": "abort", "id": "github"}));
+    let loser = drive.content(
+        "github_code_search",
+        json!({"action": "abort", "id": "github"}),
+    );
     assert_eq!(loser["result"], json!("aborted by the assistant"));
 }
 
@@ -126,9 +144,18 @@ fn waiting_no_longer_than_said() {
     let project = project();
     let mut drive = project.drive();
     let reply = drive.run([
-        call("crate_search", json!({"action": "spawn", "id": "check", "query": ""})),
-        call("github_code_search", json!({"action": "spawn", "id": "test", "query": ""})),
-        call("await", json!({"all": ["check", "test"], "timeout_secs": 4})),
+        call(
+            "crate_search",
+            json!({"action": "spawn", "id": "check", "query": ""}),
+        ),
+        call(
+            "github_code_search",
+            json!({"action": "spawn", "id": "test", "query": ""}),
+        ),
+        call(
+            "await",
+            json!({"all": ["check", "test"], "timeout_secs": 4}),
+        ),
     ]);
     let expected = json!({
         "completed": [{"id": "check", "state": "stopped", "result": "tokio, async-std, ..."}],
@@ -138,7 +165,10 @@ fn waiting_no_longer_than_said() {
     assert_eq!(contents(&reply)[2], expected);
     // Handles are not aborted on timeout, and can be awaited again.
     let again = drive.content("await", json!({"any": ["check", "test"]}));
-    assert_eq!(again["completed"][0]["result"], json!("tokio, async-std, ..."));
+    assert_eq!(
+        again["completed"][0]["result"],
+        json!("tokio, async-std, ...")
+    );
     assert_eq!(again["pending"][0]["state"], json!("running"));
 }
 
@@ -148,24 +178,42 @@ fn any_and_all_hold_together() {
     let mut drive = project.drive();
     let reply = drive.run([
         call("cargo_check", json!({"action": "spawn", "id": "check"})),
-        call("crate_search", json!({"action": "spawn", "id": "crates", "query": ""})),
-        call("github_code_search", json!({"action": "spawn", "id": "github", "query": ""})),
-        call("await", json!({"all": ["check"], "any": ["crates", "github"]})),
+        call(
+            "crate_search",
+            json!({"action": "spawn", "id": "crates", "query": ""}),
+        ),
+        call(
+            "github_code_search",
+            json!({"action": "spawn", "id": "github", "query": ""}),
+        ),
+        call(
+            "await",
+            json!({"all": ["check"], "any": ["crates", "github"]}),
+        ),
     ]);
     let awaited = &contents(&reply)[3];
     let completed = awaited["completed"].as_array().unwrap();
     assert_eq!(completed.len(), 2, "{awaited}");
-    assert_eq!(awaited["pending"], json!([{"id": "github", "state": "running"}]));
+    assert_eq!(
+        awaited["pending"],
+        json!([{"id": "github", "state": "running"}])
+    );
 }
 
 #[test]
 fn waiting_for_nothing_and_for_nobody_is_an_error() {
     let project = project();
     let mut drive = project.drive();
-    assert_eq!(drive.error("await", json!({})), "At least one handle ID required");
+    assert_eq!(
+        drive.error("await", json!({})),
+        "At least one handle ID required"
+    );
     let error = drive.error("await", json!({"all": ["my_handle"]}));
     assert_eq!(error, "Handle `my_handle` not found");
-    drive.run([call("github_code_search", json!({"action": "spawn", "id": "github", "query": ""}))]);
+    drive.run([call(
+        "github_code_search",
+        json!({"action": "spawn", "id": "github", "query": ""}),
+    )]);
     let error = drive.error("await", json!({"any": [], "all": []}));
     assert_eq!(
         error,
@@ -186,19 +234,34 @@ fn staging_hunks_interactively() {
         "git",
         json!({"action": "spawn", "id": "staging", "command": "stage", "args": ["--patch"]}),
     );
-    assert_eq!(view, json!({"id": "staging", "state": "running", "content": "diff --git a/..."}));
+    assert_eq!(
+        view,
+        json!({"id": "staging", "state": "running", "content": "diff --git a/..."})
+    );
 
     project.write("ask", "");
     saying(&mut drive, r"Stage hunk\?");
     let view = drive.content("git", json!({"action": "fetch", "id": "staging"}));
-    assert_eq!(view, json!({"id": "staging", "state": "running", "content": "Stage hunk? [y/n/...]"}));
+    assert_eq!(
+        view,
+        json!({"id": "staging", "state": "running", "content": "Stage hunk? [y/n/...]"})
+    );
 
-    let view = drive.content("git", json!({"action": "apply", "id": "staging", "input": "y"}));
-    assert_eq!(view, json!({"id": "staging", "state": "running", "content": "Next hunk: ..."}));
+    let view = drive.content(
+        "git",
+        json!({"action": "apply", "id": "staging", "input": "y"}),
+    );
+    assert_eq!(
+        view,
+        json!({"id": "staging", "state": "running", "content": "Next hunk: ..."})
+    );
 
     project.write("end", "");
     let notice = loop {
-        let reply = drive.run([call("cargo_check", json!({"action": "fetch", "id": "nobody"}))]);
+        let reply = drive.run([call(
+            "cargo_check",
+            json!({"action": "fetch", "id": "nobody"}),
+        )]);
         if let Some(notice) = reply["notices"].get(0) {
             break notice.clone();
         }
@@ -212,7 +275,10 @@ fn staging_hunks_interactively() {
     });
     assert_eq!(notice, expected);
     let view = drive.content("git", json!({"action": "fetch", "id": "staging"}));
-    assert_eq!(view, json!({"id": "staging", "state": "stopped", "result": "Staged 3 hunks."}));
+    assert_eq!(
+        view,
+        json!({"id": "staging", "state": "stopped", "result": "Staged 3 hunks."})
+    );
 }
 
 /// Waits until the staging says this.
@@ -220,7 +286,11 @@ fn staging_hunks_interactively() {
 fn saying(drive: &mut Drive, pattern: &str) {
     let until = json!([{"id": "staging", "pattern": pattern}]);
     let awaited = drive.content("await", json!({"until": until, "timeout_secs": 60}));
-    assert_eq!(awaited["matched"][0]["pattern"], json!(pattern), "{awaited}");
+    assert_eq!(
+        awaited["matched"][0]["pattern"],
+        json!(pattern),
+        "{awaited}"
+    );
 }
 
 #[test]
@@ -229,7 +299,10 @@ fn an_action_that_a_tool_does_not_declare_is_refused() {
     let mut drive = project.drive();
     let reply = drive.run([
         call("cargo_check", json!({"action": "spawn", "id": "check"})),
-        call("cargo_check", json!({"action": "apply", "id": "check", "input": "y"})),
+        call(
+            "cargo_check",
+            json!({"action": "apply", "id": "check", "input": "y"}),
+        ),
         call("cargo_test", json!({"action": "fetch", "id": "check"})),
     ]);
     assert_eq!(

@@ -9,7 +9,11 @@ fn running(command: &str) -> (Project, Drive) {
     let project = Project::new();
     let mut drive = project.drive();
     let reply = drive.run([spawn("it", command)]);
-    assert_eq!(reply["replies"][0]["content"]["state"], json!("running"), "{reply}");
+    assert_eq!(
+        reply["replies"][0]["content"]["state"],
+        json!("running"),
+        "{reply}"
+    );
     (project, drive)
 }
 
@@ -24,9 +28,18 @@ fn apply(drive: &mut Drive, typing: Value) -> Value {
 #[test]
 fn input_is_submitted_unless_it_ends_in_enter() {
     let (_project, mut drive) = running("cat");
-    assert_eq!(apply(&mut drive, json!({"input": "y"}))["content"], json!("y\n"));
-    assert_eq!(apply(&mut drive, json!({"input": "y\n"}))["content"], json!("y\n"));
-    assert_eq!(apply(&mut drive, json!({"input": ""}))["content"], json!("\n"));
+    assert_eq!(
+        apply(&mut drive, json!({"input": "y"}))["content"],
+        json!("y\n")
+    );
+    assert_eq!(
+        apply(&mut drive, json!({"input": "y\n"}))["content"],
+        json!("y\n")
+    );
+    assert_eq!(
+        apply(&mut drive, json!({"input": ""}))["content"],
+        json!("\n")
+    );
 }
 
 #[test]
@@ -47,7 +60,10 @@ fn other_values_are_typed_as_json() {
         (json!(5), "5\n"),
         (json!(false), "false\n"),
     ] {
-        assert_eq!(apply(&mut drive, json!({"input": input}))["content"], json!(expected));
+        assert_eq!(
+            apply(&mut drive, json!({"input": input}))["content"],
+            json!(expected)
+        );
     }
 }
 
@@ -64,14 +80,21 @@ fn ctrl_c_interrupts_the_group() {
     let (_project, mut drive) = running("exec sleep 1000");
     apply(&mut drive, json!({"keys": ["ctrl-c"]}));
     let awaited = drive.content("await", json!({"all": ["it"]}));
-    assert_eq!(awaited["completed"][0]["signal"], json!("SIGINT"), "{awaited}");
+    assert_eq!(
+        awaited["completed"][0]["signal"],
+        json!("SIGINT"),
+        "{awaited}"
+    );
 }
 
 #[test]
 fn eof_closes_the_input() {
     let (_project, mut drive) = running("cat; echo over");
     let view = apply(&mut drive, json!({"input": "last", "keys": ["eof"]}));
-    assert_eq!(view, json!({"id": "it", "state": "stopped", "result": "last\nover\n"}));
+    assert_eq!(
+        view,
+        json!({"id": "it", "state": "stopped", "result": "last\nover\n"})
+    );
 
     let (_project, mut drive) = running("cat; echo over; exec sleep 1000");
     apply(&mut drive, json!({"keys": ["ctrl-d"]}));
@@ -96,9 +119,15 @@ fn a_key_that_cannot_be_sent_is_refused_before_anything_is_typed() {
     for keys in [json!(["down"]), json!(["f13"]), json!([""])] {
         let refused = apply(&mut drive, json!({"input": "typed", "keys": keys}));
         let refused = refused.as_str().expect("it is refused");
-        assert!(refused.contains("cannot be sent through a pipe"), "{refused}");
+        assert!(
+            refused.contains("cannot be sent through a pipe"),
+            "{refused}"
+        );
     }
-    let view = drive.content("shell", json!({"action": "fetch", "id": "it", "view": "all"}));
+    let view = drive.content(
+        "shell",
+        json!({"action": "fetch", "id": "it", "view": "all"}),
+    );
     assert_eq!(view, json!({"id": "it", "state": "running"}));
 }
 
@@ -115,15 +144,24 @@ fn configured_text_tools_take_input_and_nothing_else() {
     );
     let mut drive = project.drive();
     drive.content("echo", json!({"action": "spawn", "id": "it"}));
-    let view = drive.content("echo", json!({"action": "apply", "id": "it", "input": "hi"}));
+    let view = drive.content(
+        "echo",
+        json!({"action": "apply", "id": "it", "input": "hi"}),
+    );
     assert_eq!(view["content"], json!("hi\n"));
     // What only the built-in tools take has no effect here.
     let view = drive.content(
         "echo",
         json!({"action": "apply", "id": "it", "input": "more", "enter": false, "keys": ["x", "eof"]}),
     );
-    assert_eq!(view, json!({"id": "it", "state": "running", "content": "more\n"}));
-    let error = drive.error("echo", json!({"action": "apply", "id": "it", "keys": ["x"]}));
+    assert_eq!(
+        view,
+        json!({"id": "it", "state": "running", "content": "more\n"})
+    );
+    let error = drive.error(
+        "echo",
+        json!({"action": "apply", "id": "it", "keys": ["x"]}),
+    );
     assert!(error.contains("needs `input`"), "{error}");
     let error = drive.error("echo", json!({"action": "apply", "id": "it"}));
     assert!(error.contains("input"), "{error}");
