@@ -4,7 +4,8 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::OutputOptions;
+use crate::terminal::Tap;
+use crate::{OutputOptions, TerminalSize};
 
 /// A program that [`Launcher::start`](crate::Launcher::start) can start.
 ///
@@ -26,6 +27,9 @@ pub struct Command {
     pub(crate) split: bool,
     pub(crate) grace: Duration,
     pub(crate) output: OutputOptions,
+    /// Its streams are a terminal, and not pipes.
+    pub(crate) terminal: Option<TerminalSize>,
+    pub(crate) tap: Option<Tap>,
 }
 
 /// Where a program reads its input from.
@@ -60,6 +64,8 @@ impl Command {
             split: false,
             grace: Duration::from_secs(2),
             output: OutputOptions::default(),
+            terminal: None,
+            tap: None,
         }
     }
 
@@ -124,6 +130,27 @@ impl Command {
     /// Throws away what it writes.
     pub fn discard_output(mut self) -> Self {
         self.capture = Capture::Nothing;
+        self
+    }
+
+    /// Runs it on a terminal of its own, in a session of its own. All three streams are the terminal, whatever else is
+    /// said about them, and everything in the output is told as stdout, as it came. `TERM` is `xterm-256color` unless it
+    /// is set by [`Command::env`]; `COLUMNS` and `LINES` are removed.
+    pub fn terminal(mut self, size: TerminalSize) -> Self {
+        self.terminal = Some(size);
+        self
+    }
+
+    /// The same as [`Command::terminal`], with a tap: it is called with everything the program writes, in order, by the
+    /// task that reads, before the output has it. What it returns is typed at once, as the answer of a terminal that was
+    /// asked something. It must not block. Clones of this command share it.
+    pub fn terminal_with(
+        mut self,
+        size: TerminalSize,
+        tap: impl FnMut(&[u8]) -> Vec<u8> + Send + 'static,
+    ) -> Self {
+        self.terminal = Some(size);
+        self.tap = Some(Tap::new(tap));
         self
     }
 

@@ -17,7 +17,7 @@ use crate::pipes::Ours;
 use crate::process::Shared;
 use crate::readiness::{Registered, register};
 use crate::watch::Watch;
-use crate::{Exit, Receipt, Stream};
+use crate::{Exit, Receipt, Stream, Terminal};
 
 /// What a program's keeper tells.
 pub(crate) enum News {
@@ -55,7 +55,8 @@ pub(crate) struct Driver {
 
 impl Driver {
     pub(crate) fn new(shared: Arc<Shared>, watch: Watch, pipes: Ours) -> std::io::Result<Self> {
-        let source = |fd: Option<OwnedFd>, stream| fd.map(|fd| Source::new(fd, stream)).transpose();
+        let source =
+            |fd: Option<Arc<OwnedFd>>, stream| fd.map(|fd| Source::new(fd, stream)).transpose();
         Ok(Self {
             shared,
             watch: Some(watch),
@@ -78,7 +79,17 @@ impl Driver {
             }
         }
         self.shared.input.exited();
+        if let Some(terminal) = &self.shared.terminal {
+            terminal.exited();
+        }
         self.shared.finish_output();
+    }
+
+    /// Whether the caller has let go of the terminal. Nobody reads it then, and when its last descriptor is closed, its
+    /// programs hear of it.
+    fn hung_up(&self) -> bool {
+        let terminal = self.shared.terminal.as_ref();
+        terminal.is_some_and(Terminal::is_hung_up)
     }
 
     /// Nothing of the tree is left. Its keeper is given back before anybody hears of it, so that whoever starts the
@@ -140,6 +151,9 @@ impl Future for Driver {
         if this.hear(cx) {
             return Poll::Ready(());
         }
+        if this.hung_up() {
+            this.streams = [None, None];
+        }
         for slot in &mut this.streams {
             if let Some(source) = slot
                 && source.poll_read(cx, &this.shared, this.exited).is_ready()
@@ -166,7 +180,7 @@ impl Drop for Driver {
     }
 }
 
-/// A pipe that is read.
+/// A pipe or a terminal that is read.
 struct Source {
     fd: Registered,
     stream: Stream,
@@ -175,9 +189,9 @@ struct Source {
 }
 
 impl Source {
-    fn new(fd: OwnedFd, stream: Stream) -> std::io::Result<Self> {
+    fn new(fd: Arc<OwnedFd>, stream: Stream) -> std::io::Result<Self> {
         Ok(Self {
-            fd: register(Arc::new(fd), Interest::READABLE)?,
+            fd: register(fd, Interest::READABLE)?,
             stream,
             enlarged: false,
         })
@@ -193,9 +207,11 @@ impl Source {
             match read(self.fd.get_ref(), self.stream, shared, discard) {
                 Read::End => return Poll::Ready(()),
                 Read::Empty => guard.clear_ready(),
-                // A pipe that gave less than was asked for is empty.
+                // A pipe that gave less than was asked for is empty; a terminal never gives more than a little.
                 Read::Some { length, full } => {
-                    if !full {
+                    if shared.terminal.is_some() {
+                        guard.retain_ready();
+                    } else if !full {
                         guard.clear_ready();
                     } else if !self.enlarged {
                         self.enlarge();
@@ -238,17 +254,22 @@ enum Read {
 }
 
 fn read(fd: &OwnedFd, stream: Stream, shared: &Shared, discard: bool) -> Read {
+    let _reading = shared.terminal.as_ref().map(Terminal::reading);
     BUFFER.with_borrow_mut(|buffer| {
         match rustix::io::retry_on_intr(|| rustix::io::read(fd, &mut *buffer)) {
             Ok(0) => Read::End,
             Ok(length) => {
                 if !discard {
+                    if let Some(terminal) = &shared.terminal {
+                        terminal.see(&buffer[..length]);
+                    }
                     shared.output_of(stream).push(stream, &buffer[..length]);
                 }
                 let full = length == CHUNK;
                 Read::Some { length, full }
             }
             Err(rustix::io::Errno::AGAIN) => Read::Empty,
+            // A terminal that nobody has open any more is an error to read.
             Err(_) => Read::End,
         }
     })

@@ -12,6 +12,7 @@ use tokio::io::Interest;
 
 use crate::WriteError;
 use crate::readiness::{Registered, register};
+use crate::terminal::EndOfInput;
 
 /// How much waits for a program that does not read.
 const LIMIT: usize = 1024 * 1024;
@@ -26,18 +27,21 @@ struct State {
     queue: VecDeque<u8>,
     /// The pipe is closed when the queue is empty.
     closing: bool,
+    /// What was written last ends a line.
+    at_line_start: bool,
     written: Option<Instant>,
     /// The task that empties the queue.
     task: Option<Waker>,
 }
 
 impl Input {
-    pub(crate) fn new(pipe: Option<OwnedFd>) -> Self {
+    pub(crate) fn new(pipe: Option<Arc<OwnedFd>>) -> Self {
         Self {
             state: Mutex::new(State {
-                pipe: pipe.map(Arc::new).ok_or(WriteError::NoInput),
+                pipe: pipe.ok_or(WriteError::NoInput),
                 queue: VecDeque::new(),
                 closing: false,
+                at_line_start: true,
                 written: None,
                 task: None,
             }),
@@ -56,6 +60,9 @@ impl Input {
             return Err(WriteError::Full { queued });
         }
         state.written = Some(Instant::now());
+        if let Some(last) = bytes.last() {
+            state.at_line_start = matches!(last, b'\n' | b'\r');
+        }
         let taken = if state.queue.is_empty() {
             match rustix::io::retry_on_intr(|| rustix::io::write(&pipe, bytes)) {
                 Ok(taken) => taken,
@@ -83,6 +90,25 @@ impl Input {
         if state.queue.is_empty() && state.pipe.is_ok() {
             state.close(WriteError::Closed);
         }
+    }
+
+    /// Types the end of input at a terminal, which is its last only if the program takes it so.
+    pub(crate) fn type_end(&self, end: &EndOfInput) {
+        // Within a line, the first one only hands over what was typed of it.
+        let within_line = end.canonical && !self.state.lock().at_line_start;
+        let bytes = [end.byte; 2];
+        let _ = self.write(if within_line { &bytes } else { &bytes[..1] });
+        self.state.lock().at_line_start = true;
+    }
+
+    /// Whether something that was written waits in the queue.
+    pub(crate) fn is_queued(&self) -> bool {
+        !self.state.lock().queue.is_empty()
+    }
+
+    /// Nobody will write any more, and what waits is dropped.
+    pub(crate) fn abandon(&self) {
+        self.state.lock().close(WriteError::Closed);
     }
 
     /// The program is gone.
@@ -132,7 +158,10 @@ impl Flush {
             && !state.queue.is_empty()
         {
             if self.pipe.is_none() {
-                self.pipe = register(Arc::clone(pipe), Interest::WRITABLE).ok();
+                // A terminal is registered for reading already, and the executor takes a descriptor only once.
+                self.pipe = register(Arc::clone(pipe), Interest::WRITABLE)
+                    .or_else(|_| register(Arc::new(pipe.try_clone()?), Interest::WRITABLE))
+                    .ok();
             }
             let Some(Poll::Ready(Ok(mut guard))) =
                 self.pipe.as_ref().map(|pipe| pipe.poll_write_ready(cx))

@@ -4,7 +4,7 @@ use super::*;
 
 fn input() -> (Input, OwnedFd) {
     let (read, write) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK).unwrap();
-    (Input::new(Some(write)), read)
+    (Input::new(Some(Arc::new(write))), read)
 }
 
 fn read(pipe: &OwnedFd) -> Vec<u8> {

@@ -11,8 +11,11 @@ use tokio::sync::watch;
 use crate::driver::Driver;
 use crate::input::Input;
 use crate::process::{Shared, State};
+use crate::terminal::Keeper;
 use crate::watch::{Hold, Watch};
-use crate::{Command, Output, OutputOptions, Process, StartError, find_program, pipes, plain};
+use crate::{
+    Command, Output, OutputOptions, Process, StartError, Terminal, find_program, pipes, plain,
+};
 
 /// Starts programs. Clones share everything.
 #[derive(Clone)]
@@ -81,7 +84,10 @@ impl Launcher {
     }
 
     /// Starts a program. It runs when this returns; if this is dropped before, whatever was started is ended.
-    pub async fn start(&self, command: Command) -> Result<Process, StartError> {
+    pub async fn start(&self, mut command: Command) -> Result<Process, StartError> {
+        if command.terminal.is_some() {
+            prepare_for_terminal(&mut command);
+        }
         let system = |source| StartError::System {
             program: command.program.clone(),
             source,
@@ -89,12 +95,19 @@ impl Launcher {
         let path = self.find(&command)?;
         let (mut ours, theirs) = pipes::open(&command).map_err(system)?;
         let (pid, hold, watch) = self.launch(&command, &path, theirs).await?;
+        let input = Arc::new(Input::new(ours.stdin.take()));
+        let terminal = ours.terminal.take().map(|opened| {
+            let keeper = keeper(&hold, pid);
+            Terminal::new(opened, Arc::clone(&input), command.tap.clone(), keeper)
+        });
         let shared = Arc::new(Shared {
             pid,
             started: Instant::now(),
             output: Output::new(command.output.clone()),
-            errors: command.split.then(|| Output::new(OutputOptions::default())),
-            input: Input::new(ours.stdin.take()),
+            errors: (command.split && command.terminal.is_none())
+                .then(|| Output::new(OutputOptions::default())),
+            input,
+            terminal: terminal.transpose().map_err(system)?,
             hold,
             state: watch::Sender::new(State::default()),
         });
@@ -171,6 +184,25 @@ impl Launcher {
             .iter()
             .find(|(name, _)| name == "PATH");
         base.map(|(_, value)| value.as_os_str())
+    }
+}
+
+/// What a program on a terminal finds in its environment, unless the caller's own edits say otherwise.
+fn prepare_for_terminal(command: &mut Command) {
+    let edits = [
+        ("TERM", Some("xterm-256color")),
+        ("COLUMNS", None),
+        ("LINES", None),
+    ];
+    let edits = edits.map(|(name, value)| (name.into(), value.map(OsString::from)));
+    command.env.splice(0..0, edits);
+}
+
+fn keeper(hold: &Hold, pid: u32) -> Keeper {
+    match hold {
+        #[cfg(target_os = "linux")]
+        Hold::Shim(hold) => Keeper::Shim(hold.root()),
+        Hold::Plain(_) => Keeper::Session(pid.cast_signed()),
     }
 }
 

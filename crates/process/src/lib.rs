@@ -1,4 +1,4 @@
-//! Child processes, and nothing of them left behind.
+//! Child processes, on pipes or terminals, and nothing of them left behind.
 //!
 //! Start at [`Launcher::start`], which gives a [`Process`]; what it writes is in its [`Output`]. Everything here works
 //! on bytes and signals; tools, handles and JSON are strangers to this crate.
@@ -18,11 +18,15 @@ mod launcher;
 #[cfg(target_os = "linux")]
 mod linux;
 mod output;
+mod pause;
 mod pipes;
 mod plain;
 mod process;
+mod prompt;
 mod readiness;
+mod screen;
 mod settle;
+mod terminal;
 mod tree;
 mod watch;
 
@@ -33,6 +37,10 @@ pub use find::find_program;
 pub use launcher::{Launcher, LauncherOptions};
 pub use output::{Cursor, Excerpt, Output, OutputOptions, Stream};
 pub use process::Process;
+pub use screen::{
+    Colour, Screen, ScreenModes, ScreenReader, ScreenText, ScreenView, Style, StyledRow, StyledRun,
+};
+pub use terminal::{Modes, Prompt, Terminal, TerminalSize};
 
 /// Call this first thing in `main`, before any thread is started.
 ///

@@ -1,11 +1,12 @@
 //! How programs are held together on Linux: a zygote, a shim per program, and lifelines.
 //!
 //! Start at [`start`]. In the runtime's process run `zygotes` (gets shims), `start` (sends the order), `link` (talks to
-//! a shim), `guard` (what a dead zygote leaves) and `sweep` (what a dead runtime left). In processes of their own run
+//! a shim), `foreground` (what the programs of a terminal do), `guard` (what a dead zygote leaves) and `sweep` (what a dead runtime left). In processes of their own run
 //! `zygote` and `shim`, with `end` for ending a tree. The rest is for both. The page `docs/design/processes.md` tells
 //! the whole story.
 
 mod end;
+mod foreground;
 mod guard;
 mod limit;
 mod link;
@@ -23,6 +24,8 @@ mod zygotes;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+pub(crate) use foreground::{Foreground, Runs, Waits, foreground, is_theirs};
+pub(crate) use guard::OWN_SESSIONS;
 pub(crate) use link::{Hold, Watch};
 pub(crate) use start::start;
 pub(crate) use sweep::sweep;

@@ -1,33 +1,48 @@
-//! The pipes between the runtime and a program.
+//! The streams between the runtime and a program: pipes, or a terminal.
 //!
 //! Only our ends do not block: the other ends belong to programs that expect to.
 
+use std::ffi::CString;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::Command;
 use crate::command::{Capture, Stdin};
+use crate::terminal::{self, Opened};
 
 /// Our ends.
+#[derive(Default)]
 pub(crate) struct Ours {
-    pub(crate) stdin: Option<OwnedFd>,
-    pub(crate) stdout: Option<OwnedFd>,
-    pub(crate) stderr: Option<OwnedFd>,
+    pub(crate) stdin: Option<Arc<OwnedFd>>,
+    pub(crate) stdout: Option<Arc<OwnedFd>>,
+    pub(crate) stderr: Option<Arc<OwnedFd>>,
+    /// If there is one, `stdin` and `stdout` are its master.
+    pub(crate) terminal: Option<Opened>,
 }
 
-/// The program's ends, in the order stdin, stdout, stderr, those that there are.
-pub(crate) type Theirs = Vec<OwnedFd>;
+/// The program's ends.
+pub(crate) enum Theirs {
+    /// In the order stdin, stdout, stderr, those that there are.
+    Pipes(Vec<OwnedFd>),
+    /// The path of a terminal.
+    Terminal(CString),
+}
 
-/// Makes the pipes that a command asks for.
+/// Makes the streams that a command asks for.
 pub(crate) fn open(command: &Command) -> io::Result<(Ours, Theirs)> {
-    let mut theirs = Theirs::with_capacity(3);
-    let mut ours = Ours {
-        stdin: None,
-        stdout: None,
-        stderr: None,
-    };
+    let mut ours = Ours::default();
+    if let Some(size) = command.terminal {
+        let opened = terminal::open(size)?;
+        let path = opened.path.clone();
+        ours.stdin = Some(Arc::clone(&opened.master));
+        ours.stdout = Some(Arc::clone(&opened.master));
+        ours.terminal = Some(opened);
+        return Ok((ours, Theirs::Terminal(path)));
+    }
+    let mut theirs = Vec::with_capacity(3);
     if command.stdin == Stdin::Pipe {
         let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
         theirs.push(read);
@@ -43,10 +58,10 @@ pub(crate) fn open(command: &Command) -> io::Result<(Ours, Theirs)> {
         theirs.push(write);
         ours.stderr = Some(unblocked(read)?);
     }
-    Ok((ours, theirs))
+    Ok((ours, Theirs::Pipes(theirs)))
 }
 
-fn unblocked(fd: OwnedFd) -> io::Result<OwnedFd> {
+fn unblocked(fd: OwnedFd) -> io::Result<Arc<OwnedFd>> {
     rustix::io::ioctl_fionbio(&fd, true)?;
-    Ok(fd)
+    Ok(Arc::new(fd))
 }

@@ -4,8 +4,9 @@
 //! [`init`](crate::init). Ending reaches the program's process group only, nothing is ended when the runtime is killed,
 //! and a tree whose members left the group is not found.
 
-use std::ffi::OsString;
+use std::ffi::{CStr, OsString};
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::Stdio;
@@ -72,14 +73,14 @@ impl Watch {
     }
 }
 
-/// Starts `command`, whose file is `path`, with `pipes` as its streams.
+/// Starts `command`, whose file is `path`, with `theirs` as its streams.
 pub(crate) fn start(
     command: &Command,
     path: &Path,
-    pipes: Theirs,
+    theirs: Theirs,
     environment: &[(OsString, OsString)],
 ) -> Result<(u32, Hold, Watch), StartError> {
-    let child = spawn(command, path, pipes, environment).map_err(|error| match &command.cwd {
+    let child = spawn(command, path, theirs, environment).map_err(|error| match &command.cwd {
         Some(cwd) if !cwd.is_dir() => StartError::Cwd {
             path: cwd.clone(),
             source: error,
@@ -110,16 +111,13 @@ pub(crate) fn start(
 fn spawn(
     command: &Command,
     path: &Path,
-    pipes: Theirs,
+    theirs: Theirs,
     environment: &[(OsString, OsString)],
 ) -> io::Result<Child> {
-    let mut pipes = pipes.into_iter();
-    let mut stream = || pipes.next().map_or_else(Stdio::null, Stdio::from);
     let mut builder = tokio::process::Command::new(path);
     builder
         .arg0(&command.program)
         .args(&command.args)
-        .process_group(0)
         .env_clear();
     if !command.env_clear {
         builder.envs(environment.iter().map(|(name, value)| (name, value)));
@@ -135,6 +133,32 @@ fn spawn(
     if let Some(cwd) = &command.cwd {
         builder.current_dir(cwd);
     }
+    match theirs {
+        Theirs::Pipes(pipes) => {
+            on_pipes(&mut builder, command, pipes)?;
+            builder.spawn()
+        }
+        Theirs::Terminal(path) => {
+            on_terminal(&mut builder, &path)?;
+            // A launcher that holds trees may be at work in this process as well, and must not take it for an orphan.
+            #[cfg(target_os = "linux")]
+            let mut sessions = crate::linux::OWN_SESSIONS.lock();
+            let child = builder.spawn()?;
+            #[cfg(target_os = "linux")]
+            sessions.extend(child.id().map(u32::cast_signed));
+            Ok(child)
+        }
+    }
+}
+
+fn on_pipes(
+    builder: &mut tokio::process::Command,
+    command: &Command,
+    pipes: Vec<OwnedFd>,
+) -> io::Result<()> {
+    let mut pipes = pipes.into_iter();
+    let mut stream = || pipes.next().map_or_else(Stdio::null, Stdio::from);
+    builder.process_group(0);
     builder.stdin(if command.stdin == Stdin::Pipe {
         stream()
     } else {
@@ -148,7 +172,31 @@ fn spawn(
         }
         Capture::Nothing => builder.stdout(Stdio::null()).stderr(Stdio::null()),
     };
-    builder.spawn()
+    Ok(())
+}
+
+/// A session of its own on the terminal, whose leader also leads a group.
+#[expect(
+    unsafe_code,
+    reason = "the standard library cannot make a session, so that two calls are made after a fork"
+)]
+fn on_terminal(builder: &mut tokio::process::Command, path: &CStr) -> io::Result<()> {
+    use rustix::fs::{Mode, OFlags};
+    let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let terminal = rustix::fs::open(path, flags, Mode::empty())?;
+    builder
+        .stdin(terminal.try_clone()?)
+        .stdout(terminal.try_clone()?)
+        .stderr(terminal);
+    // SAFETY: both are bare system calls, which may be made between fork and exec.
+    unsafe {
+        builder.pre_exec(|| {
+            rustix::process::setsid()?;
+            rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?;
+            Ok(())
+        });
+    }
+    Ok(())
 }
 
 /// Looks after one program.
@@ -157,6 +205,14 @@ struct Keeper {
     group: Pid,
     news: mpsc::UnboundedSender<News>,
     exited: bool,
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        let own = self.group.as_raw_nonzero().get();
+        crate::linux::OWN_SESSIONS.lock().retain(|&it| it != own);
+    }
 }
 
 impl Keeper {
@@ -258,7 +314,8 @@ fn members(group: Pid, _: bool) -> Vec<Survivor> {
     let group = group.as_raw_nonzero().get();
     let own = rustix::process::getsid(None).map(|session| session.as_raw_nonzero().get());
     let everyone = crate::linux::everyone().into_iter();
-    let members = everyone.filter(|it| it.group == group && Ok(it.session) == own && it.alive());
+    let ours = |session| Ok(session) == own || session == group;
+    let members = everyone.filter(|it| it.group == group && ours(it.session) && it.alive());
     let survivor = |it: crate::linux::Member| Survivor {
         pid: it.pid.cast_unsigned(),
         name: String::from_utf8_lossy(&it.name).into_owned(),

@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use crate::input::Input;
 use crate::tree;
 use crate::watch::Hold;
-use crate::{Exit, Output, Receipt, Signal, SignalError, Stream, WriteError};
+use crate::{Exit, Output, Prompt, Receipt, Signal, SignalError, Stream, Terminal, WriteError};
 
 /// A program that was started, with its tree. Clones are the same process; dropping the last one ends the tree, with
 /// the grace of its [`Command`](crate::Command).
@@ -27,7 +27,9 @@ pub(crate) struct Shared {
     pub(crate) output: Output,
     /// What it wrote to stderr, where that is kept apart.
     pub(crate) errors: Option<Output>,
-    pub(crate) input: Input,
+    pub(crate) input: Arc<Input>,
+    /// What its streams are, if they are not pipes.
+    pub(crate) terminal: Option<Terminal>,
     pub(crate) hold: Hold,
     pub(crate) state: watch::Sender<State>,
 }
@@ -67,6 +69,9 @@ struct Owner {
 impl Drop for Owner {
     fn drop(&mut self) {
         self.shared.hold.release();
+        if let Some(terminal) = &self.shared.terminal {
+            terminal.hang_up();
+        }
     }
 }
 
@@ -116,17 +121,32 @@ impl Process {
         self.shared().input.write(bytes)
     }
 
-    /// Closes the program's input, after what is queued for it.
+    /// Closes the program's input, after what is queued for it. On a terminal this types the end of input (`^D`; twice
+    /// where the last write left a line unfinished), which ends the input of whatever reads then: a shell may have been
+    /// left by the program that it ran, and more can be written.
     pub fn close_stdin(&self) {
-        self.shared().input.close();
+        match self.terminal() {
+            Some(terminal) => self.shared().input.type_end(&terminal.end_of_input()),
+            None => self.shared().input.close(),
+        }
     }
 
-    /// Sends a signal to the program's process group.
+    /// The program's terminal, if it was started with one.
+    pub fn terminal(&self) -> Option<&Terminal> {
+        self.shared().terminal.as_ref()
+    }
+
+    /// Sends a signal to the program's process group; on a terminal to the group in its foreground.
     pub fn signal(&self, signal: Signal) -> Result<(), SignalError> {
         if self.shared().state.borrow().exit.is_some() {
             return Err(SignalError::Exited);
         }
-        self.shared().hold.signal(signal.number());
+        let sent = self
+            .terminal()
+            .is_some_and(|terminal| crate::prompt::signal(terminal, signal));
+        if !sent {
+            self.shared().hold.signal(signal.number());
+        }
         self.shared().input.touch();
         Ok(())
     }
@@ -146,9 +166,26 @@ impl Process {
     }
 
     /// Waits until the program has said what it has to say: it exited, or its output has been quiet for 20 ms and all
-    /// processes of its tree sleep; or `max` is over.
+    /// processes of its tree sleep; or `max` is over. On a terminal, instead of the quiet: its foreground is blocked
+    /// reading the terminal, and everything that was written to it has been read (see `docs/design/settling.md`).
     pub async fn settle(&self, max: Duration) {
-        crate::settle::settle(self.shared(), max).await;
+        match self.terminal() {
+            Some(terminal) => crate::prompt::settle(self.shared(), terminal, max).await,
+            None => crate::settle::settle(self.shared(), max).await,
+        }
+    }
+
+    /// Waits until the program is blocked at a prompt that is wanted, which may be now, and tells it; `None` when the
+    /// program has exited. Without a terminal, or where prompts cannot be seen, that is the only end. A program that has
+    /// not read what was written to it is not at a prompt, so that this can follow a write at once.
+    ///
+    /// While nothing happens this looks at the program every now and then, up to twice a second.
+    pub async fn prompted(&self, wanted: impl Fn(Prompt) -> bool) -> Option<Prompt> {
+        if let Some(terminal) = self.terminal() {
+            return crate::prompt::prompted(self.shared(), terminal, wanted).await;
+        }
+        self.wait().await;
+        None
     }
 
     /// How many processes of the tree run, apart from the program itself: what it has left running, once it has exited.

@@ -11,7 +11,7 @@ use crate::process::Shared;
 use crate::tree;
 
 /// How long the output must have been quiet.
-const QUIET: Duration = Duration::from_millis(20);
+pub(crate) const QUIET: Duration = Duration::from_millis(20);
 /// How soon a program that was quiet and not asleep is looked at again, at first and at most.
 const LOOK: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(20));
 
@@ -40,7 +40,7 @@ pub(crate) async fn settle(shared: &Shared, max: Duration) {
     }
 }
 
-fn quiet_since(shared: &Shared) -> Instant {
+pub(crate) fn quiet_since(shared: &Shared) -> Instant {
     let written = shared.input.written();
     let read = shared.output.last_write();
     let errors = shared.errors.as_ref().and_then(Output::last_write);

@@ -33,6 +33,9 @@ pub(crate) fn run() {
         if wants("many") {
             many(&launcher).await;
         }
+        if wants("terminal") {
+            crate::terminal::run(&launcher).await;
+        }
     };
     runtime.block_on(async { tokio::spawn(task).await.expect("no measurement panics") });
 }
@@ -314,7 +317,7 @@ fn bare_spawn(program: &CStr, args: &[&CStr]) -> rustix::process::Pid {
     rustix::process::Pid::from_raw(pid).expect("a pid")
 }
 
-fn bare_wait(pid: rustix::process::Pid) {
+pub(crate) fn bare_wait(pid: rustix::process::Pid) {
     rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::empty()).expect("it ends");
 }
 
@@ -336,7 +339,7 @@ fn proportional(pid: u32) -> u64 {
     kibibytes(&format!("/proc/{pid}/smaps_rollup"), "Pss:")
 }
 
-fn private_anonymous(pid: u32) -> u64 {
+pub(crate) fn private_anonymous(pid: u32) -> u64 {
     kibibytes(&format!("/proc/{pid}/status"), "RssAnon:")
 }
 
@@ -358,17 +361,17 @@ fn time(count: usize, mut what: impl FnMut()) -> f64 {
     micros(start.elapsed()) / count as f64
 }
 
-fn median(times: &[f64]) -> f64 {
+pub(crate) fn median(times: &[f64]) -> f64 {
     quantile(times, 2)
 }
 
 /// The time that one in `share` does not exceed.
-fn quantile(times: &[f64], share: usize) -> f64 {
+pub(crate) fn quantile(times: &[f64], share: usize) -> f64 {
     let mut times = times.to_vec();
     times.sort_by(f64::total_cmp);
     times[times.len() / share]
 }
 
-fn micros(duration: Duration) -> f64 {
+pub(crate) fn micros(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e6
 }

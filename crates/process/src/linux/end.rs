@@ -24,6 +24,8 @@ pub(super) struct Ending {
     root: i32,
     /// The group that the program led, which may outlive the program.
     group: i32,
+    /// They are on a terminal.
+    terminal: bool,
     /// Everyone that ran when we looked, by pid and start time.
     seen: HashSet<(i32, u64)>,
     phase: Phase,
@@ -52,10 +54,11 @@ pub(super) struct Progress {
 
 impl Ending {
     /// Begins to end what descends from `root`, which is this process.
-    pub(super) fn new(root: i32, group: i32, deadline: Instant) -> Self {
+    pub(super) fn new(root: i32, group: i32, terminal: bool, deadline: Instant) -> Self {
         Self {
             root,
             group,
+            terminal,
             seen: HashSet::new(),
             phase: Phase::Grace {
                 deadline,
@@ -109,6 +112,10 @@ impl Ending {
         for member in descendants(self.root) {
             if member.alive() && self.seen.insert((member.pid, member.start)) {
                 member.signal(Signal::TERM);
+                // A shell that somebody sits at ignores this, and expects to hear that its terminal is gone.
+                if self.terminal && member.ignores(Signal::TERM) {
+                    member.signal(Signal::HUP);
+                }
                 // One that is stopped would not hear of it.
                 member.signal(Signal::CONT);
             }

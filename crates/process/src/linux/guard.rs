@@ -5,9 +5,9 @@
 //! orphans are.
 //!
 //! The runtime's own children are not touched. A child is taken for an orphan only if it is in a session that a
-//! zygote made, or carries our marker, or was seen below a shim; and never if it is in the runtime's own session. So a
-//! process that left its session and cleared its environment after the zygote died escapes if its shim is then killed
-//! as well.
+//! zygote made, or carries our marker, or was seen below a shim; and never if it is in the runtime's own session, or one
+//! that the runtime made without a zygote. So a process that left its session and cleared its environment after the
+//! zygote died escapes if its shim is then killed as well.
 
 use std::collections::HashSet;
 use std::io;
@@ -17,12 +17,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, pidfd_open, waitpid};
 
 use super::marker::RuntimeId;
 use super::tree::{Member, children, descendants, read_small};
 use super::zygote;
+
+/// The sessions of programs that this process started without a zygote. Who starts one holds the lock meanwhile.
+pub(crate) static OWN_SESSIONS: Mutex<Vec<i32>> = Mutex::new(Vec::new());
 
 const KILL_LIMIT: Duration = Duration::from_secs(5);
 const KILL_STEP: Duration = Duration::from_millis(20);
@@ -147,7 +151,10 @@ impl Adopted {
             || RuntimeId::of(child.pid) == Some(self.id);
         let shim = self.shims.iter().any(|(shim, _)| shim.pid == child.pid);
         // Zygotes and their shims look alike, and those of others have their own watchers.
-        ours && child.session != self.own.session && !shim && !is_shim(child.pid)
+        ours && child.session != self.own.session
+            && !shim
+            && !is_shim(child.pid)
+            && !OWN_SESSIONS.lock().contains(&child.session)
     }
 }
 

@@ -37,6 +37,7 @@ struct Shim {
     program: Option<i32>,
     /// The group that the program led from its start.
     group: i32,
+    terminal: bool,
     grace: Duration,
     ending: Option<Ending>,
 }
@@ -63,8 +64,8 @@ impl Shim {
             }
         };
         let report = match &result {
-            Ok((program, _)) => Report::Started {
-                pid: program.cast_unsigned(),
+            Ok(program) => Report::Started {
+                pid: program.pid.cast_unsigned(),
                 shim: pid.cast_unsigned(),
             },
             Err((stage, errno)) => Report::Failed {
@@ -73,13 +74,14 @@ impl Shim {
             },
         };
         let _ = socket::send(&control, &report.write(), &[]);
-        let (program, grace) = result.ok()?;
+        let program = result.ok()?;
         Some(Self {
             control: Some(control),
             pid,
-            program: Some(program),
-            group: program,
-            grace,
+            program: Some(program.pid),
+            group: program.pid,
+            terminal: program.terminal,
+            grace: program.grace,
             ending: None,
         })
     }
@@ -161,7 +163,7 @@ impl Shim {
         let deadline = Instant::now() + grace;
         match &mut self.ending {
             Some(ending) => ending.hasten(deadline),
-            None => self.ending = Some(Ending::new(self.pid, self.group, deadline)),
+            None => self.ending = Some(Ending::new(self.pid, self.group, self.terminal, deadline)),
         }
     }
 
@@ -182,7 +184,14 @@ impl Shim {
     }
 }
 
-type Launched = Result<(i32, Duration), (Stage, i32)>;
+/// A program that runs.
+struct Program {
+    pid: i32,
+    terminal: bool,
+    grace: Duration,
+}
+
+type Launched = Result<Program, (Stage, i32)>;
 
 /// Starts the program. The caller closes the descriptors that came with the order.
 fn launch(start: &Start<'_>, base: &[CString], fds: &[OwnedFd]) -> Launched {
@@ -190,12 +199,21 @@ fn launch(start: &Start<'_>, base: &[CString], fds: &[OwnedFd]) -> Launched {
         // The shim's own directory matters to nobody, and a failure here cannot be mistaken for one of exec.
         rustix::process::chdir(start.cwd).map_err(|error| (Stage::Cwd, error.raw_os_error()))?;
     }
-    let actions = actions(start.flags, fds);
+    let terminal = start.flags & flag::TERMINAL != 0;
+    let (place, actions) = if terminal {
+        (Place::Session, on_terminal(start.terminal))
+    } else {
+        (Place::Group, actions(start.flags, fds))
+    };
     let argv = pointers(start.args.iter().copied());
     let envp = pointers(environment(start, base));
-    let program = spawn(start.program, &argv, &envp, Place::Group, &actions)
+    let pid = spawn(start.program, &argv, &envp, place, &actions)
         .map_err(|error| (Stage::Exec, error.raw_os_error().unwrap_or(libc::EIO)))?;
-    Ok((program, Duration::from_millis(start.grace_ms.into())))
+    Ok(Program {
+        pid,
+        terminal,
+        grace: Duration::from_millis(start.grace_ms.into()),
+    })
 }
 
 /// The same for an order that was too long for a message. The file is the last descriptor.
@@ -216,7 +234,7 @@ fn launch_from_file(length: usize, base: &[CString], mut fds: Vec<OwnedFd>) -> O
 }
 
 /// Puts the descriptors that came along in their places; the shim's own 0, 1 and 2 are `/dev/null`.
-fn actions(flags: u8, fds: &[OwnedFd]) -> Vec<Action> {
+fn actions(flags: u8, fds: &[OwnedFd]) -> Vec<Action<'static>> {
     let mut fds = fds.iter().map(AsRawFd::as_raw_fd);
     let mut actions = Vec::with_capacity(3);
     let streams: [(u8, RawFd); 3] = [(flag::STDIN, 0), (flag::STDOUT, 1), (flag::STDERR, 2)];
@@ -231,6 +249,15 @@ fn actions(flags: u8, fds: &[OwnedFd]) -> Vec<Action> {
         actions.push(Action::Duplicate { from: 1, to: 2 });
     }
     actions
+}
+
+/// All three streams are the terminal, which becomes that of the new session by being opened.
+fn on_terminal(path: &CStr) -> Vec<Action<'_>> {
+    vec![
+        Action::Open { path, to: 0 },
+        Action::Duplicate { from: 0, to: 1 },
+        Action::Duplicate { from: 0, to: 2 },
+    ]
 }
 
 /// The base with the edits applied. The marker is part of every base and of every cleared environment.

@@ -22,9 +22,16 @@ pub(super) enum Place {
 }
 
 /// What the new process gets at a descriptor number.
-pub(super) enum Action {
-    Duplicate { from: RawFd, to: RawFd },
-    Null { to: RawFd },
+pub(super) enum Action<'a> {
+    Duplicate {
+        from: RawFd,
+        to: RawFd,
+    },
+    /// A device, for reading and writing. A terminal becomes that of a new session.
+    Open {
+        path: &'a CStr,
+        to: RawFd,
+    },
 }
 
 /// Starts `program` with every signal at its default and none blocked, and returns its pid.
@@ -35,7 +42,7 @@ pub(super) fn spawn(
     argv: &[*const c_char],
     envp: &[*const c_char],
     place: Place,
-    actions: &[Action],
+    actions: &[Action<'_>],
 ) -> io::Result<i32> {
     assert!(
         argv.last().is_some_and(|it| it.is_null()) && envp.last().is_some_and(|it| it.is_null()),
@@ -114,7 +121,7 @@ impl Drop for Attributes {
 struct FileActions(libc::posix_spawn_file_actions_t);
 
 impl FileActions {
-    fn new(actions: &[Action]) -> io::Result<Self> {
+    fn new(actions: &[Action<'_>]) -> io::Result<Self> {
         let mut file_actions = MaybeUninit::uninit();
         // SAFETY: `init` fills the structure; the others get the filled one, and copy the path.
         unsafe {
@@ -128,8 +135,8 @@ impl FileActions {
                     Action::Duplicate { from, to } => {
                         libc::posix_spawn_file_actions_adddup2(list, from, to)
                     }
-                    Action::Null { to } => {
-                        let path = c"/dev/null".as_ptr();
+                    Action::Open { path, to } => {
+                        let path = path.as_ptr();
                         libc::posix_spawn_file_actions_addopen(list, to, path, libc::O_RDWR, 0)
                     }
                 })?;

@@ -1,6 +1,6 @@
 //! Starting a program: one message to a shim, one back.
 
-use std::ffi::OsStr;
+use std::ffi::{CStr, OsStr};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -18,12 +18,12 @@ use crate::{Command, StartError};
 /// All idle shims and their zygote may have been killed.
 const ATTEMPTS: usize = RESERVE + 2;
 
-/// Starts `command`, whose file is `path`, with `pipes` as its streams.
+/// Starts `command`, whose file is `path`, with `theirs` as its streams.
 pub(crate) async fn start(
     zygotes: &Arc<Zygotes>,
     command: &Command,
     path: &Path,
-    pipes: Theirs,
+    theirs: Theirs,
 ) -> Result<(u32, Hold, Watch), StartError> {
     let system = |source| StartError::System {
         program: command.program.clone(),
@@ -33,7 +33,7 @@ pub(crate) async fn start(
         program: command.program.clone(),
     };
     let _permit = zygotes.starts.acquire().await.map_err(|_| interrupted())?;
-    let order = Order::new(command, path, pipes)?;
+    let order = Order::new(command, path, theirs)?;
     let mut attempts = 0;
     loop {
         let Shim { control, zygote } = zygotes.shim().map_err(system)?;
@@ -69,13 +69,17 @@ pub(crate) async fn start(
 /// A message that starts a program, and what goes with it.
 struct Order {
     bytes: Vec<u8>,
-    pipes: Theirs,
+    pipes: Vec<OwnedFd>,
     file: Option<OwnedFd>,
 }
 
 impl Order {
-    fn new(command: &Command, path: &Path, pipes: Theirs) -> Result<Self, StartError> {
-        let bytes = encode(command, path)?;
+    fn new(command: &Command, path: &Path, theirs: Theirs) -> Result<Self, StartError> {
+        let (pipes, terminal) = match theirs {
+            Theirs::Pipes(pipes) => (pipes, None),
+            Theirs::Terminal(path) => (Vec::new(), Some(path)),
+        };
+        let bytes = encode(command, path, terminal.as_deref())?;
         if bytes.len() <= INLINE_LIMIT {
             return Ok(Self {
                 bytes,
@@ -109,19 +113,18 @@ impl Order {
     }
 }
 
-fn encode(command: &Command, path: &Path) -> Result<Vec<u8>, StartError> {
-    let mut flags = 0;
-    if command.stdin == Stdin::Pipe {
-        flags |= flag::STDIN;
-    }
-    flags |= match command.capture {
-        Capture::Separate => flag::STDOUT | flag::STDERR,
-        Capture::Merged => flag::STDOUT | flag::MERGE,
-        Capture::Nothing => 0,
+fn encode(command: &Command, path: &Path, terminal: Option<&CStr>) -> Result<Vec<u8>, StartError> {
+    let flags = if terminal.is_some() {
+        flag::TERMINAL
+    } else {
+        pipe_flags(command)
     };
-    if command.env_clear {
-        flags |= flag::CLEAR_ENV;
-    }
+    let flags = flags
+        | if command.env_clear {
+            flag::CLEAR_ENV
+        } else {
+            0
+        };
     let cwd = match &command.cwd {
         // The zygote's own directory is where the runtime was when it started it.
         Some(cwd) => std::path::absolute(cwd).unwrap_or_else(|_| cwd.clone()),
@@ -129,7 +132,8 @@ fn encode(command: &Command, path: &Path) -> Result<Vec<u8>, StartError> {
     };
     let cwd = passable(cwd.as_os_str())?;
     let path = passable(path.as_os_str())?;
-    let mut writer = StartWriter::new(flags, milliseconds(command.grace), path, cwd);
+    let grace = milliseconds(command.grace);
+    let mut writer = StartWriter::new(flags, grace, path, cwd, terminal.unwrap_or_default());
     writer.arg(passable(&command.program)?);
     for arg in &command.args {
         writer.arg(passable(arg)?);
@@ -148,6 +152,19 @@ fn encode(command: &Command, path: &Path) -> Result<Vec<u8>, StartError> {
         }
     }
     Ok(writer.finish())
+}
+
+fn pipe_flags(command: &Command) -> u8 {
+    let stdin = match command.stdin {
+        Stdin::Pipe => flag::STDIN,
+        Stdin::Null => 0,
+    };
+    stdin
+        | match command.capture {
+            Capture::Separate => flag::STDOUT | flag::STDERR,
+            Capture::Merged => flag::STDOUT | flag::MERGE,
+            Capture::Nothing => 0,
+        }
 }
 
 fn passable(text: &OsStr) -> Result<&[u8], StartError> {

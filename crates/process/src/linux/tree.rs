@@ -61,6 +61,15 @@ impl Member {
         !matches!(self.state, b'Z' | b'X') || self.threads > 1
     }
 
+    /// Whether it has told the system to spare it this signal.
+    pub(crate) fn ignores(&self, signal: Signal) -> bool {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid));
+        let status = status.unwrap_or_default();
+        let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        ignored.is_some_and(|mask| mask >> (signal.as_raw() - 1) & 1 == 1)
+    }
+
     /// Signals exactly this process: should its id belong to another by now, nobody is signalled.
     pub(crate) fn signal(&self, signal: Signal) {
         let Some(pid) = Pid::from_raw(self.pid) else {

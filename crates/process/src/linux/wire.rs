@@ -31,6 +31,8 @@ pub(super) mod flag {
     pub(in super::super) const MERGE: u8 = 8;
     /// The environment starts empty.
     pub(in super::super) const CLEAR_ENV: u8 = 16;
+    /// All three streams are a terminal, in a session of its own; no descriptor comes along.
+    pub(in super::super) const TERMINAL: u8 = 32;
 }
 
 /// Builds a [`Start`].
@@ -44,7 +46,13 @@ const HEADER: usize = 14;
 
 impl StartWriter {
     /// `cwd` may be empty: then the program runs where the zygote does.
-    pub(super) fn new(flags: u8, grace_ms: u32, program: &[u8], cwd: &[u8]) -> Self {
+    pub(super) fn new(
+        flags: u8,
+        grace_ms: u32,
+        program: &[u8],
+        cwd: &[u8],
+        terminal: &CStr,
+    ) -> Self {
         let mut bytes = Vec::with_capacity(512);
         bytes.extend_from_slice(&[START, flags]);
         bytes.extend_from_slice(&grace_ms.to_ne_bytes());
@@ -56,6 +64,7 @@ impl StartWriter {
         };
         writer.string(program);
         writer.string(cwd);
+        writer.string(terminal.to_bytes());
         writer
     }
 
@@ -118,6 +127,8 @@ pub(super) struct Start<'a> {
     pub(super) grace_ms: u32,
     pub(super) program: &'a CStr,
     pub(super) cwd: &'a CStr,
+    /// The path of its terminal; empty if it has none.
+    pub(super) terminal: &'a CStr,
     pub(super) args: Vec<&'a CStr>,
     /// `NAME=value` sets, `NAME` removes.
     pub(super) edits: Vec<&'a CStr>,
@@ -149,6 +160,7 @@ impl<'a> Start<'a> {
         };
         let program = string()?;
         let cwd = string()?;
+        let terminal = string()?;
         let args = (0..number(bytes, 6)?)
             .map(|_| string())
             .collect::<Option<_>>()?;
@@ -160,6 +172,7 @@ impl<'a> Start<'a> {
             grace_ms: number(bytes, 2)?,
             program,
             cwd,
+            terminal,
             args,
             edits,
         })

@@ -2,7 +2,13 @@ use super::*;
 
 #[test]
 fn a_start_is_read_as_it_was_written() {
-    let mut writer = StartWriter::new(flag::STDOUT | flag::MERGE, 2000, b"/bin/echo", b"/tmp");
+    let mut writer = StartWriter::new(
+        flag::STDOUT | flag::MERGE,
+        2000,
+        b"/bin/echo",
+        b"/tmp",
+        c"/dev/pts/7",
+    );
     writer.arg(b"echo");
     writer.arg(b"");
     writer.edit(b"A", Some(b"1=2"));
@@ -15,13 +21,14 @@ fn a_start_is_read_as_it_was_written() {
     assert_eq!(start.grace_ms, 2000);
     assert_eq!(start.program, c"/bin/echo");
     assert_eq!(start.cwd, c"/tmp");
+    assert_eq!(start.terminal, c"/dev/pts/7");
     assert_eq!(start.args, [c"echo", c""]);
     assert_eq!(start.edits, [c"A=1=2", c"B"]);
 }
 
 #[test]
 fn a_cut_start_is_refused() {
-    let mut writer = StartWriter::new(0, 0, b"/bin/echo", b"");
+    let mut writer = StartWriter::new(0, 0, b"/bin/echo", b"", c"");
     writer.arg(b"echo");
     let bytes = writer.finish();
     for length in 0..bytes.len() {

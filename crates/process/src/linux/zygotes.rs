@@ -129,10 +129,14 @@ impl Zygote {
         let limit = CString::new(limit).expect("no NUL in a number");
         let envp = pointers(environment.iter().chain(&variables).map(CString::as_c_str));
         let argv = pointers([name.as_c_str(), limit.as_c_str()]);
+        let null = |to| Action::Open {
+            path: c"/dev/null",
+            to,
+        };
         let actions = [
-            Action::Null { to: 0 },
-            Action::Null { to: 1 },
-            Action::Null { to: 2 },
+            null(0),
+            null(1),
+            null(2),
             Action::Duplicate {
                 from: theirs.as_raw_fd(),
                 to: zygote::SOCKET,

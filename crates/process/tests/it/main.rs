@@ -5,10 +5,12 @@ mod deaths;
 mod end;
 mod limits;
 mod plain;
+mod prompt;
 mod run;
 mod settle;
 mod support;
 mod sweep;
+mod terminal;
 
 /// What `init` does at the top of `main` in a program of our own; the test harness has a `main` that is not ours.
 #[expect(

@@ -117,14 +117,23 @@ pub(crate) struct Probe {
 }
 
 impl Probe {
+    pub(crate) fn start(script: &str) -> Self {
+        Self::start_with(script, "")
+    }
+
+    pub(crate) fn start_on_terminal(script: &str) -> Self {
+        Self::start_with(script, "yes")
+    }
+
     #[expect(
         clippy::disallowed_methods,
         reason = "the runtime itself is nobody's program"
     )]
-    pub(crate) fn start(script: &str) -> Self {
+    fn start_with(script: &str, terminal: &str) -> Self {
         let mut runtime = std::process::Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "support::probe", "--ignored", "--nocapture"])
             .env("PROBE_SCRIPT", script)
+            .env("PROBE_TERMINAL", terminal)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -165,10 +174,11 @@ pub(crate) fn run_alone(name: &str) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn probe() {
     let script = std::env::var("PROBE_SCRIPT").unwrap();
-    let process = launcher()
-        .start(shell(&script).env_remove("PROBE_SCRIPT"))
-        .await
-        .unwrap();
+    let mut command = shell(&script).env_remove("PROBE_SCRIPT");
+    if std::env::var("PROBE_TERMINAL").is_ok_and(|it| !it.is_empty()) {
+        command = command.terminal(windlass_process::TerminalSize::default());
+    }
+    let process = launcher().start(command).await.unwrap();
     println!("program={}", process.pid());
     // Until the test that started us kills us, or is itself gone.
     let _ = std::io::stdin().lines().count();

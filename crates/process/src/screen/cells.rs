@@ -1,0 +1,114 @@
+//! Cells of the emulator become text and styled runs.
+//!
+//! Start at [`text`]. A tab can be told as the program wrote it or as the blanks that it shows.
+
+use alacritty_terminal::term::cell::{Cell, Flags};
+use alacritty_terminal::vte::ansi::{Color, NamedColor};
+
+use super::style::{Colour, Style, StyledRow, StyledRun};
+
+/// The distance of tab stops unless a program has set its own.
+const TAB: usize = 8;
+
+/// How a tab is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tabs {
+    Kept,
+    Blanks,
+}
+
+/// Whether the line goes on in the next row.
+pub(super) fn is_wrapped(cells: &[Cell]) -> bool {
+    cells
+        .last()
+        .is_some_and(|cell| cell.flags.contains(Flags::WRAPLINE))
+}
+
+/// The text of a row, without the blanks at its end beyond the first `least` cells. A wrapped row is told whole.
+pub(super) fn text(cells: &[Cell], tabs: Tabs, least: usize) -> String {
+    let length = if is_wrapped(cells) {
+        cells.len()
+    } else {
+        let written = cells.iter().rposition(|cell| !is_blank(cell));
+        written
+            .map_or(0, |last| last + 1)
+            .max(least.min(cells.len()))
+    };
+    let mut text = String::with_capacity(length);
+    let mut in_tab = false;
+    for (column, cell) in cells[..length].iter().enumerate() {
+        in_tab = in_tab && !column.is_multiple_of(TAB) && cell.c == ' ';
+        if in_tab || cell.flags.intersects(SPACERS) {
+            continue;
+        }
+        match cell.c {
+            '\t' if tabs == Tabs::Blanks => text.push(' '),
+            '\t' => {
+                in_tab = true;
+                text.push('\t');
+            }
+            character => text.push(character),
+        }
+        text.extend(cell.zerowidth().into_iter().flatten());
+    }
+    text
+}
+
+/// A row as runs of one style each, without unstyled blanks at its end.
+pub(super) fn styled(cells: &[Cell]) -> StyledRow {
+    let plain = Style::default();
+    let written = cells
+        .iter()
+        .rposition(|cell| !is_blank(cell) || style(cell) != plain);
+    let mut row = StyledRow::default();
+    for cell in &cells[..written.map_or(0, |last| last + 1)] {
+        if cell.flags.intersects(SPACERS) {
+            continue;
+        }
+        let style = style(cell);
+        if row.runs.last().is_none_or(|run| run.style != style) {
+            let text = String::new();
+            row.runs.push(StyledRun { text, style });
+        }
+        let run = row.runs.last_mut().expect("a run was just begun");
+        run.text.push(if cell.c == '\t' { ' ' } else { cell.c });
+        run.text.extend(cell.zerowidth().into_iter().flatten());
+    }
+    row
+}
+
+/// Cells that only make room for a wide character.
+const SPACERS: Flags = Flags::WIDE_CHAR_SPACER.union(Flags::LEADING_WIDE_CHAR_SPACER);
+
+fn is_blank(cell: &Cell) -> bool {
+    matches!(cell.c, ' ' | '\t') && cell.zerowidth().is_none_or(<[char]>::is_empty)
+}
+
+fn style(cell: &Cell) -> Style {
+    let has = |flags| cell.flags.intersects(flags);
+    Style {
+        foreground: colour(cell.fg),
+        background: colour(cell.bg),
+        bold: has(Flags::BOLD),
+        dim: has(Flags::DIM),
+        italic: has(Flags::ITALIC),
+        underline: has(Flags::ALL_UNDERLINES),
+        inverse: has(Flags::INVERSE),
+        hidden: has(Flags::HIDDEN),
+        strikeout: has(Flags::STRIKEOUT),
+    }
+}
+
+fn colour(color: Color) -> Option<Colour> {
+    match color {
+        Color::Named(name) => named(name),
+        Color::Spec(rgb) => Some(Colour::Rgb(rgb.r, rgb.g, rgb.b)),
+        Color::Indexed(index) => Some(Colour::Indexed(index)),
+    }
+}
+
+/// The first sixteen names are the first sixteen of the palette; the others stand for the terminal's own colours.
+fn named(name: NamedColor) -> Option<Colour> {
+    let index = u8::try_from(name as usize).ok()?;
+    Some(Colour::Indexed(index))
+}

@@ -1,0 +1,372 @@
+//! The emulator and what it forgets: who its rows are, and what has left its screen.
+//!
+//! Start at [`Emulator`]; `handler` drives it. The emulator's own history is off: its first row would cost two megabytes.
+//! Rows are taken off the grid just before they scroll away instead.
+
+use alacritty_terminal::grid::Dimensions;
+use alacritty_terminal::index::{Column, Line as GridLine};
+use alacritty_terminal::term::cell::{Cell, Flags};
+use alacritty_terminal::term::{Config, Osc52, Term, TermDamage, TermMode};
+
+use super::cells::{self, Tabs};
+use super::lines::{Line, Lines};
+use super::replies::Replies;
+use super::rows::Rows;
+use super::store::{Position, Row, Store};
+use super::style::StyledRow;
+
+/// The smallest and the largest screen: rows, then columns. With one column the emulator does not end.
+const ROWS: (u16, u16) = (1, 512);
+const COLS: (u16, u16) = (2, 1024);
+
+pub(super) struct Emulator {
+    pub(super) term: Term<Replies>,
+    pub(super) rows: Rows,
+    pub(super) store: Store,
+    pub(super) title: Option<String>,
+    pub(super) titles: Vec<Option<String>>,
+    /// Whether the program has begun to draw and asked not to be looked at until it is done.
+    pub(super) is_drawing: bool,
+    replies: Replies,
+    /// What stands on the primary screen while the other one is shown.
+    parked: Option<Parked>,
+    /// How often the alternate screen was shown.
+    pub(super) frames: u64,
+}
+
+#[derive(Default)]
+struct Parked {
+    rows: Vec<Row>,
+    was_resized: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Size {
+    rows: usize,
+    cols: usize,
+}
+
+impl Emulator {
+    pub(super) fn new(rows: u16, cols: u16) -> Self {
+        let size = Size::new(rows, cols);
+        let replies = Replies::default();
+        Self {
+            term: Term::new(config(0), &size, replies.clone()),
+            rows: Rows::new(size.rows),
+            store: Store::default(),
+            title: None,
+            titles: Vec::new(),
+            is_drawing: false,
+            replies,
+            parked: None,
+            frames: 0,
+        }
+    }
+
+    pub(super) fn is_full_screen(&self) -> bool {
+        self.term.mode().contains(TermMode::ALT_SCREEN)
+    }
+
+    pub(super) fn row_count(&self) -> usize {
+        self.term.screen_lines()
+    }
+
+    pub(super) fn cells(&self, row: usize) -> &[Cell] {
+        let line = GridLine(i32::try_from(row).expect("a screen has few rows"));
+        &self.term.grid()[line][..]
+    }
+
+    /// Row and column of the cursor, from zero.
+    pub(super) fn cursor(&self) -> (usize, usize) {
+        let point = self.term.grid().cursor.point;
+        (usize::try_from(point.line.0).unwrap_or(0), point.column.0)
+    }
+
+    /// The screen as it looks, each row without blanks at its end.
+    pub(super) fn shown(&self) -> impl Iterator<Item = String> {
+        (0..self.row_count()).map(|row| cells::text(self.cells(row), Tabs::Blanks, 0))
+    }
+
+    pub(super) fn styled(&self, row: usize) -> StyledRow {
+        cells::styled(self.cells(row))
+    }
+
+    /// The answers to what the program has asked.
+    pub(super) fn take_replies(&mut self) -> Vec<u8> {
+        let (rows, cols) = (self.row_count(), self.term.columns());
+        self.replies.take(self.term.colors(), rows, cols)
+    }
+
+    /// The rows that may have changed since this was asked last.
+    pub(super) fn take_damage(&mut self, mut damaged: impl FnMut(usize)) {
+        let rows = self.row_count();
+        match self.term.damage() {
+            TermDamage::Full => (0..rows).for_each(damaged),
+            TermDamage::Partial(lines) => lines.for_each(|line| damaged(line.line)),
+        }
+        self.term.reset_damage();
+    }
+
+    /// The lines from a place in the store on to the end of what stands on the primary screen.
+    pub(super) fn lines(&self, from: Position) -> Vec<Line> {
+        let mut lines = Lines::default();
+        for row in self.store.rows(from) {
+            lines.push(row.id, &row.text, row.wrapped, None);
+        }
+        if let Some(parked) = &self.parked {
+            for row in &parked.rows {
+                lines.push(row.id, &row.text, row.wrapped, None);
+            }
+            return lines.finish();
+        }
+        let (cursor_row, cursor_col) = self.cursor();
+        let needs_wrap = self.term.grid().cursor.input_needs_wrap;
+        let before = cursor_col + usize::from(needs_wrap);
+        for row in self.primary_rows() {
+            let cells = self.cells(row);
+            let at_cursor = row == cursor_row;
+            let least = if at_cursor { before } else { 0 };
+            let text = cells::text(cells, Tabs::Kept, least);
+            let cursor = at_cursor.then(|| cells::text(&cells[..before], Tabs::Kept, before).len());
+            let wrapped = cells::is_wrapped(cells);
+            lines.push(self.rows.ids()[row], &text, wrapped, cursor);
+        }
+        lines.finish()
+    }
+
+    /// Notes which rows leave the screen, just before the region moves up. A row that the cursor wraps on goes on.
+    pub(super) fn before_scroll(&mut self, count: usize, is_wrapping: bool) {
+        if self.is_full_screen() {
+            return;
+        }
+        let region = self.rows.region();
+        let count = count.min(region.len());
+        if region.start == 0 {
+            let cursor_row = self.cursor().0;
+            for row in 0..count {
+                let mut row_text = self.primary_row(row);
+                row_text.wrapped |= is_wrapping && row == cursor_row;
+                self.store.push(row_text);
+            }
+        }
+        self.rows.move_up(region.start, count);
+    }
+
+    /// Notes that the primary screen is about to be wiped.
+    pub(super) fn before_clear(&mut self) {
+        let rows = match self.parked.take() {
+            Some(parked) => parked.rows,
+            None => self.take_primary(),
+        };
+        let length = rows.iter().rposition(|row| !row.text.is_empty());
+        for row in rows.into_iter().take(length.map_or(0, |last| last + 1)) {
+            self.store.push(row);
+        }
+        self.store.clear();
+        self.rows.renew(self.row_count());
+    }
+
+    /// Notes what stands on the primary screen, just before the other one is shown.
+    pub(super) fn before_alternate(&mut self) {
+        self.frames += 1;
+        let rows = self.take_primary();
+        let was_resized = false;
+        self.parked = Some(Parked { rows, was_resized });
+    }
+
+    /// Finds the rows of the primary screen again, after the other one was shown.
+    pub(super) fn after_alternate(&mut self) {
+        let Some(parked) = self.parked.take() else {
+            return;
+        };
+        if !parked.was_resized {
+            return;
+        }
+        self.term.grid_mut().truncate();
+        let before = joined(&parked.rows);
+        let after: Vec<Row> = (0..self.row_count())
+            .map(|row| self.plain_row(row))
+            .collect();
+        let ids = self.recognise(&before, &after);
+        // What the resize has pushed off the top was on no screen that could be asked.
+        let lost = before
+            .iter()
+            .position(|line| ids.contains(&line.id))
+            .unwrap_or(0);
+        for line in &before[..lost] {
+            let text = line.text.as_str().into();
+            let (id, wrapped) = (line.id, false);
+            self.store.push(Row { id, text, wrapped });
+        }
+        self.rows.replace(ids);
+    }
+
+    pub(super) fn resize(&mut self, rows: u16, cols: u16) {
+        let size = Size::new(rows, cols);
+        if size.rows == self.row_count() && size.cols == self.term.columns() {
+            return;
+        }
+        self.rows.reset_region(size.rows);
+        if let Some(parked) = &mut self.parked {
+            parked.was_resized = true;
+            self.term.resize(size);
+            // Growing leaves a thousand spare rows behind.
+            self.term.grid_mut().truncate();
+            return;
+        }
+        let before = joined(&self.take_primary());
+        // With room for everything that may be pushed off the top.
+        let most = self.row_count() * (self.term.columns() / size.cols + 2);
+        self.term.set_options(config(most));
+        self.term.resize(size);
+        let above = self.term.history_size();
+        let mut after: Vec<Row> = (0..above).map(|row| self.history_row(row, above)).collect();
+        after.extend((0..size.rows).map(|row| self.plain_row(row)));
+        self.term.grid_mut().clear_history();
+        self.term.set_options(config(0));
+        self.drop_spare_rows();
+        let ids = self.recognise(&before, &after);
+        for (mut row, &id) in after.into_iter().take(above).zip(&ids) {
+            row.id = id;
+            self.store.push(row);
+        }
+        self.rows.replace(ids[above..].to_vec());
+    }
+
+    /// Frees the thousand rows that growing leaves behind, of both screens.
+    fn drop_spare_rows(&mut self) {
+        self.term.grid_mut().truncate();
+        // The other screen can only be reached by showing it, which is only harmless while it is not in use, and forgets
+        // the saved cursor.
+        let saved = self.term.grid().saved_cursor.clone();
+        self.term.swap_alt();
+        self.term.grid_mut().truncate();
+        self.term.swap_alt();
+        self.term.grid_mut().saved_cursor = saved;
+    }
+
+    /// The ids of rows after they were laid out anew: a line whose text was there before is the same line.
+    fn recognise(&mut self, before: &[Line], after: &[Row]) -> Vec<u64> {
+        let mut known = before;
+        let mut ids = Vec::with_capacity(after.len());
+        let mut start = 0;
+        while start < after.len() {
+            let rest = &after[start..];
+            let length = rest
+                .iter()
+                .position(|row| !row.wrapped)
+                .map_or(rest.len(), |last| last + 1);
+            let text: String = rest[..length].iter().map(|row| &*row.text).collect();
+            let same = known.iter().position(|line| line.text == text);
+            let id = match same {
+                Some(index) => {
+                    let id = known[index].id;
+                    known = &known[index + 1..];
+                    id
+                }
+                None => self.rows.fresh(),
+            };
+            ids.push(id);
+            for _ in 1..length {
+                ids.push(self.rows.fresh());
+            }
+            start += length;
+        }
+        ids
+    }
+
+    /// What stands on the primary screen, while it is shown.
+    fn take_primary(&self) -> Vec<Row> {
+        self.primary_rows()
+            .map(|row| self.primary_row(row))
+            .collect()
+    }
+
+    /// The rows of the primary screen that something stands on, or that are above something, the cursor included.
+    fn primary_rows(&self) -> std::ops::RangeInclusive<usize> {
+        let cursor = self.cursor().0;
+        let last = (cursor..self.row_count())
+            .rev()
+            .find(|&row| !cells::text(self.cells(row), Tabs::Kept, 0).is_empty());
+        0..=last.unwrap_or(cursor)
+    }
+
+    fn primary_row(&self, row: usize) -> Row {
+        let id = self.rows.ids()[row];
+        Row {
+            id,
+            ..self.plain_row(row)
+        }
+    }
+
+    fn plain_row(&self, row: usize) -> Row {
+        plain(self.cells(row))
+    }
+
+    fn history_row(&self, row: usize, above: usize) -> Row {
+        let line = i32::try_from(row).unwrap_or(0) - i32::try_from(above).unwrap_or(0);
+        plain(&self.term.grid()[GridLine(line)][..])
+    }
+
+    /// How many combining characters the cell has that the next one would join.
+    pub(super) fn combining(&self) -> usize {
+        let cursor = &self.term.grid().cursor;
+        let mut column = cursor.point.column.0;
+        if !cursor.input_needs_wrap {
+            column = column.saturating_sub(1);
+        }
+        let row = &self.term.grid()[cursor.point.line];
+        if row[Column(column)].flags.contains(Flags::WIDE_CHAR_SPACER) {
+            column = column.saturating_sub(1);
+        }
+        let cell = &row[Column(column)];
+        cell.zerowidth().map_or(0, <[char]>::len)
+    }
+}
+
+fn plain(cells: &[Cell]) -> Row {
+    Row {
+        id: 0,
+        text: cells::text(cells, Tabs::Kept, 0).into(),
+        wrapped: cells::is_wrapped(cells),
+    }
+}
+
+fn joined(rows: &[Row]) -> Vec<Line> {
+    let mut lines = Lines::default();
+    for row in rows {
+        lines.push(row.id, &row.text, row.wrapped, None);
+    }
+    lines.finish()
+}
+
+fn config(history: usize) -> Config {
+    Config {
+        scrolling_history: history,
+        osc52: Osc52::OnlyPaste,
+        ..Config::default()
+    }
+}
+
+impl Size {
+    fn new(rows: u16, cols: u16) -> Self {
+        Self {
+            rows: rows.clamp(ROWS.0, ROWS.1).into(),
+            cols: cols.clamp(COLS.0, COLS.1).into(),
+        }
+    }
+}
+
+impl Dimensions for Size {
+    fn total_lines(&self) -> usize {
+        self.rows
+    }
+
+    fn screen_lines(&self) -> usize {
+        self.rows
+    }
+
+    fn columns(&self) -> usize {
+        self.cols
+    }
+}

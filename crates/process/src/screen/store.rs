@@ -1,0 +1,115 @@
+//! Rows that have left the screen for good, as plain text within a bound.
+//!
+//! Rows are numbered from the first that ever left; the oldest are dropped and counted when there are too many.
+
+use std::collections::VecDeque;
+
+/// How many bytes are kept, with what it costs to keep a row.
+const LIMIT: usize = 256 * 1024;
+
+/// What a row costs beside its text.
+const ROW_COST: usize = 64;
+
+/// How many rows one line may span here; a longer one is broken, so that no read has to join more than this.
+const LONGEST_LINE: usize = 1024;
+
+/// A row of text and whether the next row continues its line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Row {
+    /// Who this row is, wherever it moves on the screen.
+    pub(super) id: u64,
+    pub(super) text: Box<str>,
+    pub(super) wrapped: bool,
+}
+
+/// A place between two rows of a [`Store`]. The default is the beginning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Position {
+    row: u64,
+    /// How many bytes of text lie before it.
+    offset: u64,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Store {
+    rows: VecDeque<Row>,
+    first: Position,
+    end: Position,
+    /// Where the program has wiped the screen last.
+    cleared: Position,
+    bytes: usize,
+    /// Where the line begins that the newest row belongs to.
+    line: Position,
+}
+
+impl Store {
+    /// Adds the newest row.
+    pub(super) fn push(&mut self, mut row: Row) {
+        let continues = self.rows.back().is_some_and(|last| last.wrapped);
+        if !continues {
+            self.line = self.end;
+        }
+        if self.end.row - self.line.row >= LONGEST_LINE as u64 {
+            row.wrapped = false;
+        }
+        self.bytes += cost(&row);
+        self.end = after(self.end, &row);
+        self.rows.push_back(row);
+        while self.bytes > LIMIT
+            && let Some(oldest) = self.rows.pop_front()
+        {
+            self.bytes -= cost(&oldest);
+            self.first = after(self.first, &oldest);
+        }
+        if self.rows.len() < self.rows.capacity() / 4 {
+            self.rows.shrink_to_fit();
+        }
+    }
+
+    /// Says that nothing up to here is on view any more, because the program wiped it.
+    pub(super) fn clear(&mut self) {
+        if let Some(last) = self.rows.back_mut() {
+            last.wrapped = false;
+        }
+        self.cleared = self.end;
+    }
+
+    /// Where somebody who was at `position` reads on, and how many bytes in between nothing has kept.
+    pub(super) fn resume(&self, position: Position) -> (Position, u64) {
+        let position = position.max(self.cleared);
+        let start = position.max(self.first);
+        (start, start.offset - position.offset)
+    }
+
+    /// The oldest place that is kept, and how many bytes came before it.
+    pub(super) fn beginning(&self) -> (Position, u64) {
+        (self.first, self.first.offset)
+    }
+
+    /// Where the line begins that may still go on, on the screen.
+    pub(super) fn open_line(&self) -> Position {
+        if self.rows.back().is_some_and(|last| last.wrapped) {
+            self.line.max(self.first)
+        } else {
+            self.end
+        }
+    }
+
+    /// The rows from a place on that [`Store::resume`] or [`Store::open_line`] gave.
+    pub(super) fn rows(&self, from: Position) -> impl Iterator<Item = &Row> {
+        let skip = usize::try_from(from.row.saturating_sub(self.first.row)).unwrap_or(usize::MAX);
+        self.rows.iter().skip(skip)
+    }
+}
+
+fn cost(row: &Row) -> usize {
+    row.text.len() + ROW_COST
+}
+
+fn after(position: Position, row: &Row) -> Position {
+    let newline = u64::from(!row.wrapped);
+    Position {
+        row: position.row + 1,
+        offset: position.offset + row.text.len() as u64 + newline,
+    }
+}

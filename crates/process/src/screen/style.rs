@@ -1,0 +1,55 @@
+//! Rows with their looks, for somebody who draws them.
+//!
+//! Start at [`StyledRow`]. What a colour of the palette looks like is left to who draws.
+
+/// A row of the screen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StyledRow {
+    /// The text from left to right, without unstyled blanks at the end.
+    pub runs: Vec<StyledRun>,
+}
+
+/// Neighbouring text that looks the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StyledRun {
+    /// The text; wide characters fill two columns of the screen.
+    pub text: String,
+    /// How it looks.
+    pub style: Style,
+}
+
+/// How text looks. The default is how a terminal looks when nothing was said.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an attribute of its own, any mix is possible"
+)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Style {
+    /// The colour of the text, unless it is the terminal's own.
+    pub foreground: Option<Colour>,
+    /// The colour behind the text, unless it is the terminal's own.
+    pub background: Option<Colour>,
+    /// Bold or bright.
+    pub bold: bool,
+    /// Faint.
+    pub dim: bool,
+    /// Slanted.
+    pub italic: bool,
+    /// Underlined in any way.
+    pub underline: bool,
+    /// With foreground and background exchanged.
+    pub inverse: bool,
+    /// There, but not to be seen.
+    pub hidden: bool,
+    /// Struck through.
+    pub strikeout: bool,
+}
+
+/// A colour that a program has chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Colour {
+    /// One of the terminal's 256.
+    Indexed(u8),
+    /// Red, green and blue.
+    Rgb(u8, u8, u8),
+}

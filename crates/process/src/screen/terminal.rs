@@ -1,0 +1,220 @@
+//! The screen of a terminal: bytes in, rows and replies out.
+//!
+//! Start at [`Screen::feed`] and [`Screen::read`]. Where the bytes come from and where the replies go is the caller's
+//! business.
+
+use std::fmt;
+use std::time::Duration;
+
+use alacritty_terminal::term::TermMode;
+use alacritty_terminal::vte::ansi::{Processor, Timeout};
+
+use super::echo::Echoes;
+use super::emulator::Emulator;
+use super::guard::Guard;
+use super::read::{self, ScreenReader, ScreenText, ScreenView};
+use super::style::StyledRow;
+
+/// A terminal's screen, as the bytes of a program have drawn it.
+///
+/// Any bytes will do: what is not understood is passed over. Memory is bounded whatever they are.
+pub struct Screen {
+    emulator: Emulator,
+    processor: Processor<Immediately>,
+    guard: Guard,
+    echoes: Echoes,
+    generation: u64,
+    /// The generation in which each row changed last.
+    changed: Vec<u64>,
+}
+
+/// What a program has asked of the keyboard and the mouse.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a mode of its own, any mix is possible"
+)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ScreenModes {
+    /// Arrow keys send `ESC O A` instead of `ESC [ A`.
+    pub application_cursor: bool,
+    /// The keypad sends sequences instead of digits.
+    pub application_keypad: bool,
+    /// Pasted text is to come between `ESC [200~` and `ESC [201~`.
+    pub bracketed_paste: bool,
+    /// Clicks, and perhaps movements, of the mouse are to be sent.
+    pub mouse: bool,
+    /// Gaining and losing the focus is to be sent.
+    pub focus: bool,
+}
+
+impl Screen {
+    /// An empty screen, within 1 to 512 rows and 2 to 1024 columns.
+    pub fn new(rows: u16, cols: u16) -> Self {
+        let emulator = Emulator::new(rows, cols);
+        let changed = vec![0; emulator.row_count()];
+        Self {
+            emulator,
+            processor: Processor::new(),
+            guard: Guard::default(),
+            echoes: Echoes::default(),
+            generation: 0,
+            changed,
+        }
+    }
+
+    /// Draws what the program wrote, cut anywhere. Gives the bytes that are to be written back to the program, which
+    /// are the answers to what it asked the terminal.
+    pub fn feed(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let (emulator, processor) = (&mut self.emulator, &mut self.processor);
+        self.guard
+            .feed(bytes, |part| processor.advance(emulator, part));
+        self.note_changes();
+        self.emulator.take_replies()
+    }
+
+    /// Changes the size, within the bounds of [`Screen::new`]. Lines are wrapped anew.
+    pub fn resize(&mut self, rows: u16, cols: u16) {
+        self.emulator.resize(rows, cols);
+        self.note_changes();
+    }
+
+    /// Whether the program has the whole screen to itself (the alternate screen), as `vim` and `less` do.
+    pub fn is_full_screen(&self) -> bool {
+        self.emulator.is_full_screen()
+    }
+
+    /// Whether the program has said that it is in the middle of drawing and not done yet. It may never say that it
+    /// is, so whoever waits for that waits for a while only.
+    pub fn is_drawing(&self) -> bool {
+        self.emulator.is_drawing
+    }
+
+    /// Row and column of the cursor, counted from one.
+    pub fn cursor(&self) -> (u16, u16) {
+        let (row, col) = self.emulator.cursor();
+        let from_one = |index: usize| u16::try_from(index + 1).unwrap_or(u16::MAX);
+        (from_one(row), from_one(col))
+    }
+
+    /// Whether the program shows the cursor.
+    pub fn cursor_visible(&self) -> bool {
+        self.emulator.term.mode().contains(TermMode::SHOW_CURSOR)
+    }
+
+    /// The title that the program has given the window, at most 1 KiB of it.
+    pub fn title(&self) -> Option<&str> {
+        self.emulator.title.as_deref()
+    }
+
+    /// How many rows and columns there are.
+    pub fn size(&self) -> (u16, u16) {
+        let cols = self.emulator.cells(0).len();
+        let number = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
+        (number(self.emulator.row_count()), number(cols))
+    }
+
+    /// Every row of the screen, without blanks at its end.
+    pub fn rows(&self) -> Vec<String> {
+        self.emulator.shown().collect()
+    }
+
+    /// Every row of the screen with its looks.
+    pub fn styled_rows(&self) -> Vec<StyledRow> {
+        let rows = 0..self.emulator.row_count();
+        rows.map(|row| self.emulator.styled(row)).collect()
+    }
+
+    /// One row of the screen with its looks, counted from zero.
+    pub fn styled_row(&self, row: u16) -> Option<StyledRow> {
+        let row = usize::from(row);
+        (row < self.emulator.row_count()).then(|| self.emulator.styled(row))
+    }
+
+    /// What the program has asked of the keyboard and the mouse.
+    pub fn modes(&self) -> ScreenModes {
+        let mode = self.emulator.term.mode();
+        ScreenModes {
+            application_cursor: mode.contains(TermMode::APP_CURSOR),
+            application_keypad: mode.contains(TermMode::APP_KEYPAD),
+            bracketed_paste: mode.contains(TermMode::BRACKETED_PASTE),
+            mouse: mode.intersects(TermMode::MOUSE_MODE),
+            focus: mode.contains(TermMode::FOCUS_IN_OUT),
+        }
+    }
+
+    /// A number that grows with every change. Beside [`Screen::changed_since`].
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// The rows, counted from zero, that have or may have changed since the screen was of that generation. After a
+    /// resize that is all of them.
+    pub fn changed_since(&self, generation: u64) -> Vec<u16> {
+        (0..)
+            .zip(&self.changed)
+            .filter(|&(_, &changed)| changed > generation)
+            .map(|(row, _)| row)
+            .collect()
+    }
+
+    /// Says what is about to be typed, so that [`Screen::read`] can leave out its echo: a line that is exactly the
+    /// prompt that stands there now and this text behind it. Newlines in it are Enter.
+    pub fn typed(&mut self, text: &str) {
+        if self.is_full_screen() {
+            return;
+        }
+        let lines = self.emulator.lines(self.emulator.store.open_line());
+        if let Some(line) = lines.iter().find(|line| line.cursor.is_some()) {
+            self.echoes.typed(text, line);
+        }
+    }
+
+    /// Tells the reader what it asks for, in at most `limit` bytes, and takes it for told.
+    ///
+    /// [`ScreenView::New`] gives a line program's lines that are new or have changed, each ended by a newline, the last
+    /// one not if the cursor is still on it; of a full-screen program it gives the screen, and later the rows that
+    /// changed as `row│text`, unless most have.
+    pub fn read(
+        &mut self,
+        reader: &mut ScreenReader,
+        view: ScreenView,
+        limit: usize,
+    ) -> ScreenText {
+        read::read(&self.emulator, &mut self.echoes, reader, view, limit)
+    }
+
+    fn note_changes(&mut self) {
+        self.generation += 1;
+        self.changed.resize(self.emulator.row_count(), 0);
+        let (changed, generation) = (&mut self.changed, self.generation);
+        self.emulator.take_damage(|row| changed[row] = generation);
+    }
+}
+
+impl fmt::Debug for Screen {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Screen")
+            .field("rows", &self.rows())
+            .field("cursor", &self.cursor())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Draws at once what a program wants to be drawn together: nothing is held back that nobody would ever let go.
+#[derive(Default)]
+struct Immediately;
+
+impl Timeout for Immediately {
+    fn set_timeout(&mut self, _: Duration) {}
+
+    fn clear_timeout(&mut self) {}
+
+    fn pending_timeout(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+#[path = "terminal_tests.rs"]
+mod tests;

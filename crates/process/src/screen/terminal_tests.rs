@@ -1,0 +1,317 @@
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::super::recording::bytes;
+use super::super::style::{Colour, Style};
+use super::*;
+
+fn screen(escaped: &str) -> Screen {
+    let mut screen = Screen::new(6, 20);
+    screen.feed(&bytes(escaped));
+    screen
+}
+
+fn shown(escaped: &str) -> String {
+    screen(escaped).rows().join("\n").trim_end().to_owned()
+}
+
+fn reply(escaped: &str) -> String {
+    let mut screen = Screen::new(6, 20);
+    String::from_utf8(screen.feed(&bytes(escaped))).unwrap()
+}
+
+#[test]
+fn text_is_drawn_where_the_cursor_is() {
+    assert_eq!(shown("one\r\n\\e[4;5Htwo\\e[Hthree"), "three\n\n\n    two");
+}
+
+#[test]
+fn tabs_reach_the_next_stop() {
+    assert_eq!(shown("a\\tb\\r\\n\\t\\tc"), "a       b\n                c");
+}
+
+#[test]
+fn long_lines_wrap() {
+    assert_eq!(
+        shown("abcdefghijklmnopqrstuvwxyz"),
+        "abcdefghijklmnopqrst\nuvwxyz"
+    );
+}
+
+#[test]
+fn wide_and_combining_characters_are_kept() {
+    assert_eq!(shown("日本 e\\xcc\\x81x"), "日本 e\u{301}x");
+    assert_eq!(screen("日本").cursor(), (1, 5));
+}
+
+#[test]
+fn a_region_scrolls_alone() {
+    let text = shown("top\\e[6;1Hbottom\\e[2;4r\\e[2;1Ha\\r\\nb\\r\\nc\\r\\nd");
+    assert_eq!(text, "top\nb\nc\nd\n\nbottom");
+}
+
+#[test]
+fn the_alternate_screen_comes_and_goes_by_any_of_its_names() {
+    for mode in [47, 1047, 1049] {
+        let mut screen = screen("shell");
+        screen.feed(format!("\x1b[?{mode}h\x1b[2J\x1b[Hfull").as_bytes());
+        assert!(screen.is_full_screen());
+        assert_eq!(screen.rows()[0], "full");
+        screen.feed(format!("\x1b[?{mode}l").as_bytes());
+        assert!(!screen.is_full_screen());
+        assert_eq!(screen.rows()[0], "shell");
+    }
+}
+
+#[test]
+fn queries_are_answered_in_order() {
+    assert_eq!(reply("ab\\e[6n"), "\x1b[1;3R");
+    assert_eq!(reply("\\e[c\\e[5n"), "\x1b[?6c\x1b[0n");
+    assert!(reply("\\e[>c").starts_with("\x1b[>0;"));
+    assert_eq!(reply("\\e]11;?\\a"), "\x1b]11;rgb:0000/0000/0000\x07");
+    assert_eq!(
+        reply("\\e]4;1;?\\e\\\\"),
+        "\x1b]4;1;rgb:cdcd/0000/0000\x1b\\"
+    );
+    assert_eq!(
+        reply("\\e]10;#102030\\a\\e]10;?\\a"),
+        "\x1b]10;rgb:1010/2020/3030\x07"
+    );
+    assert_eq!(reply("\\e[18t\\e[14t"), "\x1b[8;6;20t\x1b[4;96;160t");
+    assert_eq!(reply("\\e[?1049$p"), "\x1b[?1049;2$y");
+    assert_eq!(reply("\\e]52;c;?\\a"), "\x1b]52;c;\x07");
+}
+
+#[test]
+fn a_flood_of_queries_is_answered_within_a_bound() {
+    let mut screen = Screen::new(24, 80);
+    assert!(screen.feed(&b"\x1b[6n".repeat(100_000)).len() <= 16 * 1024);
+}
+
+#[test]
+fn the_title_is_told_put_aside_and_kept_short() {
+    let mut screen = screen("\\e]0;editor\\a");
+    assert_eq!(screen.title(), Some("editor"));
+    screen.feed(b"\x1b[22t\x1b]2;other\x07\x1b[23t");
+    assert_eq!(screen.title(), Some("editor"));
+    screen.feed(format!("\x1b]2;{}\x07", "é".repeat(5000)).as_bytes());
+    assert!(screen.title().unwrap().len() <= 1024);
+}
+
+#[test]
+fn modes_are_told() {
+    let mut screen = screen("\\e[?1h\\e=\\e[?2004h\\e[?1002h\\e[?1004h\\e[?25l");
+    let all = ScreenModes {
+        application_cursor: true,
+        application_keypad: true,
+        bracketed_paste: true,
+        mouse: true,
+        focus: true,
+    };
+    assert_eq!(screen.modes(), all);
+    assert!(!screen.cursor_visible());
+    screen.feed(b"\x1bc");
+    assert_eq!(screen.modes(), ScreenModes::default());
+    assert!(screen.cursor_visible());
+}
+
+#[test]
+fn drawing_together_hides_nothing_and_is_told() {
+    let mut screen = screen("\\e[?2026hhalf");
+    assert!(screen.is_drawing());
+    assert_eq!(screen.rows()[0], "half");
+    screen.feed(b"\x1b[?2026l");
+    assert!(!screen.is_drawing());
+}
+
+#[test]
+fn looks_are_told_in_runs() {
+    let screen = screen("a\\e[1;31mb\\e[0;48;2;1;2;3mc ");
+    let runs = &screen.styled_rows()[0].runs;
+    let texts: Vec<&str> = runs.iter().map(|run| run.text.as_str()).collect();
+    assert_eq!(texts, ["a", "b", "c "]);
+    assert_eq!(runs[0].style, Style::default());
+    assert_eq!(runs[1].style.foreground, Some(Colour::Indexed(1)));
+    assert!(runs[1].style.bold);
+    assert_eq!(runs[2].style.background, Some(Colour::Rgb(1, 2, 3)));
+}
+
+#[test]
+fn sizes_are_kept_within_bounds() {
+    assert_eq!(Screen::new(0, 0).size(), (1, 2));
+    assert_eq!(Screen::new(u16::MAX, u16::MAX).size(), (512, 1024));
+    let mut screen = Screen::new(24, 80);
+    screen.resize(0, 1);
+    screen.feed("日本日本".as_bytes());
+    assert_eq!(screen.size(), (1, 2));
+}
+
+#[test]
+fn a_cell_holds_few_combining_characters() {
+    let mut screen = Screen::new(2, 10);
+    screen.feed(format!("a{}", "\u{301}".repeat(10_000)).as_bytes());
+    assert!(screen.rows()[0].chars().count() < 32);
+}
+
+#[test]
+fn fifty_megabytes_of_anything_do_no_harm() {
+    let mut screen = Screen::new(24, 80);
+    let mut reader = ScreenReader::default();
+    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut chunk = vec![0; 64 * 1024];
+    for round in 0..800_u16 {
+        for bytes in chunk.chunks_exact_mut(8) {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            bytes.copy_from_slice(&random.to_ne_bytes());
+        }
+        screen.feed(&chunk);
+        if round % 16 == 0 {
+            let told = screen.read(&mut reader, ScreenView::New, 4096);
+            assert!(told.text.len() <= 4096);
+            screen.resize(1 + round % 50, round % 200);
+        }
+    }
+}
+
+/// Pieces that programs are made of, and pieces that they should not be made of.
+fn piece() -> impl Strategy<Value = Vec<u8>> {
+    let sequence = (
+        "[?>=!]?",
+        vec(0..70_u16, 0..3),
+        prop::sample::select(b"ABCDEFGHIJKLMPSTXZ@`abcdefghlmnpqrstu".to_vec()),
+    );
+    prop_oneof![
+        "[a-z 日é\u{301}\t]{0,30}".prop_map(String::into_bytes),
+        prop::sample::select(vec![
+            "\r\n", "\n", "\r", "\x08", "\t", "\x1bM", "\x1bD", "\x1bE"
+        ])
+        .prop_map(|text| text.as_bytes().to_vec()),
+        prop::sample::select(vec![
+            "\x1b[?1049h",
+            "\x1b[?1049l",
+            "\x1b[2J",
+            "\x1b[H\x1b[J",
+            "\x1bc",
+            "\x1b[?7l",
+            "\x1b[?7h",
+            "\x1b[?3h",
+            "\x1b[99b",
+            "\x1b[r",
+            "\x1b#8",
+        ])
+        .prop_map(|text| text.as_bytes().to_vec()),
+        sequence.prop_map(|(private, numbers, end)| {
+            let numbers: Vec<String> = numbers.iter().map(u16::to_string).collect();
+            let mut bytes = format!("\x1b[{private}{}", numbers.join(";")).into_bytes();
+            bytes.push(end);
+            bytes
+        }),
+        vec(any::<u8>(), 0..20),
+    ]
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Feed(Vec<u8>),
+    Resize(u16, u16),
+    Read(ScreenView, usize),
+    Type(String),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let view = prop::sample::select(vec![ScreenView::New, ScreenView::Screen, ScreenView::All]);
+    prop_oneof![
+        8 => piece().prop_map(Step::Feed),
+        1 => (0..40_u16, 0..90_u16).prop_map(|(rows, cols)| Step::Resize(rows, cols)),
+        1 => (view, 0..3000_usize).prop_map(|(view, limit)| Step::Read(view, limit)),
+        1 => "[a-z\n]{0,10}".prop_map(Step::Type),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn no_steps_do_harm_and_no_read_exceeds_its_limit(steps in vec(step(), 0..200)) {
+        let mut screen = Screen::new(10, 20);
+        let mut reader = ScreenReader::default();
+        for step in steps {
+            match step {
+                Step::Feed(bytes) => drop(screen.feed(&bytes)),
+                Step::Resize(rows, cols) => screen.resize(rows, cols),
+                Step::Type(text) => screen.typed(&text),
+                Step::Read(view, limit) => {
+                    let told = screen.read(&mut reader, view, limit);
+                    prop_assert!(told.text.len() <= limit);
+                }
+            }
+            let (rows, cols) = screen.size();
+            let (row, col) = screen.cursor();
+            prop_assert!(row <= rows && col <= cols);
+            prop_assert_eq!(screen.rows().len(), usize::from(rows));
+            let ids = screen.emulator.rows.ids().len();
+            prop_assert!(screen.is_full_screen() || ids == usize::from(rows));
+        }
+    }
+
+    #[test]
+    fn any_cuts_of_the_bytes_give_the_same_screen(
+        pieces in vec(piece(), 0..60),
+        cuts in vec(1..9_usize, 1..20),
+    ) {
+        let bytes = pieces.concat();
+        let mut whole = Screen::new(10, 20);
+        let replies = whole.feed(&bytes);
+        let mut cut = Screen::new(10, 20);
+        let mut cut_replies = Vec::new();
+        let (mut rest, mut cuts) = (bytes.as_slice(), cuts.iter().cycle());
+        while !rest.is_empty() {
+            let (part, after) = rest.split_at((*cuts.next().unwrap()).min(rest.len()));
+            cut_replies.extend(cut.feed(part));
+            rest = after;
+        }
+        prop_assert_eq!(whole.styled_rows(), cut.styled_rows());
+        prop_assert_eq!(whole.cursor(), cut.cursor());
+        // A colour is answered as it is at the end of what came together.
+        prop_assert_eq!(replies.len(), cut_replies.len());
+        let all = |screen: &mut Screen| {
+            screen.read(&mut ScreenReader::default(), ScreenView::All, usize::MAX)
+        };
+        prop_assert_eq!(all(&mut whole), all(&mut cut));
+    }
+
+    #[test]
+    fn a_row_that_changes_is_told_as_changed(pieces in vec(piece(), 0..60)) {
+        let mut screen = Screen::new(10, 20);
+        for piece in pieces {
+            let (generation, before) = (screen.generation(), screen.styled_rows());
+            screen.feed(&piece);
+            let told = screen.changed_since(generation);
+            for (row, (before, now)) in before.iter().zip(screen.styled_rows()).enumerate() {
+                let row = u16::try_from(row).unwrap();
+                prop_assert!(before == &now || told.contains(&row), "row {}", row);
+            }
+        }
+    }
+
+    #[test]
+    fn the_region_that_scrolls_is_the_emulators(pieces in vec(piece(), 0..60)) {
+        let mut screen = Screen::new(10, 20);
+        screen.feed(&pieces.concat());
+        screen.feed(b"\x1b[?1049l\x1b[?7h\x1b[?6l\x1b[4l\x1b(B\x0f");
+        let region = screen.emulator.rows.region();
+        // A mark in every row, then everything that scrolls moves by one.
+        for row in 1..=10 {
+            screen.feed(format!("\x1b[{row};1H\x1b[2K{row}").as_bytes());
+        }
+        screen.feed(b"\x1b[S");
+        let expected: Vec<String> = (0..10)
+            .map(|row| match row {
+                row if !region.contains(&row) => (row + 1).to_string(),
+                row if row + 1 == region.end => String::new(),
+                row => (row + 2).to_string(),
+            })
+            .collect();
+        prop_assert_eq!(screen.rows(), expected);
+    }
+}

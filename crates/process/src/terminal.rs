@@ -1,0 +1,320 @@
+//! The terminal of a program: its size, its modes, and whether the program waits for input there.
+//!
+//! Start at [`Terminal`]. What is behind a prompt is in `prompt`; the bytes themselves go through `driver` and `input`
+//! like those of pipes. What the bytes mean is a stranger here: whoever wants a screen feeds one in a [`Tap`].
+
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Mode, OFlags};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{
+    InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Winsize, tcgetattr, tcgetpgrp,
+    tcgetwinsize, tcsetattr, tcsetwinsize,
+};
+
+use crate::input::Input;
+
+/// How large a terminal is. One of less than a row or two columns is made that large.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TerminalSize {
+    /// How many lines it shows.
+    pub rows: u16,
+    /// How many characters a line has.
+    pub cols: u16,
+}
+
+impl Default for TerminalSize {
+    fn default() -> Self {
+        Self { rows: 24, cols: 80 }
+    }
+}
+
+impl TerminalSize {
+    fn winsize(self) -> Winsize {
+        Winsize {
+            ws_row: self.rows.max(1),
+            ws_col: self.cols.max(2),
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        }
+    }
+}
+
+/// How the terminal treats what is typed, as the program has set it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Modes {
+    /// The program gets whole lines; otherwise every key at once, as editors and shells want it.
+    pub canonical: bool,
+    /// The terminal itself shows what is typed.
+    pub echo: bool,
+}
+
+/// What a program that waits for input wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Prompt {
+    /// Anything.
+    Input,
+    /// Something that nobody should see: it takes a line and does not show it.
+    Secret,
+}
+
+/// Sees what a terminal's program writes; see [`Command::terminal_with`](crate::Command::terminal_with).
+#[derive(Clone)]
+pub(crate) struct Tap(Arc<Mutex<TapFunction>>);
+
+type TapFunction = dyn FnMut(&[u8]) -> Vec<u8> + Send;
+
+impl Tap {
+    pub(crate) fn new(function: impl FnMut(&[u8]) -> Vec<u8> + Send + 'static) -> Self {
+        Self(Arc::new(Mutex::new(function)))
+    }
+
+    fn see(&self, bytes: &[u8]) -> Vec<u8> {
+        (self.0.lock())(bytes)
+    }
+}
+
+impl std::fmt::Debug for Tap {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Tap")
+    }
+}
+
+/// The terminal of a [`Process`](crate::Process) that was started with one.
+pub struct Terminal {
+    /// `None` once it was hung up.
+    master: Mutex<Option<Arc<OwnedFd>>>,
+    /// The program's side, until the program has exited. It tells whether there is input that nobody has read yet.
+    slave: Mutex<Option<OwnedFd>>,
+    /// The device, as descriptors of programs name it.
+    #[cfg(target_os = "linux")]
+    pub(crate) device: u64,
+    /// Who slept for a time when it was last settled.
+    #[cfg(target_os = "linux")]
+    naps: Mutex<crate::linux::Runs>,
+    pub(crate) input: Arc<Input>,
+    /// Locked while something that was read is not pushed yet.
+    reading: Mutex<()>,
+    tap: Option<Tap>,
+    /// The process whose descendants are on the terminal: a shim, or the program itself.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "for `/proc`"))]
+    pub(crate) keeper: Keeper,
+}
+
+/// Who holds the programs of a terminal together.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Keeper {
+    /// They all descend from this process.
+    #[cfg(target_os = "linux")]
+    Shim(i32),
+    /// They all are of this session.
+    Session(i32),
+}
+
+impl Terminal {
+    pub(crate) fn new(
+        opened: Opened,
+        input: Arc<Input>,
+        tap: Option<Tap>,
+        keeper: Keeper,
+    ) -> io::Result<Self> {
+        #[cfg(target_os = "linux")]
+        let device = rustix::fs::fstat(&opened.slave)?.st_rdev;
+        Ok(Self {
+            master: Mutex::new(Some(opened.master)),
+            slave: Mutex::new(Some(opened.slave)),
+            #[cfg(target_os = "linux")]
+            device,
+            #[cfg(target_os = "linux")]
+            naps: Mutex::default(),
+            input,
+            reading: Mutex::new(()),
+            tap,
+            keeper,
+        })
+    }
+
+    /// Changes its size; the programs in its foreground are told by the system (`SIGWINCH`).
+    pub fn resize(&self, size: TerminalSize) -> io::Result<()> {
+        self.with_master(|master| Ok(tcsetwinsize(master, size.winsize())?))
+    }
+
+    /// Its size now; a program may have changed it.
+    pub fn size(&self) -> TerminalSize {
+        let size = self.with_master(|master| Ok(tcgetwinsize(master)?));
+        size.map_or_else(
+            |_| TerminalSize::default(),
+            |size| TerminalSize {
+                rows: size.ws_row,
+                cols: size.ws_col,
+            },
+        )
+    }
+
+    /// How it treats what is typed now. The modes of a new terminal are canonical, with echo.
+    pub fn modes(&self) -> Modes {
+        let modes = self.with_master(|master| Ok(tcgetattr(master)?.local_modes));
+        let modes = modes.unwrap_or(LocalModes::ICANON | LocalModes::ECHO);
+        Modes {
+            canonical: modes.contains(LocalModes::ICANON),
+            echo: modes.contains(LocalModes::ECHO),
+        }
+    }
+
+    /// What the program waits for, if it is blocked at a prompt now: a process of the foreground reads the terminal,
+    /// and everything that was written to it has been read. Where that cannot be seen (systems other than Linux),
+    /// `None`.
+    pub fn prompt(&self) -> Option<Prompt> {
+        crate::prompt::prompt(self)
+    }
+
+    /// The process group that signals of the terminal go to.
+    pub(crate) fn foreground(&self) -> Option<rustix::process::Pid> {
+        self.with_master(|master| Ok(tcgetpgrp(master)?)).ok()
+    }
+
+    /// Whether all of these, who sleep for a time, have not run since it was last settled.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn slept_through(&self, naps: &crate::linux::Runs) -> bool {
+        let known = self.naps.lock();
+        naps.iter().all(|nap| known.contains(nap))
+    }
+
+    /// Notes who sleeps for a time, now that it is settled.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn note_naps(&self, naps: crate::linux::Runs) {
+        *self.naps.lock() = naps;
+    }
+
+    /// What a terminal sends at the end of input.
+    pub(crate) fn end_of_input(&self) -> EndOfInput {
+        let attributes = self.with_master(|master| Ok(tcgetattr(master)?));
+        attributes.map_or(
+            EndOfInput {
+                byte: 4,
+                canonical: true,
+            },
+            |attributes| EndOfInput {
+                byte: attributes.special_codes[SpecialCodeIndex::VEOF],
+                canonical: attributes.local_modes.contains(LocalModes::ICANON),
+            },
+        )
+    }
+
+    /// Whether the program could read something now. Waits for the system to hand over what was just written, which is
+    /// a matter of microseconds. `None` once the program has exited.
+    pub(crate) fn has_input(&self) -> Option<bool> {
+        self.slave.lock().as_ref().map(readable)
+    }
+
+    /// Whether everything that the programs have written up to now can be read in the output.
+    pub(crate) fn all_read(&self) -> bool {
+        let _reading = self.reading.lock();
+        self.with_master(|master| Ok(readable(master)))
+            .is_ok_and(|more| !more)
+    }
+
+    /// Held from a read until what was read has been pushed.
+    pub(crate) fn reading(&self) -> MutexGuard<'_, ()> {
+        self.reading.lock()
+    }
+
+    /// Shows the tap what was read, and types its answer.
+    pub(crate) fn see(&self, bytes: &[u8]) {
+        if let Some(tap) = &self.tap {
+            let answer = tap.see(bytes);
+            if !answer.is_empty() {
+                // A program that asks and does not read has no use for answers.
+                let _ = self.input.write(&answer);
+            }
+        }
+    }
+
+    /// The program has exited; others may still use the terminal.
+    pub(crate) fn exited(&self) {
+        self.slave.lock().take();
+    }
+
+    /// Lets go of it. When the task that reads has done the same, the system tells the programs (`SIGHUP`).
+    pub(crate) fn hang_up(&self) {
+        self.exited();
+        self.master.lock().take();
+        self.input.abandon();
+    }
+
+    pub(crate) fn is_hung_up(&self) -> bool {
+        self.master.lock().is_none()
+    }
+
+    pub(crate) fn with_master<T>(
+        &self,
+        act: impl FnOnce(&OwnedFd) -> io::Result<T>,
+    ) -> io::Result<T> {
+        let master = self.master.lock();
+        let master = master.as_deref();
+        act(master.ok_or_else(|| io::Error::from_raw_os_error(libc::EIO))?)
+    }
+}
+
+impl std::fmt::Debug for Terminal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Terminal")
+            .field("size", &self.size())
+            .field("modes", &self.modes())
+            .finish_non_exhaustive()
+    }
+}
+
+/// How the end of input is typed.
+pub(crate) struct EndOfInput {
+    pub(crate) byte: u8,
+    /// It ends what was typed of a line, and only at the start of one it means the end.
+    pub(crate) canonical: bool,
+}
+
+/// A new terminal, with nobody on it.
+pub(crate) struct Opened {
+    pub(crate) master: Arc<OwnedFd>,
+    slave: OwnedFd,
+    pub(crate) path: CString,
+}
+
+/// Makes a terminal.
+pub(crate) fn open(size: TerminalSize) -> io::Result<Opened> {
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
+    #[cfg(target_os = "linux")]
+    let flags = flags | OpenptFlags::CLOEXEC;
+    let master = openpt(flags)?;
+    #[cfg(not(target_os = "linux"))]
+    rustix::io::fcntl_setfd(&master, rustix::io::FdFlags::CLOEXEC)?;
+    grantpt(&master)?;
+    unlockpt(&master)?;
+    let path = ptsname(&master, Vec::new())?;
+    let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let slave = rustix::fs::open(&path, flags, Mode::empty())?;
+    let mut attributes = tcgetattr(&slave)?;
+    attributes.input_modes |= InputModes::IUTF8;
+    tcsetattr(&slave, OptionalActions::Now, &attributes)?;
+    tcsetwinsize(&slave, size.winsize())?;
+    rustix::io::ioctl_fionbio(&master, true)?;
+    Ok(Opened {
+        master: Arc::new(master),
+        slave,
+        path,
+    })
+}
+
+fn readable(fd: impl AsFd) -> bool {
+    let mut polls = [PollFd::new(&fd, PollFlags::IN)];
+    let now = Timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    rustix::io::retry_on_intr(|| poll(&mut polls, Some(&now))).is_ok()
+        && polls[0].revents().contains(PollFlags::IN)
+}

@@ -1,0 +1,437 @@
+//! Knowing that a program waits for input: not later than it does, and never earlier.
+
+use std::time::{Duration, Instant};
+
+use windlass_process::{Command, Process, Prompt, TerminalSize};
+
+use crate::support::{eventually, launcher, shell, text};
+
+/// Long enough that a test which waits for all of it fails.
+const MAX: Duration = Duration::from_secs(30);
+
+async fn start(command: Command) -> Process {
+    let command = command
+        .grace(Duration::from_millis(100))
+        .terminal(TerminalSize::default());
+    launcher().start(command).await.unwrap()
+}
+
+async fn bash(script: &str) -> Process {
+    start(Command::new("bash").args(["-c", script])).await
+}
+
+async fn python(script: &str) -> Process {
+    start(Command::new("/usr/bin/python3").args(["-c", script])).await
+}
+
+fn prompt(process: &Process) -> Option<Prompt> {
+    process.terminal().unwrap().prompt()
+}
+
+/// It settles before the limit, at a prompt of this kind, having written what ends in this.
+#[track_caller]
+fn asks(process: &Process, kind: Prompt, end: &str) -> impl Future<Output = ()> {
+    let caller = std::panic::Location::caller();
+    async move {
+        let start = Instant::now();
+        process.settle(MAX).await;
+        assert!(start.elapsed() < MAX, "{caller}: {}", text(process));
+        assert_eq!(prompt(process), Some(kind), "{caller}");
+        assert!(
+            text(process).ends_with(end),
+            "{caller}: {:?}",
+            text(process)
+        );
+    }
+}
+
+/// It is not taken for settled, nor for being at a prompt.
+async fn does_not_ask(process: &Process, max: Duration) {
+    let start = Instant::now();
+    process.settle(max).await;
+    assert!(start.elapsed() >= max, "{}", text(process));
+    assert_eq!(prompt(process), None, "{}", text(process));
+}
+
+fn types(process: &Process, line: &str) {
+    process.write(line.as_bytes()).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn cat_answers_every_line() {
+    let process = start(Command::new("cat")).await;
+    asks(&process, Prompt::Input, "").await;
+    for number in 0..200 {
+        let line = format!("line {number}\n");
+        types(&process, &line);
+        asks(&process, Prompt::Input, &format!("{line}{line}")).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn part_of_a_line_is_taken_without_a_run_of_the_program() {
+    let process = start(Command::new("cat")).await;
+    asks(&process, Prompt::Input, "").await;
+    types(&process, "par");
+    asks(&process, Prompt::Input, "par").await;
+    types(&process, "t\n");
+    asks(&process, Prompt::Input, "part\npart\n").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_shell_is_at_its_prompt() {
+    let command = Command::new("bash").args(["--norc", "--noprofile", "-i"]);
+    let process = start(command.env("PS1", "ready> ")).await;
+    asks(&process, Prompt::Input, "ready> ").await;
+    types(&process, "echo $((6*7))\n");
+    asks(&process, Prompt::Input, "\n42\nready> ").await;
+    types(&process, "sleep 0.4; echo slept\n");
+    asks(&process, Prompt::Input, "\nslept\nready> ").await;
+    types(
+        &process,
+        "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo $i\n",
+    );
+    asks(&process, Prompt::Input, "\n100000\nready> ").await;
+    types(&process, "sleep 1000 & echo back\n");
+    asks(&process, Prompt::Input, "back\nready> ").await;
+    types(&process, "read -s -p 'Password: ' word\n");
+    asks(&process, Prompt::Secret, "Password: ").await;
+    types(&process, "hidden\n");
+    asks(&process, Prompt::Input, "ready> ").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn python_is_at_its_prompt() {
+    let process = start(Command::new("/usr/bin/python3").arg("-q")).await;
+    asks(&process, Prompt::Input, ">>> ").await;
+    types(&process, "import time, getpass\n");
+    asks(&process, Prompt::Input, ">>> ").await;
+    types(&process, "time.sleep(0.4); print('slept')\n");
+    asks(&process, Prompt::Input, "\nslept\n>>> ").await;
+    types(&process, "sum(range(10_000_000))\n");
+    asks(&process, Prompt::Input, "\n49999995000000\n>>> ").await;
+    types(&process, "getpass.getpass()\n");
+    asks(&process, Prompt::Secret, "Password: ").await;
+    types(&process, "hidden\n");
+    asks(&process, Prompt::Input, "\n'hidden'\n>>> ").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_editor_is_at_an_ordinary_prompt() {
+    if !std::path::Path::new("/usr/bin/vim").exists() {
+        eprintln!("skipped: there is no `vim` here");
+        return;
+    }
+    let process = start(Command::new("/usr/bin/vim").args(["-u", "NONE", "-i", "NONE"])).await;
+    asks(&process, Prompt::Input, "").await;
+    let modes = process.terminal().unwrap().modes();
+    assert!(!modes.canonical && !modes.echo, "{modes:?}");
+    types(&process, "ihello\x1b");
+    asks(&process, Prompt::Input, "").await;
+    types(&process, ":q!\r");
+    assert!(process.wait().await.success());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_pager_reads_the_terminal_by_another_descriptor() {
+    if !std::path::Path::new("/usr/bin/less").exists() {
+        eprintln!("skipped: there is no `less` here");
+        return;
+    }
+    let process = start(shell("seq 100000 | less")).await;
+    asks(&process, Prompt::Input, "").await;
+    assert!(process.output().written() > 0);
+    types(&process, "q");
+    process.wait().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_that_says_done_and_sleeps_does_not_ask() {
+    let process = bash("printf 'Done: '; sleep 1000").await;
+    eventually("it has written", || process.output().written() > 0);
+    does_not_ask(&process, Duration::from_millis(300)).await;
+    let process =
+        python("import sys,time; sys.stdout.write('Name: '); sys.stdout.flush(); time.sleep(1000)")
+            .await;
+    eventually("it has written", || process.output().written() > 0);
+    does_not_ask(&process, Duration::from_millis(300)).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_that_computes_does_not_ask() {
+    let process = bash("printf 'Name: '; while :; do :; done").await;
+    eventually("it has written", || process.output().written() > 0);
+    does_not_ask(&process, Duration::from_millis(300)).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_that_has_not_read_what_was_typed_does_not_ask() {
+    let process = bash("read one; sleep 0.4; read two; echo $one $two; read three").await;
+    asks(&process, Prompt::Input, "").await;
+    types(&process, "a\nb\n");
+    asks(&process, Prompt::Input, "a b\n").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sleeping_before_the_answer_is_waited_for() {
+    let script = "while read -p '? ' line; do sleep 0.4; echo got $line; done";
+    let process = bash(script).await;
+    asks(&process, Prompt::Input, "? ").await;
+    types(&process, "it\n");
+    asks(&process, Prompt::Input, "got it\n? ").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn computing_before_the_answer_is_waited_for() {
+    let script = "import time
+while True:
+    line = input('? ')
+    end = time.monotonic() + 0.4
+    while time.monotonic() < end: pass
+    print('got', line)";
+    let process = python(script).await;
+    asks(&process, Prompt::Input, "? ").await;
+    types(&process, "it\n");
+    asks(&process, Prompt::Input, "got it\n? ").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_pipeline_answers_when_its_last_has() {
+    let process = bash("cat | cat").await;
+    asks(&process, Prompt::Input, "").await;
+    for number in 0..100 {
+        let line = format!("line {number}\n");
+        types(&process, &line);
+        asks(&process, Prompt::Input, &format!("{line}{line}")).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_order_of_a_pipeline_does_not_matter() {
+    let folder = tempfile::tempdir().unwrap();
+    // Those that answer are older than the one that reads the terminal, and so are looked at before it.
+    let script = format!(
+        "cd '{}'; mkfifo a b c; cat <c & cat <b >c & cat <a >b & exec cat </dev/tty >a",
+        folder.path().display()
+    );
+    let process = bash(&script).await;
+    asks(&process, Prompt::Input, "").await;
+    for number in 0..300 {
+        let line = format!("line {number}\n");
+        types(&process, &line);
+        asks(&process, Prompt::Input, &format!("{line}{line}")).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_pipeline_that_sleeps_or_computes_is_waited_for() {
+    let process = bash("cat | while read line; do sleep 0.4; echo got $line; done").await;
+    asks(&process, Prompt::Input, "").await;
+    types(&process, "it\n");
+    asks(&process, Prompt::Input, "it\ngot it\n").await;
+    let script =
+        "cat | while read n; do i=0; while [ $i -lt $n ]; do i=$((i+1)); done; echo did $n; done";
+    let process = bash(script).await;
+    asks(&process, Prompt::Input, "").await;
+    types(&process, "100000\n");
+    asks(&process, Prompt::Input, "did 100000\n").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn waiting_for_several_descriptors_is_seen() {
+    let script = "import select, sys, os
+waits = [lambda: select.select([0], [], []),
+    lambda: select.select([0], [], [], 1000),
+    lambda: select.poll().poll() if False else polled()]
+def polled():
+    it = select.poll(); it.register(0, select.POLLIN); it.poll()
+def epolled():
+    it = select.epoll(); it.register(0, select.EPOLLIN); it.poll()
+for wait in waits + [epolled]:
+    wait(); print('got', os.read(0, 100).decode().strip())
+input()";
+    let process = python(script).await;
+    asks(&process, Prompt::Input, "").await;
+    for line in ["one", "two", "three", "four"] {
+        types(&process, &format!("{line}\n"));
+        asks(&process, Prompt::Input, &format!("got {line}\n")).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn waiting_for_none_or_for_other_descriptors_does_not_ask() {
+    for wait in [
+        "select.select([], [], [], 1000)",
+        "select.poll().poll(1000000)",
+        "select.select([os.pipe()[0]], [], [])",
+        "os.read(os.pipe()[0], 1)",
+        "threading.Event().wait()",
+    ] {
+        let script = format!(
+            "import os, select, threading\nprint('? ', end='', flush=True)\nkeep = os.pipe()\n{wait}"
+        );
+        let process = python(&script).await;
+        eventually("it has written", || process.output().written() > 0);
+        does_not_ask(&process, Duration::from_millis(100)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn waiting_for_the_terminal_and_for_others_takes_quiet() {
+    // Something between us and the program that answers, as `ssh` and `script` are.
+    let script = "import os, select, threading, time
+read, write = os.pipe()
+def answer(line):
+    for part in range(20): time.sleep(0.002); os.write(write, b'%d ' % part)
+    os.write(write, b'got ' + line)
+while True:
+    for fd in select.select([0, read], [], [])[0]:
+        data = os.read(fd, 100)
+        if fd == 0: threading.Thread(target=answer, args=[data]).start()
+        else: os.write(1, data)";
+    let process = python(script).await;
+    asks(&process, Prompt::Input, "").await;
+    types(&process, "it\n");
+    asks(&process, Prompt::Input, "got it\n").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thread_that_sleeps_before_it_answers_is_waited_for() {
+    let script = "import queue, threading, time
+lines = queue.Queue()
+def work():
+    while True:
+        line = lines.get(); time.sleep(0.4); print('got', line, flush=True)
+threading.Thread(target=work, daemon=True).start()
+while True: lines.put(input())";
+    let process = python(script).await;
+    asks(&process, Prompt::Input, "").await;
+    types(&process, "it\n");
+    asks(&process, Prompt::Input, "it\ngot it\n").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_that_sleeps_through_is_not_waited_for_again() {
+    let process = bash("sleep 1000 & cat").await;
+    let start = Instant::now();
+    process.settle(Duration::from_millis(300)).await;
+    assert!(start.elapsed() >= Duration::from_millis(300));
+    assert_eq!(prompt(&process), Some(Prompt::Input), "`cat` reads");
+    for line in ["one\n", "two\n"] {
+        types(&process, line);
+        asks(&process, Prompt::Input, &format!("{line}{line}")).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn secrets_are_told_apart() {
+    for script in [
+        "read -s -p 'Password: ' word; echo; echo ${#word}; read",
+        "stty -echo; printf 'Password: '; read word; stty echo; echo; echo ${#word}; read",
+        "/usr/bin/python3 -c 'import getpass; print(len(getpass.getpass()))'; read",
+        "echo | /usr/bin/python3 -c 'import getpass; print(len(getpass.getpass()))'; read",
+    ] {
+        let process = bash(script).await;
+        asks(&process, Prompt::Secret, "Password: ").await;
+        types(&process, "hidden\n");
+        asks(&process, Prompt::Input, "\n6\n").await;
+        assert!(!text(&process).contains("hidden"), "{script}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_prompt_that_comes_later_is_known_when_it_comes() {
+    let process = bash("sleep 0.6; read -s -p 'Password: ' word").await;
+    process.settle(Duration::from_millis(50)).await;
+    assert_eq!(prompt(&process), None);
+    asks(&process, Prompt::Secret, "Password: ").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_prompt_can_be_waited_for() {
+    let script = "read -p '? ' line; sleep 0.3; read -s -p 'Password: ' word; read -p '?? '";
+    let process = bash(script).await;
+    let any = |_| true;
+    let secret = |prompt| prompt == Prompt::Secret;
+    assert_eq!(process.prompted(any).await, Some(Prompt::Input));
+    assert!(text(&process).ends_with("? "));
+    types(&process, "it\n");
+    assert_eq!(process.prompted(secret).await, Some(Prompt::Secret));
+    assert!(text(&process).ends_with("Password: "));
+    types(&process, "hidden\n");
+    assert_eq!(process.prompted(any).await, Some(Prompt::Input));
+    assert!(text(&process).ends_with("?? "));
+    let (none, ()) = tokio::join!(process.prompted(secret), async { types(&process, "\n") });
+    assert_eq!(none, None, "it has exited");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_has_exited_asks_nothing() {
+    let process = bash("echo bye").await;
+    process.settle(MAX).await;
+    process.wait().await;
+    assert_eq!(prompt(&process), None);
+    assert_eq!(text(&process), "bye\n");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_costs_no_fixed_delay() {
+    let process = start(Command::new("cat")).await;
+    asks(&process, Prompt::Input, "").await;
+    let mut times: Vec<Duration> = Vec::new();
+    for _ in 0..101 {
+        let start = Instant::now();
+        types(&process, "x\n");
+        process.settle(MAX).await;
+        times.push(start.elapsed());
+    }
+    times.sort();
+    // Generous, for a busy machine: what is ruled out is a wait of the kind that pipes need.
+    assert!(times[50] < Duration::from_millis(15), "{:?}", times[50]);
+}
+
+/// What a program does that runs as somebody else cannot be seen, but its terminal can. A test of root's is such a case
+/// the other way round, so that another user is needed.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the runtime itself is nobody's program"
+)]
+#[test]
+fn a_password_is_asked_for_by_one_whom_we_cannot_see() {
+    let has = |path: &str| std::path::Path::new(path).exists();
+    if !rustix::process::geteuid().is_root() || !has("/usr/bin/su") || !has("/usr/bin/setpriv") {
+        eprintln!("skipped: needs root, `su` and `setpriv`");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let everybody = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(folder.path(), everybody).unwrap();
+    let copy = folder.path().join("it");
+    std::fs::copy(std::env::current_exe().unwrap(), &copy).unwrap();
+    let output = std::process::Command::new("/usr/bin/setpriv")
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+        .arg(&copy)
+        .args(["--exact", "prompt::su_asks", "--ignored", "--nocapture"])
+        .current_dir("/")
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && told.contains("1 passed"),
+        "{told}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+#[ignore = "needs to be run by somebody who is not root"]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn su_asks() {
+    let process = start(Command::new("/usr/bin/su")).await;
+    let syscall = format!("/proc/{}/syscall", process.pid());
+    assert!(std::fs::read(syscall).is_err(), "it cannot be seen");
+    asks(&process, Prompt::Secret, "Password: ").await;
+    // One who is seen is seen, as root or not.
+    let process = start(Command::new("cat")).await;
+    types(&process, "it\n");
+    asks(&process, Prompt::Input, "it\nit\n").await;
+}
