@@ -1,8 +1,8 @@
-//! How a program's exit is told.
+//! How a program's exit is told, and what is left to say of it.
 
-use windlass_process::{Exit, Output, StartError, Stream};
+use windlass_process::{Cursor, Exit, Output, StartError, Stream};
 use windlass_protocol::ToolError;
-use windlass_runtime::{Ending, Exit as BadExit};
+use windlass_runtime::{Ending, Exit as BadExit, Receipt};
 
 /// The ending of a program that speaks plain text. A bad one is explained by
 /// the last line of `stream`.
@@ -70,4 +70,29 @@ fn signal_name(signal: i32) -> String {
             || format!("signal {signal}"),
             |(_, name)| (*name).to_owned(),
         )
+}
+
+/// What an abort has ended, in words.
+pub(crate) fn to_receipt(receipt: windlass_process::Receipt) -> Receipt {
+    Receipt {
+        ended: receipt.ended,
+        survivors: receipt
+            .survivors
+            .into_iter()
+            .map(|survivor| format!("process {} ({})", survivor.pid, survivor.name))
+            .collect(),
+    }
+}
+
+/// The end of an output, at most `limit` bytes and whole lines where there
+/// are any.
+pub(crate) fn tail(output: &Output, limit: usize) -> String {
+    let end = output.position();
+    let from = end.saturating_sub(limit as u64);
+    let mut cursor = Cursor::at(from);
+    let text = output.read(&mut cursor, limit.max(256)).text;
+    match text.split_once('\n') {
+        Some((_, rest)) if from > 0 && !rest.is_empty() => rest.to_owned(),
+        _ => text,
+    }
 }

@@ -8,18 +8,23 @@
 mod commands;
 mod ending;
 mod function;
+mod git;
+mod keys;
 mod local;
+mod recording;
 mod shell;
 mod state;
 mod template;
+mod terminal;
 mod text;
 mod typing;
 
 pub use commands::simple_commands;
 pub use function::{Function, FunctionCall};
+pub use git::Git;
 pub use local::{LocalCommand, LocalTool};
 pub use shell::Shell;
 pub use template::TemplateError;
 
 /// What starts programs, for those who set executors up.
-pub use windlass_process::{Launcher, LauncherOptions, init};
+pub use windlass_process::{Launcher, LauncherOptions, TerminalSize, init};

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use windlass_process::{Command, Launcher};
+use windlass_process::{Command, Launcher, TerminalSize};
 use windlass_protocol::{Action, Arguments, Context, HandleAction, IoMode, Tool, ToolError};
 use windlass_runtime::{Executor, Job, Reporter, Start, Subject, ToolDefinition};
 
 use crate::state::{StateJob, StatePlan};
 use crate::template::{Quoting, Renderer, TemplateError};
+use crate::terminal::{TerminalJob, TerminalPlan};
 use crate::text::{TextJob, TextPlan};
 
 /// How a configured program is called. Every part may be a template.
@@ -50,6 +51,10 @@ pub struct LocalTool {
     pub workspace_id: Option<String>,
     /// How large its log may grow.
     pub log_limit: u64,
+    /// How large its terminal is, where it has one.
+    pub size: TerminalSize,
+    /// Its terminal is recorded.
+    pub record: bool,
 }
 
 #[async_trait]
@@ -75,6 +80,8 @@ impl Executor for LocalTool {
                     grace,
                     takes_input,
                     speaks_protocol: true,
+                    size: self.size,
+                    record: self.record,
                 };
                 Ok(TextJob::start(plan, reporter).await?)
             }
@@ -88,10 +95,18 @@ impl Executor for LocalTool {
                 };
                 Ok(StateJob::start(plan, reporter).await?)
             }
-            IoMode::Terminal => Err(ToolError::new(
-                "this tool is set to `io = \"terminal\"`, which this build cannot run yet; \
-                 use \"text\"",
-            )),
+            IoMode::Terminal => {
+                let plan = TerminalPlan {
+                    launcher,
+                    command: self.command(&start, &Arguments::new())?,
+                    size: self.size,
+                    log: start.log,
+                    log_limit,
+                    grace,
+                    record: self.record,
+                };
+                Ok(TerminalJob::start(plan, reporter).await?)
+            }
         }
     }
 

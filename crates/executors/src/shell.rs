@@ -7,11 +7,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use windlass_process::{Command, Launcher, OutputOptions};
+use windlass_process::{Command, Launcher, OutputOptions, TerminalSize};
 use windlass_protocol::{ActionSet, Arguments, Parameters, ToolError, ToolShape};
 use windlass_runtime::{Executor, Job, Reporter, Start, Subject, ToolDefinition};
 
 use crate::commands::{is_simple, remembered, simple_commands};
+use crate::terminal::{TerminalJob, TerminalPlan};
 use crate::text::{TextJob, TextPlan};
 
 /// Runs command lines.
@@ -19,6 +20,8 @@ pub struct Shell {
     launcher: Launcher,
     program: PathBuf,
     log_limit: u64,
+    size: TerminalSize,
+    record: bool,
 }
 
 /// What `shell` takes.
@@ -28,6 +31,10 @@ struct ShellArgs {
     cwd: Option<PathBuf>,
     #[serde(default)]
     env: Arguments,
+    #[serde(default)]
+    terminal: bool,
+    rows: Option<u16>,
+    cols: Option<u16>,
 }
 
 impl Shell {
@@ -43,12 +50,21 @@ impl Shell {
             launcher,
             program: shell.unwrap_or_else(|| "/bin/sh".into()),
             log_limit: OutputOptions::default().log_limit,
+            size: TerminalSize::default(),
+            record: false,
         }
     }
 
     /// How large its logs may grow.
     pub fn log_limit(mut self, bytes: u64) -> Self {
         self.log_limit = bytes;
+        self
+    }
+
+    /// How large its terminals are, and whether they are recorded.
+    pub fn terminal(mut self, size: TerminalSize, record: bool) -> Self {
+        self.size = size;
+        self.record = record;
         self
     }
 
@@ -64,6 +80,18 @@ impl Shell {
             (
                 "timeout_secs",
                 json!({"type": "number", "description": "One-shot only; 600 by default"}),
+            ),
+            (
+                "terminal",
+                json!({"type": "boolean", "description": "For interactive programs"}),
+            ),
+            (
+                "rows",
+                json!({"type": "integer", "minimum": 1, "maximum": 500}),
+            ),
+            (
+                "cols",
+                json!({"type": "integer", "minimum": 2, "maximum": 1000}),
             ),
         ];
         ToolDefinition {
@@ -109,6 +137,21 @@ impl Executor for Shell {
         let args: ShellArgs = serde_json::from_value(Value::Object(start.args))
             .map_err(|error| ToolError::new(error.to_string()))?;
         let command = self.command(&start.root, &args);
+        if args.terminal {
+            let plan = TerminalPlan {
+                launcher: self.launcher.clone(),
+                command,
+                size: TerminalSize {
+                    rows: args.rows.unwrap_or(self.size.rows),
+                    cols: args.cols.unwrap_or(self.size.cols),
+                },
+                log: start.log,
+                log_limit: self.log_limit,
+                grace: start.tool.limits.grace,
+                record: self.record,
+            };
+            return Ok(TerminalJob::start(plan, reporter).await?);
+        }
         let plan = TextPlan {
             launcher: self.launcher.clone(),
             command: Box::new(move |_| Ok(command.clone())),
@@ -118,6 +161,8 @@ impl Executor for Shell {
             grace: start.tool.limits.grace,
             takes_input: start.handle.is_some(),
             speaks_protocol: false,
+            size: self.size,
+            record: self.record,
         };
         Ok(TextJob::start(plan, reporter).await?)
     }

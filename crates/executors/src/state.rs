@@ -22,7 +22,7 @@ use windlass_protocol::{Question, StateInput, ToolError, ToolState, Typing, View
 use windlass_runtime::{Ending, Job, Reading, Receipt, Reporter, Since, ToolEvent};
 
 use crate::ending;
-use crate::text::to_receipt;
+use crate::ending::{tail, to_receipt};
 
 /// The longest line that is read as a state.
 const LONGEST_LINE: usize = 1 << 20;
@@ -240,12 +240,12 @@ impl Job for StateJob {
             text,
             omitted_bytes: excerpt.omitted_bytes,
             log: excerpt.log,
-            awaiting_input: false,
+            ..Reading::default()
         }
     }
 
     fn preview(&self, limit: usize) -> String {
-        crate::text::tail(&self.contents, limit)
+        tail(&self.contents, limit)
     }
 
     fn last_output(&self) -> Instant {

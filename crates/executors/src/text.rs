@@ -16,13 +16,17 @@ use regex::Regex;
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
-use windlass_process::{Command, Cursor, Launcher, Output, OutputOptions, Process, Stdin, Stream};
+use windlass_process::{
+    Command, Cursor, Launcher, OutputOptions, Process, Stdin, Stream, TerminalSize,
+};
 use windlass_protocol::{
     Arguments, ExecAnswer, IoMode, Question, ToolAnswer, ToolError, ToolState, Typing, View,
 };
 use windlass_runtime::{Ending, Job, Reading, Receipt, Reporter, Since, ToolEvent};
 
-use crate::{ending, typing};
+use crate::ending::{self, tail, to_receipt};
+use crate::terminal::{TerminalJob, TerminalPlan};
+use crate::typing;
 
 /// What to run, and how to run it again with answers.
 pub(crate) struct TextPlan {
@@ -39,6 +43,10 @@ pub(crate) struct TextPlan {
     /// Stdout as a whole may be protocol. Otherwise stderr goes into the same
     /// pipe, and the order of both is exact.
     pub(crate) speaks_protocol: bool,
+    /// How large the terminal of an `exec` answer is, where it has one.
+    pub(crate) size: TerminalSize,
+    /// Such a terminal is recorded.
+    pub(crate) record: bool,
 }
 
 /// Gives the command that a call with these answers runs.
@@ -69,6 +77,8 @@ struct Run {
     answers: Arguments,
     number: u32,
     aborted: bool,
+    /// The program on a terminal that has taken over.
+    terminal: Option<Arc<TerminalJob>>,
 }
 
 /// Where a job stands, for those who wait for it.
@@ -78,6 +88,8 @@ enum Phase {
     Running(u32),
     /// The program has exited with a question.
     Asked,
+    /// The program has exited, and one on a terminal has taken over.
+    HandedOver,
     /// The end has been reported.
     Ended,
 }
@@ -110,6 +122,7 @@ impl TextJob {
                 answers: Arguments::new(),
                 number: 1,
                 aborted: false,
+                terminal: None,
             }),
             phase: watch::Sender::new(Phase::Running(1)),
             reporter: reporter.clone(),
@@ -130,13 +143,7 @@ impl TextJob {
             // Dropping the process ends it.
             return Err(ToolError::new("aborted"));
         }
-        let rest = {
-            let Run {
-                process, cursor, ..
-            } = &mut *run;
-            process.output().read(cursor, usize::MAX).text
-        };
-        run.carried.push_str(&rest);
+        run.carry();
         // This may be the old follower's own doing; it has nothing left to do.
         run.follower = Some(follow(
             self.me.clone(),
@@ -154,8 +161,37 @@ impl TextJob {
         Ok(())
     }
 
+    /// Starts a program on a terminal in the place of the one that has
+    /// exited. From then on everything goes to it.
+    async fn hand_over(&self, command: Command) -> Result<(), ToolError> {
+        let number = self.run.lock().number + 1;
+        let plan = TerminalPlan {
+            launcher: self.plan.launcher.clone(),
+            command,
+            size: self.plan.size,
+            log: self.plan.log_of(number),
+            log_limit: self.plan.log_limit,
+            grace: self.plan.grace,
+            record: self.plan.record,
+        };
+        let terminal = TerminalJob::start(plan, self.reporter.clone()).await?;
+        let mut run = self.run.lock();
+        if run.aborted {
+            // Dropping the job ends its program.
+            return Err(ToolError::new("aborted"));
+        }
+        run.carry();
+        run.terminal = Some(terminal);
+        self.phase.send_replace(Phase::HandedOver);
+        Ok(())
+    }
+
     fn process(&self) -> Process {
         self.run.lock().process.clone()
+    }
+
+    fn terminal(&self) -> Option<Arc<TerminalJob>> {
+        self.run.lock().terminal.clone()
     }
 
     fn report_end(&self, ending: Ending) {
@@ -164,19 +200,31 @@ impl TextJob {
     }
 }
 
+impl Run {
+    /// Keeps what was not read for the run that follows.
+    fn carry(&mut self) {
+        let rest = self.process.output().read(&mut self.cursor, usize::MAX);
+        self.carried.push_str(&rest.text);
+    }
+}
+
 impl TextPlan {
+    /// Each run has a log of its own.
+    fn log_of(&self, number: u32) -> Option<PathBuf> {
+        self.log.as_ref().map(|log| match number {
+            1 => log.clone(),
+            _ => log.with_extension(format!("{number}.log")),
+        })
+    }
+
     async fn launch(
         &self,
         command: Command,
         merged: bool,
         number: u32,
     ) -> Result<Process, ToolError> {
-        let log = self.log.as_ref().map(|log| match number {
-            1 => log.clone(),
-            _ => log.with_extension(format!("{number}.log")),
-        });
         let mut command = command.grace(self.grace).output(OutputOptions {
-            log,
+            log: self.log_of(number),
             log_limit: self.log_limit,
             hold_object: !merged,
             ..OutputOptions::default()
@@ -297,13 +345,6 @@ impl TextJob {
 
     /// Runs the program that the tool answered with, as the tool.
     async fn exec(&self, exec: ExecAnswer) {
-        if exec.io != IoMode::Text {
-            self.report_end(Ending::failed(format!(
-                "the tool wants `{}` on a terminal or with states, and `exec` can run programs with `io` \"text\"",
-                exec.program
-            )));
-            return;
-        }
         let mut command = Command::new(&exec.program).args(&exec.args).cwd(
             exec.cwd
                 .as_ref()
@@ -312,7 +353,15 @@ impl TextJob {
         for (name, value) in &exec.env {
             command = command.env(name, value);
         }
-        if let Err(error) = self.run_again(command, true).await {
+        let started = match exec.io {
+            IoMode::Text => self.run_again(command, true).await,
+            IoMode::Terminal => self.hand_over(command).await,
+            IoMode::State => Err(ToolError::new(format!(
+                "the tool wants `{}` run with states; `exec` runs programs with `io` \"text\" or \"terminal\"",
+                exec.program
+            ))),
+        };
+        if let Err(error) = started {
             self.report_end(Ending::with(Err(error)));
         }
     }
@@ -324,6 +373,12 @@ impl TextJob {
 impl Job for TextJob {
     fn read(&self, view: View, limit: usize) -> Reading {
         let mut run = self.run.lock();
+        if let Some(terminal) = run.terminal.clone() {
+            let carried = std::mem::take(&mut run.carried);
+            let mut reading = terminal.read(view, limit);
+            reading.text.insert_str(0, &carried);
+            return reading;
+        }
         let excerpt = {
             let Run {
                 process, cursor, ..
@@ -343,15 +398,21 @@ impl Job for TextJob {
             text,
             omitted_bytes: excerpt.omitted_bytes,
             log: excerpt.log,
-            awaiting_input: false,
+            ..Reading::default()
         }
     }
 
     fn preview(&self, limit: usize) -> String {
+        if let Some(terminal) = self.terminal() {
+            return terminal.preview(limit);
+        }
         tail(self.process().output(), limit)
     }
 
     fn last_output(&self) -> Instant {
+        if let Some(terminal) = self.terminal() {
+            return terminal.last_output();
+        }
         let run = self.run.lock();
         run.process
             .output()
@@ -360,6 +421,9 @@ impl Job for TextJob {
     }
 
     fn find(&self, pattern: Regex, since: Since) -> BoxFuture<'static, Option<String>> {
+        if let Some(terminal) = self.terminal() {
+            return terminal.find(pattern, since);
+        }
         let run = self.run.lock();
         let output = run.process.output();
         let from = match since {
@@ -370,6 +434,9 @@ impl Job for TextJob {
     }
 
     async fn apply(&self, typing: Typing) -> Result<(), String> {
+        if let Some(terminal) = self.terminal() {
+            return terminal.apply(typing).await;
+        }
         let mut run = self.run.lock();
         let position = run.process.output().position();
         typing::type_in(&run.process, &typing)?;
@@ -378,6 +445,9 @@ impl Job for TextJob {
     }
 
     async fn answer(&self, question: &Question, answer: Value) -> Result<(), String> {
+        if let Some(terminal) = self.terminal() {
+            return terminal.answer(question, answer).await;
+        }
         let answers = {
             let mut run = self.run.lock();
             run.answers.insert(question.id.clone(), answer);
@@ -397,11 +467,14 @@ impl Job for TextJob {
         let deadline = tokio::time::Instant::now() + limit;
         let mut phase = self.phase.subscribe();
         loop {
-            let (process, number) = {
+            let (process, number, terminal) = {
                 let run = self.run.lock();
-                (run.process.clone(), run.number)
+                (run.process.clone(), run.number, run.terminal.clone())
             };
             let left = deadline.saturating_duration_since(tokio::time::Instant::now());
+            if let Some(terminal) = terminal {
+                return terminal.settle(left).await;
+            }
             process.settle(left).await;
             if process.exit().is_none() {
                 return;
@@ -409,18 +482,27 @@ impl Job for TextJob {
             // What the exit means is about to be told.
             let told = phase.wait_for(|phase| *phase != Phase::Running(number));
             match tokio::time::timeout_at(deadline, told).await {
-                Ok(Ok(phase)) if matches!(*phase, Phase::Running(_)) => {}
+                Ok(Ok(phase)) if matches!(*phase, Phase::Running(_) | Phase::HandedOver) => {}
                 _ => return,
             }
         }
     }
 
     async fn abort(&self, grace: Duration) -> Receipt {
-        let process = {
+        let (process, terminal) = {
             let mut run = self.run.lock();
             run.aborted = true;
-            run.process.clone()
+            (run.process.clone(), run.terminal.clone())
         };
+        if let Some(terminal) = terminal {
+            let receipt = terminal.abort(grace).await;
+            // The program that has exited may have left some too.
+            let left = to_receipt(process.end(grace).await);
+            return Receipt {
+                ended: receipt.ended + left.ended,
+                survivors: [receipt.survivors, left.survivors].concat(),
+            };
+        }
         let receipt = process.end(grace).await;
         let mut phase = self.phase.subscribe();
         // After a question there is no program left to report an end.
@@ -428,29 +510,5 @@ impl Job for TextJob {
             .wait_for(|phase| matches!(phase, Phase::Asked | Phase::Ended))
             .await;
         to_receipt(receipt)
-    }
-}
-
-pub(crate) fn to_receipt(receipt: windlass_process::Receipt) -> Receipt {
-    Receipt {
-        ended: receipt.ended,
-        survivors: receipt
-            .survivors
-            .into_iter()
-            .map(|survivor| format!("process {} ({})", survivor.pid, survivor.name))
-            .collect(),
-    }
-}
-
-/// The end of an output, at most `limit` bytes and whole lines where there
-/// are any.
-pub(crate) fn tail(output: &Output, limit: usize) -> String {
-    let end = output.position();
-    let from = end.saturating_sub(limit as u64);
-    let mut cursor = Cursor::at(from);
-    let text = output.read(&mut cursor, limit.max(256)).text;
-    match text.split_once('\n') {
-        Some((_, rest)) if from > 0 && !rest.is_empty() => rest.to_owned(),
-        _ => text,
     }
 }

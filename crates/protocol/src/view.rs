@@ -45,6 +45,10 @@ pub struct HandleView {
     /// The program is blocked at a prompt.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub awaiting_input: bool,
+    /// Where the cursor is, as row and column from 1 on, while the program has
+    /// the whole screen to itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<(u16, u16)>,
 }
 
 impl HandleView {
@@ -63,6 +67,7 @@ impl HandleView {
             omitted_bytes: None,
             log: None,
             awaiting_input: false,
+            cursor: None,
         }
     }
 }

@@ -25,6 +25,13 @@ pub(crate) fn retyped(enter: bool, mut args: Arguments) -> Typing {
     }
 }
 
+/// What is typed is a secret, and is not kept.
+pub(crate) fn conceal(arguments: &mut Arguments) {
+    if let Some(input) = arguments.get_mut("input") {
+        *input = Value::String("(secret)".to_owned());
+    }
+}
+
 /// Strict schemas send null for what is left out.
 pub(crate) fn without_nulls(arguments: Arguments) -> Arguments {
     fn strip(value: Value) -> Value {

@@ -19,7 +19,7 @@ use windlass_protocol::{
     Question, ReplyContent, ToolCall, ToolCommand, Typing, View,
 };
 
-use crate::arguments::{retyped, typed};
+use crate::arguments::{conceal, retyped, typed};
 use crate::builtin::{BuiltinContext, BuiltinTool};
 use crate::catalogue::{RegisteredTool, Runs};
 use crate::event::{Ending, Status};
@@ -134,7 +134,7 @@ impl Run<'_> {
         planned
             .into_iter()
             .map(|mut call| {
-                self.tell_called(&call);
+                self.tell_called(&mut call);
                 let record = call.record.take();
                 self.reply(&call.id, record.as_deref(), Err(refusal.clone()))
             })
@@ -164,7 +164,7 @@ impl Run<'_> {
     }
 
     async fn one(&self, mut call: Planned) -> CallReply {
-        self.tell_called(&call);
+        self.tell_called(&mut call);
         let record = call.record.take();
         let id = Arc::clone(&call.id);
         let answer = match call.work {
@@ -358,6 +358,7 @@ impl Run<'_> {
                         "handle `{id}` waits for an answer; give it as `input`"
                     )));
                 };
+                self.may_answer(&question, tool, id)?;
                 handle.answer(&question, answer).await?;
             }
             Status::Pending | Status::Running { .. } => {
@@ -369,6 +370,32 @@ impl Run<'_> {
         }
         self.settle(&handle).await;
         Ok(self.show(&handle, id, View::New))
+    }
+
+    /// A secret goes from the person to the program, unless the person drives
+    /// or has said that the assistant may know it.
+    fn may_answer(
+        &self,
+        question: &Question,
+        tool: &RegisteredTool,
+        id: &HandleId,
+    ) -> Result<(), Refusal> {
+        let options = &self.session.inner.options;
+        if !question.secret || options.trusted || tool.definition.secrets_to_assistant {
+            return Ok(());
+        }
+        let text = &question.text;
+        Err(Refusal::Input(if options.person.is_some() {
+            format!(
+                "handle `{id}` asks for a secret (\"{text}\"), which only the user can give; await it"
+            )
+        } else {
+            format!(
+                "handle `{id}` asks for a secret (\"{text}\") and nobody can be asked; \
+                 set `secrets = \"assistant\"` for `{}` to give it yourself, or abort it",
+                tool.definition.name
+            )
+        }))
     }
 
     /// Ends a tool and everything it started.
@@ -465,7 +492,7 @@ impl Run<'_> {
         Answer::handle(show::show(&self.session.inner, handle, id, view))
     }
 
-    fn tell_called(&self, call: &Planned) {
+    fn tell_called(&self, call: &mut Planned) {
         let (action, handle) = match &call.work {
             Ok(Work::Handle { command, .. }) => {
                 (Some(command.action()), Some(command.id().clone()))
@@ -473,7 +500,12 @@ impl Run<'_> {
             _ => (None, None),
         };
         let inner = &self.session.inner;
-        if let (Some(recorder), Some(record)) = (&inner.options.recorder, &call.record) {
+        if let (Some(recorder), Some(record)) = (&inner.options.recorder, &mut call.record) {
+            if let Ok(Work::Handle { command, .. }) = &call.work
+                && inner.wants_secret(command.id())
+            {
+                conceal(&mut record.arguments);
+            }
             recorder.called(record);
         }
         inner.tell(SessionEvent::Called {

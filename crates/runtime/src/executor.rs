@@ -98,6 +98,12 @@ pub trait Job: Send + Sync + 'static {
     /// has ended without one.
     fn find(&self, pattern: Regex, since: Since) -> BoxFuture<'static, Option<String>>;
 
+    /// Resolves when the tool is blocked at a prompt for input. By default
+    /// that is never known.
+    fn at_prompt(&self) -> BoxFuture<'static, ()> {
+        Box::pin(std::future::pending())
+    }
+
     /// Sends input to the running tool. The error says what would work.
     async fn apply(&self, typing: Typing) -> Result<(), String>;
 
@@ -125,6 +131,9 @@ pub struct Reading {
     pub log: Option<PathBuf>,
     /// The tool is blocked at a prompt.
     pub awaiting_input: bool,
+    /// Where its cursor is, as row and column from 1 on, while it has a whole
+    /// screen to itself.
+    pub cursor: Option<(u16, u16)>,
 }
 
 /// From where [`Job::find`] looks.

@@ -179,7 +179,14 @@ impl Handle {
         question: &Question,
         answer: Value,
     ) -> Result<(), Refusal> {
-        let answer = question.check(answer)?;
+        let answer = question.check(answer).map_err(|error| {
+            if question.secret {
+                // The error would tell what was given.
+                Refusal::Input(format!("question `{}` wants a string", question.id))
+            } else {
+                error.into()
+            }
+        })?;
         {
             let mut intake = self.intake.lock();
             if !self.status.borrow().asks(question) {

@@ -205,6 +205,13 @@ impl SessionInner {
         })
     }
 
+    /// The handle waits for a secret.
+    pub(crate) fn wants_secret(&self, id: &HandleId) -> bool {
+        let handle = self.registry.lock().get(id.as_str());
+        let status = handle.map(|handle| handle.status());
+        matches!(status, Some(Status::Waiting { question, .. }) if question.secret)
+    }
+
     /// Queues the notice that a handle's new status calls for, and keeps hold
     /// of what it left running. Called before the status can be seen, so that
     /// whoever sees it and closes the session ends that too.

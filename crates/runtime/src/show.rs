@@ -22,6 +22,7 @@ pub(crate) fn show(
     let reading = read(handle, view);
     let mut shown = HandleView::new(id.clone(), status.state());
     shown.awaiting_input = reading.awaiting_input && status.is_running();
+    shown.cursor = reading.cursor.filter(|_| !status.is_stopped());
     if reading.omitted_bytes > 0 {
         shown.omitted_bytes = Some(reading.omitted_bytes);
         shown.log = reading.log;

@@ -32,6 +32,8 @@ pub struct ToolDefinition {
     pub lifecycle: Lifecycle,
     /// Who answers its questions, by question id.
     pub questions: HashMap<String, QuestionPolicy>,
+    /// The assistant may answer when it asks for a secret, and so knows it.
+    pub secrets_to_assistant: bool,
     /// Where the definition came from, for people: `builtin`, a file, a
     /// program.
     pub origin: String,
@@ -51,6 +53,7 @@ impl ToolDefinition {
             notifications: Notifications::default(),
             lifecycle: Lifecycle::default(),
             questions: HashMap::new(),
+            secrets_to_assistant: false,
             origin: "builtin".to_owned(),
         }
     }

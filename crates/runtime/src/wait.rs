@@ -386,8 +386,20 @@ async fn accepts(port: u16) {
     }
 }
 
+/// The handle has a question open, or its tool is blocked at a prompt.
 async fn waiting(handle: Arc<Handle>) {
-    handle
-        .wait_until(|status| matches!(status, Status::Waiting { .. }))
-        .await;
+    let asked = handle.wait_until(|status| matches!(status, Status::Waiting { .. }));
+    let prompted = async {
+        handle
+            .wait_until(|status| !matches!(status, Status::Pending))
+            .await;
+        match handle.job() {
+            Some(job) => job.at_prompt().await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        _ = asked => {}
+        () = prompted => {}
+    }
 }

@@ -308,6 +308,7 @@ impl Job for Running {
             text,
             log: self.0.0.start.log.clone(),
             awaiting_input: self.0.0.script.lock().at_prompt,
+            cursor: None,
         }
     }
 

@@ -4,10 +4,16 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use windlass_config::{BUILTINS, Config, ConfigError, LoadOptions, Source, ToolConfig};
-use windlass_executors::{Launcher, LauncherOptions, LocalCommand, LocalTool, Shell};
+use windlass_config::{
+    BUILTINS, Config, ConfigError, LoadOptions, SecretTarget, Source, ToolConfig,
+};
+use windlass_executors::{
+    Git, Launcher, LauncherOptions, LocalCommand, LocalTool, Shell, TerminalSize,
+};
+use windlass_runtime::protocol::IoMode;
 use windlass_runtime::{
     Await, Catalogue, DescribeTools, RegisterError, Runtime, Session, SessionOptions,
+    ToolDefinition,
 };
 
 use crate::place::{new_log_dir, remove_logs_of_the_dead, state_dir, workspace_id};
@@ -158,9 +164,18 @@ impl Build<'_> {
     fn register_builtin(&mut self, tool: &ToolConfig) -> Result<(), RegisterError> {
         match tool.source_name() {
             Shell::NAME => {
-                let shell = Shell::new(self.launcher.clone()).log_limit(tool.log_limit);
+                let shell = Shell::new(self.launcher.clone())
+                    .log_limit(tool.log_limit)
+                    .terminal(size(tool), tool.record);
                 self.catalogue
-                    .register(tool.overlay(Shell::definition()), Arc::new(shell))
+                    .register(overlaid(tool, Shell::definition()), Arc::new(shell))
+            }
+            Git::NAME => {
+                let git = Git::new(self.launcher.clone())
+                    .log_limit(tool.log_limit)
+                    .terminal(size(tool), tool.record);
+                self.catalogue
+                    .register(overlaid(tool, Git::definition()), Arc::new(git))
             }
             Await::NAME => self
                 .catalogue
@@ -180,6 +195,8 @@ impl Build<'_> {
         let mut definition = tool.definition.clone();
         // Until its program is asked, whatever it is given is passed on.
         definition.shape.parameters.additional |= tool.asks_program;
+        definition.shape.typing |= tool.io == IoMode::Terminal;
+        definition.secrets_to_assistant = tool.secrets == SecretTarget::Assistant;
         let local = LocalTool {
             launcher: self.launcher.clone(),
             command: LocalCommand {
@@ -193,11 +210,28 @@ impl Build<'_> {
             describes_itself: tool.asks_program,
             workspace_id: Some(workspace_id(&self.config.root)),
             log_limit: tool.log_limit,
+            size: size(tool),
+            record: tool.record,
         };
         self.catalogue.register(definition, Arc::new(local))
     }
 }
 
 fn is_built_in(name: &str) -> bool {
-    [Shell::NAME, Await::NAME, DescribeTools::NAME].contains(&name)
+    [Shell::NAME, Git::NAME, Await::NAME, DescribeTools::NAME].contains(&name)
+}
+
+/// What the configuration says of a built-in tool, and of its secrets.
+fn overlaid(tool: &ToolConfig, base: ToolDefinition) -> ToolDefinition {
+    let mut definition = tool.overlay(base);
+    definition.secrets_to_assistant = tool.secrets == SecretTarget::Assistant;
+    definition
+}
+
+fn size(tool: &ToolConfig) -> TerminalSize {
+    let usual = TerminalSize::default();
+    TerminalSize {
+        rows: tool.rows.unwrap_or(usual.rows),
+        cols: tool.cols.unwrap_or(usual.cols),
+    }
 }

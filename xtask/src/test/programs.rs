@@ -45,6 +45,34 @@ const NEEDED: &[Needed] = &[
         program: "nohup",
         package: "coreutils",
     },
+    Needed {
+        program: "vim",
+        package: "vim",
+    },
+    Needed {
+        program: "less",
+        package: "less",
+    },
+    Needed {
+        program: "gdb",
+        package: "gdb",
+    },
+    Needed {
+        program: "gcc",
+        package: "gcc",
+    },
+    Needed {
+        program: "top",
+        package: "procps",
+    },
+    Needed {
+        program: "whiptail",
+        package: "whiptail",
+    },
+    Needed {
+        program: "ssh-keygen",
+        package: "openssh-client",
+    },
 ];
 
 /// Installs what is missing, if it can, and gives what is missing still. It

@@ -19,17 +19,21 @@ fn check(present: &[&str]) -> Vec<&'static str> {
 #[test]
 fn what_is_there_is_not_missing() {
     assert_eq!(
-        check(&["sh", "bash", "git", "python3", "setsid", "nohup"]),
+        check(
+            &NEEDED
+                .iter()
+                .map(|needed| needed.program)
+                .collect::<Vec<_>>()
+        ),
         [""; 0]
     );
 }
 
 #[test]
 fn what_is_not_there_is_missing_by_name() {
-    assert_eq!(
-        check(&["sh", "bash", "setsid", "nohup"]),
-        ["git", "python3"]
-    );
+    let mut all: Vec<&str> = NEEDED.iter().map(|needed| needed.program).collect();
+    all.retain(|program| !["git", "python3"].contains(program));
+    assert_eq!(check(&all), ["git", "python3"]);
 }
 
 #[test]

@@ -13,7 +13,21 @@ const PASSED: &str = "echo 'running 4 tests'; echo 'test result: ok. 3 passed; 0
 const FAILED: &str = "echo 'running 3 tests'; echo 'test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s'; exit 101";
 
 /// Everything that the tests need.
-const PROGRAMS: [&str; 6] = ["sh", "bash", "git", "python3", "setsid", "nohup"];
+const PROGRAMS: [&str; 13] = [
+    "sh",
+    "bash",
+    "git",
+    "python3",
+    "setsid",
+    "nohup",
+    "vim",
+    "less",
+    "gdb",
+    "gcc",
+    "top",
+    "whiptail",
+    "ssh-keygen",
+];
 
 /// Held while a script is written and while a child is started: a child that
 /// another thread starts in between would hold the script open for writing,
@@ -30,6 +44,13 @@ impl Machine {
             machine.script(program, "exit 0");
         }
         machine
+    }
+
+    /// With everything that the tests need but these.
+    fn without(missing: &[&str]) -> Self {
+        let mut programs = PROGRAMS.to_vec();
+        programs.retain(|program| !missing.contains(program));
+        Self::new(&programs)
     }
 
     fn folder(&self) -> &Path {
@@ -119,7 +140,7 @@ fn a_test_that_was_skipped_is_named_and_not_counted_as_passed() {
 
 #[test]
 fn what_cannot_be_had_is_said_and_passed_to_the_tests() {
-    let (stdout, _) = Machine::new(&["sh", "bash", "setsid", "nohup"])
+    let (stdout, _) = Machine::without(&["git", "python3"])
         .check(&format!("echo \"without $WINDLASS_SKIP\"\n{PASSED}"));
     for program in ["git", "python3"] {
         let said = format!("skipping the tests that need `{program}`: it is missing and ");
@@ -130,7 +151,7 @@ fn what_cannot_be_had_is_said_and_passed_to_the_tests() {
 
 #[test]
 fn what_is_missing_is_installed_where_that_is_allowed() {
-    let machine = Machine::new(&["sh", "bash", "python3", "setsid", "nohup"]);
+    let machine = Machine::without(&["git"]);
     machine.script(
         "apt-get",
         "echo \"apt-get $*\"\n[ \"$1\" = update ] || { : > \"$FOLDER/git\"; /bin/chmod 755 \"$FOLDER/git\"; }",
@@ -151,7 +172,7 @@ fn what_is_missing_is_installed_where_that_is_allowed() {
 
 #[test]
 fn an_installation_that_fails_is_said() {
-    let machine = Machine::new(&["sh", "bash", "python3", "setsid", "nohup"]);
+    let machine = Machine::without(&["git"]);
     machine.script("apt-get", "exit 100");
     let (stdout, content) = machine.check(PASSED);
     let why = if rustix::process::geteuid().is_root() {

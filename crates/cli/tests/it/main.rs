@@ -27,6 +27,17 @@ mod shapes;
 mod state_tools;
 mod support;
 mod templates;
+mod term_bash;
+mod term_economy;
+mod term_endings;
+mod term_git;
+mod term_programs;
+mod term_python;
+mod term_secrets;
+mod term_sitting;
+mod term_tools;
+mod term_views;
+mod term_vim;
 mod transcripts;
 mod typing;
 

@@ -49,7 +49,10 @@ pub(super) fn text(cells: &[Cell], tabs: Tabs, least: usize) -> String {
             }
             character => text.push(character),
         }
-        text.extend(cell.zerowidth().into_iter().flatten());
+        // Every row that scrolls off comes through here, and few have any.
+        if let Some(joined) = cell.zerowidth() {
+            text.extend(joined);
+        }
     }
     text
 }

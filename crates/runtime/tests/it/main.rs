@@ -15,6 +15,7 @@ mod questions;
 mod recording;
 mod refusals;
 mod registry_model;
+mod secrets;
 mod support;
 mod transcripts;
 mod turn_end;

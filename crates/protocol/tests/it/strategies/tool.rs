@@ -192,6 +192,7 @@ pub(crate) fn handle_view() -> impl Strategy<Value = HandleView> {
             omitted_bytes: numbers.3,
             log: rest.0,
             awaiting_input: rest.1,
+            cursor: numbers.0.map(|_| (3, 5)),
         },
     )
 }

@@ -1,0 +1,206 @@
+//! Secrets: known from the terminal, asked of the person, told to nobody.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+use windlass_testing::needs;
+
+use crate::support::{Drive, Project, call};
+use crate::term_sitting::{Sitting, assert_ended_well, assert_shows};
+
+/// The shell runs without asking.
+const UNATTENDED: &str = "[conversation.tools.shell]\nrun = \"unattended\"\n";
+/// And the assistant may know secrets.
+const TRUSTING: &str =
+    "[conversation.tools.shell]\nrun = \"unattended\"\nsecrets = \"assistant\"\n";
+
+/// Reads a secret, writes it to a file and shows how long it is.
+const READ: &str = "exec bash -c 'read -rs -p \"Password: \" word; echo; echo \"$word\" > heard; echo ${#word} letters'";
+
+/// A session in which `it` runs this and has asked for a secret; with what it
+/// said so far, and the question.
+struct Asked {
+    drive: Drive,
+    said: String,
+    question: Value,
+}
+
+impl Asked {
+    #[track_caller]
+    fn by(project: &Project, command: &str) -> Self {
+        let mut asked = Self::soon_by(project, command);
+        asked.wait_for_question();
+        asked
+    }
+
+    /// The same, but it may not have asked yet.
+    #[track_caller]
+    fn soon_by(project: &Project, command: &str) -> Self {
+        let mut asked = Self {
+            drive: project.drive_asking(),
+            said: String::new(),
+            question: Value::Null,
+        };
+        asked.drive.send(&json!([call(
+            "shell",
+            json!({"action": "spawn", "id": "it", "command": command, "terminal": true})
+        )]));
+        let spawned = asked.reply();
+        assert_ne!(spawned["content"]["state"], json!("stopped"), "{spawned}");
+        asked
+    }
+
+    /// The question may come before the reply or after it.
+    #[track_caller]
+    fn wait_for_question(&mut self) {
+        while self.question.is_null() {
+            self.read();
+        }
+    }
+
+    /// The next line; a question is kept.
+    #[track_caller]
+    fn read(&mut self) -> Value {
+        let line = self.drive.next();
+        writeln!(self.said, "{line}").unwrap();
+        if line["event"] == json!("question") {
+            self.question = line.clone();
+        }
+        line
+    }
+
+    /// The next reply.
+    #[track_caller]
+    fn reply(&mut self) -> Value {
+        loop {
+            let line = self.read();
+            if let Some(reply) = line["replies"].get(0) {
+                return reply.clone();
+            }
+        }
+    }
+
+    #[track_caller]
+    fn run(&mut self, tool: &str, arguments: Value) -> Value {
+        self.drive.send(&json!([call(tool, arguments)]));
+        self.reply()
+    }
+}
+
+#[test]
+fn a_secret_goes_from_the_person_to_the_program_and_nowhere_else() {
+    needs!("bash");
+    let project = Project::with_config(UNATTENDED);
+    let mut asked = Asked::by(&project, READ);
+    assert_eq!(asked.question["handle"], json!("it"));
+    assert_eq!(
+        asked.question["question"],
+        json!({"id": "secret", "text": "Password:", "answer_type": "Text", "secret": true})
+    );
+    let refused = asked.run(
+        "shell",
+        json!({"action": "apply", "id": "it", "input": "a guess"}),
+    );
+    assert_eq!(refused["is_error"], json!(true));
+    assert_eq!(
+        refused["content"],
+        json!(
+            "handle `it` asks for a secret (\"Password:\"), which only the user can give; await it"
+        )
+    );
+    let answer = json!({"answer": asked.question["ask"], "value": "sesame-7"});
+    asked.drive.send(&answer);
+    let awaited = asked.run("await", json!({"all": ["it"]}));
+    let ended = &awaited["content"]["completed"][0];
+    assert_ended_well(ended);
+    assert_shows(ended, "8 letters");
+    assert_eq!(project.read("heard"), "sesame-7\n");
+    let (rest, _) = asked.drive.finish();
+    let said = format!("{}{rest:?}{}", asked.said, asked.drive.stderr());
+    assert!(!said.contains("sesame-7"), "{said}");
+    assert!(!said.contains("a guess"), "{said}");
+    for file in crate::support::files_below(&project.state_dir()) {
+        let kept = std::fs::read(&file).unwrap_or_default();
+        let kept = String::from_utf8_lossy(&kept);
+        assert!(!kept.contains("sesame-7"), "{}", file.display());
+    }
+}
+
+#[test]
+fn the_assistant_may_give_secrets_where_the_config_says_so() {
+    needs!("bash");
+    let project = Project::with_config(TRUSTING);
+    let mut asked = Asked::by(&project, READ);
+    asked.run(
+        "shell",
+        json!({"action": "apply", "id": "it", "input": "between us"}),
+    );
+    let awaited = asked.run("await", json!({"all": ["it"]}));
+    let completed = awaited["content"]["completed"].as_array().unwrap();
+    assert_eq!(completed.len(), 1, "{awaited}");
+    assert_eq!(project.read("heard"), "between us\n");
+}
+
+#[test]
+fn who_drives_without_being_asked_gives_secrets_by_apply() {
+    needs!("python3");
+    let project = Project::new();
+    let program = "import getpass; word = getpass.getpass('PIN: '); open('heard', 'w').write(word)";
+    let (mut sitting, shown) = Sitting::down(&project, &format!("exec python3 -c \"{program}\""));
+    assert_eq!(shown["state"], json!("waiting"), "{shown}");
+    assert_eq!(shown["question"]["text"], json!("PIN:"));
+    assert_ended_well(&sitting.line("1234"));
+    assert_eq!(project.read("heard"), "1234");
+}
+
+#[test]
+fn each_prompt_is_asked_even_if_nothing_is_written_between() {
+    needs!("bash");
+    let project = Project::new();
+    let (mut sitting, shown) = Sitting::down(
+        &project,
+        "exec bash -c 'read -rs one; read -rs two; echo \"$one $two\" > heard'",
+    );
+    assert_eq!(shown["state"], json!("waiting"), "{shown}");
+    let second = sitting.line("first");
+    assert_eq!(second["state"], json!("waiting"), "{second}");
+    assert_ended_well(&sitting.line("second"));
+    assert_eq!(project.read("heard"), "first second\n");
+}
+
+#[test]
+fn a_prompt_that_becomes_secret_without_a_word_is_asked() {
+    needs!("bash");
+    let project = Project::with_config(UNATTENDED);
+    let mut asked = Asked::soon_by(
+        &project,
+        "until [ -e go ]; do sleep 0.01; done; exec bash -c 'read -rs word; echo \"$word\" > heard'",
+    );
+    // The reply was given while the shell took lines with echo.
+    assert!(asked.question.is_null());
+    project.write("go", "");
+    asked.wait_for_question();
+    let answer = json!({"answer": asked.question["ask"], "value": "late"});
+    asked.drive.send(&answer);
+    asked.run("await", json!({"all": ["it"]}));
+    assert_eq!(project.read("heard"), "late\n");
+}
+
+#[test]
+fn ordinary_prompts_are_no_secrets() {
+    needs!("python3", "bash", "vim");
+    let project = Project::new();
+    for command in [
+        "python3 -q",
+        "bash --norc --noprofile -i",
+        "vim -u NONE -i NONE",
+        "printf 'Name: '; read name",
+        "stty raw -echo; cat",
+    ] {
+        let (mut sitting, shown) = Sitting::down(&project, command);
+        assert_eq!(shown["state"], json!("running"), "{command}: {shown}");
+        assert_eq!(shown["awaiting_input"], json!(true), "{command}: {shown}");
+        assert_eq!(shown.get("question"), None, "{command}");
+        sitting.act("abort", json!({}));
+    }
+}

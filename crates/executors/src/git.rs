@@ -1,0 +1,196 @@
+//! The built-in tool `git`: the commands that an assistant needs, those that
+//! ask on a terminal.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use windlass_process::{Command, Launcher, OutputOptions, TerminalSize};
+use windlass_protocol::{ActionSet, Arguments, Parameters, ToolError, ToolShape};
+use windlass_runtime::{Executor, Job, Reporter, Start, Subject, ToolDefinition};
+
+use crate::terminal::{TerminalJob, TerminalPlan};
+use crate::text::{TextJob, TextPlan};
+
+/// Runs git.
+pub struct Git {
+    launcher: Launcher,
+    log_limit: u64,
+    size: TerminalSize,
+    record: bool,
+}
+
+/// What `git` takes.
+#[derive(Deserialize)]
+struct GitArgs {
+    command: GitCommand,
+    #[serde(default)]
+    args: Vec<String>,
+    cwd: Option<PathBuf>,
+}
+
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+enum GitCommand {
+    Stage,
+    Rebase,
+    Commit,
+    Log,
+    Diff,
+    Status,
+}
+
+impl GitCommand {
+    /// The words after `git`.
+    fn words(self) -> &'static [&'static str] {
+        match self {
+            Self::Stage => &["add", "--patch"],
+            Self::Rebase => &["rebase", "--interactive"],
+            Self::Commit => &["commit"],
+            Self::Log => &["log"],
+            Self::Diff => &["diff"],
+            Self::Status => &["status"],
+        }
+    }
+
+    /// It may ask, and so wants a terminal where there is somebody to answer.
+    fn asks(self) -> bool {
+        matches!(self, Self::Stage | Self::Rebase | Self::Commit)
+    }
+}
+
+impl Git {
+    /// The name it is called by.
+    pub const NAME: &str = "git";
+
+    /// Runs the `git` that is in the `PATH`.
+    pub fn new(launcher: Launcher) -> Self {
+        Self {
+            launcher,
+            log_limit: OutputOptions::default().log_limit,
+            size: TerminalSize::default(),
+            record: false,
+        }
+    }
+
+    /// How large its logs may grow.
+    pub fn log_limit(mut self, bytes: u64) -> Self {
+        self.log_limit = bytes;
+        self
+    }
+
+    /// How large its terminals are, and whether they are recorded.
+    pub fn terminal(mut self, size: TerminalSize, record: bool) -> Self {
+        self.size = size;
+        self.record = record;
+        self
+    }
+
+    /// How it is registered.
+    pub fn definition() -> ToolDefinition {
+        let properties = [
+            (
+                "command",
+                json!({"type": "string", "enum": ["stage", "rebase", "commit", "log", "diff", "status"]}),
+            ),
+            (
+                "args",
+                json!({"type": "array", "items": {"type": "string"}}),
+            ),
+            ("cwd", json!({"type": "string"})),
+        ];
+        ToolDefinition {
+            summary: Some(
+                "Run git. stage (add --patch), rebase (--interactive) and commit can be spawned on a terminal."
+                    .to_owned(),
+            ),
+            shape: ToolShape {
+                parameters: Parameters {
+                    properties: properties
+                        .into_iter()
+                        .map(|(name, schema)| (name.to_owned(), schema))
+                        .collect(),
+                    required: vec!["command".to_owned()],
+                    additional: false,
+                },
+                actions: ActionSet::all(),
+                one_shot: true,
+                typing: true,
+            },
+            ..ToolDefinition::new(Self::NAME)
+        }
+    }
+}
+
+fn read(args: Arguments) -> Result<GitArgs, ToolError> {
+    serde_json::from_value(Value::Object(args)).map_err(|error| ToolError::new(error.to_string()))
+}
+
+/// Git's pager would wait for a key that nobody presses.
+fn command(args: &GitArgs, root: &std::path::Path) -> Command {
+    let cwd = args
+        .cwd
+        .as_ref()
+        .map_or_else(|| root.to_owned(), |cwd| root.join(cwd));
+    Command::new("git")
+        .args(args.command.words())
+        .args(&args.args)
+        .env("GIT_PAGER", "cat")
+        .env("PAGER", "cat")
+        .cwd(cwd)
+}
+
+#[async_trait]
+impl Executor for Git {
+    async fn start(&self, start: Start, reporter: Reporter) -> Result<Arc<dyn Job>, ToolError> {
+        let args = read(start.args)?;
+        let command = command(&args, &start.root);
+        let launcher = self.launcher.clone();
+        let grace = start.tool.limits.grace;
+        if start.handle.is_some() && args.command.asks() {
+            let plan = TerminalPlan {
+                launcher,
+                command,
+                size: self.size,
+                log: start.log,
+                log_limit: self.log_limit,
+                grace,
+                record: self.record,
+            };
+            return Ok(TerminalJob::start(plan, reporter).await?);
+        }
+        // Nobody is there to use an editor or to answer: what needs one fails.
+        let command = command
+            .env("GIT_EDITOR", "true")
+            .env("GIT_SEQUENCE_EDITOR", "true")
+            .env("GIT_TERMINAL_PROMPT", "0");
+        let plan = TextPlan {
+            launcher,
+            command: Box::new(move |_| Ok(command.clone())),
+            root: start.root,
+            log: start.log,
+            log_limit: self.log_limit,
+            grace,
+            takes_input: start.handle.is_some(),
+            speaks_protocol: false,
+            size: self.size,
+            record: self.record,
+        };
+        Ok(TextJob::start(plan, reporter).await?)
+    }
+
+    fn subject(&self, tool: &ToolDefinition, args: &Arguments) -> Subject {
+        let word = args.get("command").and_then(Value::as_str).unwrap_or("");
+        let rest = args.get("args").and_then(Value::as_array);
+        let rest = rest.into_iter().flatten().filter_map(Value::as_str);
+        let words: Vec<&str> = std::iter::once(word).chain(rest).collect();
+        Subject {
+            permission: tool.name.clone(),
+            patterns: vec![words.join(" ")],
+            always: vec![format!("{word} *")],
+            exact: false,
+        }
+    }
+}

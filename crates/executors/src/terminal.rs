@@ -1,0 +1,334 @@
+//! A program on a terminal: what it draws becomes a screen, and the assistant
+//! reads what is new on it.
+//!
+//! Start at [`TerminalJob::start`]. A follower watches for the exit and for a
+//! prompt that wants a secret, which becomes a question for the person.
+
+use std::path::PathBuf;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use futures_util::future::BoxFuture;
+use parking_lot::Mutex;
+use regex::Regex;
+use serde_json::Value;
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+use windlass_process::{
+    Command, Launcher, OutputOptions, Process, Prompt, Screen, ScreenReader, ScreenView, Stream,
+    Terminal, TerminalSize,
+};
+use windlass_protocol::{AnswerType, Question, ToolError, Typing, View};
+use windlass_runtime::{Job, Reading, Receipt, Reporter, Since, ToolEvent};
+
+use crate::ending::{self, tail, to_receipt};
+use crate::keys::{self, KeyModes};
+use crate::recording::Recording;
+
+/// How soon a program that was seen at a prompt for a secret is looked at
+/// again: the next prompt may be another.
+const LOOK: Duration = Duration::from_millis(15);
+
+/// What to run.
+pub(crate) struct TerminalPlan {
+    pub(crate) launcher: Launcher,
+    pub(crate) command: Command,
+    pub(crate) size: TerminalSize,
+    pub(crate) log: Option<PathBuf>,
+    pub(crate) log_limit: u64,
+    pub(crate) grace: Duration,
+    /// An asciicast is kept beside the log.
+    pub(crate) record: bool,
+}
+
+/// A program on its terminal.
+pub(crate) struct TerminalJob {
+    process: Process,
+    screen: Arc<Mutex<Screen>>,
+    reader: Mutex<Reader>,
+    watch: Arc<Watch>,
+    started: Instant,
+    follower: AbortHandle,
+}
+
+#[derive(Default)]
+struct Reader {
+    screen: ScreenReader,
+    /// Where the output stood at the last input.
+    last_input: u64,
+}
+
+/// Where a job stands, for those who wait for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Running,
+    Ended,
+}
+
+impl Drop for TerminalJob {
+    fn drop(&mut self) {
+        self.follower.abort();
+    }
+}
+
+impl TerminalJob {
+    pub(crate) async fn start(
+        plan: TerminalPlan,
+        reporter: Reporter,
+    ) -> Result<Arc<Self>, ToolError> {
+        let TerminalSize { rows, cols } = plan.size;
+        let screen = Arc::new(Mutex::new(Screen::new(rows, cols)));
+        let cast = plan.log.as_ref().filter(|_| plan.record);
+        let mut recording = cast.map(|log| Recording::new(&log.with_extension("cast"), plan.size));
+        let drawn = Arc::clone(&screen);
+        let tap = move |bytes: &[u8]| {
+            if let Some(recording) = &mut recording {
+                recording.write(bytes);
+            }
+            drawn.lock().feed(bytes)
+        };
+        let command = plan
+            .command
+            .terminal_with(plan.size, tap)
+            .grace(plan.grace)
+            .output(OutputOptions {
+                log: plan.log,
+                log_limit: plan.log_limit,
+                ..OutputOptions::default()
+            });
+        let process = plan
+            .launcher
+            .start(command)
+            .await
+            .map_err(|error| ending::start_error(&error))?;
+        process.output().keep_log();
+        let watch = Arc::new(Watch {
+            process: process.clone(),
+            screen: Arc::clone(&screen),
+            reporter,
+            phase: watch::Sender::new(Phase::Running),
+            asked: Mutex::new(None),
+        });
+        let follower = tokio::spawn(Arc::clone(&watch).follow());
+        Ok(Arc::new(Self {
+            process,
+            screen,
+            reader: Mutex::default(),
+            watch,
+            started: Instant::now(),
+            follower: follower.abort_handle(),
+        }))
+    }
+
+    fn modes(&self) -> KeyModes {
+        let modes = self.screen.lock().modes();
+        KeyModes {
+            application_cursor: modes.application_cursor,
+            bracketed_paste: modes.bracketed_paste,
+        }
+    }
+
+    fn prompt(&self) -> Option<Prompt> {
+        if self.process.exit().is_some() {
+            return None;
+        }
+        self.process.terminal()?.prompt()
+    }
+}
+
+// ── Following ──────────────────────────────────────────────────────────────
+
+/// What the follower and whoever waits for the job to settle share.
+struct Watch {
+    process: Process,
+    screen: Arc<Mutex<Screen>>,
+    reporter: Reporter,
+    phase: watch::Sender<Phase>,
+    /// How much had been written when a secret was last asked for, so that one
+    /// prompt is told once.
+    asked: Mutex<Option<u64>>,
+}
+
+impl Watch {
+    async fn follow(self: Arc<Self>) {
+        let mut changes = self.process.output().changes();
+        let mut written = 0;
+        let mut looking = pin!(self.look_for_secrets());
+        let exit = loop {
+            tokio::select! {
+                biased;
+                exit = self.process.wait() => break exit,
+                _ = changes.changed() => {
+                    let now = *changes.borrow_and_update();
+                    if now > written {
+                        self.reporter.report(ToolEvent::Wrote { bytes: now - written });
+                        written = now;
+                    }
+                }
+                () = &mut looking => {}
+            }
+        };
+        let total = self.process.output().written();
+        if total > written {
+            let bytes = total - written;
+            self.reporter.report(ToolEvent::Wrote { bytes });
+        }
+        let mut ending = ending::of_exit(&exit, self.process.output(), Stream::Stdout);
+        ending.left_running = self.process.remaining().await;
+        self.reporter.report(ToolEvent::Ended(ending));
+        self.phase.send_replace(Phase::Ended);
+    }
+
+    /// Tells every prompt for a secret, for as long as the program runs.
+    async fn look_for_secrets(&self) {
+        let secret = |prompt| prompt == Prompt::Secret;
+        while self.process.prompted(secret).await.is_some() {
+            self.look();
+            tokio::time::sleep(LOOK).await;
+        }
+        std::future::pending::<()>().await;
+    }
+
+    /// Asks for the secret that the program wants, if it is blocked at a
+    /// prompt for one that was not told yet.
+    fn look(&self) {
+        let prompt = self.process.terminal().and_then(Terminal::prompt);
+        if prompt != Some(Prompt::Secret) {
+            return;
+        }
+        let written = self.process.output().written();
+        let before = self.asked.lock().replace(written);
+        if before != Some(written) {
+            let question = self.question();
+            self.reporter.report(ToolEvent::Asked { question });
+        }
+    }
+
+    fn question(&self) -> Question {
+        let rows = self.screen.lock().rows();
+        let last = rows.iter().rev().find(|row| !row.trim().is_empty());
+        Question {
+            id: "secret".to_owned(),
+            text: last.map_or_else(|| "Secret:".to_owned(), |row| row.trim().to_owned()),
+            pre_amble: None,
+            answer_type: AnswerType::Text,
+            default: None,
+            secret: true,
+        }
+    }
+}
+
+// ── The job ────────────────────────────────────────────────────────────────
+
+#[async_trait]
+impl Job for TerminalJob {
+    fn read(&self, view: View, limit: usize) -> Reading {
+        let prompt = self.prompt();
+        let mut reader = self.reader.lock();
+        let mut screen = self.screen.lock();
+        let view = match view {
+            View::New => ScreenView::New,
+            View::Screen => ScreenView::Screen,
+            View::All => ScreenView::All,
+        };
+        let text = screen.read(&mut reader.screen, view, limit);
+        Reading {
+            text: text.text,
+            omitted_bytes: text.omitted_bytes,
+            log: None,
+            awaiting_input: prompt.is_some(),
+            cursor: text.full_screen.then(|| screen.cursor()),
+        }
+    }
+
+    fn preview(&self, limit: usize) -> String {
+        tail(self.process.output(), limit)
+    }
+
+    fn last_output(&self) -> Instant {
+        self.process.output().last_write().unwrap_or(self.started)
+    }
+
+    fn find(&self, pattern: Regex, since: Since) -> BoxFuture<'static, Option<String>> {
+        let output = self.process.output();
+        let from = match since {
+            Since::LastInput => self.reader.lock().last_input,
+            Since::Now => output.position(),
+        };
+        Box::pin(output.find(pattern, from))
+    }
+
+    fn at_prompt(&self) -> BoxFuture<'static, ()> {
+        let process = self.process.clone();
+        Box::pin(async move {
+            if process.prompted(|_| true).await.is_none() {
+                std::future::pending::<()>().await;
+            }
+        })
+    }
+
+    async fn apply(&self, typing: Typing) -> Result<(), String> {
+        if self.prompt() == Some(Prompt::Secret) {
+            // It has come to ask since its state was looked at. What was meant
+            // for something else must not become the secret.
+            self.watch.look();
+            return Err("the program has just asked for a secret; fetch its question".to_owned());
+        }
+        let modes = self.modes();
+        let mut bytes = Vec::new();
+        let mut typed = String::new();
+        if let Some(input) = &typing.input {
+            typed = match input {
+                Value::String(text) => text.clone(),
+                other => other.to_string(),
+            };
+            bytes = keys::text(&typed, typing.enter, modes);
+        }
+        for name in &typing.keys {
+            bytes.extend(keys::key(name, modes)?);
+        }
+        let position = self.process.output().position();
+        self.screen.lock().typed(typed.trim_end_matches('\n'));
+        self.process
+            .write(&bytes)
+            .map_err(|error| error.to_string())?;
+        self.reader.lock().last_input = position;
+        Ok(())
+    }
+
+    async fn answer(&self, _question: &Question, answer: Value) -> Result<(), String> {
+        let text = match answer {
+            Value::String(text) => text,
+            other => other.to_string(),
+        };
+        let bytes = keys::text(&text, true, KeyModes::default());
+        self.process
+            .write(&bytes)
+            .map_err(|error| error.to_string())?;
+        // The next prompt is another, even if nothing is written between.
+        self.watch.asked.lock().take();
+        Ok(())
+    }
+
+    async fn settle(&self, limit: Duration) {
+        let settled = async {
+            self.process.settle(limit).await;
+            // A prompt for a secret is told before the settling is.
+            self.watch.look();
+            if self.process.exit().is_some() {
+                let mut phase = self.watch.phase.subscribe();
+                let _ = phase.wait_for(|phase| *phase == Phase::Ended).await;
+            }
+        };
+        let _ = tokio::time::timeout(limit, settled).await;
+    }
+
+    async fn abort(&self, grace: Duration) -> Receipt {
+        let receipt = self.process.end(grace).await;
+        let mut phase = self.watch.phase.subscribe();
+        let _ = phase.wait_for(|phase| *phase == Phase::Ended).await;
+        to_receipt(receipt)
+    }
+}

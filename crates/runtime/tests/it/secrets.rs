@@ -1,0 +1,112 @@
+//! Questions for a secret: who may answer, and what is kept of it.
+
+use serde_json::json;
+use windlass_protocol::Question;
+use windlass_testing::text_question;
+
+use crate::support::{Cast, NOBODY, PERSON, Setup, Stage};
+
+/// A session in which the handle `a` asks for a secret and ends with the
+/// length of the answer.
+async fn asking(cast: Cast, change: impl FnOnce(&mut Setup)) -> Stage {
+    let cast = Cast {
+        recorder: true,
+        ..cast
+    };
+    let stage = Stage::with(cast, change);
+    stage.tool.opening(|job| {
+        job.on_answer(|job, answer| {
+            let length = answer.as_str().map_or(0, str::len);
+            job.end_saying(&format!("{length} letters"));
+        });
+        job.ask(Question {
+            secret: true,
+            ..text_question("secret", "Password:")
+        });
+    });
+    let spawned = stage
+        .run([("tool", json!({"action": "spawn", "id": "a"}))])
+        .await;
+    assert_eq!(
+        spawned,
+        r#"c1 {"id":"a","state":"waiting","question":{"id":"secret","text":"Password:","answer_type":"Text","secret":true}}"#
+    );
+    stage
+}
+
+/// Answers with `apply`; gives the reply.
+async fn apply(stage: &Stage, secret: &str) -> String {
+    let arguments = json!({"action": "apply", "id": "a", "input": secret});
+    stage.run([("tool", arguments)]).await
+}
+
+/// Nothing of it is in the record or in the journal.
+#[track_caller]
+fn assert_not_kept(stage: &Stage, secret: &str) {
+    let told = format!("{:?}", stage.recording.told());
+    assert!(!told.contains(secret), "{told}");
+}
+
+#[tokio::test]
+async fn nobody_to_ask_refuses_and_says_what_would_work() {
+    let stage = asking(NOBODY, |_| {}).await;
+    assert_eq!(
+        apply(&stage, "sesame").await,
+        "c1 ! handle `a` asks for a secret (\"Password:\") and nobody can be asked; \
+         set `secrets = \"assistant\"` for `tool` to give it yourself, or abort it"
+    );
+    assert_not_kept(&stage, "sesame");
+    // The question stays.
+    let fetched = stage
+        .run([("tool", json!({"action": "fetch", "id": "a"}))])
+        .await;
+    assert!(fetched.contains(r#""state":"waiting""#), "{fetched}");
+}
+
+#[tokio::test]
+async fn only_the_person_answers_where_there_is_one() {
+    let stage = asking(PERSON, |_| {}).await;
+    let prompt = stage.person.next_question().await;
+    assert!(prompt.asked.question.secret);
+    assert_eq!(
+        apply(&stage, "a guess").await,
+        "c1 ! handle `a` asks for a secret (\"Password:\"), which only the user can give; await it"
+    );
+    let waiting = stage.go([("await", json!({"all": ["a"]}))]);
+    prompt.reply(json!("sesame"));
+    assert_eq!(
+        waiting.await.unwrap(),
+        r#"c1 {"completed":[{"id":"a","state":"stopped","result":"6 letters"}],"pending":[]}"#
+    );
+    assert_not_kept(&stage, "sesame");
+    assert_not_kept(&stage, "a guess");
+}
+
+#[tokio::test]
+async fn who_is_trusted_answers_unrecorded() {
+    let stage = asking(NOBODY, |setup| setup.options.trusted = true).await;
+    assert_eq!(
+        apply(&stage, "sesame").await,
+        r#"c1 {"id":"a","state":"stopped","result":"6 letters"}"#
+    );
+    assert_not_kept(&stage, "sesame");
+}
+
+#[tokio::test]
+async fn the_assistant_answers_where_its_tool_says_so() {
+    let stage = asking(PERSON, |setup| setup.tool.secrets_to_assistant = true).await;
+    assert_eq!(
+        apply(&stage, "sesame").await,
+        r#"c1 {"id":"a","state":"stopped","result":"6 letters"}"#
+    );
+    assert_not_kept(&stage, "sesame");
+}
+
+#[tokio::test]
+async fn a_secret_of_another_type_is_refused_without_being_said() {
+    let stage = asking(NOBODY, |setup| setup.options.trusted = true).await;
+    let arguments = json!({"action": "apply", "id": "a", "input": {"word": "sesame"}});
+    let refused = stage.run([("tool", arguments)]).await;
+    assert_eq!(refused, "c1 ! question `secret` wants a string");
+    assert_not_kept(&stage, "sesame");
+}
