@@ -4,13 +4,16 @@
 //! |---|---|
 //! | `plan` | which of them run, and how thoroughly |
 //! | `one_shot`, `wake`, `fetch`, `startup`, `flood` | times and rates |
-//! | `many`, `handles` | what is left over, and what a live handle costs |
+//! | `apply`, `terminal_flood` | times and rates of terminals |
+//! | `many`, `handles`, `terminals` | what is left over, and what a live handle costs |
 //! | `fixture` | the runtime that is measured, with its tools |
-//! | `bare` | the floors: the system calls without anything around them |
+//! | `bare`, `bare_terminal` | the floors: the system calls without anything around them |
 //! | `proc` | what `/proc` says of a process |
 //! | `samples`, `table` | medians, and the table |
 
+mod apply;
 mod bare;
+mod bare_terminal;
 mod fetch;
 mod fixture;
 mod flood;
@@ -22,6 +25,8 @@ mod proc;
 mod samples;
 mod startup;
 mod table;
+mod terminal_flood;
+mod terminals;
 mod wake;
 
 use std::process::ExitCode;
@@ -41,16 +46,20 @@ pub(crate) fn run() -> ExitCode {
     let mut table = Table::default();
     for benchmark in &plan.benchmarks {
         eprintln!("measuring {} …", benchmark.name());
+        proc::give_back();
         let lines = match benchmark {
-            // These two compare our memory before and after, and what others
+            // These compare our memory before and after, and what others
             // have freed would hide growth: they come first.
             Benchmark::Many => on_executor(many::measure(plan.pace)),
             Benchmark::Handles => on_executor(handles::measure(plan.pace)),
+            Benchmark::Terminals => on_executor(terminals::measure(plan.pace)),
             Benchmark::OneShot => on_executor(one_shot::measure(plan.pace)),
             Benchmark::Wake => on_executor(wake::measure(plan.pace)),
+            Benchmark::Apply => on_executor(apply::measure(plan.pace)),
             Benchmark::Fetch => fetch::measure(plan.pace),
             Benchmark::Startup => startup::measure(plan.pace),
             Benchmark::Flood => on_executor(flood::measure(plan.pace)),
+            Benchmark::TerminalFlood => on_executor(terminal_flood::measure(plan.pace)),
         };
         table.extend(lines);
     }

@@ -1,12 +1,14 @@
 //! The runtime that is measured: the facade with tools from a config file, in
 //! a folder of its own.
 
-use serde_json::Value;
+use std::time::Duration;
+
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use windlass::Windlass;
 use windlass::config::LoadOptions;
 use windlass_process::{Launcher, LauncherOptions};
-use windlass_protocol::{BatchReply, HandleView, ReplyContent};
+use windlass_protocol::{BatchReply, HandleState, HandleView, ReplyContent};
 use windlass_runtime::{Session, SessionOptions};
 use windlass_testing::batch;
 
@@ -96,6 +98,19 @@ pub(super) async fn call(session: &Session, tool: &str, arguments: Value) -> Rep
     expect_well(&reply);
     let mut replies = reply.replies;
     replies.remove(0).content
+}
+
+/// Waits until the program of a handle of `shell` waits for input.
+pub(super) async fn at_prompt(session: &Session, id: &str) {
+    let fetch = json!({"action": "fetch", "id": id});
+    loop {
+        let view = view(call(session, "shell", fetch.clone()).await);
+        assert_eq!(view.state, HandleState::Running, "`{id}` ended");
+        if view.awaiting_input {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
 }
 
 /// Every call was answered and none of them failed.

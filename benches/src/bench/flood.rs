@@ -61,7 +61,7 @@ async fn print(session: &Session, path: &Path) {
 }
 
 /// Writes lines of about eighty characters; gives how many bytes they are.
-fn write_text(path: &Path, at_least: u64) -> u64 {
+pub(super) fn write_text(path: &Path, at_least: u64) -> u64 {
     let file = std::fs::File::create(path).expect("a file can be made");
     let mut file = std::io::BufWriter::new(file);
     let mut written = 0;

@@ -5,11 +5,14 @@
 pub(super) enum Benchmark {
     Many,
     Handles,
+    Terminals,
     OneShot,
     Wake,
+    Apply,
     Fetch,
     Startup,
     Flood,
+    TerminalFlood,
 }
 
 /// How thoroughly to measure.
@@ -28,14 +31,17 @@ pub(super) struct Plan {
 }
 
 impl Benchmark {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 10] = [
         Self::Many,
         Self::Handles,
+        Self::Terminals,
         Self::OneShot,
         Self::Wake,
+        Self::Apply,
         Self::Fetch,
         Self::Startup,
         Self::Flood,
+        Self::TerminalFlood,
     ];
 
     /// What `--only` calls it.
@@ -43,11 +49,14 @@ impl Benchmark {
         match self {
             Self::Many => "many",
             Self::Handles => "handles",
+            Self::Terminals => "terminals",
             Self::OneShot => "one-shot",
             Self::Wake => "wake",
+            Self::Apply => "apply",
             Self::Fetch => "fetch",
             Self::Startup => "startup",
             Self::Flood => "flood",
+            Self::TerminalFlood => "terminal-flood",
         }
     }
 }

@@ -22,7 +22,8 @@ fn only_may_be_said_twice_and_keeps_the_order() {
 fn a_wrong_name_is_told_the_right_ones() {
     assert_eq!(
         read("--only speed").unwrap_err(),
-        "`speed` is no benchmark; there are many, handles, one-shot, wake, fetch, startup, flood"
+        "`speed` is no benchmark; there are many, handles, terminals, one-shot, wake, apply, \
+         fetch, startup, flood, terminal-flood"
     );
     assert!(read("--only").unwrap_err().starts_with("`--only` needs"));
     assert!(read("quick").unwrap_err().contains("use --quick"));

@@ -50,22 +50,41 @@ pub(super) fn descendants() -> Vec<Seen> {
 
 /// The proportional share of the memory that a process uses, in KiB.
 pub(super) fn proportional(pid: u32) -> f64 {
-    kibibytes(&format!("/proc/{pid}/smaps_rollup"), "Pss:")
+    number(&format!("/proc/{pid}/smaps_rollup"), "Pss:")
 }
 
 /// The memory that this process has at the moment, in KiB.
 pub(super) fn resident() -> f64 {
-    kibibytes("/proc/self/status", "VmRSS:")
+    number("/proc/self/status", "VmRSS:")
 }
 
 /// The most memory that this process has had since [`forget_peak`], in KiB.
 pub(super) fn peak() -> f64 {
-    kibibytes("/proc/self/status", "VmHWM:")
+    number("/proc/self/status", "VmHWM:")
 }
 
 /// Lets the peak begin anew.
 pub(super) fn forget_peak() {
     fs::write("/proc/self/clear_refs", "5").expect("it is our own");
+}
+
+/// How many threads this process has.
+pub(super) fn threads() -> f64 {
+    number("/proc/self/status", "Threads:")
+}
+
+/// Gives memory that was freed back to the system, where the allocator can:
+/// it would hide what is taken next.
+#[cfg_attr(
+    target_env = "gnu",
+    expect(unsafe_code, reason = "only the C library knows what it holds back")
+)]
+pub(super) fn give_back() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: it may be called at any time, and touches free memory only.
+    unsafe {
+        libc::malloc_trim(0);
+    }
 }
 
 /// How many descriptors a process holds.
@@ -94,9 +113,10 @@ fn seen(folder: &Path) -> Option<Seen> {
     Some(Seen { pid, parent, state })
 }
 
-fn kibibytes(path: &str, field: &str) -> f64 {
+/// The number that a field begins with.
+fn number(path: &str, field: &str) -> f64 {
     let text = fs::read_to_string(path).expect("it runs and is ours");
     let line = text.lines().find_map(|line| line.strip_prefix(field));
-    let number = line.and_then(|line| line.split_ascii_whitespace().next()?.parse().ok());
-    number.expect("the system tells this field")
+    let first = line.and_then(|line| line.split_ascii_whitespace().next()?.parse().ok());
+    first.expect("the system tells this field")
 }

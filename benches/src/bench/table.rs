@@ -39,6 +39,7 @@ pub(super) enum Unit {
     Millis,
     KiB,
     PerSecond,
+    MegabytesPerSecond,
     Pieces,
 }
 
@@ -47,6 +48,10 @@ pub(super) enum Unit {
 pub(super) enum Goal {
     /// At most so many times the floor.
     Times(f64),
+    /// At least so many times the floor.
+    TimesAtLeast(f64),
+    /// At most so much more than the floor, in the unit of both.
+    Over(f64),
     /// No more than this, in the unit of what was measured.
     AtMost(f64),
     /// No less than this.
@@ -92,7 +97,7 @@ impl Unit {
     fn number(self, value: f64) -> String {
         match self {
             Self::Millis => format!("{:.1}", value / 1e3),
-            Self::KiB => format!("{value:.1}"),
+            Self::KiB | Self::MegabytesPerSecond => format!("{value:.1}"),
             Self::Micros | Self::PerSecond | Self::Pieces => format!("{value:.0}"),
         }
     }
@@ -103,6 +108,7 @@ impl Unit {
             Self::Millis => " ms",
             Self::KiB => " KiB",
             Self::PerSecond => "/s",
+            Self::MegabytesPerSecond => " MB/s",
             Self::Pieces => "",
         }
     }
@@ -115,10 +121,17 @@ impl Line {
         (floor.value > 0.0).then(|| self.measured.value / floor.value)
     }
 
+    /// How much more than the floor was measured, where there is a floor.
+    fn over(&self) -> Option<f64> {
+        Some(self.measured.value - self.floor.as_ref()?.value)
+    }
+
     /// Whether the goal is reached; `None` where there is none.
     fn reached(&self) -> Option<bool> {
         match self.goal {
             Goal::Times(times) => Some(self.ratio().is_some_and(|ratio| ratio <= times)),
+            Goal::TimesAtLeast(times) => Some(self.ratio().is_some_and(|ratio| ratio >= times)),
+            Goal::Over(most) => Some(self.over().is_some_and(|over| over <= most)),
             Goal::AtMost(most) => Some(self.measured.value <= most),
             Goal::AtLeast(least) => Some(self.measured.value >= least),
             Goal::Nothing => None,
@@ -129,6 +142,8 @@ impl Line {
         let number = |value| Quantity::once(value, self.measured.unit).to_string();
         let goal = match self.goal {
             Goal::Times(times) => format!("≤ {times} ×"),
+            Goal::TimesAtLeast(times) => format!("≥ {times} ×"),
+            Goal::Over(most) => format!("≤ floor + {}", number(most)),
             Goal::AtMost(most) => format!("≤ {}", number(most)),
             Goal::AtLeast(least) => format!("≥ {}", number(least)),
             Goal::Nothing => String::new(),

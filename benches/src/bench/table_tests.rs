@@ -17,6 +17,13 @@ fn a_goal_is_reached_at_its_very_limit() {
     let most = |measured| line(measured, Unit::KiB, None, Goal::AtMost(24.0)).reached();
     assert_eq!(most(24.0), Some(true));
     assert_eq!(most(24.1), Some(false));
+    let over = |measured| line(measured, Unit::Micros, Some(100.0), Goal::Over(30.0)).reached();
+    assert_eq!(over(130.0), Some(true));
+    assert_eq!(over(131.0), Some(false));
+    let rate = Unit::MegabytesPerSecond;
+    let part = |measured| line(measured, rate, Some(50.0), Goal::TimesAtLeast(0.5)).reached();
+    assert_eq!(part(25.0), Some(true));
+    assert_eq!(part(24.9), Some(false));
     let least = |measured| line(measured, Unit::PerSecond, None, Goal::AtLeast(5.0)).reached();
     assert_eq!(least(5.0), Some(true));
     assert_eq!(least(4.9), Some(false));
@@ -24,8 +31,10 @@ fn a_goal_is_reached_at_its_very_limit() {
 
 #[test]
 fn a_ratio_without_a_floor_reaches_nothing() {
-    let line = line(1.0, Unit::Micros, None, Goal::Times(2.0));
-    assert_eq!(line.reached(), Some(false));
+    for goal in [Goal::Times(2.0), Goal::TimesAtLeast(0.5), Goal::Over(2.0)] {
+        let line = line(1.0, Unit::Micros, None, goal);
+        assert_eq!(line.reached(), Some(false));
+    }
 }
 
 #[test]
