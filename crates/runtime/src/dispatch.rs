@@ -358,7 +358,7 @@ impl Run<'_> {
                         "handle `{id}` waits for an answer; give it as `input`"
                     )));
                 };
-                self.may_answer(&question, tool, id)?;
+                inquiry::may_answer(&self.session.inner, tool, id, &question)?;
                 handle.answer(&question, answer).await?;
             }
             Status::Pending | Status::Running { .. } => {
@@ -370,32 +370,6 @@ impl Run<'_> {
         }
         self.settle(&handle).await;
         Ok(self.show(&handle, id, View::New))
-    }
-
-    /// A secret goes from the person to the program, unless the person drives
-    /// or has said that the assistant may know it.
-    fn may_answer(
-        &self,
-        question: &Question,
-        tool: &RegisteredTool,
-        id: &HandleId,
-    ) -> Result<(), Refusal> {
-        let options = &self.session.inner.options;
-        if !question.secret || options.trusted || tool.definition.secrets_to_assistant {
-            return Ok(());
-        }
-        let text = &question.text;
-        Err(Refusal::Input(if options.person.is_some() {
-            format!(
-                "handle `{id}` asks for a secret (\"{text}\"), which only the user can give; await it"
-            )
-        } else {
-            format!(
-                "handle `{id}` asks for a secret (\"{text}\") and nobody can be asked; \
-                 set `secrets = \"assistant\"` for `{}` to give it yourself, or abort it",
-                tool.definition.name
-            )
-        }))
     }
 
     /// Ends a tool and everything it started.

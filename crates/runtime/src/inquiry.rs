@@ -8,11 +8,13 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use windlass_protocol::{Ask, Question};
+use windlass_protocol::{Ask, HandleId, Question};
 
+use crate::catalogue::RegisteredTool;
 use crate::event::Status;
 use crate::handle::Handle;
 use crate::journal::SessionEvent;
+use crate::refusal::Refusal;
 use crate::session::{SessionInner, new_ulid};
 use crate::tool::{QuestionPolicy, QuestionTarget};
 
@@ -70,6 +72,33 @@ pub(crate) fn can_be_answered(
             QuestionTarget::User => session.options.person.is_some(),
             QuestionTarget::Assistant => session.options.inquirer.is_some(),
         }
+}
+
+/// Whether the assistant may answer with `apply`. A secret goes from the
+/// person to the program, unless the person drives or has said that the
+/// assistant may know it.
+pub(crate) fn may_answer(
+    session: &SessionInner,
+    tool: &RegisteredTool,
+    id: &HandleId,
+    question: &Question,
+) -> Result<(), Refusal> {
+    let options = &session.options;
+    if !question.secret || options.trusted || tool.definition.secrets_to_assistant {
+        return Ok(());
+    }
+    let text = &question.text;
+    Err(Refusal::Input(if options.person.is_some() {
+        format!(
+            "handle `{id}` asks for a secret (\"{text}\"), which only the user can give; await it"
+        )
+    } else {
+        format!(
+            "handle `{id}` asks for a secret (\"{text}\") and nobody can be asked; \
+             set `secrets = \"assistant\"` for `{}` to give it yourself, or abort it",
+            tool.definition.name
+        )
+    }))
 }
 
 /// The handle waits for an answer that nobody but its assistant can give.

@@ -3,7 +3,7 @@
 use serde_json::json;
 use windlass_testing::needs;
 
-use crate::support::Project;
+use crate::support::{Project, call};
 use crate::term_sitting::{Sitting, assert_ended_well, assert_shows, numbers, text};
 
 #[test]
@@ -97,4 +97,28 @@ fn a_program_that_sleeps_is_not_at_a_prompt() {
     let shown = sitting.act("spawn", arguments);
     assert_shows(&shown, "Name:");
     assert_eq!(shown.get("awaiting_input"), None, "{shown}");
+}
+
+#[test]
+fn a_prompt_can_be_awaited() {
+    let project = Project::new();
+    let mut drive = project.drive();
+    // Longer than a spawn settles, so that the prompt comes while it is awaited.
+    let command = "sleep 1.3; printf 'name? '; read name; echo hi $name";
+    let spawn = json!({"action": "spawn", "id": "asks", "command": command, "terminal": true});
+    let awaited = drive.run([
+        call("shell", spawn),
+        call("await", json!({"until": [{"id": "asks", "waiting": true}]})),
+    ]);
+    assert_eq!(
+        awaited["replies"][1]["content"],
+        json!({
+            "completed": [],
+            "pending": [{"id": "asks", "state": "running"}],
+            "matched": [{"id": "asks", "waiting": true}],
+        })
+    );
+    let fetched = drive.content("shell", json!({"action": "fetch", "id": "asks"}));
+    assert_eq!(fetched["content"], json!("name? "));
+    assert_eq!(fetched["awaiting_input"], json!(true));
 }
