@@ -31,6 +31,9 @@ use crate::recording::Recording;
 /// again: the next prompt may be another.
 const LOOK: Duration = Duration::from_millis(15);
 
+/// Less than any output of which something was left out.
+const EXCERPT: usize = 1024;
+
 /// What to run.
 pub(crate) struct TerminalPlan {
     pub(crate) launcher: Launcher,
@@ -199,8 +202,11 @@ impl Watch {
             return;
         }
         let written = self.process.output().written();
-        let before = self.asked.lock().replace(written);
-        if before != Some(written) {
+        // Locked until it is told: whoever else looks meanwhile goes on when
+        // it is known, not before.
+        let mut asked = self.asked.lock();
+        if *asked != Some(written) {
+            *asked = Some(written);
             let question = self.question();
             self.reporter.report(ToolEvent::Asked { question });
         }
@@ -234,10 +240,12 @@ impl Job for TerminalJob {
             View::All => ScreenView::All,
         };
         let text = screen.read(&mut reader.screen, view, limit);
+        // A read that leaves something out sees to it that there is a log.
+        let cut = (text.omitted_bytes > 0).then(|| self.process.output().read_all(EXCERPT));
         Reading {
             text: text.text,
             omitted_bytes: text.omitted_bytes,
-            log: None,
+            log: cut.and_then(|excerpt| excerpt.log),
             awaiting_input: prompt.is_some(),
             cursor: text.full_screen.then(|| screen.cursor()),
         }

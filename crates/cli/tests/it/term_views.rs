@@ -122,3 +122,15 @@ fn a_prompt_can_be_awaited() {
     assert_eq!(fetched["content"], json!("name? "));
     assert_eq!(fetched["awaiting_input"], json!(true));
 }
+
+#[test]
+fn what_is_cut_of_a_terminal_is_in_its_log() {
+    needs!("seq");
+    let project = Project::new();
+    let (mut sitting, shown) = Sitting::down(&project, "seq 1 20000; read end");
+    let omitted = shown["omitted_bytes"].as_u64();
+    assert!(omitted.is_some_and(|omitted| omitted > 50_000), "{shown}");
+    let log = std::fs::read_to_string(shown["log"].as_str().unwrap()).unwrap();
+    assert_eq!(log.lines().count(), 20_000);
+    assert_ended_well(&sitting.line(""));
+}
