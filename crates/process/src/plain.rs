@@ -312,9 +312,14 @@ impl Keeper {
 #[cfg(target_os = "linux")]
 fn members(group: Pid, _: bool) -> Vec<Survivor> {
     let group = group.as_raw_nonzero().get();
-    let own = rustix::process::getsid(None).map(|session| session.as_raw_nonzero().get());
-    let everyone = crate::linux::everyone().into_iter();
-    let ours = |session| Ok(session) == own || session == group;
+    let everyone = crate::linux::everyone();
+    // In a container whose session was begun outside of it there is no number for ours: `/proc` then says 0, and so it
+    // does for all that are in it.
+    let own = i32::try_from(std::process::id()).ok();
+    let own = everyone.iter().find(|it| Some(it.pid) == own);
+    let own = own.map(|it| it.session);
+    let everyone = everyone.into_iter();
+    let ours = |session| Some(session) == own || session == group;
     let members = everyone.filter(|it| it.group == group && ours(it.session) && it.alive());
     let survivor = |it: crate::linux::Member| Survivor {
         pid: it.pid.cast_unsigned(),
