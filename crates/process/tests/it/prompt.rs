@@ -403,10 +403,7 @@ async fn a_prompt_is_told_when_what_was_written_before_it_is_in_the_output() {
         syscall.is_ok_and(|syscall| syscall.starts_with("0 0x0 "))
     });
     drop(go);
-    assert_eq!(
-        asking.await.unwrap(),
-        (Prompt::Input, "? ".to_owned())
-    );
+    assert_eq!(asking.await.unwrap(), (Prompt::Input, "? ".to_owned()));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
