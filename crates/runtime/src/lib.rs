@@ -18,6 +18,8 @@ mod handle;
 mod inquiry;
 mod journal;
 mod notice;
+mod one_shot;
+mod patience;
 mod permission;
 mod person;
 mod plan;
@@ -39,7 +41,8 @@ pub use describe::DescribeTools;
 pub use event::{Ending, Exit, Status, ToolEvent, fold};
 pub use executor::{Executor, Job, Reading, Receipt, Reporter, Since, Start, Subject};
 pub use journal::{Entry, Journal, SessionEvent, Tail};
-pub use person::{Inquirer, NoRecorder, PermissionDecision, Person, Recorder};
+pub use patience::Patience;
+pub use person::{Answered, Inquirer, NoRecorder, PermissionDecision, Person, Recorder};
 pub use refusal::{HandleSummary, Refusal};
 pub use session::{Session, SessionOptions};
 pub use tool::{
