@@ -64,9 +64,7 @@ pub(crate) fn arguments_of<A: JsonSchema>() -> Option<Described> {
     };
     let combined = |keyword: &&str| schema.contains_key(*keyword);
     if schema.get("type") != Some(&json!("object"))
-        || ["oneOf", "anyOf", "allOf"]
-            .iter()
-            .any(|keyword| combined(keyword))
+        || ["oneOf", "anyOf", "allOf"].iter().any(combined)
     {
         return None;
     }
