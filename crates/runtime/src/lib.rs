@@ -6,6 +6,7 @@
 //! end or a store supplies. Nothing here knows processes, terminals, HTTP or
 //! MCP, and nothing assumes that a tool runs on this machine.
 
+mod announce;
 mod arguments;
 mod builtin;
 mod catalogue;
@@ -33,6 +34,7 @@ mod wait;
 /// The words, for those who use the runtime.
 pub use windlass_protocol as protocol;
 
+pub use announce::Announcer;
 pub use builtin::{BuiltinContext, BuiltinTool};
 pub use catalogue::{Catalogue, RegisterError, RegisteredTool, Runtime};
 pub use describe::DescribeTools;
