@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use tokio::net::unix::pipe;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::input::Input;
 use crate::pipes::HandedOver;
@@ -37,6 +37,8 @@ pub(crate) struct Shared {
     pub(crate) terminal: Option<Terminal>,
     pub(crate) hold: Hold,
     pub(crate) state: watch::Sender<State>,
+    /// Asks the driver to read what is there.
+    pub(crate) drains: mpsc::UnboundedSender<oneshot::Sender<()>>,
 }
 
 impl Shared {
@@ -45,6 +47,15 @@ impl Shared {
         match (stream, &self.errors) {
             (Stream::Stderr, Some(errors)) => errors,
             _ => &self.output,
+        }
+    }
+
+    /// Waits until everything that was written up to now can be read in the output.
+    pub(crate) async fn drained(&self) {
+        let (reply, drained) = oneshot::channel();
+        // There is nothing to read if there is no driver any more.
+        if self.drains.send(reply).is_ok() {
+            let _ = drained.await;
         }
     }
 
