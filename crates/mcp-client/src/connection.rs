@@ -69,6 +69,13 @@ impl Connection {
         self.retired.store(true, Ordering::Release);
     }
 
+    /// How it ended, when a request was told that it has.
+    pub(crate) async fn closed(&self) -> Arc<str> {
+        self.retire();
+        let why = timeout(LAST_WORDS * 4, self.gone()).await;
+        why.unwrap_or_else(|_| "it closed the connection".into())
+    }
+
     /// Resolves when it has ended, to how.
     pub(crate) async fn gone(&self) -> Arc<str> {
         let mut gone = self.gone.clone();

@@ -33,9 +33,6 @@ const LOOK_RANGE: (Duration, Duration) = (Duration::from_millis(20), Duration::f
 /// How long a server has to take note that a task is cancelled.
 const CANCEL_LIMIT: Duration = Duration::from_secs(1);
 
-/// How long it may take to learn how a server ended.
-const CLOSE_LIMIT: Duration = Duration::from_secs(2);
-
 /// One call on its way.
 pub(crate) struct Follow {
     pub(crate) server: Server,
@@ -197,12 +194,7 @@ impl Follow {
     async fn failed(&self, connection: &Connection, error: ServiceError) -> ToolError {
         match error {
             ServiceError::McpError(error) => self.said(&error),
-            ServiceError::TransportClosed => {
-                connection.retire();
-                let why = tokio::time::timeout(CLOSE_LIMIT, connection.gone()).await;
-                let why = why.unwrap_or_else(|_| "it closed the connection".into());
-                again(&self.server.gone(&why))
-            }
+            ServiceError::TransportClosed => again(&self.server.gone(&connection.closed().await)),
             ServiceError::UnexpectedResponse => self.unexpected(),
             other => {
                 // It may be back at the next call, on a connection of its own.

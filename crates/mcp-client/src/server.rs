@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use rmcp::ServiceError;
 use tokio::time::Instant;
 use windlass_process::Launcher;
 use windlass_protocol::NoticeLevel;
@@ -94,10 +95,18 @@ impl Server {
                 tools = connection.peer().list_all_tools() => tools,
                 why = connection.gone() => return Err(self.gone(&why)),
             };
-            let tools = tools.map_err(|error| ServerError::List {
-                server: self.name().to_owned(),
-                why: chain(&error),
-            })?;
+            let tools = match tools {
+                Ok(tools) => tools,
+                Err(ServiceError::TransportClosed) => {
+                    return Err(self.gone(&connection.closed().await));
+                }
+                Err(error) => {
+                    return Err(ServerError::List {
+                        server: self.name().to_owned(),
+                        why: chain(&error),
+                    });
+                }
+            };
             Ok(tools.into_iter().map(Listed::from).collect::<Vec<_>>())
         };
         let tools = self.within_limit(listing).await?;
