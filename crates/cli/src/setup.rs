@@ -8,8 +8,9 @@ use crate::args::Global;
 
 /// Loads the configuration and sets the runtime up. What a person should know
 /// goes to stderr. Leftovers of runtimes that died are ended on the side.
-pub(crate) fn windlass(global: &Global) -> anyhow::Result<Windlass> {
-    let windlass = Windlass::load(&load_options(global)?).map_err(|error| match error {
+pub(crate) async fn windlass(global: &Global) -> anyhow::Result<Windlass> {
+    let loaded = Windlass::load(&load_options(global)?).await;
+    let windlass = loaded.map_err(|error| match error {
         // It names every mistake by itself.
         windlass::Error::Config(error) => anyhow::anyhow!("the configuration is wrong\n{error}"),
         other => other.into(),

@@ -13,9 +13,9 @@ use windlass_schema::{Dialect, render};
 use crate::args::{Global, ToolsArgs};
 use crate::setup;
 
-pub(crate) fn run(global: &Global, args: &ToolsArgs) -> anyhow::Result<ExitCode> {
+pub(crate) async fn run(global: &Global, args: &ToolsArgs) -> anyhow::Result<ExitCode> {
     let dialect = args.dialect.as_deref().map(Dialect::from_str).transpose()?;
-    let windlass = setup::windlass(global)?;
+    let windlass = setup::windlass(global).await?;
     let tools = windlass.runtime().tools();
     let offered: Vec<&ToolDefinition> = tools.offered().map(|tool| tool.definition()).collect();
     if let Some(name) = &args.name {

@@ -80,13 +80,12 @@ impl Follow {
                 ..
             } = needed;
             params.request_state = request_state;
-            params.input_responses = match input_requests {
-                Some(requests) => Some(self.call.fulfil(requests, &BTreeMap::new()).await?),
-                None => {
-                    // It is busy and wants to be asked again.
-                    tokio::time::sleep(LOOK_RANGE.0 * (round + 1)).await;
-                    None
-                }
+            params.input_responses = if let Some(requests) = input_requests {
+                Some(self.call.fulfil(requests, &BTreeMap::new()).await?)
+            } else {
+                // It is busy and wants to be asked again.
+                tokio::time::sleep(LOOK_RANGE.0 * (round + 1)).await;
+                None
             };
             if self.call.cancelled.is_cancelled() {
                 return Err(cancelled());

@@ -1,3 +1,8 @@
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "values are written in place, and read better without a borrow"
+)]
+
 use super::*;
 
 fn form(properties: Value, required: Value) -> Vec<Field> {

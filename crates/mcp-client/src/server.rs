@@ -170,7 +170,9 @@ impl Server {
             Era::Either
         };
         match self.attempt(era).await {
-            Err(ServerError::Gone { .. }) if era == Era::Either => {
+            // A server of the years before may leave, close the connection or
+            // say that it speaks nothing newer.
+            Err(ServerError::Gone { .. } | ServerError::Handshake { .. }) if era == Era::Either => {
                 let opened = self.attempt(Era::Handshake).await;
                 state.only_handshake = opened.is_ok();
                 opened
@@ -195,7 +197,7 @@ impl Server {
             telling.tell(NoticeLevel::Warning, &format!("has ended: {why}; {again}"));
         };
         let opening = connection::open(&inner.spec, &inner.launcher, handler, era, ended);
-        self.within_limit(opening).await
+        self.within_limit(Box::pin(opening)).await
     }
 
     async fn within_limit<T>(

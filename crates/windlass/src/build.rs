@@ -16,6 +16,7 @@ use windlass_runtime::{
     ToolDefinition,
 };
 
+use crate::mcp::Servers;
 use crate::place::{new_log_dir, remove_logs_of_the_dead, state_dir, workspace_id};
 
 /// Why there is no runtime.
@@ -42,16 +43,19 @@ pub struct Windlass {
 }
 
 impl Windlass {
-    /// Loads the configuration and sets everything up.
-    pub fn load(options: &LoadOptions) -> Result<Self, Error> {
-        Self::new(windlass_config::load(options)?)
+    /// Loads the configuration and sets everything up. Servers whose tools are
+    /// offered are asked for them, all at once.
+    pub async fn load(options: &LoadOptions) -> Result<Self, Error> {
+        Self::new(windlass_config::load(options)?).await
     }
 
     /// Sets everything up by a configuration.
-    pub fn new(config: Config) -> Result<Self, Error> {
+    pub async fn new(config: Config) -> Result<Self, Error> {
         let launcher = Launcher::new(LauncherOptions::default()).map_err(Error::Launcher)?;
+        let catalogue = Catalogue::new();
+        let servers = Servers::ask(&config, &launcher, catalogue.announcer()).await;
         let mut build = Build {
-            catalogue: Catalogue::new(),
+            catalogue,
             launcher: &launcher,
             config: &config,
             problems: Vec::new(),
@@ -60,6 +64,7 @@ impl Windlass {
         for tool in config.offered() {
             build.register(tool)?;
         }
+        build.register_mcp(&servers);
         let Build {
             catalogue,
             problems,
@@ -146,11 +151,31 @@ impl Build<'_> {
                 Ok(())
             }
             Source::Local { .. } => self.register_local(tool),
-            Source::Mcp { .. } => {
-                self.cannot_offer(tool, "tools of MCP servers are not supported");
-                Ok(())
+            // These come last, when nobody can be in their way.
+            Source::Mcp { .. } => Ok(()),
+        }
+    }
+
+    /// The tools of MCP servers. What is wrong with one of them is others'
+    /// work and does not keep Windlass from starting.
+    fn register_mcp(&mut self, servers: &Servers) {
+        let found = servers.offer(self.config);
+        for offered in found.tools {
+            let tool = offered.tool;
+            let executor = Arc::new(offered.executor);
+            let registered = self.catalogue.register(offered.definition, executor);
+            if let Err(error) = registered {
+                self.cannot_offer(&tool, &error.to_string());
             }
         }
+        for missing in found.missing {
+            if missing.is_told {
+                self.cannot_offer(&missing.tool, &missing.why);
+            }
+            let name = &missing.tool.name;
+            self.catalogue.set_unavailable(name, missing.why);
+        }
+        self.problems.extend(found.problems);
     }
 
     fn cannot_offer(&mut self, tool: &ToolConfig, why: &str) {

@@ -20,6 +20,7 @@ mod commands;
 mod deaths;
 mod endings;
 mod floods;
+mod mcp_servers;
 mod one_shots;
 mod outcomes;
 mod processes;
