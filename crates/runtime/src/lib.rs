@@ -7,6 +7,7 @@
 //! MCP, and nothing assumes that a tool runs on this machine.
 
 mod announce;
+mod archive;
 mod arguments;
 mod builtin;
 mod catalogue;
@@ -20,6 +21,7 @@ mod handle;
 mod inquiry;
 mod journal;
 mod notice;
+mod part;
 mod permission;
 mod person;
 mod plan;
@@ -31,11 +33,13 @@ mod sync;
 mod tool;
 mod turn;
 mod wait;
+mod weight;
 
 /// The words, for those who use the runtime.
 pub use windlass_protocol as protocol;
 
 pub use announce::Announcer;
+pub use archive::{Archive, ArchiveError, Conversations, OutputFile, Page};
 pub use builtin::{BuiltinContext, BuiltinTool};
 pub use catalogue::{Catalogue, RegisterError, RegisteredTool, Runtime};
 pub use describe::DescribeTools;

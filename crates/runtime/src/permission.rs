@@ -1,17 +1,21 @@
 //! Asking before something runs.
 
 use std::collections::HashSet;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use serde_json::json;
 use windlass_protocol::{
-    Arguments, HandleAction, MessageId, PermissionId, PermissionReply, PermissionRequest,
-    PermissionToolContext,
+    Arguments, Decider, DecisionRecord, HandleAction, PermissionId, PermissionReply,
+    PermissionRequest, PermissionToolContext,
 };
+
+use crate::arguments::conceal;
 
 use crate::catalogue::{RegisteredTool, Runs};
 use crate::executor::{Start, Subject};
 use crate::journal::SessionEvent;
+use crate::part::CallPart;
+use crate::person::PermissionDecision;
 use crate::refusal::Refusal;
 use crate::session::{SessionInner, new_ulid};
 use crate::tool::RunMode;
@@ -64,8 +68,7 @@ fn matches_rule(rule: &str, pattern: &str) -> bool {
 pub(crate) struct Asking<'a> {
     pub(crate) session: &'a SessionInner,
     pub(crate) tool: &'a RegisteredTool,
-    pub(crate) call: &'a str,
-    pub(crate) message: &'a OnceLock<MessageId>,
+    pub(crate) call: &'a CallPart<'a>,
     pub(crate) action: Option<HandleAction>,
 }
 
@@ -99,7 +102,7 @@ impl Asking<'_> {
         self.session
             .tell(SessionEvent::PermissionAsked(Arc::clone(&request)));
         let decision = person.permit(&request).await;
-        withdraw.replied(decision.as_ref().map(|decision| decision.reply));
+        withdraw.replied(decision.as_ref());
         let Some(decision) = decision else {
             return Err(self.nobody());
         };
@@ -163,6 +166,10 @@ impl Asking<'_> {
         if let Some(action) = self.action {
             metadata.insert("action".into(), json!(action));
         }
+        let mut args = args.clone();
+        if self.call.is_secret() {
+            conceal(&mut args);
+        }
         metadata.insert("arguments".into(), json!(args));
         if editable {
             metadata.insert("edit".into(), json!(true));
@@ -175,8 +182,8 @@ impl Asking<'_> {
             metadata,
             always: subject.always.clone(),
             tool: Some(PermissionToolContext {
-                message_id: self.message.get_or_init(new_message_id).clone(),
-                call_id: self.call.to_owned(),
+                message_id: self.call.message.clone(),
+                call_id: self.call.id.to_string(),
             }),
         }
     }
@@ -198,23 +205,26 @@ impl Asking<'_> {
     }
 }
 
-fn new_message_id() -> MessageId {
-    MessageId::from_suffix(&new_ulid())
-}
-
 /// Tells that a request is closed, also when its asking is dropped.
 struct Withdraw<'a>(&'a SessionInner, Option<&'a PermissionId>);
 
 impl Withdraw<'_> {
-    fn replied(mut self, reply: Option<PermissionReply>) {
-        self.close(reply);
+    fn replied(mut self, decision: Option<&PermissionDecision>) {
+        self.close(match decision {
+            None => DecisionRecord::new(Decider::Nobody, None),
+            Some(decision) => DecisionRecord {
+                message: decision.message.clone(),
+                arguments: decision.arguments.clone(),
+                ..DecisionRecord::new(Decider::Person, Some(decision.reply))
+            },
+        });
     }
 
-    fn close(&mut self, reply: Option<PermissionReply>) {
+    fn close(&mut self, decision: DecisionRecord) {
         if let Some(id) = self.1.take() {
             self.0.tell(SessionEvent::PermissionReplied {
                 id: id.clone(),
-                reply,
+                decision: Arc::new(decision),
             });
         }
     }
@@ -222,6 +232,6 @@ impl Withdraw<'_> {
 
 impl Drop for Withdraw<'_> {
     fn drop(&mut self) {
-        self.close(None);
+        self.close(DecisionRecord::new(Decider::Withdrawn, None));
     }
 }

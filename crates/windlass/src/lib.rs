@@ -26,11 +26,14 @@
 //! ```
 
 mod build;
+mod cache;
+mod describe;
 mod mcp;
 mod place;
 
-pub use build::{Error, Windlass};
-pub use place::state_dir;
+pub use build::{Error, ToolProblem, Windlass};
+pub use describe::Asking;
+pub use place::{cache_dir, state_dir};
 pub use windlass_config as config;
 pub use windlass_executors as executors;
 pub use windlass_executors::init;

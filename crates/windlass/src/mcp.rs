@@ -25,8 +25,8 @@ struct Asked {
 pub(crate) struct Found {
     pub(crate) tools: Vec<Offered>,
     pub(crate) missing: Vec<Missing>,
-    /// What else a person should know.
-    pub(crate) problems: Vec<String>,
+    /// Servers whose tools are all wanted, and not known.
+    pub(crate) unreached: Vec<String>,
 }
 
 /// A tool that can be offered.
@@ -34,6 +34,8 @@ pub(crate) struct Offered {
     pub(crate) tool: ToolConfig,
     pub(crate) definition: ToolDefinition,
     pub(crate) executor: McpTool,
+    /// What its table says in vain.
+    pub(crate) problems: Vec<String>,
 }
 
 /// A tool that is configured and not there.
@@ -91,16 +93,14 @@ impl Servers {
             Some((asked, listed)) => {
                 let base = listed.definition(&asked.config.name);
                 let unknown = tool.unknown_overrides(&base);
-                if !unknown.is_empty() {
-                    let server = &asked.config.name;
-                    found.problems.push(format!(
-                        "tool `{}` overrides `{}`, which MCP server `{server}` does not have{}",
-                        tool.name,
-                        unknown.join("`, `"),
-                        place(tool)
-                    ));
-                }
-                found.tools.push(asked.offered(tool.clone(), listed));
+                let server = &asked.config.name;
+                let unknown = unknown.iter().map(|name| {
+                    format!("it overrides `{name}`, which MCP server `{server}` does not have")
+                });
+                found.tools.push(Offered {
+                    problems: unknown.collect(),
+                    ..asked.offered(tool.clone(), listed)
+                });
             }
             None => found.missing.push(Missing {
                 tool: tool.clone(),
@@ -140,6 +140,7 @@ impl Asked {
             tool,
             definition,
             executor,
+            problems: Vec::new(),
         }
     }
 
@@ -147,23 +148,28 @@ impl Asked {
     fn offer_untold(&self, config: &Config, found: &mut Found) {
         let server = &self.config.name;
         let wanted = &self.config.tools;
+        if let McpTools::Listed(names) = wanted {
+            for name in names.iter().filter(|name| self.listed(name).is_none()) {
+                found.missing.push(Missing {
+                    tool: ToolConfig {
+                        place: Some(self.config.place.clone()),
+                        ..config.mcp_tool(server, name)
+                    },
+                    why: why_missing(name, &[self]),
+                    is_told: self.is_told(),
+                });
+            }
+        }
         let tools = match &self.tools {
             Ok(tools) => tools.as_slice(),
             Err(error) => {
-                if *wanted != McpTools::None && !self.config.optional {
+                if *wanted == McpTools::All && self.is_told() {
                     let place = &self.config.place;
-                    found.problems.push(format!("{error} ({place})"));
+                    found.unreached.push(format!("{error} ({place})"));
                 }
                 return;
             }
         };
-        if let McpTools::Listed(names) = wanted {
-            for name in names.iter().filter(|name| self.listed(name).is_none()) {
-                let why = has_no(server, name, tools);
-                let place = &self.config.place;
-                found.problems.push(format!("{why} ({place})"));
-            }
-        }
         let has_table = |listed: &&Listed| {
             let mut tables = config.tools.iter();
             tables.any(|tool| is_about(tool, server, &listed.name))
@@ -259,9 +265,4 @@ fn has_no(server: &str, tool: &str, tools: &[Listed]) -> String {
         None => format!("it has `{}`", names.join("`, `")),
     };
     format!("MCP server `{server}` has no tool `{tool}`; {hint}")
-}
-
-fn place(tool: &ToolConfig) -> String {
-    let place = tool.place.as_ref().map(|place| format!(" ({place})"));
-    place.unwrap_or_default()
 }

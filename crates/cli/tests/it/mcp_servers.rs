@@ -63,7 +63,7 @@ source = "mcp"
         })
     );
     assert!(
-        run.stderr().contains("tool `say` overrides `txet`"),
+        run.stderr().contains("tool `say`: it overrides `txet`"),
         "{}",
         run.stderr()
     );

@@ -1,7 +1,9 @@
 //! Asking before something runs.
 
 use serde_json::json;
-use windlass_protocol::{Arguments, HandleAction, Parameters, PermissionReply};
+use windlass_protocol::{
+    Arguments, Decider, DecisionRecord, HandleAction, Parameters, PermissionReply,
+};
 use windlass_runtime::{PermissionDecision, RunMode, RunPolicy, SessionEvent, Subject};
 
 use crate::support::{Cast, NOBODY, PERSON, Stage};
@@ -321,7 +323,8 @@ async fn aborting_a_pending_handle_withdraws_the_request_and_the_journal_says_so
     );
     assert_eq!(running.await.unwrap(), format!("c1 {aborted}}}"));
     prompt.withdrawn().await;
-    let withdrawn = SessionEvent::PermissionReplied { id, reply: None };
+    let decision = DecisionRecord::new(Decider::Withdrawn, None).into();
+    let withdrawn = SessionEvent::PermissionReplied { id, decision };
     assert!(stage.events().await.contains(&withdrawn));
     assert!(stage.tool.started().is_empty());
     assert_eq!(stage.notices(), "");
@@ -342,7 +345,7 @@ async fn the_journal_tells_each_request_and_its_reply() {
     );
     let replied = SessionEvent::PermissionReplied {
         id: request.id,
-        reply: Some(PermissionReply::Always),
+        decision: DecisionRecord::new(Decider::Person, Some(PermissionReply::Always)).into(),
     };
     assert_eq!(events[1], replied);
 }
