@@ -6,6 +6,7 @@
 //! end or a store supplies. Nothing here knows processes, terminals, HTTP or
 //! MCP, and nothing assumes that a tool runs on this machine.
 
+mod announce;
 mod archive;
 mod arguments;
 mod builtin;
@@ -39,6 +40,7 @@ mod weight;
 /// The words, for those who use the runtime.
 pub use windlass_protocol as protocol;
 
+pub use announce::Announcer;
 pub use archive::{Archive, ArchiveError, Conversations, OutputFile, Page};
 pub use builtin::{BuiltinContext, BuiltinTool};
 pub use catalogue::{Catalogue, RegisterError, RegisteredTool, Runtime};
