@@ -6,10 +6,12 @@
 //! end or a store supplies. Nothing here knows processes, terminals, HTTP or
 //! MCP, and nothing assumes that a tool runs on this machine.
 
+mod archive;
 mod arguments;
 mod builtin;
 mod catalogue;
 mod describe;
+mod described;
 mod dispatch;
 mod event;
 mod executor;
@@ -18,6 +20,7 @@ mod handle;
 mod inquiry;
 mod journal;
 mod notice;
+mod part;
 mod permission;
 mod person;
 mod plan;
@@ -29,10 +32,12 @@ mod sync;
 mod tool;
 mod turn;
 mod wait;
+mod weight;
 
 /// The words, for those who use the runtime.
 pub use windlass_protocol as protocol;
 
+pub use archive::{Archive, ArchiveError, Conversations, OutputFile, Page};
 pub use builtin::{BuiltinContext, BuiltinTool};
 pub use catalogue::{Catalogue, RegisterError, RegisteredTool, Runtime};
 pub use describe::DescribeTools;
