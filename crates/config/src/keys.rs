@@ -22,6 +22,8 @@ pub(crate) const SETTINGS: &[&str] = &[
     "timeout_secs",
     "grace_secs",
     "settle_max_secs",
+    "describe_timeout_secs",
+    "format_arguments",
     "output_limit",
     "log_limit",
     "secrets",
@@ -79,6 +81,7 @@ pub(crate) const MCP: &[&str] = &[
     "headers",
     "optional",
     "startup_timeout_secs",
+    "tools",
 ];
 
 /// Keys of a JP server that Windlass accepts and has no use for.
@@ -155,10 +158,7 @@ pub(crate) fn hint(key: &str, known: &[&str]) -> String {
 }
 
 /// The candidate that is most like `word`, if one is like it at all.
-pub(crate) fn nearest<'a>(
-    word: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     const LIKE: f64 = 0.5;
     candidates
         .into_iter()

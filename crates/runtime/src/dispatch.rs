@@ -9,44 +9,62 @@
 //! calls run at once: those on one handle in call order, all others side by
 //! side. Whatever goes wrong with one call is its own answer.
 
-use std::sync::{Arc, OnceLock};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use futures_util::future::join_all;
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use windlass_protocol::{
     Arguments, Batch, BatchReply, CallReply, HandleAction, HandleId, HandleView, MessageId,
-    Question, ReplyContent, ToolCall, ToolCommand, Typing, View,
+    ReplyContent, ToolCommand, Typing, View,
 };
 
-use crate::arguments::{conceal, retyped, typed};
+use crate::arguments::{retyped, typed};
 use crate::builtin::{BuiltinContext, BuiltinTool};
 use crate::catalogue::{RegisteredTool, Runs};
 use crate::event::{Ending, Status};
 use crate::executor::{Executor, Receipt, Reporter, Start};
 use crate::handle::Handle;
 use crate::inquiry;
-use crate::journal::SessionEvent;
+use crate::one_shot::{EndedWithUs, TimeLimit, to_its_end};
+use crate::part::{CallPart, log_of};
+use crate::patience::Patience;
 use crate::permission::{Asking, Permit};
 use crate::plan::{Planned, Reservation, Work, in_lanes, plan};
 use crate::refusal::Refusal;
-use crate::session::Session;
+use crate::session::{Session, new_ulid};
 use crate::show;
 
 impl Session {
     /// Runs the calls of a batch and answers them in call order.
     pub async fn run(&self, batch: Batch) -> BatchReply {
-        self.run_until(batch, &CancellationToken::new()).await
+        self.run_with(batch, &Patience::default()).await
     }
 
     /// The same, until `cancel` says that the caller has given up: calls that
     /// are not answered by then are refused as cancelled, one-shots among
     /// them are ended, handles stay.
     pub async fn run_until(&self, batch: Batch, cancel: &CancellationToken) -> BatchReply {
+        self.run_with(batch, &Patience::until(cancel)).await
+    }
+
+    /// The same, for a caller that may give up, or be in a hurry.
+    pub async fn run_with(&self, batch: Batch, patience: &Patience) -> BatchReply {
+        let message = MessageId::from_suffix(&new_ulid());
+        self.run_as(message, batch, patience).await
+    }
+
+    /// The same, as the calls of this message of a conversation.
+    pub async fn run_as(
+        &self,
+        message: MessageId,
+        batch: Batch,
+        patience: &Patience,
+    ) -> BatchReply {
         let run = Run {
             session: self,
-            cancel,
-            message: OnceLock::new(),
+            patience,
+            message,
         };
         let mut planned: Vec<Planned> = batch
             .calls
@@ -57,13 +75,12 @@ impl Session {
             Ok(()) => run.all(planned).await,
             Err(refusal) => run.refuse_all(planned, &refusal),
         };
-        if let Some(recorder) = &self.inner.options.recorder {
-            recorder.durable().await;
-        }
+        let notices = self.take_notices();
+        self.inner.durable().await;
         BatchReply {
             batch: batch.id,
             replies,
-            notices: self.take_notices(),
+            notices,
         }
     }
 }
@@ -71,15 +88,17 @@ impl Session {
 /// One batch on its way.
 struct Run<'a> {
     session: &'a Session,
-    cancel: &'a CancellationToken,
-    /// Names the batch in requests for permission; made when one is.
-    message: OnceLock<MessageId>,
+    patience: &'a Patience,
+    /// Names the batch in the record and in requests for permission.
+    message: MessageId,
 }
 
 /// What a call is answered with.
 struct Answer {
     content: ReplyContent,
     is_error: bool,
+    /// Where all of the output is, when something was left out.
+    log: Option<PathBuf>,
 }
 
 impl Answer {
@@ -87,12 +106,15 @@ impl Answer {
         Self {
             content: ReplyContent::Text(text),
             is_error: false,
+            log: None,
         }
     }
 
     fn handle(view: HandleView) -> Self {
+        let content = ReplyContent::Handle(Box::new(view));
         Self {
-            content: ReplyContent::Handle(Box::new(view)),
+            log: log_of(&content),
+            content,
             is_error: false,
         }
     }
@@ -134,9 +156,8 @@ impl Run<'_> {
         planned
             .into_iter()
             .map(|mut call| {
-                self.tell_called(&mut call);
-                let record = call.record.take();
-                self.reply(&call.id, record.as_deref(), Err(refusal.clone()))
+                let part = self.part(&mut call);
+                Self::reply(&part, Err(refusal.clone()))
             })
             .collect()
     }
@@ -164,14 +185,12 @@ impl Run<'_> {
     }
 
     async fn one(&self, mut call: Planned) -> CallReply {
-        self.tell_called(&mut call);
-        let record = call.record.take();
-        let id = Arc::clone(&call.id);
+        let part = self.part(&mut call);
         let answer = match call.work {
             Err(refusal) => Err(refusal),
             Ok(work) => {
-                let answer = self.answer(&id, work);
-                let answer = self.cancel.run_until_cancelled(answer);
+                let answer = self.answer(&part, work);
+                let answer = self.patience.cancel.run_until_cancelled(answer);
                 match self.session.inner.closing.run_until_cancelled(answer).await {
                     Some(Some(answer)) => answer,
                     Some(None) => Err(Refusal::Cancelled),
@@ -179,13 +198,20 @@ impl Run<'_> {
                 }
             }
         };
-        self.reply(&id, record.as_deref(), answer)
+        Self::reply(&part, answer)
     }
 
     /// What takes its time is boxed, so that what does not stays small.
-    async fn answer(&self, call: &str, work: Work) -> Result<Answer, Refusal> {
+    async fn answer(&self, call: &CallPart<'_>, work: Work) -> Result<Answer, Refusal> {
         match work {
-            Work::Builtin { builtin, args } => Box::pin(self.builtin(&*builtin, &args)).await,
+            Work::Builtin {
+                tool,
+                builtin,
+                args,
+            } => {
+                call.running(&tool, &args);
+                Box::pin(self.builtin(&*builtin, &args)).await
+            }
             Work::OneShot { tool, args } => Box::pin(self.one_shot(call, &tool, args)).await,
             Work::Handle {
                 tool,
@@ -211,19 +237,21 @@ impl Run<'_> {
         args: &Arguments,
     ) -> Result<Answer, Refusal> {
         let context = BuiltinContext {
-            cancellation: self.cancel.clone(),
+            cancellation: self.patience.cancel.clone(),
+            hurry: self.patience.hurry.clone(),
             session: self.session.clone(),
         };
         Ok(Answer {
             content: builtin.execute(args, &context).await?,
             is_error: false,
+            log: None,
         })
     }
 
     /// Runs a tool to its end, answering its questions on the way.
     async fn one_shot(
         &self,
-        call: &str,
+        call: &CallPart<'_>,
         tool: &Arc<RegisteredTool>,
         args: Arguments,
     ) -> Result<Answer, Refusal> {
@@ -232,58 +260,37 @@ impl Run<'_> {
             Permit::Skip => return Ok(skipped(tool)),
         };
         let executor = executor(tool);
-        let mut left = executor
-            .timeout(&args)
-            .unwrap_or(tool.definition.limits.timeout);
-        let limit = left;
-        let handle = Handle::new(&self.session.inner, Arc::clone(tool), None, call);
-        let ended_with_us = EndedWithUs::new(self.session, &handle);
+        let mut limit = TimeLimit::new(
+            executor
+                .timeout(&args)
+                .unwrap_or(tool.definition.limits.timeout),
+        );
+        let inner = &self.session.inner;
+        let handle = Handle::new(inner, Arc::clone(tool), None, &call.id);
+        let ended_with_us = EndedWithUs::new(inner, &handle);
         self.start(&handle, executor, args).await;
-        let ending = loop {
-            let since = Instant::now();
-            let changed = handle.wait_until(|status| !status.is_running());
-            match tokio::time::timeout(left, changed).await {
-                Ok(Status::Stopped(ending)) => break ending,
-                // Nobody's clock runs while a question is open.
-                Ok(Status::Waiting { question, .. }) => {
-                    left = left.saturating_sub(since.elapsed());
-                    self.answer_question(&handle, &question).await;
-                }
-                Ok(Status::Pending | Status::Running { .. }) => {
-                    unreachable!("a started tool runs, waits or has stopped")
-                }
-                Err(_) => {
-                    let seconds = limit.as_secs_f64();
-                    handle.end(&format!("timed out after {seconds} s")).await;
-                }
-            }
+        let hurry = &self.patience.hurry;
+        let ended = to_its_end(inner, &handle, &mut limit);
+        let ending = match hurry.run_until_cancelled(ended).await {
+            Some(ending) => ending,
+            None => match ended_with_us.hand_over(limit) {
+                Ok(id) => return Ok(self.show(&handle, &id, View::New)),
+                Err(_ended_with_us) => to_its_end(inner, &handle, &mut limit).await,
+            },
         };
-        drop(ended_with_us);
-        let (text, is_error) = show::answer(&handle, ending);
+        let answer = show::answer(&handle, ending);
         Ok(Answer {
-            is_error,
-            ..Answer::text(text)
+            content: ReplyContent::Text(answer.text),
+            is_error: answer.is_error,
+            log: answer.log,
         })
-    }
-
-    async fn answer_question(&self, handle: &Arc<Handle>, question: &Question) {
-        match inquiry::answer(&self.session.inner, handle, question).await {
-            Ok(answer) => {
-                if let Err(refusal) = handle.answer(question, answer).await {
-                    handle.end(&refusal.to_string()).await;
-                }
-            }
-            Err(why) => {
-                handle.end(&why).await;
-            }
-        }
     }
 
     /// Starts a tool under its id and shows how it stands once it has had its
     /// say.
     async fn spawn(
         &self,
-        call: &str,
+        call: &CallPart<'_>,
         tool: &Arc<RegisteredTool>,
         id: &HandleId,
         args: Arguments,
@@ -321,7 +328,7 @@ impl Run<'_> {
 
     async fn fetch(
         &self,
-        call: &str,
+        call: &CallPart<'_>,
         tool: &Arc<RegisteredTool>,
         id: &HandleId,
         view: View,
@@ -338,7 +345,7 @@ impl Run<'_> {
     /// Sends input to a running tool, or answers a waiting one.
     async fn apply(
         &self,
-        call: &str,
+        call: &CallPart<'_>,
         tool: &Arc<RegisteredTool>,
         id: &HandleId,
         typing: Typing,
@@ -353,6 +360,9 @@ impl Run<'_> {
         match handle.status() {
             Status::Stopped(_) => return Err(Refusal::Ended(id.clone())),
             Status::Waiting { question, .. } => {
+                if question.secret {
+                    call.conceal();
+                }
                 let Some(answer) = typing.input else {
                     return Err(Refusal::Input(format!(
                         "handle `{id}` waits for an answer; give it as `input`"
@@ -375,7 +385,7 @@ impl Run<'_> {
     /// Ends a tool and everything it started.
     async fn abort(
         &self,
-        call: &str,
+        call: &CallPart<'_>,
         tool: &Arc<RegisteredTool>,
         id: &HandleId,
     ) -> Result<Answer, Refusal> {
@@ -407,7 +417,7 @@ const ABORTED: &str = "aborted by the assistant";
 impl Run<'_> {
     async fn permit(
         &self,
-        call: &str,
+        call: &CallPart<'_>,
         tool: &RegisteredTool,
         action: Option<HandleAction>,
         args: Arguments,
@@ -416,10 +426,21 @@ impl Run<'_> {
             session: &self.session.inner,
             tool,
             call,
-            message: &self.message,
             action,
         };
-        asking.permit(args).await
+        let permitted = asking.permit(args);
+        let hurry = &self.patience.hurry;
+        let Some(permitted) = hurry.run_until_cancelled(permitted).await else {
+            return Err(Refusal::Rejected(format!(
+                "nobody has answered yet whether `{}` may run, and nothing has run; call it again",
+                tool.definition.name
+            )));
+        };
+        let permit = permitted?;
+        if let Permit::Run(args) = &permit {
+            call.running(tool, args);
+        }
+        Ok(permit)
     }
 
     async fn start(&self, handle: &Arc<Handle>, executor: &dyn Executor, args: Arguments) {
@@ -433,7 +454,7 @@ impl Run<'_> {
                 .log_dir
                 .as_ref()
                 .map(|folder| folder.join(format!("{number}.log"))),
-            handle: handle.id.clone(),
+            handle: handle.id().cloned(),
             tool: Arc::clone(&handle.tool.definition),
             args,
         };
@@ -447,7 +468,7 @@ impl Run<'_> {
     /// The reply tells why a handle never ran, so no notice has to.
     fn not_run(&self, handle: &Arc<Handle>, why: &str) {
         handle.never_started(Ending::failed(why));
-        self.session.inner.notices.lock().withdraw(handle.number);
+        self.session.inner.withdraw_notices(handle);
     }
 
     /// Waits until the tool has had its say, or has something else to tell.
@@ -466,52 +487,28 @@ impl Run<'_> {
         Answer::handle(show::show(&self.session.inner, handle, id, view))
     }
 
-    fn tell_called(&self, call: &mut Planned) {
-        let (action, handle) = match &call.work {
-            Ok(Work::Handle { command, .. }) => {
-                (Some(command.action()), Some(command.id().clone()))
-            }
-            _ => (None, None),
-        };
-        let inner = &self.session.inner;
-        if let (Some(recorder), Some(record)) = (&inner.options.recorder, &mut call.record) {
-            if let Ok(Work::Handle { command, .. }) = &call.work
-                && inner.wants_secret(command.id())
-            {
-                conceal(&mut record.arguments);
-            }
-            recorder.called(record);
-        }
-        inner.tell(SessionEvent::Called {
-            call: Arc::clone(&call.id),
-            tool: Arc::clone(&call.tool),
-            action,
-            handle,
-        });
+    fn part<'a>(&'a self, call: &mut Planned) -> CallPart<'a> {
+        CallPart::created(&self.session.inner, &self.message, call)
     }
 
-    fn reply(
-        &self,
-        id: &Arc<str>,
-        record: Option<&ToolCall>,
-        answer: Result<Answer, Refusal>,
-    ) -> CallReply {
-        let reply = match answer {
-            Ok(Answer { content, is_error }) => CallReply {
-                id: id.to_string(),
+    fn reply(call: &CallPart<'_>, answer: Result<Answer, Refusal>) -> CallReply {
+        let id = call.id.to_string();
+        let (reply, log) = match answer {
+            Ok(Answer {
                 content,
                 is_error,
-            },
-            Err(refusal) => CallReply::refused(id.to_string(), refusal.to_string()),
+                log,
+            }) => {
+                let reply = CallReply {
+                    id,
+                    content,
+                    is_error,
+                };
+                (reply, log)
+            }
+            Err(refusal) => (CallReply::refused(id, refusal.to_string()), None),
         };
-        let inner = &self.session.inner;
-        if let (Some(recorder), Some(record)) = (&inner.options.recorder, record) {
-            recorder.replied(record, &reply);
-        }
-        inner.tell(SessionEvent::Replied {
-            call: Arc::clone(id),
-            is_error: reply.is_error,
-        });
+        call.ended(&reply, log.as_deref());
         reply
     }
 }
@@ -526,26 +523,4 @@ fn executor(tool: &RegisteredTool) -> &dyn Executor {
 fn skipped(tool: &RegisteredTool) -> Answer {
     let name = &tool.definition.name;
     Answer::text(format!("skipped: `{name}` is set not to run"))
-}
-
-/// Known to the session while its call runs, and ended when that is dropped.
-struct EndedWithUs<'a>(&'a Session, &'a Arc<Handle>);
-
-impl<'a> EndedWithUs<'a> {
-    fn new(session: &'a Session, handle: &'a Arc<Handle>) -> Self {
-        let mut one_shots = session.inner.one_shots.lock();
-        one_shots.insert(handle.number, Arc::clone(handle));
-        Self(session, handle)
-    }
-}
-
-impl Drop for EndedWithUs<'_> {
-    fn drop(&mut self) {
-        self.0.inner.one_shots.lock().remove(&self.1.number);
-        if !self.1.is_stopped() {
-            let handle = Arc::clone(self.1);
-            let ending = async move { handle.end("cancelled").await };
-            self.0.inner.tasks.spawn(ending);
-        }
-    }
 }
