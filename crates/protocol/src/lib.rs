@@ -8,6 +8,7 @@
 mod call;
 mod command;
 mod context;
+mod definitions;
 mod describe;
 mod drive;
 mod ids;

@@ -11,6 +11,7 @@ mod arguments;
 mod builtin;
 mod catalogue;
 mod describe;
+mod described;
 mod dispatch;
 mod event;
 mod executor;

@@ -12,7 +12,7 @@ use windlass_protocol::{
 use crate::arguments::conceal;
 
 use crate::catalogue::{RegisteredTool, Runs};
-use crate::executor::Subject;
+use crate::executor::{Start, Subject};
 use crate::journal::SessionEvent;
 use crate::part::CallPart;
 use crate::person::PermissionDecision;
@@ -93,7 +93,11 @@ impl Asking<'_> {
         let Some(person) = &options.person else {
             return Err(self.nobody());
         };
-        let request = Arc::new(self.request(&subject, &args, editable));
+        let mut request = self.request(&subject, &args, editable);
+        if let Some(display) = self.formatted(&args).await {
+            request.metadata.insert("display".into(), json!(display));
+        }
+        let request = Arc::new(request);
         let withdraw = Withdraw(self.session, Some(&request.id));
         self.session
             .tell(SessionEvent::PermissionAsked(Arc::clone(&request)));
@@ -135,6 +139,25 @@ impl Asking<'_> {
                 }
             }
         }
+    }
+
+    /// What would be started, in the tool's own words, where it has any.
+    async fn formatted(&self, args: &Arguments) -> Option<String> {
+        let Runs::Executor(executor) = &self.tool.runs else {
+            return None;
+        };
+        if !matches!(self.action, None | Some(HandleAction::Spawn)) {
+            return None;
+        }
+        let start = Start {
+            session: self.session.id.clone(),
+            root: self.session.options.root.clone(),
+            log: None,
+            handle: None,
+            tool: Arc::clone(&self.tool.definition),
+            args: args.clone(),
+        };
+        executor.format_arguments(start).await
     }
 
     fn request(&self, subject: &Subject, args: &Arguments, editable: bool) -> PermissionRequest {

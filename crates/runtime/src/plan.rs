@@ -74,11 +74,7 @@ pub(crate) fn plan(session: &Session, call: ToolCall) -> Planned {
 fn read(session: &Session, name: &str, arguments: Arguments) -> Result<Work, Refusal> {
     let inner = &session.inner;
     let Some(tool) = inner.catalogue.get(name) else {
-        let tools = inner.catalogue.offered();
-        return Err(Refusal::UnknownTool {
-            name: name.chars().take(64).collect(),
-            tools: tools.map(|tool| tool.definition.name.clone()).collect(),
-        });
+        return Err(inner.catalogue.missing(name));
     };
     let arguments = match tool.runs {
         Runs::Builtin(_) => without_nulls(arguments),

@@ -65,6 +65,20 @@ async fn a_request_says_what_would_be_done() {
 }
 
 #[tokio::test]
+async fn a_request_shows_the_arguments_as_the_tool_would() {
+    let stage = asking(PERSON, RunMode::Ask);
+    stage.tool.set_display("open x, then close it");
+    let running = stage.go([("tool", json!({"path": "x"}))]);
+    let prompt = stage.person.next_permission().await;
+    assert_eq!(
+        json!(prompt.asked.metadata),
+        json!({"tool": "tool", "arguments": {"path": "x"}, "display": "open x, then close it"})
+    );
+    prompt.once();
+    assert_eq!(running.await.unwrap(), "c1 ran");
+}
+
+#[tokio::test]
 async fn once_is_once() {
     let stage = asking(PERSON, RunMode::Ask);
     for _ in 0..2 {
