@@ -21,11 +21,13 @@ mod inquiry;
 mod journal;
 mod notice;
 mod part;
+mod pattern;
 mod permission;
 mod person;
 mod plan;
 mod refusal;
 mod registry;
+mod rules;
 mod session;
 mod show;
 mod sync;
@@ -46,6 +48,7 @@ pub use executor::{Executor, Job, Reading, Receipt, Reporter, Since, Start, Subj
 pub use journal::{Entry, Journal, SessionEvent, Tail};
 pub use person::{Inquirer, NoRecorder, PermissionDecision, Person, Recorder};
 pub use refusal::{HandleSummary, Refusal};
+pub use rules::{Explanation, Finding, RuleBook, RuleSource};
 pub use session::{Session, SessionOptions};
 pub use tool::{
     Lifecycle, Limits, Notifications, OnTurnEnd, QuestionPolicy, QuestionTarget, RunMode,
