@@ -22,7 +22,7 @@ const LAST: &str = "nothing follows";
 const PER_READ: usize = 4095;
 
 pub(super) async fn measure(pace: Pace) -> Vec<Line> {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new().await;
     let session = fixture.session();
     let launcher = launcher();
     let path = fixture.folder().join("text");

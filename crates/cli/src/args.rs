@@ -66,11 +66,19 @@ pub(crate) struct CallArgs {
 
 #[derive(ClapArgs)]
 pub(crate) struct ToolsArgs {
-    /// Show this tool's schema
+    #[command(subcommand)]
+    pub(crate) command: Option<ToolsCommand>,
+    /// Show this tool's schema; after `--` if it is called like a subcommand
     pub(crate) name: Option<String>,
     /// The schema's dialect: json-schema, anthropic, openai, openai-strict, gemini, mcp, ollama, …
     #[arg(long, value_name = "DIALECT")]
     pub(crate) dialect: Option<String>,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum ToolsCommand {
+    /// Ask every program anew, and say what is wrong with any tool
+    Check,
 }
 
 /// Writes a completion script to stdout.

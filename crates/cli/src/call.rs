@@ -18,7 +18,7 @@ use crate::signals::Signals;
 pub(crate) async fn run(global: &Global, args: CallArgs) -> anyhow::Result<ExitCode> {
     let arguments = read_arguments(args.arguments.as_deref())?;
     let mut signals = Signals::new()?;
-    let windlass = setup::windlass(global)?;
+    let windlass = setup::windlass(global).await?;
     let can_ask = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     let session = windlass.session(SessionOptions {
         // Whoever types the call has thereby permitted it.

@@ -40,7 +40,7 @@ const SHORT_GRACE: Duration = Duration::from_millis(500);
 pub(crate) async fn run(global: &Global, args: DriveArgs) -> anyhow::Result<ExitCode> {
     let mut lines = lines::read_stdin();
     let mut signals = Signals::new()?;
-    let windlass = setup::windlass(global)?;
+    let windlass = setup::windlass(global).await?;
     let output = Output::stdout();
     let asks = args.ask.then(|| Arc::new(Asks::new(output.clone())));
     let session = windlass.session(SessionOptions {

@@ -27,7 +27,7 @@ fn main() -> ExitCode {
     let result = match args.command {
         Command::Drive(drive) => on_runtime(drive::run(&args.global, drive)),
         Command::Call(call) => on_runtime(call::run(&args.global, call)),
-        Command::Tools(tools) => on_runtime(async { tools::run(&args.global, &tools) }),
+        Command::Tools(tools) => on_runtime(tools::run(&args.global, &tools)),
         Command::Init => init::run(&args.global),
         Command::Completions { shell } => {
             args::print_completions(shell);
