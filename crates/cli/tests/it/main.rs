@@ -27,6 +27,7 @@ mod floods;
 mod formatting;
 mod guide;
 mod new_tools;
+mod mcp_servers;
 mod one_shots;
 mod outcomes;
 mod processes;
