@@ -284,7 +284,7 @@ impl SessionInner {
     /// What a change of status brings with it, once it can be seen.
     pub(crate) fn follow_up(self: &Arc<Self>, handle: &Arc<Handle>) {
         match handle.status() {
-            Status::Waiting { question, .. } if handle.id.is_some() => {
+            Status::Waiting { question, .. } if handle.id().is_some() => {
                 inquiry::route(self, handle, question);
             }
             Status::Stopped(_) => {

@@ -1,0 +1,4 @@
+//! Models and turns, against the scripted model server.
+
+mod remote;
+mod support;
