@@ -40,7 +40,11 @@ const SHORT_GRACE: Duration = Duration::from_millis(500);
 pub(crate) async fn run(global: &Global, args: DriveArgs) -> anyhow::Result<ExitCode> {
     let mut lines = lines::read_stdin();
     let mut signals = Signals::new()?;
-    let windlass = setup::windlass(global).await?;
+    // A program that is asked for its tools may take its time.
+    let windlass = tokio::select! {
+        windlass = setup::windlass(global) => windlass?,
+        code = signals.next() => return Ok(ExitCode::from(code)),
+    };
     let output = Output::stdout();
     let asks = args.ask.then(|| Arc::new(Asks::new(output.clone())));
     let session = windlass.session(SessionOptions {

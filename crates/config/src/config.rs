@@ -98,6 +98,17 @@ impl Config {
         self.tools.iter().filter(|tool| tool.enabled)
     }
 
+    /// A server's tool that no table speaks of, under the name that it is
+    /// offered by and with what holds for every tool.
+    pub fn mcp_tool(&self, server: &str, tool: &str) -> ToolConfig {
+        let name = name_of_mcp_tool(server, tool);
+        let source = Source::Mcp {
+            server: Some(server.to_owned()),
+            tool: Some(tool.to_owned()),
+        };
+        resolve::untold(&name, source, self.defaults.clone())
+    }
+
     /// A built-in tool under its own name: by its table, or by what holds for
     /// every tool. `None` where a table gives the name to another tool.
     pub fn builtin(&self, name: &str) -> Option<ToolConfig> {
@@ -114,6 +125,13 @@ impl Config {
             _ => None,
         }
     }
+}
+
+/// What a server's tool is called where no table names it: the server's name
+/// and the tool's, so that no server can take the place of another tool.
+fn name_of_mcp_tool(server: &str, tool: &str) -> String {
+    let word = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
+    format!("{server}_{tool}").replace(|letter| !word(letter), "_")
 }
 
 /// Loads the configuration. Without any file it is empty, and that is fine.

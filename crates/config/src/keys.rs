@@ -81,6 +81,7 @@ pub(crate) const MCP: &[&str] = &[
     "headers",
     "optional",
     "startup_timeout_secs",
+    "tools",
 ];
 
 /// Keys of a JP server that Windlass accepts and has no use for.

@@ -28,7 +28,7 @@ pub use command::{CommandConfig, CommandError};
 pub use config::{Config, LoadOptions, SAMPLE_CONFIG, load};
 pub use error::{ConfigError, Problem, ProblemKind};
 pub use keys::{BUILTINS, nearest};
-pub use mcp::{McpServerConfig, McpTransport};
+pub use mcp::{McpServerConfig, McpTools, McpTransport};
 pub use place::Place;
 pub use settings::{
     LifecycleSettings, NotificationSettings, QuestionSettings, RunSettings, SpawnSettings,

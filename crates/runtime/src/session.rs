@@ -93,22 +93,24 @@ impl Session {
     pub(crate) fn new(catalogue: Arc<Catalogue>, options: SessionOptions) -> Self {
         let id = options.id.clone();
         let closing = CancellationToken::new();
+        let inner = Arc::new(SessionInner {
+            id: id.unwrap_or_else(|| SessionId::from_suffix(&new_ulid())),
+            catalogue,
+            journal: Journal::new(options.journal_capacity.unwrap_or(4096)),
+            options,
+            registry: Mutex::new(Registry::new(KEPT_WITHOUT_TURNS)),
+            notices: Mutex::default(),
+            remembered: Mutex::default(),
+            tasks: TaskTracker::new(),
+            closing: closing.clone(),
+            one_shots: Mutex::default(),
+            numbers: AtomicU64::new(0),
+            left: Mutex::default(),
+        });
+        inner.catalogue.announcer().join(&inner);
         Self {
-            _ended_with_us: Arc::new(closing.clone().drop_guard()),
-            inner: Arc::new(SessionInner {
-                id: id.unwrap_or_else(|| SessionId::from_suffix(&new_ulid())),
-                catalogue,
-                journal: Journal::new(options.journal_capacity.unwrap_or(4096)),
-                options,
-                registry: Mutex::new(Registry::new(KEPT_WITHOUT_TURNS)),
-                notices: Mutex::default(),
-                remembered: Mutex::default(),
-                tasks: TaskTracker::new(),
-                closing,
-                one_shots: Mutex::default(),
-                numbers: AtomicU64::new(0),
-                left: Mutex::default(),
-            }),
+            _ended_with_us: Arc::new(closing.drop_guard()),
+            inner,
         }
     }
 
@@ -282,7 +284,7 @@ impl SessionInner {
     /// What a change of status brings with it, once it can be seen.
     pub(crate) fn follow_up(self: &Arc<Self>, handle: &Arc<Handle>) {
         match handle.status() {
-            Status::Waiting { question, .. } if handle.id.is_some() => {
+            Status::Waiting { question, .. } if handle.id().is_some() => {
                 inquiry::route(self, handle, question);
             }
             Status::Stopped(_) => {

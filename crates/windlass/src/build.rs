@@ -19,6 +19,7 @@ use windlass_runtime::{
 
 use crate::cache::Cache;
 use crate::describe::{self, Answers, Asking};
+use crate::mcp::Servers;
 use crate::place::{cache_dir, new_log_dir, remove_logs_of_the_dead, state_dir, workspace_id};
 
 /// Why there is no runtime.
@@ -73,7 +74,8 @@ impl fmt::Display for ToolProblem {
 
 impl Windlass {
     /// Loads the configuration and sets everything up. Programs that describe
-    /// their tools are asked, unless their answers are remembered.
+    /// their tools are asked, unless their answers are remembered; MCP servers
+    /// are asked always, and stay.
     pub async fn load(options: &LoadOptions) -> Result<Self, Error> {
         Self::new(windlass_config::load(options)?).await
     }
@@ -93,9 +95,14 @@ impl Windlass {
         };
         let asked = config.offered().filter(|tool| tool.asks_program);
         let cache = Cache::new(cache_dir().join("descriptions"));
-        let answers = Answers::gather(describer, asked, asking, &cache).await;
+        let catalogue = Catalogue::new();
+        let (answers, servers) = futures_util::future::join(
+            Answers::gather(describer, asked, asking, &cache),
+            Servers::ask(&config, &launcher, catalogue.announcer()),
+        )
+        .await;
         let mut build = Build {
-            catalogue: Catalogue::new(),
+            catalogue,
             launcher: &launcher,
             config: &config,
             answers,
@@ -105,12 +112,13 @@ impl Windlass {
         for tool in config.offered() {
             build.register(tool)?;
         }
+        let unreached = build.register_mcp(&servers);
         let Build {
             catalogue,
             problems,
             ..
         } = build;
-        let told = problems.iter().map(ToString::to_string);
+        let told = problems.iter().map(ToString::to_string).chain(unreached);
         Ok(Self {
             runtime: Runtime::new(catalogue),
             launcher,
@@ -199,11 +207,36 @@ impl Build<'_> {
                 Ok(())
             }
             Source::Local { .. } => self.register_local(tool),
-            Source::Mcp { .. } => {
-                self.cannot_offer(tool, "tools of MCP servers are not supported");
-                Ok(())
+            // These come last, when nobody can be in their way.
+            Source::Mcp { .. } => Ok(()),
+        }
+    }
+
+    /// The tools of MCP servers. What is wrong with one of them is others'
+    /// work and does not keep Windlass from starting. Gives what is wrong with
+    /// servers whose tools are not known.
+    fn register_mcp(&mut self, servers: &Servers) -> Vec<String> {
+        let found = servers.offer(self.config);
+        for offered in found.tools {
+            let executor = Arc::new(offered.executor);
+            match self.catalogue.register(offered.definition, executor) {
+                Ok(()) => {
+                    for problem in offered.problems {
+                        self.report(&offered.tool, &problem, true);
+                    }
+                }
+                Err(error) => self.cannot_offer(&offered.tool, &error.to_string()),
             }
         }
+        for missing in found.missing {
+            if missing.is_told {
+                self.cannot_offer(&missing.tool, &missing.why);
+            } else {
+                let name = &missing.tool.name;
+                self.catalogue.set_unavailable(name, missing.why);
+            }
+        }
+        found.unreached
     }
 
     /// Reports a tool that is not there; a call of it is told why.

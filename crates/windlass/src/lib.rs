@@ -28,6 +28,7 @@
 mod build;
 mod cache;
 mod describe;
+mod mcp;
 mod place;
 
 pub use build::{Error, ToolProblem, Windlass};
@@ -36,4 +37,5 @@ pub use place::{cache_dir, state_dir};
 pub use windlass_config as config;
 pub use windlass_executors as executors;
 pub use windlass_executors::init;
+pub use windlass_mcp_client as mcp_client;
 pub use windlass_runtime as runtime;

@@ -1,9 +1,11 @@
 //! Programs that do not describe their tools, and what people are told.
 
+use std::process::Stdio;
+
 use serde_json::{Value, json};
 
 use crate::describing::{CARGO_CHECK, program};
-use crate::processes::Victim;
+use crate::processes::{VICTIMS, Victim, signal};
 use crate::support::{Project, eventually};
 
 /// A project with one tool that is well, and `broken` as this script has it.
@@ -229,6 +231,29 @@ fn a_program_that_hangs_is_ended_with_everything_it_started() {
         run.stderr()
     );
     eventually("nothing is left", || victim.alive().is_empty());
+}
+
+#[test]
+fn ctrl_c_is_heard_while_a_program_is_asked() {
+    for args in [&["drive"][..], &["call", "shell"], &["tools"]] {
+        let victim = Victim::new();
+        let project = project(&victim.script());
+        let mut child = project
+            .windlass(args)
+            .args([
+                "--set",
+                "conversation.tools.broken.describe_timeout_secs=600",
+            ])
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // The shell that reads the script does not carry the number.
+        eventually("the program is up", || victim.alive().len() == VICTIMS - 1);
+        signal(child.id(), rustix::process::Signal::INT);
+        let status = child.wait().unwrap();
+        assert!(!status.success(), "{args:?}: {status}");
+        eventually("nothing is left", || victim.alive().is_empty());
+    }
 }
 
 #[test]

@@ -23,6 +23,7 @@ mod describing_badly;
 mod endings;
 mod floods;
 mod formatting;
+mod mcp_servers;
 mod one_shots;
 mod outcomes;
 mod processes;
