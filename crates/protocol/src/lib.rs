@@ -29,7 +29,7 @@ pub use command::{
     ActionSet, HandleAction, ParseError, Request, ToolCommand, ToolShape, Typing, View, parse,
 };
 pub use context::{Action, Context, Tool};
-pub use conversation::{ConversationEvent, Said};
+pub use conversation::{Said, TurnEvent};
 pub use describe::{
     Examples, IoMode, Parameter, ParameterType, Parameters, SpawnDescription, ToolDescription,
     ToolDescriptions,
