@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use futures_util::stream::BoxStream;
 use serde_json::Value;
-use windlass_protocol::{ConversationEvent, Said, ToolCall, ToolShape};
+use windlass_protocol::{Said, ToolCall, ToolShape, TurnEvent};
 use windlass_schema::Dialect;
 
 use crate::error::ModelError;
@@ -73,7 +73,7 @@ pub struct Request<'a> {
     /// What it is told before everything else.
     pub system: &'a str,
     /// The conversation so far. Every call in it is answered.
-    pub events: &'a [Arc<ConversationEvent>],
+    pub events: &'a [Arc<TurnEvent>],
     /// The tools it may call.
     pub tools: &'a [OfferedTool],
     /// The form of its answer, where it must be JSON.

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 use ulid::Ulid;
-use windlass_protocol::{Arguments, ConversationEvent, Notice, Said, ToolCall};
+use windlass_protocol::{Arguments, Notice, Said, ToolCall, TurnEvent};
 use windlass_schema::Dialect;
 
 use crate::frames::Framing;
@@ -190,7 +190,7 @@ impl Ask<'_> {
     fn called(&self) -> HashMap<&str, &str> {
         let mut called = HashMap::new();
         for event in self.request.events {
-            if let ConversationEvent::Assistant { said, .. } = &**event {
+            if let TurnEvent::Assistant { said, .. } = &**event {
                 for said in said {
                     if let Said::Call { call, .. } = said {
                         called.insert(call.id.as_str(), call.tool.as_str());

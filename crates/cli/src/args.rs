@@ -79,6 +79,27 @@ pub(crate) struct ToolsArgs {
 pub(crate) enum ToolsCommand {
     /// Ask every program anew, and say what is wrong with any tool
     Check,
+    /// Write a tool that works, and its config
+    New(NewTool),
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct NewTool {
+    /// What the tool is called
+    pub(crate) name: String,
+    /// What it is written in
+    #[arg(long, value_enum, default_value_t = Language::Sh)]
+    pub(crate) lang: Language,
+    /// The folder of the package `windlass-sdk`, for a tool in Rust
+    #[arg(long, value_name = "DIR", env = "WINDLASS_SDK")]
+    pub(crate) sdk: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub(crate) enum Language {
+    Rust,
+    Python,
+    Sh,
 }
 
 /// Writes a completion script to stdout.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::assistant::AssistantConfig;
 use crate::error::{ConfigError, Problem};
 use crate::keys::{self, BUILTINS};
 use crate::layers::Layers;
@@ -79,6 +80,8 @@ pub struct Config {
     pub tools: Vec<ToolConfig>,
     /// What `conversation.tools."*"` says of every tool.
     pub defaults: ToolSettings,
+    /// The assistant and its providers.
+    pub assistant: AssistantConfig,
     /// MCP servers.
     pub mcp_servers: Vec<McpServerConfig>,
     /// What a person should know, one sentence each, nothing twice.
@@ -148,6 +151,7 @@ pub fn load(options: &LoadOptions) -> Result<Config, ConfigError> {
         .map(|node| Tables::read(&mut reader, node))
         .unwrap_or_default();
     let Resolved {
+        assistant,
         tools,
         defaults,
         mcp_servers,
@@ -158,6 +162,7 @@ pub fn load(options: &LoadOptions) -> Result<Config, ConfigError> {
         warnings: warnings(&reader, &tools),
         tools,
         defaults,
+        assistant,
         mcp_servers,
         files: layers.files,
     })

@@ -13,7 +13,7 @@ use crate::{CallReply, Notice, ToolCall};
 /// One thing that happened in a conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum ConversationEvent {
+pub enum TurnEvent {
     /// The user's message.
     User {
         /// What the user said.

@@ -18,11 +18,11 @@ fn what_is_written_is_read_again() {
         arguments: json!({"command": "ls"}).as_object().unwrap().clone(),
     };
     let events = [
-        ConversationEvent::User {
+        TurnEvent::User {
             text: "hello".to_owned(),
             notices: vec![notice.clone()],
         },
-        ConversationEvent::Assistant {
+        TurnEvent::Assistant {
             model: "p/m".to_owned(),
             said: vec![
                 Said::Reasoning {
@@ -36,7 +36,7 @@ fn what_is_written_is_read_again() {
             ],
             interrupted: true,
         },
-        ConversationEvent::Replies {
+        TurnEvent::Replies {
             replies: vec![CallReply {
                 id: "c1".to_owned(),
                 content: ReplyContent::Text("a\n".to_owned()),
@@ -44,21 +44,21 @@ fn what_is_written_is_read_again() {
             }],
             notices: Vec::new(),
         },
-        ConversationEvent::Notices {
+        TurnEvent::Notices {
             notices: vec![notice],
         },
-        ConversationEvent::TurnEnded,
+        TurnEvent::TurnEnded,
     ];
     for event in events {
         let text = serde_json::to_string(&event).unwrap();
-        let read: ConversationEvent = serde_json::from_str(&text).unwrap();
+        let read: TurnEvent = serde_json::from_str(&text).unwrap();
         assert_eq!(read, event);
     }
 }
 
 #[test]
 fn what_is_absent_is_left_out() {
-    let event = ConversationEvent::User {
+    let event = TurnEvent::User {
         text: "hello".to_owned(),
         notices: Vec::new(),
     };

@@ -29,7 +29,7 @@ pub use command::{
     ActionSet, HandleAction, ParseError, Request, ToolCommand, ToolShape, Typing, View, parse,
 };
 pub use context::{Action, Context, Tool};
-pub use conversation::{ConversationEvent, Said};
+pub use conversation::{Said, TurnEvent};
 pub use describe::{
     Examples, IoMode, Parameter, ParameterType, Parameters, SpawnDescription, ToolDescription,
     ToolDescriptions,
@@ -48,9 +48,9 @@ pub use part::{
 pub use permission::{PermissionReply, PermissionRequest, PermissionToolContext};
 pub use question::{AnswerError, AnswerType, Question};
 pub use record::{
-    ConversationEvent, Decider, DecisionRecord, MessageInfo, MessagePart, MessageRecord,
-    MessageTime, NoticeRecord, PermissionRecord, PermissionRule, PermissionTime, Role, RuleAction,
-    RuleRecord, RuntimeRecord, SessionRecord, SessionTime, TextPart,
+    Decider, DecisionRecord, EventRecord, MessageInfo, MessagePart, MessageRecord, MessageTime,
+    NoticeRecord, PermissionRecord, PermissionRule, PermissionTime, Role, RuleAction, RuleRecord,
+    RuntimeRecord, SessionRecord, SessionTime, TextPart,
 };
 pub use state::{Outcome, ToolError, ToolState};
 pub use view::{ErrorView, HandleState, HandleView};

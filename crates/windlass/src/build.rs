@@ -87,7 +87,7 @@ impl Windlass {
 
     /// The same, and says which answers of programs are good enough.
     pub async fn asking(config: Config, asking: Asking) -> Result<Self, Error> {
-        let launcher = Launcher::new(LauncherOptions::default()).map_err(Error::Launcher)?;
+        let launcher = Launcher::new(launcher_options(&config)).map_err(Error::Launcher)?;
         let describer = Describer {
             launcher: launcher.clone(),
             root: config.root.clone(),
@@ -355,5 +355,17 @@ fn size(tool: &ToolConfig) -> TerminalSize {
     TerminalSize {
         rows: tool.rows.unwrap_or(usual.rows),
         cols: tool.cols.unwrap_or(usual.cols),
+    }
+}
+
+/// Programs get this process's environment without the keys of providers.
+fn launcher_options(config: &Config) -> LauncherOptions {
+    let keys: Vec<&str> = config.assistant.key_variables().collect();
+    let environment = std::env::vars_os()
+        .filter(|(name, _)| !keys.iter().any(|key| name == key))
+        .collect();
+    LauncherOptions {
+        environment: Some(environment),
+        ..LauncherOptions::default()
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use windlass_protocol::{ConversationEvent, Said, ToolCall};
+use windlass_protocol::{Said, ToolCall, TurnEvent};
 
 use super::{
     Ask, ReadError, Reader, arguments, called, error_message, notices_text, number, parse,
@@ -49,17 +49,17 @@ fn messages(ask: &Ask<'_>) -> Vec<Value> {
     let mut messages = Vec::new();
     for event in ask.request.events {
         match &**event {
-            ConversationEvent::User { text, notices } => {
+            TurnEvent::User { text, notices } => {
                 let notices = notices_text(notices);
                 let blocks = [notices.as_str(), text].into_iter().filter_map(text_block);
                 push(&mut messages, "user", blocks.collect());
             }
-            ConversationEvent::Assistant { model, said, .. } => {
+            TurnEvent::Assistant { model, said, .. } => {
                 let own = ask.is_own(model);
                 let blocks = said.iter().filter_map(|said| said_block(said, own));
                 push(&mut messages, "assistant", blocks.collect());
             }
-            ConversationEvent::Replies { replies, notices } => {
+            TurnEvent::Replies { replies, notices } => {
                 let mut blocks: Vec<Value> = replies
                     .iter()
                     .map(|reply| {
@@ -76,11 +76,11 @@ fn messages(ask: &Ask<'_>) -> Vec<Value> {
                 blocks.extend(text_block(&notices_text(notices)));
                 push(&mut messages, "user", blocks);
             }
-            ConversationEvent::Notices { notices } => {
+            TurnEvent::Notices { notices } => {
                 let block = text_block(&notices_text(notices));
                 push(&mut messages, "user", block.into_iter().collect());
             }
-            ConversationEvent::TurnEnded => {}
+            TurnEvent::TurnEnded => {}
         }
     }
     // Everything up to here is the same next time.

@@ -1,7 +1,7 @@
 //! `OpenAI` Chat Completions, and those who copy them.
 
 use serde_json::{Value, json};
-use windlass_protocol::{ConversationEvent, Notice, Said, ToolCall};
+use windlass_protocol::{Notice, Said, ToolCall, TurnEvent};
 
 use super::{
     Ask, ReadError, Reader, arguments, called, error_message, new_call_id, notices_text, number,
@@ -75,14 +75,14 @@ fn messages(ask: &Ask<'_>) -> Vec<Value> {
     };
     for event in ask.request.events {
         match &**event {
-            ConversationEvent::User { text, notices } => {
+            TurnEvent::User { text, notices } => {
                 tell(&mut messages, notices);
                 messages.push(json!({"role": "user", "content": text}));
             }
-            ConversationEvent::Assistant { model, said, .. } => {
+            TurnEvent::Assistant { model, said, .. } => {
                 messages.extend(assistant(said, provider, ask.is_own(model)));
             }
-            ConversationEvent::Replies { replies, notices } => {
+            TurnEvent::Replies { replies, notices } => {
                 for reply in replies {
                     messages.push(json!({
                         "role": "tool", "tool_call_id": call_id(&reply.id, provider),
@@ -91,8 +91,8 @@ fn messages(ask: &Ask<'_>) -> Vec<Value> {
                 }
                 tell(&mut messages, notices);
             }
-            ConversationEvent::Notices { notices } => tell(&mut messages, notices),
-            ConversationEvent::TurnEnded => {}
+            TurnEvent::Notices { notices } => tell(&mut messages, notices),
+            TurnEvent::TurnEnded => {}
         }
     }
     messages

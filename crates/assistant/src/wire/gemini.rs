@@ -1,7 +1,7 @@
 //! Google Gemini.
 
 use serde_json::{Value, json};
-use windlass_protocol::{ConversationEvent, Said, ToolCall};
+use windlass_protocol::{Said, ToolCall, TurnEvent};
 
 use super::{
     Ask, ReadError, Reader, arguments_value, called, error_message, new_call_id, notices_text,
@@ -52,16 +52,16 @@ fn contents(ask: &Ask<'_>) -> Vec<Value> {
     let mut contents = Vec::new();
     for event in ask.request.events {
         match &**event {
-            ConversationEvent::User { text, notices } => {
+            TurnEvent::User { text, notices } => {
                 let notices = notices_text(notices);
                 let parts = [notices.as_str(), text].into_iter().filter_map(text_part);
                 push(&mut contents, "user", parts.collect());
             }
-            ConversationEvent::Assistant { model, said, .. } => {
+            TurnEvent::Assistant { model, said, .. } => {
                 let own = ask.is_own(model);
                 push(&mut contents, "model", said_parts(said, own));
             }
-            ConversationEvent::Replies { replies, notices } => {
+            TurnEvent::Replies { replies, notices } => {
                 let mut parts: Vec<Value> = replies
                     .iter()
                     .map(|reply| {
@@ -75,11 +75,11 @@ fn contents(ask: &Ask<'_>) -> Vec<Value> {
                 parts.extend(text_part(&notices_text(notices)));
                 push(&mut contents, "user", parts);
             }
-            ConversationEvent::Notices { notices } => {
+            TurnEvent::Notices { notices } => {
                 let part = text_part(&notices_text(notices));
                 push(&mut contents, "user", part.into_iter().collect());
             }
-            ConversationEvent::TurnEnded => {}
+            TurnEvent::TurnEnded => {}
         }
     }
     contents

@@ -1,7 +1,7 @@
 //! Ollama.
 
 use serde_json::{Value, json};
-use windlass_protocol::{ConversationEvent, Notice, Said, ToolCall};
+use windlass_protocol::{Notice, Said, ToolCall, TurnEvent};
 
 use super::{
     Ask, ReadError, Reader, arguments_value, called, error_message, new_call_id, notices_text,
@@ -52,14 +52,14 @@ fn messages(ask: &Ask<'_>) -> Vec<Value> {
     };
     for event in ask.request.events {
         match &**event {
-            ConversationEvent::User { text, notices } => {
+            TurnEvent::User { text, notices } => {
                 tell(&mut messages, notices);
                 messages.push(json!({"role": "user", "content": text}));
             }
-            ConversationEvent::Assistant { model, said, .. } => {
+            TurnEvent::Assistant { model, said, .. } => {
                 messages.extend(assistant(said, ask.is_own(model)));
             }
-            ConversationEvent::Replies { replies, notices } => {
+            TurnEvent::Replies { replies, notices } => {
                 for reply in replies {
                     messages.push(json!({
                         "role": "tool", "content": reply.content.to_text(),
@@ -68,8 +68,8 @@ fn messages(ask: &Ask<'_>) -> Vec<Value> {
                 }
                 tell(&mut messages, notices);
             }
-            ConversationEvent::Notices { notices } => tell(&mut messages, notices),
-            ConversationEvent::TurnEnded => {}
+            TurnEvent::Notices { notices } => tell(&mut messages, notices),
+            TurnEvent::TurnEnded => {}
         }
     }
     messages

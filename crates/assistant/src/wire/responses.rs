@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
-use windlass_protocol::{ConversationEvent, Notice, Said, ToolCall};
+use windlass_protocol::{Notice, Said, ToolCall, TurnEvent};
 
 use super::{
     Ask, ReadError, Reader, arguments, called, error_message, notices_text, number, parse,
@@ -67,15 +67,15 @@ fn input(ask: &Ask<'_>) -> Vec<Value> {
     };
     for event in ask.request.events {
         match &**event {
-            ConversationEvent::User { text, notices } => {
+            TurnEvent::User { text, notices } => {
                 tell(&mut input, notices);
                 input.push(message("user", "input_text", text));
             }
-            ConversationEvent::Assistant { model, said, .. } => {
+            TurnEvent::Assistant { model, said, .. } => {
                 let own = ask.is_own(model);
                 input.extend(said.iter().filter_map(|said| item(said, own)));
             }
-            ConversationEvent::Replies { replies, notices } => {
+            TurnEvent::Replies { replies, notices } => {
                 for reply in replies {
                     input.push(json!({
                         "type": "function_call_output", "call_id": reply.id,
@@ -84,8 +84,8 @@ fn input(ask: &Ask<'_>) -> Vec<Value> {
                 }
                 tell(&mut input, notices);
             }
-            ConversationEvent::Notices { notices } => tell(&mut input, notices),
-            ConversationEvent::TurnEnded => {}
+            TurnEvent::Notices { notices } => tell(&mut input, notices),
+            TurnEvent::TurnEnded => {}
         }
     }
     input

@@ -2,3 +2,4 @@
 
 mod remote;
 mod support;
+mod turns;

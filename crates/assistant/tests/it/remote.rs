@@ -5,9 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use windlass_assistant::{Endpoint, ModelError, ModelEvent, ModelId, Patience, RemoteModel};
-use windlass_protocol::{
-    CallReply, ConversationEvent, Notice, NoticeKind, NoticeLevel, ReplyContent,
-};
+use windlass_protocol::{CallReply, Notice, NoticeKind, NoticeLevel, ReplyContent, TurnEvent};
 use windlass_schema::Dialect;
 use windlass_testing::model::{Fault, Say, Turn};
 
@@ -169,12 +167,12 @@ async fn a_conversation_is_given_back_whole() {
         let mut events = vec![user("hi")];
         let reply = ask(&*model, &events).await.1.unwrap();
         let id = reply.calls().next().unwrap().id.clone();
-        events.push(Arc::new(ConversationEvent::Assistant {
+        events.push(Arc::new(TurnEvent::Assistant {
             model: model.id().to_string(),
             said: reply.said,
             interrupted: false,
         }));
-        events.push(Arc::new(ConversationEvent::Replies {
+        events.push(Arc::new(TurnEvent::Replies {
             replies: vec![CallReply {
                 id: id.clone(),
                 content: ReplyContent::Text("a.txt".to_owned()),

@@ -8,7 +8,7 @@ use windlass_assistant::{
     Api, Endpoint, Model, ModelError, ModelEvent, ModelId, Patience, RemoteModel, Reply, Request,
     Secret,
 };
-use windlass_protocol::ConversationEvent;
+use windlass_protocol::TurnEvent;
 use windlass_schema::Dialect;
 use windlass_testing::model::{ModelServer, Script, Turn};
 
@@ -66,7 +66,7 @@ pub(crate) fn model(server: &ModelServer, which: usize) -> Arc<dyn Model> {
 /// Asks with a conversation and no tools.
 pub(crate) async fn ask(
     model: &dyn Model,
-    events: &[Arc<ConversationEvent>],
+    events: &[Arc<TurnEvent>],
 ) -> (Vec<ModelEvent>, Result<Reply, ModelError>) {
     let request = Request {
         system: "be brief",
@@ -91,8 +91,8 @@ pub(crate) async fn ask(
     (heard, Ok(reply))
 }
 
-pub(crate) fn user(text: &str) -> Arc<ConversationEvent> {
-    Arc::new(ConversationEvent::User {
+pub(crate) fn user(text: &str) -> Arc<TurnEvent> {
+    Arc::new(TurnEvent::User {
         text: text.to_owned(),
         notices: Vec::new(),
     })
