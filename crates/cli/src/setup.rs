@@ -9,7 +9,16 @@ use crate::args::Global;
 /// Loads the configuration and sets the runtime up. What a person should know
 /// goes to stderr. Leftovers of runtimes that died are ended on the side.
 pub(crate) fn windlass(global: &Global) -> anyhow::Result<Windlass> {
-    let windlass = Windlass::load(&load_options(global)?).map_err(|error| match error {
+    ready(Windlass::load(&load_options(global)?))
+}
+
+/// The same, for clients that ask their user by themselves.
+pub(crate) fn windlass_for_client(global: &Global) -> anyhow::Result<Windlass> {
+    ready(Windlass::load_for_client(&load_options(global)?))
+}
+
+fn ready(windlass: Result<Windlass, windlass::Error>) -> anyhow::Result<Windlass> {
+    let windlass = windlass.map_err(|error| match error {
         // It names every mistake by itself.
         windlass::Error::Config(error) => anyhow::anyhow!("the configuration is wrong\n{error}"),
         other => other.into(),

@@ -12,8 +12,8 @@ use windlass_executors::{
 };
 use windlass_runtime::protocol::IoMode;
 use windlass_runtime::{
-    Await, Catalogue, DescribeTools, RegisterError, Runtime, Session, SessionOptions,
-    ToolDefinition,
+    Await, Catalogue, DescribeTools, RegisterError, RunMode, RunPolicy, Runtime, Session,
+    SessionOptions, ToolDefinition,
 };
 
 use crate::place::{new_log_dir, remove_logs_of_the_dead, state_dir, workspace_id};
@@ -47,13 +47,26 @@ impl Windlass {
         Self::new(windlass_config::load(options)?)
     }
 
+    /// Loads the configuration for a front end whose client asks its user by
+    /// itself before a tool runs: a tool is asked about again only where the
+    /// configuration says so.
+    pub fn load_for_client(options: &LoadOptions) -> Result<Self, Error> {
+        Self::build(windlass_config::load(options)?, RunMode::Unattended)
+    }
+
     /// Sets everything up by a configuration.
     pub fn new(config: Config) -> Result<Self, Error> {
+        Self::build(config, RunMode::Ask)
+    }
+
+    /// Where the configuration is silent, tools start by `run`.
+    fn build(config: Config, run: RunMode) -> Result<Self, Error> {
         let launcher = Launcher::new(LauncherOptions::default()).map_err(Error::Launcher)?;
         let mut build = Build {
             catalogue: Catalogue::new(),
             launcher: &launcher,
             config: &config,
+            run,
             problems: Vec::new(),
         };
         build.register_builtins()?;
@@ -120,6 +133,7 @@ struct Build<'a> {
     catalogue: Catalogue,
     launcher: &'a Launcher,
     config: &'a Config,
+    run: RunMode,
     problems: Vec<String>,
 }
 
@@ -164,18 +178,20 @@ impl Build<'_> {
     fn register_builtin(&mut self, tool: &ToolConfig) -> Result<(), RegisterError> {
         match tool.source_name() {
             Shell::NAME => {
+                let definition = self.overlaid(tool, Shell::definition());
                 let shell = Shell::new(self.launcher.clone())
                     .log_limit(tool.log_limit)
                     .terminal(size(tool), tool.record);
                 self.catalogue
-                    .register(overlaid(tool, Shell::definition()), Arc::new(shell))
+                    .register(definition, Arc::new(shell))
             }
             Git::NAME => {
+                let definition = self.overlaid(tool, Git::definition());
                 let git = Git::new(self.launcher.clone())
                     .log_limit(tool.log_limit)
                     .terminal(size(tool), tool.record);
                 self.catalogue
-                    .register(overlaid(tool, Git::definition()), Arc::new(git))
+                    .register(definition, Arc::new(git))
             }
             Await::NAME => self
                 .catalogue
@@ -187,6 +203,19 @@ impl Build<'_> {
         }
     }
 
+    /// What the configuration says of a built-in tool, of its permissions and
+    /// of its secrets.
+    fn overlaid(&self, tool: &ToolConfig, base: ToolDefinition) -> ToolDefinition {
+        let mut definition = tool.overlay(base);
+        definition.run = self.permission(tool);
+        definition.secrets_to_assistant = tool.secrets == SecretTarget::Assistant;
+        definition
+    }
+
+    fn permission(&self, tool: &ToolConfig) -> RunPolicy {
+        tool.settings.run.over(RunPolicy::starting(self.run))
+    }
+
     fn register_local(&mut self, tool: &ToolConfig) -> Result<(), RegisterError> {
         let Some(command) = &tool.command else {
             self.cannot_offer(tool, "it has no `command`");
@@ -196,6 +225,7 @@ impl Build<'_> {
         // Until its program is asked, whatever it is given is passed on.
         definition.shape.parameters.additional |= tool.asks_program;
         definition.shape.typing |= tool.io == IoMode::Terminal;
+        definition.run = self.permission(tool);
         definition.secrets_to_assistant = tool.secrets == SecretTarget::Assistant;
         let local = LocalTool {
             launcher: self.launcher.clone(),
@@ -219,13 +249,6 @@ impl Build<'_> {
 
 fn is_built_in(name: &str) -> bool {
     [Shell::NAME, Git::NAME, Await::NAME, DescribeTools::NAME].contains(&name)
-}
-
-/// What the configuration says of a built-in tool, and of its secrets.
-fn overlaid(tool: &ToolConfig, base: ToolDefinition) -> ToolDefinition {
-    let mut definition = tool.overlay(base);
-    definition.secrets_to_assistant = tool.secrets == SecretTarget::Assistant;
-    definition
 }
 
 fn size(tool: &ToolConfig) -> TerminalSize {
