@@ -84,7 +84,12 @@ pub(crate) struct McpArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 50.0)]
     pub(crate) max_block_secs: f64,
     /// End the session of an HTTP client that has been silent for so long
-    #[arg(long, value_name = "SECONDS", default_value_t = 1800.0, requires = "http")]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 1800.0,
+        requires = "http"
+    )]
     pub(crate) idle_secs: f64,
 }
 

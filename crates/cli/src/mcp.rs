@@ -18,6 +18,7 @@ pub(crate) async fn run(global: &Global, args: McpArgs) -> anyhow::Result<ExitCo
     let windlass = Arc::new(setup::windlass_for_client(global)?);
     let options = McpOptions {
         max_block: seconds(args.max_block_secs, "--max-block-secs")?,
+        ..McpOptions::default()
     };
     let runtime = windlass.runtime().clone();
     let factory = Arc::new(move |options| windlass.session(options));

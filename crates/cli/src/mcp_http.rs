@@ -71,7 +71,10 @@ async fn listen(address: &str) -> anyhow::Result<TcpListener> {
         .parse()
         .with_context(|| format!("`{address}` is no address; use 127.0.0.1:PORT or unix:PATH"))?;
     if !address.ip().is_loopback() {
-        bail!("`{address}` is not this machine alone; use 127.0.0.1:{}", address.port());
+        bail!(
+            "`{address}` is not this machine alone; use 127.0.0.1:{}",
+            address.port()
+        );
     }
     TcpListener::bind(address)
         .await

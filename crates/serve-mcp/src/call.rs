@@ -190,8 +190,7 @@ async fn elicit(peer: &Peer<RoleServer>, put: Put) {
 
 /// What a client answered in a later round or to a task.
 pub(crate) fn read_answer(value: Value) -> ElicitResult {
-    serde_json::from_value(value)
-        .unwrap_or_else(|_| ElicitResult::new(ElicitationAction::Cancel))
+    serde_json::from_value(value).unwrap_or_else(|_| ElicitResult::new(ElicitationAction::Cancel))
 }
 
 fn runs(reply: &BatchReply) -> bool {

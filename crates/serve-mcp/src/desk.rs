@@ -7,8 +7,9 @@
 //! Where the client takes no questions, nobody is there, and the assistant
 //! answers with `apply`.
 
+use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
@@ -63,7 +64,6 @@ struct Inner {
     seats: watch::Sender<Vec<Taken>>,
     /// The client has shown that it can ask.
     can_ask: AtomicBool,
-    numbers: AtomicU64,
     secrets: Mutex<Option<Arc<secret::Page>>>,
 }
 
@@ -73,6 +73,22 @@ struct Taken {
     handles: Vec<String>,
     means: Means,
     puts: mpsc::UnboundedSender<Put>,
+    /// What it has been asked already, by name.
+    asked: Arc<Mutex<HashMap<String, usize>>>,
+}
+
+impl Taken {
+    /// A key that the call has not had before: the question's name, with a
+    /// number from the second time on.
+    fn key(&self, name: &str) -> String {
+        let mut asked = self.asked.lock();
+        let times = asked.entry(name.to_owned()).or_default();
+        *times += 1;
+        match *times {
+            1 => name.to_owned(),
+            times => format!("{name}-{times}"),
+        }
+    }
 }
 
 /// A call that can ask. Whatever is put to it and not answered when it is
@@ -93,6 +109,7 @@ impl Desk {
             handles,
             means,
             puts: sender,
+            asked: Arc::default(),
         };
         self.0.seats.send_modify(|seats| seats.push(taken));
         Seat {
@@ -110,9 +127,8 @@ impl Desk {
     /// The seat of a call that waits for the handle, once there is one; `None`
     /// when the client takes no questions.
     async fn seat_for(&self, handle: &str, fits: impl Fn(Means) -> bool) -> Option<Taken> {
-        let waits = |seat: &&Taken| {
-            fits(seat.means) && seat.handles.iter().any(|waited| waited == handle)
-        };
+        let waits =
+            |seat: &&Taken| fits(seat.means) && seat.handles.iter().any(|waited| waited == handle);
         let mut seats = self.0.seats.subscribe();
         loop {
             let found = seats.borrow_and_update().iter().find(waits).cloned();
@@ -124,11 +140,15 @@ impl Desk {
     }
 
     /// Puts a request to a call; `None` when the call ends first.
-    async fn put(&self, seat: &Taken, request: ElicitRequestParams) -> Option<ElicitResult> {
-        let number = self.0.numbers.fetch_add(1, Ordering::Relaxed) + 1;
+    async fn put(
+        &self,
+        seat: &Taken,
+        name: &str,
+        request: ElicitRequestParams,
+    ) -> Option<ElicitResult> {
         let (reply, answer) = oneshot::channel();
         let put = Put {
-            key: format!("q{number}"),
+            key: seat.key(name),
             request,
             reply,
         };
@@ -141,12 +161,12 @@ impl Desk {
     async fn question(&self, seat: &Taken, ask: &Ask) -> Option<Answered> {
         if !ask.question.secret {
             let request = form::of_question(ask);
-            let result = self.put(seat, request).await?;
+            let result = self.put(seat, &ask.question.id, request).await?;
             return Some(form::answered(ask, &result));
         }
         let page = secret::Page::shared(&self.0.secrets).await?;
         let opened = page.open(ask);
-        let result = self.put(seat, opened.request()).await?;
+        let result = self.put(seat, &ask.question.id, opened.request()).await?;
         Some(opened.answered(ask, &result).await)
     }
 }
@@ -156,7 +176,9 @@ impl Person for Desk {
     async fn permit(&self, request: &PermissionRequest) -> Option<PermissionDecision> {
         let call = &request.tool.as_ref()?.call_id;
         let seat = self.seat_of(call).filter(|seat| seat.means.form)?;
-        let result = self.put(&seat, form::of_permission(request)).await?;
+        let result = self
+            .put(&seat, "permission", form::of_permission(request))
+            .await?;
         Some(form::decided(&result))
     }
 

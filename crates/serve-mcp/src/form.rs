@@ -74,8 +74,9 @@ fn form(message: &str, schema: Value) -> ElicitRequestParams {
 pub(crate) fn answered(ask: &Ask, result: &ElicitResult) -> Answered {
     let text = &ask.question.text;
     match result.action {
-        ElicitationAction::Accept => field(result, "answer")
-            .map_or(Answered::Nobody, |answer| Answered::With(answer.clone())),
+        ElicitationAction::Accept => {
+            answer(result).map_or(Answered::Nobody, |answer| Answered::With(answer.clone()))
+        }
         ElicitationAction::Decline => {
             Answered::Declined(format!("the user declined to answer \"{text}\""))
         }
@@ -105,6 +106,15 @@ pub(crate) fn decided(result: &ElicitResult) -> PermissionDecision {
         message: message.filter(|text| !text.is_empty()).map(str::to_owned),
         arguments: arguments.and_then(|text| serde_json::from_str(text).ok()),
     }
+}
+
+/// The answer; a client that names its only field otherwise is understood.
+fn answer(result: &ElicitResult) -> Option<&Value> {
+    let only = || match result.content.as_ref()?.as_object()? {
+        fields if fields.len() == 1 => fields.values().next(),
+        _ => None,
+    };
+    field(result, "answer").or_else(only)
 }
 
 fn field<'a>(result: &'a ElicitResult, name: &str) -> Option<&'a Value> {

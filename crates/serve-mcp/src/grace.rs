@@ -23,9 +23,11 @@ pub(crate) fn expected(tool: &str, arguments: &Arguments) -> Vec<String> {
         let conditions = conditions.filter_map(|condition| condition.get("id"));
         return plain.chain(conditions).filter_map(text).collect();
     }
-    let spawns = arguments.get("action").and_then(Value::as_str)
-        == Some(HandleAction::Spawn.as_str());
-    let id = arguments.get("id").filter(|_| arguments.contains_key("action") && !spawns);
+    let spawns =
+        arguments.get("action").and_then(Value::as_str) == Some(HandleAction::Spawn.as_str());
+    let id = arguments
+        .get("id")
+        .filter(|_| arguments.contains_key("action") && !spawns);
     id.and_then(text).into_iter().collect()
 }
 

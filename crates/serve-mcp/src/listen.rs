@@ -38,7 +38,11 @@ impl From<LoggingLevel> for Level {
 }
 
 /// Tells the client of notices from this level on, for as long as it is there.
-pub(crate) fn listen(conversation: &Arc<Conversation>, level: LoggingLevel, peer: Peer<RoleServer>) {
+pub(crate) fn listen(
+    conversation: &Arc<Conversation>,
+    level: LoggingLevel,
+    peer: Peer<RoleServer>,
+) {
     let listened = conversation.level.lock().replace(level.into());
     if listened.is_some() {
         return;

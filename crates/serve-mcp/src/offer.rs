@@ -17,7 +17,10 @@ pub fn offered(catalogue: &Catalogue) -> Vec<Tool> {
 }
 
 fn show(definition: &ToolDefinition) -> Tool {
-    let summary = definition.summary.as_ref().or(definition.description.as_ref());
+    let summary = definition
+        .summary
+        .as_ref()
+        .or(definition.description.as_ref());
     let mut tool = Tool::new(
         definition.name.clone(),
         summary.cloned().unwrap_or_default(),
@@ -75,16 +78,42 @@ fn output_schema(definition: &ToolDefinition) -> Option<Value> {
             all.extend(definitions);
         }
     }
-    property(&mut schema, "notices", json!({"type": "array", "items": notice}));
+    property(
+        &mut schema,
+        "notices",
+        json!({"type": "array", "items": notice}),
+    );
     Some(Value::Object(schema))
 }
 
 fn schema_of<T: schemars::JsonSchema>() -> JsonObject {
     let mut schema = object(schemars::schema_for!(T).to_value());
-    for key in ["$schema", "title", "description"] {
-        schema.remove(key);
-    }
+    schema.remove("$schema");
+    terse(&mut schema);
     schema
+}
+
+/// Leaves out what is only for readers of the documentation.
+fn terse(schema: &mut JsonObject) {
+    for key in ["title", "description"] {
+        // A property may have that name.
+        if schema.get(key).is_some_and(Value::is_string) {
+            schema.remove(key);
+        }
+    }
+    for value in schema.values_mut() {
+        match value {
+            Value::Object(schema) => terse(schema),
+            Value::Array(items) => {
+                for item in items {
+                    if let Value::Object(schema) = item {
+                        terse(schema);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 fn property(schema: &mut JsonObject, name: &str, property: Value) {

@@ -1,35 +1,33 @@
 //! How long a call may block, and signs of life for one that may block longer.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RoleServer};
 use tokio::time::Instant;
 use windlass_runtime::Patience;
 
-/// How often a sign of life is sent.
-const INTERVAL: Duration = Duration::from_secs(5);
+use crate::server::McpOptions;
 
 /// Whoever waits for an answer.
 pub(crate) struct Waiting {
     began: Instant,
-    max_block: Duration,
+    options: McpOptions,
     sign: Option<(ProgressToken, Peer<RoleServer>)>,
     patience: Arc<Patience>,
 }
 
 impl Waiting {
     /// A caller that asked for progress is kept waiting; any other is answered
-    /// after `max_block`.
+    /// when it has blocked for as long as it may.
     pub(crate) fn new(
-        max_block: Duration,
+        options: &McpOptions,
         sign: Option<(ProgressToken, Peer<RoleServer>)>,
         patience: Arc<Patience>,
     ) -> Self {
         Self {
             began: Instant::now(),
-            max_block,
+            options: options.clone(),
             sign,
             patience,
         }
@@ -39,12 +37,12 @@ impl Waiting {
     /// to hurry when the time has come.
     pub(crate) async fn keep(&self) {
         let Some((token, peer)) = &self.sign else {
-            tokio::time::sleep_until(self.began + self.max_block).await;
+            tokio::time::sleep_until(self.began + self.options.max_block).await;
             self.patience.hurry.cancel();
             return std::future::pending().await;
         };
         loop {
-            tokio::time::sleep(INTERVAL).await;
+            tokio::time::sleep(self.options.progress_every).await;
             let seconds = self.began.elapsed().as_secs_f64();
             let sign = ProgressNotificationParam::new(token.clone(), seconds)
                 .with_message(format!("running for {seconds:.0} s"));

@@ -15,6 +15,7 @@ use rmcp::model::{
     CallToolResponse, ElicitRequest, InputRequest, InputRequests, InputRequiredResult,
     InputResponses, RequestStateCodec, SealOptions,
 };
+use rmcp::task_manager::TaskManager;
 use tokio_util::sync::CancellationToken;
 use ulid::Ulid;
 use windlass_runtime::Patience;
@@ -22,6 +23,7 @@ use windlass_runtime::Patience;
 use crate::call::{Call, Step, read_answer};
 use crate::desk::Put;
 use crate::progress::Waiting;
+use crate::task;
 
 /// How long a call waits for its next round.
 const PATIENCE: Duration = Duration::from_mins(10);
@@ -94,15 +96,19 @@ impl Sealing<'_> {
         Ok(round)
     }
 
-    /// Runs a call until it is answered or has something to ask.
+    /// Runs a call until it is answered or has something to ask; where the
+    /// client takes tasks, one that takes longer goes on as a task.
     pub(crate) async fn run(
         &self,
         mut round: Round,
         waiting: &Waiting,
         gone: &CancellationToken,
+        tasks: Option<&TaskManager>,
     ) -> CallToolResponse {
         let keep = waiting.keep();
         tokio::pin!(keep);
+        let long = tokio::time::sleep(task::AT_ONCE);
+        tokio::pin!(long);
         loop {
             while let Some(put) = round.call.more() {
                 round.open.insert(put.key.clone(), put);
@@ -121,6 +127,11 @@ impl Sealing<'_> {
                     }
                 },
                 () = gone.cancelled() => return round.call.cancel().await.into(),
+                () = &mut long, if tasks.is_some() => {
+                    if let Some(tasks) = tasks {
+                        return task::make(tasks, round.call);
+                    }
+                }
                 () = &mut keep => {}
             }
         }

@@ -139,7 +139,11 @@ struct Typed {
     secret: String,
 }
 
-async fn show(State(state): State<Shared>, Path(key): Path<String>, headers: HeaderMap) -> Response {
+async fn show(
+    State(state): State<Shared>,
+    Path(key): Path<String>,
+    headers: HeaderMap,
+) -> Response {
     let text = state.1.lock().get(&key).map(|asked| escaped(&asked.text));
     match text.filter(|_| is_ours(&state.0, &headers)) {
         None => StatusCode::NOT_FOUND.into_response(),
@@ -170,7 +174,9 @@ async fn take(
 
 /// A page of another site that resolves to loopback has another `Host`.
 fn is_ours(authority: &str, headers: &HeaderMap) -> bool {
-    headers.get(header::HOST).is_some_and(|host| host == authority)
+    headers
+        .get(header::HOST)
+        .is_some_and(|host| host == authority)
 }
 
 fn page(body: &str) -> Response {

@@ -9,15 +9,17 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::http::request::Parts;
+
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestMethod,
     CompleteRequestParams, CompleteResult, GetTaskParams, GetTaskResult, Implementation,
     ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
     ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ProtocolVersion, RequestStateCodec, ServerCapabilities, ServerConfig,
-    SetLevelRequestParams, SubscriptionFilter, Tool, UpdateTaskParams,
+    LoggingLevel, PaginatedRequestParams, ProtocolVersion, RequestStateCodec, ServerCapabilities,
+    ServerConfig, SetLevelRequestParams, SubscriptionFilter, Tool, UpdateTaskParams,
 };
-use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
+use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
 use windlass_protocol::HandleAction;
 use windlass_runtime::Runtime;
@@ -30,7 +32,6 @@ use crate::listen;
 use crate::offer::offered;
 use crate::progress::Waiting;
 use crate::rounds::{Round, Sealing};
-use crate::task;
 use crate::wording::INSTRUCTIONS;
 
 /// How the server behaves.
@@ -39,12 +40,15 @@ pub struct McpOptions {
     /// How long a call may block its client; 50 s, which is less than the
     /// least patient client waits.
     pub max_block: Duration,
+    /// How often a caller that asked for progress gets a sign of life.
+    pub progress_every: Duration,
 }
 
 impl Default for McpOptions {
     fn default() -> Self {
         Self {
             max_block: Duration::from_secs(50),
+            progress_every: Duration::from_secs(5),
         }
     }
 }
@@ -129,11 +133,7 @@ impl McpServer {
         }
     }
 
-    fn sealing<'a>(
-        &'a self,
-        visit: &'a Visit,
-        request: &CallToolRequestParams,
-    ) -> Sealing<'a> {
+    fn sealing<'a>(&'a self, visit: &'a Visit, request: &CallToolRequestParams) -> Sealing<'a> {
         let arguments = request.arguments.as_ref();
         let arguments = arguments.map(|arguments| serde_json::json!(arguments).to_string());
         let session = visit.conversation().session.id();
@@ -195,13 +195,17 @@ impl ServerHandler for McpServer {
         let sealing = self.sealing(&visit, &request);
         let token = context.meta.get_progress_token();
         let sign = token.map(|token| (token, context.peer.clone()));
-        let tasks = stateless && capabilities.as_ref().is_some_and(|all| all.supports_tasks());
+        let tasks = stateless
+            && capabilities
+                .as_ref()
+                .is_some_and(|all| all.supports_tasks());
         if let Some(state) = request.request_state.take() {
             let answers = request.input_responses.take().unwrap_or_default();
             let round = sealing.resume(&state, answers)?;
             let patience = round.patience();
-            let waiting = Waiting::new(self.shared.options.max_block, sign, patience);
-            return Ok(sealing.run(round, &waiting, &context.ct).await);
+            let waiting = Waiting::new(&self.shared.options, sign, patience);
+            let tasks = tasks.then_some(&conversation.tasks);
+            return Ok(sealing.run(round, &waiting, &context.ct, tasks).await);
         }
         let actions = definition.shape.actions;
         let call = Call::begin(
@@ -214,16 +218,26 @@ impl ServerHandler for McpServer {
             },
         );
         let patience = Arc::clone(&call.patience);
-        if tasks && call.may_last() {
-            return Ok(task::answer_or_make(&conversation.tasks, call, &context.ct).await);
-        }
-        let waiting = Waiting::new(self.shared.options.max_block, sign, patience);
+        let waiting = Waiting::new(&self.shared.options, sign, patience);
         if stateless {
+            let tasks = Some(&conversation.tasks).filter(|_| tasks && call.may_last());
             let round = Round::first(call);
-            return Ok(sealing.run(round, &waiting, &context.ct).await);
+            return Ok(sealing.run(round, &waiting, &context.ct, tasks).await);
         }
         let result = call.answer(&context.peer, &waiting, &context.ct).await;
         Ok(result.into())
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let parts = context.extensions.get::<Parts>();
+        let visit = match (&self.place, parts) {
+            (Place::Http(sessions), Some(parts)) => sessions.of_session(parts),
+            (Place::Connection(conversation), _) => Some(Visit::to(Arc::clone(conversation))),
+            _ => None,
+        };
+        if let Some(visit) = visit {
+            listen::listen(visit.conversation(), LoggingLevel::Info, context.peer);
+        }
     }
 
     async fn set_level(
@@ -309,6 +323,8 @@ impl ServerHandler for McpServer {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>())
+        Err(ErrorData::method_not_found::<
+            ListResourceTemplatesRequestMethod,
+        >())
     }
 }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{ErrorData, ServerJsonRpcMessage};
-use rmcp::service::{RoleServer, RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage, serve_server};
+use rmcp::service::{
+    RoleServer, RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage, serve_server,
+};
 use rmcp::transport::Transport;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio_util::sync::CancellationToken;

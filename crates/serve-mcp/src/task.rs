@@ -1,8 +1,9 @@
 //! Calls as tasks, for clients that declare the extension.
 //!
-//! A call that is answered within a moment is answered; one that takes longer,
-//! or has something to ask, goes on as a task. What it asks becomes the task's
-//! input, and cancelling the task ends what it runs.
+//! A call that is answered within a moment is answered, and one that asks within
+//! a moment asks in rounds (`rounds.rs`); one that takes longer goes on as a
+//! task. What it asks from then on is the task's input, and cancelling the task
+//! ends what it runs.
 
 use std::time::Duration;
 
@@ -11,48 +12,29 @@ use rmcp::model::{
     CallToolResponse, CallToolResult, CreateTaskResult, ElicitRequest, InputRequest,
 };
 use rmcp::task_manager::{TaskContext, TaskExit, TaskManager, TaskOptions};
-use tokio_util::sync::CancellationToken;
 
 use crate::call::{Call, Step, read_answer};
 use crate::desk::Put;
 
 /// How long a call may take before it becomes a task.
-const AT_ONCE: Duration = Duration::from_millis(250);
+pub(crate) const AT_ONCE: Duration = Duration::from_millis(250);
 /// How long a task and its result are kept.
 const TTL: Duration = Duration::from_hours(1);
 /// How often a client should ask how it goes.
 const POLL: Duration = Duration::from_millis(500);
 
-/// Answers a call, or makes a task of it.
-pub(crate) async fn answer_or_make(
-    tasks: &TaskManager,
-    mut call: Call,
-    gone: &CancellationToken,
-) -> CallToolResponse {
-    let first = tokio::select! {
-        biased;
-        step = call.next() => match step {
-            Step::Done(result) => return result.into(),
-            Step::Put(put) => Some(put),
-        },
-        () = gone.cancelled() => return call.cancel().await.into(),
-        () = tokio::time::sleep(AT_ONCE) => None,
-    };
+/// Makes a task of a call.
+pub(crate) fn make(tasks: &TaskManager, call: Call) -> CallToolResponse {
     let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     let options = TaskOptions::new()
         .with_ttl_ms(milliseconds(TTL))
         .with_poll_interval_ms(milliseconds(POLL));
-    let task = tasks.spawn(options, |context| Box::pin(run(call, first, context)));
+    let task = tasks.spawn(options, |context| Box::pin(run(call, context)));
     CreateTaskResult::new(task).into()
 }
 
-async fn run(
-    mut call: Call,
-    first: Option<Put>,
-    context: TaskContext,
-) -> Result<CallToolResult, TaskExit> {
+async fn run(mut call: Call, context: TaskContext) -> Result<CallToolResult, TaskExit> {
     let mut asking = FuturesUnordered::new();
-    asking.extend(first.map(|put| ask(&context, put)));
     loop {
         tokio::select! {
             biased;

@@ -182,16 +182,14 @@ impl Build<'_> {
                 let shell = Shell::new(self.launcher.clone())
                     .log_limit(tool.log_limit)
                     .terminal(size(tool), tool.record);
-                self.catalogue
-                    .register(definition, Arc::new(shell))
+                self.catalogue.register(definition, Arc::new(shell))
             }
             Git::NAME => {
                 let definition = self.overlaid(tool, Git::definition());
                 let git = Git::new(self.launcher.clone())
                     .log_limit(tool.log_limit)
                     .terminal(size(tool), tool.record);
-                self.catalogue
-                    .register(definition, Arc::new(git))
+                self.catalogue.register(definition, Arc::new(git))
             }
             Await::NAME => self
                 .catalogue

@@ -86,12 +86,8 @@ impl Sessions {
     /// asks.
     pub(crate) fn of_request(&self, context: &RequestContext<RoleServer>) -> Option<Visit> {
         let parts = context.extensions.get::<Parts>()?;
-        let header = |name: &str| {
-            let value = parts.headers.get(name)?;
-            value.to_str().ok().map(str::to_owned)
-        };
-        if let Some(id) = header(SESSION) {
-            return Some(self.visit(Key::Given(id)));
+        if let Some(visit) = self.of_session(parts) {
+            return Some(visit);
         }
         let owner = parts.extensions.get::<Owner>()?.clone();
         let info = context.client_info();
@@ -99,9 +95,14 @@ impl Sessions {
         let client = format!(
             "{}\n{}",
             name.unwrap_or_default(),
-            header(CLIENT).unwrap_or_default()
+            header(parts, CLIENT).unwrap_or_default()
         );
         Some(self.visit(Key::Named { owner, client }))
+    }
+
+    /// The session whose id a request carries.
+    pub(crate) fn of_session(&self, parts: &Parts) -> Option<Visit> {
+        header(parts, SESSION).map(|id| self.visit(Key::Given(id)))
     }
 
     /// A client was given this id.
@@ -174,6 +175,11 @@ impl Sessions {
         watched.conversation.close().await;
         true
     }
+}
+
+fn header(parts: &Parts, name: &str) -> Option<String> {
+    let value = parts.headers.get(name)?;
+    value.to_str().ok().map(str::to_owned)
 }
 
 /// Resolves to true when nobody has been there for long enough.
