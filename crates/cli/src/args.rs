@@ -40,6 +40,8 @@ pub(crate) enum Command {
     Call(CallArgs),
     /// List the tools, or show one as a model sees it
     Tools(ToolsArgs),
+    /// Serve the tools to an agent over MCP, on stdin and stdout or over HTTP
+    Mcp(McpArgs),
     /// Write a commented config file to start from
     Init,
     /// Print a completion script for a shell
@@ -100,6 +102,24 @@ pub(crate) enum Language {
     Rust,
     Python,
     Sh,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct McpArgs {
+    /// Serve any number of clients at this address, such as 127.0.0.1:8414 or unix:PATH
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) http: Option<String>,
+    /// Answer a call after this many seconds, with a handle if it still runs
+    #[arg(long, value_name = "SECONDS", default_value_t = 50.0)]
+    pub(crate) max_block_secs: f64,
+    /// End the session of an HTTP client that has been silent for so long
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 1800.0,
+        requires = "http"
+    )]
+    pub(crate) idle_secs: f64,
 }
 
 /// Writes a completion script to stdout.

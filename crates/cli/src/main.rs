@@ -8,6 +8,8 @@ mod call;
 mod drive;
 mod exit;
 mod init;
+mod mcp;
+mod mcp_http;
 mod prompt;
 mod setup;
 mod signals;
@@ -28,6 +30,7 @@ fn main() -> ExitCode {
         Command::Drive(drive) => on_runtime(drive::run(&args.global, drive)),
         Command::Call(call) => on_runtime(call::run(&args.global, call)),
         Command::Tools(tools) => on_runtime(tools::run(&args.global, &tools)),
+        Command::Mcp(mcp) => on_runtime(mcp::run(&args.global, mcp)),
         Command::Init => init::run(&args.global),
         Command::Completions { shell } => {
             args::print_completions(shell);
