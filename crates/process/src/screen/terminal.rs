@@ -104,9 +104,10 @@ impl Screen {
         let text = std::mem::take(&mut self.undrawn);
         let mut rest = text.as_slice();
         while !rest.is_empty() && self.emulator.takes_lines() {
-            let run = match self.guard.is_idle() {
-                true => Run::at(&self.emulator, rest),
-                false => Run::default(),
+            let run = if self.guard.is_idle() {
+                Run::at(&self.emulator, rest)
+            } else {
+                Run::default()
             };
             if run.skims > 0 {
                 self.emulator.skim(&rest[..run.skims]);

@@ -441,10 +441,9 @@ proptest! {
 fn a_flood_of_lines_leaves_what_drawing_it_would() {
     let mut late = Screen::new(24, 80);
     let mut plain = Screen::new(24, 80);
-    let text: String = (0..20_000)
-        .map(|number| format!("{number} {:>1$}\r\n", 'x', number % 200))
-        .collect();
-    for part in text.as_bytes().chunks(4095) {
+    let line = |number: usize| format!("{number} {:>1$}\r\n", 'x', number % 200).into_bytes();
+    let text: Vec<u8> = (0..20_000).flat_map(line).collect();
+    for part in text.chunks(4095) {
         late.feed(part);
         feed_plainly(&mut plain, part);
     }

@@ -377,10 +377,10 @@ input('over? ')";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_prompt_is_told_when_what_was_written_before_it_is_in_the_output() {
-    let (seen, sees) = std::sync::mpsc::channel();
+    let (tell, told) = std::sync::mpsc::channel();
     let (go, goes) = std::sync::mpsc::channel::<()>();
     let tap = move |_: &[u8]| {
-        let _ = seen.send(());
+        let _ = tell.send(());
         let _ = goes.recv();
         Vec::new()
     };
@@ -389,7 +389,7 @@ async fn a_prompt_is_told_when_what_was_written_before_it_is_in_the_output() {
         .terminal_with(TerminalSize::default(), tap);
     let process = launcher().start(command).await.unwrap();
     // Its words have been read and are on their way into the output.
-    tokio::task::block_in_place(|| sees.recv()).unwrap();
+    tokio::task::block_in_place(|| told.recv()).unwrap();
     let asking = tokio::task::spawn_blocking({
         let process = process.clone();
         move || loop {
