@@ -79,6 +79,8 @@ pub struct Config {
     pub tools: Vec<ToolConfig>,
     /// What `conversation.tools."*"` says of every tool.
     pub defaults: ToolSettings,
+    /// Sessions are recorded.
+    pub record: bool,
     /// MCP servers.
     pub mcp_servers: Vec<McpServerConfig>,
     /// What a person should know, one sentence each, nothing twice.
@@ -132,6 +134,7 @@ pub fn load(options: &LoadOptions) -> Result<Config, ConfigError> {
     let Resolved {
         tools,
         defaults,
+        record,
         mcp_servers,
     } = tables.resolve(&mut reader);
     fail_on_problems(&mut reader)?;
@@ -140,6 +143,7 @@ pub fn load(options: &LoadOptions) -> Result<Config, ConfigError> {
         warnings: warnings(&reader, &tools),
         tools,
         defaults,
+        record,
         mcp_servers,
         files: layers.files,
     })

@@ -12,13 +12,14 @@ pub(crate) const START_NOTHING: [&str; 2] = ["await", "describe_tools"];
 pub(crate) const EVERY_TOOL: &str = "*";
 
 pub(crate) const TOP: &[&str] = &["conversation", "providers"];
-pub(crate) const CONVERSATION: &[&str] = &["tools"];
+pub(crate) const CONVERSATION: &[&str] = &["record", "tools"];
 pub(crate) const PROVIDERS: &[&str] = &["mcp"];
 
 /// Keys that hold for one tool or for every tool.
 pub(crate) const SETTINGS: &[&str] = &[
     "enable",
     "run",
+    "permissions",
     "timeout_secs",
     "grace_secs",
     "settle_max_secs",

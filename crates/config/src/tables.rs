@@ -8,7 +8,7 @@ use crate::error::ProblemKind;
 use crate::keys;
 use crate::mcp::{McpServerConfig, McpTable};
 use crate::node::{Node, Value};
-use crate::read::{Reader, Table};
+use crate::read::{self, Reader, Table};
 use crate::resolve;
 use crate::settings::{RunSettings, ToolSettings};
 use crate::tool::{ToolConfig, ToolTable, read_every_tool};
@@ -17,6 +17,7 @@ use crate::tool::{ToolConfig, ToolTable, read_every_tool};
 #[derive(Debug, Default)]
 pub(crate) struct Tables<'a> {
     defaults: ToolSettings,
+    record: Option<bool>,
     tools: Vec<(&'a str, Table<'a>, ToolTable)>,
     servers: Vec<(&'a str, Table<'a>, McpTable)>,
     /// The table of all tools, to find places by.
@@ -30,6 +31,7 @@ pub(crate) struct Tables<'a> {
 pub(crate) struct Resolved {
     pub(crate) tools: Vec<ToolConfig>,
     pub(crate) defaults: ToolSettings,
+    pub(crate) record: bool,
     pub(crate) mcp_servers: Vec<McpServerConfig>,
 }
 
@@ -42,6 +44,7 @@ impl<'a> Tables<'a> {
         reader.check_keys(&top, keys::TOP);
         if let Some(conversation) = reader.table(&top, "conversation") {
             reader.check_keys(&conversation, keys::CONVERSATION);
+            tables.record = reader.get(&conversation, "record", read::boolean);
             if let Some(parent) = reader.table(&conversation, "tools") {
                 tables.read_tools(reader, parent);
             }
@@ -113,6 +116,7 @@ impl<'a> Tables<'a> {
         Resolved {
             tools,
             defaults: self.defaults,
+            record: self.record.unwrap_or(true),
             mcp_servers,
         }
     }

@@ -99,7 +99,7 @@ impl Session {
         Self {
             _ended_with_us: Arc::new(closing.clone().drop_guard()),
             inner: Arc::new(SessionInner {
-                id: id.unwrap_or_else(|| SessionId::from_suffix(&new_ulid())),
+                id: id.unwrap_or_else(Self::new_id),
                 catalogue,
                 journal: Journal::new(options.journal_capacity.unwrap_or(4096)),
                 options,
@@ -113,6 +113,11 @@ impl Session {
                 left: Mutex::default(),
             }),
         }
+    }
+
+    /// An id that no session has.
+    pub fn new_id() -> SessionId {
+        SessionId::from_suffix(&new_ulid())
     }
 
     /// The session's id.
