@@ -20,7 +20,9 @@ pub(crate) async fn run(global: &Global, args: CallArgs) -> anyhow::Result<ExitC
     let mut signals = Signals::new()?;
     let windlass = setup::windlass(global).await?;
     let can_ask = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    setup::warn_of_record(&windlass);
     let session = windlass.session(SessionOptions {
+        front_end: Some("call".to_owned()),
         // Whoever types the call has thereby permitted it.
         trusted: true,
         person: can_ask.then(|| Arc::new(Prompt) as _),
@@ -55,7 +57,7 @@ pub(crate) async fn run(global: &Global, args: CallArgs) -> anyhow::Result<ExitC
     Ok(code)
 }
 
-fn read_arguments(arguments: Option<&str>) -> anyhow::Result<Arguments> {
+pub(crate) fn read_arguments(arguments: Option<&str>) -> anyhow::Result<Arguments> {
     let text = match arguments {
         None => return Ok(Arguments::new()),
         Some("-") => {
