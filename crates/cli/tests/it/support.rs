@@ -307,6 +307,15 @@ impl Drive {
         self.child.wait().unwrap();
     }
 
+    /// What it had still said when it died. A line may have been cut off.
+    pub(crate) fn last_words(&mut self) -> Vec<Value> {
+        let lines = self.lines.take().expect("the output is not closed yet");
+        lines
+            .iter()
+            .filter_map(|line| serde_json::from_str(&line).ok())
+            .collect()
+    }
+
     pub(crate) fn stderr(&self) -> String {
         fs::read_to_string(&self.errors).unwrap_or_default()
     }
