@@ -15,6 +15,10 @@ use windlass_testing::batch;
 /// The tools. Each has a typed parameter, so that no program is asked for its
 /// own.
 const CONFIG: &str = r#"
+# What the record costs is measured by itself.
+[conversation]
+record = false
+
 # Ends at once.
 [conversation.tools.nothing]
 source = "local"
@@ -54,7 +58,7 @@ pub(super) struct Fixture {
 
 impl Fixture {
     /// Sets it up.
-    pub(super) fn new() -> Self {
+    pub(super) async fn new() -> Self {
         let folder = TempDir::new().expect("a folder can be made");
         let project = folder.path().join(".windlass");
         std::fs::create_dir(&project).expect("a folder can be made");
@@ -63,16 +67,22 @@ impl Fixture {
             cwd: folder.path().to_owned(),
             ..LoadOptions::default()
         };
-        let windlass = Windlass::load(&options).unwrap_or_else(|error| panic!("{error}"));
+        let windlass = Windlass::load(&options).await;
+        let windlass = windlass.unwrap_or_else(|error| panic!("{error}"));
         Self { windlass, folder }
     }
 
     /// A session in which nobody is asked, with its logs in the folder.
     pub(super) fn session(&self) -> Session {
+        self.session_with(SessionOptions::default())
+    }
+
+    /// The same, with other options.
+    pub(super) fn session_with(&self, options: SessionOptions) -> Session {
         self.windlass.session(SessionOptions {
             trusted: true,
             log_dir: Some(self.folder.path().join("logs")),
-            ..SessionOptions::default()
+            ..options
         })
     }
 

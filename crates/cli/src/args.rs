@@ -42,6 +42,10 @@ pub(crate) enum Command {
     Tools(ToolsArgs),
     /// Serve the tools to an agent over MCP, on stdin and stdout or over HTTP
     Mcp(McpArgs),
+    /// List what was recorded, show a session, or remove old ones
+    Sessions(SessionsArgs),
+    /// List the remembered permissions, forget one, or explain what would become of a call
+    Permissions(PermissionsArgs),
     /// Write a commented config file to start from
     Init,
     /// Print a completion script for a shell
@@ -68,11 +72,40 @@ pub(crate) struct CallArgs {
 
 #[derive(ClapArgs)]
 pub(crate) struct ToolsArgs {
-    /// Show this tool's schema
+    #[command(subcommand)]
+    pub(crate) command: Option<ToolsCommand>,
+    /// Show this tool's schema; after `--` if it is called like a subcommand
     pub(crate) name: Option<String>,
     /// The schema's dialect: json-schema, anthropic, openai, openai-strict, gemini, mcp, ollama, …
     #[arg(long, value_name = "DIALECT")]
     pub(crate) dialect: Option<String>,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum ToolsCommand {
+    /// Ask every program anew, and say what is wrong with any tool
+    Check,
+    /// Write a tool that works, and its config
+    New(NewTool),
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct NewTool {
+    /// What the tool is called
+    pub(crate) name: String,
+    /// What it is written in
+    #[arg(long, value_enum, default_value_t = Language::Sh)]
+    pub(crate) lang: Language,
+    /// The folder of the package `windlass-sdk`, for a tool in Rust
+    #[arg(long, value_name = "DIR", env = "WINDLASS_SDK")]
+    pub(crate) sdk: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub(crate) enum Language {
+    Rust,
+    Python,
+    Sh,
 }
 
 #[derive(ClapArgs)]
@@ -91,6 +124,55 @@ pub(crate) struct McpArgs {
         requires = "http"
     )]
     pub(crate) idle_secs: f64,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct SessionsArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<SessionsCommand>,
+    /// List at most this many
+    #[arg(long, default_value_t = 20, value_name = "N")]
+    pub(crate) limit: usize,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum SessionsCommand {
+    /// Show the calls of a session
+    Show {
+        /// Its id; `last` is the newest
+        id: String,
+    },
+    /// Remove sessions that nothing has happened in for a while, with their logs
+    Prune {
+        /// How long, such as 12h, 30d or 8w
+        #[arg(long, value_name = "TIME")]
+        older_than: String,
+        /// Remove only what their tools printed
+        #[arg(long)]
+        outputs: bool,
+    },
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct PermissionsArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<PermissionsCommand>,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum PermissionsCommand {
+    /// Say what becomes of a call, and which rule decides, without running it
+    Explain {
+        /// The tool's name
+        tool: String,
+        /// Its arguments as a JSON object; `-` reads them from stdin
+        arguments: Option<String>,
+    },
+    /// Forget a remembered rule
+    Forget {
+        /// The rule's number in the list
+        id: i64,
+    },
 }
 
 /// Writes a completion script to stdout.

@@ -18,9 +18,15 @@ use crate::signals::Signals;
 pub(crate) async fn run(global: &Global, args: CallArgs) -> anyhow::Result<ExitCode> {
     let arguments = read_arguments(args.arguments.as_deref())?;
     let mut signals = Signals::new()?;
-    let windlass = setup::windlass(global)?;
+    // A program that is asked for its tools may take its time.
+    let windlass = tokio::select! {
+        windlass = setup::windlass(global) => windlass?,
+        code = signals.next() => return Ok(ExitCode::from(code)),
+    };
     let can_ask = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    setup::warn_of_record(&windlass);
     let session = windlass.session(SessionOptions {
+        front_end: Some("call".to_owned()),
         // Whoever types the call has thereby permitted it.
         trusted: true,
         person: can_ask.then(|| Arc::new(Prompt) as _),
@@ -55,7 +61,7 @@ pub(crate) async fn run(global: &Global, args: CallArgs) -> anyhow::Result<ExitC
     Ok(code)
 }
 
-fn read_arguments(arguments: Option<&str>) -> anyhow::Result<Arguments> {
+pub(crate) fn read_arguments(arguments: Option<&str>) -> anyhow::Result<Arguments> {
     let text = match arguments {
         None => return Ok(Arguments::new()),
         Some("-") => {

@@ -40,10 +40,16 @@ const SHORT_GRACE: Duration = Duration::from_millis(500);
 pub(crate) async fn run(global: &Global, args: DriveArgs) -> anyhow::Result<ExitCode> {
     let mut lines = lines::read_stdin();
     let mut signals = Signals::new()?;
-    let windlass = setup::windlass(global)?;
+    // A program that is asked for its tools may take its time.
+    let windlass = tokio::select! {
+        windlass = setup::windlass(global) => windlass?,
+        code = signals.next() => return Ok(ExitCode::from(code)),
+    };
     let output = Output::stdout();
     let asks = args.ask.then(|| Arc::new(Asks::new(output.clone())));
+    setup::warn_of_record(&windlass);
     let session = windlass.session(SessionOptions {
+        front_end: Some("drive".to_owned()),
         trusted: asks.is_none(),
         person: asks.clone().map(|asks| asks as _),
         inquirer: asks.clone().map(|asks| asks as _),

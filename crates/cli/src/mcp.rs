@@ -15,7 +15,7 @@ use crate::signals::Signals;
 
 pub(crate) async fn run(global: &Global, args: McpArgs) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::new()?;
-    let windlass = Arc::new(setup::windlass_for_client(global)?);
+    let windlass = Arc::new(setup::windlass_for_client(global).await?);
     let options = McpOptions {
         max_block: seconds(args.max_block_secs, "--max-block-secs")?,
         ..McpOptions::default()

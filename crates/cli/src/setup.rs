@@ -2,32 +2,48 @@
 
 use anyhow::Context as _;
 use windlass::Windlass;
-use windlass::config::LoadOptions;
+use windlass::config::{Config, LoadOptions};
 
 use crate::args::Global;
 
 /// Loads the configuration and sets the runtime up. What a person should know
 /// goes to stderr. Leftovers of runtimes that died are ended on the side.
-pub(crate) fn windlass(global: &Global) -> anyhow::Result<Windlass> {
-    ready(Windlass::load(&load_options(global)?))
+pub(crate) async fn windlass(global: &Global) -> anyhow::Result<Windlass> {
+    ready(Windlass::new(config(global)?).await)
 }
 
 /// The same, for clients that ask their user by themselves.
-pub(crate) fn windlass_for_client(global: &Global) -> anyhow::Result<Windlass> {
-    ready(Windlass::load_for_client(&load_options(global)?))
+pub(crate) async fn windlass_for_client(global: &Global) -> anyhow::Result<Windlass> {
+    ready(Windlass::for_client(config(global)?).await)
 }
 
 fn ready(windlass: Result<Windlass, windlass::Error>) -> anyhow::Result<Windlass> {
-    let windlass = windlass.map_err(|error| match error {
-        // It names every mistake by itself.
-        windlass::Error::Config(error) => anyhow::anyhow!("the configuration is wrong\n{error}"),
-        other => other.into(),
-    })?;
+    let windlass = windlass?;
     for warning in windlass.warnings() {
         eprintln!("windlass: {warning}");
     }
     tokio::task::spawn_blocking(windlass.sweep());
     Ok(windlass)
+}
+
+/// Says when sessions will not be recorded, and why. They run all the same.
+pub(crate) fn warn_of_record(windlass: &Windlass) {
+    if windlass.config().record
+        && let Err(error) = windlass.record()
+    {
+        let causes = std::iter::successors(Some(error as &dyn std::error::Error), |error| {
+            error.source()
+        });
+        let causes: Vec<String> = causes.map(ToString::to_string).collect();
+        eprintln!("windlass: nothing is recorded: {}", causes.join(": "));
+    }
+}
+
+/// Loads the configuration alone.
+pub(crate) fn config(global: &Global) -> anyhow::Result<Config> {
+    let config = windlass::config::load(&load_options(global)?);
+    // It names every mistake by itself.
+    config.map_err(|error| anyhow::anyhow!("the configuration is wrong\n{error}"))
 }
 
 pub(crate) fn load_options(global: &Global) -> anyhow::Result<LoadOptions> {

@@ -8,6 +8,8 @@
 mod call;
 mod command;
 mod context;
+mod conversation;
+mod definitions;
 mod describe;
 mod drive;
 mod ids;
@@ -16,6 +18,7 @@ mod notice;
 mod part;
 mod permission;
 mod question;
+mod record;
 mod state;
 mod view;
 mod wait;
@@ -26,6 +29,7 @@ pub use command::{
     ActionSet, HandleAction, ParseError, Request, ToolCommand, ToolShape, Typing, View, parse,
 };
 pub use context::{Action, Context, Tool};
+pub use conversation::{Said, TurnEvent};
 pub use describe::{
     Examples, IoMode, Parameter, ParameterType, Parameters, SpawnDescription, ToolDescription,
     ToolDescriptions,
@@ -43,6 +47,11 @@ pub use part::{
 };
 pub use permission::{PermissionReply, PermissionRequest, PermissionToolContext};
 pub use question::{AnswerError, AnswerType, Question};
+pub use record::{
+    ConversationEvent, Decider, DecisionRecord, MessageInfo, MessagePart, MessageRecord,
+    MessageTime, NoticeRecord, PermissionRecord, PermissionRule, PermissionTime, Role, RuleAction,
+    RuleRecord, RuntimeRecord, SessionRecord, SessionTime, TextPart,
+};
 pub use state::{Outcome, ToolError, ToolState};
 pub use view::{ErrorView, HandleState, HandleView};
 pub use wait::{AwaitReply, AwaitRequest, Condition, ConditionError, Matched, Until, WaitFor};

@@ -9,29 +9,30 @@
 //! calls run at once: those on one handle in call order, all others side by
 //! side. Whatever goes wrong with one call is its own answer.
 
-use std::sync::{Arc, OnceLock};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 use windlass_protocol::{
     Arguments, Batch, BatchReply, CallReply, HandleAction, HandleId, HandleView, MessageId,
-    ReplyContent, ToolCall, ToolCommand, Typing, View,
+    ReplyContent, ToolCommand, Typing, View,
 };
 
-use crate::arguments::{conceal, retyped, typed};
+use crate::arguments::{retyped, typed};
 use crate::builtin::{BuiltinContext, BuiltinTool};
 use crate::catalogue::{RegisteredTool, Runs};
 use crate::event::{Ending, Status};
 use crate::executor::{Executor, Receipt, Reporter, Start};
 use crate::handle::Handle;
 use crate::inquiry;
-use crate::journal::SessionEvent;
 use crate::one_shot::{EndedWithUs, TimeLimit, to_its_end};
+use crate::part::{CallPart, log_of};
 use crate::patience::Patience;
 use crate::permission::{Asking, Permit};
 use crate::plan::{Planned, Reservation, Work, in_lanes, plan};
 use crate::refusal::Refusal;
-use crate::session::Session;
+use crate::session::{Session, new_ulid};
 use crate::show;
 
 impl Session {
@@ -49,10 +50,21 @@ impl Session {
 
     /// The same, for a caller that may give up, or be in a hurry.
     pub async fn run_with(&self, batch: Batch, patience: &Patience) -> BatchReply {
+        let message = MessageId::from_suffix(&new_ulid());
+        self.run_as(message, batch, patience).await
+    }
+
+    /// The same, as the calls of this message of a conversation.
+    pub async fn run_as(
+        &self,
+        message: MessageId,
+        batch: Batch,
+        patience: &Patience,
+    ) -> BatchReply {
         let run = Run {
             session: self,
             patience,
-            message: OnceLock::new(),
+            message,
         };
         let mut planned: Vec<Planned> = batch
             .calls
@@ -63,13 +75,12 @@ impl Session {
             Ok(()) => run.all(planned).await,
             Err(refusal) => run.refuse_all(planned, &refusal),
         };
-        if let Some(recorder) = &self.inner.options.recorder {
-            recorder.durable().await;
-        }
+        let notices = self.take_notices();
+        self.inner.durable().await;
         BatchReply {
             batch: batch.id,
             replies,
-            notices: self.take_notices(),
+            notices,
         }
     }
 }
@@ -78,14 +89,16 @@ impl Session {
 struct Run<'a> {
     session: &'a Session,
     patience: &'a Patience,
-    /// Names the batch in requests for permission; made when one is.
-    message: OnceLock<MessageId>,
+    /// Names the batch in the record and in requests for permission.
+    message: MessageId,
 }
 
 /// What a call is answered with.
 struct Answer {
     content: ReplyContent,
     is_error: bool,
+    /// Where all of the output is, when something was left out.
+    log: Option<PathBuf>,
 }
 
 impl Answer {
@@ -93,12 +106,15 @@ impl Answer {
         Self {
             content: ReplyContent::Text(text),
             is_error: false,
+            log: None,
         }
     }
 
     fn handle(view: HandleView) -> Self {
+        let content = ReplyContent::Handle(Box::new(view));
         Self {
-            content: ReplyContent::Handle(Box::new(view)),
+            log: log_of(&content),
+            content,
             is_error: false,
         }
     }
@@ -140,9 +156,8 @@ impl Run<'_> {
         planned
             .into_iter()
             .map(|mut call| {
-                self.tell_called(&mut call);
-                let record = call.record.take();
-                self.reply(&call.id, record.as_deref(), Err(refusal.clone()))
+                let part = self.part(&mut call);
+                Self::reply(&part, Err(refusal.clone()))
             })
             .collect()
     }
@@ -170,13 +185,11 @@ impl Run<'_> {
     }
 
     async fn one(&self, mut call: Planned) -> CallReply {
-        self.tell_called(&mut call);
-        let record = call.record.take();
-        let id = Arc::clone(&call.id);
+        let part = self.part(&mut call);
         let answer = match call.work {
             Err(refusal) => Err(refusal),
             Ok(work) => {
-                let answer = self.answer(&id, work);
+                let answer = self.answer(&part, work);
                 let answer = self.patience.cancel.run_until_cancelled(answer);
                 match self.session.inner.closing.run_until_cancelled(answer).await {
                     Some(Some(answer)) => answer,
@@ -185,13 +198,20 @@ impl Run<'_> {
                 }
             }
         };
-        self.reply(&id, record.as_deref(), answer)
+        Self::reply(&part, answer)
     }
 
     /// What takes its time is boxed, so that what does not stays small.
-    async fn answer(&self, call: &str, work: Work) -> Result<Answer, Refusal> {
+    async fn answer(&self, call: &CallPart<'_>, work: Work) -> Result<Answer, Refusal> {
         match work {
-            Work::Builtin { builtin, args } => Box::pin(self.builtin(&*builtin, &args)).await,
+            Work::Builtin {
+                tool,
+                builtin,
+                args,
+            } => {
+                call.running(&tool, &args);
+                Box::pin(self.builtin(&*builtin, &args)).await
+            }
             Work::OneShot { tool, args } => Box::pin(self.one_shot(call, &tool, args)).await,
             Work::Handle {
                 tool,
@@ -224,13 +244,14 @@ impl Run<'_> {
         Ok(Answer {
             content: builtin.execute(args, &context).await?,
             is_error: false,
+            log: None,
         })
     }
 
     /// Runs a tool to its end, answering its questions on the way.
     async fn one_shot(
         &self,
-        call: &str,
+        call: &CallPart<'_>,
         tool: &Arc<RegisteredTool>,
         args: Arguments,
     ) -> Result<Answer, Refusal> {
@@ -245,7 +266,7 @@ impl Run<'_> {
                 .unwrap_or(tool.definition.limits.timeout),
         );
         let inner = &self.session.inner;
-        let handle = Handle::new(inner, Arc::clone(tool), None, call);
+        let handle = Handle::new(inner, Arc::clone(tool), None, &call.id);
         let ended_with_us = EndedWithUs::new(inner, &handle);
         self.start(&handle, executor, args).await;
         let hurry = &self.patience.hurry;
@@ -257,10 +278,11 @@ impl Run<'_> {
                 Err(_ended_with_us) => to_its_end(inner, &handle, &mut limit).await,
             },
         };
-        let (text, is_error) = show::answer(&handle, ending);
+        let answer = show::answer(&handle, ending);
         Ok(Answer {
-            is_error,
-            ..Answer::text(text)
+            content: ReplyContent::Text(answer.text),
+            is_error: answer.is_error,
+            log: answer.log,
         })
     }
 
@@ -268,7 +290,7 @@ impl Run<'_> {
     /// say.
     async fn spawn(
         &self,
-        call: &str,
+        call: &CallPart<'_>,
         tool: &Arc<RegisteredTool>,
         id: &HandleId,
         args: Arguments,
@@ -306,7 +328,7 @@ impl Run<'_> {
 
     async fn fetch(
         &self,
-        call: &str,
+        call: &CallPart<'_>,
         tool: &Arc<RegisteredTool>,
         id: &HandleId,
         view: View,
@@ -323,7 +345,7 @@ impl Run<'_> {
     /// Sends input to a running tool, or answers a waiting one.
     async fn apply(
         &self,
-        call: &str,
+        call: &CallPart<'_>,
         tool: &Arc<RegisteredTool>,
         id: &HandleId,
         typing: Typing,
@@ -338,6 +360,9 @@ impl Run<'_> {
         match handle.status() {
             Status::Stopped(_) => return Err(Refusal::Ended(id.clone())),
             Status::Waiting { question, .. } => {
+                if question.secret {
+                    call.conceal();
+                }
                 let Some(answer) = typing.input else {
                     return Err(Refusal::Input(format!(
                         "handle `{id}` waits for an answer; give it as `input`"
@@ -360,7 +385,7 @@ impl Run<'_> {
     /// Ends a tool and everything it started.
     async fn abort(
         &self,
-        call: &str,
+        call: &CallPart<'_>,
         tool: &Arc<RegisteredTool>,
         id: &HandleId,
     ) -> Result<Answer, Refusal> {
@@ -392,7 +417,7 @@ const ABORTED: &str = "aborted by the assistant";
 impl Run<'_> {
     async fn permit(
         &self,
-        call: &str,
+        call: &CallPart<'_>,
         tool: &RegisteredTool,
         action: Option<HandleAction>,
         args: Arguments,
@@ -401,18 +426,22 @@ impl Run<'_> {
             session: &self.session.inner,
             tool,
             call,
-            message: &self.message,
             action,
         };
-        let permitted = asking.permit(args);
+        // Asking takes much room, and most calls are not asked about.
+        let permitted = Box::pin(asking.permit(args));
         let hurry = &self.patience.hurry;
-        match hurry.run_until_cancelled(permitted).await {
-            Some(permitted) => permitted,
-            None => Err(Refusal::Rejected(format!(
+        let Some(permitted) = hurry.run_until_cancelled(permitted).await else {
+            return Err(Refusal::Rejected(format!(
                 "nobody has answered yet whether `{}` may run, and nothing has run; call it again",
                 tool.definition.name
-            ))),
+            )));
+        };
+        let permit = permitted?;
+        if let Permit::Run(args) = &permit {
+            call.running(tool, args);
         }
+        Ok(permit)
     }
 
     async fn start(&self, handle: &Arc<Handle>, executor: &dyn Executor, args: Arguments) {
@@ -440,7 +469,7 @@ impl Run<'_> {
     /// The reply tells why a handle never ran, so no notice has to.
     fn not_run(&self, handle: &Arc<Handle>, why: &str) {
         handle.never_started(Ending::failed(why));
-        self.session.inner.notices.lock().withdraw(handle.number);
+        self.session.inner.withdraw_notices(handle);
     }
 
     /// Waits until the tool has had its say, or has something else to tell.
@@ -459,52 +488,28 @@ impl Run<'_> {
         Answer::handle(show::show(&self.session.inner, handle, id, view))
     }
 
-    fn tell_called(&self, call: &mut Planned) {
-        let (action, handle) = match &call.work {
-            Ok(Work::Handle { command, .. }) => {
-                (Some(command.action()), Some(command.id().clone()))
-            }
-            _ => (None, None),
-        };
-        let inner = &self.session.inner;
-        if let (Some(recorder), Some(record)) = (&inner.options.recorder, &mut call.record) {
-            if let Ok(Work::Handle { command, .. }) = &call.work
-                && inner.wants_secret(command.id())
-            {
-                conceal(&mut record.arguments);
-            }
-            recorder.called(record);
-        }
-        inner.tell(SessionEvent::Called {
-            call: Arc::clone(&call.id),
-            tool: Arc::clone(&call.tool),
-            action,
-            handle,
-        });
+    fn part<'a>(&'a self, call: &mut Planned) -> CallPart<'a> {
+        CallPart::created(&self.session.inner, &self.message, call)
     }
 
-    fn reply(
-        &self,
-        id: &Arc<str>,
-        record: Option<&ToolCall>,
-        answer: Result<Answer, Refusal>,
-    ) -> CallReply {
-        let reply = match answer {
-            Ok(Answer { content, is_error }) => CallReply {
-                id: id.to_string(),
+    fn reply(call: &CallPart<'_>, answer: Result<Answer, Refusal>) -> CallReply {
+        let id = call.id.to_string();
+        let (reply, log) = match answer {
+            Ok(Answer {
                 content,
                 is_error,
-            },
-            Err(refusal) => CallReply::refused(id.to_string(), refusal.to_string()),
+                log,
+            }) => {
+                let reply = CallReply {
+                    id,
+                    content,
+                    is_error,
+                };
+                (reply, log)
+            }
+            Err(refusal) => (CallReply::refused(id, refusal.to_string()), None),
         };
-        let inner = &self.session.inner;
-        if let (Some(recorder), Some(record)) = (&inner.options.recorder, record) {
-            recorder.replied(record, &reply);
-        }
-        inner.tell(SessionEvent::Replied {
-            call: Arc::clone(id),
-            is_error: reply.is_error,
-        });
+        call.ended(&reply, log.as_deref());
         reply
     }
 }

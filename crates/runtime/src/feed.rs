@@ -10,16 +10,27 @@ use std::task::{Context, Poll, Waker};
 
 use crate::sync::Mutex;
 
-/// Items in order, of which the newest `capacity` are kept.
+/// Items in order, of which the newest are kept.
 #[derive(Debug)]
 pub(crate) struct Feed<T> {
     inner: Mutex<Inner<T>>,
-    capacity: usize,
+    bounds: Bounds,
+}
+
+/// How much is kept; the newest item always is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bounds {
+    /// How many items.
+    pub(crate) items: usize,
+    /// How much they may weigh together.
+    pub(crate) weight: usize,
 }
 
 #[derive(Debug)]
 struct Inner<T> {
-    items: VecDeque<T>,
+    /// Each with its weight.
+    items: VecDeque<(T, usize)>,
+    weight: usize,
     last: u64,
     closed: bool,
     readers: Vec<Waker>,
@@ -44,21 +55,23 @@ pub(crate) enum More {
 }
 
 impl<T: Clone> Feed<T> {
-    pub(crate) fn new(capacity: usize) -> Self {
+    pub(crate) fn new(bounds: Bounds) -> Self {
         Self {
             inner: Mutex::new(Inner {
                 items: VecDeque::new(),
+                weight: 0,
                 last: 0,
                 closed: false,
                 readers: Vec::new(),
             }),
-            capacity: capacity.max(1),
+            bounds,
         }
     }
 
     /// Appends what `make` gives for the next number and wakes the readers.
-    /// After an item that nothing follows, nothing is taken.
-    pub(crate) fn append(&self, more: More, make: impl FnOnce(u64) -> T) {
+    /// After an item that nothing follows, nothing is taken. `make` is called
+    /// in the order of the numbers.
+    pub(crate) fn append(&self, more: More, weight: usize, make: impl FnOnce(u64) -> T) {
         let readers = {
             let mut inner = self.inner.lock();
             if inner.closed {
@@ -67,10 +80,14 @@ impl<T: Clone> Feed<T> {
             inner.closed = more == More::Never;
             inner.last += 1;
             let item = make(inner.last);
-            if inner.items.len() == self.capacity {
-                inner.items.pop_front();
+            inner.items.push_back((item, weight));
+            inner.weight += weight;
+            while inner.items.len() > 1
+                && (inner.items.len() > self.bounds.items || inner.weight > self.bounds.weight)
+            {
+                let gone = inner.items.pop_front().map_or(0, |(_, weight)| weight);
+                inner.weight -= gone;
             }
-            inner.items.push_back(item);
             std::mem::take(&mut inner.readers)
         };
         for reader in readers {
@@ -95,7 +112,7 @@ impl<T: Clone> Feed<T> {
             return Poll::Ready(Some(Item {
                 missed: number - (after + 1),
                 number,
-                value: inner.items[index].clone(),
+                value: inner.items[index].0.clone(),
             }));
         }
         if inner.closed {

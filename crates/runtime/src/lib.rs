@@ -6,10 +6,13 @@
 //! end or a store supplies. Nothing here knows processes, terminals, HTTP or
 //! MCP, and nothing assumes that a tool runs on this machine.
 
+mod announce;
+mod archive;
 mod arguments;
 mod builtin;
 mod catalogue;
 mod describe;
+mod described;
 mod dispatch;
 mod event;
 mod executor;
@@ -19,22 +22,28 @@ mod inquiry;
 mod journal;
 mod notice;
 mod one_shot;
+mod part;
 mod patience;
+mod pattern;
 mod permission;
 mod person;
 mod plan;
 mod refusal;
 mod registry;
+mod rules;
 mod session;
 mod show;
 mod sync;
 mod tool;
 mod turn;
 mod wait;
+mod weight;
 
 /// The words, for those who use the runtime.
 pub use windlass_protocol as protocol;
 
+pub use announce::Announcer;
+pub use archive::{Archive, ArchiveError, Conversations, OutputFile, Page};
 pub use builtin::{BuiltinContext, BuiltinTool};
 pub use catalogue::{Catalogue, RegisterError, RegisteredTool, Runtime};
 pub use describe::DescribeTools;
@@ -44,6 +53,7 @@ pub use journal::{Entry, Journal, SessionEvent, Tail};
 pub use patience::Patience;
 pub use person::{Answered, Inquirer, NoRecorder, PermissionDecision, Person, Recorder};
 pub use refusal::{HandleSummary, Refusal};
+pub use rules::{Explanation, Finding, RuleBook, RuleSource};
 pub use session::{Session, SessionOptions};
 pub use tool::{
     Lifecycle, Limits, Notifications, OnTurnEnd, QuestionPolicy, QuestionTarget, RunMode,

@@ -23,10 +23,11 @@ use crate::handle::Handle;
 use crate::inquiry;
 use crate::journal::{Journal, SessionEvent};
 use crate::notice::{self, Notices};
-use crate::permission::Remembered;
+use crate::permission::Permissions;
 use crate::person::{Inquirer, Person, Recorder};
 use crate::refusal::{HandleSummary, Refusal};
 use crate::registry::Registry;
+use crate::rules::RuleBook;
 use crate::tool::Limits;
 
 /// How a session is set up. The default asks nobody, trusts nobody and keeps
@@ -37,14 +38,21 @@ pub struct SessionOptions {
     pub id: Option<SessionId>,
     /// The project's root folder.
     pub root: PathBuf,
-    /// A folder for logs of large output; removed when the session closes.
+    /// A folder for logs of large output; removed when the session closes,
+    /// unless they are kept.
     pub log_dir: Option<PathBuf>,
+    /// The logs stay when the session closes: its record speaks of them.
+    pub keep_logs: bool,
+    /// How the outside reaches the session, for the record: `drive`, `mcp`.
+    pub front_end: Option<String>,
     /// Whoever drives the session needs no permission for anything.
     pub trusted: bool,
     /// Someone to ask.
     pub person: Option<Arc<dyn Person>>,
     /// A model to ask.
     pub inquirer: Option<Arc<dyn Inquirer>>,
+    /// What an "always" has allowed, beyond this session.
+    pub rules: Option<Arc<dyn RuleBook>>,
     /// A record.
     pub recorder: Option<Arc<dyn Recorder>>,
     /// How many events the journal keeps; 4,096 unless said.
@@ -72,7 +80,7 @@ pub(crate) struct SessionInner {
     pub(crate) options: SessionOptions,
     pub(crate) registry: Mutex<Registry>,
     pub(crate) notices: Mutex<Notices>,
-    pub(crate) remembered: Mutex<Remembered>,
+    pub(crate) permissions: Permissions,
     pub(crate) tasks: TaskTracker,
     /// Cancelled when the session ends.
     pub(crate) closing: CancellationToken,
@@ -88,23 +96,30 @@ impl Session {
     pub(crate) fn new(catalogue: Arc<Catalogue>, options: SessionOptions) -> Self {
         let id = options.id.clone();
         let closing = CancellationToken::new();
+        let inner = Arc::new(SessionInner {
+            id: id.unwrap_or_else(Self::new_id),
+            catalogue,
+            journal: Journal::new(options.journal_capacity.unwrap_or(4096)),
+            options,
+            registry: Mutex::new(Registry::new(KEPT_WITHOUT_TURNS)),
+            notices: Mutex::default(),
+            permissions: Permissions::default(),
+            tasks: TaskTracker::new(),
+            closing: closing.clone(),
+            one_shots: Mutex::default(),
+            numbers: AtomicU64::new(0),
+            left: Mutex::default(),
+        });
+        inner.catalogue.announcer().join(&inner);
         Self {
-            _ended_with_us: Arc::new(closing.clone().drop_guard()),
-            inner: Arc::new(SessionInner {
-                id: id.unwrap_or_else(|| SessionId::from_suffix(&new_ulid())),
-                catalogue,
-                journal: Journal::new(options.journal_capacity.unwrap_or(4096)),
-                options,
-                registry: Mutex::new(Registry::new(KEPT_WITHOUT_TURNS)),
-                notices: Mutex::default(),
-                remembered: Mutex::default(),
-                tasks: TaskTracker::new(),
-                closing,
-                one_shots: Mutex::default(),
-                numbers: AtomicU64::new(0),
-                left: Mutex::default(),
-            }),
+            _ended_with_us: Arc::new(closing.drop_guard()),
+            inner,
         }
+    }
+
+    /// An id that no session has.
+    pub fn new_id() -> SessionId {
+        SessionId::from_suffix(&new_ulid())
     }
 
     /// The session's id.
@@ -126,7 +141,9 @@ impl Session {
     /// Takes what the assistant has not been told yet. Replies to batches
     /// carry it already; this is for the other points of delivery.
     pub fn take_notices(&self) -> Vec<Notice> {
-        self.inner.notices.lock().take()
+        let (notices, numbers) = self.inner.notices.lock().take();
+        self.inner.tell_delivered(numbers);
+        notices
     }
 
     /// Queues a notice that no handle is behind, such as a server's going.
@@ -158,7 +175,9 @@ impl Session {
         inner.tasks.wait().await;
         inner.registry.lock().forget_stopped();
         inner.tell(SessionEvent::Closed);
-        if let Some(log_dir) = &inner.options.log_dir {
+        inner.durable().await;
+        let logs = inner.options.log_dir.as_ref();
+        if let Some(log_dir) = logs.filter(|_| !inner.options.keep_logs) {
             // Nothing was logged when it is not there, and there is nobody
             // left to tell when it cannot be removed.
             let _ = std::fs::remove_dir_all(log_dir);
@@ -171,12 +190,21 @@ impl SessionInner {
         self.numbers.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Tells the journal and the recorder.
-    pub(crate) fn tell(&self, event: SessionEvent) {
+    /// Tells the journal and, in its order, the recorder. Gives the event's
+    /// number.
+    pub(crate) fn tell(&self, event: SessionEvent) -> u64 {
+        self.journal.append_telling(event, |entry| {
+            if let Some(recorder) = &self.options.recorder {
+                recorder.happened(entry);
+            }
+        })
+    }
+
+    /// Resolves when everything told so far would survive a crash.
+    pub(crate) async fn durable(&self) {
         if let Some(recorder) = &self.options.recorder {
-            recorder.happened(&event);
+            recorder.durable().await;
         }
-        self.journal.append(event);
     }
 
     /// The handle of that id, which must be this tool's.
@@ -217,7 +245,8 @@ impl SessionInner {
     /// whoever sees it and closes the session ends that too.
     pub(crate) fn notice_change(&self, handle: &Handle, next: &Status) {
         if let Status::Running { .. } = next {
-            self.notices.lock().withdraw_question(handle.number);
+            let told = self.notices.lock().withdraw_question(handle.number);
+            self.tell_delivered(told);
         }
         if let Some(notice) = notice::of_status(handle, next) {
             self.push_notice(handle.number, notice);
@@ -243,8 +272,21 @@ impl SessionInner {
     }
 
     pub(crate) fn push_notice(&self, handle: u64, notice: Notice) {
-        self.tell(SessionEvent::Noticed(notice.clone()));
-        self.notices.lock().push(handle, notice);
+        let number = self.tell(SessionEvent::Noticed(notice.clone()));
+        let replaced = self.notices.lock().push(handle, number, notice);
+        self.tell_delivered(replaced);
+    }
+
+    /// A reply tells how the handle stands, so no notice has to.
+    pub(crate) fn withdraw_notices(&self, handle: &Handle) {
+        let told = self.notices.lock().withdraw(handle.number);
+        self.tell_delivered(told);
+    }
+
+    fn tell_delivered(&self, notices: Vec<u64>) {
+        if !notices.is_empty() {
+            self.tell(SessionEvent::Delivered { notices });
+        }
     }
 
     /// What a change of status brings with it, once it can be seen.

@@ -48,6 +48,11 @@ impl Project {
         self.folder.path().join("home/state/windlass")
     }
 
+    /// Where the runtime keeps what it could make again.
+    pub(crate) fn cache_dir(&self) -> PathBuf {
+        self.folder.path().join("home/cache/windlass")
+    }
+
     /// Writes a file into the project.
     pub(crate) fn write(&self, name: &str, text: &str) {
         let path = self.root().join(name);
@@ -311,6 +316,15 @@ impl Drive {
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
+    }
+
+    /// What it had still said when it died. A line may have been cut off.
+    pub(crate) fn last_words(&mut self) -> Vec<Value> {
+        let lines = self.lines.take().expect("the output is not closed yet");
+        lines
+            .iter()
+            .filter_map(|line| serde_json::from_str(&line).ok())
+            .collect()
     }
 
     pub(crate) fn stderr(&self) -> String {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use windlass_config::{CommandConfig, McpTransport, RunSettings, SecretTarget, Source};
+use windlass_config::{CommandConfig, McpTools, McpTransport, RunSettings, SecretTarget, Source};
 use windlass_protocol::{HandleAction, IoMode};
 use windlass_runtime::{OnTurnEnd, QuestionTarget, RunMode, RunPolicy};
 
@@ -261,10 +261,12 @@ args = ["--stdio"]
 env = { TOKEN = "t" }
 optional = true
 startup_timeout_secs = 0
+tools = "all"
 [providers.mcp.b]
 type = "http"
 url = "https://example.com/mcp"
 headers.Authorization = "Bearer t"
+tools = ["one", "two"]
 "#,
     );
     let [a, b] = config.mcp_servers.as_slice() else {
@@ -278,6 +280,16 @@ headers.Authorization = "Bearer t"
     assert_eq!(env["TOKEN"], "t");
     assert!(a.optional);
     assert_eq!(a.startup_timeout, None);
+    assert_eq!(a.tools, McpTools::All);
+    assert_eq!(
+        b.tools,
+        McpTools::Listed(vec!["one".to_owned(), "two".to_owned()])
+    );
+    let offered = config.mcp_tool("a", "x/y.z");
+    assert_eq!(
+        (&*offered.name, offered.source_name()),
+        ("a_x_y_z", "x/y.z")
+    );
     let McpTransport::Http { url, headers } = &b.transport else {
         panic!("{b:?}");
     };
@@ -355,4 +367,41 @@ default = "fast"
       "additionalProperties": false
     }
     "#);
+}
+
+#[test]
+fn permissions_are_rules_in_the_order_in_which_they_were_said() {
+    let config = load_text(
+        r#"
+        [conversation]
+        record = false
+        [conversation.tools."*".permissions]
+        "rm *" = "deny"
+        [conversation.tools.shell.permissions]
+        "git *" = "allow"
+        "git push *" = "ask"
+        apply = { y = "allow" }
+        "#,
+    );
+    assert!(!config.record);
+    let rules: Vec<String> = config
+        .tool("shell")
+        .unwrap()
+        .definition
+        .permissions
+        .iter()
+        .map(|rule| format!("{} {} {:?}", rule.permission, rule.pattern, rule.action))
+        .collect();
+    assert_eq!(
+        rules,
+        [
+            "shell rm * Deny",
+            "shell git * Allow",
+            "shell git push * Ask",
+            "shell.apply y Allow"
+        ]
+    );
+    let git = config.builtin("git").unwrap().definition;
+    assert_eq!(git.permissions.len(), 1);
+    assert_eq!(git.permissions[0].permission, "git");
 }
