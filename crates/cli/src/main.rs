@@ -8,7 +8,11 @@ mod call;
 mod drive;
 mod exit;
 mod init;
+mod mcp;
+mod mcp_http;
+mod permissions;
 mod prompt;
+mod sessions;
 mod setup;
 mod signals;
 mod tools;
@@ -28,6 +32,11 @@ fn main() -> ExitCode {
         Command::Drive(drive) => on_runtime(drive::run(&args.global, drive)),
         Command::Call(call) => on_runtime(call::run(&args.global, call)),
         Command::Tools(tools) => on_runtime(tools::run(&args.global, &tools)),
+        Command::Mcp(mcp) => on_runtime(mcp::run(&args.global, mcp)),
+        Command::Sessions(sessions) => on_runtime(sessions::run(&args.global, sessions)),
+        Command::Permissions(permissions) => {
+            on_runtime(permissions::run(&args.global, permissions))
+        }
         Command::Init => init::run(&args.global),
         Command::Completions { shell } => {
             args::print_completions(shell);

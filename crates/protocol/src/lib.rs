@@ -48,9 +48,9 @@ pub use part::{
 pub use permission::{PermissionReply, PermissionRequest, PermissionToolContext};
 pub use question::{AnswerError, AnswerType, Question};
 pub use record::{
-    Decider, DecisionRecord, EventRecord, MessageInfo, MessagePart, MessageRecord, MessageTime,
-    NoticeRecord, PermissionRecord, PermissionRule, PermissionTime, Role, RuleAction, RuleRecord,
-    RuntimeRecord, SessionRecord, SessionTime, TextPart,
+    ConversationEvent, Decider, DecisionRecord, MessageInfo, MessagePart, MessageRecord,
+    MessageTime, NoticeRecord, PermissionRecord, PermissionRule, PermissionTime, Role, RuleAction,
+    RuleRecord, RuntimeRecord, SessionRecord, SessionTime, TextPart,
 };
 pub use state::{Outcome, ToolError, ToolState};
 pub use view::{ErrorView, HandleState, HandleView};

@@ -132,7 +132,7 @@ pub struct TextPart {
 /// `payload` means is that front end's business; `text` is what a person who
 /// reads the record is shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct EventRecord {
+pub struct ConversationEvent {
     /// The message that it belongs to.
     pub message: MessageId,
     /// Who wrote the message.

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 
 use async_trait::async_trait;
 use windlass_protocol::{
-    EventRecord, MessageRecord, NoticeRecord, PartId, PermissionRecord, RuleRecord, SessionId,
-    SessionRecord,
+    ConversationEvent, MessageRecord, NoticeRecord, PartId, PermissionRecord, RuleRecord,
+    SessionId, SessionRecord,
 };
 
 /// Which stretch of a long list is wanted.
@@ -92,10 +92,14 @@ pub trait Archive: Send + Sync + 'static {
 pub trait Conversations: Send + Sync + 'static {
     /// Appends an event to a session's conversation. It is kept by the time
     /// this resolves.
-    async fn append(&self, session: &SessionId, event: EventRecord) -> Result<(), ArchiveError>;
+    async fn append(
+        &self,
+        session: &SessionId,
+        event: ConversationEvent,
+    ) -> Result<(), ArchiveError>;
 
     /// The whole conversation of a session, in order.
-    async fn load(&self, session: &SessionId) -> Result<Vec<EventRecord>, ArchiveError>;
+    async fn load(&self, session: &SessionId) -> Result<Vec<ConversationEvent>, ArchiveError>;
 
     /// The newest session of a project that holds a conversation.
     async fn newest(&self, project_id: &str) -> Result<Option<SessionId>, ArchiveError>;

@@ -97,7 +97,7 @@ impl Session {
         let id = options.id.clone();
         let closing = CancellationToken::new();
         let inner = Arc::new(SessionInner {
-            id: id.unwrap_or_else(|| SessionId::from_suffix(&new_ulid())),
+            id: id.unwrap_or_else(Self::new_id),
             catalogue,
             journal: Journal::new(options.journal_capacity.unwrap_or(4096)),
             options,
@@ -115,6 +115,11 @@ impl Session {
             _ended_with_us: Arc::new(closing.drop_guard()),
             inner,
         }
+    }
+
+    /// An id that no session has.
+    pub fn new_id() -> SessionId {
+        SessionId::from_suffix(&new_ulid())
     }
 
     /// The session's id.

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use rusqlite::{OptionalExtension, Result};
-use windlass_protocol::{EventRecord, MessageId, SessionId};
+use windlass_protocol::{ConversationEvent, MessageId, SessionId};
 use windlass_runtime::{ArchiveError, Conversations};
 
 use crate::rows::{self, millis, read, session_id};
@@ -14,7 +14,7 @@ impl Conversations for Store {
     async fn append(
         &self,
         session: &SessionId,
-        event: EventRecord,
+        event: ConversationEvent,
     ) -> std::result::Result<(), ArchiveError> {
         self.inner.writer.write(Write::Said {
             session: session.clone(),
@@ -27,7 +27,7 @@ impl Conversations for Store {
     async fn load(
         &self,
         session: &SessionId,
-    ) -> std::result::Result<Vec<EventRecord>, ArchiveError> {
+    ) -> std::result::Result<Vec<ConversationEvent>, ArchiveError> {
         let session = session.to_string();
         self.read(move |connection| {
             connection
@@ -61,11 +61,11 @@ impl Conversations for Store {
     }
 }
 
-fn event(row: &rusqlite::Row<'_>) -> Result<EventRecord> {
+fn event(row: &rusqlite::Row<'_>) -> Result<ConversationEvent> {
     let message: String = row.get(0)?;
     let role: String = row.get(1)?;
     let payload: String = row.get(3)?;
-    Ok(EventRecord {
+    Ok(ConversationEvent {
         message: MessageId::new(message)
             .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?,
         role: rows::role(&role),

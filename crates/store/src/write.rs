@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, Result, params};
 use windlass_protocol::{
-    DecisionRecord, EventRecord, Millis, Notice, PartState, PermissionId, PermissionRequest,
+    ConversationEvent, DecisionRecord, Millis, Notice, PartState, PermissionId, PermissionRequest,
     SessionId, ToolPart,
 };
 
@@ -23,7 +23,7 @@ pub(crate) enum Write {
     },
     Said {
         session: SessionId,
-        event: Box<EventRecord>,
+        event: Box<ConversationEvent>,
     },
     Asked {
         request: Arc<PermissionRequest>,
@@ -189,7 +189,11 @@ fn write_part(
     )
 }
 
-fn write_said(connection: &Connection, session: &SessionId, event: &EventRecord) -> Result<()> {
+fn write_said(
+    connection: &Connection,
+    session: &SessionId,
+    event: &ConversationEvent,
+) -> Result<()> {
     let at = number(event.at);
     let (session, message) = (session.as_str(), event.message.as_str());
     run(

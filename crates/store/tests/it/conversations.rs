@@ -1,14 +1,14 @@
 //! Messages of front ends that have some.
 
 use serde_json::json;
-use windlass_protocol::{EventRecord, MessageId, MessagePart, Millis, Role};
-use windlass_runtime::{Archive, Conversations, Page};
+use windlass_protocol::{ConversationEvent, MessageId, MessagePart, Millis, Role};
+use windlass_runtime::{Archive, Conversations, Page, Patience};
 use windlass_testing::{ScriptedJob, batch};
 
 use crate::support::{Record, session_id};
 
-fn said(message: &str, role: Role, text: Option<&str>) -> EventRecord {
-    EventRecord {
+fn said(message: &str, role: Role, text: Option<&str>) -> ConversationEvent {
+    ConversationEvent {
         message: MessageId::new(message).unwrap(),
         role,
         text: text.map(str::to_owned),
@@ -33,8 +33,8 @@ async fn a_conversation_comes_back_as_it_was_and_its_calls_stand_in_its_messages
     }
     let message = MessageId::new("msg_2").unwrap();
     let calls = batch([("tool", json!({}))]);
-    let cancel = tokio_util::sync::CancellationToken::new();
-    recorded.session.run_as(message, calls, &cancel).await;
+    let patience = Patience::default();
+    recorded.session.run_as(message, calls, &patience).await;
 
     assert_eq!(record.store.load(&id).await.unwrap(), events);
     assert_eq!(record.store.newest("p1").await.unwrap(), Some(id.clone()));
