@@ -18,6 +18,7 @@ mod template;
 mod terminal;
 mod text;
 mod typing;
+mod viewing;
 
 pub use commands::simple_commands;
 pub use function::{Function, FunctionCall};

@@ -16,9 +16,11 @@ mod notice;
 mod part;
 mod permission;
 mod question;
+mod screen;
 mod state;
 mod view;
 mod wait;
+mod watch;
 mod wire;
 
 pub use call::{Batch, BatchReply, CallReply, ReplyContent, ToolCall};
@@ -43,7 +45,12 @@ pub use part::{
 };
 pub use permission::{PermissionReply, PermissionRequest, PermissionToolContext};
 pub use question::{AnswerError, AnswerType, Question};
+pub use screen::{KeyboardModes, ScreenColour, ScreenRow, ScreenRun, ScreenUpdate};
 pub use state::{Outcome, ToolError, ToolState};
 pub use view::{ErrorView, HandleState, HandleView};
 pub use wait::{AwaitReply, AwaitRequest, Condition, ConditionError, Matched, Until, WaitFor};
+pub use watch::{
+    HandleInfo, LockInfo, NewSession, OpenQuestion, PersonInput, ReplyBody, Resize, SessionInfo,
+    SessionUpdate, StreamedEvent, StreamedScreen, ToolPlace,
+};
 pub use wire::{ExecAnswer, StateInput, ToolAnswer};

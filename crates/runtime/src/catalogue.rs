@@ -10,6 +10,7 @@ use windlass_protocol::{Arguments, ToolShape};
 use crate::builtin::BuiltinTool;
 use crate::executor::Executor;
 use crate::session::{Session, SessionOptions};
+use crate::sessions::Sessions;
 use crate::tool::ToolDefinition;
 
 /// A tool and how it runs.
@@ -186,6 +187,7 @@ fn check_reserved(definition: &ToolDefinition) -> Result<(), RegisterError> {
 #[derive(Clone)]
 pub struct Runtime {
     catalogue: Arc<Catalogue>,
+    sessions: Arc<Sessions>,
 }
 
 impl Runtime {
@@ -193,6 +195,7 @@ impl Runtime {
     pub fn new(catalogue: Catalogue) -> Self {
         Self {
             catalogue: Arc::new(catalogue),
+            sessions: Arc::default(),
         }
     }
 
@@ -201,9 +204,14 @@ impl Runtime {
         &self.catalogue
     }
 
+    /// The sessions that are under way.
+    pub fn sessions(&self) -> &Arc<Sessions> {
+        &self.sessions
+    }
+
     /// Begins a session. It ends, handles and all, with
     /// [`Session::close`] or when it is dropped.
     pub fn session(&self, options: SessionOptions) -> Session {
-        Session::new(Arc::clone(&self.catalogue), options)
+        Session::new(Arc::clone(&self.catalogue), &self.sessions, options)
     }
 }

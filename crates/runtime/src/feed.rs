@@ -12,7 +12,7 @@ use crate::sync::Mutex;
 
 /// Items in order, of which the newest `capacity` are kept.
 #[derive(Debug)]
-pub(crate) struct Feed<T> {
+pub struct Feed<T> {
     inner: Mutex<Inner<T>>,
     capacity: usize,
 }
@@ -27,24 +27,27 @@ struct Inner<T> {
 
 /// What a reader gets.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Item<T> {
+pub struct Item<T> {
     /// How many were gone before it could be read.
-    pub(crate) missed: u64,
+    pub missed: u64,
     /// Its number, from 1 on.
-    pub(crate) number: u64,
+    pub number: u64,
     /// What was appended.
-    pub(crate) value: T,
+    pub value: T,
 }
 
 /// Whether more can follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum More {
+pub enum More {
+    /// More may follow.
     Follows,
+    /// Nothing follows.
     Never,
 }
 
 impl<T: Clone> Feed<T> {
-    pub(crate) fn new(capacity: usize) -> Self {
+    /// An empty feed.
+    pub fn new(capacity: usize) -> Self {
         Self {
             inner: Mutex::new(Inner {
                 items: VecDeque::new(),
@@ -58,7 +61,7 @@ impl<T: Clone> Feed<T> {
 
     /// Appends what `make` gives for the next number and wakes the readers.
     /// After an item that nothing follows, nothing is taken.
-    pub(crate) fn append(&self, more: More, make: impl FnOnce(u64) -> T) {
+    pub fn append(&self, more: More, make: impl FnOnce(u64) -> T) {
         let readers = {
             let mut inner = self.inner.lock();
             if inner.closed {
@@ -79,14 +82,14 @@ impl<T: Clone> Feed<T> {
     }
 
     /// The number of the newest item, 0 before the first.
-    pub(crate) fn last(&self) -> u64 {
+    pub fn last(&self) -> u64 {
         self.inner.lock().last
     }
 
     /// The first item after number `after` that is still there, or `None`
     /// when none will come. The reader is put down for a wake-up under the
     /// lock that showed it that there is nothing yet.
-    pub(crate) fn poll_after(&self, after: u64, context: &Context<'_>) -> Poll<Option<Item<T>>> {
+    pub fn poll_after(&self, after: u64, context: &Context<'_>) -> Poll<Option<Item<T>>> {
         let mut inner = self.inner.lock();
         if inner.last > after {
             let oldest = inner.last - inner.items.len() as u64 + 1;

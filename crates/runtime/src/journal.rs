@@ -62,6 +62,16 @@ pub enum SessionEvent {
     },
     /// The assistant will be told this.
     Noticed(Notice),
+    /// A person has taken a handle over.
+    Locked {
+        /// The handle.
+        handle: HandleId,
+    },
+    /// A person has handed a handle back.
+    Unlocked {
+        /// The handle.
+        handle: HandleId,
+    },
     /// The turn ended.
     TurnEnded,
     /// The session ended; nothing follows.

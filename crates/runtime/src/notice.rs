@@ -24,6 +24,11 @@ impl Notices {
         self.queue.push((handle, notice));
     }
 
+    /// Queues a notice beside those about how the handle stands.
+    pub(crate) fn add(&mut self, handle: u64, notice: Notice) {
+        self.queue.push((handle, notice));
+    }
+
     /// A reply has told how the handle stands.
     pub(crate) fn withdraw(&mut self, handle: u64) {
         self.queue

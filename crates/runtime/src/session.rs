@@ -11,12 +11,13 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use parking_lot::Mutex;
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use ulid::Ulid;
 use windlass_protocol::{HandleId, Notice, NoticeKind, SessionId};
 
 use crate::catalogue::{Catalogue, RegisteredTool};
+use crate::desk::Desk;
 use crate::event::Status;
 use crate::executor::Job;
 use crate::handle::Handle;
@@ -27,6 +28,7 @@ use crate::permission::Remembered;
 use crate::person::{Inquirer, Person, Recorder};
 use crate::refusal::{HandleSummary, Refusal};
 use crate::registry::Registry;
+use crate::sessions::{EndedWithUs, Sessions};
 use crate::tool::Limits;
 
 /// How a session is set up. The default asks nobody, trusts nobody and keeps
@@ -58,7 +60,7 @@ pub struct Session {
     pub(crate) inner: Arc<SessionInner>,
     /// What goes on beside the calls holds `inner` too and stops when this
     /// is dropped.
-    _ended_with_us: Arc<DropGuard>,
+    pub(crate) ended_with_us: Arc<EndedWithUs>,
 }
 
 /// Stopped handles that stay readable where no turns end.
@@ -78,6 +80,9 @@ pub(crate) struct SessionInner {
     pub(crate) closing: CancellationToken,
     /// One-shots that run, by number.
     pub(crate) one_shots: Mutex<HashMap<u64, Arc<Handle>>>,
+    /// What the person has been asked, if there is one.
+    desk: Option<Arc<Desk>>,
+    sessions: Arc<Sessions>,
     journal: Arc<Journal>,
     numbers: AtomicU64,
     /// Jobs whose tool has ended and left processes running.
@@ -85,13 +90,20 @@ pub(crate) struct SessionInner {
 }
 
 impl Session {
-    pub(crate) fn new(catalogue: Arc<Catalogue>, options: SessionOptions) -> Self {
+    pub(crate) fn new(
+        catalogue: Arc<Catalogue>,
+        sessions: &Arc<Sessions>,
+        mut options: SessionOptions,
+    ) -> Self {
         let id = options.id.clone();
+        let id = id.unwrap_or_else(|| SessionId::from_suffix(&new_ulid()));
         let closing = CancellationToken::new();
-        Self {
-            _ended_with_us: Arc::new(closing.clone().drop_guard()),
+        let desk = options.person.take().map(Desk::before);
+        options.person = desk.clone().map(|desk| desk as _);
+        let session = Self {
+            ended_with_us: Arc::new(EndedWithUs::new(&closing, sessions, &id)),
             inner: Arc::new(SessionInner {
-                id: id.unwrap_or_else(|| SessionId::from_suffix(&new_ulid())),
+                id,
                 catalogue,
                 journal: Journal::new(options.journal_capacity.unwrap_or(4096)),
                 options,
@@ -101,10 +113,14 @@ impl Session {
                 tasks: TaskTracker::new(),
                 closing,
                 one_shots: Mutex::default(),
+                desk,
+                sessions: Arc::clone(sessions),
                 numbers: AtomicU64::new(0),
                 left: Mutex::default(),
             }),
-        }
+        };
+        sessions.add(&session);
+        session
     }
 
     /// The session's id.
@@ -115,6 +131,16 @@ impl Session {
     /// Everything that happens in the session, in order.
     pub fn journal(&self) -> &Arc<Journal> {
         &self.inner.journal
+    }
+
+    /// What waits for the session's person, if there is one.
+    pub fn desk(&self) -> Option<&Arc<Desk>> {
+        self.inner.desk.as_ref()
+    }
+
+    /// The project's root folder.
+    pub fn root(&self) -> &std::path::Path {
+        &self.inner.options.root
     }
 
     /// The handles that can be read, a line each, in the order in which they
@@ -158,6 +184,7 @@ impl Session {
         inner.tasks.wait().await;
         inner.registry.lock().forget_stopped();
         inner.tell(SessionEvent::Closed);
+        inner.sessions.remove(&inner.id);
         if let Some(log_dir) = &inner.options.log_dir {
             // Nothing was logged when it is not there, and there is nobody
             // left to tell when it cannot be removed.
@@ -245,6 +272,12 @@ impl SessionInner {
     pub(crate) fn push_notice(&self, handle: u64, notice: Notice) {
         self.tell(SessionEvent::Noticed(notice.clone()));
         self.notices.lock().push(handle, notice);
+    }
+
+    /// The same, beside what says how the handle stands.
+    pub(crate) fn add_notice(&self, handle: u64, notice: Notice) {
+        self.tell(SessionEvent::Noticed(notice.clone()));
+        self.notices.lock().add(handle, notice);
     }
 
     /// What a change of status brings with it, once it can be seen.

@@ -10,6 +10,7 @@ mod handles;
 mod notices;
 mod offering;
 mod one_shot;
+mod onlooking;
 mod permissions;
 mod questions;
 mod recording;
