@@ -22,6 +22,8 @@ pub(crate) const SETTINGS: &[&str] = &[
     "timeout_secs",
     "grace_secs",
     "settle_max_secs",
+    "describe_timeout_secs",
+    "format_arguments",
     "output_limit",
     "log_limit",
     "secrets",
@@ -155,10 +157,7 @@ pub(crate) fn hint(key: &str, known: &[&str]) -> String {
 }
 
 /// The candidate that is most like `word`, if one is like it at all.
-pub(crate) fn nearest<'a>(
-    word: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     const LIKE: f64 = 0.5;
     candidates
         .into_iter()

@@ -14,6 +14,7 @@ mod layers;
 mod mcp;
 mod node;
 mod overlay;
+mod override_parameters;
 mod parameter;
 mod place;
 mod read;
@@ -26,7 +27,7 @@ mod units;
 pub use command::{CommandConfig, CommandError};
 pub use config::{Config, LoadOptions, SAMPLE_CONFIG, load};
 pub use error::{ConfigError, Problem, ProblemKind};
-pub use keys::BUILTINS;
+pub use keys::{BUILTINS, nearest};
 pub use mcp::{McpServerConfig, McpTransport};
 pub use place::Place;
 pub use settings::{

@@ -1,17 +1,18 @@
 //! Laying the person's word over what a tool says of itself.
 
-use indexmap::IndexMap;
-use serde_json::{Map, Value};
-use windlass_protocol::{ActionSet, IoMode, Parameter, Parameters};
+use windlass_protocol::{ActionSet, IoMode};
 use windlass_runtime::{QuestionPolicy, ToolDefinition};
 
+use crate::override_parameters::{override_parameters, unknown};
 use crate::settings::{SpawnSettings, ToolSettings};
-use crate::tool::ToolConfig;
+use crate::tool::{Source, ToolConfig};
 
 impl ToolConfig {
     /// The tool that comes of `base`, which is what a built-in tool, an MCP
     /// server or a describing program says, wherever the configuration is
-    /// silent. The name is the configuration's.
+    /// silent. The name is the configuration's. This is the one merge for all
+    /// three: of a program's answer, `base` is
+    /// [`ToolDefinition::described`].
     ///
     /// Overrides of parameters that `base` does not have change nothing; see
     /// [`ToolConfig::unknown_overrides`].
@@ -24,16 +25,26 @@ impl ToolConfig {
         definition.description = own.description.clone().or(definition.description);
         definition.examples = own.examples.clone().or(definition.examples);
         override_parameters(&mut definition.shape.parameters, &self.overrides);
+        if let Source::Local { .. } = self.source {
+            let shape = &mut definition.shape;
+            shape.one_shot = shape.actions.is_empty();
+            // A terminal may be the base's idea, and `spawn.io` the person's.
+            let other = self.settings.spawn.io.filter(|io| *io != IoMode::Terminal);
+            shape.typing &= !shape.actions.is_empty() && other.is_none();
+        }
         definition
     }
 
-    /// The overrides that name no parameter of `base`, for a warning.
-    pub fn unknown_overrides(&self, base: &ToolDefinition) -> Vec<&str> {
-        self.overrides
-            .keys()
-            .filter(|name| !base.shape.parameters.properties.contains_key(*name))
-            .map(String::as_str)
-            .collect()
+    /// How the program is talked to, where it says so itself and the person
+    /// may know better.
+    pub fn io_over(&self, described: Option<IoMode>) -> IoMode {
+        self.settings.spawn.io.or(described).unwrap_or(IoMode::Text)
+    }
+
+    /// The overrides that name no parameter of `base`, for a warning; those
+    /// inside a parameter with dots.
+    pub fn unknown_overrides(&self, base: &ToolDefinition) -> Vec<String> {
+        unknown(&base.shape.parameters, &self.overrides)
     }
 }
 
@@ -77,28 +88,6 @@ impl SpawnSettings {
             (_, Some(actions)) => Some(actions.iter().copied().collect()),
             (Some(true), None) => Some(ActionSet::all()),
             (None, None) => None,
-        }
-    }
-}
-
-fn override_parameters(parameters: &mut Parameters, overrides: &IndexMap<String, Parameter>) {
-    for (name, parameter) in overrides {
-        let Some(schema) = parameters.properties.get_mut(name) else {
-            continue;
-        };
-        if !schema.is_object() {
-            *schema = Value::Object(Map::new());
-        }
-        if let (Value::Object(schema), Value::Object(changes)) = (schema, parameter.to_schema()) {
-            schema.extend(changes);
-        }
-        let optional = parameter.default.is_some().then_some(false);
-        match parameter.required.or(optional) {
-            Some(true) if !parameters.required.contains(name) => {
-                parameters.required.push(name.clone());
-            }
-            Some(false) => parameters.required.retain(|required| required != name),
-            _ => {}
         }
     }
 }

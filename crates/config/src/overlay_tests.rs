@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use windlass_protocol::{HandleAction, ParameterType};
+use windlass_protocol::{HandleAction, Parameter, ParameterType, Parameters};
 use windlass_runtime::{OnTurnEnd, QuestionTarget, RunMode, RunPolicy};
 
 use super::*;
@@ -110,4 +110,36 @@ fn parameters_are_changed_and_not_replaced() {
         })
     );
     assert_eq!(tool.unknown_overrides(&base()), ["gone"]);
+}
+
+#[test]
+fn the_person_may_know_better_how_a_program_is_talked_to() {
+    let mut settings = ToolSettings::default();
+    let said = |settings: &ToolSettings| untold_builtin("ours", settings.clone());
+    assert_eq!(said(&settings).io_over(None), IoMode::Text);
+    assert_eq!(said(&settings).io_over(Some(IoMode::State)), IoMode::State);
+    settings.spawn.io = Some(IoMode::Text);
+    assert_eq!(said(&settings).io_over(Some(IoMode::State)), IoMode::Text);
+}
+
+#[test]
+fn a_described_tool_is_shaped_by_what_comes_of_both() {
+    let description = serde_json::from_value(json!({
+        "name": "theirs",
+        "spawn": {"stateful": true, "io": "terminal"},
+    }));
+    let description = ToolDefinition::described(&description.unwrap());
+    let shape = |settings: &ToolSettings| {
+        let mut tool = untold_builtin("ours", settings.clone());
+        tool.source = Source::Local { tool: None };
+        let shape = tool.overlay(description.clone()).shape;
+        (shape.actions.is_empty(), shape.one_shot, shape.typing)
+    };
+    let mut settings = ToolSettings::default();
+    assert_eq!(shape(&settings), (false, false, true));
+    settings.spawn.io = Some(IoMode::Text);
+    assert_eq!(shape(&settings), (false, false, false));
+    settings.spawn.io = None;
+    settings.spawn.stateful = Some(false);
+    assert_eq!(shape(&settings), (true, true, false));
 }

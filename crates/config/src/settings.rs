@@ -30,6 +30,10 @@ pub struct ToolSettings {
     pub grace: Option<Duration>,
     /// How long a spawn or an apply waits for the tool to have its say.
     pub settle_max: Option<Duration>,
+    /// How long a program may take to describe its tools.
+    pub describe_timeout: Option<Duration>,
+    /// The program shows arguments as a person would like to read them.
+    pub format_arguments: Option<bool>,
     /// How many bytes of output one reply delivers.
     pub output_limit: Option<u64>,
     /// How many bytes of output the log of a handle keeps.
@@ -120,6 +124,8 @@ impl ToolSettings {
             timeout: reader.get(table, "timeout_secs", units::some_seconds),
             grace: reader.get(table, "grace_secs", units::seconds),
             settle_max: reader.get(table, "settle_max_secs", units::seconds),
+            describe_timeout: reader.get(table, "describe_timeout_secs", units::some_seconds),
+            format_arguments: reader.get(table, "format_arguments", read::boolean),
             output_limit: reader.get(table, "output_limit", units::size),
             log_limit: reader.get(table, "log_limit", units::size),
             secrets: reader.get(table, "secrets", |node| {

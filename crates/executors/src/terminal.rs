@@ -29,10 +29,6 @@ use crate::keys::{self, KeyModes};
 use crate::recording::Recording;
 use crate::viewing;
 
-/// How soon a program that was seen at a prompt for a secret is looked at
-/// again: the next prompt may be another.
-const LOOK: Duration = Duration::from_millis(15);
-
 /// Less than any output of which something was left out.
 const EXCERPT: usize = 1024;
 
@@ -122,6 +118,7 @@ impl TerminalJob {
             reporter,
             phase: watch::Sender::new(Phase::Running),
             asked: Mutex::new(None),
+            answers: watch::Sender::default(),
         });
         let follower = tokio::spawn(Arc::clone(&watch).follow());
         Ok(Arc::new(Self {
@@ -180,6 +177,8 @@ struct Watch {
     /// How much had been written when a secret was last asked for, so that one
     /// prompt is told once.
     asked: Mutex<Option<u64>>,
+    /// How many secrets were given.
+    answers: watch::Sender<u64>,
 }
 
 impl Watch {
@@ -212,32 +211,56 @@ impl Watch {
         self.phase.send_replace(Phase::Ended);
     }
 
-    /// Tells every prompt for a secret, for as long as the program runs.
+    /// Tells every prompt for a secret, for as long as the program runs. The
+    /// next prompt is another only if this one was answered, or the program
+    /// has written since.
     async fn look_for_secrets(&self) {
         let secret = |prompt| prompt == Prompt::Secret;
-        while self.process.prompted(secret).await.is_some() {
+        let mut changes = self.process.output().changes();
+        let mut answers = self.answers.subscribe();
+        loop {
+            changes.borrow_and_update();
+            answers.borrow_and_update();
+            if self.process.prompted(secret).await.is_none() {
+                return std::future::pending().await;
+            }
             self.look();
-            tokio::time::sleep(LOOK).await;
+            tokio::select! {
+                _ = changes.changed() => {}
+                _ = answers.changed() => {}
+            }
         }
-        std::future::pending::<()>().await;
     }
 
     /// Asks for the secret that the program wants, if it is blocked at a
     /// prompt for one that was not told yet.
     fn look(&self) {
+        // Locked until it is told: whoever else looks meanwhile goes on when
+        // it is known, not before, and an answer comes before all of this or
+        // after it.
+        let mut asked = self.asked.lock();
         let prompt = self.process.terminal().and_then(Terminal::prompt);
         if prompt != Some(Prompt::Secret) {
             return;
         }
         let written = self.process.output().written();
-        // Locked until it is told: whoever else looks meanwhile goes on when
-        // it is known, not before.
-        let mut asked = self.asked.lock();
         if *asked != Some(written) {
             *asked = Some(written);
             let question = self.question();
             self.reporter.report(ToolEvent::Asked { question });
         }
+    }
+
+    /// Gives the program the secret that it asked for.
+    fn give(&self, secret: &[u8]) -> Result<(), String> {
+        let mut asked = self.asked.lock();
+        self.process
+            .write(secret)
+            .map_err(|error| error.to_string())?;
+        // The next prompt is another, even if nothing is written between.
+        *asked = None;
+        self.answers.send_modify(|answers| *answers += 1);
+        Ok(())
     }
 
     fn question(&self) -> Question {
@@ -384,13 +407,8 @@ impl Job for TerminalJob {
             Value::String(text) => text,
             other => other.to_string(),
         };
-        let bytes = keys::text(&text, true, KeyModes::default());
-        self.process
-            .write(&bytes)
-            .map_err(|error| error.to_string())?;
-        // The next prompt is another, even if nothing is written between.
-        self.watch.asked.lock().take();
-        Ok(())
+        self.watch
+            .give(&keys::text(&text, true, KeyModes::default()))
     }
 
     async fn settle(&self, limit: Duration) {

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use tokio::io::Interest;
+use tokio::sync::{mpsc, oneshot};
 
 use crate::input::Flush;
 use crate::pipes::Ours;
@@ -50,11 +51,18 @@ pub(crate) struct Driver {
     watch: Option<Watch>,
     streams: [Option<Source>; 2],
     flush: Flush,
+    /// Who waits until everything that was written has been read.
+    drains: mpsc::UnboundedReceiver<oneshot::Sender<()>>,
     exited: bool,
 }
 
 impl Driver {
-    pub(crate) fn new(shared: Arc<Shared>, watch: Watch, pipes: Ours) -> std::io::Result<Self> {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        watch: Watch,
+        pipes: Ours,
+        drains: mpsc::UnboundedReceiver<oneshot::Sender<()>>,
+    ) -> std::io::Result<Self> {
         let source =
             |fd: Option<Arc<OwnedFd>>, stream| fd.map(|fd| Source::new(fd, stream)).transpose();
         Ok(Self {
@@ -65,6 +73,7 @@ impl Driver {
                 source(pipes.stderr, Stream::Stderr)?,
             ],
             flush: Flush::default(),
+            drains,
             exited: false,
         })
     }
@@ -72,17 +81,31 @@ impl Driver {
     /// The program has exited: what it wrote is in the pipes by now, and is read before anybody hears of the exit.
     fn exited(&mut self) {
         self.exited = true;
+        self.drain();
+        self.shared.input.exited();
+        if let Some(terminal) = &self.shared.terminal {
+            terminal.exited();
+        }
+        self.shared.finish_output();
+    }
+
+    /// Reads what is there, whether we have been told of it or not.
+    fn drain(&mut self) {
         for slot in &mut self.streams {
             let at_end = |source: &mut Source| source.drain(&self.shared);
             if slot.as_mut().is_some_and(at_end) {
                 *slot = None;
             }
         }
-        self.shared.input.exited();
-        if let Some(terminal) = &self.shared.terminal {
-            terminal.exited();
+    }
+
+    fn serve_drains(&mut self, cx: &mut Context<'_>) {
+        while let Poll::Ready(Some(reply)) = self.drains.poll_recv(cx) {
+            if !self.exited {
+                self.drain();
+            }
+            let _ = reply.send(());
         }
-        self.shared.finish_output();
     }
 
     /// Whether the caller has let go of the terminal. Nobody reads it then, and when its last descriptor is closed, its
@@ -161,6 +184,7 @@ impl Future for Driver {
                 *slot = None;
             }
         }
+        this.serve_drains(cx);
         this.flush.poll(cx, &this.shared.input);
         Poll::Pending
     }

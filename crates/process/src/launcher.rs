@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 
 use crate::driver::Driver;
 use crate::input::Input;
@@ -100,6 +100,7 @@ impl Launcher {
             let keeper = keeper(&hold, pid);
             Terminal::new(opened, Arc::clone(&input), command.tap.clone(), keeper)
         });
+        let (drains, asked) = mpsc::unbounded_channel();
         let shared = Arc::new(Shared {
             pid,
             started: Instant::now(),
@@ -110,9 +111,10 @@ impl Launcher {
             terminal: terminal.transpose().map_err(system)?,
             hold,
             state: watch::Sender::new(State::default()),
+            drains,
         });
         let process = Process::new(Arc::clone(&shared));
-        let driver = Driver::new(shared, watch, ours).map_err(system)?;
+        let driver = Driver::new(shared, watch, ours, asked).map_err(system)?;
         tokio::spawn(driver);
         #[cfg(target_os = "linux")]
         if let Some(zygotes) = &self.inner.zygotes {

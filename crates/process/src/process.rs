@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::sync::watch;
+use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::input::Input;
 use crate::tree;
@@ -32,6 +32,8 @@ pub(crate) struct Shared {
     pub(crate) terminal: Option<Terminal>,
     pub(crate) hold: Hold,
     pub(crate) state: watch::Sender<State>,
+    /// Asks the driver to read what is there.
+    pub(crate) drains: mpsc::UnboundedSender<oneshot::Sender<()>>,
 }
 
 impl Shared {
@@ -40,6 +42,15 @@ impl Shared {
         match (stream, &self.errors) {
             (Stream::Stderr, Some(errors)) => errors,
             _ => &self.output,
+        }
+    }
+
+    /// Waits until everything that was written up to now can be read in the output.
+    pub(crate) async fn drained(&self) {
+        let (reply, drained) = oneshot::channel();
+        // There is nothing to read if there is no driver any more.
+        if self.drains.send(reply).is_ok() {
+            let _ = drained.await;
         }
     }
 

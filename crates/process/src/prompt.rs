@@ -48,7 +48,7 @@ pub(crate) async fn prompted(
 ) -> Option<Prompt> {
     let mut found = None;
     let look = || {
-        found = prompt(terminal).filter(|&it| wanted(it) && terminal.all_read());
+        found = prompt(terminal).filter(|&it| wanted(it));
         found.is_some()
     };
     look_until(shared, None, look).await;
@@ -104,17 +104,19 @@ fn has_answered(shared: &Shared, terminal: &Terminal) -> bool {
     }
 }
 
-/// What the program waits for, if it is at a prompt.
+/// What the program waits for, if it is at a prompt with everything it wrote read.
 #[cfg(target_os = "linux")]
 pub(crate) fn prompt(terminal: &Terminal) -> Option<Prompt> {
     let waits = look(terminal)?.reader?;
     let modes = terminal.modes();
-    match (modes.canonical, modes.echo) {
-        (true, false) => Some(Prompt::Secret),
+    let prompt = match (modes.canonical, modes.echo) {
+        (true, false) => Prompt::Secret,
         // Nothing says that one whom we cannot see waits for a line, and not for something else.
-        (true, true) if waits == Waits::Unseen => None,
-        _ => Some(Prompt::Input),
-    }
+        (true, true) if waits == Waits::Unseen => return None,
+        _ => Prompt::Input,
+    };
+    // The order matters: what it wrote before it was seen blocked has been read by now, or there is more to read.
+    terminal.all_read().then_some(prompt)
 }
 
 #[cfg(target_os = "linux")]

@@ -26,7 +26,7 @@ pub(crate) async fn settle(shared: &Shared, max: Duration) {
         let until = if now < due {
             look = LOOK.0;
             due
-        } else if tree::asleep(shared) && quiet_since(shared) + QUIET == due {
+        } else if tree::asleep(shared) && has_said_all(shared, due).await {
             return;
         } else {
             look = (look * 2).min(LOOK.1);
@@ -38,6 +38,13 @@ pub(crate) async fn settle(shared: &Shared, max: Duration) {
             return;
         }
     }
+}
+
+/// Whether it is still quiet, now that everything is read which was written before it fell asleep. On a busy machine
+/// that may have waited in the pipe for longer than the quiet takes.
+async fn has_said_all(shared: &Shared, due: Instant) -> bool {
+    shared.drained().await;
+    quiet_since(shared) + QUIET == due
 }
 
 pub(crate) fn quiet_since(shared: &Shared) -> Instant {

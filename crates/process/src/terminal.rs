@@ -167,8 +167,8 @@ impl Terminal {
     }
 
     /// What the program waits for, if it is blocked at a prompt now: a process of the foreground reads the terminal,
-    /// and everything that was written to it has been read. Where that cannot be seen (systems other than Linux),
-    /// `None`.
+    /// everything that was written to it has been read, and everything that it wrote is in the output. Where that cannot
+    /// be seen (systems other than Linux), `None`.
     pub fn prompt(&self) -> Option<Prompt> {
         crate::prompt::prompt(self)
     }

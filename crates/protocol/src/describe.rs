@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::HandleAction;
+use crate::definitions::own_document;
 
 /// All tools of one program.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -38,6 +39,10 @@ pub struct ToolDescription {
     /// How the tool lasts, if it can.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spawn: Option<SpawnDescription>,
+    /// The program answers the action `format_arguments` for this tool: it
+    /// prints a call's arguments as a person would like to read them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub format_arguments: bool,
 }
 
 /// Examples as one text or as a list.
@@ -178,6 +183,9 @@ impl Parameter {
 }
 
 /// What a call takes, as JSON Schema.
+///
+/// The schema of a parameter is a document of its own: `#` is its root, and
+/// the definitions that it refers to are inside it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Parameters {
     /// The schema of each parameter, in the order the model sees them.
@@ -205,7 +213,8 @@ impl Parameters {
         }
     }
 
-    /// From a JSON Schema of an object, as MCP servers give it.
+    /// From a JSON Schema of an object, as MCP servers give it. Definitions at
+    /// its root go into each parameter that refers to them.
     pub fn from_object_schema(schema: &Value) -> Self {
         let strings = |value: &Value| -> Vec<String> {
             value
@@ -218,16 +227,27 @@ impl Parameters {
         Self {
             properties: schema["properties"]
                 .as_object()
-                .map(|properties| properties.clone().into_iter().collect())
-                .unwrap_or_default(),
+                .into_iter()
+                .flatten()
+                .map(|(name, property)| (name.clone(), own_document(schema, property)))
+                .collect(),
             required: strings(&schema["required"]),
             additional: schema["additionalProperties"] != Value::Bool(false),
         }
     }
 
-    /// The JSON Schema of an object with these parameters.
+    /// The JSON Schema of an object with these parameters. A parameter with
+    /// definitions has an `$id` there, so that its references lead into itself.
     pub fn to_object_schema(&self) -> Value {
         let mut schema = json!({ "type": "object", "properties": self.properties });
+        let properties = schema["properties"].as_object_mut().into_iter().flatten();
+        for (number, (_, property)) in properties.enumerate() {
+            if let Value::Object(property) = property
+                && (property.contains_key("$defs") || property.contains_key("definitions"))
+            {
+                property.insert("$id".into(), json!(format!("urn:parameter:{number}")));
+            }
+        }
         if !self.required.is_empty() {
             schema["required"] = json!(self.required);
         }

@@ -170,3 +170,32 @@ fn a_schema_that_says_nothing_admits_everything() {
     assert!(parameters.properties.is_empty());
     assert!(parameters.required.is_empty());
 }
+
+#[test]
+fn definitions_at_the_root_reach_the_parameters_that_use_them() {
+    let parameters = Parameters::from_object_schema(&json!({
+        "type": "object",
+        "properties": {"tree": {"$ref": "#/$defs/Tree"}, "plain": {"type": "string"}},
+        "$defs": {"Tree": {"type": "object", "properties": {"left": {"$ref": "#/$defs/Tree"}}}},
+    }));
+    assert_eq!(
+        parameters.properties["tree"],
+        json!({
+            "$ref": "#/$defs/Tree",
+            "$defs": {"Tree": {"type": "object", "properties": {"left": {"$ref": "#/$defs/Tree"}}}},
+        })
+    );
+    assert_eq!(parameters.properties["plain"], json!({"type": "string"}));
+    assert_eq!(
+        parameters.to_object_schema()["properties"]["tree"]["$id"],
+        json!("urn:parameter:0")
+    );
+}
+
+#[test]
+fn a_tool_says_that_it_formats_its_arguments() {
+    let printed = r#"{"name":"t","parameters":{},"format_arguments":true}"#;
+    let description: ToolDescription = serde_json::from_str(printed).unwrap();
+    assert!(description.format_arguments);
+    assert_eq!(serde_json::to_string(&description).unwrap(), printed);
+}

@@ -8,6 +8,7 @@
 mod call;
 mod command;
 mod context;
+mod definitions;
 mod describe;
 mod drive;
 mod ids;
@@ -16,6 +17,7 @@ mod notice;
 mod part;
 mod permission;
 mod question;
+mod record;
 mod screen;
 mod state;
 mod view;
@@ -45,6 +47,11 @@ pub use part::{
 };
 pub use permission::{PermissionReply, PermissionRequest, PermissionToolContext};
 pub use question::{AnswerError, AnswerType, Question};
+pub use record::{
+    ConversationEvent, Decider, DecisionRecord, MessageInfo, MessagePart, MessageRecord,
+    MessageTime, NoticeRecord, PermissionRecord, PermissionRule, PermissionTime, Role, RuleAction,
+    RuleRecord, RuntimeRecord, SessionRecord, SessionTime, TextPart,
+};
 pub use screen::{KeyboardModes, ScreenColour, ScreenRow, ScreenRun, ScreenUpdate};
 pub use state::{Outcome, ToolError, ToolState};
 pub use view::{ErrorView, HandleState, HandleView};

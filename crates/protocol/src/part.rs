@@ -3,6 +3,8 @@
 //! The names and the spelling (`sessionID`, `callID`) are those of opencode's
 //! wire, so that its clients can read our record.
 
+use std::time::SystemTime;
+
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
@@ -129,6 +131,16 @@ pub struct PartTimeWithEnd {
 #[schemars(with = "f64")]
 pub struct Millis(pub u64);
 
+impl Millis {
+    /// The time as the record has it; before the epoch is the epoch.
+    pub fn at(time: SystemTime) -> Self {
+        let since = time.duration_since(SystemTime::UNIX_EPOCH);
+        Self(since.map_or(0, |since| {
+            u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+        }))
+    }
+}
+
 impl<'de> Deserialize<'de> for Millis {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let number = serde_json::Number::deserialize(deserializer)?;
@@ -176,7 +188,7 @@ pub struct FilePart {
 
 /// Adds the `type` that serde writes into a part, which schemars leaves out
 /// of the schema of a tagged struct.
-fn says_type(name: &'static str) -> impl FnMut(&mut Schema) {
+pub(crate) fn says_type(name: &'static str) -> impl FnMut(&mut Schema) {
     move |schema| {
         let object = schema.ensure_object();
         if let Some(Value::Object(properties)) = object.get_mut("properties") {

@@ -9,6 +9,7 @@ use windlass_protocol::{Arguments, ToolShape};
 
 use crate::builtin::BuiltinTool;
 use crate::executor::Executor;
+use crate::refusal::Refusal;
 use crate::session::{Session, SessionOptions};
 use crate::sessions::Sessions;
 use crate::tool::ToolDefinition;
@@ -86,6 +87,7 @@ pub enum RegisterError {
 #[derive(Default)]
 pub struct Catalogue {
     tools: IndexMap<Arc<str>, Arc<RegisteredTool>>,
+    unavailable: IndexMap<String, String>,
 }
 
 impl Catalogue {
@@ -110,6 +112,35 @@ impl Catalogue {
         builtin: Arc<dyn BuiltinTool>,
     ) -> Result<(), RegisterError> {
         self.add(definition, Runs::Builtin(builtin))
+    }
+
+    /// Notes a tool that should be there and is not, and why. It is not
+    /// offered, and a call of it is refused with that reason. A tool that is
+    /// registered under the name wins.
+    pub fn set_unavailable(&mut self, name: impl Into<String>, why: impl Into<String>) {
+        self.unavailable.insert(name.into(), why.into());
+    }
+
+    /// Why the tool of that name is not there, where that is known.
+    pub fn unavailable(&self, name: &str) -> Option<&str> {
+        self.unavailable.get(name).map(String::as_str)
+    }
+
+    /// Why there is no tool of that name, as an answer to a call of it.
+    pub(crate) fn missing(&self, name: &str) -> Refusal {
+        match self.unavailable(name) {
+            Some(why) => Refusal::Unavailable {
+                name: name.to_owned(),
+                why: why.to_owned(),
+            },
+            None => Refusal::UnknownTool {
+                name: name.chars().take(64).collect(),
+                tools: self
+                    .offered()
+                    .map(|tool| tool.definition.name.clone())
+                    .collect(),
+            },
+        }
     }
 
     fn add(&mut self, definition: ToolDefinition, runs: Runs) -> Result<(), RegisterError> {

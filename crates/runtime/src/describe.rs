@@ -54,11 +54,7 @@ impl BuiltinTool for DescribeTools {
         let mut text = String::new();
         for name in names.filter_map(Value::as_str) {
             let Some(tool) = context.tools().get(name) else {
-                let tools = context.tools().offered();
-                return Err(Refusal::UnknownTool {
-                    name: name.to_owned(),
-                    tools: tools.map(|tool| tool.definition.name.clone()).collect(),
-                });
+                return Err(context.tools().missing(name));
             };
             if !text.is_empty() {
                 text.push('\n');

@@ -9,28 +9,29 @@
 //! calls run at once: those on one handle in call order, all others side by
 //! side. Whatever goes wrong with one call is its own answer.
 
-use std::sync::{Arc, OnceLock};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use futures_util::future::join_all;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use windlass_protocol::{
     Arguments, Batch, BatchReply, CallReply, HandleAction, HandleId, HandleView, MessageId,
-    Question, ReplyContent, ToolCall, ToolCommand, Typing, View,
+    Question, ReplyContent, ToolCommand, Typing, View,
 };
 
-use crate::arguments::{conceal, retyped, typed};
+use crate::arguments::{retyped, typed};
 use crate::builtin::{BuiltinContext, BuiltinTool};
 use crate::catalogue::{RegisteredTool, Runs};
 use crate::event::{Ending, Status};
 use crate::executor::{Executor, Receipt, Reporter, Start};
 use crate::handle::Handle;
 use crate::inquiry;
-use crate::journal::SessionEvent;
+use crate::part::{CallPart, log_of};
 use crate::permission::{Asking, Permit};
 use crate::plan::{Planned, Reservation, Work, in_lanes, plan};
 use crate::refusal::Refusal;
-use crate::session::Session;
+use crate::session::{Session, new_ulid};
 use crate::show;
 
 impl Session {
@@ -43,10 +44,21 @@ impl Session {
     /// are not answered by then are refused as cancelled, one-shots among
     /// them are ended, handles stay.
     pub async fn run_until(&self, batch: Batch, cancel: &CancellationToken) -> BatchReply {
+        let message = MessageId::from_suffix(&new_ulid());
+        self.run_as(message, batch, cancel).await
+    }
+
+    /// The same, as the calls of this message of a conversation.
+    pub async fn run_as(
+        &self,
+        message: MessageId,
+        batch: Batch,
+        cancel: &CancellationToken,
+    ) -> BatchReply {
         let run = Run {
             session: self,
             cancel,
-            message: OnceLock::new(),
+            message,
         };
         let mut planned: Vec<Planned> = batch
             .calls
@@ -57,13 +69,12 @@ impl Session {
             Ok(()) => run.all(planned).await,
             Err(refusal) => run.refuse_all(planned, &refusal),
         };
-        if let Some(recorder) = &self.inner.options.recorder {
-            recorder.durable().await;
-        }
+        let notices = self.take_notices();
+        self.inner.durable().await;
         BatchReply {
             batch: batch.id,
             replies,
-            notices: self.take_notices(),
+            notices,
         }
     }
 }
@@ -72,14 +83,16 @@ impl Session {
 struct Run<'a> {
     session: &'a Session,
     cancel: &'a CancellationToken,
-    /// Names the batch in requests for permission; made when one is.
-    message: OnceLock<MessageId>,
+    /// Names the batch in the record and in requests for permission.
+    message: MessageId,
 }
 
 /// What a call is answered with.
 struct Answer {
     content: ReplyContent,
     is_error: bool,
+    /// Where all of the output is, when something was left out.
+    log: Option<PathBuf>,
 }
 
 impl Answer {
@@ -87,12 +100,15 @@ impl Answer {
         Self {
             content: ReplyContent::Text(text),
             is_error: false,
+            log: None,
         }
     }
 
     fn handle(view: HandleView) -> Self {
+        let content = ReplyContent::Handle(Box::new(view));
         Self {
-            content: ReplyContent::Handle(Box::new(view)),
+            log: log_of(&content),
+            content,
             is_error: false,
         }
     }
@@ -134,9 +150,8 @@ impl Run<'_> {
         planned
             .into_iter()
             .map(|mut call| {
-                self.tell_called(&mut call);
-                let record = call.record.take();
-                self.reply(&call.id, record.as_deref(), Err(refusal.clone()))
+                let part = self.part(&mut call);
+                Self::reply(&part, Err(refusal.clone()))
             })
             .collect()
     }
@@ -164,13 +179,11 @@ impl Run<'_> {
     }
 
     async fn one(&self, mut call: Planned) -> CallReply {
-        self.tell_called(&mut call);
-        let record = call.record.take();
-        let id = Arc::clone(&call.id);
+        let part = self.part(&mut call);
         let answer = match call.work {
             Err(refusal) => Err(refusal),
             Ok(work) => {
-                let answer = self.answer(&id, work);
+                let answer = self.answer(&part, work);
                 let answer = self.cancel.run_until_cancelled(answer);
                 match self.session.inner.closing.run_until_cancelled(answer).await {
                     Some(Some(answer)) => answer,
@@ -179,13 +192,20 @@ impl Run<'_> {
                 }
             }
         };
-        self.reply(&id, record.as_deref(), answer)
+        Self::reply(&part, answer)
     }
 
     /// What takes its time is boxed, so that what does not stays small.
-    async fn answer(&self, call: &str, work: Work) -> Result<Answer, Refusal> {
+    async fn answer(&self, call: &CallPart<'_>, work: Work) -> Result<Answer, Refusal> {
         match work {
-            Work::Builtin { builtin, args } => Box::pin(self.builtin(&*builtin, &args)).await,
+            Work::Builtin {
+                tool,
+                builtin,
+                args,
+            } => {
+                call.running(&tool, &args);
+                Box::pin(self.builtin(&*builtin, &args)).await
+            }
             Work::OneShot { tool, args } => Box::pin(self.one_shot(call, &tool, args)).await,
             Work::Handle {
                 tool,
@@ -217,13 +237,14 @@ impl Run<'_> {
         Ok(Answer {
             content: builtin.execute(args, &context).await?,
             is_error: false,
+            log: None,
         })
     }
 
     /// Runs a tool to its end, answering its questions on the way.
     async fn one_shot(
         &self,
-        call: &str,
+        call: &CallPart<'_>,
         tool: &Arc<RegisteredTool>,
         args: Arguments,
     ) -> Result<Answer, Refusal> {
@@ -236,7 +257,7 @@ impl Run<'_> {
             .timeout(&args)
             .unwrap_or(tool.definition.limits.timeout);
         let limit = left;
-        let handle = Handle::new(&self.session.inner, Arc::clone(tool), None, call);
+        let handle = Handle::new(&self.session.inner, Arc::clone(tool), None, &call.id);
         let ended_with_us = EndedWithUs::new(self.session, &handle);
         self.start(&handle, executor, args).await;
         let ending = loop {
@@ -259,10 +280,11 @@ impl Run<'_> {
             }
         };
         drop(ended_with_us);
-        let (text, is_error) = show::answer(&handle, ending);
+        let answer = show::answer(&handle, ending);
         Ok(Answer {
-            is_error,
-            ..Answer::text(text)
+            content: ReplyContent::Text(answer.text),
+            is_error: answer.is_error,
+            log: answer.log,
         })
     }
 
@@ -283,7 +305,7 @@ impl Run<'_> {
     /// say.
     async fn spawn(
         &self,
-        call: &str,
+        call: &CallPart<'_>,
         tool: &Arc<RegisteredTool>,
         id: &HandleId,
         args: Arguments,
@@ -321,7 +343,7 @@ impl Run<'_> {
 
     async fn fetch(
         &self,
-        call: &str,
+        call: &CallPart<'_>,
         tool: &Arc<RegisteredTool>,
         id: &HandleId,
         view: View,
@@ -338,7 +360,7 @@ impl Run<'_> {
     /// Sends input to a running tool, or answers a waiting one.
     async fn apply(
         &self,
-        call: &str,
+        call: &CallPart<'_>,
         tool: &Arc<RegisteredTool>,
         id: &HandleId,
         typing: Typing,
@@ -354,6 +376,9 @@ impl Run<'_> {
         match handle.status() {
             Status::Stopped(_) => return Err(Refusal::Ended(id.clone())),
             Status::Waiting { question, .. } => {
+                if question.secret {
+                    call.conceal();
+                }
                 let Some(answer) = typing.input else {
                     return Err(Refusal::Input(format!(
                         "handle `{id}` waits for an answer; give it as `input`"
@@ -376,7 +401,7 @@ impl Run<'_> {
     /// Ends a tool and everything it started.
     async fn abort(
         &self,
-        call: &str,
+        call: &CallPart<'_>,
         tool: &Arc<RegisteredTool>,
         id: &HandleId,
     ) -> Result<Answer, Refusal> {
@@ -408,7 +433,7 @@ const ABORTED: &str = "aborted by the assistant";
 impl Run<'_> {
     async fn permit(
         &self,
-        call: &str,
+        call: &CallPart<'_>,
         tool: &RegisteredTool,
         action: Option<HandleAction>,
         args: Arguments,
@@ -417,10 +442,13 @@ impl Run<'_> {
             session: &self.session.inner,
             tool,
             call,
-            message: &self.message,
             action,
         };
-        asking.permit(args).await
+        let permit = asking.permit(args).await?;
+        if let Permit::Run(args) = &permit {
+            call.running(tool, args);
+        }
+        Ok(permit)
     }
 
     async fn start(&self, handle: &Arc<Handle>, executor: &dyn Executor, args: Arguments) {
@@ -448,7 +476,7 @@ impl Run<'_> {
     /// The reply tells why a handle never ran, so no notice has to.
     fn not_run(&self, handle: &Arc<Handle>, why: &str) {
         handle.never_started(Ending::failed(why));
-        self.session.inner.notices.lock().withdraw(handle.number);
+        self.session.inner.withdraw_notices(handle);
     }
 
     /// Waits until the tool has had its say, or has something else to tell.
@@ -467,52 +495,28 @@ impl Run<'_> {
         Answer::handle(show::show(&self.session.inner, handle, id, view))
     }
 
-    fn tell_called(&self, call: &mut Planned) {
-        let (action, handle) = match &call.work {
-            Ok(Work::Handle { command, .. }) => {
-                (Some(command.action()), Some(command.id().clone()))
-            }
-            _ => (None, None),
-        };
-        let inner = &self.session.inner;
-        if let (Some(recorder), Some(record)) = (&inner.options.recorder, &mut call.record) {
-            if let Ok(Work::Handle { command, .. }) = &call.work
-                && inner.wants_secret(command.id())
-            {
-                conceal(&mut record.arguments);
-            }
-            recorder.called(record);
-        }
-        inner.tell(SessionEvent::Called {
-            call: Arc::clone(&call.id),
-            tool: Arc::clone(&call.tool),
-            action,
-            handle,
-        });
+    fn part<'a>(&'a self, call: &mut Planned) -> CallPart<'a> {
+        CallPart::created(&self.session.inner, &self.message, call)
     }
 
-    fn reply(
-        &self,
-        id: &Arc<str>,
-        record: Option<&ToolCall>,
-        answer: Result<Answer, Refusal>,
-    ) -> CallReply {
-        let reply = match answer {
-            Ok(Answer { content, is_error }) => CallReply {
-                id: id.to_string(),
+    fn reply(call: &CallPart<'_>, answer: Result<Answer, Refusal>) -> CallReply {
+        let id = call.id.to_string();
+        let (reply, log) = match answer {
+            Ok(Answer {
                 content,
                 is_error,
-            },
-            Err(refusal) => CallReply::refused(id.to_string(), refusal.to_string()),
+                log,
+            }) => {
+                let reply = CallReply {
+                    id,
+                    content,
+                    is_error,
+                };
+                (reply, log)
+            }
+            Err(refusal) => (CallReply::refused(id, refusal.to_string()), None),
         };
-        let inner = &self.session.inner;
-        if let (Some(recorder), Some(record)) = (&inner.options.recorder, record) {
-            recorder.replied(record, &reply);
-        }
-        inner.tell(SessionEvent::Replied {
-            call: Arc::clone(id),
-            is_error: reply.is_error,
-        });
+        call.ended(&reply, log.as_deref());
         reply
     }
 }

@@ -43,6 +43,14 @@ pub trait Executor: Send + Sync + 'static {
         }
     }
 
+    /// The arguments as a person would like to read them before they permit
+    /// the call, if the tool can say; else they are shown as they are. Nothing
+    /// is done yet, and may not be. Answers within a few seconds.
+    async fn format_arguments(&self, start: Start) -> Option<String> {
+        let _ = start;
+        None
+    }
+
     /// A time limit that these arguments set for a one-shot.
     fn timeout(&self, args: &Arguments) -> Option<Duration> {
         let _ = args;

@@ -10,16 +10,27 @@ use std::task::{Context, Poll, Waker};
 
 use crate::sync::Mutex;
 
-/// Items in order, of which the newest `capacity` are kept.
+/// Items in order, of which the newest are kept.
 #[derive(Debug)]
-pub struct Feed<T> {
+pub(crate) struct Feed<T> {
     inner: Mutex<Inner<T>>,
-    capacity: usize,
+    bounds: Bounds,
+}
+
+/// How much is kept; the newest item always is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bounds {
+    /// How many items.
+    pub(crate) items: usize,
+    /// How much they may weigh together.
+    pub(crate) weight: usize,
 }
 
 #[derive(Debug)]
 struct Inner<T> {
-    items: VecDeque<T>,
+    /// Each with its weight.
+    items: VecDeque<(T, usize)>,
+    weight: usize,
     last: u64,
     closed: bool,
     readers: Vec<Waker>,
@@ -27,41 +38,40 @@ struct Inner<T> {
 
 /// What a reader gets.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Item<T> {
+pub(crate) struct Item<T> {
     /// How many were gone before it could be read.
-    pub missed: u64,
+    pub(crate) missed: u64,
     /// Its number, from 1 on.
-    pub number: u64,
+    pub(crate) number: u64,
     /// What was appended.
-    pub value: T,
+    pub(crate) value: T,
 }
 
 /// Whether more can follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum More {
-    /// More may follow.
+pub(crate) enum More {
     Follows,
-    /// Nothing follows.
     Never,
 }
 
 impl<T: Clone> Feed<T> {
-    /// An empty feed.
-    pub fn new(capacity: usize) -> Self {
+    pub(crate) fn new(bounds: Bounds) -> Self {
         Self {
             inner: Mutex::new(Inner {
                 items: VecDeque::new(),
+                weight: 0,
                 last: 0,
                 closed: false,
                 readers: Vec::new(),
             }),
-            capacity: capacity.max(1),
+            bounds,
         }
     }
 
     /// Appends what `make` gives for the next number and wakes the readers.
-    /// After an item that nothing follows, nothing is taken.
-    pub fn append(&self, more: More, make: impl FnOnce(u64) -> T) {
+    /// After an item that nothing follows, nothing is taken. `make` is called
+    /// in the order of the numbers.
+    pub(crate) fn append(&self, more: More, weight: usize, make: impl FnOnce(u64) -> T) {
         let readers = {
             let mut inner = self.inner.lock();
             if inner.closed {
@@ -70,10 +80,14 @@ impl<T: Clone> Feed<T> {
             inner.closed = more == More::Never;
             inner.last += 1;
             let item = make(inner.last);
-            if inner.items.len() == self.capacity {
-                inner.items.pop_front();
+            inner.items.push_back((item, weight));
+            inner.weight += weight;
+            while inner.items.len() > 1
+                && (inner.items.len() > self.bounds.items || inner.weight > self.bounds.weight)
+            {
+                let gone = inner.items.pop_front().map_or(0, |(_, weight)| weight);
+                inner.weight -= gone;
             }
-            inner.items.push_back(item);
             std::mem::take(&mut inner.readers)
         };
         for reader in readers {
@@ -82,14 +96,14 @@ impl<T: Clone> Feed<T> {
     }
 
     /// The number of the newest item, 0 before the first.
-    pub fn last(&self) -> u64 {
+    pub(crate) fn last(&self) -> u64 {
         self.inner.lock().last
     }
 
     /// The first item after number `after` that is still there, or `None`
     /// when none will come. The reader is put down for a wake-up under the
     /// lock that showed it that there is nothing yet.
-    pub fn poll_after(&self, after: u64, context: &Context<'_>) -> Poll<Option<Item<T>>> {
+    pub(crate) fn poll_after(&self, after: u64, context: &Context<'_>) -> Poll<Option<Item<T>>> {
         let mut inner = self.inner.lock();
         if inner.last > after {
             let oldest = inner.last - inner.items.len() as u64 + 1;
@@ -98,7 +112,7 @@ impl<T: Clone> Feed<T> {
             return Poll::Ready(Some(Item {
                 missed: number - (after + 1),
                 number,
-                value: inner.items[index].clone(),
+                value: inner.items[index].0.clone(),
             }));
         }
         if inner.closed {

@@ -8,11 +8,12 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use windlass_protocol::{
-    Ask, HandleAction, HandleId, Notice, PermissionId, PermissionReply, PermissionRequest,
+    Ask, DecisionRecord, HandleAction, HandleId, Notice, PermissionId, PermissionRequest, ToolPart,
 };
 
 use crate::event::ToolEvent;
-use crate::feed::{Feed, More};
+use crate::feed::{Bounds, Feed, More};
+use crate::weight::weight;
 
 /// One thing that happened in a session.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,6 +36,8 @@ pub enum SessionEvent {
         /// It was refused or failed.
         is_error: bool,
     },
+    /// A call as it is recorded has changed; this is all of it.
+    Part(Arc<ToolPart>),
     /// Something happened to a tool.
     Tool {
         /// The handle's number within the session; one-shots have one too.
@@ -50,8 +53,15 @@ pub enum SessionEvent {
     PermissionReplied {
         /// The request.
         id: PermissionId,
-        /// The reply.
-        reply: Option<PermissionReply>,
+        /// The reply, and whose it is.
+        decision: Arc<DecisionRecord>,
+    },
+    /// A permission was decided without asking anybody.
+    PermissionDecided {
+        /// What would have been asked.
+        request: Arc<PermissionRequest>,
+        /// How it was decided.
+        decision: Arc<DecisionRecord>,
     },
     /// A question is on its way to whoever answers it.
     QuestionAsked(Arc<Ask>),
@@ -72,6 +82,11 @@ pub enum SessionEvent {
         /// The handle.
         handle: HandleId,
     },
+    /// The assistant has been told, or a reply has made the notices needless.
+    Delivered {
+        /// The numbers that the notices have in the journal.
+        notices: Vec<u64>,
+    },
     /// The turn ended.
     TurnEnded,
     /// The session ended; nothing follows.
@@ -89,28 +104,48 @@ pub struct Entry {
     pub event: SessionEvent,
 }
 
+/// How much the events of one journal may weigh, about in bytes.
+const WEIGHT: usize = 8 << 20;
+
 /// The events of one session.
 #[derive(Debug)]
 pub struct Journal(Feed<Entry>);
 
 impl Journal {
-    /// A journal that keeps the newest `capacity` events.
+    /// A journal that keeps the newest `capacity` events, fewer when they are
+    /// large.
     pub fn new(capacity: usize) -> Arc<Self> {
-        Arc::new(Self(Feed::new(capacity)))
+        Arc::new(Self(Feed::new(Bounds {
+            items: capacity.max(1),
+            weight: WEIGHT,
+        })))
     }
 
     /// Appends an event and wakes the readers. After [`SessionEvent::Closed`]
     /// nothing is taken.
     pub fn append(&self, event: SessionEvent) {
+        self.append_telling(event, |_| {});
+    }
+
+    /// The same, and `tell` is called with the entry, in the journal's order.
+    /// Gives the entry's number, 0 when it was not taken.
+    pub(crate) fn append_telling(&self, event: SessionEvent, tell: impl FnOnce(&Entry)) -> u64 {
         let more = match event {
             SessionEvent::Closed => More::Never,
             _ => More::Follows,
         };
-        self.0.append(more, |number| Entry {
-            number,
-            at: SystemTime::now(),
-            event,
+        let mut given = 0;
+        self.0.append(more, weight(&event), |number| {
+            let entry = Entry {
+                number,
+                at: SystemTime::now(),
+                event,
+            };
+            given = number;
+            tell(&entry);
+            entry
         });
+        given
     }
 
     /// The number of the newest event, 0 before the first.

@@ -154,3 +154,34 @@ async fn a_reader_on_another_thread_sees_every_event() {
     assert_eq!(expected, 5_002);
     writer.join().unwrap();
 }
+
+#[test]
+fn large_events_push_older_ones_out_and_the_newest_stays() {
+    let large = |bytes: usize| SessionEvent::QuestionAsked(Arc::new(ask_of(bytes)));
+    let journal = Journal::new(1000);
+    for _ in 0..20 {
+        journal.append(large(1 << 20));
+    }
+    assert_eq!(read(&mut journal.tail(0)).len(), 7);
+    journal.append(large(9 << 20));
+    let left = read(&mut journal.tail(0));
+    assert_eq!(left.len(), 1);
+    assert_eq!((left[0].0, left[0].1), (20, 21));
+}
+
+fn ask_of(bytes: usize) -> Ask {
+    Ask {
+        ask: "q".into(),
+        call: None,
+        handle: None,
+        tool: "tool".into(),
+        question: windlass_protocol::Question {
+            id: "q".into(),
+            text: "x".repeat(bytes),
+            pre_amble: None,
+            answer_type: windlass_protocol::AnswerType::Text,
+            default: None,
+            secret: false,
+        },
+    }
+}

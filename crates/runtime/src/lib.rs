@@ -6,10 +6,12 @@
 //! end or a store supplies. Nothing here knows processes, terminals, HTTP or
 //! MCP, and nothing assumes that a tool runs on this machine.
 
+mod archive;
 mod arguments;
 mod builtin;
 mod catalogue;
 mod describe;
+mod described;
 mod desk;
 mod dispatch;
 mod event;
@@ -20,6 +22,7 @@ mod inquiry;
 mod journal;
 mod notice;
 mod onlooker;
+mod part;
 mod permission;
 mod person;
 mod plan;
@@ -33,17 +36,18 @@ mod takeover;
 mod tool;
 mod turn;
 mod wait;
+mod weight;
 
 /// The words, for those who use the runtime.
 pub use windlass_protocol as protocol;
 
+pub use archive::{Archive, ArchiveError, Conversations, OutputFile, Page};
 pub use builtin::{BuiltinContext, BuiltinTool};
 pub use catalogue::{Catalogue, RegisterError, RegisteredTool, Runtime};
 pub use describe::DescribeTools;
 pub use desk::{AtTheDesk, Desk, DeskError};
 pub use event::{Ending, Exit, Status, ToolEvent, fold};
 pub use executor::{Executor, Job, Keyboard, Reading, Receipt, Reporter, Since, Start, Subject};
-pub use feed::{Feed, Item, More};
 pub use journal::{Entry, Journal, SessionEvent, Tail};
 pub use onlooker::HandleRef;
 pub use person::{Inquirer, NoRecorder, PermissionDecision, Person, Recorder};

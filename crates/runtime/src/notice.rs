@@ -11,49 +11,77 @@ use crate::handle::Handle;
 /// The queue of one session.
 #[derive(Debug, Default)]
 pub(crate) struct Notices {
-    queue: Vec<(u64, Notice)>,
+    queue: Vec<Queued>,
+}
+
+#[derive(Debug)]
+struct Queued {
+    handle: u64,
+    /// Its number in the journal.
+    number: u64,
+    notice: Notice,
 }
 
 impl Notices {
-    /// Queues a notice. One that says how a handle stands now replaces what
-    /// was queued about how it stood before.
-    pub(crate) fn push(&mut self, handle: u64, notice: Notice) {
-        if supersedes(notice.kind) {
-            self.withdraw(handle);
-        }
-        self.queue.push((handle, notice));
+    /// Queues a notice that has this number in the journal. One that says how
+    /// a handle stands now replaces what was queued about how it stood
+    /// before. Gives the numbers of those.
+    pub(crate) fn push(&mut self, handle: u64, number: u64, notice: Notice) -> Vec<u64> {
+        let replaced = if supersedes(notice.kind) {
+            self.withdraw(handle)
+        } else {
+            Vec::new()
+        };
+        self.queue.push(Queued {
+            handle,
+            number,
+            notice,
+        });
+        replaced
     }
 
     /// Queues a notice beside those about how the handle stands.
-    pub(crate) fn add(&mut self, handle: u64, notice: Notice) {
-        self.queue.push((handle, notice));
+    pub(crate) fn add(&mut self, handle: u64, number: u64, notice: Notice) {
+        self.queue.push(Queued {
+            handle,
+            number,
+            notice,
+        });
     }
 
-    /// A reply has told how the handle stands.
-    pub(crate) fn withdraw(&mut self, handle: u64) {
-        self.queue
-            .retain(|(number, notice)| *number != handle || !supersedes(notice.kind));
+    /// A reply has told how the handle stands. Gives the numbers of the
+    /// notices that are thereby needless.
+    pub(crate) fn withdraw(&mut self, handle: u64) -> Vec<u64> {
+        self.remove(handle, supersedes)
     }
 
     /// The handle's question has been answered.
-    pub(crate) fn withdraw_question(&mut self, handle: u64) {
+    pub(crate) fn withdraw_question(&mut self, handle: u64) -> Vec<u64> {
+        self.remove(handle, |kind| kind == NoticeKind::Waiting)
+    }
+
+    fn remove(&mut self, handle: u64, needless: impl Fn(NoticeKind) -> bool) -> Vec<u64> {
         self.queue
-            .retain(|(number, notice)| *number != handle || notice.kind != NoticeKind::Waiting);
+            .extract_if(.., |queued| {
+                queued.handle == handle && needless(queued.notice.kind)
+            })
+            .map(|queued| queued.number)
+            .collect()
     }
 
     /// Something of this kind is queued for the handle.
     pub(crate) fn holds(&self, handle: u64, kind: NoticeKind) -> bool {
         self.queue
             .iter()
-            .any(|(number, notice)| *number == handle && notice.kind == kind)
+            .any(|queued| queued.handle == handle && queued.notice.kind == kind)
     }
 
-    /// Everything queued, which is then told.
-    pub(crate) fn take(&mut self) -> Vec<Notice> {
+    /// Everything queued, which is then told, and its numbers.
+    pub(crate) fn take(&mut self) -> (Vec<Notice>, Vec<u64>) {
         std::mem::take(&mut self.queue)
             .into_iter()
-            .map(|(_, notice)| notice)
-            .collect()
+            .map(|queued| (queued.notice, queued.number))
+            .unzip()
     }
 }
 

@@ -1,17 +1,21 @@
 //! Asking before something runs.
 
 use std::collections::HashSet;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use serde_json::json;
 use windlass_protocol::{
-    Arguments, HandleAction, MessageId, PermissionId, PermissionReply, PermissionRequest,
-    PermissionToolContext,
+    Arguments, Decider, DecisionRecord, HandleAction, PermissionId, PermissionReply,
+    PermissionRequest, PermissionToolContext,
 };
 
+use crate::arguments::conceal;
+
 use crate::catalogue::{RegisteredTool, Runs};
-use crate::executor::Subject;
+use crate::executor::{Start, Subject};
 use crate::journal::SessionEvent;
+use crate::part::CallPart;
+use crate::person::PermissionDecision;
 use crate::refusal::Refusal;
 use crate::session::{SessionInner, new_ulid};
 use crate::tool::RunMode;
@@ -64,8 +68,7 @@ fn matches_rule(rule: &str, pattern: &str) -> bool {
 pub(crate) struct Asking<'a> {
     pub(crate) session: &'a SessionInner,
     pub(crate) tool: &'a RegisteredTool,
-    pub(crate) call: &'a str,
-    pub(crate) message: &'a OnceLock<MessageId>,
+    pub(crate) call: &'a CallPart<'a>,
     pub(crate) action: Option<HandleAction>,
 }
 
@@ -90,12 +93,16 @@ impl Asking<'_> {
         let Some(person) = &options.person else {
             return Err(self.nobody());
         };
-        let request = Arc::new(self.request(&subject, &args, editable));
+        let mut request = self.request(&subject, &args, editable);
+        if let Some(display) = self.formatted(&args).await {
+            request.metadata.insert("display".into(), json!(display));
+        }
+        let request = Arc::new(request);
         let withdraw = Withdraw(self.session, Some(&request.id));
         self.session
             .tell(SessionEvent::PermissionAsked(Arc::clone(&request)));
         let decision = person.permit(&request).await;
-        withdraw.replied(decision.as_ref().map(|decision| decision.reply));
+        withdraw.replied(decision.as_ref());
         let Some(decision) = decision else {
             return Err(self.nobody());
         };
@@ -134,11 +141,34 @@ impl Asking<'_> {
         }
     }
 
+    /// What would be started, in the tool's own words, where it has any.
+    async fn formatted(&self, args: &Arguments) -> Option<String> {
+        let Runs::Executor(executor) = &self.tool.runs else {
+            return None;
+        };
+        if !matches!(self.action, None | Some(HandleAction::Spawn)) {
+            return None;
+        }
+        let start = Start {
+            session: self.session.id.clone(),
+            root: self.session.options.root.clone(),
+            log: None,
+            handle: None,
+            tool: Arc::clone(&self.tool.definition),
+            args: args.clone(),
+        };
+        executor.format_arguments(start).await
+    }
+
     fn request(&self, subject: &Subject, args: &Arguments, editable: bool) -> PermissionRequest {
         let mut metadata = Arguments::new();
         metadata.insert("tool".into(), json!(self.tool.definition.name));
         if let Some(action) = self.action {
             metadata.insert("action".into(), json!(action));
+        }
+        let mut args = args.clone();
+        if self.call.is_secret() {
+            conceal(&mut args);
         }
         metadata.insert("arguments".into(), json!(args));
         if editable {
@@ -152,8 +182,8 @@ impl Asking<'_> {
             metadata,
             always: subject.always.clone(),
             tool: Some(PermissionToolContext {
-                message_id: self.message.get_or_init(new_message_id).clone(),
-                call_id: self.call.to_owned(),
+                message_id: self.call.message.clone(),
+                call_id: self.call.id.to_string(),
             }),
         }
     }
@@ -175,23 +205,26 @@ impl Asking<'_> {
     }
 }
 
-fn new_message_id() -> MessageId {
-    MessageId::from_suffix(&new_ulid())
-}
-
 /// Tells that a request is closed, also when its asking is dropped.
 struct Withdraw<'a>(&'a SessionInner, Option<&'a PermissionId>);
 
 impl Withdraw<'_> {
-    fn replied(mut self, reply: Option<PermissionReply>) {
-        self.close(reply);
+    fn replied(mut self, decision: Option<&PermissionDecision>) {
+        self.close(match decision {
+            None => DecisionRecord::new(Decider::Nobody, None),
+            Some(decision) => DecisionRecord {
+                message: decision.message.clone(),
+                arguments: decision.arguments.clone(),
+                ..DecisionRecord::new(Decider::Person, Some(decision.reply))
+            },
+        });
     }
 
-    fn close(&mut self, reply: Option<PermissionReply>) {
+    fn close(&mut self, decision: DecisionRecord) {
         if let Some(id) = self.1.take() {
             self.0.tell(SessionEvent::PermissionReplied {
                 id: id.clone(),
-                reply,
+                decision: Arc::new(decision),
             });
         }
     }
@@ -199,6 +232,6 @@ impl Withdraw<'_> {
 
 impl Drop for Withdraw<'_> {
     fn drop(&mut self) {
-        self.close(None);
+        self.close(DecisionRecord::new(Decider::Withdrawn, None));
     }
 }

@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use serde_json::Value;
 use windlass_protocol::{
-    Arguments, Ask, CallReply, PermissionReply, PermissionRequest, ToolCall, TurnEndDecision,
-    TurnEndHandle,
+    Arguments, Ask, PermissionReply, PermissionRequest, TurnEndDecision, TurnEndHandle,
 };
 
-use crate::journal::SessionEvent;
+use crate::journal::Entry;
 
 /// Asks a human. Dropping a future withdraws what it asked.
 #[async_trait]
@@ -44,27 +43,19 @@ pub trait Inquirer: Send + Sync + 'static {
     async fn decide(&self, handles: &[TurnEndHandle]) -> Option<BTreeMap<String, TurnEndDecision>>;
 }
 
-/// Keeps what happens. Called in order, from within the runtime's own path,
-/// so it must not block; [`Recorder::durable`] is where it may take its time.
+/// Keeps what happens in one session. Called in the journal's order, from
+/// within the runtime's own path, so it must not block;
+/// [`Recorder::durable`] is where it may take its time.
 #[async_trait]
 pub trait Recorder: Send + Sync + 'static {
-    /// A call came in.
-    fn called(&self, call: &ToolCall) {
-        let _ = call;
-    }
-
-    /// A call is about to be answered.
-    fn replied(&self, call: &ToolCall, reply: &CallReply) {
-        let _ = (call, reply);
-    }
-
-    /// Something else happened.
-    fn happened(&self, event: &SessionEvent) {
-        let _ = event;
+    /// Something happened. Calls are told as
+    /// [`SessionEvent::Part`](crate::SessionEvent::Part).
+    fn happened(&self, entry: &Entry) {
+        let _ = entry;
     }
 
     /// Resolves when everything told so far would survive a crash. Awaited
-    /// before a batch is answered.
+    /// before a batch is answered and when the session closes.
     async fn durable(&self) {}
 }
 

@@ -23,13 +23,14 @@ pub(crate) struct Planned {
     pub(crate) id: Arc<str>,
     pub(crate) tool: Arc<str>,
     pub(crate) work: Result<Work, Refusal>,
-    /// The call as it came, for the recorder.
-    pub(crate) record: Option<Box<ToolCall>>,
+    /// The arguments as they came, for the record.
+    pub(crate) input: Arguments,
 }
 
 /// What a call wants.
 pub(crate) enum Work {
     Builtin {
+        tool: Arc<RegisteredTool>,
         builtin: Arc<dyn BuiltinTool>,
         args: Arguments,
     },
@@ -58,11 +59,7 @@ impl Drop for Reservation {
 /// Reads a call. Raw JSON is looked at here and nowhere after.
 pub(crate) fn plan(session: &Session, call: ToolCall) -> Planned {
     let inner = &session.inner;
-    let record = inner
-        .options
-        .recorder
-        .is_some()
-        .then(|| Box::new(call.clone()));
+    let input = call.arguments.clone();
     let known = inner.catalogue.get(&call.tool);
     let tool = known.map_or_else(|| call.tool.as_str().into(), |tool| Arc::clone(&tool.name));
     let work = read(session, &call.tool, call.arguments);
@@ -70,18 +67,14 @@ pub(crate) fn plan(session: &Session, call: ToolCall) -> Planned {
         id: call.id.into(),
         tool,
         work,
-        record,
+        input,
     }
 }
 
 fn read(session: &Session, name: &str, arguments: Arguments) -> Result<Work, Refusal> {
     let inner = &session.inner;
     let Some(tool) = inner.catalogue.get(name) else {
-        let tools = inner.catalogue.offered();
-        return Err(Refusal::UnknownTool {
-            name: name.chars().take(64).collect(),
-            tools: tools.map(|tool| tool.definition.name.clone()).collect(),
-        });
+        return Err(inner.catalogue.missing(name));
     };
     let arguments = match tool.runs {
         Runs::Builtin(_) => without_nulls(arguments),
@@ -102,6 +95,7 @@ fn read(session: &Session, name: &str, arguments: Arguments) -> Result<Work, Ref
         Request::OneShot { args } => match &tool.runs {
             Runs::Builtin(builtin) => Work::Builtin {
                 builtin: Arc::clone(builtin),
+                tool: Arc::clone(&tool),
                 args,
             },
             Runs::Executor(_) => Work::OneShot { tool, args },

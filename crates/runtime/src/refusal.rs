@@ -33,6 +33,14 @@ pub enum Refusal {
         /// What could have been.
         tools: Vec<String>,
     },
+    /// There should be such a tool, and there is not.
+    #[error("`{name}` cannot be used: {why}")]
+    Unavailable {
+        /// What was called.
+        name: String,
+        /// Why, and what would work.
+        why: String,
+    },
     /// The arguments cannot be read.
     #[error("{error}{}", listed(.handles))]
     Unreadable {

@@ -39,8 +39,13 @@ pub struct SessionOptions {
     pub id: Option<SessionId>,
     /// The project's root folder.
     pub root: PathBuf,
-    /// A folder for logs of large output; removed when the session closes.
+    /// A folder for logs of large output; removed when the session closes,
+    /// unless they are kept.
     pub log_dir: Option<PathBuf>,
+    /// The logs stay when the session closes: its record speaks of them.
+    pub keep_logs: bool,
+    /// How the outside reaches the session, for the record: `drive`, `mcp`.
+    pub front_end: Option<String>,
     /// Whoever drives the session needs no permission for anything.
     pub trusted: bool,
     /// Someone to ask.
@@ -152,7 +157,9 @@ impl Session {
     /// Takes what the assistant has not been told yet. Replies to batches
     /// carry it already; this is for the other points of delivery.
     pub fn take_notices(&self) -> Vec<Notice> {
-        self.inner.notices.lock().take()
+        let (notices, numbers) = self.inner.notices.lock().take();
+        self.inner.tell_delivered(numbers);
+        notices
     }
 
     /// Queues a notice that no handle is behind, such as a server's going.
@@ -184,8 +191,10 @@ impl Session {
         inner.tasks.wait().await;
         inner.registry.lock().forget_stopped();
         inner.tell(SessionEvent::Closed);
+        inner.durable().await;
         inner.sessions.remove(&inner.id);
-        if let Some(log_dir) = &inner.options.log_dir {
+        let logs = inner.options.log_dir.as_ref();
+        if let Some(log_dir) = logs.filter(|_| !inner.options.keep_logs) {
             // Nothing was logged when it is not there, and there is nobody
             // left to tell when it cannot be removed.
             let _ = std::fs::remove_dir_all(log_dir);
@@ -198,12 +207,21 @@ impl SessionInner {
         self.numbers.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Tells the journal and the recorder.
-    pub(crate) fn tell(&self, event: SessionEvent) {
+    /// Tells the journal and, in its order, the recorder. Gives the event's
+    /// number.
+    pub(crate) fn tell(&self, event: SessionEvent) -> u64 {
+        self.journal.append_telling(event, |entry| {
+            if let Some(recorder) = &self.options.recorder {
+                recorder.happened(entry);
+            }
+        })
+    }
+
+    /// Resolves when everything told so far would survive a crash.
+    pub(crate) async fn durable(&self) {
         if let Some(recorder) = &self.options.recorder {
-            recorder.happened(&event);
+            recorder.durable().await;
         }
-        self.journal.append(event);
     }
 
     /// The handle of that id, which must be this tool's.
@@ -244,7 +262,8 @@ impl SessionInner {
     /// whoever sees it and closes the session ends that too.
     pub(crate) fn notice_change(&self, handle: &Handle, next: &Status) {
         if let Status::Running { .. } = next {
-            self.notices.lock().withdraw_question(handle.number);
+            let told = self.notices.lock().withdraw_question(handle.number);
+            self.tell_delivered(told);
         }
         if let Some(notice) = notice::of_status(handle, next) {
             self.push_notice(handle.number, notice);
@@ -270,14 +289,27 @@ impl SessionInner {
     }
 
     pub(crate) fn push_notice(&self, handle: u64, notice: Notice) {
-        self.tell(SessionEvent::Noticed(notice.clone()));
-        self.notices.lock().push(handle, notice);
+        let number = self.tell(SessionEvent::Noticed(notice.clone()));
+        let replaced = self.notices.lock().push(handle, number, notice);
+        self.tell_delivered(replaced);
+    }
+
+    /// A reply tells how the handle stands, so no notice has to.
+    pub(crate) fn withdraw_notices(&self, handle: &Handle) {
+        let told = self.notices.lock().withdraw(handle.number);
+        self.tell_delivered(told);
+    }
+
+    fn tell_delivered(&self, notices: Vec<u64>) {
+        if !notices.is_empty() {
+            self.tell(SessionEvent::Delivered { notices });
+        }
     }
 
     /// The same, beside what says how the handle stands.
     pub(crate) fn add_notice(&self, handle: u64, notice: Notice) {
-        self.tell(SessionEvent::Noticed(notice.clone()));
-        self.notices.lock().add(handle, notice);
+        let number = self.tell(SessionEvent::Noticed(notice.clone()));
+        self.notices.lock().add(handle, number, notice);
     }
 
     /// What a change of status brings with it, once it can be seen.

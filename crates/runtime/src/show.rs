@@ -1,5 +1,7 @@
 //! What the assistant reads of a handle.
 
+use std::path::PathBuf;
+
 use windlass_protocol::{ErrorView, HandleId, HandleState, HandleView, View};
 
 use crate::event::{Ending, Exit, Status};
@@ -15,7 +17,7 @@ pub(crate) fn show(
     view: View,
 ) -> HandleView {
     let mut told = handle.told.lock();
-    let status = handle.tell(|_| session.notices.lock().withdraw(handle.number));
+    let status = handle.tell(|_| session.withdraw_notices(handle));
     // What a stopped handle said is told once as news; after that, and for
     // as long as it is there, it is told whole.
     let view = if *told { View::All } else { view };
@@ -47,7 +49,7 @@ pub(crate) fn show(
 pub(crate) fn outline(session: &SessionInner, handle: &Handle, id: &HandleId) -> HandleView {
     let status = handle.tell(|status| {
         if matches!(status, Status::Waiting { .. }) {
-            session.notices.lock().withdraw(handle.number);
+            session.withdraw_notices(handle);
         }
     });
     let mut shown = HandleView::new(id.clone(), status.state());
@@ -57,24 +59,38 @@ pub(crate) fn outline(session: &SessionInner, handle: &Handle, id: &HandleId) ->
     shown
 }
 
-/// A one-shot's whole answer: the text, and whether it failed.
-pub(crate) fn answer(handle: &Handle, ending: Ending) -> (String, bool) {
+/// A one-shot's whole answer.
+pub(crate) struct OneShotAnswer {
+    pub(crate) text: String,
+    pub(crate) is_error: bool,
+    /// Where all of its output is, when something was left out.
+    pub(crate) log: Option<PathBuf>,
+}
+
+/// What a one-shot that has ended is answered with.
+pub(crate) fn answer(handle: &Handle, ending: Ending) -> OneShotAnswer {
     let reading = read(handle, View::New);
     let mut text = reading.text;
-    if let Some(log) = reading.log.filter(|_| reading.omitted_bytes > 0) {
+    let log = reading.log.filter(|_| reading.omitted_bytes > 0);
+    if let Some(log) = &log {
         end_line(&mut text);
         text.push_str("[all of it: ");
         text.push_str(&log.to_string_lossy());
         text.push(']');
     }
+    let is_error = ending.result.is_err();
     match ending.result {
-        Ok(None) => (text, false),
-        Ok(Some(result)) => (result, false),
+        Ok(None) => {}
+        Ok(Some(result)) => text = result,
         Err(error) => {
             end_line(&mut text);
             text.push_str(&error.message);
-            (text, true)
         }
+    }
+    OneShotAnswer {
+        text,
+        is_error,
+        log,
     }
 }
 

@@ -108,7 +108,7 @@ impl Session {
         let view = match fate {
             Fate::Abort => None,
             Fate::Abandon => {
-                self.inner.notices.lock().withdraw(handle.number);
+                self.inner.withdraw_notices(handle);
                 None
             }
             Fate::Answer => Some(show::show(&self.inner, handle, &id, View::New)),

@@ -29,7 +29,7 @@ use loom::future::block_on;
 use loom::sync::Arc;
 use loom::thread;
 
-use crate::feed::{Feed, Item, More};
+use crate::feed::{Bounds, Feed, Item, More};
 
 type Letters = Arc<Feed<char>>;
 
@@ -40,6 +40,11 @@ fn model(test: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(3);
     builder.check(test);
+}
+
+/// A feed that keeps this many items.
+fn feed_of(items: usize) -> Feed<char> {
+    Feed::new(Bounds { items, weight: 100 })
 }
 
 /// Reads until nothing follows.
@@ -62,12 +67,12 @@ fn read_all(feed: &Letters) -> Vec<(u64, char)> {
 #[test]
 fn a_reader_that_waits_is_woken() {
     model(|| {
-        let feed: Letters = Arc::new(Feed::new(4));
+        let feed: Letters = Arc::new(feed_of(4));
         let writer = thread::spawn({
             let feed = Arc::clone(&feed);
             move || {
-                feed.append(More::Follows, |_| 'a');
-                feed.append(More::Never, |_| 'b');
+                feed.append(More::Follows, 1, |_| 'a');
+                feed.append(More::Never, 1, |_| 'b');
             }
         });
         assert_eq!(read_all(&feed), [(0, 'a'), (0, 'b')]);
@@ -79,14 +84,14 @@ fn a_reader_that_waits_is_woken() {
 #[test]
 fn two_readers_are_both_woken() {
     model(|| {
-        let feed: Letters = Arc::new(Feed::new(4));
+        let feed: Letters = Arc::new(feed_of(4));
         let reader = thread::spawn({
             let feed = Arc::clone(&feed);
             move || read_all(&feed)
         });
         let writer = thread::spawn({
             let feed = Arc::clone(&feed);
-            move || feed.append(More::Never, |_| 'a')
+            move || feed.append(More::Never, 1, |_| 'a')
         });
         assert_eq!(read_all(&feed), [(0, 'a')]);
         assert_eq!(reader.join().unwrap(), [(0, 'a')]);
@@ -97,15 +102,15 @@ fn two_readers_are_both_woken() {
 #[test]
 fn two_writers_lose_nothing_and_agree_on_the_numbers() {
     model(|| {
-        let feed: Letters = Arc::new(Feed::new(4));
+        let feed: Letters = Arc::new(feed_of(4));
         let write = |letter| {
             let feed = Arc::clone(&feed);
-            move || feed.append(More::Follows, |_| letter)
+            move || feed.append(More::Follows, 1, |_| letter)
         };
         let writer = thread::spawn(write('a'));
         write('b')();
         writer.join().unwrap();
-        feed.append(More::Never, |_| 'c');
+        feed.append(More::Never, 1, |_| 'c');
         let letters: String = read_all(&feed)
             .into_iter()
             .map(|(_, letter)| letter)
@@ -117,12 +122,12 @@ fn two_writers_lose_nothing_and_agree_on_the_numbers() {
 #[test]
 fn a_reader_that_falls_behind_knows_how_far() {
     model(|| {
-        let feed: Letters = Arc::new(Feed::new(1));
+        let feed: Letters = Arc::new(feed_of(1));
         let writer = thread::spawn({
             let feed = Arc::clone(&feed);
             move || {
-                feed.append(More::Follows, |_| 'a');
-                feed.append(More::Never, |_| 'b');
+                feed.append(More::Follows, 1, |_| 'a');
+                feed.append(More::Never, 1, |_| 'b');
             }
         });
         let read = read_all(&feed);

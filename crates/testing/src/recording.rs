@@ -3,18 +3,13 @@
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use tokio::sync::watch;
-use windlass_protocol::{CallReply, ToolCall};
-use windlass_runtime::{Recorder, SessionEvent};
+use windlass_runtime::{Entry, Recorder};
 
 /// One thing that a recorder was told.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Recorded {
-    /// A call came in.
-    Called(ToolCall),
-    /// A call is about to be answered.
-    Replied(CallReply),
-    /// Something else happened.
-    Happened(SessionEvent),
+    /// Something happened.
+    Happened(Entry),
     /// The runtime asked for everything so far to be made durable.
     Durable,
 }
@@ -63,16 +58,8 @@ impl Recording {
 
 #[async_trait]
 impl Recorder for Recording {
-    fn called(&self, call: &ToolCall) {
-        self.keep(Recorded::Called(call.clone()));
-    }
-
-    fn replied(&self, _: &ToolCall, reply: &CallReply) {
-        self.keep(Recorded::Replied(reply.clone()));
-    }
-
-    fn happened(&self, event: &SessionEvent) {
-        self.keep(Recorded::Happened(event.clone()));
+    fn happened(&self, entry: &Entry) {
+        self.keep(Recorded::Happened(entry.clone()));
     }
 
     async fn durable(&self) {

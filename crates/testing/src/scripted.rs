@@ -56,6 +56,7 @@ struct Inner {
     given: Mutex<usize>,
     opening: Mutex<Option<Opening>>,
     subject: Mutex<Option<Naming>>,
+    display: Mutex<Option<String>>,
     failure: Mutex<Option<ToolError>>,
     timeout: Mutex<Option<Duration>>,
     held: watch::Sender<bool>,
@@ -76,6 +77,7 @@ impl Scripted {
             given: Mutex::new(0),
             opening: Mutex::new(None),
             subject: Mutex::new(None),
+            display: Mutex::new(None),
             failure: Mutex::new(None),
             timeout: Mutex::new(None),
             held: watch::Sender::new(false),
@@ -120,6 +122,11 @@ impl Scripted {
     /// What a person is asked to permit.
     pub fn subject(&self, subject: impl Fn(&Arguments) -> Subject + Send + Sync + 'static) {
         *self.0.subject.lock() = Some(Box::new(subject));
+    }
+
+    /// How every call's arguments are shown to a person.
+    pub fn set_display(&self, display: &str) {
+        *self.0.display.lock() = Some(display.to_owned());
     }
 
     /// From now on nothing starts, for this reason.
@@ -180,6 +187,10 @@ impl Executor for Scripted {
                 exact: false,
             },
         }
+    }
+
+    async fn format_arguments(&self, _: Start) -> Option<String> {
+        self.0.display.lock().clone()
     }
 
     fn timeout(&self, _: &Arguments) -> Option<Duration> {

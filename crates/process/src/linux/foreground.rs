@@ -79,6 +79,12 @@ fn look(group: i32, keeper: Keeper, device: u64) -> Option<(Foreground, Runs)> {
             match thread.life() {
                 Life::Runs => return None,
                 Life::Ended => continue,
+                // What it was stopped in may have been a read, and still stands there as its system call. But it takes
+                // no input: somebody else will have the terminal, or will let it go on.
+                Life::Stopped { runs: so_far } => {
+                    runs.push((id, so_far));
+                    continue;
+                }
                 Life::Sleeps { runs: so_far } => runs.push((id, so_far)),
             }
             match thread.blocked()? {
@@ -96,8 +102,12 @@ fn look(group: i32, keeper: Keeper, device: u64) -> Option<(Foreground, Runs)> {
 /// What a thread is at.
 enum Life {
     Runs,
-    /// It sleeps or is stopped; this is how often it has run so far.
+    /// It sleeps; this is how often it has run so far.
     Sleeps {
+        runs: Vec<u8>,
+    },
+    /// By a signal or by a debugger, and somebody will have to let it go on.
+    Stopped {
         runs: Vec<u8>,
     },
     Ended,
@@ -132,16 +142,17 @@ impl Thread {
         let state = stat.and_then(|stat| stat.get(memchr::memrchr(b')', stat)? + 2));
         match state {
             None | Some(b'Z' | b'X') => Life::Ended,
-            Some(b'S' | b'T' | b't' | b'I') => {
-                let mut buffer = [0; 128];
-                let length =
-                    read_small(&format!("{}/schedstat", self.folder), &mut buffer).unwrap_or(0);
-                Life::Sleeps {
-                    runs: buffer[..length].to_vec(),
-                }
-            }
+            Some(b'S' | b'I') => Life::Sleeps { runs: self.runs() },
+            Some(b'T' | b't') => Life::Stopped { runs: self.runs() },
             Some(_) => Life::Runs,
         }
+    }
+
+    /// How often it has run so far, as the system tells it.
+    fn runs(&self) -> Vec<u8> {
+        let mut buffer = [0; 128];
+        let length = read_small(&format!("{}/schedstat", self.folder), &mut buffer).unwrap_or(0);
+        buffer[..length].to_vec()
     }
 
     /// Why it does not run; `None` if it does now.

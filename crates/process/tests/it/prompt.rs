@@ -348,6 +348,65 @@ async fn a_prompt_that_comes_later_is_known_when_it_comes() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_that_was_stopped_while_it_read_does_not_ask() {
+    // A shell that takes its time to come back when its job is stopped.
+    let script = "import os, signal, time
+def take_terminal():
+    signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+    os.tcsetpgrp(0, os.getpgrp())
+    signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+job = os.fork()
+if job == 0:
+    os.setpgid(0, 0); take_terminal(); os.write(1, b'job: '); os.read(0, 100); os.write(1, b'got it'); os._exit(0)
+os.waitpid(job, os.WUNTRACED); time.sleep(0.4); take_terminal()
+input('stopped? ')
+os.tcsetpgrp(0, job); time.sleep(0.4); os.kill(job, signal.SIGCONT)
+os.waitpid(job, 0); take_terminal()
+input('over? ')";
+    let process = python(script).await;
+    asks(&process, Prompt::Input, "job: ").await;
+    types(&process, "\x1a");
+    asks(&process, Prompt::Input, "stopped? ").await;
+    // The job has the terminal again before it goes on.
+    types(&process, "\n");
+    let goes_on = process.prompted(|_| true).await;
+    assert_eq!(goes_on, Some(Prompt::Input));
+    types(&process, "it\n");
+    asks(&process, Prompt::Input, "got itover? ").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_prompt_is_told_when_what_was_written_before_it_is_in_the_output() {
+    let (seen, sees) = std::sync::mpsc::channel();
+    let (go, goes) = std::sync::mpsc::channel::<()>();
+    let tap = move |_: &[u8]| {
+        let _ = seen.send(());
+        let _ = goes.recv();
+        Vec::new()
+    };
+    let command = Command::new("bash")
+        .args(["-c", "printf '? '; read"])
+        .terminal_with(TerminalSize::default(), tap);
+    let process = launcher().start(command).await.unwrap();
+    // Its words have been read and are on their way into the output.
+    tokio::task::block_in_place(|| sees.recv()).unwrap();
+    let asking = tokio::task::spawn_blocking({
+        let process = process.clone();
+        move || loop {
+            if let Some(kind) = prompt(&process) {
+                return (kind, text(&process));
+            }
+        }
+    });
+    eventually("it is blocked", || {
+        let syscall = std::fs::read_to_string(format!("/proc/{}/syscall", process.pid()));
+        syscall.is_ok_and(|syscall| syscall.starts_with("0 0x0 "))
+    });
+    drop(go);
+    assert_eq!(asking.await.unwrap(), (Prompt::Input, "? ".to_owned()));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_prompt_can_be_waited_for() {
     let script = "read -p '? ' line; sleep 0.3; read -s -p 'Password: ' word; read -p '?? '";
     let process = bash(script).await;

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use windlass_process::{Command, Exit, Stdin};
 
-use crate::support::{launcher, shell, text};
+use crate::support::{eventually, launcher, shell, stat, text};
 
 /// Long enough that a test which waits for all of it fails.
 const MAX: Duration = Duration::from_secs(30);
@@ -42,6 +42,30 @@ async fn a_program_that_waits_for_input_settles_after_its_answer() {
         "name?\nhello you\n",
         "it computed in silence, and was waited for"
     );
+}
+
+// On one thread, so that nothing is read while the test does something else.
+#[tokio::test]
+async fn what_waits_in_the_pipe_is_read_before_it_settles() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = folder.path().join("said");
+    let script = format!(
+        "read name; echo hello $name; : >'{}'; read more",
+        said.display()
+    );
+    let process = launcher()
+        .start(shell(&script).stdin(Stdin::Pipe))
+        .await
+        .unwrap();
+    settles(&process).await;
+    process.write(b"you\n").unwrap();
+    let written = Instant::now();
+    eventually("it sleeps again, and has been quiet for long", || {
+        let asleep = stat(process.pid()).is_some_and(|(state, _)| state == 'S');
+        said.exists() && asleep && written.elapsed() > Duration::from_millis(100)
+    });
+    settles(&process).await;
+    assert_eq!(text(&process), "hello you\n");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -4,6 +4,7 @@
 use serde_json::json;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+use windlass_protocol::{Decider, DecisionRecord};
 use windlass_runtime::{RunMode, RunPolicy, SessionEvent};
 use windlass_testing::{batch, question};
 
@@ -119,7 +120,8 @@ async fn cancelling_withdraws_what_a_person_is_asked() {
     permission.withdrawn().await;
     asked.withdrawn().await;
     let events = stage.events().await;
-    assert!(events.contains(&SessionEvent::PermissionReplied { id, reply: None }));
+    let decision = DecisionRecord::new(Decider::Withdrawn, None).into();
+    assert!(events.contains(&SessionEvent::PermissionReplied { id, decision }));
     assert!(
         events
             .iter()

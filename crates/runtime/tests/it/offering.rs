@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use serde_json::json;
 use windlass_protocol::{Examples, Parameters, ToolShape};
-use windlass_runtime::{Await, Catalogue, DescribeTools, RegisterError, ToolDefinition};
-use windlass_testing::{Scripted, lasting};
+use windlass_runtime::{
+    Await, Catalogue, DescribeTools, RegisterError, Runtime, SessionOptions, ToolDefinition,
+};
+use windlass_testing::{Scripted, batch, lasting};
 
 use crate::support::{NOBODY, Stage};
 
@@ -141,4 +143,73 @@ async fn describe_tools_says_what_it_needs() {
         "there is no tool `tol`; the tools are tool, other, await, describe_tools",
     )
     .await;
+}
+
+#[tokio::test]
+async fn a_tool_that_could_not_be_had_is_not_offered_and_says_why() {
+    let mut catalogue = Catalogue::new();
+    catalogue.set_unavailable("gone", "its program crashed; mend it");
+    catalogue
+        .register(ToolDefinition::new("there"), Scripted::new().executor())
+        .unwrap();
+    catalogue
+        .register_builtin(DescribeTools::definition(), Arc::new(DescribeTools))
+        .unwrap();
+    let offered: Vec<_> = catalogue.offered().map(|tool| tool.definition()).collect();
+    assert_eq!(offered.len(), 1);
+    let session = Runtime::new(catalogue).session(SessionOptions::default());
+    let calls = [
+        ("gone", json!({})),
+        ("describe_tools", json!({"tools": ["gone"]})),
+    ];
+    for reply in session.run(batch(calls)).await.replies {
+        assert!(reply.is_error);
+        assert_eq!(
+            reply.content.to_text(),
+            "`gone` cannot be used: its program crashed; mend it"
+        );
+    }
+}
+
+#[tokio::test]
+async fn definitions_of_a_parameter_are_checked_like_any_other_schema() {
+    let mut tool = ToolDefinition::new("walk");
+    tool.shape.parameters = Parameters::from_object_schema(&json!({
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/Node"}, "b": {"$ref": "#/properties/a"}},
+        "$defs": {"Node": {
+            "type": "object",
+            "properties": {"next": {"$ref": "#/$defs/Node"}, "name": {"type": "string"}},
+        }},
+    }));
+    let scripted = Scripted::new();
+    scripted.opening(|job| job.end_saying("ran"));
+    let mut catalogue = Catalogue::new();
+    catalogue.register(tool, scripted.executor()).unwrap();
+    let session = Runtime::new(catalogue).session(SessionOptions {
+        trusted: true,
+        ..SessionOptions::default()
+    });
+    let deep = |name| json!({"next": {"next": {"name": name}}});
+    let calls = [
+        (
+            "walk",
+            json!({"a": deep(json!("x")), "b": deep(json!("y"))}),
+        ),
+        ("walk", json!({"a": deep(json!(1))})),
+        ("walk", json!({"b": deep(json!(2))})),
+    ];
+    let replies = session.run(batch(calls)).await.replies;
+    let told: Vec<_> = replies
+        .iter()
+        .map(|reply| reply.content.to_text())
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "ran",
+            "`a.next.next.name`: 1 is not of type \"string\"",
+            "`b.next.next.name`: 2 is not of type \"string\"",
+        ]
+    );
 }

@@ -141,6 +141,9 @@ async fn a_secret_that_is_typed_answers_the_question_and_is_kept_nowhere() {
         .await;
     let handle = stage.session.handle("a").unwrap();
     let lock = handle.lock(LEASE).unwrap();
+    stage
+        .seen(|event| matches!(event, SessionEvent::QuestionAsked(_)))
+        .await;
     let bytes = |text: &str| Keyboard::Bytes(text.as_bytes().to_vec());
 
     handle.type_in(bytes("ses"), Some(&lock)).unwrap();

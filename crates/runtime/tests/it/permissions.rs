@@ -1,7 +1,9 @@
 //! Asking before something runs.
 
 use serde_json::json;
-use windlass_protocol::{Arguments, HandleAction, Parameters, PermissionReply};
+use windlass_protocol::{
+    Arguments, Decider, DecisionRecord, HandleAction, Parameters, PermissionReply,
+};
 use windlass_runtime::{PermissionDecision, RunMode, RunPolicy, SessionEvent, Subject};
 
 use crate::support::{Cast, NOBODY, PERSON, Stage};
@@ -57,6 +59,20 @@ async fn a_request_says_what_would_be_done() {
     assert_eq!(
         json!(request.metadata),
         json!({"tool": "tool", "arguments": {"path": "x"}})
+    );
+    prompt.once();
+    assert_eq!(running.await.unwrap(), "c1 ran");
+}
+
+#[tokio::test]
+async fn a_request_shows_the_arguments_as_the_tool_would() {
+    let stage = asking(PERSON, RunMode::Ask);
+    stage.tool.set_display("open x, then close it");
+    let running = stage.go([("tool", json!({"path": "x"}))]);
+    let prompt = stage.person.next_permission().await;
+    assert_eq!(
+        json!(prompt.asked.metadata),
+        json!({"tool": "tool", "arguments": {"path": "x"}, "display": "open x, then close it"})
     );
     prompt.once();
     assert_eq!(running.await.unwrap(), "c1 ran");
@@ -307,7 +323,8 @@ async fn aborting_a_pending_handle_withdraws_the_request_and_the_journal_says_so
     );
     assert_eq!(running.await.unwrap(), format!("c1 {aborted}}}"));
     prompt.withdrawn().await;
-    let withdrawn = SessionEvent::PermissionReplied { id, reply: None };
+    let decision = DecisionRecord::new(Decider::Withdrawn, None).into();
+    let withdrawn = SessionEvent::PermissionReplied { id, decision };
     assert!(stage.events().await.contains(&withdrawn));
     assert!(stage.tool.started().is_empty());
     assert_eq!(stage.notices(), "");
@@ -328,7 +345,7 @@ async fn the_journal_tells_each_request_and_its_reply() {
     );
     let replied = SessionEvent::PermissionReplied {
         id: request.id,
-        reply: Some(PermissionReply::Always),
+        decision: DecisionRecord::new(Decider::Person, Some(PermissionReply::Always)).into(),
     };
     assert_eq!(events[1], replied);
 }

@@ -1,8 +1,10 @@
 //! What a recorder is told, and when.
 
-use serde_json::json;
-use windlass_runtime::{SessionEvent, ToolEvent};
-use windlass_testing::Recorded;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use windlass_protocol::{MessageId, ToolPart};
+use windlass_runtime::{Entry, SessionEvent, ToolEvent};
+use windlass_testing::{Recorded, batch};
 
 use crate::support::{Cast, NOBODY, Stage};
 
@@ -14,12 +16,11 @@ const RECORDER: Cast = Cast {
 fn names(told: &[Recorded]) -> Vec<String> {
     told.iter()
         .map(|told| match told {
-            Recorded::Called(call) => format!("called {}", call.id),
-            Recorded::Replied(reply) => format!("replied {}", reply.id),
             Recorded::Durable => "durable".into(),
-            Recorded::Happened(event) => match event {
-                SessionEvent::Called { call, .. } => format!("journal called {call}"),
-                SessionEvent::Replied { call, .. } => format!("journal replied {call}"),
+            Recorded::Happened(entry) => match &entry.event {
+                SessionEvent::Called { call, .. } => format!("called {call}"),
+                SessionEvent::Replied { call, .. } => format!("replied {call}"),
+                SessionEvent::Part(part) => format!("{} {}", status(part), part.call_id),
                 SessionEvent::Tool { event, .. } => match event {
                     ToolEvent::Started => "started".into(),
                     ToolEvent::Wrote { bytes } => format!("wrote {bytes}"),
@@ -30,6 +31,31 @@ fn names(told: &[Recorded]) -> Vec<String> {
             },
         })
         .collect()
+}
+
+fn status(part: &ToolPart) -> String {
+    let state = serde_json::to_value(&part.state).unwrap();
+    state["status"].as_str().unwrap().to_owned()
+}
+
+/// The parts told so far, without what differs from run to run.
+fn parts(stage: &Stage) -> Vec<Value> {
+    let told = stage.recording.told().into_iter();
+    told.filter_map(|told| match told {
+        Recorded::Happened(Entry {
+            event: SessionEvent::Part(part),
+            ..
+        }) => {
+            let mut part = serde_json::to_value(&*part).unwrap();
+            for key in ["id", "sessionID", "messageID"] {
+                part.as_object_mut().unwrap().remove(key);
+            }
+            part["state"].as_object_mut().unwrap().remove("time");
+            Some(part)
+        }
+        _ => None,
+    })
+    .collect()
 }
 
 #[tokio::test]
@@ -45,19 +71,111 @@ async fn it_is_told_in_order_and_everything_is_durable_before_the_reply() {
         names(&told),
         [
             "called c1",
-            "journal called c1",
+            "pending c1",
+            "running c1",
             "started",
             "wrote 5",
             "ended",
+            "completed c1",
             "replied c1",
-            "journal replied c1",
             "durable",
         ]
     );
-    let Recorded::Called(call) = &told[0] else {
-        panic!("{told:?}");
-    };
-    assert_eq!(json!(call.arguments), json!({"path": "x"}), "as it came");
+    let numbers: Vec<u64> = told
+        .iter()
+        .filter_map(|told| match told {
+            Recorded::Happened(entry) => Some(entry.number),
+            Recorded::Durable => None,
+        })
+        .collect();
+    assert_eq!(numbers, [1, 2, 3, 4, 5, 6, 7, 8]);
+}
+
+#[tokio::test]
+async fn a_part_says_what_came_what_it_is_and_what_became_of_it() {
+    let stage = Stage::with(RECORDER, |_| {});
+    stage.tool.opening(|job| {
+        job.write("hello");
+        job.end();
+    });
+    stage.run([("tool", json!({"path": "x"}))]).await;
+    let base = |state| json!({"type": "tool", "callID": "c1", "tool": "tool", "state": state});
+    assert_eq!(
+        parts(&stage),
+        [
+            base(json!({"status": "pending", "input": {"path": "x"}, "raw": r#"{"path":"x"}"#})),
+            base(
+                json!({"status": "running", "input": {"path": "x"}, "title": "tool", "metadata": {}})
+            ),
+            base(json!({
+                "status": "completed", "input": {"path": "x"}, "output": "hello",
+                "title": "tool", "metadata": {},
+            })),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_part_names_its_handle_and_action() {
+    let stage = Stage::with(RECORDER, |_| {});
+    stage
+        .run([("tool", json!({"action": "spawn", "id": "a"}))])
+        .await;
+    stage
+        .run([("tool", json!({"action": "fetch", "id": "a"}))])
+        .await;
+    let parts = parts(&stage);
+    let metadata = |action| json!({"handle": "a", "action": action});
+    for part in &parts[..3] {
+        assert_eq!(part["metadata"], metadata("spawn"));
+    }
+    assert_eq!(parts[2]["state"]["metadata"], metadata("spawn"));
+    assert_eq!(parts[5]["state"]["title"], "fetch a");
+    assert_eq!(parts[5]["state"]["metadata"], metadata("fetch"));
+    assert_eq!(
+        parts[5]["state"]["output"],
+        r#"{"id":"a","state":"running"}"#
+    );
+}
+
+#[tokio::test]
+async fn the_parts_of_a_batch_share_a_message_and_a_front_end_may_name_it() {
+    let stage = Stage::with(RECORDER, |_| {});
+    stage.tool.opening(windlass_testing::ScriptedJob::end);
+    let calls = || batch([("tool", json!({})), ("tool", json!({}))]);
+    stage.session.run(calls()).await;
+    let message = MessageId::new("msg_mine").unwrap();
+    let cancel = CancellationToken::new();
+    stage.session.run_as(message, calls(), &cancel).await;
+    let messages: Vec<String> = stage
+        .recording
+        .told()
+        .into_iter()
+        .filter_map(|told| match told {
+            Recorded::Happened(Entry {
+                event: SessionEvent::Part(part),
+                ..
+            }) => Some(part.message_id.to_string()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(messages.len(), 12);
+    assert!(messages[..6].iter().all(|id| *id == messages[0]));
+    assert!(messages[6..].iter().all(|id| id == "msg_mine"));
+}
+
+#[tokio::test]
+async fn a_call_whose_caller_goes_away_does_not_stay_running() {
+    let stage = Stage::with(RECORDER, |_| {});
+    let running = stage.go([("tool", json!({}))]);
+    let _job = stage.tool.next().await;
+    running.abort();
+    assert!(running.await.unwrap_err().is_cancelled());
+    let parts = parts(&stage);
+    assert_eq!(
+        parts.last().unwrap()["state"]["error"],
+        "cancelled: nobody waits for the answer any more"
+    );
 }
 
 #[tokio::test]
@@ -88,17 +206,17 @@ async fn refused_calls_are_recorded_too() {
     let told = names(&stage.recording.told());
     let calls: Vec<_> = told
         .iter()
-        .filter(|told| told.starts_with("called") || told.starts_with("replied"))
+        .filter(|told| told.starts_with("pending") || told.starts_with("error"))
         .collect();
     assert_eq!(
         calls,
         [
-            "called c1",
-            "replied c1",
-            "called c2",
-            "replied c2",
-            "called c1",
-            "replied c1"
+            "pending c1",
+            "error c1",
+            "pending c2",
+            "error c2",
+            "pending c1",
+            "error c1"
         ]
     );
 }

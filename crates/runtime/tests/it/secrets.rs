@@ -110,3 +110,20 @@ async fn a_secret_of_another_type_is_refused_without_being_said() {
     assert_eq!(refused, "c1 ! question `secret` wants a string");
     assert_not_kept(&stage, "sesame");
 }
+
+#[tokio::test]
+async fn a_secret_that_needs_permission_is_not_shown_to_whoever_permits_it() {
+    let stage = asking(PERSON, |setup| {
+        setup.tool.secrets_to_assistant = true;
+        setup.tool.run.apply = windlass_runtime::RunMode::Ask;
+    })
+    .await;
+    let arguments = json!({"action": "apply", "id": "a", "input": "sesame"});
+    let running = stage.go([("tool", arguments)]);
+    let prompt = stage.person.next_permission().await;
+    let asked = format!("{:?}", prompt.asked);
+    assert!(!asked.contains("sesame"), "{asked}");
+    prompt.once();
+    assert!(running.await.unwrap().contains("6 letters"));
+    assert_not_kept(&stage, "sesame");
+}

@@ -143,7 +143,7 @@ impl Stage {
         events.retain(|event| {
             !matches!(
                 event,
-                SessionEvent::Called { .. } | SessionEvent::Replied { .. }
+                SessionEvent::Called { .. } | SessionEvent::Replied { .. } | SessionEvent::Part(_)
             )
         });
         events

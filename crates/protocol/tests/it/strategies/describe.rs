@@ -83,15 +83,19 @@ pub(crate) fn tool_description() -> impl Strategy<Value = ToolDescription> {
         maybe(examples()),
         prop::collection::vec((any::<String>(), parameter()), 0..3),
         maybe(spawn_description()),
+        any::<bool>(),
     )
         .prop_map(
-            |(name, summary, description, examples, parameters, spawn)| ToolDescription {
-                name,
-                summary,
-                description,
-                examples,
-                parameters: parameters.into_iter().collect(),
-                spawn,
+            |(name, summary, description, examples, parameters, spawn, format_arguments)| {
+                ToolDescription {
+                    name,
+                    summary,
+                    description,
+                    examples,
+                    parameters: parameters.into_iter().collect(),
+                    spawn,
+                    format_arguments,
+                }
             },
         )
 }

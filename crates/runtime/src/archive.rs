@@ -1,0 +1,106 @@
+//! The record, read back: what a store offers to those who show it.
+//!
+//! [`Recorder`](crate::Recorder) is how a session writes; [`Archive`] is how
+//! others read what sessions of any runtime have written. [`Conversations`]
+//! is for front ends that hold real messages. Nothing here knows where the
+//! record lies.
+
+use std::path::PathBuf;
+
+use async_trait::async_trait;
+use windlass_protocol::{
+    ConversationEvent, MessageRecord, NoticeRecord, PartId, PermissionRecord, RuleRecord,
+    SessionId, SessionRecord,
+};
+
+/// Which stretch of a long list is wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// Only what is older than the session or message of this id.
+    pub before: Option<String>,
+    /// How many at most.
+    pub limit: usize,
+}
+
+impl Default for Page {
+    /// The newest hundred.
+    fn default() -> Self {
+        Self {
+            before: None,
+            limit: 100,
+        }
+    }
+}
+
+/// The whole of an output that was too large for the record itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutputFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// How large it is.
+    pub bytes: u64,
+}
+
+/// The record could not be read or changed.
+#[derive(Debug, thiserror::Error)]
+#[error("the record cannot be read")]
+pub struct ArchiveError(#[source] pub Box<dyn std::error::Error + Send + Sync>);
+
+impl ArchiveError {
+    /// For this reason.
+    pub fn new(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self(source.into())
+    }
+}
+
+/// Reads what sessions have recorded, those of other runtimes included.
+#[async_trait]
+pub trait Archive: Send + Sync + 'static {
+    /// Sessions, the newest first.
+    async fn sessions(&self, page: Page) -> Result<Vec<SessionRecord>, ArchiveError>;
+
+    /// One session.
+    async fn session(&self, id: &SessionId) -> Result<Option<SessionRecord>, ArchiveError>;
+
+    /// The newest messages of a session before the page's mark, the oldest of
+    /// them first. An output that lies in a file is cut short in its part;
+    /// [`Archive::output`] says where all of it is.
+    async fn messages(
+        &self,
+        id: &SessionId,
+        page: Page,
+    ) -> Result<Vec<MessageRecord>, ArchiveError>;
+
+    /// The file with a part's whole output, where it has one.
+    async fn output(&self, part: &PartId) -> Result<Option<OutputFile>, ArchiveError>;
+
+    /// What was asked and decided in a session, in order.
+    async fn permissions(&self, id: &SessionId) -> Result<Vec<PermissionRecord>, ArchiveError>;
+
+    /// A session's notices, in order.
+    async fn notices(&self, id: &SessionId) -> Result<Vec<NoticeRecord>, ArchiveError>;
+
+    /// Every remembered rule, of all projects.
+    async fn rules(&self) -> Result<Vec<RuleRecord>, ArchiveError>;
+
+    /// Forgets a remembered rule. False when there is none of that id.
+    async fn forget_rule(&self, id: i64) -> Result<bool, ArchiveError>;
+}
+
+/// Keeps the messages of front ends that have some, each event as it comes.
+#[async_trait]
+pub trait Conversations: Send + Sync + 'static {
+    /// Appends an event to a session's conversation. It is kept by the time
+    /// this resolves.
+    async fn append(
+        &self,
+        session: &SessionId,
+        event: ConversationEvent,
+    ) -> Result<(), ArchiveError>;
+
+    /// The whole conversation of a session, in order.
+    async fn load(&self, session: &SessionId) -> Result<Vec<ConversationEvent>, ArchiveError>;
+
+    /// The newest session of a project that holds a conversation.
+    async fn newest(&self, project_id: &str) -> Result<Option<SessionId>, ArchiveError>;
+}

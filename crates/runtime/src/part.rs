@@ -1,0 +1,289 @@
+//! A call as it is recorded: pending, running, completed or error.
+//!
+//! ```text
+//!  CallPart::created ─▶ pending ─running─▶ running ─ended─▶ completed | error
+//!                          └──────────────ended─────────────────▶ error
+//! ```
+//!
+//! Every change is told to the journal as a whole [`ToolPart`]. A call whose
+//! caller went away before it was answered ends as an error too, so that no
+//! part is left running.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+use windlass_protocol::{
+    Arguments, CallReply, FilePart, HandleAction, HandleId, MessageId, Millis, PartId, PartState,
+    PartTime, PartTimeWithEnd, ReplyContent, StateCompleted, StateError, StatePending,
+    StateRunning, ToolPart,
+};
+
+use crate::arguments::conceal;
+use crate::catalogue::{RegisteredTool, Runs};
+use crate::journal::SessionEvent;
+use crate::plan::{Planned, Work};
+use crate::session::{SessionInner, new_ulid};
+
+/// The longest title.
+const TITLE: usize = 200;
+
+/// One call on its way, and its part of the record.
+pub(crate) struct CallPart<'a> {
+    /// The call.
+    pub(crate) id: Arc<str>,
+    /// The message that holds it.
+    pub(crate) message: &'a MessageId,
+    session: &'a SessionInner,
+    part: PartId,
+    tool: Arc<str>,
+    action: Option<HandleAction>,
+    handle: Option<HandleId>,
+    progress: Mutex<Progress>,
+}
+
+struct Progress {
+    input: Arguments,
+    /// What the input says is a secret and is not kept.
+    secret: bool,
+    title: String,
+    start: Millis,
+    ended: bool,
+}
+
+impl Progress {
+    fn time(&self) -> PartTimeWithEnd {
+        PartTimeWithEnd {
+            start: self.start,
+            end: now().max(self.start),
+            compacted: None,
+        }
+    }
+}
+
+impl<'a> CallPart<'a> {
+    /// A call has come in.
+    pub(crate) fn created(
+        session: &'a SessionInner,
+        message: &'a MessageId,
+        call: &mut Planned,
+    ) -> Self {
+        let (action, handle) = match &call.work {
+            Ok(Work::Handle { command, .. }) => {
+                (Some(command.action()), Some(command.id().clone()))
+            }
+            _ => (None, None),
+        };
+        let mut input = std::mem::take(&mut call.input);
+        let secret = handle.as_ref().is_some_and(|id| session.wants_secret(id));
+        if secret {
+            conceal(&mut input);
+        }
+        let part = Self {
+            id: Arc::clone(&call.id),
+            message,
+            session,
+            part: PartId::from_suffix(&new_ulid()),
+            tool: Arc::clone(&call.tool),
+            action,
+            handle,
+            progress: Mutex::new(Progress {
+                input,
+                secret,
+                title: call.tool.to_string(),
+                start: now(),
+                ended: false,
+            }),
+        };
+        part.tell_pending();
+        part
+    }
+
+    /// The call may run, with these arguments.
+    pub(crate) fn running(&self, tool: &RegisteredTool, args: &Arguments) {
+        let mut progress = self.progress.lock();
+        progress.start = now();
+        progress.title = self.title(tool, args);
+        if !progress.secret {
+            self.take_arguments(&mut progress.input, args);
+        }
+        let state = StateRunning {
+            input: progress.input.clone(),
+            title: Some(progress.title.clone()),
+            metadata: Some(self.metadata()),
+            time: PartTime {
+                start: progress.start,
+            },
+        };
+        self.tell(PartState::Running(state));
+    }
+
+    /// What was given turned out to be a secret.
+    pub(crate) fn conceal(&self) {
+        let mut progress = self.progress.lock();
+        progress.secret = true;
+        conceal(&mut progress.input);
+    }
+
+    /// What was given is a secret.
+    pub(crate) fn is_secret(&self) -> bool {
+        self.progress.lock().secret
+    }
+
+    /// The call is answered; `log` holds what did not fit into the reply.
+    pub(crate) fn ended(&self, reply: &CallReply, log: Option<&Path>) {
+        let output = reply.content.to_text();
+        if reply.is_error {
+            self.failed(output);
+        } else {
+            self.completed(output, log);
+        }
+        self.session.tell(SessionEvent::Replied {
+            call: Arc::clone(&self.id),
+            is_error: reply.is_error,
+        });
+    }
+
+    fn completed(&self, output: String, log: Option<&Path>) {
+        let mut progress = self.progress.lock();
+        progress.ended = true;
+        let state = StateCompleted {
+            input: std::mem::take(&mut progress.input),
+            output,
+            title: std::mem::take(&mut progress.title),
+            metadata: self.metadata(),
+            time: progress.time(),
+            attachments: log.map(|log| vec![self.attachment(log)]),
+        };
+        self.tell(PartState::Completed(state));
+    }
+
+    fn failed(&self, error: String) {
+        let mut progress = self.progress.lock();
+        progress.ended = true;
+        let state = StateError {
+            input: std::mem::take(&mut progress.input),
+            error,
+            metadata: Some(self.metadata()),
+            time: progress.time(),
+        };
+        self.tell(PartState::Error(state));
+    }
+
+    fn tell_pending(&self) {
+        let (action, handle) = (self.action, self.handle.clone());
+        self.session.tell(SessionEvent::Called {
+            call: Arc::clone(&self.id),
+            tool: Arc::clone(&self.tool),
+            action,
+            handle,
+        });
+        let input = self.progress.lock().input.clone();
+        let raw = Value::Object(input.clone()).to_string();
+        self.tell(PartState::Pending(StatePending { input, raw }));
+    }
+
+    fn tell(&self, state: PartState) {
+        let metadata = self.metadata();
+        self.session.tell(SessionEvent::Part(Arc::new(ToolPart {
+            id: self.part.clone(),
+            session_id: self.session.id.clone(),
+            message_id: self.message.clone(),
+            call_id: self.id.to_string(),
+            tool: self.tool.to_string(),
+            state,
+            metadata: Some(metadata).filter(|metadata| !metadata.is_empty()),
+        })));
+    }
+
+    fn metadata(&self) -> Arguments {
+        let mut metadata = Arguments::new();
+        if let Some(handle) = &self.handle {
+            metadata.insert("handle".into(), json!(handle));
+        }
+        if let Some(action) = self.action {
+            metadata.insert("action".into(), json!(action));
+        }
+        metadata
+    }
+
+    /// A person may have changed them. What names the handle is not theirs.
+    fn take_arguments(&self, input: &mut Arguments, args: &Arguments) {
+        if self.action.is_none() {
+            input.clone_from(args);
+            return;
+        }
+        input.retain(|name, _| matches!(name.as_str(), "action" | "id" | "view" | "enter"));
+        input.extend(args.clone());
+    }
+
+    fn title(&self, tool: &RegisteredTool, args: &Arguments) -> String {
+        let title = match (&tool.runs, self.action, &self.handle) {
+            (Runs::Executor(executor), None | Some(HandleAction::Spawn), _) => {
+                let subject = executor.subject(&tool.definition, args);
+                subject.patterns.join("; ")
+            }
+            (_, Some(action), Some(handle)) => format!("{action} {handle}"),
+            _ => self.tool.to_string(),
+        };
+        match title.char_indices().nth(TITLE) {
+            Some((cut, _)) => format!("{}…", &title[..cut]),
+            None => title,
+        }
+    }
+
+    fn attachment(&self, log: &Path) -> FilePart {
+        let filename = log.file_name().map(|name| name.to_string_lossy().into());
+        FilePart {
+            id: PartId::from_suffix(&new_ulid()),
+            session_id: self.session.id.clone(),
+            message_id: self.message.clone(),
+            mime: "text/plain".to_owned(),
+            filename,
+            url: file_url(log),
+            source: None,
+        }
+    }
+}
+
+impl Drop for CallPart<'_> {
+    fn drop(&mut self) {
+        if !self.progress.get_mut().ended {
+            self.failed("cancelled: nobody waits for the answer any more".to_owned());
+        }
+    }
+}
+
+/// The log that a reply speaks of.
+pub(crate) fn log_of(content: &ReplyContent) -> Option<PathBuf> {
+    match content {
+        ReplyContent::Handle(view) => view.log.clone(),
+        _ => None,
+    }
+}
+
+fn file_url(path: &Path) -> String {
+    use std::fmt::Write as _;
+    let bytes = path.as_os_str().as_encoded_bytes();
+    let mut url = "file://".to_owned();
+    for byte in bytes {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
+                url.push(char::from(*byte));
+            }
+            // Writing to a string cannot fail.
+            other => drop(write!(url, "%{other:02X}")),
+        }
+    }
+    url
+}
+
+fn now() -> Millis {
+    Millis::at(SystemTime::now())
+}
+
+#[cfg(test)]
+#[path = "part_tests.rs"]
+mod tests;
