@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::{
     Arguments, Ask, HandleAction, HandleId, HandleState, Millis, Notice, PermissionId,
-    PermissionReply, PermissionRequest, Question, ScreenUpdate, SessionId, Typing,
+    PermissionReply, PermissionRequest, Question, ScreenUpdate, SessionId, ToolPart, Typing,
 };
 
 /// A session that is under way.
@@ -178,6 +178,11 @@ pub enum SessionUpdate {
         /// It was refused or failed.
         is_error: bool,
     },
+    /// A call as it is recorded has changed; this is all of it.
+    Part {
+        /// The part.
+        part: Box<ToolPart>,
+    },
     /// A tool runs.
     Started(ToolPlace),
     /// A tool wrote.
@@ -230,6 +235,14 @@ pub enum SessionUpdate {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reply: Option<PermissionReply>,
     },
+    /// A permission was decided without asking anybody.
+    PermissionDecided {
+        /// What would have been asked.
+        request: PermissionRequest,
+        /// The reply.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reply: Option<PermissionReply>,
+    },
     /// A question is on its way to whoever answers it.
     Question(Ask),
     /// A question was answered, or withdrawn.
@@ -241,6 +254,11 @@ pub enum SessionUpdate {
     Noticed {
         /// What.
         notice: Notice,
+    },
+    /// The assistant has been told, or a reply has made the notices needless.
+    Delivered {
+        /// The numbers that the notices have in the journal.
+        notices: Vec<u64>,
     },
     /// A person has taken a handle over.
     Locked {

@@ -69,6 +69,11 @@ impl HandleRef {
         self.handle.is_stopped()
     }
 
+    /// Resolves when the handle has ended.
+    pub async fn stopped(&self) {
+        self.handle.wait_until(Status::is_stopped).await;
+    }
+
     /// What its terminal shows: the rows that changed since a generation that
     /// was read before, or all of them. `None` without a terminal.
     pub fn screen(&self, since: Option<u64>) -> Option<ScreenUpdate> {
