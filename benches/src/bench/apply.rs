@@ -58,7 +58,7 @@ const PYTHON: Talker = Talker {
 };
 
 pub(super) async fn measure(pace: Pace) -> Vec<Line> {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new().await;
     let session = fixture.session();
     let launcher = launcher();
     let mut lines = Vec::new();

@@ -28,7 +28,7 @@ pub(super) fn measure(pace: Pace) -> Vec<Line> {
 }
 
 async fn rates(pace: Pace) -> Vec<Line> {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new().await;
     let session = fixture.session();
     let spawned = call(&session, "idle", json!({"action": "spawn", "id": "f"})).await;
     assert_eq!(view(spawned).state, HandleState::Running);

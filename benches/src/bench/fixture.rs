@@ -54,7 +54,7 @@ pub(super) struct Fixture {
 
 impl Fixture {
     /// Sets it up.
-    pub(super) fn new() -> Self {
+    pub(super) async fn new() -> Self {
         let folder = TempDir::new().expect("a folder can be made");
         let project = folder.path().join(".windlass");
         std::fs::create_dir(&project).expect("a folder can be made");
@@ -63,7 +63,8 @@ impl Fixture {
             cwd: folder.path().to_owned(),
             ..LoadOptions::default()
         };
-        let windlass = Windlass::load(&options).unwrap_or_else(|error| panic!("{error}"));
+        let windlass = Windlass::load(&options).await;
+        let windlass = windlass.unwrap_or_else(|error| panic!("{error}"));
         Self { windlass, folder }
     }
 

@@ -19,7 +19,7 @@ use super::{bare, proc};
 const FLAT: f64 = 4096.0;
 
 pub(super) async fn measure(pace: Pace) -> Vec<Line> {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new().await;
     let session = fixture.session();
     let path = fixture.folder().join("text");
     let megabytes = pace.pick(200, 20);

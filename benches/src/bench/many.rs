@@ -43,7 +43,7 @@ impl Left {
 
 #[expect(clippy::cast_precision_loss, reason = "counts are small here")]
 pub(super) async fn measure(pace: Pace) -> Vec<Line> {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new().await;
     let warm_up = fixture.session();
     run(&warm_up, 5).await;
     warm_up.close().await;

@@ -18,7 +18,7 @@ const PER_ROUND: u32 = 25;
 
 /// Rounds alternate, so that a busy moment of the machine hits all alike.
 pub(super) async fn measure(pace: Pace) -> Vec<Line> {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new().await;
     let session = fixture.session();
     let launcher = &launcher();
     let mut floor = Samples::default();

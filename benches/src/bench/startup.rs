@@ -1,5 +1,6 @@
 //! From the start of `windlass drive` until its first answer, which is that
-//! of a one-shot.
+//! of a one-shot; and `windlass tools` with ten tools that a program has
+//! described before.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
@@ -35,12 +36,69 @@ pub(super) fn measure(pace: Pace) -> Vec<Line> {
         assert!(answer.contains(r#""is_error":false"#), "{answer}");
         drive.push_time(time);
     }
-    vec![Line {
+    let first = Line {
         what: "start of `drive` to its first answer, against cat".to_owned(),
         measured: Quantity::of(&drive, Unit::Millis),
         floor: Some(Quantity::of(&floor, Unit::Millis)),
         goal: Goal::AtMost(20_000.0),
-    }]
+    };
+    vec![first, tools(&binary, pace)]
+}
+
+/// A program that describes ten tools and notes that it was asked.
+const DESCRIBING: &str = r#"echo x >> asked
+printf '{"tools":['
+for n in 0 1 2 3 4 5 6 7 8; do printf '{"name":"t%s","parameters":{"a":{"type":"string"}}},' $n; done
+echo '{"name":"t9"}]}'
+"#;
+
+fn tools(binary: &Path, pace: Pace) -> Line {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let write = |name: &str, text: &str| {
+        let file = folder.path().join(name);
+        std::fs::create_dir_all(file.parent().expect("it is in a folder")).expect("it can be made");
+        std::fs::write(file, text).expect("a file can be written");
+    };
+    let tables = (0..10).map(|n| format!("[conversation.tools.t{n}]\ncommand = \"sh it.sh\"\n"));
+    write(
+        ".windlass/config.toml",
+        &tables.collect::<Vec<_>>().concat(),
+    );
+    write("it.sh", DESCRIBING);
+    let (mut floor, mut warm) = (Samples::default(), Samples::default());
+    finished(binary, "tools", folder.path());
+    for _ in 0..pace.pick(40, 5) {
+        floor.push_time(finished(binary, "--version", folder.path()).0);
+        let (time, printed) = finished(binary, "tools", folder.path());
+        assert!(printed.contains(r#""name": "t9""#), "{printed}");
+        warm.push_time(time);
+    }
+    let asked = std::fs::read_to_string(folder.path().join("asked"));
+    assert_eq!(asked.expect("it was asked").lines().count(), 1);
+    Line {
+        what: "`tools` with ten described ones, warm, against --version".to_owned(),
+        measured: Quantity::of(&warm, Unit::Millis),
+        floor: Some(Quantity::of(&floor, Unit::Millis)),
+        goal: Goal::Over(30_000.0),
+    }
+}
+
+/// Runs a whole command.
+#[expect(clippy::disallowed_methods, reason = "a whole runtime is started")]
+fn finished(binary: &Path, argument: &str, folder: &Path) -> (Duration, String) {
+    let mut command = Command::new(binary);
+    command
+        .arg(argument)
+        .current_dir(folder)
+        .env("HOME", folder)
+        .env_remove("XDG_CONFIG_HOME")
+        .env_remove("XDG_STATE_HOME")
+        .env_remove("XDG_CACHE_HOME");
+    let start = Instant::now();
+    let output = command.output().expect("it starts");
+    let time = start.elapsed();
+    assert!(output.status.success());
+    (time, String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// The `windlass` beside this program, built first if cargo runs us: an old
@@ -87,6 +145,7 @@ fn first_answer(mut command: Command, folder: &Path) -> (Duration, String) {
         .env("HOME", folder)
         .env_remove("XDG_CONFIG_HOME")
         .env_remove("XDG_STATE_HOME")
+        .env_remove("XDG_CACHE_HOME")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped());
     let start = Instant::now();

@@ -20,7 +20,7 @@ const A_FEW: f64 = 8.0;
 
 #[expect(clippy::cast_precision_loss, reason = "there are a thousand")]
 pub(super) async fn measure(pace: Pace) -> Vec<Line> {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new().await;
     let session = fixture.session();
     // What is there once, however many there are, is not counted.
     spawn(&session, 0).await;

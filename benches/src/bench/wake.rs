@@ -27,7 +27,7 @@ use super::{bare, proc};
 const IDLE: Duration = Duration::from_millis(25);
 
 pub(super) async fn measure(pace: Pace) -> Vec<Line> {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new().await;
     let session = fixture.session();
     let launcher = launcher();
     let without_trees = LauncherOptions {

@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, CommandFactory, Parser, Subcommand};
@@ -40,6 +41,25 @@ pub(crate) enum Command {
     Call(CallArgs),
     /// List the tools, or show one as a model sees it
     Tools(ToolsArgs),
+    /// Serve the tools to an agent over MCP, on stdin and stdout or over HTTP
+    Mcp(McpArgs),
+    /// Serve the tools over HTTP, and show what every runtime of this machine does
+    Serve(ServeArgs),
+    /// List the sessions and handles of every runtime of this machine
+    Ps,
+    /// Print what a handle has written
+    Logs(LogsArgs),
+    /// Show a handle's terminal in this one and type into it; Ctrl-] leaves
+    Attach(AttachArgs),
+    /// Type into a handle
+    Send(SendArgs),
+    /// End a handle and everything it started
+    Kill(KillArgs),
+    /// List the permissions that wait for a reply, or reply to one
+    Permissions {
+        #[command(subcommand)]
+        command: Option<PermissionsCommand>,
+    },
     /// Write a commented config file to start from
     Init,
     /// Print a completion script for a shell
@@ -66,11 +86,146 @@ pub(crate) struct CallArgs {
 
 #[derive(ClapArgs)]
 pub(crate) struct ToolsArgs {
-    /// Show this tool's schema
+    #[command(subcommand)]
+    pub(crate) command: Option<ToolsCommand>,
+    /// Show this tool's schema; after `--` if it is called like a subcommand
     pub(crate) name: Option<String>,
     /// The schema's dialect: json-schema, anthropic, openai, openai-strict, gemini, mcp, ollama, …
     #[arg(long, value_name = "DIALECT")]
     pub(crate) dialect: Option<String>,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum ToolsCommand {
+    /// Ask every program anew, and say what is wrong with any tool
+    Check,
+    /// Write a tool that works, and its config
+    New(NewTool),
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct NewTool {
+    /// What the tool is called
+    pub(crate) name: String,
+    /// What it is written in
+    #[arg(long, value_enum, default_value_t = Language::Sh)]
+    pub(crate) lang: Language,
+    /// The folder of the package `windlass-sdk`, for a tool in Rust
+    #[arg(long, value_name = "DIR", env = "WINDLASS_SDK")]
+    pub(crate) sdk: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub(crate) enum Language {
+    Rust,
+    Python,
+    Sh,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct McpArgs {
+    /// Serve any number of clients at this address, such as 127.0.0.1:8414 or unix:PATH
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) http: Option<String>,
+    /// Answer a call after this many seconds, with a handle if it still runs
+    #[arg(long, value_name = "SECONDS", default_value_t = 50.0)]
+    pub(crate) max_block_secs: f64,
+    /// End the session of an HTTP client that has been silent for so long
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 1800.0,
+        requires = "http"
+    )]
+    pub(crate) idle_secs: f64,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct ServeArgs {
+    /// Listen at this address; 127.0.0.1:8413 unless said
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) listen: Option<SocketAddr>,
+    /// Listen on the control socket only
+    #[arg(long, conflicts_with = "listen")]
+    pub(crate) socket: bool,
+    /// Take requests that are addressed to this name too
+    #[arg(long, value_name = "NAME")]
+    pub(crate) allow_host: Vec<String>,
+    /// Encrypt with this certificate chain
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// The certificate's private key
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub(crate) tls_key: Option<PathBuf>,
+    /// Listen without encryption where others can reach it
+    #[arg(long)]
+    pub(crate) insecure: bool,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct LogsArgs {
+    /// The handle's id, or SESSION/HANDLE
+    pub(crate) handle: String,
+    /// Go on until the handle has stopped
+    #[arg(long, short)]
+    pub(crate) follow: bool,
+    /// Leave out colours and other control sequences
+    #[arg(long)]
+    pub(crate) plain: bool,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct AttachArgs {
+    /// The handle's id, or SESSION/HANDLE
+    pub(crate) handle: String,
+    /// Only look on: neither take over nor resize
+    #[arg(long)]
+    pub(crate) watch: bool,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct SendArgs {
+    /// The handle's id, or SESSION/HANDLE
+    pub(crate) handle: String,
+    /// What to type
+    pub(crate) text: Option<String>,
+    /// Do not press Enter after it
+    #[arg(long)]
+    pub(crate) no_enter: bool,
+    /// Press this key after it, such as ctrl-c
+    #[arg(long, value_name = "KEY")]
+    pub(crate) key: Vec<String>,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct KillArgs {
+    /// The handle's id, or SESSION/HANDLE
+    pub(crate) handle: String,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum PermissionsCommand {
+    /// Reply to a permission that is being asked for
+    Reply(ReplyArgs),
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct ReplyArgs {
+    /// The request's id, `per_…`
+    pub(crate) permission: String,
+    /// Yes, always or no
+    #[arg(value_enum)]
+    pub(crate) reply: Reply,
+    /// A word to the assistant, with a rejection
+    #[arg(long)]
+    pub(crate) message: Option<String>,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub(crate) enum Reply {
+    Once,
+    Always,
+    Reject,
 }
 
 /// Writes a completion script to stdout.

@@ -18,7 +18,11 @@ use crate::signals::Signals;
 pub(crate) async fn run(global: &Global, args: CallArgs) -> anyhow::Result<ExitCode> {
     let arguments = read_arguments(args.arguments.as_deref())?;
     let mut signals = Signals::new()?;
-    let windlass = setup::windlass(global)?;
+    // A program that is asked for its tools may take its time.
+    let windlass = tokio::select! {
+        windlass = setup::windlass(global) => windlass?,
+        code = signals.next() => return Ok(ExitCode::from(code)),
+    };
     let can_ask = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     let session = windlass.session(SessionOptions {
         // Whoever types the call has thereby permitted it.

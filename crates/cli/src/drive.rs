@@ -24,6 +24,7 @@ use self::lines::Line;
 use self::output::Output;
 use self::progress::Progress;
 use crate::args::{DriveArgs, Global};
+use crate::control;
 use crate::exit;
 use crate::setup;
 use crate::signals::Signals;
@@ -40,7 +41,11 @@ const SHORT_GRACE: Duration = Duration::from_millis(500);
 pub(crate) async fn run(global: &Global, args: DriveArgs) -> anyhow::Result<ExitCode> {
     let mut lines = lines::read_stdin();
     let mut signals = Signals::new()?;
-    let windlass = setup::windlass(global)?;
+    // A program that is asked for its tools may take its time.
+    let windlass = tokio::select! {
+        windlass = setup::windlass(global) => windlass?,
+        code = signals.next() => return Ok(ExitCode::from(code)),
+    };
     let output = Output::stdout();
     let asks = args.ask.then(|| Arc::new(Asks::new(output.clone())));
     let session = windlass.session(SessionOptions {
@@ -49,6 +54,7 @@ pub(crate) async fn run(global: &Global, args: DriveArgs) -> anyhow::Result<Exit
         inquirer: asks.clone().map(|asks| asks as _),
         ..SessionOptions::default()
     });
+    let _reachable = control::listen(&windlass, "drive");
     let mut drive = Drive::start(session.clone(), output.clone(), asks);
     let code = loop {
         tokio::select! {

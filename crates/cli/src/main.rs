@@ -4,11 +4,22 @@
 //! only crate that prints.
 
 mod args;
+mod attach;
 mod call;
+mod control;
+mod draw;
 mod drive;
 mod exit;
 mod init;
+mod logs;
+mod mcp;
+mod mcp_http;
+mod permissions;
 mod prompt;
+mod ps;
+mod reach;
+mod send;
+mod serve;
 mod setup;
 mod signals;
 mod tools;
@@ -27,7 +38,15 @@ fn main() -> ExitCode {
     let result = match args.command {
         Command::Drive(drive) => on_runtime(drive::run(&args.global, drive)),
         Command::Call(call) => on_runtime(call::run(&args.global, call)),
-        Command::Tools(tools) => on_runtime(async { tools::run(&args.global, &tools) }),
+        Command::Tools(tools) => on_runtime(tools::run(&args.global, &tools)),
+        Command::Mcp(mcp) => on_runtime(mcp::run(&args.global, mcp)),
+        Command::Serve(serve) => on_runtime(serve::run(&args.global, serve)),
+        Command::Ps => on_runtime(ps::run(&args.global)),
+        Command::Logs(logs) => on_runtime(logs::run(logs)),
+        Command::Attach(attach) => on_runtime(attach::run(attach)),
+        Command::Send(send) => on_runtime(send::run(send)),
+        Command::Kill(kill) => on_runtime(send::kill(kill)),
+        Command::Permissions { command } => on_runtime(permissions::run(&args.global, command)),
         Command::Init => init::run(&args.global),
         Command::Completions { shell } => {
             args::print_completions(shell);

@@ -25,8 +25,15 @@ impl Person for Prompt {
 }
 
 fn permit(request: &PermissionRequest) -> Option<PermissionDecision> {
-    for pattern in &request.patterns {
-        eprintln!("  {pattern}");
+    // The tool's own words for its arguments, where it has any.
+    let display = request.metadata.get("display").and_then(Value::as_str);
+    match display {
+        Some(display) => display.lines().for_each(|line| eprintln!("  {line}")),
+        None => {
+            for pattern in &request.patterns {
+                eprintln!("  {pattern}");
+            }
+        }
     }
     let choice = Select::new()
         .with_prompt(format!("Run `{}`?", request.permission))

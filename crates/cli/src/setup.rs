@@ -2,23 +2,35 @@
 
 use anyhow::Context as _;
 use windlass::Windlass;
-use windlass::config::LoadOptions;
+use windlass::config::{Config, LoadOptions};
 
 use crate::args::Global;
 
 /// Loads the configuration and sets the runtime up. What a person should know
 /// goes to stderr. Leftovers of runtimes that died are ended on the side.
-pub(crate) fn windlass(global: &Global) -> anyhow::Result<Windlass> {
-    let windlass = Windlass::load(&load_options(global)?).map_err(|error| match error {
-        // It names every mistake by itself.
-        windlass::Error::Config(error) => anyhow::anyhow!("the configuration is wrong\n{error}"),
-        other => other.into(),
-    })?;
+pub(crate) async fn windlass(global: &Global) -> anyhow::Result<Windlass> {
+    ready(Windlass::new(config(global)?).await)
+}
+
+/// The same, for clients that ask their user by themselves.
+pub(crate) async fn windlass_for_client(global: &Global) -> anyhow::Result<Windlass> {
+    ready(Windlass::for_client(config(global)?).await)
+}
+
+fn ready(windlass: Result<Windlass, windlass::Error>) -> anyhow::Result<Windlass> {
+    let windlass = windlass?;
     for warning in windlass.warnings() {
         eprintln!("windlass: {warning}");
     }
     tokio::task::spawn_blocking(windlass.sweep());
     Ok(windlass)
+}
+
+/// Loads the configuration alone.
+pub(crate) fn config(global: &Global) -> anyhow::Result<Config> {
+    let config = windlass::config::load(&load_options(global)?);
+    // It names every mistake by itself.
+    config.map_err(|error| anyhow::anyhow!("the configuration is wrong\n{error}"))
 }
 
 pub(crate) fn load_options(global: &Global) -> anyhow::Result<LoadOptions> {

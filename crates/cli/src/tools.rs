@@ -1,4 +1,8 @@
-//! `windlass tools`: what there is, and how a model sees it.
+//! `windlass tools`: what there is, how a model sees it, what is wrong with it,
+//! and how one is begun.
+
+mod check;
+mod new;
 
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
@@ -6,20 +10,33 @@ use std::str::FromStr;
 
 use anyhow::bail;
 use serde_json::{Value, json};
+use windlass::Windlass;
+use windlass::config::Source;
 use windlass_protocol::HandleAction;
 use windlass_runtime::ToolDefinition;
 use windlass_schema::{Dialect, render};
 
-use crate::args::{Global, ToolsArgs};
+use crate::args::{Global, ToolsArgs, ToolsCommand};
 use crate::setup;
 
-pub(crate) fn run(global: &Global, args: &ToolsArgs) -> anyhow::Result<ExitCode> {
+pub(crate) async fn run(global: &Global, args: &ToolsArgs) -> anyhow::Result<ExitCode> {
+    match &args.command {
+        Some(ToolsCommand::Check) => check::run(global).await,
+        Some(ToolsCommand::New(tool)) => new::run(global, tool),
+        None => show(global, args).await,
+    }
+}
+
+async fn show(global: &Global, args: &ToolsArgs) -> anyhow::Result<ExitCode> {
     let dialect = args.dialect.as_deref().map(Dialect::from_str).transpose()?;
-    let windlass = setup::windlass(global)?;
+    let windlass = setup::windlass(global).await?;
     let tools = windlass.runtime().tools();
     let offered: Vec<&ToolDefinition> = tools.offered().map(|tool| tool.definition()).collect();
     if let Some(name) = &args.name {
         let Some(tool) = offered.iter().find(|tool| tool.name == *name) else {
+            if let Some(why) = tools.unavailable(name) {
+                bail!("`{name}` cannot be used: {why}");
+            }
             let names: Vec<&str> = offered.iter().map(|tool| tool.name.as_str()).collect();
             bail!(
                 "there is no tool `{name}`; the tools are {}",
@@ -32,11 +49,15 @@ pub(crate) fn run(global: &Global, args: &ToolsArgs) -> anyhow::Result<ExitCode>
         let schemas: Vec<Value> = offered.iter().map(|tool| schema(tool, dialect)).collect();
         return print_json(&Value::Array(schemas));
     }
+    let outlines: Vec<Outline> = offered
+        .iter()
+        .map(|tool| Outline::of(&windlass, tool))
+        .collect();
     if global.json || !std::io::stdout().is_terminal() {
-        let tools: Vec<Value> = offered.iter().map(|tool| outline(tool)).collect();
+        let tools: Vec<Value> = outlines.iter().map(Outline::to_json).collect();
         return print_json(&Value::Array(tools));
     }
-    print_table(&offered)
+    print_table(&outlines)
 }
 
 fn schema(tool: &ToolDefinition, dialect: Dialect) -> Value {
@@ -47,21 +68,57 @@ fn schema(tool: &ToolDefinition, dialect: Dialect) -> Value {
     })
 }
 
-fn outline(tool: &ToolDefinition) -> Value {
-    json!({
-        "name": tool.name,
-        "source": tool.origin,
-        "actions": actions(tool),
-        "summary": tool.summary,
-    })
+/// A tool in a line.
+struct Outline<'a> {
+    tool: &'a ToolDefinition,
+    /// Where it comes from, as `source` is written.
+    source: String,
 }
 
-fn actions(tool: &ToolDefinition) -> Vec<&'static str> {
-    tool.shape
-        .actions
-        .iter()
-        .map(HandleAction::as_str)
-        .collect()
+impl<'a> Outline<'a> {
+    fn of(windlass: &Windlass, tool: &'a ToolDefinition) -> Self {
+        let source = windlass.config().tool(&tool.name).map(|tool| &tool.source);
+        let named = |kind: &str, names: [&Option<String>; 2]| {
+            let names = names.into_iter().flatten();
+            names.fold(kind.to_owned(), |source, name| source + "." + name)
+        };
+        let source = match source {
+            None => tool.origin.clone(),
+            Some(Source::Local { tool }) => named("local", [tool, &None]),
+            Some(Source::Builtin { tool }) => named("builtin", [tool, &None]),
+            Some(Source::Mcp { server, tool }) => named("mcp", [server, tool]),
+        };
+        Self { tool, source }
+    }
+
+    fn actions(&self) -> Vec<&'static str> {
+        self.tool
+            .shape
+            .actions
+            .iter()
+            .map(HandleAction::as_str)
+            .collect()
+    }
+
+    fn to_json(&self) -> Value {
+        json!({
+            "name": self.tool.name,
+            "source": self.source,
+            "actions": self.actions(),
+            "summary": self.tool.summary,
+            "definition": self.tool.origin,
+        })
+    }
+
+    fn cells(&self) -> [String; 5] {
+        [
+            self.tool.name.clone(),
+            self.source.clone(),
+            self.actions().join(" "),
+            self.tool.origin.clone(),
+            self.tool.summary.clone().unwrap_or_default(),
+        ]
+    }
 }
 
 fn print_json(value: &Value) -> anyhow::Result<ExitCode> {
@@ -71,22 +128,19 @@ fn print_json(value: &Value) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn print_table(tools: &[&ToolDefinition]) -> anyhow::Result<ExitCode> {
-    let width =
-        |text: fn(&ToolDefinition) -> usize| tools.iter().map(|tool| text(tool)).max().unwrap_or(0);
-    let name = width(|tool| tool.name.len());
-    let origin = width(|tool| tool.origin.len());
-    let action = width(|tool| actions(tool).join(" ").len());
+fn print_table(outlines: &[Outline<'_>]) -> anyhow::Result<ExitCode> {
+    let rows: Vec<[String; 5]> = outlines.iter().map(Outline::cells).collect();
+    let widths: [usize; 5] = std::array::from_fn(|column| {
+        let widths = rows.iter().map(|row| row[column].chars().count());
+        widths.max().unwrap_or(0)
+    });
     let mut stdout = std::io::stdout().lock();
-    for tool in tools {
-        writeln!(
-            stdout,
-            "{:name$}  {:origin$}  {:action$}  {}",
-            tool.name,
-            tool.origin,
-            actions(tool).join(" "),
-            tool.summary.as_deref().unwrap_or_default(),
-        )?;
+    for row in rows {
+        let cells = row.iter().zip(widths);
+        let cells: Vec<String> = cells
+            .map(|(cell, width)| format!("{cell:width$}"))
+            .collect();
+        writeln!(stdout, "{}", cells.join("  ").trim_end())?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::assistant::AssistantConfig;
 use crate::error::{ConfigError, Problem};
 use crate::keys::{self, BUILTINS};
 use crate::layers::Layers;
@@ -79,6 +80,8 @@ pub struct Config {
     pub tools: Vec<ToolConfig>,
     /// What `conversation.tools."*"` says of every tool.
     pub defaults: ToolSettings,
+    /// The assistant and its providers.
+    pub assistant: AssistantConfig,
     /// MCP servers.
     pub mcp_servers: Vec<McpServerConfig>,
     /// What a person should know, one sentence each, nothing twice.
@@ -96,6 +99,17 @@ impl Config {
     /// The tools that are offered.
     pub fn offered(&self) -> impl Iterator<Item = &ToolConfig> {
         self.tools.iter().filter(|tool| tool.enabled)
+    }
+
+    /// A server's tool that no table speaks of, under the name that it is
+    /// offered by and with what holds for every tool.
+    pub fn mcp_tool(&self, server: &str, tool: &str) -> ToolConfig {
+        let name = name_of_mcp_tool(server, tool);
+        let source = Source::Mcp {
+            server: Some(server.to_owned()),
+            tool: Some(tool.to_owned()),
+        };
+        resolve::untold(&name, source, self.defaults.clone())
     }
 
     /// A built-in tool under its own name: by its table, or by what holds for
@@ -116,6 +130,13 @@ impl Config {
     }
 }
 
+/// What a server's tool is called where no table names it: the server's name
+/// and the tool's, so that no server can take the place of another tool.
+fn name_of_mcp_tool(server: &str, tool: &str) -> String {
+    let word = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
+    format!("{server}_{tool}").replace(|letter| !word(letter), "_")
+}
+
 /// Loads the configuration. Without any file it is empty, and that is fine.
 pub fn load(options: &LoadOptions) -> Result<Config, ConfigError> {
     let layers = Layers::gather(options);
@@ -130,6 +151,7 @@ pub fn load(options: &LoadOptions) -> Result<Config, ConfigError> {
         .map(|node| Tables::read(&mut reader, node))
         .unwrap_or_default();
     let Resolved {
+        assistant,
         tools,
         defaults,
         mcp_servers,
@@ -140,6 +162,7 @@ pub fn load(options: &LoadOptions) -> Result<Config, ConfigError> {
         warnings: warnings(&reader, &tools),
         tools,
         defaults,
+        assistant,
         mcp_servers,
         files: layers.files,
     })

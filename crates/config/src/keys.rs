@@ -11,9 +11,20 @@ pub(crate) const START_NOTHING: [&str; 2] = ["await", "describe_tools"];
 /// The name of the table that holds for every tool.
 pub(crate) const EVERY_TOOL: &str = "*";
 
-pub(crate) const TOP: &[&str] = &["conversation", "providers"];
-pub(crate) const CONVERSATION: &[&str] = &["tools"];
-pub(crate) const PROVIDERS: &[&str] = &["mcp"];
+pub(crate) const TOP: &[&str] = &["assistant", "conversation", "providers"];
+pub(crate) const CONVERSATION: &[&str] = &["inquiry", "tools"];
+pub(crate) const PROVIDERS: &[&str] = &["llm", "mcp"];
+pub(crate) const ASSISTANT: &[&str] = &["model", "system_prompt", "max_tokens", "reasoning"];
+pub(crate) const MODEL: &[&str] = &["id"];
+pub(crate) const INQUIRY: &[&str] = &["assistant"];
+pub(crate) const INQUIRY_ASSISTANT: &[&str] = &["model"];
+pub(crate) const LLM: &[&str] = &[
+    "api",
+    "base_url",
+    "api_key_env",
+    "api_key_command",
+    "headers",
+];
 
 /// Keys that hold for one tool or for every tool.
 pub(crate) const SETTINGS: &[&str] = &[
@@ -81,6 +92,7 @@ pub(crate) const MCP: &[&str] = &[
     "headers",
     "optional",
     "startup_timeout_secs",
+    "tools",
 ];
 
 /// Keys of a JP server that Windlass accepts and has no use for.

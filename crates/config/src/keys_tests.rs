@@ -4,10 +4,15 @@ use super::*;
 
 const PAGE: &str = include_str!("../../../docs/reference/config.md");
 
-const ALL: [&[&str]; 18] = [
+const ALL: [&[&str]; 23] = [
     TOP,
     CONVERSATION,
     PROVIDERS,
+    ASSISTANT,
+    MODEL,
+    INQUIRY,
+    INQUIRY_ASSISTANT,
+    LLM,
     SETTINGS,
     IDENTITY,
     UNUSED,
@@ -67,6 +72,8 @@ fn each_table_of_the_page_has_exactly_the_keys_that_are_read() {
         known(&[LIFECYCLE]),
         known(&[PARAMETER]),
         known(&[MCP]),
+        known(&[ASSISTANT]),
+        known(&[LLM]),
     ];
     assert_eq!(documented(), expected);
 }

@@ -6,6 +6,7 @@
 //! default in silence. Nothing here starts a program or asks one: a local tool
 //! without parameters is only marked as one that must be asked.
 
+mod assistant;
 mod command;
 mod config;
 mod error;
@@ -24,11 +25,12 @@ mod tables;
 mod tool;
 mod units;
 
+pub use assistant::{APIS, AssistantConfig, KEY_VARIABLES, ProviderConfig, ReasoningEffort};
 pub use command::{CommandConfig, CommandError};
 pub use config::{Config, LoadOptions, SAMPLE_CONFIG, load};
 pub use error::{ConfigError, Problem, ProblemKind};
 pub use keys::{BUILTINS, nearest};
-pub use mcp::{McpServerConfig, McpTransport};
+pub use mcp::{McpServerConfig, McpTools, McpTransport};
 pub use place::Place;
 pub use settings::{
     LifecycleSettings, NotificationSettings, QuestionSettings, RunSettings, SpawnSettings,

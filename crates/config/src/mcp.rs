@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 use crate::command::CommandConfig;
 use crate::error::ProblemKind;
 use crate::keys;
+use crate::node::Node;
 use crate::place::{Place, Span};
 use crate::read::{self, Reader, Table};
 use crate::units;
@@ -18,12 +19,26 @@ pub struct McpServerConfig {
     pub name: String,
     /// How it is reached.
     pub transport: McpTransport,
-    /// Windlass starts without it when it does not.
+    /// Nobody is told when it cannot be reached.
     pub optional: bool,
+    /// Which of its tools are offered without a table of their own.
+    pub tools: McpTools,
     /// How long it may take to start; without limit where `None`.
     pub startup_timeout: Option<Duration>,
     /// Where its table stands.
     pub place: Place,
+}
+
+/// Which tools of a server are offered without a table of their own.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum McpTools {
+    /// None: a tool is offered because a table says so.
+    #[default]
+    None,
+    /// All that it has.
+    All,
+    /// Those that it calls so.
+    Listed(Vec<String>),
 }
 
 /// How a server is reached.
@@ -54,6 +69,7 @@ pub(crate) struct McpTable {
     url: Option<String>,
     headers: IndexMap<String, String>,
     optional: Option<bool>,
+    tools: Option<McpTools>,
     startup_timeout: Option<Duration>,
 }
 
@@ -92,6 +108,7 @@ impl McpTable {
                 .get(table, "headers", read::string_map)
                 .unwrap_or_default(),
             optional: reader.get(table, "optional", read::boolean),
+            tools: reader.get(table, "tools", read_tools),
             startup_timeout: reader.get(table, "startup_timeout_secs", units::seconds),
         }
     }
@@ -130,9 +147,17 @@ impl McpTable {
             name: name.to_owned(),
             transport,
             optional: self.optional.unwrap_or(false),
+            tools: self.tools.unwrap_or_default(),
             startup_timeout: Some(self.startup_timeout.unwrap_or(Self::STARTUP_TIMEOUT))
                 .filter(|timeout| !timeout.is_zero()),
             place: span.place(),
         })
     }
+}
+
+fn read_tools(node: &Node) -> Result<McpTools, String> {
+    read::word(node, &[("all", ())])
+        .map(|()| McpTools::All)
+        .or_else(|_| read::strings(node).map(McpTools::Listed))
+        .map_err(|_| "\"all\", or an array of names of its tools".to_owned())
 }

@@ -62,7 +62,7 @@ fn entries_that_name_nothing_are_told_at_any_depth() {
         "tag": {"summary": "x"},
     }));
     assert_eq!(unknown(&parameters(), &changes), ["target.prot", "tag"]);
-    let mut changed = parameters();
-    override_parameters(&mut changed, &entries(json!({"tag": {"summary": "x"}})));
-    assert_eq!(changed, parameters());
+    let mut kept = parameters();
+    override_parameters(&mut kept, &entries(json!({"tag": {"summary": "x"}})));
+    assert_eq!(kept, parameters());
 }

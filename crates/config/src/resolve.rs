@@ -92,8 +92,13 @@ pub(crate) fn tool(
 
 /// A built-in tool that no table mentions.
 pub(crate) fn untold_builtin(name: &str, settings: ToolSettings) -> ToolConfig {
+    untold(name, Source::Builtin { tool: None }, settings)
+}
+
+/// A tool that no table mentions.
+pub(crate) fn untold(name: &str, source: Source, settings: ToolSettings) -> ToolConfig {
     let definition = base_definition(name, &settings);
-    with_settings(definition, Source::Builtin { tool: None }, settings)
+    with_settings(definition, source, settings)
 }
 
 fn base_definition(name: &str, settings: &ToolSettings) -> ToolDefinition {

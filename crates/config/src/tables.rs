@@ -4,6 +4,7 @@
 //! Start at [`Tables::read`]. What stands in a single tool's table is read in
 //! `tool` and `settings`, and judged in `resolve`.
 
+use crate::assistant::AssistantConfig;
 use crate::error::ProblemKind;
 use crate::keys;
 use crate::mcp::{McpServerConfig, McpTable};
@@ -16,6 +17,7 @@ use crate::tool::{ToolConfig, ToolTable, read_every_tool};
 /// The tables of a layer, or of all of them merged.
 #[derive(Debug, Default)]
 pub(crate) struct Tables<'a> {
+    assistant: AssistantConfig,
     defaults: ToolSettings,
     tools: Vec<(&'a str, Table<'a>, ToolTable)>,
     servers: Vec<(&'a str, Table<'a>, McpTable)>,
@@ -28,6 +30,7 @@ pub(crate) struct Tables<'a> {
 /// What comes of the tables.
 #[derive(Debug)]
 pub(crate) struct Resolved {
+    pub(crate) assistant: AssistantConfig,
     pub(crate) tools: Vec<ToolConfig>,
     pub(crate) defaults: ToolSettings,
     pub(crate) mcp_servers: Vec<McpServerConfig>,
@@ -40,14 +43,23 @@ impl<'a> Tables<'a> {
             return tables;
         };
         reader.check_keys(&top, keys::TOP);
+        if let Some(assistant) = reader.table(&top, "assistant") {
+            tables.assistant.read(reader, &assistant);
+        }
         if let Some(conversation) = reader.table(&top, "conversation") {
             reader.check_keys(&conversation, keys::CONVERSATION);
+            if let Some(inquiry) = reader.table(&conversation, "inquiry") {
+                tables.assistant.read_inquiry(reader, &inquiry);
+            }
             if let Some(parent) = reader.table(&conversation, "tools") {
                 tables.read_tools(reader, parent);
             }
         }
         if let Some(providers) = reader.table(&top, "providers") {
             reader.check_keys(&providers, keys::PROVIDERS);
+            if let Some(parent) = reader.table(&providers, "llm") {
+                tables.assistant.read_providers(reader, &parent);
+            }
             if let Some(parent) = reader.table(&providers, "mcp") {
                 for name in parent.entries.keys() {
                     if let Some(table) = reader.table(&parent, name) {
@@ -111,6 +123,7 @@ impl<'a> Tables<'a> {
             tools.extend(resolve::tool(reader, &told, tool, &mcp_servers));
         }
         Resolved {
+            assistant: self.assistant,
             tools,
             defaults: self.defaults,
             mcp_servers,

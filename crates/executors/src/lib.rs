@@ -2,10 +2,13 @@
 //!
 //! Start at [`LocalTool`], which runs a configured program, or at [`Shell`].
 //! Both give a job over a child process that `windlass-process` holds; what
-//! the child says becomes events in `text` and `state`. The registry is a
-//! stranger to this crate.
+//! the child says becomes events in `text` and `state`. [`Describer`] asks
+//! programs what their tools are. The registry is a stranger to this crate.
 
+mod ask;
+mod command;
 mod commands;
+mod describing;
 mod ending;
 mod function;
 mod git;
@@ -20,12 +23,17 @@ mod text;
 mod typing;
 mod viewing;
 
+pub use command::LocalCommand;
 pub use commands::simple_commands;
+pub use describing::{DescribeError, Describer, SchemaAnswer, SchemaQuestion};
 pub use function::{Function, FunctionCall};
 pub use git::Git;
-pub use local::{LocalCommand, LocalTool};
+pub use local::LocalTool;
 pub use shell::Shell;
 pub use template::TemplateError;
+
+/// What no provider would take, for those who register tools.
+pub use windlass_schema::{SchemaError, check as check_shape};
 
 /// What starts programs, for those who set executors up.
 pub use windlass_process::{Launcher, LauncherOptions, TerminalSize, init};

@@ -1,35 +1,28 @@
 //! A configured local program as a tool.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
-use windlass_process::{Command, Launcher, TerminalSize};
-use windlass_protocol::{Action, Arguments, Context, HandleAction, IoMode, Tool, ToolError};
+use windlass_process::{Command, Launcher, Output, OutputOptions, Stream, TerminalSize};
+use windlass_protocol::{
+    Action, Arguments, Context, HandleAction, IoMode, Tool, ToolAnswer, ToolError, ToolState,
+};
 use windlass_runtime::{Executor, Job, Reporter, Start, Subject, ToolDefinition};
 
+use crate::ask::{AskLimits, ask, bytes_of};
+use crate::command::{LocalCommand, Trailing, of_words};
 use crate::state::{StateJob, StatePlan};
-use crate::template::{Quoting, Renderer, TemplateError};
+use crate::template::TemplateError;
 use crate::terminal::{TerminalJob, TerminalPlan};
 use crate::text::{TextJob, TextPlan};
 
-/// How a configured program is called. Every part may be a template.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LocalCommand {
-    /// The program, or under a shell the whole line.
-    pub program: String,
-    /// Its arguments.
-    pub args: Vec<String>,
-    /// The program is a line for `sh`; values are quoted.
-    pub shell: bool,
-}
+/// How long a program may take to show arguments. A person is waiting to be
+/// asked.
+const FORMAT_TIME: Duration = Duration::from_secs(3);
 
-impl LocalCommand {
-    /// No part of it is a template.
-    fn is_plain(&self) -> bool {
-        let mut parts = std::iter::once(&self.program).chain(&self.args);
-        !parts.any(|part| part.contains("{{") || part.contains("{%"))
-    }
-}
+/// How much of it a person is shown.
+const FORMAT_BYTES: usize = 16 << 10;
 
 /// Runs a configured program.
 #[derive(Clone)]
@@ -47,6 +40,8 @@ pub struct LocalTool {
     /// It describes itself, and so gets the context and the tool as its last
     /// arguments where its command has no place for them.
     pub describes_itself: bool,
+    /// It can be asked to show arguments as a person would like to read them.
+    pub formats_arguments: bool,
     /// Names the project.
     pub workspace_id: Option<String>,
     /// How large its log may grow.
@@ -110,6 +105,26 @@ impl Executor for LocalTool {
         }
     }
 
+    async fn format_arguments(&self, start: Start) -> Option<String> {
+        // A program that is not told what it is run for would do its work.
+        if !self.formats_arguments || !self.command.tells_context(self.trailing()) {
+            return None;
+        }
+        let command = self.command_for(Action::FormatArguments, &start, &Arguments::new());
+        let limits = AskLimits {
+            time: FORMAT_TIME,
+            bytes: ToolAnswer::MAX_BYTES,
+        };
+        match ask(&self.launcher, command.ok()?, limits).await {
+            Ok(output) => display(&output),
+            Err(error) => {
+                let tool = &self.tool;
+                tracing::debug!(%tool, ?error, "the arguments are shown as they are");
+                None
+            }
+        }
+    }
+
     fn subject(&self, tool: &ToolDefinition, args: &Arguments) -> Subject {
         let pattern = serde_json::to_string(args).unwrap_or_default();
         Subject {
@@ -123,6 +138,16 @@ impl Executor for LocalTool {
 
 impl LocalTool {
     fn command(&self, start: &Start, answers: &Arguments) -> Result<Command, ToolError> {
+        self.command_for(Action::Run, start, answers)
+            .map_err(|error| ToolError::new(error.to_string()))
+    }
+
+    fn command_for(
+        &self,
+        action: Action,
+        start: &Start,
+        answers: &Arguments,
+    ) -> Result<Command, TemplateError> {
         let tool = Tool {
             name: self.tool.clone(),
             arguments: start.args.clone(),
@@ -130,42 +155,38 @@ impl LocalTool {
             options: self.options.clone(),
         };
         let context = Context {
-            action: Action::Run,
+            action,
             root: start.root.clone(),
             workspace_id: self.workspace_id.clone(),
             conversation_id: Some(start.session.to_string()),
             handle_id: start.handle.as_ref().map(ToString::to_string),
         };
-        let command = self
-            .render(&tool, &context)
-            .map_err(|error| ToolError::new(error.to_string()))?;
-        Ok(command.cwd(&start.root))
+        let words = self.command.words(&tool, &context, self.trailing())?;
+        Ok(of_words(&words).cwd(&start.root))
     }
 
-    fn render(&self, tool: &Tool, context: &Context) -> Result<Command, TemplateError> {
-        if self.command.shell {
-            let renderer = Renderer::new(tool, context, Quoting::Shell);
-            let line = renderer.render(&self.command.program)?;
-            let args: Vec<String> = self
-                .command
-                .args
-                .iter()
-                .map(|arg| renderer.render(arg))
-                .collect::<Result<_, _>>()?;
-            let line = std::iter::once(line).chain(args).collect::<Vec<_>>();
-            return Ok(Command::new("/bin/sh").arg("-c").arg(line.join(" ")));
+    fn trailing(&self) -> Trailing {
+        if self.describes_itself {
+            Trailing::ContextAndTool
+        } else {
+            Trailing::Nothing
         }
-        let renderer = Renderer::new(tool, context, Quoting::Bare);
-        let program = renderer.render(&self.command.program)?;
-        let mut command = Command::new(program);
-        for arg in &self.command.args {
-            command = command.arg(renderer.render(arg)?);
-        }
-        if self.describes_itself && self.command.is_plain() {
-            command = command
-                .arg(renderer.render("{{context}}")?)
-                .arg(renderer.render("{{tool}}")?);
-        }
-        Ok(command)
     }
+}
+
+/// What a program printed to show arguments: plain text, or the protocol's way
+/// of giving a text.
+fn display(output: &Output) -> Option<String> {
+    let printed = String::from_utf8_lossy(&bytes_of(output)).into_owned();
+    let text = match ToolAnswer::read(&printed) {
+        None => printed,
+        Some(Ok(ToolAnswer::State(ToolState::Stopped { result: Ok(text) }))) => text,
+        Some(_) => return None,
+    };
+    // A person's terminal is no place for a program's control sequences.
+    let shown = Output::new(OutputOptions::default());
+    shown.push(Stream::Stdout, text.as_bytes());
+    shown.finish();
+    let text = shown.read_all(FORMAT_BYTES).text;
+    Some(text.trim_end().to_owned()).filter(|text| !text.is_empty())
 }

@@ -7,7 +7,8 @@
 
 use minijinja::value::{Serde, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, Output, UndefinedBehavior, Value};
-use windlass_protocol::{Context, Tool};
+use serde::Serialize;
+use windlass_protocol::Context;
 
 /// A command that cannot be rendered.
 #[derive(Debug, thiserror::Error)]
@@ -34,8 +35,9 @@ pub(crate) enum Quoting {
 }
 
 impl Renderer {
-    /// For a program that is run: `{{tool}}` holds the call.
-    pub(crate) fn new(tool: &Tool, context: &Context, quoting: Quoting) -> Self {
+    /// `{{tool}}` holds the call, or nothing where a program is asked what it
+    /// is.
+    pub(crate) fn new(tool: &impl Serialize, context: &Context, quoting: Quoting) -> Self {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Chainable);
         // A template of a config file is no place for long loops.

@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 use serde_json::json;
-use windlass_protocol::Action;
+use windlass_protocol::{Action, Tool};
 
 use super::*;
 

@@ -323,7 +323,7 @@ impl Job for TerminalJob {
     }
 
     fn screen(&self, since: Option<u64>) -> Option<ScreenUpdate> {
-        Some(viewing::update(&self.screen.lock(), since))
+        Some(viewing::update(&mut self.screen.lock(), since))
     }
 
     fn screen_changed(&self, generation: u64) -> BoxFuture<'static, ()> {

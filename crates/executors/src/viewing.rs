@@ -4,17 +4,18 @@ use windlass_process::{Colour, Screen, StyledRow, StyledRun};
 use windlass_protocol::{KeyboardModes, ScreenColour, ScreenRow, ScreenRun, ScreenUpdate};
 
 /// The rows that changed since a generation, or all of them.
-pub(crate) fn update(screen: &Screen, since: Option<u64>) -> ScreenUpdate {
+pub(crate) fn update(screen: &mut Screen, since: Option<u64>) -> ScreenUpdate {
     let (rows, cols) = screen.size();
     let modes = screen.modes();
     let changed = match since {
         Some(generation) => screen.changed_since(generation),
         None => (0..rows).collect(),
     };
-    let changed = changed.into_iter().filter_map(|row| {
+    let rows_of = changed.into_iter().filter_map(|row| {
         let styled = screen.styled_row(row)?;
         Some(to_row(row + 1, styled))
     });
+    let changed = rows_of.collect();
     ScreenUpdate {
         generation: screen.generation(),
         rows,
@@ -28,7 +29,7 @@ pub(crate) fn update(screen: &Screen, since: Option<u64>) -> ScreenUpdate {
             mouse: modes.mouse,
         },
         title: screen.title().map(str::to_owned),
-        changed: changed.collect(),
+        changed,
     }
 }
 

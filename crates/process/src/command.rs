@@ -25,6 +25,8 @@ pub struct Command {
     pub(crate) capture: Capture,
     /// Stderr is kept apart from stdout.
     pub(crate) split: bool,
+    /// Its stdin and stdout are the caller's.
+    pub(crate) hands_over: bool,
     pub(crate) grace: Duration,
     pub(crate) output: OutputOptions,
     /// Its streams are a terminal, and not pipes.
@@ -62,6 +64,7 @@ impl Command {
             stdin: Stdin::Null,
             capture: Capture::Separate,
             split: false,
+            hands_over: false,
             grace: Duration::from_secs(2),
             output: OutputOptions::default(),
             terminal: None,
@@ -124,6 +127,16 @@ impl Command {
     pub fn split_output(mut self) -> Self {
         self.capture = Capture::Separate;
         self.split = true;
+        self
+    }
+
+    /// Leaves its stdin and stdout to the caller as they are, see [`Process::take_pipes`](crate::Process::take_pipes).
+    /// What it writes to stderr is its output; there is no [`Process::write`](crate::Process::write). For programs that
+    /// are spoken to without a limit on what they say, and that wait while nobody reads.
+    pub fn hand_over_pipes(mut self) -> Self {
+        self.stdin = Stdin::Pipe;
+        self.capture = Capture::Separate;
+        self.hands_over = true;
         self
     }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use parking_lot::Mutex;
 use tokio::sync::{mpsc, watch};
 
 use crate::driver::Driver;
@@ -108,6 +109,7 @@ impl Launcher {
             errors: (command.split && command.terminal.is_none())
                 .then(|| Output::new(OutputOptions::default())),
             input,
+            handed_over: Mutex::new(ours.handed_over.take()),
             terminal: terminal.transpose().map_err(system)?,
             hold,
             state: watch::Sender::new(State::default()),

@@ -21,6 +21,14 @@ pub(crate) struct Ours {
     pub(crate) stderr: Option<Arc<OwnedFd>>,
     /// If there is one, `stdin` and `stdout` are its master.
     pub(crate) terminal: Option<Opened>,
+    /// What is the caller's: the ends of stdin and stdout.
+    pub(crate) handed_over: Option<HandedOver>,
+}
+
+/// The pipes of a program that the caller reads and writes.
+pub(crate) struct HandedOver {
+    pub(crate) stdin: OwnedFd,
+    pub(crate) stdout: OwnedFd,
 }
 
 /// The program's ends.
@@ -57,6 +65,13 @@ pub(crate) fn open(command: &Command) -> io::Result<(Ours, Theirs)> {
         let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
         theirs.push(write);
         ours.stderr = Some(unblocked(read)?);
+    }
+    if command.hands_over {
+        let stdin = ours.stdin.take().and_then(Arc::into_inner);
+        let stdout = ours.stdout.take().and_then(Arc::into_inner);
+        ours.handed_over = stdin
+            .zip(stdout)
+            .map(|(stdin, stdout)| HandedOver { stdin, stdout });
     }
     Ok((ours, Theirs::Pipes(theirs)))
 }

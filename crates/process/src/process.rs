@@ -6,9 +6,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
+use tokio::net::unix::pipe;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::input::Input;
+use crate::pipes::HandedOver;
 use crate::tree;
 use crate::watch::Hold;
 use crate::{Exit, Output, Prompt, Receipt, Signal, SignalError, Stream, Terminal, WriteError};
@@ -28,6 +31,8 @@ pub(crate) struct Shared {
     /// What it wrote to stderr, where that is kept apart.
     pub(crate) errors: Option<Output>,
     pub(crate) input: Arc<Input>,
+    /// What the caller has not taken yet.
+    pub(crate) handed_over: Mutex<Option<HandedOver>>,
     /// What its streams are, if they are not pipes.
     pub(crate) terminal: Option<Terminal>,
     pub(crate) hold: Hold,
@@ -140,6 +145,16 @@ impl Process {
             Some(terminal) => self.shared().input.type_end(&terminal.end_of_input()),
             None => self.shared().input.close(),
         }
+    }
+
+    /// What the program writes to stdout and reads from stdin, if it was started with
+    /// [`Command::hand_over_pipes`](crate::Command::hand_over_pipes) and nobody has taken them yet. Closing them is the
+    /// caller's; the end of stdout may come long after the exit, since others may hold it open.
+    pub fn take_pipes(&self) -> Option<(pipe::Receiver, pipe::Sender)> {
+        let pipes = self.shared().handed_over.lock().take()?;
+        let stdout = pipe::Receiver::from_owned_fd(pipes.stdout).ok()?;
+        let stdin = pipe::Sender::from_owned_fd(pipes.stdin).ok()?;
+        Some((stdout, stdin))
     }
 
     /// The program's terminal, if it was started with one.

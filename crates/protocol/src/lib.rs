@@ -8,6 +8,7 @@
 mod call;
 mod command;
 mod context;
+mod conversation;
 mod definitions;
 mod describe;
 mod drive;
@@ -30,6 +31,7 @@ pub use command::{
     ActionSet, HandleAction, ParseError, Request, ToolCommand, ToolShape, Typing, View, parse,
 };
 pub use context::{Action, Context, Tool};
+pub use conversation::{Said, TurnEvent};
 pub use describe::{
     Examples, IoMode, Parameter, ParameterType, Parameters, SpawnDescription, ToolDescription,
     ToolDescriptions,

@@ -65,6 +65,22 @@ impl ToolAnswer {
             _ => None,
         }
     }
+
+    /// The answer as a tool prints it, in one line.
+    pub fn to_json(&self) -> String {
+        #[derive(Serialize)]
+        #[serde(tag = "type", rename = "exec")]
+        struct Exec<'a> {
+            #[serde(flatten)]
+            answer: &'a ExecAnswer,
+        }
+
+        let json = match self {
+            Self::State(state) => serde_json::to_string(state),
+            Self::Exec(answer) => serde_json::to_string(&Exec { answer }),
+        };
+        json.expect("an answer has only strings for keys")
+    }
 }
 
 /// A line that an `io = "state"` tool reads from its stdin.

@@ -125,3 +125,24 @@ fn a_state_tool_reads_one_object_a_line() {
         assert_eq!(serde_json::from_str::<StateInput>(line).unwrap(), input);
     }
 }
+
+#[test]
+fn an_answer_is_read_as_it_was_written() {
+    let answers = [
+        ToolAnswer::State(ToolState::Running {
+            content: Some("one".to_owned()),
+        }),
+        ToolAnswer::Exec(ExecAnswer {
+            program: "git".to_owned(),
+            args: vec!["log".to_owned()],
+            io: IoMode::Terminal,
+            cwd: Some(PathBuf::from("sub")),
+            env: [("A".to_owned(), "b".to_owned())].into(),
+        }),
+    ];
+    for answer in answers {
+        let json = answer.to_json();
+        assert!(!json.contains('\n'), "{json}");
+        assert_eq!(ToolAnswer::read(&json).unwrap().unwrap(), answer);
+    }
+}

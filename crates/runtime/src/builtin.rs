@@ -29,6 +29,8 @@ pub trait BuiltinTool: Send + Sync + 'static {
 pub struct BuiltinContext {
     /// Cancelled when the call is.
     pub cancellation: CancellationToken,
+    /// Cancelled when the caller wants to be answered with what there is.
+    pub hurry: CancellationToken,
     pub(crate) session: Session,
 }
 

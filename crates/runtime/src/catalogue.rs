@@ -7,6 +7,7 @@ use jsonschema::Validator;
 use serde_json::Value;
 use windlass_protocol::{Arguments, ToolShape};
 
+use crate::announce::Announcer;
 use crate::builtin::BuiltinTool;
 use crate::executor::Executor;
 use crate::refusal::Refusal;
@@ -87,6 +88,7 @@ pub enum RegisterError {
 #[derive(Default)]
 pub struct Catalogue {
     tools: IndexMap<Arc<str>, Arc<RegisteredTool>>,
+    announcer: Announcer,
     unavailable: IndexMap<String, String>,
 }
 
@@ -164,6 +166,11 @@ impl Catalogue {
         };
         self.tools.insert(name, Arc::new(tool));
         Ok(())
+    }
+
+    /// What reaches every session that these tools are offered to.
+    pub fn announcer(&self) -> &Announcer {
+        &self.announcer
     }
 
     /// The tool of that name, whether or not it is offered.

@@ -14,7 +14,7 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 use windlass_protocol::{AnswerError, Ask, PermissionId, PermissionRequest};
 
-use crate::person::{PermissionDecision, Person};
+use crate::person::{Answered, PermissionDecision, Person};
 
 /// What a session has asked its person and has not been told.
 pub struct Desk {
@@ -107,6 +107,24 @@ impl Person for Desk {
     async fn answer(&self, ask: &Ask) -> Option<Value> {
         let (_lies_here, answered) = self.questions.put(&ask.ask, ask.clone());
         first(answered, self.person.answer(ask)).await
+    }
+
+    async fn ask(&self, ask: &Ask) -> Answered {
+        let (_lies_here, answered) = self.questions.put(&ask.ask, ask.clone());
+        let mut own = None;
+        let asking = async {
+            match self.person.ask(ask).await {
+                Answered::With(answer) => Some(answer),
+                other => {
+                    own = Some(other);
+                    None
+                }
+            }
+        };
+        match first(answered, asking).await {
+            Some(answer) => Answered::With(answer),
+            None => own.unwrap_or(Answered::Nobody),
+        }
     }
 }
 

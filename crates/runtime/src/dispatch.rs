@@ -13,11 +13,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use windlass_protocol::{
     Arguments, Batch, BatchReply, CallReply, HandleAction, HandleId, HandleView, MessageId,
-    Question, ReplyContent, ToolCommand, Typing, View,
+    ReplyContent, ToolCommand, Typing, View,
 };
 
 use crate::arguments::{retyped, typed};
@@ -27,7 +26,9 @@ use crate::event::{Ending, Status};
 use crate::executor::{Executor, Receipt, Reporter, Start};
 use crate::handle::Handle;
 use crate::inquiry;
+use crate::one_shot::{EndedWithUs, TimeLimit, to_its_end};
 use crate::part::{CallPart, log_of};
+use crate::patience::Patience;
 use crate::permission::{Asking, Permit};
 use crate::plan::{Planned, Reservation, Work, in_lanes, plan};
 use crate::refusal::Refusal;
@@ -37,15 +38,20 @@ use crate::show;
 impl Session {
     /// Runs the calls of a batch and answers them in call order.
     pub async fn run(&self, batch: Batch) -> BatchReply {
-        self.run_until(batch, &CancellationToken::new()).await
+        self.run_with(batch, &Patience::default()).await
     }
 
     /// The same, until `cancel` says that the caller has given up: calls that
     /// are not answered by then are refused as cancelled, one-shots among
     /// them are ended, handles stay.
     pub async fn run_until(&self, batch: Batch, cancel: &CancellationToken) -> BatchReply {
+        self.run_with(batch, &Patience::until(cancel)).await
+    }
+
+    /// The same, for a caller that may give up, or be in a hurry.
+    pub async fn run_with(&self, batch: Batch, patience: &Patience) -> BatchReply {
         let message = MessageId::from_suffix(&new_ulid());
-        self.run_as(message, batch, cancel).await
+        self.run_as(message, batch, patience).await
     }
 
     /// The same, as the calls of this message of a conversation.
@@ -53,11 +59,11 @@ impl Session {
         &self,
         message: MessageId,
         batch: Batch,
-        cancel: &CancellationToken,
+        patience: &Patience,
     ) -> BatchReply {
         let run = Run {
             session: self,
-            cancel,
+            patience,
             message,
         };
         let mut planned: Vec<Planned> = batch
@@ -82,7 +88,7 @@ impl Session {
 /// One batch on its way.
 struct Run<'a> {
     session: &'a Session,
-    cancel: &'a CancellationToken,
+    patience: &'a Patience,
     /// Names the batch in the record and in requests for permission.
     message: MessageId,
 }
@@ -184,7 +190,7 @@ impl Run<'_> {
             Err(refusal) => Err(refusal),
             Ok(work) => {
                 let answer = self.answer(&part, work);
-                let answer = self.cancel.run_until_cancelled(answer);
+                let answer = self.patience.cancel.run_until_cancelled(answer);
                 match self.session.inner.closing.run_until_cancelled(answer).await {
                     Some(Some(answer)) => answer,
                     Some(None) => Err(Refusal::Cancelled),
@@ -231,7 +237,8 @@ impl Run<'_> {
         args: &Arguments,
     ) -> Result<Answer, Refusal> {
         let context = BuiltinContext {
-            cancellation: self.cancel.clone(),
+            cancellation: self.patience.cancel.clone(),
+            hurry: self.patience.hurry.clone(),
             session: self.session.clone(),
         };
         Ok(Answer {
@@ -253,52 +260,30 @@ impl Run<'_> {
             Permit::Skip => return Ok(skipped(tool)),
         };
         let executor = executor(tool);
-        let mut left = executor
-            .timeout(&args)
-            .unwrap_or(tool.definition.limits.timeout);
-        let limit = left;
-        let handle = Handle::new(&self.session.inner, Arc::clone(tool), None, &call.id);
-        let ended_with_us = EndedWithUs::new(self.session, &handle);
+        let mut limit = TimeLimit::new(
+            executor
+                .timeout(&args)
+                .unwrap_or(tool.definition.limits.timeout),
+        );
+        let inner = &self.session.inner;
+        let handle = Handle::new(inner, Arc::clone(tool), None, &call.id);
+        let ended_with_us = EndedWithUs::new(inner, &handle);
         self.start(&handle, executor, args).await;
-        let ending = loop {
-            let since = Instant::now();
-            let changed = handle.wait_until(|status| !status.is_running());
-            match tokio::time::timeout(left, changed).await {
-                Ok(Status::Stopped(ending)) => break ending,
-                // Nobody's clock runs while a question is open.
-                Ok(Status::Waiting { question, .. }) => {
-                    left = left.saturating_sub(since.elapsed());
-                    self.answer_question(&handle, &question).await;
-                }
-                Ok(Status::Pending | Status::Running { .. }) => {
-                    unreachable!("a started tool runs, waits or has stopped")
-                }
-                Err(_) => {
-                    let seconds = limit.as_secs_f64();
-                    handle.end(&format!("timed out after {seconds} s")).await;
-                }
-            }
+        let hurry = &self.patience.hurry;
+        let ended = to_its_end(inner, &handle, &mut limit);
+        let ending = match hurry.run_until_cancelled(ended).await {
+            Some(ending) => ending,
+            None => match ended_with_us.hand_over(limit) {
+                Ok(id) => return Ok(self.show(&handle, &id, View::New)),
+                Err(_ended_with_us) => to_its_end(inner, &handle, &mut limit).await,
+            },
         };
-        drop(ended_with_us);
         let answer = show::answer(&handle, ending);
         Ok(Answer {
             content: ReplyContent::Text(answer.text),
             is_error: answer.is_error,
             log: answer.log,
         })
-    }
-
-    async fn answer_question(&self, handle: &Arc<Handle>, question: &Question) {
-        match inquiry::answer(&self.session.inner, handle, question).await {
-            Ok(answer) => {
-                if let Err(refusal) = handle.answer(question, answer).await {
-                    handle.end(&refusal.to_string()).await;
-                }
-            }
-            Err(why) => {
-                handle.end(&why).await;
-            }
-        }
     }
 
     /// Starts a tool under its id and shows how it stands once it has had its
@@ -444,7 +429,16 @@ impl Run<'_> {
             call,
             action,
         };
-        let permit = asking.permit(args).await?;
+        // Asking takes much room, and most calls are not asked about.
+        let permitted = Box::pin(asking.permit(args));
+        let hurry = &self.patience.hurry;
+        let Some(permitted) = hurry.run_until_cancelled(permitted).await else {
+            return Err(Refusal::Rejected(format!(
+                "nobody has answered yet whether `{}` may run, and nothing has run; call it again",
+                tool.definition.name
+            )));
+        };
+        let permit = permitted?;
         if let Permit::Run(args) = &permit {
             call.running(tool, args);
         }
@@ -462,7 +456,7 @@ impl Run<'_> {
                 .log_dir
                 .as_ref()
                 .map(|folder| folder.join(format!("{number}.log"))),
-            handle: handle.id.clone(),
+            handle: handle.id().cloned(),
             tool: Arc::clone(&handle.tool.definition),
             args,
         };
@@ -531,26 +525,4 @@ fn executor(tool: &RegisteredTool) -> &dyn Executor {
 fn skipped(tool: &RegisteredTool) -> Answer {
     let name = &tool.definition.name;
     Answer::text(format!("skipped: `{name}` is set not to run"))
-}
-
-/// Known to the session while its call runs, and ended when that is dropped.
-struct EndedWithUs<'a>(&'a Session, &'a Arc<Handle>);
-
-impl<'a> EndedWithUs<'a> {
-    fn new(session: &'a Session, handle: &'a Arc<Handle>) -> Self {
-        let mut one_shots = session.inner.one_shots.lock();
-        one_shots.insert(handle.number, Arc::clone(handle));
-        Self(session, handle)
-    }
-}
-
-impl Drop for EndedWithUs<'_> {
-    fn drop(&mut self) {
-        self.0.inner.one_shots.lock().remove(&self.1.number);
-        if !self.1.is_stopped() {
-            let handle = Arc::clone(self.1);
-            let ending = async move { handle.end("cancelled").await };
-            self.0.inner.tasks.spawn(ending);
-        }
-    }
 }

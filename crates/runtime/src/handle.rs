@@ -30,7 +30,8 @@ const WROTE_INTERVAL: Duration = Duration::from_millis(100);
 pub(crate) struct Handle {
     /// Its number within the session.
     pub(crate) number: u64,
-    pub(crate) id: Option<HandleId>,
+    /// Set from the start, or when a one-shot is handed over.
+    id: OnceLock<HandleId>,
     pub(crate) call: Arc<str>,
     pub(crate) tool: Arc<RegisteredTool>,
     pub(crate) began: Instant,
@@ -71,7 +72,7 @@ impl Handle {
     ) -> Arc<Self> {
         Arc::new(Self {
             number: session.next_number(),
-            id,
+            id: id.map_or_else(OnceLock::new, OnceLock::from),
             call: call.into(),
             tool,
             began: Instant::now(),
@@ -91,6 +92,18 @@ impl Handle {
             }),
             session: Arc::downgrade(session),
         })
+    }
+
+    /// Its id; a one-shot has none.
+    pub(crate) fn id(&self) -> Option<&HandleId> {
+        self.id.get()
+    }
+
+    /// Gives a one-shot the id that it goes by from now on.
+    pub(crate) fn name(&self, id: HandleId) {
+        if self.id.set(id).is_err() {
+            unreachable!("only a one-shot is named, and once");
+        }
     }
 
     pub(crate) fn status(&self) -> Status {
@@ -122,7 +135,7 @@ impl Handle {
 
     pub(crate) fn summary(&self) -> Option<HandleSummary> {
         Some(HandleSummary {
-            id: self.id.clone()?,
+            id: self.id().cloned()?,
             tool: self.tool.definition.name.clone(),
             state: self.status.borrow().state(),
         })
@@ -282,7 +295,7 @@ impl Handle {
             };
             session.tell(SessionEvent::Tool {
                 number: self.number,
-                handle: self.id.clone(),
+                handle: self.id().cloned(),
                 event: event.clone(),
             });
             session.notice_change(self, &next);
@@ -313,7 +326,7 @@ impl Handle {
             intake.last_wrote = Some(Instant::now());
             session.tell(SessionEvent::Tool {
                 number: self.number,
-                handle: self.id.clone(),
+                handle: self.id().cloned(),
                 event: ToolEvent::Wrote { bytes },
             });
         }

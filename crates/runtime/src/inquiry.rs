@@ -14,6 +14,7 @@ use crate::catalogue::RegisteredTool;
 use crate::event::Status;
 use crate::handle::Handle;
 use crate::journal::SessionEvent;
+use crate::person::Answered;
 use crate::refusal::Refusal;
 use crate::session::{SessionInner, new_ulid};
 use crate::tool::{QuestionPolicy, QuestionTarget};
@@ -27,8 +28,10 @@ pub(crate) async fn answer(
     handle: &Handle,
     question: &Question,
 ) -> Result<Value, String> {
-    if let Some(answer) = ask(session, handle, question).await {
-        return Ok(answer);
+    match ask(session, handle, question).await {
+        Answered::With(answer) => return Ok(answer),
+        Answered::Declined(why) => return Err(why),
+        Answered::Nobody => {}
     }
     question.default.clone().ok_or_else(|| {
         format!(
@@ -51,8 +54,9 @@ pub(crate) fn route(session: &Arc<SessionInner>, handle: &Arc<Handle>, question:
         tokio::select! {
             answer = ask(&session, &handle, &question) => match answer {
                 // The assistant may have been first, which is fine.
-                Some(answer) => drop(handle.answer(&question, answer).await),
-                None => handle.give_up(&question),
+                Answered::With(answer) => drop(handle.answer(&question, answer).await),
+                Answered::Declined(why) => drop(handle.end(&why).await),
+                Answered::Nobody => handle.give_up(&question),
             },
             _ = handle.wait_until(|status| !status.asks(&question)) => {}
             () = session.closing.cancelled() => {}
@@ -111,30 +115,44 @@ pub(crate) fn is_stuck(session: &SessionInner, handle: &Handle, status: &Status)
     }
 }
 
-async fn ask(session: &SessionInner, handle: &Handle, question: &Question) -> Option<Value> {
+async fn ask(session: &SessionInner, handle: &Handle, question: &Question) -> Answered {
     let policy = policy(handle, question);
     if let Some(answer) = policy.answer {
-        return question.check(answer).ok();
+        let fits = question.check(answer).ok();
+        return fits.map_or(Answered::Nobody, Answered::With);
     }
     let ask = Arc::new(Ask {
         ask: format!("q_{}", new_ulid()),
-        call: handle.id.is_none().then(|| handle.call.to_string()),
-        handle: handle.id.clone(),
+        call: handle.id().is_none().then(|| handle.call.to_string()),
+        handle: handle.id().cloned(),
         tool: handle.tool.definition.name.clone(),
         question: question.clone(),
     });
     session.tell(SessionEvent::QuestionAsked(Arc::clone(&ask)));
     let _close = Close(session, &ask);
     for _ in 0..TRIES {
-        let answer = match policy.target {
-            QuestionTarget::User => session.options.person.as_ref()?.answer(&ask).await?,
-            QuestionTarget::Assistant => session.options.inquirer.as_ref()?.answer(&ask).await?,
-        };
-        if let Ok(answer) = question.check(answer) {
-            return Some(answer);
+        match put(session, policy.target, &ask).await {
+            Answered::With(answer) => {
+                if let Ok(answer) = question.check(answer) {
+                    return Answered::With(answer);
+                }
+            }
+            other => return other,
         }
     }
-    None
+    Answered::Nobody
+}
+
+async fn put(session: &SessionInner, target: QuestionTarget, ask: &Ask) -> Answered {
+    let options = &session.options;
+    match (target, &options.person, &options.inquirer) {
+        (QuestionTarget::User, Some(person), _) => person.ask(ask).await,
+        (QuestionTarget::Assistant, _, Some(inquirer)) => inquirer
+            .answer(ask)
+            .await
+            .map_or(Answered::Nobody, Answered::With),
+        _ => Answered::Nobody,
+    }
 }
 
 fn policy(handle: &Handle, question: &Question) -> QuestionPolicy {

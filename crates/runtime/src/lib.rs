@@ -6,6 +6,7 @@
 //! end or a store supplies. Nothing here knows processes, terminals, HTTP or
 //! MCP, and nothing assumes that a tool runs on this machine.
 
+mod announce;
 mod archive;
 mod arguments;
 mod builtin;
@@ -21,13 +22,17 @@ mod handle;
 mod inquiry;
 mod journal;
 mod notice;
+mod one_shot;
 mod onlooker;
 mod part;
+mod patience;
+mod pattern;
 mod permission;
 mod person;
 mod plan;
 mod refusal;
 mod registry;
+mod rules;
 mod session;
 mod sessions;
 mod show;
@@ -41,6 +46,7 @@ mod weight;
 /// The words, for those who use the runtime.
 pub use windlass_protocol as protocol;
 
+pub use announce::Announcer;
 pub use archive::{Archive, ArchiveError, Conversations, OutputFile, Page};
 pub use builtin::{BuiltinContext, BuiltinTool};
 pub use catalogue::{Catalogue, RegisterError, RegisteredTool, Runtime};
@@ -50,8 +56,10 @@ pub use event::{Ending, Exit, Status, ToolEvent, fold};
 pub use executor::{Executor, Job, Keyboard, Reading, Receipt, Reporter, Since, Start, Subject};
 pub use journal::{Entry, Journal, SessionEvent, Tail};
 pub use onlooker::HandleRef;
-pub use person::{Inquirer, NoRecorder, PermissionDecision, Person, Recorder};
+pub use patience::Patience;
+pub use person::{Answered, Inquirer, NoRecorder, PermissionDecision, Person, Recorder};
 pub use refusal::{HandleSummary, Refusal};
+pub use rules::{Explanation, Finding, RuleBook, RuleSource};
 pub use session::{Session, SessionOptions};
 pub use sessions::Sessions;
 pub use tool::{

@@ -97,7 +97,7 @@ fn supersedes(kind: NoticeKind) -> bool {
 
 /// The notice that a handle's new status calls for, by its tool's flags.
 pub(crate) fn of_status(handle: &Handle, status: &Status) -> Option<Notice> {
-    let id = handle.id.as_ref()?;
+    let id = handle.id()?;
     let tool = &handle.tool.definition;
     let flags = tool.notifications;
     let (wanted, level, kind, text) = match status {
@@ -128,7 +128,7 @@ pub(crate) fn of_status(handle: &Handle, status: &Status) -> Option<Notice> {
 
 /// New output of a running handle.
 pub(crate) fn of_content(handle: &Handle) -> Option<Notice> {
-    let id = handle.id.as_ref()?;
+    let id = handle.id()?;
     handle.tool.definition.notifications.on_content.then(|| {
         notice(
             handle,
@@ -143,7 +143,7 @@ pub(crate) fn of_content(handle: &Handle) -> Option<Notice> {
 pub(crate) fn of_left_running(handle: &Handle, count: usize) -> Notice {
     let processes = if count == 1 { "process" } else { "processes" };
     let tool = &handle.tool.definition.name;
-    let text = match &handle.id {
+    let text = match handle.id() {
         Some(id) => format!("`{id}` left {count} {processes} running; abort it to end them"),
         None => format!(
             "`{tool}` left {count} {processes} running until the session ends; \
@@ -162,7 +162,7 @@ pub(crate) fn notice(
     Notice {
         level,
         kind,
-        handle: handle.id.clone(),
+        handle: handle.id().cloned(),
         tool: Some(handle.tool.definition.name.clone()),
         text,
     }

@@ -30,7 +30,7 @@ impl Session {
     /// The handle of that id.
     pub fn handle(&self, id: &str) -> Result<HandleRef, Refusal> {
         let handle = self.inner.lookup(id)?;
-        let id = handle.id.clone();
+        let id = handle.id().cloned();
         Ok(HandleRef {
             id: id.expect("registered handles have one"),
             session: Arc::clone(&self.inner),
@@ -137,7 +137,7 @@ fn info(handle: &Handle) -> Option<HandleInfo> {
     let status = handle.status();
     let job = handle.job();
     let mut info = HandleInfo {
-        id: handle.id.clone()?,
+        id: handle.id()?.clone(),
         tool: handle.tool.definition.name.clone(),
         state: status.state(),
         elapsed_secs: (handle.elapsed().as_secs_f64() * 10.0).round() / 10.0,

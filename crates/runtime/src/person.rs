@@ -19,6 +19,26 @@ pub trait Person: Send + Sync + 'static {
     /// Puts a tool's question. `None` when nobody answers. An answer that does
     /// not fit the question is asked for again.
     async fn answer(&self, ask: &Ask) -> Option<Value>;
+
+    /// The same, where a person can also say that there will be no answer.
+    async fn ask(&self, ask: &Ask) -> Answered {
+        self.answer(ask)
+            .await
+            .map_or(Answered::Nobody, Answered::With)
+    }
+}
+
+/// What came of a question.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answered {
+    /// This is the answer.
+    With(Value),
+    /// Nobody answered. A one-shot takes the question's default, a handle
+    /// waits for the assistant.
+    Nobody,
+    /// Whoever was asked will not have it answered: the tool is ended, with
+    /// this as its error.
+    Declined(String),
 }
 
 /// A person's decision on a permission request.

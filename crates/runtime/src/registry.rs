@@ -52,7 +52,7 @@ impl Registry {
 
     /// Takes a handle's id; a stopped handle of that id gives way.
     pub(crate) fn insert(&mut self, handle: &Arc<Handle>) {
-        if let Some(id) = &handle.id {
+        if let Some(id) = handle.id() {
             self.handles.insert(id.clone(), Arc::clone(handle));
         }
     }
@@ -60,7 +60,7 @@ impl Registry {
     /// A handle has stopped: it stays readable until enough others have.
     /// Gives the handles that gave way.
     pub(crate) fn note_stopped(&mut self, handle: &Handle) -> Vec<Arc<Handle>> {
-        if let Some(id) = &handle.id {
+        if let Some(id) = handle.id() {
             self.stopped.push_back((id.clone(), handle.number));
         }
         let mut gone = Vec::new();

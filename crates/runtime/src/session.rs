@@ -24,10 +24,11 @@ use crate::handle::Handle;
 use crate::inquiry;
 use crate::journal::{Journal, SessionEvent};
 use crate::notice::{self, Notices};
-use crate::permission::Remembered;
+use crate::permission::Permissions;
 use crate::person::{Inquirer, Person, Recorder};
 use crate::refusal::{HandleSummary, Refusal};
 use crate::registry::Registry;
+use crate::rules::RuleBook;
 use crate::sessions::{EndedWithUs, Sessions};
 use crate::tool::Limits;
 
@@ -52,6 +53,8 @@ pub struct SessionOptions {
     pub person: Option<Arc<dyn Person>>,
     /// A model to ask.
     pub inquirer: Option<Arc<dyn Inquirer>>,
+    /// What an "always" has allowed, beyond this session.
+    pub rules: Option<Arc<dyn RuleBook>>,
     /// A record.
     pub recorder: Option<Arc<dyn Recorder>>,
     /// How many events the journal keeps; 4,096 unless said.
@@ -79,7 +82,7 @@ pub(crate) struct SessionInner {
     pub(crate) options: SessionOptions,
     pub(crate) registry: Mutex<Registry>,
     pub(crate) notices: Mutex<Notices>,
-    pub(crate) remembered: Mutex<Remembered>,
+    pub(crate) permissions: Permissions,
     pub(crate) tasks: TaskTracker,
     /// Cancelled when the session ends.
     pub(crate) closing: CancellationToken,
@@ -105,24 +108,27 @@ impl Session {
         let closing = CancellationToken::new();
         let desk = options.person.take().map(Desk::before);
         options.person = desk.clone().map(|desk| desk as _);
+        let ended_with_us = Arc::new(EndedWithUs::new(&closing, sessions, &id));
+        let inner = Arc::new(SessionInner {
+            id,
+            catalogue,
+            journal: Journal::new(options.journal_capacity.unwrap_or(4096)),
+            options,
+            registry: Mutex::new(Registry::new(KEPT_WITHOUT_TURNS)),
+            notices: Mutex::default(),
+            permissions: Permissions::default(),
+            tasks: TaskTracker::new(),
+            closing,
+            one_shots: Mutex::default(),
+            desk,
+            sessions: Arc::clone(sessions),
+            numbers: AtomicU64::new(0),
+            left: Mutex::default(),
+        });
+        inner.catalogue.announcer().join(&inner);
         let session = Self {
-            ended_with_us: Arc::new(EndedWithUs::new(&closing, sessions, &id)),
-            inner: Arc::new(SessionInner {
-                id,
-                catalogue,
-                journal: Journal::new(options.journal_capacity.unwrap_or(4096)),
-                options,
-                registry: Mutex::new(Registry::new(KEPT_WITHOUT_TURNS)),
-                notices: Mutex::default(),
-                remembered: Mutex::default(),
-                tasks: TaskTracker::new(),
-                closing,
-                one_shots: Mutex::default(),
-                desk,
-                sessions: Arc::clone(sessions),
-                numbers: AtomicU64::new(0),
-                left: Mutex::default(),
-            }),
+            ended_with_us,
+            inner,
         };
         sessions.add(&session);
         session
@@ -315,7 +321,7 @@ impl SessionInner {
     /// What a change of status brings with it, once it can be seen.
     pub(crate) fn follow_up(self: &Arc<Self>, handle: &Arc<Handle>) {
         match handle.status() {
-            Status::Waiting { question, .. } if handle.id.is_some() => {
+            Status::Waiting { question, .. } if handle.id().is_some() => {
                 inquiry::route(self, handle, question);
             }
             Status::Stopped(_) => {

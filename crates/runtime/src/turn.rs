@@ -87,7 +87,7 @@ impl Session {
         handle: &Arc<Handle>,
         fate: Fate,
     ) -> (HandleId, bool, Option<HandleView>) {
-        let id = handle.id.clone().expect("registered handles have one");
+        let id = handle.id().cloned().expect("registered handles have one");
         let mut by_itself = false;
         if matches!(fate, Fate::Await | Fate::Answer) {
             let limit = handle.tool.definition.lifecycle.timeout;
@@ -130,7 +130,7 @@ impl Session {
                 let holds = |kind| notices.holds(handle.number, kind);
                 holds(NoticeKind::Success) || holds(NoticeKind::Failure)
             };
-            if let Some(id) = handle.id.as_ref().filter(|_| untold) {
+            if let Some(id) = handle.id().filter(|_| untold) {
                 self.notice_result(handle, id);
             }
         }
@@ -164,7 +164,7 @@ fn fate(handle: &Handle, decisions: Option<&BTreeMap<String, TurnEndDecision>>) 
         OnTurnEnd::Abort => Fate::Abort,
         OnTurnEnd::Await => Fate::Await,
         OnTurnEnd::Inquire => {
-            let id = handle.id.as_ref().map_or("", HandleId::as_str);
+            let id = handle.id().map_or("", HandleId::as_str);
             match decisions.and_then(|decisions| decisions.get(id)) {
                 Some(TurnEndDecision::Wait) => Fate::Answer,
                 Some(TurnEndDecision::Abort) => Fate::Abandon,
@@ -176,7 +176,7 @@ fn fate(handle: &Handle, decisions: Option<&BTreeMap<String, TurnEndDecision>>) 
 
 fn preview(handle: &Handle) -> Option<TurnEndHandle> {
     Some(TurnEndHandle {
-        id: handle.id.clone()?,
+        id: handle.id().cloned()?,
         tool: handle.tool.definition.name.clone(),
         state: handle.status().state(),
         elapsed_secs: (handle.began.elapsed().as_secs_f64() * 10.0).round() / 10.0,

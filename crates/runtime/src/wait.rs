@@ -14,6 +14,7 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 use regex::Regex;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
+use tokio_util::sync::CancellationToken;
 use windlass_protocol::{
     Arguments, AwaitReply, AwaitRequest, Condition, HandleId, HandleState, Matched, Parameters,
     ReplyContent, ToolShape, View, WaitFor,
@@ -109,7 +110,7 @@ impl BuiltinTool for Await {
         }
         let deadline = read_deadline(&request)?;
         let mut wait = Wait::new(session, &request)?;
-        let timed_out = wait.run(deadline).await;
+        let timed_out = wait.run(deadline, &context.hurry).await;
         Ok(ReplyContent::Await(wait.reply(timed_out)))
     }
 
@@ -170,7 +171,7 @@ impl Wait {
         let mut handles = Vec::new();
         for id in request.ids() {
             let handle = inner.lookup(id)?;
-            let id = handle.id.clone().expect("what is found by id has one");
+            let id = handle.id().cloned().expect("what is found by id has one");
             handles.push((id, handle));
         }
         let find = |ids: &[String]| -> Result<Vec<Arc<Handle>>, Refusal> {
@@ -197,11 +198,13 @@ impl Wait {
     }
 
     /// Waits until it is over; gives whether the time was up first.
-    async fn run(&mut self, limit: Option<Duration>) -> bool {
+    async fn run(&mut self, limit: Option<Duration>, hurry: &CancellationToken) -> bool {
         let expired = async {
             match limit {
-                Some(limit) => tokio::time::sleep(limit).await,
-                None => std::future::pending().await,
+                Some(limit) => {
+                    let _ = tokio::time::timeout(limit, hurry.cancelled()).await;
+                }
+                None => hurry.cancelled().await,
             }
         };
         tokio::pin!(expired);

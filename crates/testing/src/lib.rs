@@ -4,11 +4,13 @@
 //! says, step by step. [`ScriptedPerson`] and [`ScriptedInquirer`] hand every
 //! question to the test, [`Recording`] keeps what a recorder is told, and
 //! [`batch`] writes calls down briefly; [`needs!`] skips a test whose program
-//! the machine lacks. No process is started here and no
-//! time is spent waiting: whatever is awaited is awaited as a condition.
+//! the machine lacks. [`model`] is a model server that says what a script
+//! says. No process is started here and no time is spent waiting: whatever is
+//! awaited is awaited as a condition.
 
 mod asking;
 mod calls;
+pub mod model;
 mod programs;
 mod recording;
 mod scripted;

@@ -1,22 +1,26 @@
 //! From a configuration to a runtime.
 
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use windlass_config::{
-    BUILTINS, Config, ConfigError, LoadOptions, SecretTarget, Source, ToolConfig,
+    BUILTINS, Config, ConfigError, LoadOptions, Place, SecretTarget, Source, ToolConfig,
 };
 use windlass_executors::{
-    Git, Launcher, LauncherOptions, LocalCommand, LocalTool, Shell, TerminalSize,
+    Describer, Git, Launcher, LauncherOptions, LocalTool, Shell, TerminalSize,
 };
 use windlass_runtime::protocol::IoMode;
 use windlass_runtime::{
-    Await, Catalogue, DescribeTools, RegisterError, Runtime, Session, SessionOptions,
-    ToolDefinition,
+    Await, Catalogue, DescribeTools, RegisterError, RunMode, RunPolicy, Runtime, Session,
+    SessionOptions, ToolDefinition,
 };
 
-use crate::place::{new_log_dir, remove_logs_of_the_dead, state_dir, workspace_id};
+use crate::cache::Cache;
+use crate::describe::{self, Answers, Asking};
+use crate::mcp::Servers;
+use crate::place::{cache_dir, new_log_dir, remove_logs_of_the_dead, state_dir, workspace_id};
 
 /// Why there is no runtime.
 #[derive(Debug, thiserror::Error)]
@@ -37,37 +41,101 @@ pub struct Windlass {
     runtime: Runtime,
     launcher: Launcher,
     config: Config,
-    problems: Vec<String>,
+    problems: Vec<ToolProblem>,
+    warnings: Vec<String>,
     state_dir: PathBuf,
 }
 
+/// A tool of the configuration that is not as it should be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolProblem {
+    /// The tool.
+    pub tool: String,
+    /// Where its table stands.
+    pub place: Option<Place>,
+    /// What is wrong, and what would work.
+    pub problem: String,
+    /// The tool is offered all the same.
+    pub offered: bool,
+}
+
+impl fmt::Display for ToolProblem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { tool, problem, .. } = self;
+        let place = self.place.as_ref().map(|place| format!(" ({place})"));
+        let place = place.unwrap_or_default();
+        if self.offered {
+            write!(formatter, "tool `{tool}`: {problem}{place}")
+        } else {
+            write!(formatter, "tool `{tool}` is not offered: {problem}{place}")
+        }
+    }
+}
+
 impl Windlass {
-    /// Loads the configuration and sets everything up.
-    pub fn load(options: &LoadOptions) -> Result<Self, Error> {
-        Self::new(windlass_config::load(options)?)
+    /// Loads the configuration and sets everything up. Programs that describe
+    /// their tools are asked, unless their answers are remembered; MCP servers
+    /// are asked always, and stay.
+    pub async fn load(options: &LoadOptions) -> Result<Self, Error> {
+        Self::new(windlass_config::load(options)?).await
     }
 
     /// Sets everything up by a configuration.
-    pub fn new(config: Config) -> Result<Self, Error> {
-        let launcher = Launcher::new(LauncherOptions::default()).map_err(Error::Launcher)?;
+    pub async fn new(config: Config) -> Result<Self, Error> {
+        Self::asking(config, Asking::Remembering).await
+    }
+
+    /// The same, and says which answers of programs are good enough.
+    pub async fn asking(config: Config, asking: Asking) -> Result<Self, Error> {
+        Self::build(config, asking, RunMode::Ask).await
+    }
+
+    /// Sets everything up for a front end whose client asks its user by itself
+    /// before a tool runs: a tool is asked about again only where the
+    /// configuration says so.
+    pub async fn for_client(config: Config) -> Result<Self, Error> {
+        Self::build(config, Asking::Remembering, RunMode::Unattended).await
+    }
+
+    /// Where the configuration is silent, tools start by `run`.
+    async fn build(config: Config, asking: Asking, run: RunMode) -> Result<Self, Error> {
+        let launcher = Launcher::new(launcher_options(&config)).map_err(Error::Launcher)?;
+        let describer = Describer {
+            launcher: launcher.clone(),
+            root: config.root.clone(),
+            workspace_id: Some(workspace_id(&config.root)),
+        };
+        let asked = config.offered().filter(|tool| tool.asks_program);
+        let cache = Cache::new(cache_dir().join("descriptions"));
+        let catalogue = Catalogue::new();
+        let (answers, servers) = futures_util::future::join(
+            Answers::gather(describer, asked, asking, &cache),
+            Servers::ask(&config, &launcher, catalogue.announcer()),
+        )
+        .await;
         let mut build = Build {
-            catalogue: Catalogue::new(),
+            catalogue,
             launcher: &launcher,
             config: &config,
+            answers,
+            run,
             problems: Vec::new(),
         };
         build.register_builtins()?;
         for tool in config.offered() {
             build.register(tool)?;
         }
+        let unreached = build.register_mcp(&servers);
         let Build {
             catalogue,
             problems,
             ..
         } = build;
+        let told = problems.iter().map(ToString::to_string).chain(unreached);
         Ok(Self {
             runtime: Runtime::new(catalogue),
             launcher,
+            warnings: config.warnings.iter().cloned().chain(told).collect(),
             problems,
             config,
             state_dir: state_dir(),
@@ -98,8 +166,13 @@ impl Windlass {
     /// What a person should know: tools that are configured and cannot be
     /// offered, and what the configuration says in vain.
     pub fn warnings(&self) -> impl Iterator<Item = &str> {
-        let warnings = self.config.warnings.iter().chain(&self.problems);
-        warnings.map(String::as_str)
+        self.warnings.iter().map(String::as_str)
+    }
+
+    /// The tools that are not as they should be, in the order of the
+    /// configuration. They are among the warnings too.
+    pub fn problems(&self) -> &[ToolProblem] {
+        &self.problems
     }
 
     /// Begins a session in the project's root, with its logs in the state
@@ -120,7 +193,9 @@ struct Build<'a> {
     catalogue: Catalogue,
     launcher: &'a Launcher,
     config: &'a Config,
-    problems: Vec<String>,
+    answers: Answers,
+    run: RunMode,
+    problems: Vec<ToolProblem>,
 }
 
 impl Build<'_> {
@@ -146,36 +221,70 @@ impl Build<'_> {
                 Ok(())
             }
             Source::Local { .. } => self.register_local(tool),
-            Source::Mcp { .. } => {
-                self.cannot_offer(tool, "tools of MCP servers are not supported");
-                Ok(())
-            }
+            // These come last, when nobody can be in their way.
+            Source::Mcp { .. } => Ok(()),
         }
     }
 
+    /// The tools of MCP servers. What is wrong with one of them is others'
+    /// work and does not keep Windlass from starting. Gives what is wrong with
+    /// servers whose tools are not known.
+    fn register_mcp(&mut self, servers: &Servers) -> Vec<String> {
+        let found = servers.offer(self.config);
+        for offered in found.tools {
+            let executor = Arc::new(offered.executor);
+            let mut definition = offered.definition;
+            definition.run = self.permission(&offered.tool);
+            match self.catalogue.register(definition, executor) {
+                Ok(()) => {
+                    for problem in offered.problems {
+                        self.report(&offered.tool, &problem, true);
+                    }
+                }
+                Err(error) => self.cannot_offer(&offered.tool, &error.to_string()),
+            }
+        }
+        for missing in found.missing {
+            if missing.is_told {
+                self.cannot_offer(&missing.tool, &missing.why);
+            } else {
+                let name = &missing.tool.name;
+                self.catalogue.set_unavailable(name, missing.why);
+            }
+        }
+        found.unreached
+    }
+
+    /// Reports a tool that is not there; a call of it is told why.
     fn cannot_offer(&mut self, tool: &ToolConfig, why: &str) {
-        let place = tool.place.as_ref().map(|place| format!(" ({place})"));
-        let place = place.unwrap_or_default();
-        let name = &tool.name;
-        self.problems
-            .push(format!("tool `{name}` is not offered: {why}{place}"));
+        self.catalogue.set_unavailable(&tool.name, why);
+        self.report(tool, why, false);
+    }
+
+    fn report(&mut self, tool: &ToolConfig, problem: &str, offered: bool) {
+        self.problems.push(ToolProblem {
+            tool: tool.name.clone(),
+            place: tool.place.clone(),
+            problem: problem.to_owned(),
+            offered,
+        });
     }
 
     fn register_builtin(&mut self, tool: &ToolConfig) -> Result<(), RegisterError> {
         match tool.source_name() {
             Shell::NAME => {
+                let definition = self.overlaid(tool, Shell::definition());
                 let shell = Shell::new(self.launcher.clone())
                     .log_limit(tool.log_limit)
                     .terminal(size(tool), tool.record);
-                self.catalogue
-                    .register(overlaid(tool, Shell::definition()), Arc::new(shell))
+                self.catalogue.register(definition, Arc::new(shell))
             }
             Git::NAME => {
+                let definition = self.overlaid(tool, Git::definition());
                 let git = Git::new(self.launcher.clone())
                     .log_limit(tool.log_limit)
                     .terminal(size(tool), tool.record);
-                self.catalogue
-                    .register(overlaid(tool, Git::definition()), Arc::new(git))
+                self.catalogue.register(definition, Arc::new(git))
             }
             Await::NAME => self
                 .catalogue
@@ -187,33 +296,76 @@ impl Build<'_> {
         }
     }
 
-    fn register_local(&mut self, tool: &ToolConfig) -> Result<(), RegisterError> {
-        let Some(command) = &tool.command else {
-            self.cannot_offer(tool, "it has no `command`");
-            return Ok(());
-        };
-        let mut definition = tool.definition.clone();
-        // Until its program is asked, whatever it is given is passed on.
-        definition.shape.parameters.additional |= tool.asks_program;
-        definition.shape.typing |= tool.io == IoMode::Terminal;
+    /// What the configuration says of a built-in tool, of its permissions and
+    /// of its secrets.
+    fn overlaid(&self, tool: &ToolConfig, base: ToolDefinition) -> ToolDefinition {
+        let mut definition = tool.overlay(base);
+        definition.run = self.permission(tool);
         definition.secrets_to_assistant = tool.secrets == SecretTarget::Assistant;
-        let local = LocalTool {
+        definition
+    }
+
+    fn permission(&self, tool: &ToolConfig) -> RunPolicy {
+        tool.settings.run.over(RunPolicy::starting(self.run))
+    }
+
+    fn register_local(&mut self, tool: &ToolConfig) -> Result<(), RegisterError> {
+        if tool.asks_program {
+            self.register_described(tool);
+            return Ok(());
+        }
+        let local = self.local(tool, tool.io, tool.settings.format_arguments);
+        let mut definition = tool.definition.clone();
+        definition.shape.typing |= tool.io == IoMode::Terminal;
+        self.register_executor(tool, definition, local)
+    }
+
+    /// A tool that its program describes. Whatever is wrong with it is its own
+    /// problem, and no other tool's.
+    fn register_described(&mut self, tool: &ToolConfig) {
+        let described = match self.answers.describe(tool) {
+            Ok(described) => described,
+            Err(why) => return self.cannot_offer(tool, &why),
+        };
+        let local = self.local(tool, described.io, Some(described.formats_arguments));
+        match self.register_executor(tool, described.definition, local) {
+            Ok(()) => {
+                for problem in described.problems {
+                    self.report(tool, &problem, true);
+                }
+            }
+            Err(error) => {
+                let why = format!("{error}; add `parameters` to its table, or update the program");
+                self.cannot_offer(tool, &why);
+            }
+        }
+    }
+
+    fn register_executor(
+        &mut self,
+        tool: &ToolConfig,
+        mut definition: ToolDefinition,
+        local: LocalTool,
+    ) -> Result<(), RegisterError> {
+        definition.run = self.permission(tool);
+        definition.secrets_to_assistant = tool.secrets == SecretTarget::Assistant;
+        self.catalogue.register(definition, Arc::new(local))
+    }
+
+    fn local(&self, tool: &ToolConfig, io: IoMode, formats_arguments: Option<bool>) -> LocalTool {
+        LocalTool {
             launcher: self.launcher.clone(),
-            command: LocalCommand {
-                program: command.program.clone(),
-                args: command.args.clone(),
-                shell: command.shell,
-            },
+            command: describe::command(tool),
             tool: tool.source_name().to_owned(),
-            io: tool.io,
+            io,
             options: tool.options.clone(),
             describes_itself: tool.asks_program,
+            formats_arguments: formats_arguments.unwrap_or(false),
             workspace_id: Some(workspace_id(&self.config.root)),
             log_limit: tool.log_limit,
             size: size(tool),
             record: tool.record,
-        };
-        self.catalogue.register(definition, Arc::new(local))
+        }
     }
 }
 
@@ -221,17 +373,22 @@ fn is_built_in(name: &str) -> bool {
     [Shell::NAME, Git::NAME, Await::NAME, DescribeTools::NAME].contains(&name)
 }
 
-/// What the configuration says of a built-in tool, and of its secrets.
-fn overlaid(tool: &ToolConfig, base: ToolDefinition) -> ToolDefinition {
-    let mut definition = tool.overlay(base);
-    definition.secrets_to_assistant = tool.secrets == SecretTarget::Assistant;
-    definition
-}
-
 fn size(tool: &ToolConfig) -> TerminalSize {
     let usual = TerminalSize::default();
     TerminalSize {
         rows: tool.rows.unwrap_or(usual.rows),
         cols: tool.cols.unwrap_or(usual.cols),
+    }
+}
+
+/// Programs get this process's environment without the keys of providers.
+fn launcher_options(config: &Config) -> LauncherOptions {
+    let keys: Vec<&str> = config.assistant.key_variables().collect();
+    let environment = std::env::vars_os()
+        .filter(|(name, _)| !keys.iter().any(|key| name == key))
+        .collect();
+    LauncherOptions {
+        environment: Some(environment),
+        ..LauncherOptions::default()
     }
 }

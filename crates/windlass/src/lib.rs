@@ -9,7 +9,7 @@
 //! use windlass::runtime::protocol::{Batch, ToolCall};
 //!
 //! # async fn run() -> Result<(), windlass::Error> {
-//! let windlass = windlass::Windlass::load(&windlass::config::LoadOptions::for_process("/project"))?;
+//! let windlass = windlass::Windlass::load(&windlass::config::LoadOptions::for_process("/project")).await?;
 //! let session = windlass.session(SessionOptions { trusted: true, ..Default::default() });
 //! let reply = session.run(Batch {
 //!     id: "1".into(),
@@ -26,11 +26,16 @@
 //! ```
 
 mod build;
+mod cache;
+mod describe;
+mod mcp;
 mod place;
 
-pub use build::{Error, Windlass};
-pub use place::state_dir;
+pub use build::{Error, ToolProblem, Windlass};
+pub use describe::Asking;
+pub use place::{cache_dir, state_dir};
 pub use windlass_config as config;
 pub use windlass_executors as executors;
 pub use windlass_executors::init;
+pub use windlass_mcp_client as mcp_client;
 pub use windlass_runtime as runtime;

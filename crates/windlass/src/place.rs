@@ -15,16 +15,24 @@ pub fn state_dir() -> PathBuf {
         .join("windlass")
 }
 
-/// A name for a project that is the same across runs: FNV-1a of its path.
+/// The user's cache directory: `$XDG_CACHE_HOME/windlass` or its usual place.
+/// Whatever is in it can be made again.
+pub fn cache_dir() -> PathBuf {
+    choose_base_strategy()
+        .map_or_else(|_| std::env::temp_dir(), |strategy| strategy.cache_dir())
+        .join("windlass")
+}
+
+/// A name for a project that is the same across runs, made of its path.
 pub(crate) fn workspace_id(root: &Path) -> String {
-    let hash = root
-        .as_os_str()
-        .as_encoded_bytes()
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-        });
-    format!("{hash:016x}")
+    format!("{:016x}", fnv(root.as_os_str().as_encoded_bytes()))
+}
+
+/// FNV-1a: the same in every version, and good enough for names.
+pub(crate) fn fnv(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 /// A folder for one session's logs, named so that it can be told whose it is.

@@ -24,11 +24,12 @@ const ARROWS: &[(&str, &[&str])] = &[
         &["runtime", "executors", "mcp-client", "store", "config"],
     ),
     ("testing", &["runtime", "protocol"]),
+    ("example-tools", &["sdk"]),
     ("xtask", &["protocol"]),
 ];
 
 /// Programs, which nothing may use.
-const TOPS: [&str; 3] = ["cli", "benches", "xtask"];
+const TOPS: [&str; 4] = ["cli", "benches", "xtask", "example-tools"];
 
 /// The crate that is there for tests alone.
 const TESTING: &str = "testing";

@@ -105,7 +105,7 @@ fn ctrl_c_ends_a_call() {
 fn tools_are_listed_and_shown() {
     let project = Project::with_config(
         r#"
-        [conversation.tools.check]
+        [conversation.tools.lint]
         source = "local"
         command = "true"
         summary = "Checks."
@@ -123,12 +123,13 @@ fn tools_are_listed_and_shown() {
             .cloned()
     };
     assert_eq!(
-        find("check").unwrap(),
+        find("lint").unwrap(),
         json!({
-            "name": "check",
-            "source": ".windlass/config.toml:2:29",
+            "name": "lint",
+            "source": "local",
             "actions": ["spawn", "fetch", "abort"],
             "summary": "Checks.",
+            "definition": ".windlass/config.toml:2:29",
         })
     );
     assert_eq!(
@@ -137,9 +138,9 @@ fn tools_are_listed_and_shown() {
     );
     assert_eq!(find("await").unwrap()["actions"], json!([]));
 
-    let run = project.run(&["tools", "check"], "");
+    let run = project.run(&["tools", "lint"], "");
     let schema: Value = serde_json::from_str(&run.stdout()).unwrap();
-    assert_eq!(schema["name"], json!("check"));
+    assert_eq!(schema["name"], json!("lint"));
     assert!(schema["parameters"]["oneOf"].is_array(), "{schema}");
 
     let run = project.run(&["tools", "nope"], "");

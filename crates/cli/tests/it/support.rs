@@ -48,6 +48,11 @@ impl Project {
         self.folder.path().join("home/state/windlass")
     }
 
+    /// Where the runtime keeps what it could make again.
+    pub(crate) fn cache_dir(&self) -> PathBuf {
+        self.folder.path().join("home/cache/windlass")
+    }
+
     /// Writes a file into the project.
     pub(crate) fn write(&self, name: &str, text: &str) {
         let path = self.root().join(name);

@@ -135,22 +135,6 @@ fn scalars_render_bare_and_the_rest_as_json() {
 }
 
 #[test]
-fn a_self_describing_program_gets_context_and_tool_last() {
-    let project = Project::with_config(
-        r#"
-        [conversation.tools.it]
-        source = "local"
-        command = { program = "printf", args = ["%s\\n", "first"] }
-        "#,
-    );
-    let content = project.drive().content("it", json!({"anything": 1}));
-    let lines: Vec<&str> = content.as_str().unwrap().lines().collect();
-    assert_eq!(lines[0], "first");
-    assert!(lines[1].starts_with(r#"{"action":"run""#), "{}", lines[1]);
-    assert!(lines[2].starts_with(r#"{"name":"it""#), "{}", lines[2]);
-}
-
-#[test]
 fn a_template_that_cannot_be_rendered_is_an_error_of_the_call() {
     let project =
         project(r#"{ program = "printf", args = ["{{ tool.arguments.value | nonsense }}"] }"#);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use windlass_config::{CommandConfig, McpTransport, RunSettings, SecretTarget, Source};
+use windlass_config::{CommandConfig, McpTools, McpTransport, RunSettings, SecretTarget, Source};
 use windlass_protocol::{HandleAction, IoMode};
 use windlass_runtime::{OnTurnEnd, QuestionTarget, RunMode, RunPolicy};
 
@@ -261,10 +261,12 @@ args = ["--stdio"]
 env = { TOKEN = "t" }
 optional = true
 startup_timeout_secs = 0
+tools = "all"
 [providers.mcp.b]
 type = "http"
 url = "https://example.com/mcp"
 headers.Authorization = "Bearer t"
+tools = ["one", "two"]
 "#,
     );
     let [a, b] = config.mcp_servers.as_slice() else {
@@ -278,6 +280,16 @@ headers.Authorization = "Bearer t"
     assert_eq!(env["TOKEN"], "t");
     assert!(a.optional);
     assert_eq!(a.startup_timeout, None);
+    assert_eq!(a.tools, McpTools::All);
+    assert_eq!(
+        b.tools,
+        McpTools::Listed(vec!["one".to_owned(), "two".to_owned()])
+    );
+    let offered = config.mcp_tool("a", "x/y.z");
+    assert_eq!(
+        (&*offered.name, offered.source_name()),
+        ("a_x_y_z", "x/y.z")
+    );
     let McpTransport::Http { url, headers } = &b.transport else {
         panic!("{b:?}");
     };

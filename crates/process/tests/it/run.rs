@@ -347,3 +347,23 @@ fn whoever_waits_learns_that_the_executor_was_shut_down() {
     assert!(matches!(process.exit(), Some(Exit::Lost(_))));
     eventually("its tree was ended", || alive(&token).is_empty());
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pipes_that_were_handed_over_carry_everything_both_ways() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let command = shell("echo ready >&2; exec cat").hand_over_pipes();
+    let process = launcher().start(command).await.unwrap();
+    let (mut stdout, mut stdin) = process.take_pipes().unwrap();
+    assert!(process.take_pipes().is_none());
+    let sent = "x".repeat(3 << 20);
+    let writing = async {
+        stdin.write_all(sent.as_bytes()).await.unwrap();
+        drop(stdin);
+    };
+    let mut came = String::new();
+    let (read, ()) = tokio::join!(stdout.read_to_string(&mut came), writing);
+    assert_eq!(read.unwrap(), sent.len());
+    assert_eq!(process.wait().await, Exit::Code(0));
+    assert_eq!(text(&process), "ready\n");
+    assert_eq!(process.write(b"x"), Err(WriteError::NoInput));
+}

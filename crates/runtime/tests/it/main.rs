@@ -6,11 +6,13 @@
 mod awaiting;
 mod awaiting_until;
 mod cancelling;
+mod handing_over;
 mod handles;
 mod notices;
 mod offering;
 mod one_shot;
 mod onlooking;
+mod permission_rules;
 mod permissions;
 mod questions;
 mod recording;

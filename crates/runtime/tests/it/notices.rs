@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use windlass_protocol::{Notice, NoticeKind, NoticeLevel};
-use windlass_runtime::Notifications;
+use windlass_runtime::{Notifications, SessionOptions};
 use windlass_testing::{ScriptedJob, question};
 
 use crate::support::{NOBODY, PERSON, Stage};
@@ -241,4 +241,29 @@ async fn a_front_end_can_give_notice_too() {
         stage.run([("tool", json!({}))]).await,
         "c1 \nnotice critical server: the server is gone"
     );
+}
+
+#[tokio::test]
+async fn an_announcement_reaches_every_open_session_once() {
+    let catalogue = windlass_runtime::Catalogue::new();
+    let announcer = catalogue.announcer().clone();
+    let runtime = windlass_runtime::Runtime::new(catalogue);
+    let [first, second, closed] = [(); 3].map(|()| runtime.session(SessionOptions::default()));
+    closed.close().await;
+    drop(runtime.session(SessionOptions::default()));
+    let notice = Notice {
+        level: NoticeLevel::Warning,
+        kind: NoticeKind::Server,
+        handle: None,
+        tool: None,
+        text: "gone".to_owned(),
+    };
+    announcer.announce(&notice);
+    let later = runtime.session(SessionOptions::default());
+    for session in [first, second] {
+        assert_eq!(session.take_notices(), std::slice::from_ref(&notice));
+        assert_eq!(session.take_notices(), []);
+    }
+    assert_eq!(closed.take_notices(), []);
+    assert_eq!(later.take_notices(), []);
 }

@@ -1,9 +1,8 @@
 //! What a recorder is told, and when.
 
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 use windlass_protocol::{MessageId, ToolPart};
-use windlass_runtime::{Entry, SessionEvent, ToolEvent};
+use windlass_runtime::{Entry, Patience, SessionEvent, ToolEvent};
 use windlass_testing::{Recorded, batch};
 
 use crate::support::{Cast, NOBODY, Stage};
@@ -145,8 +144,8 @@ async fn the_parts_of_a_batch_share_a_message_and_a_front_end_may_name_it() {
     let calls = || batch([("tool", json!({})), ("tool", json!({}))]);
     stage.session.run(calls()).await;
     let message = MessageId::new("msg_mine").unwrap();
-    let cancel = CancellationToken::new();
-    stage.session.run_as(message, calls(), &cancel).await;
+    let patience = Patience::default();
+    stage.session.run_as(message, calls(), &patience).await;
     let messages: Vec<String> = stage
         .recording
         .told()

@@ -1,0 +1,163 @@
+//! A conversation: its events, and where they are kept.
+//!
+//! Whatever happens is appended before it is acted on, so that a conversation
+//! whose process died can go on: [`Conversation::load`] answers the calls that
+//! nobody answered.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use parking_lot::Mutex;
+use serde_json::json;
+use ulid::Ulid;
+use windlass_protocol::{
+    CallReply, ConversationEvent, MessageId, Millis, Role, Said, SessionId, TurnEvent,
+};
+use windlass_runtime::{ArchiveError, Conversations};
+
+/// What a call is answered with whose process died before it was.
+const LOST: &str = "not answered: Windlass ended before this call did; it may have run";
+
+/// One conversation. It can be read while it goes on.
+#[derive(Default)]
+pub struct Conversation {
+    events: Mutex<Vec<Arc<TurnEvent>>>,
+    kept: Option<(Arc<dyn Conversations>, SessionId)>,
+}
+
+impl Conversation {
+    /// An empty one that is kept nowhere.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// An empty one, kept under this session.
+    pub fn kept(record: Arc<dyn Conversations>, session: SessionId) -> Self {
+        Self {
+            events: Mutex::default(),
+            kept: Some((record, session)),
+        }
+    }
+
+    /// The one that is kept under this session, ready to go on. Events that
+    /// cannot be read, of a later version perhaps, are left out.
+    pub async fn load(
+        record: Arc<dyn Conversations>,
+        session: SessionId,
+    ) -> Result<Self, ArchiveError> {
+        let events: Vec<Arc<TurnEvent>> = record
+            .load(&session)
+            .await?
+            .into_iter()
+            .filter_map(|event| serde_json::from_value(event.payload).ok())
+            .map(Arc::new)
+            .collect();
+        let (mended, added) = mend(events);
+        let conversation = Self {
+            events: Mutex::new(mended),
+            kept: Some((record, session)),
+        };
+        for event in added {
+            conversation.keep(&event).await?;
+        }
+        Ok(conversation)
+    }
+
+    /// Appends an event. It is kept by the time this resolves.
+    pub async fn append(&self, event: TurnEvent) -> Result<(), ArchiveError> {
+        self.keep(&event).await?;
+        self.events.lock().push(Arc::new(event));
+        Ok(())
+    }
+
+    /// Everything so far.
+    pub fn events(&self) -> Vec<Arc<TurnEvent>> {
+        self.events.lock().clone()
+    }
+
+    async fn keep(&self, event: &TurnEvent) -> Result<(), ArchiveError> {
+        let Some((record, session)) = &self.kept else {
+            return Ok(());
+        };
+        let event = ConversationEvent {
+            message: MessageId::from_suffix(&Ulid::generate().to_string()),
+            role: match event {
+                TurnEvent::Assistant { .. } => Role::Assistant,
+                _ => Role::User,
+            },
+            text: text(event),
+            payload: json!(event),
+            at: Millis::at(SystemTime::now()),
+        };
+        record.append(session, event).await
+    }
+}
+
+/// What a person who reads the record is shown.
+fn text(event: &TurnEvent) -> Option<String> {
+    match event {
+        TurnEvent::User { text, .. } => Some(text.clone()),
+        TurnEvent::Assistant { said, .. } => {
+            let text: String = said
+                .iter()
+                .filter_map(|said| match said {
+                    Said::Text { text } => Some(text.as_str()),
+                    _ => None,
+                })
+                .collect();
+            (!text.is_empty()).then_some(text)
+        }
+        _ => None,
+    }
+}
+
+/// Answers calls that were not answered, which no provider would take. Gives
+/// the events that had to be added at the end, too.
+fn mend(events: Vec<Arc<TurnEvent>>) -> (Vec<Arc<TurnEvent>>, Vec<TurnEvent>) {
+    let answered: HashSet<String> = events
+        .iter()
+        .filter_map(|event| match &**event {
+            TurnEvent::Replies { replies, .. } => Some(replies),
+            _ => None,
+        })
+        .flatten()
+        .map(|reply| reply.id.clone())
+        .collect();
+    let mut mended = Vec::with_capacity(events.len() + 1);
+    let mut added = Vec::new();
+    let count = events.len();
+    for (place, event) in events.into_iter().enumerate() {
+        let lost = lost_calls(&event, &answered);
+        mended.push(event);
+        if !lost.is_empty() {
+            let replies = TurnEvent::Replies {
+                replies: lost,
+                notices: Vec::new(),
+            };
+            if place + 1 == count {
+                added.push(replies.clone());
+            }
+            mended.push(Arc::new(replies));
+        }
+    }
+    (mended, added)
+}
+
+fn lost_calls(event: &TurnEvent, answered: &HashSet<String>) -> Vec<CallReply> {
+    let TurnEvent::Assistant { said, .. } = event else {
+        return Vec::new();
+    };
+    said.iter()
+        .filter_map(|said| match said {
+            Said::Call { call, .. } if !answered.contains(&call.id) => {
+                Some(CallReply::refused(call.id.clone(), LOST))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+#[path = "conversation_tests.rs"]
+mod tests;

@@ -1,0 +1,35 @@
+//! The assistant: models of any provider, and the turns in which they work
+//! with a session's tools.
+//!
+//! Start at [`Assistant::turn`] for how a turn goes, and at [`Model`] for what
+//! a provider comes down to. Nothing here prints, and nothing here starts a
+//! program.
+
+mod conversation;
+mod error;
+mod frames;
+mod inquiry;
+mod model;
+mod prompt;
+mod provider;
+mod remote;
+mod secret;
+mod turn;
+mod wire;
+
+pub use conversation::Conversation;
+pub use error::ModelError;
+pub use inquiry::ModelInquirer;
+pub use model::{
+    AnswerFormat, Effort, Finish, InvalidModelId, Model, ModelEvent, ModelId, ModelStream,
+    OfferedTool, Reply, Request, Usage,
+};
+pub use prompt::system_prompt;
+pub use provider::{
+    KNOWN_PROVIDERS, KeyCommand, KnownProvider, OpenError, ProviderSettings, Providers, Variables,
+    key_variables,
+};
+pub use remote::{Endpoint, Patience, RemoteModel, SetupError};
+pub use secret::Secret;
+pub use turn::{Assistant, Audience, Heard, Interjection, TurnError, TurnOutcome};
+pub use wire::Api;

@@ -1,0 +1,283 @@
+//! How providers are spoken to: a body out, frames in.
+//!
+//! Start at [`Api`]; each has a file that writes its requests and a reader
+//! that turns frames into events. All of it is pure: sending, trying again and
+//! keys are `remote.rs`.
+
+mod anthropic;
+mod chat;
+mod gemini;
+mod ollama;
+mod responses;
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+use ulid::Ulid;
+use windlass_protocol::{Arguments, Notice, Said, ToolCall, TurnEvent};
+use windlass_schema::Dialect;
+
+use crate::frames::Framing;
+use crate::model::{ModelEvent, ModelId, Request};
+
+/// The ways in which providers are spoken to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Api {
+    /// Anthropic Messages.
+    Anthropic,
+    /// `OpenAI` Responses.
+    Responses,
+    /// `OpenAI` Chat Completions, and all who copy them.
+    Chat,
+    /// Google Gemini.
+    Gemini,
+    /// Ollama.
+    Ollama,
+}
+
+impl Api {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::Anthropic,
+        Self::Responses,
+        Self::Chat,
+        Self::Gemini,
+        Self::Ollama,
+    ];
+
+    /// The word for it in the config.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Anthropic => "anthropic",
+            Self::Responses => "responses",
+            Self::Chat => "chat",
+            Self::Gemini => "gemini",
+            Self::Ollama => "ollama",
+        }
+    }
+
+    /// The API of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|api| api.as_str() == name)
+    }
+
+    /// How its tools are described unless the provider says otherwise.
+    pub(crate) fn dialect(self) -> Dialect {
+        match self {
+            Self::Anthropic => Dialect::Anthropic,
+            Self::Responses | Self::Chat => Dialect::OpenAi,
+            Self::Gemini => Dialect::Gemini,
+            Self::Ollama => Dialect::Ollama,
+        }
+    }
+
+    pub(crate) fn framing(self) -> Framing {
+        match self {
+            Self::Ollama => Framing::Lines,
+            _ => Framing::Events,
+        }
+    }
+
+    /// Where a model is asked, under the provider's base URL.
+    pub(crate) fn path(self, model: &ModelId) -> String {
+        match self {
+            Self::Anthropic => "/v1/messages".to_owned(),
+            Self::Responses => "/responses".to_owned(),
+            Self::Chat => "/chat/completions".to_owned(),
+            Self::Gemini => {
+                let name = &model.name;
+                format!("/v1beta/models/{name}:streamGenerateContent?alt=sse")
+            }
+            Self::Ollama => "/api/chat".to_owned(),
+        }
+    }
+
+    /// The header that holds the key, and what stands before it.
+    pub(crate) fn key_header(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Anthropic => ("x-api-key", ""),
+            Self::Gemini => ("x-goog-api-key", ""),
+            Self::Responses | Self::Chat | Self::Ollama => ("authorization", "Bearer "),
+        }
+    }
+
+    /// Further headers.
+    pub(crate) fn headers(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Anthropic => &[("anthropic-version", "2023-06-01")],
+            _ => &[],
+        }
+    }
+
+    /// The body of a request.
+    pub(crate) fn body(self, model: &ModelId, dialect: Dialect, request: &Request<'_>) -> Value {
+        let ask = Ask {
+            model,
+            dialect,
+            request,
+        };
+        match self {
+            Self::Anthropic => anthropic::body(&ask),
+            Self::Responses => responses::body(&ask),
+            Self::Chat => chat::body(&ask),
+            Self::Gemini => gemini::body(&ask),
+            Self::Ollama => ollama::body(&ask),
+        }
+    }
+
+    /// What reads the answer.
+    pub(crate) fn reader(self) -> Box<dyn Reader> {
+        match self {
+            Self::Anthropic => Box::<anthropic::AnthropicReader>::default(),
+            Self::Responses => Box::<responses::ResponsesReader>::default(),
+            Self::Chat => Box::<chat::ChatReader>::default(),
+            Self::Gemini => Box::<gemini::GeminiReader>::default(),
+            Self::Ollama => Box::<ollama::OllamaReader>::default(),
+        }
+    }
+}
+
+/// Reads the frames of one answer.
+pub(crate) trait Reader: Send {
+    /// Takes a frame and adds what it says to `events`.
+    fn read(&mut self, frame: &str, events: &mut Vec<ModelEvent>) -> Result<(), ReadError>;
+
+    /// The stream has ended, well or not: says whether the answer is whole,
+    /// and adds what that makes certain.
+    fn end(&mut self, events: &mut Vec<ModelEvent>) -> Result<(), ReadError>;
+}
+
+/// Why an answer is none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ReadError {
+    /// It cannot be read.
+    Malformed(String),
+    /// It ended before it was whole.
+    Cut,
+    /// The provider says that something went wrong.
+    Reported(String),
+}
+
+impl ReadError {
+    pub(crate) fn malformed(what: impl Into<String>) -> Self {
+        Self::Malformed(what.into())
+    }
+}
+
+/// What is asked of whom.
+pub(crate) struct Ask<'a> {
+    model: &'a ModelId,
+    dialect: Dialect,
+    request: &'a Request<'a>,
+}
+
+impl Ask<'_> {
+    /// What this provider sealed, it gets back; others' seals it cannot read.
+    fn is_own(&self, model: &str) -> bool {
+        let provider = model.split('/').next().unwrap_or_default();
+        provider == self.model.provider
+    }
+
+    /// The tools, as name, description and schema.
+    fn tools(&self) -> impl Iterator<Item = (&str, &str, Value)> {
+        self.request.tools.iter().map(|tool| {
+            let schema = windlass_schema::render(&tool.shape, self.dialect);
+            (tool.name.as_str(), tool.description.as_str(), schema)
+        })
+    }
+
+    /// The tools' names by the ids of their calls.
+    fn called(&self) -> HashMap<&str, &str> {
+        let mut called = HashMap::new();
+        for event in self.request.events {
+            if let TurnEvent::Assistant { said, .. } = &**event {
+                for said in said {
+                    if let Said::Call { call, .. } = said {
+                        called.insert(call.id.as_str(), call.tool.as_str());
+                    }
+                }
+            }
+        }
+        called
+    }
+}
+
+/// Notices as a model reads them.
+pub(crate) fn notices_text(notices: &[Notice]) -> String {
+    let mut text = String::new();
+    for notice in notices {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        let level = word(&json!(notice.level));
+        let kind = word(&json!(notice.kind));
+        let said = &notice.text;
+        let told = format!("<notice level=\"{level}\" kind=\"{kind}\">{said}</notice>");
+        text.push_str(&told);
+    }
+    text
+}
+
+fn word(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// A frame as JSON.
+fn parse(frame: &str) -> Result<Value, ReadError> {
+    serde_json::from_str(frame)
+        .map_err(|error| ReadError::malformed(format!("a frame is not JSON: {error}")))
+}
+
+/// A call's arguments, which must be a whole JSON object; nothing at all is
+/// an empty one.
+fn arguments(tool: &str, text: &str) -> Result<Arguments, ReadError> {
+    if text.trim().is_empty() {
+        return Ok(Arguments::new());
+    }
+    serde_json::from_str(text).map_err(|error| {
+        ReadError::malformed(format!("the arguments of `{tool}` are not whole: {error}"))
+    })
+}
+
+/// Arguments that came as a value.
+fn arguments_value(tool: &str, value: &Value) -> Result<Arguments, ReadError> {
+    match value {
+        Value::Object(map) => Ok(map.clone()),
+        Value::Null => Ok(Arguments::new()),
+        Value::String(text) => arguments(tool, text),
+        _ => Err(ReadError::malformed(format!(
+            "the arguments of `{tool}` are not an object"
+        ))),
+    }
+}
+
+/// An id for a call whose provider gives none.
+fn new_call_id() -> String {
+    format!("call_{}", Ulid::generate())
+}
+
+fn called(call: ToolCall, seal: Option<Value>) -> ModelEvent {
+    ModelEvent::Called { call, seal }
+}
+
+/// What a provider says when something went wrong, wherever it put it.
+pub(crate) fn error_message(body: &Value) -> Option<String> {
+    let error = match body {
+        Value::Array(list) => &list.first()?["error"],
+        other => &other["error"],
+    };
+    let message = error["message"]
+        .as_str()
+        .or_else(|| error.as_str())
+        .or_else(|| body["message"].as_str())
+        .or_else(|| body["detail"].as_str())?;
+    Some(message.chars().take(600).collect())
+}
+
+fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap_or(0)
+}
+
+#[cfg(test)]
+#[path = "wire_tests.rs"]
+mod tests;

@@ -1,0 +1,161 @@
+//! The assistant: which model, how it is told, and where its provider is.
+
+use indexmap::IndexMap;
+
+use crate::command::CommandConfig;
+use crate::keys;
+use crate::node::{Node, Value};
+use crate::read::{self, Reader, Table};
+
+/// Variables that hold keys of the providers that are known without
+/// configuration. No tool is given them.
+pub const KEY_VARIABLES: &[&str] = &[
+    "ANTHROPIC_API_KEY",
+    "OPENAI_API_KEY",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "OPENROUTER_API_KEY",
+    "MISTRAL_API_KEY",
+    "DEEPSEEK_API_KEY",
+    "XAI_API_KEY",
+];
+
+/// What `[assistant]` and its neighbours say.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct AssistantConfig {
+    /// The model, as `provider/name`.
+    pub model: Option<String>,
+    /// What the model is told first, instead of the usual.
+    pub system_prompt: Option<String>,
+    /// How much it may say at once, in tokens.
+    pub max_tokens: Option<u32>,
+    /// How hard it should think.
+    pub reasoning: Option<ReasoningEffort>,
+    /// The model that answers inquiries, where it is another.
+    pub inquiry_model: Option<String>,
+    /// Providers, by name.
+    pub providers: IndexMap<String, ProviderConfig>,
+}
+
+/// How hard a model should think.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReasoningEffort {
+    /// A little.
+    Low,
+    /// Moderately.
+    Medium,
+    /// As hard as it can.
+    High,
+}
+
+/// One provider of `[providers.llm]`.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ProviderConfig {
+    /// How it is spoken to: a word of [`APIS`].
+    pub api: Option<&'static str>,
+    /// Where it is.
+    pub base_url: Option<String>,
+    /// The variable that holds its key.
+    pub api_key_env: Option<String>,
+    /// What prints its key.
+    pub api_key_command: Option<CommandConfig>,
+    /// Headers to send with every request.
+    pub headers: IndexMap<String, String>,
+}
+
+/// The ways in which providers are spoken to.
+pub const APIS: [&str; 5] = ["anthropic", "responses", "chat", "gemini", "ollama"];
+
+impl AssistantConfig {
+    pub(crate) fn read(&mut self, reader: &mut Reader, table: &Table<'_>) {
+        reader.check_keys(table, keys::ASSISTANT);
+        self.model = read_model(reader, table);
+        self.system_prompt = reader.get(table, "system_prompt", read::string);
+        self.max_tokens = reader.get(table, "max_tokens", tokens);
+        self.reasoning = reader.get(table, "reasoning", |node| {
+            let words = [
+                ("low", ReasoningEffort::Low),
+                ("medium", ReasoningEffort::Medium),
+                ("high", ReasoningEffort::High),
+            ];
+            read::word(node, &words)
+        });
+    }
+
+    pub(crate) fn read_inquiry(&mut self, reader: &mut Reader, table: &Table<'_>) {
+        reader.check_keys(table, keys::INQUIRY);
+        if let Some(assistant) = reader.table(table, "assistant") {
+            reader.check_keys(&assistant, keys::INQUIRY_ASSISTANT);
+            self.inquiry_model = read_model(reader, &assistant);
+        }
+    }
+
+    pub(crate) fn read_providers(&mut self, reader: &mut Reader, parent: &Table<'_>) {
+        for name in parent.entries.keys() {
+            if let Some(table) = reader.table(parent, name) {
+                let provider = ProviderConfig::read(reader, &table);
+                self.providers.insert(name.clone(), provider);
+            }
+        }
+    }
+
+    /// Every variable that may hold a key.
+    pub fn key_variables(&self) -> impl Iterator<Item = &str> {
+        let told = self.providers.values();
+        let told = told.filter_map(|provider| provider.api_key_env.as_deref());
+        KEY_VARIABLES.iter().copied().chain(told)
+    }
+}
+
+/// JP writes a table with an `id`; a name alone does.
+fn read_model(reader: &mut Reader, table: &Table<'_>) -> Option<String> {
+    let node = table.node("model")?;
+    if let Value::Table(_) = node.value {
+        let model = reader.table(table, "model")?;
+        reader.check_keys(&model, keys::MODEL);
+        return reader.get(&model, "id", model_name);
+    }
+    reader.get(table, "model", model_name)
+}
+
+fn model_name(node: &Node) -> Result<String, String> {
+    let name = read::string(node).ok();
+    let fits = |name: &String| {
+        let parts = name.split_once('/');
+        parts.is_some_and(|(provider, name)| !provider.is_empty() && !name.is_empty())
+    };
+    name.filter(fits)
+        .ok_or_else(|| "a model as \"provider/name\"".to_owned())
+}
+
+fn tokens(node: &Node) -> Result<u32, String> {
+    match node.value {
+        Value::Integer(count) => u32::try_from(count).ok().filter(|count| *count > 0),
+        _ => None,
+    }
+    .ok_or_else(|| "a number of tokens".to_owned())
+}
+
+impl ProviderConfig {
+    fn read(reader: &mut Reader, table: &Table<'_>) -> Self {
+        reader.check_keys(table, keys::LLM);
+        Self {
+            api: reader.get(table, "api", |node| {
+                read::word(node, &APIS.map(|api| (api, api)))
+            }),
+            base_url: reader.get(table, "base_url", |node| {
+                let url = read::string(node)?;
+                if url.starts_with("http://") || url.starts_with("https://") {
+                    Ok(url)
+                } else {
+                    Err("an address that begins with http:// or https://".to_owned())
+                }
+            }),
+            api_key_env: reader.get(table, "api_key_env", read::string),
+            api_key_command: CommandConfig::read(reader, table, "api_key_command"),
+            headers: reader
+                .get(table, "headers", read::string_map)
+                .unwrap_or_default(),
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! A program that is run for what it prints, and nothing else.
+//!
+//! [`ask`] is all: it runs a program to its end within limits of time and
+//! size, and everything that the program started ends with it.
+
+use std::time::Duration;
+
+use windlass_process::{Command, Launcher, Output, OutputOptions, StartError, Stream};
+
+use crate::ending;
+
+/// How long a program has between TERM and KILL when it does not answer.
+const GRACE: Duration = Duration::from_millis(200);
+
+/// What an asked program may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AskLimits {
+    pub(crate) time: Duration,
+    pub(crate) bytes: usize,
+}
+
+/// Why a program gave no answer.
+#[derive(Debug)]
+pub(crate) enum AskError {
+    /// It could not be started.
+    Start(StartError),
+    /// It ended badly; the text says how.
+    Failed(String),
+    /// It took too long, and was ended.
+    TimedOut,
+    /// It printed too much, and was ended.
+    TooMuch,
+}
+
+/// Runs a program and gives what it wrote to stdout.
+pub(crate) async fn ask(
+    launcher: &Launcher,
+    command: Command,
+    limits: AskLimits,
+) -> Result<Output, AskError> {
+    let command = command.split_output().grace(GRACE).output(OutputOptions {
+        memory: limits.bytes,
+        ..OutputOptions::default()
+    });
+    let process = launcher.start(command).await.map_err(AskError::Start)?;
+    let output = process.output().clone();
+    let most = limits.bytes as u64;
+    let mut changes = output.changes();
+    let answered = async {
+        tokio::select! {
+            biased;
+            exit = process.wait() => Some(exit),
+            _ = changes.wait_for(|written| *written > most) => None,
+        }
+    };
+    match tokio::time::timeout(limits.time, answered).await {
+        Ok(Some(exit)) if output.written() <= most => {
+            if exit.success() {
+                return Ok(output);
+            }
+            let ending = ending::of_exit(&exit, process.errors(), Stream::Stderr);
+            let how = ending.result.err().map(|error| error.message);
+            Err(AskError::Failed(how.unwrap_or_default()))
+        }
+        Ok(_) => {
+            process.end(GRACE).await;
+            Err(AskError::TooMuch)
+        }
+        Err(_) => {
+            process.end(GRACE).await;
+            Err(AskError::TimedOut)
+        }
+    }
+}
+
+/// Everything that was written, as bytes.
+pub(crate) fn bytes_of(output: &Output) -> Vec<u8> {
+    output.raw(0..output.position())
+}

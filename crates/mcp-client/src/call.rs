@@ -1,0 +1,243 @@
+//! One call of a server's tool: what it says, what it asks, how it is ended.
+//!
+//! A [`Call`] is the part that the job, the server's messages and the task that
+//! waits for the result share. The waiting itself is in `follow`.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use parking_lot::Mutex;
+use rmcp::model::{
+    ElicitRequestParams, ElicitResult, ElicitationAction, InputRequest, InputRequests,
+    InputResponses, ProgressNotificationParam,
+};
+use serde_json::{Map, Value, json};
+use tokio::sync::{Notify, oneshot, watch};
+use tokio_util::sync::CancellationToken;
+use windlass_process::{Output, OutputOptions, Stream};
+use windlass_protocol::{Question, ToolError};
+use windlass_runtime::{Ending, Reporter, ToolEvent};
+
+use crate::form::{Field, Form};
+use crate::handler::NO_SAMPLING;
+
+/// How often an answer that does not do is asked for again.
+const TRIES: usize = 3;
+
+/// A call that runs, or has ended.
+pub(crate) struct Call {
+    /// What its progress said, and a result too large to be told whole.
+    pub(crate) output: Output,
+    pub(crate) started: Instant,
+    /// Cancelled when the call is to end.
+    pub(crate) cancelled: CancellationToken,
+    pub(crate) ended: watch::Sender<bool>,
+    /// Its progress is told, since somebody can read it while it runs.
+    tells_progress: bool,
+    reporter: Reporter,
+    /// Where the answer to the open question goes.
+    open: Mutex<Option<oneshot::Sender<Value>>>,
+    /// Held while a form is asked, since one question is open at a time.
+    asking: tokio::sync::Mutex<()>,
+    is_over: AtomicBool,
+    task_changed: Notify,
+    last_progress: Mutex<Option<String>>,
+}
+
+impl Call {
+    pub(crate) fn new(reporter: Reporter, output: OutputOptions, tells_progress: bool) -> Self {
+        let output = Output::new(output);
+        output.keep_log();
+        Self {
+            output,
+            started: Instant::now(),
+            cancelled: CancellationToken::new(),
+            ended: watch::Sender::new(false),
+            tells_progress,
+            reporter,
+            open: Mutex::default(),
+            asking: tokio::sync::Mutex::default(),
+            is_over: AtomicBool::new(false),
+            task_changed: Notify::new(),
+            last_progress: Mutex::default(),
+        }
+    }
+
+    /// It has ended, and its end is told.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.is_over.load(Ordering::Acquire)
+    }
+
+    /// Tells its end, once.
+    pub(crate) fn end(&self, ending: Ending) {
+        if !self.is_over.swap(true, Ordering::AcqRel) {
+            self.output.finish();
+            self.reporter.report(ToolEvent::Ended(ending));
+            self.ended.send_replace(true);
+        }
+    }
+
+    /// Resolves when its end has been told.
+    pub(crate) async fn wait(&self) {
+        let mut ended = self.ended.subscribe();
+        let _ = ended.wait_for(|ended| *ended).await;
+    }
+
+    /// Adds what can be read of it while it runs.
+    pub(crate) fn say(&self, text: &str) {
+        if text.is_empty() || self.has_ended() {
+            return;
+        }
+        let mut line = text.to_owned();
+        if !line.ends_with('\n') {
+            line.push('\n');
+        }
+        self.output.push(Stream::Stdout, line.as_bytes());
+        let bytes = line.len() as u64;
+        self.reporter.report(ToolEvent::Wrote { bytes });
+    }
+
+    /// The server tells how far it is.
+    pub(crate) fn progressed(&self, progress: &ProgressNotificationParam) {
+        let share = progress.total.map_or_else(
+            || format!("{}", progress.progress),
+            |total| format!("{}/{total}", progress.progress),
+        );
+        self.told(match &progress.message {
+            Some(message) => format!("[{share}] {message}"),
+            None => format!("[{share}]"),
+        });
+    }
+
+    /// The server's task says how it stands; what it said before is not news.
+    pub(crate) fn told(&self, text: String) {
+        if !self.tells_progress {
+            return;
+        }
+        let mut last = self.last_progress.lock();
+        if last.as_deref() != Some(&text) {
+            self.say(&text);
+            *last = Some(text);
+        }
+    }
+
+    /// Its task may have changed.
+    pub(crate) fn look_at_task(&self) {
+        self.task_changed.notify_one();
+    }
+
+    /// Resolves when its task may have changed.
+    pub(crate) async fn task_changed(&self) {
+        self.task_changed.notified().await;
+    }
+
+    /// Takes the answer to the open question.
+    pub(crate) fn answer(&self, answer: Value) -> Result<(), String> {
+        let open = self.open.lock().take();
+        open.and_then(|open| open.send(answer).ok())
+            .ok_or_else(|| "the question is no longer open".to_owned())
+    }
+
+    /// Puts a server's elicitation to whoever answers questions. The server may
+    /// give up asking.
+    pub(crate) async fn elicit(
+        &self,
+        request: ElicitRequestParams,
+        given_up: &CancellationToken,
+    ) -> ElicitResult {
+        let _turn = self.asking.lock().await;
+        let asked = tokio::select! {
+            biased;
+            asked = self.ask_form(request) => asked,
+            () = given_up.cancelled() => {
+                if self.open.lock().take().is_some() {
+                    // Nobody waits for the answer any more.
+                    self.reporter.report(ToolEvent::Answered);
+                }
+                None
+            }
+            () = self.cancelled.cancelled() => None,
+        };
+        asked.unwrap_or_else(|| ElicitResult::new(ElicitationAction::Cancel))
+    }
+
+    async fn ask_form(&self, request: ElicitRequestParams) -> Option<ElicitResult> {
+        let fields = match Form::of(request)? {
+            Form::Consent(question) => {
+                let yes = self.ask(question).await? == Value::Bool(true);
+                return Some(ElicitResult::new(if yes {
+                    ElicitationAction::Accept
+                } else {
+                    ElicitationAction::Decline
+                }));
+            }
+            Form::Fields(fields) => fields,
+        };
+        let mut content = Map::new();
+        for field in fields {
+            if let Some(value) = self.ask_field(&field).await? {
+                content.insert(field.name, value);
+            }
+        }
+        let accepted = ElicitResult::new(ElicitationAction::Accept);
+        Some(accepted.with_content(Value::Object(content)))
+    }
+
+    /// The value of a field, which may be left out; `None` when nobody gave
+    /// one that does.
+    async fn ask_field(&self, field: &Field) -> Option<Option<Value>> {
+        let mut question = field.question.clone();
+        for _ in 0..TRIES {
+            let answer = self.ask(question).await?;
+            match field.value(&answer) {
+                Ok(value) => return Some(value),
+                Err(why) => {
+                    question = field.question.clone();
+                    question.text = format!("{} ({why})", question.text);
+                }
+            }
+        }
+        None
+    }
+
+    async fn ask(&self, question: Question) -> Option<Value> {
+        let (answer, answered) = oneshot::channel();
+        *self.open.lock() = Some(answer);
+        self.reporter.report(ToolEvent::Asked { question });
+        answered.await.ok()
+    }
+
+    /// Answers what a result or a task says is needed to go on. Those that
+    /// `answered` has are not asked again.
+    pub(crate) async fn fulfil(
+        &self,
+        requests: InputRequests,
+        answered: &BTreeMap<String, Value>,
+    ) -> Result<InputResponses, ToolError> {
+        let never = CancellationToken::new();
+        let mut responses = InputResponses::new();
+        for (key, request) in requests {
+            if answered.contains_key(&key) {
+                continue;
+            }
+            let response = match request {
+                InputRequest::Elicitation(request) => {
+                    to_json(&self.elicit(request.params, &never).await)?
+                }
+                InputRequest::ListRoots(_) => json!({"roots": []}),
+                _ => {
+                    return Err(ToolError::new(format!(
+                        "the server asked for a model, and {NO_SAMPLING}"
+                    )));
+                }
+            };
+            responses.insert(key, response);
+        }
+        Ok(responses)
+    }
+}
+
+fn to_json(value: &impl serde::Serialize) -> Result<Value, ToolError> {
+    serde_json::to_value(value).map_err(|error| ToolError::new(error.to_string()))
+}

@@ -1,0 +1,322 @@
+//! One connection to a server, from its start to its end.
+//!
+//! Start at [`open`]. A server that is a program is a process tree of ours: it
+//! ends with its connection, and the connection with it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rmcp::model::{ProtocolVersion, ServerNotification, ServerPeerInfo, SubscriptionFilter};
+use rmcp::service::{ClientInitializeError, Peer, RunningService};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::Transport;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::{ClientLifecycleMode, ClientServiceExt, RoleClient};
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout};
+use tokio_util::sync::{CancellationToken, DropGuard};
+use windlass_process::{Command, Exit, Launcher, Process, Stream};
+
+use crate::error::{ServerError, chain};
+use crate::handler::Handler;
+use crate::routes::Tapped;
+use crate::spec::{Reach, ServerSpec};
+
+/// The longest message that is read. One that is longer is dropped.
+const LONGEST_MESSAGE: usize = 64 << 20;
+/// How long what a server said before its exit may take to be read, should
+/// somebody else hold its pipe open.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+/// How long a server has to leave.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// How the conversation is begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Era {
+    /// By asking what the server speaks.
+    Either,
+    /// By the handshake of the protocol's first years. There are servers that
+    /// leave when they hear anything else first.
+    Handshake,
+}
+
+/// A server that answers.
+pub(crate) struct Connection {
+    peer: Peer<RoleClient>,
+    /// How it ended, once it has.
+    gone: watch::Receiver<Option<Arc<str>>>,
+    retired: AtomicBool,
+    pub(crate) opened: Instant,
+    /// Ends it when the last of those who use it is done.
+    _ended_with_us: DropGuard,
+}
+
+impl Connection {
+    pub(crate) fn peer(&self) -> &Peer<RoleClient> {
+        &self.peer
+    }
+
+    /// New calls can use it.
+    pub(crate) fn is_alive(&self) -> bool {
+        self.gone.borrow().is_none() && !self.retired.load(Ordering::Acquire)
+    }
+
+    /// New calls are to use another one. Those that run may yet be answered.
+    pub(crate) fn retire(&self) {
+        self.retired.store(true, Ordering::Release);
+    }
+
+    /// How it ended, when a request was told that it has.
+    pub(crate) async fn closed(&self) -> Arc<str> {
+        self.retire();
+        let why = timeout(LAST_WORDS * 4, self.gone()).await;
+        why.unwrap_or_else(|_| "it closed the connection".into())
+    }
+
+    /// Resolves when it has ended, to how.
+    pub(crate) async fn gone(&self) -> Arc<str> {
+        let mut gone = self.gone.clone();
+        let ended = gone.wait_for(Option::is_some).await;
+        let why = ended.ok().and_then(|why| why.clone());
+        why.unwrap_or_else(|| "Windlass let go of it".into())
+    }
+}
+
+/// Reaches a server. `ended` is called when it goes without having been let go.
+pub(crate) async fn open(
+    spec: &ServerSpec,
+    launcher: &Launcher,
+    handler: Arc<Handler>,
+    era: Era,
+    ended: impl FnOnce(&str) + Send + 'static,
+) -> Result<Connection, ServerError> {
+    let routes = Arc::clone(&handler.routes);
+    match &spec.reach {
+        Reach::Program { .. } => {
+            let process = start(spec, launcher).await?;
+            let (stdout, stdin) = process.take_pipes().expect("they were asked for");
+            let inner =
+                AsyncRwTransport::new_client(stdout, stdin).with_max_line_length(LONGEST_MESSAGE);
+            let transport = Tapped { inner, routes };
+            let served = serve(spec, handler, transport, era).await;
+            let service = match served {
+                Ok(service) => service,
+                Err(error) => return Err(not_served(spec, &process, &error).await),
+            };
+            Ok(keep(service, Some(process), ended))
+        }
+        Reach::Address { url, headers } => {
+            let inner = http(spec, url, headers)?;
+            let transport = Tapped { inner, routes };
+            let served = serve(spec, handler, transport, era).await;
+            let service = served.map_err(|error| ServerError::Handshake {
+                server: spec.name.clone(),
+                why: chain(&error),
+            })?;
+            Ok(keep(service, None, ended))
+        }
+    }
+}
+
+async fn start(spec: &ServerSpec, launcher: &Launcher) -> Result<Process, ServerError> {
+    let Reach::Program {
+        program,
+        args,
+        env,
+        cwd,
+    } = &spec.reach
+    else {
+        unreachable!("only programs are started");
+    };
+    let mut command = Command::new(program)
+        .args(args)
+        .cwd(cwd)
+        .grace(GRACE)
+        .hand_over_pipes();
+    for (name, value) in env {
+        command = command.env(name, value);
+    }
+    let started = launcher.start(command).await;
+    started.map_err(|error| ServerError::Start {
+        server: spec.name.clone(),
+        why: chain(&error),
+    })
+}
+
+type Service = RunningService<RoleClient, Arc<Handler>>;
+type Http = StreamableHttpClientTransport<reqwest::Client>;
+
+fn http(spec: &ServerSpec, url: &str, headers: &[(String, String)]) -> Result<Http, ServerError> {
+    // Whoever was first has chosen already, which is fine.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let mut custom = HashMap::new();
+    for (name, value) in headers {
+        let bad = || ServerError::Header {
+            server: spec.name.clone(),
+            header: name.clone(),
+        };
+        let value = value.parse().map_err(|_| bad())?;
+        custom.insert(name.parse().map_err(|_| bad())?, value);
+    }
+    let config = StreamableHttpClientTransportConfig::with_uri(url)
+        .custom_headers(custom)
+        .max_sse_event_size(LONGEST_MESSAGE)
+        .reinit_on_expired_session(true);
+    Ok(Http::from_config(config))
+}
+
+async fn serve<T>(
+    spec: &ServerSpec,
+    handler: Arc<Handler>,
+    transport: Tapped<T>,
+    era: Era,
+) -> Result<Service, ClientInitializeError>
+where
+    T: Transport<RoleClient> + 'static,
+{
+    let lifecycle = match era {
+        Era::Either => ClientLifecycleMode::Auto {
+            preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+            legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
+        },
+        Era::Handshake => ClientLifecycleMode::Initialize,
+    };
+    tracing::debug!(server = spec.name, ?era, "connecting");
+    handler.serve_with_lifecycle(transport, lifecycle).await
+}
+
+/// Why a program is no server. One that has exited says more by that than by
+/// how the conversation broke off.
+async fn not_served(
+    spec: &ServerSpec,
+    process: &Process,
+    error: &ClientInitializeError,
+) -> ServerError {
+    let server = spec.name.clone();
+    let exited = timeout(LAST_WORDS, process.wait()).await;
+    match exited {
+        Ok(exit) => ServerError::Gone {
+            server,
+            why: exited_with(process, &exit).into(),
+        },
+        Err(_) => ServerError::Handshake {
+            server,
+            why: chain(error),
+        },
+    }
+}
+
+fn keep(
+    service: Service,
+    process: Option<Process>,
+    ended: impl FnOnce(&str) + Send + 'static,
+) -> Connection {
+    let closing = CancellationToken::new();
+    let (sender, gone) = watch::channel(None);
+    let peer = service.peer().clone();
+    tokio::spawn(listen(peer.clone(), Arc::clone(service.service())));
+    let keeping = Keeping {
+        service,
+        process,
+        closing: closing.clone(),
+        gone: sender,
+    };
+    tokio::spawn(keeping.run(ended));
+    Connection {
+        peer,
+        gone,
+        retired: AtomicBool::new(false),
+        opened: Instant::now(),
+        _ended_with_us: closing.drop_guard(),
+    }
+}
+
+/// Hears of changed tools where that must be asked for. Before, servers said it
+/// by themselves.
+async fn listen(peer: Peer<RoleClient>, handler: Arc<Handler>) {
+    let tells = |info: &ServerPeerInfo| {
+        let tools = info.capabilities.tools.as_ref();
+        let tells = tools.and_then(|tools| tools.list_changed);
+        !info.protocol_version.has_initialize() && tells == Some(true)
+    };
+    if !peer.peer_info().is_some_and(|info| tells(&info)) {
+        return;
+    }
+    let wanted = SubscriptionFilter::builder().tools_list_changed().build();
+    let Ok(mut subscription) = peer.listen(wanted).await else {
+        return;
+    };
+    while let Ok(Some(notification)) = subscription.next().await {
+        if let ServerNotification::ToolListChangedNotification(_) = notification {
+            handler.tools_changed(&peer).await;
+        }
+    }
+}
+
+/// Looks after a connection until it ends.
+struct Keeping {
+    service: Service,
+    process: Option<Process>,
+    closing: CancellationToken,
+    gone: watch::Sender<Option<Arc<str>>>,
+}
+
+impl Keeping {
+    async fn run(self, ended: impl FnOnce(&str)) {
+        let cancel = self.service.cancellation_token();
+        let process = self.process.as_ref();
+        let exited = async {
+            match process {
+                Some(process) => process.wait().await,
+                None => std::future::pending().await,
+            }
+        };
+        let mut served = Box::pin(self.service.waiting());
+        let why = tokio::select! {
+            biased;
+            () = self.closing.cancelled() => None,
+            exit = exited => {
+                let _ = timeout(LAST_WORDS, &mut served).await;
+                process.map(|process| exited_with(process, &exit))
+            }
+            _ = &mut served => Some(closed(process).await),
+        };
+        if let Some(why) = &why {
+            ended(why);
+        }
+        let told = why.unwrap_or_else(|| "Windlass let go of it".to_owned());
+        self.gone.send_replace(Some(told.into()));
+        cancel.cancel();
+        // A server is asked to leave by the end of its input.
+        drop(served);
+        if let Some(process) = process {
+            process.end(GRACE).await;
+        }
+    }
+}
+
+/// How a server ended whose output did.
+async fn closed(process: Option<&Process>) -> String {
+    let Some(process) = process else {
+        return "it closed the connection".to_owned();
+    };
+    match timeout(LAST_WORDS, process.wait()).await {
+        Ok(exit) => exited_with(process, &exit),
+        Err(_) => "it closed its output".to_owned(),
+    }
+}
+
+fn exited_with(process: &Process, exit: &Exit) -> String {
+    let exit = match exit {
+        Exit::Code(code) => format!("exited with code {code}"),
+        Exit::Signal(number) => format!("ended by signal {number}"),
+        Exit::Lost(why) => why.clone(),
+    };
+    match process.output().last_line(Stream::Stderr) {
+        Some(line) => format!("{exit}: {line}"),
+        None => exit,
+    }
+}

@@ -1,0 +1,253 @@
+//! A server's elicitation as questions, one for each field of its form.
+//!
+//! Start at [`Form::of`]. A form of several fields is asked field by field,
+//! since a handle has one question open at a time. A form without fields, and
+//! an address that a person is to visit, are a question of yes or no, whose no
+//! declines.
+
+use rmcp::model::{
+    ElicitRequestParams, ElicitationSchema, EnumSchema, MultiSelectEnumSchema,
+    PrimitiveSchemaDefinition, SingleSelectEnumSchema,
+};
+use serde_json::{Value, json};
+use windlass_protocol::{AnswerType, Question};
+
+/// What a server wants to know.
+#[derive(Debug)]
+pub(crate) enum Form {
+    /// Only whether to go on.
+    Consent(Question),
+    /// The value of each field.
+    Fields(Vec<Field>),
+}
+
+/// One field of a form.
+#[derive(Debug)]
+pub(crate) struct Field {
+    pub(crate) name: String,
+    pub(crate) question: Question,
+    required: bool,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Boolean,
+    Text,
+    Number,
+    Integer,
+    /// What is shown, and what it stands for.
+    One(Vec<(String, String)>),
+    Several(Vec<(String, String)>),
+}
+
+impl Form {
+    /// The questions that an elicitation comes to; `None` for a kind that is
+    /// not known.
+    pub(crate) fn of(request: ElicitRequestParams) -> Option<Self> {
+        match request {
+            ElicitRequestParams::FormElicitationParams {
+                message,
+                requested_schema,
+                ..
+            } if requested_schema.properties.is_empty() => {
+                Some(Self::Consent(consent("confirm", message, None)))
+            }
+            ElicitRequestParams::FormElicitationParams {
+                message,
+                requested_schema,
+                ..
+            } => Some(Self::Fields(fields(&message, requested_schema))),
+            ElicitRequestParams::UrlElicitationParams { message, url, .. } => {
+                let text = format!("{message} Open {url} and answer yes when you have done it.");
+                Some(Self::Consent(consent("url", text, Some(url))))
+            }
+            _ => None,
+        }
+    }
+}
+
+fn consent(id: &str, text: String, pre_amble: Option<String>) -> Question {
+    Question {
+        id: id.to_owned(),
+        text,
+        pre_amble,
+        answer_type: AnswerType::Boolean,
+        default: None,
+        secret: false,
+    }
+}
+
+fn fields(message: &str, schema: ElicitationSchema) -> Vec<Field> {
+    let required = schema.required.unwrap_or_default();
+    let mut properties: Vec<_> = schema.properties.into_iter().collect();
+    if let Some(order) = schema.property_order {
+        let place = |name: &String| order.iter().position(|known| known == name);
+        properties.sort_by_key(|(name, _)| place(name).unwrap_or(usize::MAX));
+    }
+    let alone = properties.len() == 1;
+    properties
+        .into_iter()
+        .map(|(name, schema)| {
+            let is_required = required.contains(&name);
+            field(message, alone, name, is_required, schema)
+        })
+        .collect()
+}
+
+fn field(
+    message: &str,
+    alone: bool,
+    name: String,
+    required: bool,
+    schema: PrimitiveSchemaDefinition,
+) -> Field {
+    // Whatever the kind, these three have one meaning.
+    let json = serde_json::to_value(&schema).unwrap_or_default();
+    let word = |key: &str| json[key].as_str();
+    let label = word("title").unwrap_or(&name);
+    let label = match word("description") {
+        Some(description) => format!("{label}: {description}"),
+        None => label.to_owned(),
+    };
+    let text = if alone && word("description").is_none() {
+        message.to_owned()
+    } else {
+        format!("{message} ({label})")
+    };
+    let kind = kind(schema);
+    let optional = (!required).then(|| match kind {
+        Kind::Boolean | Kind::One(_) => None,
+        _ => Some(json!("")),
+    });
+    let default = Some(&json["default"]).filter(|default| !default.is_null());
+    let default = default.map(|default| kind.shown(default));
+    Field {
+        question: Question {
+            id: name.clone(),
+            text,
+            pre_amble: None,
+            answer_type: kind.answer_type(),
+            default: default.or(optional.flatten()),
+            secret: false,
+        },
+        name,
+        required,
+        kind,
+    }
+}
+
+fn kind(schema: PrimitiveSchemaDefinition) -> Kind {
+    match schema {
+        PrimitiveSchemaDefinition::Boolean(_) => Kind::Boolean,
+        PrimitiveSchemaDefinition::Number(_) => Kind::Number,
+        PrimitiveSchemaDefinition::Integer(_) => Kind::Integer,
+        PrimitiveSchemaDefinition::Enum(choice) => choices(choice),
+        _ => Kind::Text,
+    }
+}
+
+fn choices(choice: EnumSchema) -> Kind {
+    let plain = |values: Vec<String>| -> Vec<(String, String)> {
+        let values = values.into_iter();
+        values.map(|value| (value.clone(), value)).collect()
+    };
+    match choice {
+        EnumSchema::Legacy(legacy) => {
+            let titles = legacy
+                .enum_names
+                .filter(|titles| titles.len() == legacy.enum_.len());
+            match titles {
+                Some(titles) => Kind::One(titles.into_iter().zip(legacy.enum_).collect()),
+                None => Kind::One(plain(legacy.enum_)),
+            }
+        }
+        EnumSchema::Single(SingleSelectEnumSchema::Untitled(one)) => Kind::One(plain(one.enum_)),
+        EnumSchema::Single(SingleSelectEnumSchema::Titled(one)) => {
+            let options = one.one_of.into_iter();
+            Kind::One(options.map(|it| (it.title, it.const_)).collect())
+        }
+        EnumSchema::Multi(MultiSelectEnumSchema::Untitled(several)) => {
+            Kind::Several(plain(several.items.enum_))
+        }
+        EnumSchema::Multi(MultiSelectEnumSchema::Titled(several)) => {
+            let options = several.items.any_of.into_iter();
+            Kind::Several(options.map(|it| (it.title, it.const_)).collect())
+        }
+        _ => Kind::Text,
+    }
+}
+
+impl Kind {
+    fn answer_type(&self) -> AnswerType {
+        match self {
+            Self::Boolean => AnswerType::Boolean,
+            Self::One(options) => AnswerType::Select {
+                options: options.iter().map(|(shown, _)| shown.clone()).collect(),
+            },
+            _ => AnswerType::Text,
+        }
+    }
+
+    /// A value of the form as an answer to its question.
+    fn shown(&self, value: &Value) -> Value {
+        let title = |options: &[(String, String)], value: &Value| {
+            let known = options.iter().find(|(_, meant)| *value == json!(meant));
+            known.map(|(shown, _)| shown.clone())
+        };
+        match (self, value) {
+            (Self::One(options), value) => {
+                title(options, value).map_or_else(|| value.clone(), Value::String)
+            }
+            (Self::Several(options), Value::Array(values)) => {
+                let shown = values.iter().filter_map(|value| title(options, value));
+                json!(shown.collect::<Vec<_>>().join(", "))
+            }
+            (Self::Number | Self::Integer, value) => json!(value.to_string()),
+            _ => value.clone(),
+        }
+    }
+}
+
+impl Field {
+    /// What the answer means in the form: a value, `None` for a field that is
+    /// left out, or why it does not do.
+    pub(crate) fn value(&self, answer: &Value) -> Result<Option<Value>, String> {
+        let text = answer.as_str().map(str::trim);
+        if text == Some("") && !self.required {
+            return Ok(None);
+        }
+        match (&self.kind, text) {
+            (Kind::Number, Some(text)) => match text.parse::<f64>() {
+                Ok(number) if number.is_finite() => Ok(Some(json!(number))),
+                _ => Err(format!("\"{text}\" is no number")),
+            },
+            (Kind::Integer, Some(text)) => match text.parse::<i64>() {
+                Ok(number) => Ok(Some(json!(number))),
+                Err(_) => Err(format!("\"{text}\" is no whole number")),
+            },
+            (Kind::One(options), Some(text)) => meant(options, text).map(Some),
+            (Kind::Several(options), Some(text)) => {
+                let words = text.split(',').map(str::trim);
+                let words = words.filter(|word| !word.is_empty());
+                let values: Result<Vec<_>, _> = words.map(|word| meant(options, word)).collect();
+                values.map(|values| Some(Value::Array(values)))
+            }
+            _ => Ok(Some(answer.clone())),
+        }
+    }
+}
+
+fn meant(options: &[(String, String)], word: &str) -> Result<Value, String> {
+    let known = options
+        .iter()
+        .find(|(shown, meant)| shown == word || meant == word);
+    known.map(|(_, meant)| json!(meant)).ok_or_else(|| {
+        let shown: Vec<_> = options.iter().map(|(shown, _)| shown.as_str()).collect();
+        format!("\"{word}\" is none of: {}", shown.join(", "))
+    })
+}
+
+#[cfg(test)]
+#[path = "form_tests.rs"]
+mod tests;

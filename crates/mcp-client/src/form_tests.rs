@@ -1,0 +1,122 @@
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "values are written in place, and read better without a borrow"
+)]
+
+use super::*;
+
+fn form(properties: Value, required: Value) -> Vec<Field> {
+    let request = json!({
+        "mode": "form",
+        "message": "Tell us",
+        "requestedSchema": {"type": "object", "properties": properties, "required": required},
+    });
+    match Form::of(serde_json::from_value(request).unwrap()) {
+        Some(Form::Fields(fields)) => fields,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn field(schema: Value, required: bool) -> Field {
+    let required = if required { json!(["f"]) } else { json!([]) };
+    form(json!({ "f": schema }), required).remove(0)
+}
+
+#[test]
+fn each_kind_of_field_has_its_answer() {
+    let titled = json!({"type": "string", "oneOf": [{"const": "a", "title": "A!"}]});
+    let several = json!({"type": "array", "items": {"type": "string", "enum": ["a", "b"]}});
+    for (schema, answer, value) in [
+        (json!({"type": "boolean"}), json!(true), json!(true)),
+        (json!({"type": "string"}), json!("x"), json!("x")),
+        (json!({"type": "number"}), json!(" 1.5 "), json!(1.5)),
+        (json!({"type": "integer"}), json!("-3"), json!(-3)),
+        (
+            json!({"type": "string", "enum": ["a"]}),
+            json!("a"),
+            json!("a"),
+        ),
+        (titled, json!("A!"), json!("a")),
+        (several, json!("b, a"), json!(["b", "a"])),
+    ] {
+        let field = field(schema.clone(), true);
+        let answer = field.question.check(answer).unwrap();
+        assert_eq!(field.value(&answer), Ok(Some(value)), "{schema}");
+    }
+}
+
+#[test]
+fn what_does_not_do_says_why() {
+    let several = json!({"type": "array", "items": {"type": "string", "enum": ["a", "b"]}});
+    for (schema, answer, why) in [
+        (
+            json!({"type": "integer"}),
+            "1.5",
+            "\"1.5\" is no whole number",
+        ),
+        (json!({"type": "number"}), "inf", "\"inf\" is no number"),
+        (several, "a, c", "\"c\" is none of: a, b"),
+    ] {
+        assert_eq!(
+            field(schema, true).value(&json!(answer)),
+            Err(why.to_owned())
+        );
+    }
+}
+
+#[test]
+fn an_optional_field_can_be_left_out() {
+    let optional = field(json!({"type": "integer"}), false);
+    assert_eq!(optional.question.default, Some(json!("")));
+    assert_eq!(optional.value(&json!("")), Ok(None));
+    let with_default = field(json!({"type": "integer", "default": 4}), false);
+    assert_eq!(with_default.question.default, Some(json!("4")));
+    assert!(
+        field(json!({"type": "integer"}), true)
+            .value(&json!(""))
+            .is_err()
+    );
+}
+
+#[test]
+fn a_default_is_shown_as_the_options_are() {
+    let titled = json!({
+        "type": "string",
+        "oneOf": [{"const": "a", "title": "A!"}, {"const": "b", "title": "B!"}],
+        "default": "b",
+    });
+    let field = field(titled, true);
+    assert_eq!(field.question.default, Some(json!("B!")));
+    let options = ["A!", "B!"].map(str::to_owned).to_vec();
+    assert_eq!(field.question.answer_type, AnswerType::Select { options });
+}
+
+#[test]
+fn a_question_says_what_the_form_and_the_field_say() {
+    let text = |schema: Value| field(schema, true).question.text;
+    assert_eq!(text(json!({"type": "string"})), "Tell us");
+    assert_eq!(
+        text(json!({"type": "string", "title": "Name", "description": "yours"})),
+        "Tell us (Name: yours)"
+    );
+    let two = form(
+        json!({"a": {"type": "string"}, "b": {"type": "string"}}),
+        json!([]),
+    );
+    let texts: Vec<_> = two.iter().map(|field| &*field.question.text).collect();
+    assert_eq!(texts, ["Tell us (a)", "Tell us (b)"]);
+}
+
+#[test]
+fn an_address_to_visit_is_a_question_of_yes_or_no() {
+    let request = json!({
+        "mode": "url", "message": "Sign in.", "url": "https://example.com/x", "elicitationId": "1",
+    });
+    match Form::of(serde_json::from_value(request).unwrap()) {
+        Some(Form::Consent(question)) => {
+            assert_eq!(question.answer_type, AnswerType::Boolean);
+            assert!(question.text.contains("https://example.com/x"));
+        }
+        other => panic!("{other:?}"),
+    }
+}

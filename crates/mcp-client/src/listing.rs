@@ -1,0 +1,95 @@
+//! What a server tells of its tools, and the tool that comes of it.
+
+use std::fmt;
+
+use rmcp::model::Tool;
+use serde_json::Value;
+use windlass_protocol::Parameters;
+use windlass_runtime::ToolDefinition;
+
+/// One tool of a server, as the server tells it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Listed {
+    /// What the server calls it.
+    pub name: String,
+    /// What it says the tool does.
+    pub description: Option<String>,
+    /// The JSON Schema of its arguments.
+    pub schema: Value,
+}
+
+impl Listed {
+    /// The tool, as far as the server decides. Its description is what a model
+    /// is to read, and so is the summary.
+    pub fn definition(&self, server: &str) -> ToolDefinition {
+        let mut definition = ToolDefinition::new(&self.name);
+        definition.summary.clone_from(&self.description);
+        definition.shape.parameters = Parameters::from_object_schema(&self.schema);
+        definition.shape.one_shot = true;
+        definition.origin = format!("MCP server `{server}`");
+        definition
+    }
+}
+
+impl From<Tool> for Listed {
+    fn from(tool: Tool) -> Self {
+        let text = tool.description.map(|text| text.trim().to_owned());
+        let title = tool.annotations.and_then(|annotations| annotations.title);
+        Self {
+            name: tool.name.into_owned(),
+            description: text
+                .filter(|text| !text.is_empty())
+                .or(tool.title)
+                .or(title),
+            schema: Value::Object((*tool.input_schema).clone()),
+        }
+    }
+}
+
+/// In what two listings differ.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Change {
+    new: Vec<String>,
+    gone: Vec<String>,
+    changed: Vec<String>,
+}
+
+impl Change {
+    /// `None` where they do not.
+    pub(crate) fn between(before: &[Listed], now: &[Listed]) -> Option<Self> {
+        let find = |tools: &[Listed], name: &str| {
+            let mut same = tools.iter().filter(|tool| tool.name == name);
+            same.next().cloned()
+        };
+        let names = |tools: &[Listed], wanted: &dyn Fn(&Listed) -> bool| -> Vec<String> {
+            let tools = tools.iter().filter(|tool| wanted(tool));
+            tools.map(|tool| tool.name.clone()).collect()
+        };
+        let change = Self {
+            new: names(now, &|tool| find(before, &tool.name).is_none()),
+            gone: names(before, &|tool| find(now, &tool.name).is_none()),
+            changed: names(now, &|tool| {
+                find(before, &tool.name).is_some_and(|old| old != *tool)
+            }),
+        };
+        let same = change.new.is_empty() && change.gone.is_empty() && change.changed.is_empty();
+        (!same).then_some(change)
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts = [
+            ("new", &self.new),
+            ("gone", &self.gone),
+            ("changed", &self.changed),
+        ];
+        let told = parts.into_iter().filter(|(_, names)| !names.is_empty());
+        let told = told.map(|(word, names)| format!("{word}: `{}`", names.join("`, `")));
+        formatter.write_str(&told.collect::<Vec<_>>().join("; "))
+    }
+}
+
+#[cfg(test)]
+#[path = "listing_tests.rs"]
+mod tests;

@@ -1,0 +1,126 @@
+//! What a server answers, as the assistant reads it.
+//!
+//! Text is passed on as it is. Images, sound and files are written beside the
+//! session's logs and told by a line with their path: a reply is text.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
+use windlass_protocol::ToolError;
+
+/// The result as text, or the error that it tells. Data goes into files named
+/// after `log`, where there is one.
+pub(crate) fn read(result: CallToolResult, log: Option<&Path>) -> Result<String, ToolError> {
+    let mut files = Files { log, count: 0 };
+    let has_text = result
+        .content
+        .iter()
+        .any(|block| matches!(block, ContentBlock::Text(_)));
+    let blocks = result.content.into_iter();
+    let mut parts: Vec<_> = blocks.map(|block| files.show(block)).collect();
+    // Servers repeat what is structured as text; those that do not mean it to
+    // be read all the same.
+    if let Some(structured) = result.structured_content.filter(|_| !has_text) {
+        parts.push(structured.to_string());
+    }
+    let text = parts.join("\n");
+    if result.is_error != Some(true) {
+        return Ok(text);
+    }
+    Err(ToolError::new(if text.is_empty() {
+        "the tool failed and did not say why".to_owned()
+    } else {
+        text
+    }))
+}
+
+/// Where data goes.
+struct Files<'a> {
+    log: Option<&'a Path>,
+    count: usize,
+}
+
+impl Files<'_> {
+    fn show(&mut self, block: ContentBlock) -> String {
+        match block {
+            ContentBlock::Text(text) => text.text,
+            ContentBlock::Image(image) => self.data("image", &image.mime_type, &image.data),
+            ContentBlock::Audio(audio) => self.data("audio", &audio.mime_type, &audio.data),
+            ContentBlock::Resource(resource) => match resource.resource {
+                ResourceContents::TextResourceContents { uri, text, .. } => {
+                    format!("[resource {uri}]\n{text}")
+                }
+                ResourceContents::BlobResourceContents {
+                    uri,
+                    mime_type,
+                    blob,
+                    ..
+                } => {
+                    let mime_type = mime_type.unwrap_or_else(|| "data".to_owned());
+                    self.data(&format!("resource {uri}"), &mime_type, &blob)
+                }
+                _ => "[a resource of an unknown kind]".to_owned(),
+            },
+            ContentBlock::ResourceLink(link) => format!("[resource {}: {}]", link.name, link.uri),
+            _ => "[content of an unknown kind]".to_owned(),
+        }
+    }
+
+    fn data(&mut self, what: &str, mime_type: &str, base64: &str) -> String {
+        let Ok(bytes) = STANDARD.decode(base64) else {
+            return format!("[{what}, {mime_type}, which cannot be read]");
+        };
+        self.count += 1;
+        let size = bytes.len();
+        match self.write(mime_type, &bytes) {
+            Some(path) => format!("[{what}, {mime_type}, {size} bytes: {}]", path.display()),
+            None => format!("[{what}, {mime_type}, {size} bytes]"),
+        }
+    }
+
+    /// Keeps the data for as long as the session's logs. Without a place for
+    /// it, it is only told of.
+    fn write(&self, mime_type: &str, bytes: &[u8]) -> Option<PathBuf> {
+        let path = self
+            .log?
+            .with_extension(format!("{}.{}", self.count, extension(mime_type)));
+        private_folder(path.parent()?)?;
+        let mut options = std::fs::File::options();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.open(&path).ok()?.write_all(bytes).ok()?;
+        Some(path)
+    }
+}
+
+#[cfg(unix)]
+fn private_folder(path: &Path) -> Option<()> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true).mode(0o700).create(path).ok()
+}
+
+#[cfg(not(unix))]
+fn private_folder(path: &Path) -> Option<()> {
+    std::fs::create_dir_all(path).ok()
+}
+
+/// `png` for `image/png`, and nothing that could leave the folder.
+fn extension(mime_type: &str) -> String {
+    let subtype = mime_type.rsplit('/').next().unwrap_or_default();
+    let word = subtype.chars().take_while(char::is_ascii_alphanumeric);
+    let word: String = word.take(16).collect();
+    if word.is_empty() {
+        "bin".to_owned()
+    } else {
+        word
+    }
+}
+
+#[cfg(test)]
+#[path = "result_tests.rs"]
+mod tests;

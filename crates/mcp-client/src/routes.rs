@@ -1,0 +1,126 @@
+//! Which of a server's messages is about which call.
+//!
+//! A message is looked at as it passes: requests on their way out, when rmcp
+//! has given them a number and a token, and notifications on their way in, in
+//! the order in which they were sent. rmcp itself hands notifications to tasks
+//! of their own, which may overtake each other and the result.
+
+use std::sync::{Arc, Weak};
+
+use parking_lot::Mutex;
+use rmcp::RoleClient;
+use rmcp::model::{
+    GetExtensions, GetMeta, JsonRpcMessage, ProgressNotificationParam, ProgressToken, RequestId,
+    ServerNotification,
+};
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+
+use crate::call::Call;
+
+/// Marks a request as one of a call. It stays on this side.
+#[derive(Clone)]
+pub(crate) struct OfCall(pub(crate) Arc<Call>);
+
+/// The requests of running calls, in the order in which they were sent.
+#[derive(Default)]
+pub(crate) struct Routes {
+    requests: Mutex<Vec<Route>>,
+}
+
+struct Route {
+    request: RequestId,
+    progress: Option<ProgressToken>,
+    call: Weak<Call>,
+}
+
+impl Routes {
+    fn sent(&self, message: &TxJsonRpcMessage<RoleClient>) {
+        let JsonRpcMessage::Request(request) = message else {
+            return;
+        };
+        let Some(OfCall(call)) = request.request.extensions().get::<OfCall>() else {
+            return;
+        };
+        let mut requests = self.requests.lock();
+        requests.retain(|route| route.call.strong_count() > 0);
+        requests.push(Route {
+            request: request.id.clone(),
+            progress: request.request.get_meta().get_progress_token(),
+            call: Arc::downgrade(call),
+        });
+    }
+
+    fn received(&self, message: &RxJsonRpcMessage<RoleClient>) {
+        let JsonRpcMessage::Notification(notification) = message else {
+            return;
+        };
+        match &notification.notification {
+            ServerNotification::ProgressNotification(progress) => self.progress(&progress.params),
+            ServerNotification::TaskStatusNotification(_) => {
+                for call in self.calls() {
+                    call.look_at_task();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn progress(&self, progress: &ProgressNotificationParam) {
+        let requests = self.requests.lock();
+        let is_meant = |route: &&Route| route.progress.as_ref() == Some(&progress.progress_token);
+        let call = requests.iter().find(is_meant).map(|route| &route.call);
+        let call = call.and_then(Weak::upgrade);
+        drop(requests);
+        if let Some(call) = call {
+            call.progressed(progress);
+        }
+    }
+
+    /// The call that a request of the server belongs to. Only HTTP tells; over
+    /// pipes it is the call that was made last.
+    pub(crate) fn asking(&self, origin: Option<&RequestId>) -> Option<Arc<Call>> {
+        let requests = self.requests.lock();
+        let told = requests
+            .iter()
+            .find(|route| Some(&route.request) == origin)
+            .and_then(|route| route.call.upgrade());
+        drop(requests);
+        told.or_else(|| self.calls().pop())
+    }
+
+    /// The calls that run, the latest last.
+    fn calls(&self) -> Vec<Arc<Call>> {
+        let requests = self.requests.lock();
+        let calls = requests.iter().filter_map(|route| route.call.upgrade());
+        calls.filter(|call| !call.has_ended()).collect()
+    }
+}
+
+/// A transport whose messages are looked at.
+pub(crate) struct Tapped<T> {
+    pub(crate) inner: T,
+    pub(crate) routes: Arc<Routes>,
+}
+
+impl<T: Transport<RoleClient>> Transport<RoleClient> for Tapped<T> {
+    type Error = T::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        self.routes.sent(&message);
+        self.inner.send(message)
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        let message = self.inner.receive().await?;
+        self.routes.received(&message);
+        Some(message)
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.inner.close().await
+    }
+}

@@ -1,0 +1,247 @@
+//! A server: started when it is needed, and again when it has gone.
+//!
+//! Start at [`Server::connection`]. A server that keeps going is given longer
+//! and longer pauses; whoever waits for it shares one attempt.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use rmcp::ServiceError;
+use tokio::time::Instant;
+use windlass_process::Launcher;
+use windlass_protocol::NoticeLevel;
+use windlass_runtime::Announcer;
+
+use crate::connection::{self, Connection, Era};
+use crate::error::{ServerError, chain};
+use crate::handler::Handler;
+use crate::listing::Listed;
+use crate::routes::Routes;
+use crate::spec::{Reach, ServerSpec};
+use crate::telling::Telling;
+
+/// The pause after the first failure; each further one doubles it.
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
+/// No pause is longer.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// A server that ran for so long, or gave a result, has not failed to start.
+const STEADY: Duration = Duration::from_secs(10);
+
+/// One MCP server. Clones are the same server; when the last of them and the
+/// tools made of it are dropped, the server ends.
+#[derive(Clone)]
+pub struct Server {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    spec: ServerSpec,
+    launcher: Launcher,
+    telling: Telling,
+    listed: Arc<Mutex<Option<Vec<Listed>>>>,
+    state: tokio::sync::Mutex<State>,
+    /// How many attempts to reach it have ended.
+    attempts: AtomicU64,
+    /// It gave a result on its present connection.
+    worked: Arc<std::sync::atomic::AtomicBool>,
+}
+
+#[derive(Default)]
+struct State {
+    connection: Option<Arc<Connection>>,
+    /// How often it failed since it last worked.
+    failures: u32,
+    not_before: Option<Instant>,
+    /// How the last attempt failed, if it did.
+    error: Option<ServerError>,
+    only_handshake: bool,
+    was_up: bool,
+}
+
+impl Server {
+    /// A server, which is not started yet. Sessions hear of its going through
+    /// the announcer.
+    pub fn new(spec: ServerSpec, launcher: Launcher, announcer: Announcer) -> Self {
+        let telling = Telling {
+            server: spec.name.clone(),
+            announcer,
+        };
+        Self {
+            inner: Arc::new(Inner {
+                spec,
+                launcher,
+                telling,
+                listed: Arc::default(),
+                state: tokio::sync::Mutex::default(),
+                attempts: AtomicU64::new(0),
+                worked: Arc::default(),
+            }),
+        }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.inner.spec.name
+    }
+
+    /// Its tools. The server is started for it, and stays.
+    pub async fn tools(&self) -> Result<Vec<Listed>, ServerError> {
+        let listing = async {
+            let connection = self.connection().await?;
+            let tools = tokio::select! {
+                biased;
+                tools = connection.peer().list_all_tools() => tools,
+                why = connection.gone() => return Err(self.gone(&why)),
+            };
+            let tools = match tools {
+                Ok(tools) => tools,
+                Err(ServiceError::TransportClosed) => {
+                    return Err(self.gone(&connection.closed().await));
+                }
+                Err(error) => {
+                    return Err(ServerError::List {
+                        server: self.name().to_owned(),
+                        why: chain(&error),
+                    });
+                }
+            };
+            Ok(tools.into_iter().map(Listed::from).collect::<Vec<_>>())
+        };
+        let tools = self.within_limit(listing).await?;
+        *self.inner.listed.lock() = Some(tools.clone());
+        Ok(tools)
+    }
+
+    /// A connection that works: the one there is, or a new one. After a failure
+    /// this waits until the server's pause is over, and then for its start.
+    pub(crate) async fn connection(&self) -> Result<Arc<Connection>, ServerError> {
+        let before = self.inner.attempts.load(Ordering::Acquire);
+        let mut state = self.inner.state.lock().await;
+        if let Some(connection) = state.connection.take() {
+            if connection.is_alive() {
+                state.connection = Some(Arc::clone(&connection));
+                return Ok(connection);
+            }
+            let worked = self.inner.worked.swap(false, Ordering::AcqRel);
+            if worked || connection.opened.elapsed() > STEADY {
+                state.failures = 0;
+                state.not_before = None;
+            } else {
+                state.failed();
+            }
+        }
+        // Somebody else has tried while this waited for the turn.
+        if let Some(error) = &state.error
+            && self.inner.attempts.load(Ordering::Acquire) != before
+        {
+            return Err(error.clone());
+        }
+        if let Some(at) = state.not_before.take() {
+            tokio::time::sleep_until(at).await;
+        }
+        let opened = self.open(&mut state).await;
+        self.inner.attempts.fetch_add(1, Ordering::AcqRel);
+        match opened {
+            Ok(connection) => {
+                if std::mem::replace(&mut state.was_up, true) {
+                    self.inner
+                        .telling
+                        .tell(NoticeLevel::Info, "was started again");
+                }
+                state.error = None;
+                let connection = Arc::new(connection);
+                state.connection = Some(Arc::clone(&connection));
+                Ok(connection)
+            }
+            Err(error) => {
+                state.failed();
+                state.error = Some(error.clone());
+                Err(error)
+            }
+        }
+    }
+
+    async fn open(&self, state: &mut State) -> Result<Connection, ServerError> {
+        let era = if state.only_handshake {
+            Era::Handshake
+        } else {
+            Era::Either
+        };
+        match self.attempt(era).await {
+            // A server of the years before may leave, close the connection or
+            // say that it speaks nothing newer.
+            Err(ServerError::Gone { .. } | ServerError::Handshake { .. }) if era == Era::Either => {
+                let opened = self.attempt(Era::Handshake).await;
+                state.only_handshake = opened.is_ok();
+                opened
+            }
+            opened => opened,
+        }
+    }
+
+    async fn attempt(&self, era: Era) -> Result<Connection, ServerError> {
+        let inner = &self.inner;
+        let handler = Arc::new(Handler {
+            routes: Arc::new(Routes::default()),
+            telling: inner.telling.clone(),
+            listed: Arc::clone(&inner.listed),
+        });
+        let telling = inner.telling.clone();
+        let again = match inner.spec.reach {
+            Reach::Program { .. } => "it is started again when one of its tools is next called",
+            Reach::Address { .. } => "it is reached again when one of its tools is next called",
+        };
+        let ended = move |why: &str| {
+            telling.tell(NoticeLevel::Warning, &format!("has ended: {why}; {again}"));
+        };
+        let opening = connection::open(&inner.spec, &inner.launcher, handler, era, ended);
+        self.within_limit(Box::pin(opening)).await
+    }
+
+    async fn within_limit<T>(
+        &self,
+        work: impl Future<Output = Result<T, ServerError>>,
+    ) -> Result<T, ServerError> {
+        let Some(limit) = self.inner.spec.startup_timeout else {
+            return work.await;
+        };
+        let slow = |_| ServerError::Slow {
+            server: self.name().to_owned(),
+            seconds: limit.as_secs_f64(),
+        };
+        tokio::time::timeout(limit, work).await.map_err(slow)?
+    }
+
+    /// It gave a result.
+    pub(crate) fn worked(&self) {
+        self.inner.worked.store(true, Ordering::Release);
+    }
+
+    /// The error of a server that has ended.
+    pub(crate) fn gone(&self, why: &Arc<str>) -> ServerError {
+        ServerError::Gone {
+            server: self.name().to_owned(),
+            why: Arc::clone(why),
+        }
+    }
+}
+
+impl State {
+    /// It failed once more: the next attempt is not before a pause is over.
+    fn failed(&mut self) {
+        self.failures = self.failures.saturating_add(1);
+        self.not_before = Some(Instant::now() + pause(self.failures));
+    }
+}
+
+/// The pause after so many failures in a row.
+fn pause(failures: u32) -> Duration {
+    let doublings = failures.saturating_sub(1).min(16);
+    (FIRST_PAUSE * 2_u32.pow(doublings)).min(LONGEST_PAUSE)
+}
+
+#[cfg(test)]
+#[path = "server_tests.rs"]
+mod tests;

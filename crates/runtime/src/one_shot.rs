@@ -1,0 +1,175 @@
+//! A one-shot on its way: to its end, or to being handed over.
+//!
+//! [`to_its_end`] is what a call waits for. A one-shot that outlasts its
+//! caller's patience is not lost: [`EndedWithUs::hand_over`] makes a handle of
+//! it. The tool notices nothing of that; it keeps its time limit, and what it
+//! has said is read like any handle's.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+use windlass_protocol::{HandleId, Question};
+
+use crate::event::{Ending, Status};
+use crate::handle::Handle;
+use crate::inquiry;
+use crate::registry::Registry;
+use crate::session::SessionInner;
+
+/// Waits for the end of a one-shot, and sees to its questions and its time.
+pub(crate) async fn to_its_end(
+    session: &Arc<SessionInner>,
+    handle: &Arc<Handle>,
+    limit: &mut TimeLimit,
+) -> Ending {
+    loop {
+        match limit.over_or_changed(handle).await {
+            Some(Status::Stopped(ending)) => return ending,
+            Some(Status::Waiting { question, .. }) => {
+                answer_question(session, handle, &question).await;
+            }
+            Some(Status::Pending | Status::Running { .. }) => {
+                unreachable!("a started tool runs, waits or has stopped")
+            }
+            None => {
+                handle.end(&limit.message()).await;
+            }
+        }
+    }
+}
+
+async fn answer_question(session: &SessionInner, handle: &Arc<Handle>, question: &Question) {
+    match inquiry::answer(session, handle, question).await {
+        Ok(answer) => {
+            if let Err(refusal) = handle.answer(question, answer).await {
+                handle.end(&refusal.to_string()).await;
+            }
+        }
+        Err(why) => {
+            handle.end(&why).await;
+        }
+    }
+}
+
+/// How long a one-shot may take. Nobody's clock runs while a question is open.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TimeLimit {
+    whole: Duration,
+    left: Duration,
+    /// Since when time is being taken off.
+    since: Option<Instant>,
+}
+
+impl TimeLimit {
+    pub(crate) fn new(whole: Duration) -> Self {
+        Self {
+            whole,
+            left: whole,
+            since: None,
+        }
+    }
+
+    /// Waits until the tool waits or has stopped; `None` when the time is up
+    /// first. Dropping the future loses no time.
+    async fn over_or_changed(&mut self, handle: &Handle) -> Option<Status> {
+        self.spend();
+        self.since = Some(Instant::now());
+        let changed = handle.wait_until(|status| !status.is_running());
+        let changed = tokio::time::timeout(self.left, changed).await;
+        self.spend();
+        changed.ok()
+    }
+
+    fn spend(&mut self) {
+        if let Some(since) = self.since.take() {
+            self.left = self.left.saturating_sub(since.elapsed());
+        }
+    }
+
+    fn message(&self) -> String {
+        format!("timed out after {} s", self.whole.as_secs_f64())
+    }
+}
+
+/// Known to the session while its call runs, and ended when that is dropped.
+pub(crate) struct EndedWithUs<'a> {
+    session: &'a Arc<SessionInner>,
+    handle: &'a Arc<Handle>,
+}
+
+impl<'a> EndedWithUs<'a> {
+    pub(crate) fn new(session: &'a Arc<SessionInner>, handle: &'a Arc<Handle>) -> Self {
+        let mut one_shots = session.one_shots.lock();
+        one_shots.insert(handle.number, Arc::clone(handle));
+        Self { session, handle }
+    }
+
+    /// Makes a handle of a one-shot that runs, under an id of our making.
+    /// Nothing happens when it has stopped already, or when the session ends.
+    pub(crate) fn hand_over(self, limit: TimeLimit) -> Result<HandleId, Self> {
+        let Self { session, handle } = self;
+        let id = {
+            // This lock decides. Whoever closes the session has either said so
+            // before, or finds the handle; and what stops later finds its id.
+            let mut registry = session.registry.lock();
+            if handle.is_stopped() || session.closing.is_cancelled() {
+                drop(registry);
+                return Err(self);
+            }
+            let id = free_id(&registry, handle);
+            handle.name(id.clone());
+            registry.insert(handle);
+            id
+        };
+        if let Status::Waiting { question, .. } = handle.status() {
+            inquiry::route(session, handle, question);
+        }
+        let closing = session.closing.clone();
+        let handle = Arc::clone(handle);
+        session.tasks.spawn(async move {
+            let in_time = end_in_time(&handle, limit);
+            closing.run_until_cancelled(in_time).await;
+        });
+        Ok(id)
+    }
+}
+
+impl Drop for EndedWithUs<'_> {
+    fn drop(&mut self) {
+        self.session.one_shots.lock().remove(&self.handle.number);
+        if self.handle.id().is_none() && !self.handle.is_stopped() {
+            let handle = Arc::clone(self.handle);
+            let ending = async move { handle.end("cancelled").await };
+            self.session.tasks.spawn(ending);
+        }
+    }
+}
+
+/// The tool's name and the handle's number, which no other handle has, unless
+/// the assistant has thought of the very same.
+fn free_id(registry: &Registry, handle: &Handle) -> HandleId {
+    let mut id = format!("{}-{}", handle.tool.name, handle.number);
+    while registry.get(&id).is_some() {
+        id.push('_');
+    }
+    // A name has at most 48 characters, and a session at most 64 handles that
+    // have stopped; the number alone is free whatever else is taken.
+    HandleId::new(&id).unwrap_or_else(|_| {
+        HandleId::new(&format!("handle-{}", handle.number)).expect("these are an id's characters")
+    })
+}
+
+async fn end_in_time(handle: &Arc<Handle>, mut limit: TimeLimit) {
+    loop {
+        match limit.over_or_changed(handle).await {
+            Some(Status::Waiting { question, .. }) => {
+                handle.wait_until(|status| !status.asks(&question)).await;
+            }
+            Some(_) => return,
+            None => {
+                handle.end(&limit.message()).await;
+            }
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! A caller in a hurry: one-shots go on as handles, and waits end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+use tokio::task::JoinHandle;
+use windlass_protocol::{Ask, PermissionRequest};
+use windlass_runtime::{
+    Answered, Patience, PermissionDecision, Person, RunMode, RunPolicy, SessionEvent, ToolEvent,
+};
+use windlass_testing::{batch, question};
+
+use crate::support::{NOBODY, PERSON, Stage, told};
+
+/// Runs one call beside the test, for a caller who can be hurried.
+fn go(stage: &Stage, tool: &str, args: Value) -> (JoinHandle<String>, Patience) {
+    let session = stage.session.clone();
+    let batch = batch([(tool, args)]);
+    let patience = Patience::default();
+    let hurried = patience.clone();
+    let running = tokio::spawn(async move { told(&session.run_with(batch, &hurried).await) });
+    (running, patience)
+}
+
+#[tokio::test]
+async fn a_one_shot_that_still_runs_goes_on_as_a_handle() {
+    let stage = Stage::new();
+    let (running, patience) = go(&stage, "tool", json!({}));
+    let job = stage.tool.next().await;
+    job.write("half\n");
+    patience.hurry.cancel();
+    assert_eq!(
+        running.await.unwrap(),
+        r#"c1 {"id":"tool-1","state":"running","content":"half\n"}"#
+    );
+    let awaiting = stage.go([("await", json!({"all": ["tool-1"]}))]);
+    job.write("the rest\n");
+    job.end();
+    assert_eq!(
+        awaiting.await.unwrap(),
+        r#"c1 {"completed":[{"id":"tool-1","state":"stopped","result":"the rest\n"}],"pending":[]}"#
+    );
+    assert!(job.aborts().is_empty());
+}
+
+#[tokio::test]
+async fn what_was_handed_over_is_told_of_and_can_be_ended() {
+    let stage = Stage::new();
+    let (running, patience) = go(&stage, "tool", json!({}));
+    let first = stage.tool.next().await;
+    patience.hurry.cancel();
+    running.await.unwrap();
+    let (running, patience) = go(&stage, "tool", json!({}));
+    stage.tool.next().await;
+    patience.hurry.cancel();
+    running.await.unwrap();
+    first.fail("broken");
+    stage
+        .seen(|event| matches!(event, SessionEvent::Noticed(_)))
+        .await;
+    assert_eq!(
+        stage
+            .run([("tool", json!({"action": "abort", "id": "tool-2"}))])
+            .await,
+        "c1 {\"id\":\"tool-2\",\"state\":\"stopped\",\"result\":\"aborted by the assistant\",\
+         \"error\":{\"transient\":false},\"ended\":1}\n\
+         notice error failure: `tool-1` stopped: broken"
+    );
+}
+
+#[tokio::test]
+async fn an_id_that_the_assistant_has_taken_is_passed_by() {
+    let stage = Stage::new();
+    stage
+        .run([("tool", json!({"action": "spawn", "id": "tool-2"}))])
+        .await;
+    stage.tool.next().await;
+    let (running, patience) = go(&stage, "tool", json!({}));
+    stage.tool.next().await;
+    patience.hurry.cancel();
+    assert_eq!(
+        running.await.unwrap(),
+        r#"c1 {"id":"tool-2_","state":"running"}"#
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn its_time_limit_goes_on() {
+    let stage = Stage::with(NOBODY, |setup| {
+        setup.tool.limits.timeout = Duration::from_secs(60);
+    });
+    let began = tokio::time::Instant::now();
+    let (running, patience) = go(&stage, "tool", json!({}));
+    stage.tool.next().await;
+    tokio::time::sleep(Duration::from_secs(50)).await;
+    patience.hurry.cancel();
+    running.await.unwrap();
+    assert_eq!(
+        stage.run([("await", json!({"all": ["tool-1"]}))]).await,
+        "c1 {\"completed\":[{\"id\":\"tool-1\",\"state\":\"stopped\",\"result\":\"timed out after 60 s\",\
+         \"error\":{\"transient\":false}}],\"pending\":[]}"
+    );
+    assert_eq!(began.elapsed().as_secs(), 60);
+}
+
+#[tokio::test]
+async fn it_ends_with_the_session() {
+    let stage = Stage::new();
+    let (running, patience) = go(&stage, "tool", json!({}));
+    let job = stage.tool.next().await;
+    patience.hurry.cancel();
+    running.await.unwrap();
+    stage.session.close().await;
+    assert_eq!(job.aborts().len(), 1);
+}
+
+#[tokio::test]
+async fn its_open_question_is_put_again_for_the_handle() {
+    let stage = Stage::with(PERSON, |_| {});
+    let (running, patience) = go(&stage, "tool", json!({}));
+    let job = stage.tool.next().await;
+    job.ask(question("sure", "Sure?"));
+    let first = stage.person.next_question().await;
+    assert_eq!(first.asked.call.as_deref(), Some("c1"));
+    patience.hurry.cancel();
+    let reply = running.await.unwrap();
+    assert!(reply.contains(r#""state":"waiting""#), "{reply}");
+    first.withdrawn().await;
+    let second = stage.person.next_question().await;
+    assert_eq!(
+        second.asked.handle.as_ref().map(|id| id.as_str()),
+        Some("tool-1")
+    );
+    second.reply(json!(true));
+    stage
+        .seen(|event| {
+            matches!(
+                event,
+                SessionEvent::Tool {
+                    event: ToolEvent::Answered,
+                    ..
+                }
+            )
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn an_await_answers_as_if_its_time_were_up() {
+    let stage = Stage::new();
+    stage
+        .run([("tool", json!({"action": "spawn", "id": "a"}))])
+        .await;
+    let (running, patience) = go(&stage, "await", json!({"all": ["a"], "timeout_secs": 1000}));
+    stage.called("c1").await;
+    patience.hurry.cancel();
+    assert_eq!(
+        running.await.unwrap(),
+        r#"c1 {"completed":[],"pending":[{"id":"a","state":"running"}],"timed_out":true}"#
+    );
+}
+
+#[tokio::test]
+async fn a_permission_that_nobody_has_answered_leaves_nothing_running() {
+    let stage = Stage::with(PERSON, |setup| {
+        setup.tool.run = RunPolicy::starting(RunMode::Ask);
+    });
+    let (running, patience) = go(&stage, "tool", json!({}));
+    let asked = stage.person.next_permission().await;
+    patience.hurry.cancel();
+    assert_eq!(
+        running.await.unwrap(),
+        "c1 ! nobody has answered yet whether `tool` may run, and nothing has run; call it again"
+    );
+    asked.withdrawn().await;
+    assert!(stage.tool.started().is_empty());
+}
+
+/// Someone who will not answer.
+struct Refuses;
+
+#[async_trait]
+impl Person for Refuses {
+    async fn permit(&self, _: &PermissionRequest) -> Option<PermissionDecision> {
+        None
+    }
+
+    async fn answer(&self, _: &Ask) -> Option<Value> {
+        None
+    }
+
+    async fn ask(&self, ask: &Ask) -> Answered {
+        Answered::Declined(format!("the user declined: {}", ask.question.text))
+    }
+}
+
+#[tokio::test]
+async fn a_declined_question_ends_the_tool() {
+    let stage = Stage::with(NOBODY, |setup| {
+        setup.options.person = Some(Arc::new(Refuses));
+    });
+    stage.tool.opening(|job| job.ask(question("sure", "Sure?")));
+    assert_eq!(
+        stage.run([("tool", json!({}))]).await,
+        "c1 ! the user declined: Sure?"
+    );
+    assert_eq!(
+        stage
+            .run([
+                ("tool", json!({"action": "spawn", "id": "a"})),
+                ("await", json!({"all": ["a"]})),
+            ])
+            .await
+            .lines()
+            .last()
+            .unwrap(),
+        "c2 {\"completed\":[{\"id\":\"a\",\"state\":\"stopped\",\"result\":\"the user declined: Sure?\",\
+         \"error\":{\"transient\":false}}],\"pending\":[]}"
+    );
+}

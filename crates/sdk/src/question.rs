@@ -1,0 +1,118 @@
+//! Questions that a tool asks, with the type of their answer.
+
+use std::marker::PhantomData;
+
+use serde_json::Value;
+use windlass_protocol::AnswerType;
+
+/// A question whose answer is an `A`: `bool` for yes or no, `String` for text
+/// and for one of several options.
+///
+/// The id names the question among the tool's own. Config can answer it ahead
+/// (`questions.ID.answer`) or say who is asked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Question<A> {
+    wire: windlass_protocol::Question,
+    answer: PhantomData<fn() -> A>,
+}
+
+impl Question<bool> {
+    /// Yes or no.
+    pub fn boolean(id: impl Into<String>, text: impl Into<String>) -> Self {
+        Self::with(id.into(), text.into(), AnswerType::Boolean)
+    }
+}
+
+impl Question<String> {
+    /// Any text.
+    pub fn text(id: impl Into<String>, text: impl Into<String>) -> Self {
+        Self::with(id.into(), text.into(), AnswerType::Text)
+    }
+
+    /// One of these options.
+    pub fn select<O: Into<String>>(
+        id: impl Into<String>,
+        text: impl Into<String>,
+        options: impl IntoIterator<Item = O>,
+    ) -> Self {
+        let options = options.into_iter().map(Into::into).collect();
+        Self::with(id.into(), text.into(), AnswerType::Select { options })
+    }
+}
+
+impl<A: Answer> Question<A> {
+    fn with(id: String, text: String, answer_type: AnswerType) -> Self {
+        Self {
+            wire: windlass_protocol::Question {
+                id,
+                text,
+                pre_amble: None,
+                answer_type,
+                default: None,
+                secret: false,
+            },
+            answer: PhantomData,
+        }
+    }
+
+    /// The answer to take where nobody can be asked. Without one, the call
+    /// then fails and says what was asked.
+    pub fn default(mut self, answer: impl Into<A>) -> Self {
+        self.wire.default = Some(answer.into().into());
+        self
+    }
+
+    /// What to show before the question, such as a diff.
+    pub fn pre_amble(mut self, text: impl Into<String>) -> Self {
+        self.wire.pre_amble = Some(text.into());
+        self
+    }
+
+    /// The answer is a secret: only the person is asked, and it is not
+    /// recorded.
+    pub fn secret(mut self) -> Self {
+        self.wire.secret = true;
+        self
+    }
+
+    pub(crate) fn wire(&self) -> &windlass_protocol::Question {
+        &self.wire
+    }
+
+    pub(crate) fn into_wire(self) -> windlass_protocol::Question {
+        self.wire
+    }
+
+    /// Reads an answer; `None` if it is not one to this question.
+    pub(crate) fn read(&self, answer: Value) -> Option<A> {
+        A::from_json(self.wire.check(answer).ok()?)
+    }
+}
+
+/// What a question can be answered with: `bool` or `String`.
+pub trait Answer: Into<Value> + private::Sealed {
+    /// Reads an answer that has been checked against its question.
+    #[doc(hidden)]
+    fn from_json(answer: Value) -> Option<Self>;
+}
+
+impl Answer for bool {
+    fn from_json(answer: Value) -> Option<Self> {
+        answer.as_bool()
+    }
+}
+
+impl Answer for String {
+    fn from_json(answer: Value) -> Option<Self> {
+        match answer {
+            Value::String(answer) => Some(answer),
+            _ => None,
+        }
+    }
+}
+
+mod private {
+    pub trait Sealed: Sized {}
+    impl Sealed for bool {}
+    impl Sealed for String {}
+}

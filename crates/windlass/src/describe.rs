@@ -1,0 +1,204 @@
+//! Local tools without parameters: their programs are asked what they take.
+//!
+//! Start at [`Answers::gather`], which asks every program once, all of them at
+//! the same time, unless its answer is remembered. [`Answers::describe`] then
+//! finds one tool and lays the person's word over it. How a program is asked
+//! is in `windlass-executors`.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use indexmap::IndexMap;
+use windlass_config::{ToolConfig, nearest};
+use windlass_executors::{
+    DescribeError, Describer, LocalCommand, SchemaAnswer, SchemaQuestion, check_shape,
+};
+use windlass_runtime::ToolDefinition;
+use windlass_runtime::protocol::IoMode;
+
+use crate::cache::Cache;
+
+/// How long a program may take to describe its tools, unless said.
+const TIME: Duration = Duration::from_secs(10);
+
+/// No model could read a tool whose parameters are larger.
+const MOST_SCHEMA: usize = 1 << 20;
+
+/// Which answers of programs are good enough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Asking {
+    /// A remembered answer is, as long as nothing that it depends on has
+    /// changed.
+    #[default]
+    Remembering,
+    /// Every program is asked.
+    Anew,
+}
+
+/// A tool that its program has described, with the person's word over it.
+pub(crate) struct Described {
+    pub(crate) definition: ToolDefinition,
+    pub(crate) io: IoMode,
+    pub(crate) formats_arguments: bool,
+    /// Overrides that name nothing, in words.
+    pub(crate) problems: Vec<String>,
+}
+
+/// What programs have answered, by question.
+pub(crate) struct Answers {
+    describer: Describer,
+    answers: IndexMap<SchemaQuestion, Result<SchemaAnswer, DescribeError>>,
+}
+
+impl Answers {
+    /// Asks for these tools.
+    pub(crate) async fn gather(
+        describer: Describer,
+        tools: impl Iterator<Item = &ToolConfig>,
+        asking: Asking,
+        cache: &Cache,
+    ) -> Self {
+        let mut questions: IndexMap<SchemaQuestion, Duration> = IndexMap::new();
+        for tool in tools {
+            // What cannot be asked is told when the tool is looked for.
+            if let Ok(question) = describer.question(&command(tool)) {
+                let limit = tool.settings.describe_timeout.unwrap_or(TIME);
+                let most = questions.entry(question).or_default();
+                *most = limit.max(*most);
+            }
+        }
+        let answers = questions.into_iter().map(|(question, limit)| {
+            let describer = &describer;
+            async move {
+                let answer = answer(describer, &question, limit, asking, cache).await;
+                (question, answer)
+            }
+        });
+        let answers = join_all(answers).await.into_iter().collect();
+        Self { describer, answers }
+    }
+
+    /// The tool as its program describes it. The error says what is wrong and
+    /// both ways out.
+    pub(crate) fn describe(&self, tool: &ToolConfig) -> Result<Described, String> {
+        self.find(tool).map_err(|why| {
+            format!(
+                "{why}; add `parameters` to its table, or update the program so that it answers \
+                 the action `schema` with this tool"
+            )
+        })
+    }
+
+    fn find(&self, tool: &ToolConfig) -> Result<Described, String> {
+        let question = self.describer.question(&command(tool));
+        let question = question.map_err(|error| chain(&error))?;
+        let answer = match &self.answers[&question] {
+            Ok(answer) => answer,
+            Err(error) => return Err(chain(error)),
+        };
+        let description = answer.find(tool.source_name());
+        let description = description.map_err(|error| chain(&error))?;
+        let base = ToolDefinition::described(&description);
+        let problems = unknown_overrides(tool, &base);
+        let io = tool.io_over(description.spawn.and_then(|spawn| spawn.io));
+        let mut definition = tool.overlay(base);
+        definition.origin = format!("{} ({})", question.program(), definition.origin);
+        check(&definition).map_err(|why| format!("`{}` describes {why}", question.program()))?;
+        Ok(Described {
+            definition,
+            io,
+            formats_arguments: tool
+                .settings
+                .format_arguments
+                .unwrap_or(description.format_arguments),
+            problems,
+        })
+    }
+}
+
+async fn answer(
+    describer: &Describer,
+    question: &SchemaQuestion,
+    limit: Duration,
+    asking: Asking,
+    cache: &Cache,
+) -> Result<SchemaAnswer, DescribeError> {
+    // Before the program is asked: should it be changed meanwhile, it is asked
+    // again the next time.
+    let seal = describer.seal(question);
+    if asking == Asking::Remembering
+        && let Some(remembered) = seal.as_ref().and_then(|seal| cache.find(seal))
+        && let Ok(answer) = SchemaAnswer::from_value(question.program(), remembered)
+    {
+        return Ok(answer);
+    }
+    let answer = describer.ask(question, limit).await?;
+    if let Some(seal) = seal {
+        cache.remember(&seal, answer.as_value());
+    }
+    Ok(answer)
+}
+
+/// What a local tool runs; the configuration refuses one without a command.
+pub(crate) fn command(tool: &ToolConfig) -> LocalCommand {
+    let command = tool.command.as_ref().expect("a local tool has a command");
+    LocalCommand {
+        program: command.program.clone(),
+        args: command.args.clone(),
+        shell: command.shell,
+    }
+}
+
+/// What no provider would take.
+fn check(definition: &ToolDefinition) -> Result<(), String> {
+    let refused = |why: &dyn std::fmt::Display| {
+        format!("parameters of it that no provider would accept: {why}")
+    };
+    check_shape(&definition.shape).map_err(|error| refused(&error))?;
+    let size = definition
+        .shape
+        .parameters
+        .to_object_schema()
+        .to_string()
+        .len();
+    if size > MOST_SCHEMA {
+        return Err(refused(&format!(
+            "their schema takes {} KiB, and {} are the most",
+            size >> 10,
+            MOST_SCHEMA >> 10
+        )));
+    }
+    Ok(())
+}
+
+fn unknown_overrides(tool: &ToolConfig, base: &ToolDefinition) -> Vec<String> {
+    let known = &base.shape.parameters.properties;
+    tool.unknown_overrides(base)
+        .into_iter()
+        .map(|name| {
+            let hint = match nearest(&name, known.keys().map(String::as_str)) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "remove it, or give all entries a `type`".to_owned(),
+            };
+            format!(
+                "`parameters.{name}` changes nothing, since the tool has no such parameter; {hint}"
+            )
+        })
+        .collect()
+}
+
+/// An error with its causes.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let message = error.to_string();
+        // Some messages hold their cause already.
+        if !text.contains(&message) {
+            text.push_str(": ");
+            text.push_str(&message);
+        }
+        cause = error.source();
+    }
+    text
+}

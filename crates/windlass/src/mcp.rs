@@ -1,0 +1,268 @@
+//! Which tools of MCP servers there are, and what is wrong with the others.
+//!
+//! Start at [`Servers::ask`], which reaches every server that somebody wants a
+//! tool of; [`Servers::offer`] then says what comes of it.
+
+use futures_util::future::join_all;
+use windlass_config::{
+    Config, McpServerConfig, McpTools, McpTransport, Source, ToolConfig, nearest,
+};
+use windlass_executors::Launcher;
+use windlass_mcp_client::{Listed, McpTool, Reach, Server, ServerError, ServerSpec};
+use windlass_runtime::{Announcer, ToolDefinition};
+
+/// The servers that are wanted, and what they said.
+pub(crate) struct Servers(Vec<Asked>);
+
+struct Asked {
+    config: McpServerConfig,
+    server: Server,
+    tools: Result<Vec<Listed>, ServerError>,
+}
+
+/// What comes of the servers' tools.
+#[derive(Default)]
+pub(crate) struct Found {
+    pub(crate) tools: Vec<Offered>,
+    pub(crate) missing: Vec<Missing>,
+    /// Servers whose tools are all wanted, and not known.
+    pub(crate) unreached: Vec<String>,
+}
+
+/// A tool that can be offered.
+pub(crate) struct Offered {
+    pub(crate) tool: ToolConfig,
+    pub(crate) definition: ToolDefinition,
+    pub(crate) executor: McpTool,
+    /// What its table says in vain.
+    pub(crate) problems: Vec<String>,
+}
+
+/// A tool that is configured and not there.
+pub(crate) struct Missing {
+    pub(crate) tool: ToolConfig,
+    pub(crate) why: String,
+    /// The person should know.
+    pub(crate) is_told: bool,
+}
+
+impl Servers {
+    /// Asks every server that a tool is wanted of, all at once. One that cannot
+    /// be reached holds up nobody for longer than its time limit.
+    pub(crate) async fn ask(config: &Config, launcher: &Launcher, announcer: &Announcer) -> Self {
+        let wanted = config.mcp_servers.iter().filter(|it| is_wanted(config, it));
+        let asking = wanted.map(|server| async {
+            let spec = spec(config, server);
+            let config = server.clone();
+            let server = Server::new(spec, launcher.clone(), announcer.clone());
+            let tools = server.tools().await;
+            Asked {
+                config,
+                server,
+                tools,
+            }
+        });
+        Self(join_all(asking).await)
+    }
+
+    /// The tools that tables name, and those that servers are to offer whole.
+    pub(crate) fn offer(&self, config: &Config) -> Found {
+        let mut found = Found::default();
+        let tables = config.offered();
+        for tool in tables.filter(|tool| matches!(tool.source, Source::Mcp { .. })) {
+            self.offer_table(tool, &mut found);
+        }
+        for asked in &self.0 {
+            asked.offer_untold(config, &mut found);
+        }
+        found
+    }
+
+    fn offer_table(&self, tool: &ToolConfig, found: &mut Found) {
+        let server = match &tool.source {
+            Source::Mcp { server, .. } => server.as_deref(),
+            _ => None,
+        };
+        let name = tool.source_name();
+        let of_server = |asked: &&Asked| server.is_none_or(|server| server == asked.config.name);
+        let candidates: Vec<_> = self.0.iter().filter(of_server).collect();
+        let listed = candidates
+            .iter()
+            .find_map(|asked| Some((*asked, asked.listed(name)?)));
+        match listed {
+            Some((asked, listed)) => {
+                let base = listed.definition(&asked.config.name);
+                let unknown = tool.unknown_overrides(&base);
+                let server = &asked.config.name;
+                let unknown = unknown.iter().map(|name| {
+                    format!("it overrides `{name}`, which MCP server `{server}` does not have")
+                });
+                found.tools.push(Offered {
+                    problems: unknown.collect(),
+                    ..asked.offered(tool.clone(), listed)
+                });
+            }
+            None => found.missing.push(Missing {
+                tool: tool.clone(),
+                why: why_missing(name, &candidates),
+                is_told: candidates.iter().any(|asked| asked.is_told()) || candidates.is_empty(),
+            }),
+        }
+    }
+}
+
+impl Asked {
+    fn listed(&self, name: &str) -> Option<&Listed> {
+        let tools = self.tools.as_ref().ok()?;
+        tools.iter().find(|tool| tool.name == name)
+    }
+
+    /// A person is told of what is wrong with it.
+    fn is_told(&self) -> bool {
+        !self.config.optional || self.tools.is_ok()
+    }
+
+    fn offered(&self, tool: ToolConfig, listed: &Listed) -> Offered {
+        let mut definition = tool.overlay(listed.definition(&self.config.name));
+        if definition.summary != listed.description && definition.description.is_none() {
+            // What the server says is still there for who asks.
+            definition.description.clone_from(&listed.description);
+        }
+        if tool.place.is_none() {
+            definition.origin = format!("MCP server `{}`", self.config.name);
+        }
+        let executor = McpTool {
+            server: self.server.clone(),
+            tool: listed.name.clone(),
+            log_limit: tool.log_limit,
+        };
+        Offered {
+            tool,
+            definition,
+            executor,
+            problems: Vec::new(),
+        }
+    }
+
+    /// The tools that no table speaks of.
+    fn offer_untold(&self, config: &Config, found: &mut Found) {
+        let server = &self.config.name;
+        let wanted = &self.config.tools;
+        if let McpTools::Listed(names) = wanted {
+            for name in names.iter().filter(|name| self.listed(name).is_none()) {
+                found.missing.push(Missing {
+                    tool: ToolConfig {
+                        place: Some(self.config.place.clone()),
+                        ..config.mcp_tool(server, name)
+                    },
+                    why: why_missing(name, &[self]),
+                    is_told: self.is_told(),
+                });
+            }
+        }
+        let tools = match &self.tools {
+            Ok(tools) => tools.as_slice(),
+            Err(error) => {
+                if *wanted == McpTools::All && self.is_told() {
+                    let place = &self.config.place;
+                    found.unreached.push(format!("{error} ({place})"));
+                }
+                return;
+            }
+        };
+        let has_table = |listed: &&Listed| {
+            let mut tables = config.tools.iter();
+            tables.any(|tool| is_about(tool, server, &listed.name))
+        };
+        for listed in tools.iter().filter(|listed| !has_table(listed)) {
+            let is_wanted = match wanted {
+                McpTools::None => false,
+                McpTools::All => true,
+                McpTools::Listed(names) => names.contains(&listed.name),
+            };
+            if is_wanted {
+                let tool = config.mcp_tool(server, &listed.name);
+                found.tools.push(self.offered(tool, listed));
+            }
+        }
+    }
+}
+
+fn is_wanted(config: &Config, server: &McpServerConfig) -> bool {
+    server.tools != McpTools::None
+        || config.offered().any(|tool| match &tool.source {
+            Source::Mcp { server: named, .. } => {
+                named.as_ref().is_none_or(|named| *named == server.name)
+            }
+            _ => false,
+        })
+}
+
+/// The table speaks of this tool of this server.
+fn is_about(table: &ToolConfig, server: &str, tool: &str) -> bool {
+    match &table.source {
+        Source::Mcp { server: named, .. } => {
+            named.as_deref().is_none_or(|named| named == server) && table.source_name() == tool
+        }
+        _ => false,
+    }
+}
+
+fn spec(config: &Config, server: &McpServerConfig) -> ServerSpec {
+    let reach = match &server.transport {
+        McpTransport::Stdio { command, env } => {
+            let (program, args) = if command.shell {
+                let line = std::iter::once(&command.program).chain(&command.args);
+                let line = line.cloned().collect::<Vec<_>>().join(" ");
+                ("/bin/sh".to_owned(), vec!["-c".to_owned(), line])
+            } else {
+                (command.program.clone(), command.args.clone())
+            };
+            Reach::Program {
+                program,
+                args,
+                env: pairs(env),
+                cwd: config.root.clone(),
+            }
+        }
+        McpTransport::Http { url, headers } => Reach::Address {
+            url: url.clone(),
+            headers: pairs(headers),
+        },
+    };
+    ServerSpec {
+        name: server.name.clone(),
+        reach,
+        startup_timeout: server.startup_timeout,
+    }
+}
+
+fn pairs<'a>(table: impl IntoIterator<Item = (&'a String, &'a String)>) -> Vec<(String, String)> {
+    let pairs = table.into_iter();
+    pairs
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
+}
+
+fn why_missing(name: &str, candidates: &[&Asked]) -> String {
+    let reasons = candidates.iter().map(|asked| match &asked.tools {
+        Ok(tools) => has_no(&asked.config.name, name, tools),
+        Err(error) => error.to_string(),
+    });
+    let reasons: Vec<_> = reasons.collect();
+    if reasons.is_empty() {
+        "no MCP server is configured; add a table [providers.mcp.NAME]".to_owned()
+    } else {
+        reasons.join("; ")
+    }
+}
+
+fn has_no(server: &str, tool: &str, tools: &[Listed]) -> String {
+    let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
+    let hint = match nearest(tool, names.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if names.is_empty() => "it has none".to_owned(),
+        None => format!("it has `{}`", names.join("`, `")),
+    };
+    format!("MCP server `{server}` has no tool `{tool}`; {hint}")
+}
