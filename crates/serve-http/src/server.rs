@@ -175,3 +175,7 @@ impl Drop for Open {
         self.0.0.metrics.connections.fetch_sub(1, Ordering::Relaxed);
     }
 }
+
+#[cfg(test)]
+#[path = "server_tests.rs"]
+mod tests;
