@@ -55,11 +55,10 @@ pub(crate) enum Command {
     Send(SendArgs),
     /// End a handle and everything it started
     Kill(KillArgs),
-    /// List the permissions that wait for a reply, or reply to one
-    Permissions {
-        #[command(subcommand)]
-        command: Option<PermissionsCommand>,
-    },
+    /// List what was recorded, show a session, or remove old ones
+    Sessions(SessionsArgs),
+    /// List the remembered permissions, forget one, or explain what would become of a call
+    Permissions(PermissionsArgs),
     /// Write a commented config file to start from
     Init,
     /// Print a completion script for a shell
@@ -141,6 +140,59 @@ pub(crate) struct McpArgs {
 }
 
 #[derive(ClapArgs)]
+pub(crate) struct SessionsArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<SessionsCommand>,
+    /// List at most this many
+    #[arg(long, default_value_t = 20, value_name = "N")]
+    pub(crate) limit: usize,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum SessionsCommand {
+    /// Show the calls of a session
+    Show {
+        /// Its id; `last` is the newest
+        id: String,
+    },
+    /// Remove sessions that nothing has happened in for a while, with their logs
+    Prune {
+        /// How long, such as 12h, 30d or 8w
+        #[arg(long, value_name = "TIME")]
+        older_than: String,
+        /// Remove only what their tools printed
+        #[arg(long)]
+        outputs: bool,
+    },
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct PermissionsArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<PermissionsCommand>,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum PermissionsCommand {
+    /// Say what becomes of a call, and which rule decides, without running it
+    Explain {
+        /// The tool's name
+        tool: String,
+        /// Its arguments as a JSON object; `-` reads them from stdin
+        arguments: Option<String>,
+    },
+    /// List the permissions that wait for a reply, in any session of this machine
+    Pending,
+    /// Reply to a permission that is being asked for
+    Reply(ReplyArgs),
+    /// Forget a remembered rule
+    Forget {
+        /// The rule's number in the list
+        id: i64,
+    },
+}
+
+#[derive(ClapArgs)]
 pub(crate) struct ServeArgs {
     /// Listen at this address; 127.0.0.1:8413 unless said
     #[arg(long, value_name = "ADDR")]
@@ -201,12 +253,6 @@ pub(crate) struct SendArgs {
 pub(crate) struct KillArgs {
     /// The handle's id, or SESSION/HANDLE
     pub(crate) handle: String,
-}
-
-#[derive(Subcommand)]
-pub(crate) enum PermissionsCommand {
-    /// Reply to a permission that is being asked for
-    Reply(ReplyArgs),
 }
 
 #[derive(ClapArgs)]

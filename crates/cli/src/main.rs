@@ -18,8 +18,10 @@ mod permissions;
 mod prompt;
 mod ps;
 mod reach;
+mod replies;
 mod send;
 mod serve;
+mod sessions;
 mod setup;
 mod signals;
 mod tools;
@@ -46,7 +48,10 @@ fn main() -> ExitCode {
         Command::Attach(attach) => on_runtime(attach::run(attach)),
         Command::Send(send) => on_runtime(send::run(send)),
         Command::Kill(kill) => on_runtime(send::kill(kill)),
-        Command::Permissions { command } => on_runtime(permissions::run(&args.global, command)),
+        Command::Sessions(sessions) => on_runtime(sessions::run(&args.global, sessions)),
+        Command::Permissions(permissions) => {
+            on_runtime(permissions::run(&args.global, permissions))
+        }
         Command::Init => init::run(&args.global),
         Command::Completions { shell } => {
             args::print_completions(shell);

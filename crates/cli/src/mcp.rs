@@ -28,18 +28,16 @@ pub(crate) async fn run(global: &Global, args: McpArgs) -> anyhow::Result<ExitCo
     let stop = CancellationToken::new();
     let idle = seconds(args.idle_secs, "--idle-secs")?;
     let serving = async {
-        match &args.http {
-            Some(address) => mcp_http::serve(&server, address, idle, stop.clone()).await,
-            None => {
-                let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
-                Ok(serve_stdio(&server, input, output, stop.clone()).await?)
-            }
+        if let Some(address) = &args.http {
+            return mcp_http::serve(&server, address, idle, stop.clone()).await;
         }
+        let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
+        Ok(Box::pin(serve_stdio(&server, input, output, stop.clone())).await?)
     };
     tokio::pin!(serving);
     let code = tokio::select! {
-        served = &mut serving => {
-            served?;
+        outcome = &mut serving => {
+            outcome?;
             return Ok(ExitCode::SUCCESS);
         }
         code = signals.next() => code,

@@ -26,6 +26,19 @@ fn ready(windlass: Result<Windlass, windlass::Error>) -> anyhow::Result<Windlass
     Ok(windlass)
 }
 
+/// Says when sessions will not be recorded, and why. They run all the same.
+pub(crate) fn warn_of_record(windlass: &Windlass) {
+    if windlass.config().record
+        && let Err(error) = windlass.record()
+    {
+        let causes = std::iter::successors(Some(error as &dyn std::error::Error), |error| {
+            error.source()
+        });
+        let causes: Vec<String> = causes.map(ToString::to_string).collect();
+        eprintln!("windlass: nothing is recorded: {}", causes.join(": "));
+    }
+}
+
 /// Loads the configuration alone.
 pub(crate) fn config(global: &Global) -> anyhow::Result<Config> {
     let config = windlass::config::load(&load_options(global)?);

@@ -22,7 +22,7 @@ use crate::part::CallPart;
 use crate::pattern::is_literal;
 use crate::person::PermissionDecision;
 use crate::refusal::Refusal;
-use crate::rules::Rules;
+use crate::rules::{Rules, speak};
 use crate::session::{SessionInner, new_ulid};
 use crate::tool::RunMode;
 
@@ -67,9 +67,8 @@ impl Asking<'_> {
         if mode == RunMode::Skip {
             return Ok(Permit::Skip);
         }
-        let starts = matches!(self.action, None | Some(HandleAction::Spawn));
-        let has_rules = starts && !definition.permissions.is_empty();
-        if self.session.options.trusted || mode == RunMode::Unattended && !has_rules {
+        let unasked = mode == RunMode::Unattended && definition.permissions.is_empty();
+        if self.session.options.trusted || unasked || !speak(self.action, mode) {
             return Ok(Permit::Run(args));
         }
         let subject = self.subject(&args);

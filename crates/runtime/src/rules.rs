@@ -71,20 +71,34 @@ impl RegisteredTool {
         remembered: &[PermissionRule],
     ) -> Explanation {
         let subject = subject_of(self, action, args);
-        let rules = Rules {
-            config: &self.definition.permissions,
-            remembered,
+        let mode = self.definition.run.mode(action);
+        let rules = if speak(action, mode) {
+            Rules {
+                config: &self.definition.permissions,
+                remembered,
+            }
+        } else {
+            Rules {
+                config: &[],
+                remembered: &[],
+            }
         };
         let findings = rules.findings(&subject);
         Explanation {
             verdict: strictest(&findings).map(|(action, _)| action),
             permission: subject.permission,
             findings,
-            mode: self.definition.run.mode(action),
+            mode,
             always: subject.always,
             exact: subject.exact,
         }
     }
+}
+
+/// Rules speak of whatever starts something, and of the rest where a person
+/// is asked about it.
+pub(crate) fn speak(action: Option<HandleAction>, mode: RunMode) -> bool {
+    matches!(action, None | Some(HandleAction::Spawn)) || mode != RunMode::Unattended
 }
 
 /// The rules that hold for a call.

@@ -104,7 +104,7 @@ impl Session {
         mut options: SessionOptions,
     ) -> Self {
         let id = options.id.clone();
-        let id = id.unwrap_or_else(|| SessionId::from_suffix(&new_ulid()));
+        let id = id.unwrap_or_else(Self::new_id);
         let closing = CancellationToken::new();
         let desk = options.person.take().map(Desk::before);
         options.person = desk.clone().map(|desk| desk as _);
@@ -132,6 +132,11 @@ impl Session {
         };
         sessions.add(&session);
         session
+    }
+
+    /// An id that no session has.
+    pub fn new_id() -> SessionId {
+        SessionId::from_suffix(&new_ulid())
     }
 
     /// The session's id.

@@ -4,6 +4,7 @@
 //! no other process can have it by mistake. Numbers of processes are given
 //! again and mean nothing in another container.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -24,8 +25,11 @@ impl Mark {
         fs::create_dir_all(folder)?;
         let id = Ulid::generate().to_string();
         let path = place(folder, &id);
-        let file = File::create_new(&path)?;
+        // It has its name only when it is locked: nobody sees it before.
+        let unnamed = path.with_extension("new");
+        let file = File::create_new(&unnamed)?;
         file.lock()?;
+        fs::rename(&unnamed, &path)?;
         Ok(Self {
             id,
             path,
@@ -55,6 +59,21 @@ pub(crate) fn is_alive(folder: &Path, id: &str) -> bool {
             }
             Err(TryLockError::WouldBlock | TryLockError::Error(_)) => true,
         },
+    }
+}
+
+/// Takes away the marks of runtimes that are gone.
+pub(crate) fn sweep(folder: &Path) {
+    let Ok(marks) = fs::read_dir(folder) else {
+        return;
+    };
+    for mark in marks.flatten() {
+        let path = mark.path();
+        if path.extension() == Some(OsStr::new("lock"))
+            && let Some(id) = path.file_stem().and_then(OsStr::to_str)
+        {
+            is_alive(folder, id);
+        }
     }
 }
 

@@ -18,3 +18,14 @@ fn a_mark_that_nobody_holds_is_dead_and_taken_away() {
     assert!(!is_alive(folder.path(), "x"));
     assert!(!path.exists());
 }
+
+#[test]
+fn a_sweep_takes_the_dead_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let mark = Mark::new(folder.path()).unwrap();
+    let dead = place(folder.path(), "x");
+    File::create(&dead).unwrap();
+    sweep(folder.path());
+    assert!(!dead.exists());
+    assert!(is_alive(folder.path(), &mark.id));
+}

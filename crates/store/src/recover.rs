@@ -8,7 +8,7 @@ use windlass_protocol::{
     Decider, DecisionRecord, Millis, PartState, PartTimeWithEnd, StateError, ToolPart,
 };
 
-use crate::mark::is_alive;
+use crate::mark::{is_alive, sweep};
 use crate::rows::{json, maybe_millis, read};
 
 /// What an interrupted call is answered with in the record.
@@ -26,6 +26,7 @@ pub(crate) fn recover(connection: &mut Connection, marks: &Path) -> Result<()> {
             bury(connection, &runtime)?;
         }
     }
+    sweep(marks);
     Ok(())
 }
 

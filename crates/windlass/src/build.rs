@@ -17,10 +17,13 @@ use windlass_runtime::{
     SessionOptions, ToolDefinition,
 };
 
+use windlass_store::{Store, StoreError};
+
 use crate::cache::Cache;
 use crate::describe::{self, Answers, Asking};
 use crate::mcp::Servers;
 use crate::place::{cache_dir, new_log_dir, remove_logs_of_the_dead, state_dir, workspace_id};
+use crate::record::Record;
 
 /// Why there is no runtime.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +47,7 @@ pub struct Windlass {
     problems: Vec<ToolProblem>,
     warnings: Vec<String>,
     state_dir: PathBuf,
+    record: Record,
 }
 
 /// A tool of the configuration that is not as it should be.
@@ -138,6 +142,7 @@ impl Windlass {
             warnings: config.warnings.iter().cloned().chain(told).collect(),
             problems,
             config,
+            record: Record::new(&state_dir()),
             state_dir: state_dir(),
         })
     }
@@ -175,11 +180,26 @@ impl Windlass {
         &self.problems
     }
 
+    /// Names the project, the same in every session of it.
+    pub fn project_id(&self) -> String {
+        workspace_id(&self.config.root)
+    }
+
+    /// The record of every session, whichever runtime has it. It is opened
+    /// when it is first asked for, and made if it is not there.
+    pub fn record(&self) -> Result<&Store, &StoreError> {
+        self.record.store()
+    }
+
     /// Begins a session in the project's root, with its logs in the state
-    /// directory, unless the options say otherwise.
+    /// directory and a record, unless the options or the configuration say
+    /// otherwise. Without a record that can be opened it is not recorded.
     pub fn session(&self, mut options: SessionOptions) -> Session {
         if options.root.as_os_str().is_empty() {
             options.root.clone_from(&self.config.root);
+        }
+        if self.config.record && options.recorder.is_none() {
+            self.record.keep(&mut options, &self.state_dir);
         }
         if options.log_dir.is_none() {
             options.log_dir = Some(new_log_dir(&self.state_dir));

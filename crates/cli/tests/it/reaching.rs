@@ -107,7 +107,7 @@ fn a_permission_is_replied_to_from_elsewhere() {
     drive.send(&json!([call("shell", json!({"command": "echo yes"}))]));
     let asked = drive.next();
     let id = asked["request"]["id"].as_str().unwrap();
-    let listed = project.run(&["permissions"], "").stdout();
+    let listed = project.run(&["permissions", "pending"], "").stdout();
     assert!(
         listed.contains(id) && listed.contains("echo yes"),
         "{listed}"
