@@ -184,6 +184,8 @@ struct Watch {
 impl Watch {
     async fn follow(self: Arc<Self>) {
         let mut changes = self.process.output().changes();
+        // What was written before anybody followed is told too.
+        changes.mark_changed();
         let mut written = 0;
         let mut looking = pin!(self.look_for_secrets());
         let exit = loop {
@@ -355,8 +357,7 @@ impl Job for TerminalJob {
             Keyboard::Typing(typing) => self.bytes_of(&typing)?.0,
         };
         if submits && self.prompt() == Some(Prompt::Secret) {
-            // The next prompt is another, even if nothing is written between.
-            self.watch.asked.lock().take();
+            return self.watch.give(&bytes);
         }
         self.process
             .write(&bytes)

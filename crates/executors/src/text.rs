@@ -253,6 +253,8 @@ impl TextPlan {
 fn follow(job: Weak<TextJob>, process: Process, reporter: Reporter, number: u32) -> Follower {
     let task = async move {
         let mut changes = process.output().changes();
+        // What was written before anybody followed is told too.
+        changes.mark_changed();
         let mut written = 0;
         let exit = loop {
             tokio::select! {

@@ -35,5 +35,9 @@ fn only_rows_that_changed_are_told() {
 
     let rows: Vec<u16> = shown.changed.iter().map(|row| row.row).collect();
     assert_eq!(rows, [3]);
-    assert!(update(&mut screen, Some(shown.generation)).changed.is_empty());
+    assert!(
+        update(&mut screen, Some(shown.generation))
+            .changed
+            .is_empty()
+    );
 }

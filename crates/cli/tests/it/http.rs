@@ -9,7 +9,7 @@ use crate::support::{Project, eventually};
 const TRUSTED: fn() -> Value = || json!({"trusted": true});
 
 fn cat(id: &str) -> Value {
-    json!({"action": "spawn", "id": id, "command": "cat", "terminal": true, "rows": 10, "cols": 40})
+    json!({"action": "spawn", "id": id, "command": "exec cat", "terminal": true, "rows": 10, "cols": 40})
 }
 
 /// The text of a screen, a line per row.

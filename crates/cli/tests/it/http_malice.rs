@@ -144,12 +144,7 @@ fn headers_that_are_too_large_are_refused_and_others_served() {
 fn what_is_no_http_harms_nobody() {
     let project = Project::new();
     let serve = Serve::start(&project);
-    for bytes in [
-        "\r\n\r\n",
-        "GET\r\n\r\n",
-        "\u{0}\u{1}\u{2}",
-        "GET / HTTP/9.9\r\n\r\n",
-    ] {
+    for bytes in ["GET\r\n\r\n", "\u{0}\u{1}\u{2}", "GET / HTTP/9.9\r\n\r\n"] {
         let answer = serve.raw(&format!("{bytes}\r\n\r\n"));
         assert!(matches!(answer.status, 0 | 400 | 421 | 505), "{answer:?}");
     }

@@ -42,7 +42,7 @@ fn every_handle_of_every_runtime_is_listed() {
 fn a_handle_is_sent_to_read_and_killed_from_elsewhere() {
     let project = Project::new();
     let mut drive = project.drive();
-    drive.run([spawn("c", "cat")]);
+    drive.run([spawn("c", "exec cat")]);
     assert_eq!(project.run(&["send", "c", "over here"], "").code(), Some(0));
     eventually("cat has answered", || {
         project.run(&["logs", "c"], "").stdout() == "over here\n"
