@@ -40,6 +40,10 @@ pub(crate) enum Command {
     Call(CallArgs),
     /// List the tools, or show one as a model sees it
     Tools(ToolsArgs),
+    /// Ask a model, which works with all the tools
+    Query(QueryArgs),
+    /// List the providers of models, and whether each can be asked
+    Models,
     /// Write a commented config file to start from
     Init,
     /// Print a completion script for a shell
@@ -54,6 +58,18 @@ pub(crate) struct DriveArgs {
     /// Be asked for permissions, questions and the end of turns
     #[arg(long)]
     pub(crate) ask: bool,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct QueryArgs {
+    /// What to ask; without it, stdin or an editor
+    pub(crate) message: Vec<String>,
+    /// The model, as provider/name
+    #[arg(long, short, env = "WINDLASS_MODEL", value_name = "PROVIDER/NAME")]
+    pub(crate) model: Option<String>,
+    /// Ask the user nothing: what needs permission is rejected, questions take their default
+    #[arg(long)]
+    pub(crate) non_interactive: bool,
 }
 
 #[derive(ClapArgs)]

@@ -8,7 +8,10 @@ mod call;
 mod drive;
 mod exit;
 mod init;
+mod models;
 mod prompt;
+mod providers;
+mod query;
 mod setup;
 mod signals;
 mod tools;
@@ -28,6 +31,8 @@ fn main() -> ExitCode {
         Command::Drive(drive) => on_runtime(drive::run(&args.global, drive)),
         Command::Call(call) => on_runtime(call::run(&args.global, call)),
         Command::Tools(tools) => on_runtime(tools::run(&args.global, &tools)),
+        Command::Query(query) => on_runtime(query::run(&args.global, query)),
+        Command::Models => on_runtime(models::run(&args.global)),
         Command::Init => init::run(&args.global),
         Command::Completions { shell } => {
             args::print_completions(shell);

@@ -27,6 +27,8 @@ mod mcp_servers;
 mod one_shots;
 mod outcomes;
 mod processes;
+mod query;
+mod query_terminal;
 mod shapes;
 mod state_tools;
 mod support;
