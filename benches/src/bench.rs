@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `plan` | which of them run, and how thoroughly |
 //! | `one_shot`, `wake`, `fetch`, `startup`, `flood` | times and rates |
+//! | `record` | what the record costs a call |
 //! | `apply`, `terminal_flood` | times and rates of terminals |
 //! | `many`, `handles`, `terminals` | what is left over, and what a live handle costs |
 //! | `fixture` | the runtime that is measured, with its tools |
@@ -22,6 +23,7 @@ mod many;
 mod one_shot;
 mod plan;
 mod proc;
+mod record;
 mod samples;
 mod startup;
 mod table;
@@ -57,6 +59,7 @@ pub(crate) fn run() -> ExitCode {
             Benchmark::Wake => on_executor(wake::measure(plan.pace)),
             Benchmark::Apply => on_executor(apply::measure(plan.pace)),
             Benchmark::Fetch => fetch::measure(plan.pace),
+            Benchmark::Record => on_executor(record::measure(plan.pace)),
             Benchmark::Startup => startup::measure(plan.pace),
             Benchmark::Flood => on_executor(flood::measure(plan.pace)),
             Benchmark::TerminalFlood => on_executor(terminal_flood::measure(plan.pace)),

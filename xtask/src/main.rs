@@ -8,6 +8,8 @@
     reason = "chores run cargo and apt-get, which are no tools and leave nothing behind"
 )]
 
+mod clients;
+mod conformance;
 mod schemas;
 mod test;
 mod tidy;
@@ -24,7 +26,8 @@ usage: cargo xtask <chore> [arguments]
   test      install what the tests need, run all of them, count them
   schemas   write schemas/*.schema.json
   bench     run the benchmarks; arguments are passed on
-  ci        formatting, clippy, tidy and test: what must hold before a merge";
+  conformance  run the official MCP suite against our server
+  ci        formatting, clippy, tidy, test and conformance: what must hold before a merge";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -41,7 +44,7 @@ fn run(arguments: &[String]) -> anyhow::Result<()> {
     let Some((chore, rest)) = arguments.split_first() else {
         bail!("no chore was given\n\n{USAGE}");
     };
-    if !rest.is_empty() && matches!(chore.as_str(), "tidy" | "schemas" | "ci") {
+    if !rest.is_empty() && matches!(chore.as_str(), "tidy" | "schemas" | "conformance" | "ci") {
         bail!("`{chore}` takes no arguments, but `{}` was given", rest[0]);
     }
     match chore.as_str() {
@@ -49,6 +52,7 @@ fn run(arguments: &[String]) -> anyhow::Result<()> {
         "test" => test::run(rest),
         "schemas" => schemas::write(),
         "bench" => bench(rest),
+        "conformance" => conformance::run(),
         "ci" => ci(),
         "help" | "--help" | "-h" => {
             println!("{USAGE}");
@@ -78,5 +82,6 @@ fn ci() -> anyhow::Result<()> {
         "warnings",
     ])?;
     tidy::run()?;
-    test::run(&[])
+    test::run(&[])?;
+    conformance::run()
 }

@@ -15,6 +15,10 @@ use windlass_testing::batch;
 /// The tools. Each has a typed parameter, so that no program is asked for its
 /// own.
 const CONFIG: &str = r#"
+# What the record costs is measured by itself.
+[conversation]
+record = false
+
 # Ends at once.
 [conversation.tools.nothing]
 source = "local"
@@ -70,10 +74,15 @@ impl Fixture {
 
     /// A session in which nobody is asked, with its logs in the folder.
     pub(super) fn session(&self) -> Session {
+        self.session_with(SessionOptions::default())
+    }
+
+    /// The same, with other options.
+    pub(super) fn session_with(&self, options: SessionOptions) -> Session {
         self.windlass.session(SessionOptions {
             trusted: true,
             log_dir: Some(self.folder.path().join("logs")),
-            ..SessionOptions::default()
+            ..options
         })
     }
 

@@ -10,6 +10,7 @@ pub(super) enum Benchmark {
     Wake,
     Apply,
     Fetch,
+    Record,
     Startup,
     Flood,
     TerminalFlood,
@@ -31,7 +32,7 @@ pub(super) struct Plan {
 }
 
 impl Benchmark {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Many,
         Self::Handles,
         Self::Terminals,
@@ -39,6 +40,7 @@ impl Benchmark {
         Self::Wake,
         Self::Apply,
         Self::Fetch,
+        Self::Record,
         Self::Startup,
         Self::Flood,
         Self::TerminalFlood,
@@ -54,6 +56,7 @@ impl Benchmark {
             Self::Wake => "wake",
             Self::Apply => "apply",
             Self::Fetch => "fetch",
+            Self::Record => "record",
             Self::Startup => "startup",
             Self::Flood => "flood",
             Self::TerminalFlood => "terminal-flood",

@@ -44,6 +44,12 @@ pub(crate) enum Command {
     Query(QueryArgs),
     /// List the providers of models, and whether each can be asked
     Models,
+    /// Serve the tools to an agent over MCP, on stdin and stdout or over HTTP
+    Mcp(McpArgs),
+    /// List what was recorded, show a session, or remove old ones
+    Sessions(SessionsArgs),
+    /// List the remembered permissions, forget one, or explain what would become of a call
+    Permissions(PermissionsArgs),
     /// Write a commented config file to start from
     Init,
     /// Print a completion script for a shell
@@ -67,6 +73,12 @@ pub(crate) struct QueryArgs {
     /// The model, as provider/name
     #[arg(long, short, env = "WINDLASS_MODEL", value_name = "PROVIDER/NAME")]
     pub(crate) model: Option<String>,
+    /// Go on with the newest conversation of this project
+    #[arg(long = "continue", short = 'c', conflicts_with = "session")]
+    pub(crate) go_on: bool,
+    /// Go on with the conversation of this session
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
     /// Ask the user nothing: what needs permission is rejected, questions take their default
     #[arg(long)]
     pub(crate) non_interactive: bool,
@@ -95,6 +107,94 @@ pub(crate) struct ToolsArgs {
 pub(crate) enum ToolsCommand {
     /// Ask every program anew, and say what is wrong with any tool
     Check,
+    /// Write a tool that works, and its config
+    New(NewTool),
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct NewTool {
+    /// What the tool is called
+    pub(crate) name: String,
+    /// What it is written in
+    #[arg(long, value_enum, default_value_t = Language::Sh)]
+    pub(crate) lang: Language,
+    /// The folder of the package `windlass-sdk`, for a tool in Rust
+    #[arg(long, value_name = "DIR", env = "WINDLASS_SDK")]
+    pub(crate) sdk: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub(crate) enum Language {
+    Rust,
+    Python,
+    Sh,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct McpArgs {
+    /// Serve any number of clients at this address, such as 127.0.0.1:8414 or unix:PATH
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) http: Option<String>,
+    /// Answer a call after this many seconds, with a handle if it still runs
+    #[arg(long, value_name = "SECONDS", default_value_t = 50.0)]
+    pub(crate) max_block_secs: f64,
+    /// End the session of an HTTP client that has been silent for so long
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 1800.0,
+        requires = "http"
+    )]
+    pub(crate) idle_secs: f64,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct SessionsArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<SessionsCommand>,
+    /// List at most this many
+    #[arg(long, default_value_t = 20, value_name = "N")]
+    pub(crate) limit: usize,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum SessionsCommand {
+    /// Show the calls of a session
+    Show {
+        /// Its id; `last` is the newest
+        id: String,
+    },
+    /// Remove sessions that nothing has happened in for a while, with their logs
+    Prune {
+        /// How long, such as 12h, 30d or 8w
+        #[arg(long, value_name = "TIME")]
+        older_than: String,
+        /// Remove only what their tools printed
+        #[arg(long)]
+        outputs: bool,
+    },
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct PermissionsArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<PermissionsCommand>,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum PermissionsCommand {
+    /// Say what becomes of a call, and which rule decides, without running it
+    Explain {
+        /// The tool's name
+        tool: String,
+        /// Its arguments as a JSON object; `-` reads them from stdin
+        arguments: Option<String>,
+    },
+    /// Forget a remembered rule
+    Forget {
+        /// The rule's number in the list
+        id: i64,
+    },
 }
 
 /// Writes a completion script to stdout.

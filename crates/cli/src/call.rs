@@ -24,7 +24,9 @@ pub(crate) async fn run(global: &Global, args: CallArgs) -> anyhow::Result<ExitC
         code = signals.next() => return Ok(ExitCode::from(code)),
     };
     let can_ask = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    setup::warn_of_record(&windlass);
     let session = windlass.session(SessionOptions {
+        front_end: Some("call".to_owned()),
         // Whoever types the call has thereby permitted it.
         trusted: true,
         person: can_ask.then(|| Arc::new(Prompt) as _),
@@ -59,7 +61,7 @@ pub(crate) async fn run(global: &Global, args: CallArgs) -> anyhow::Result<ExitC
     Ok(code)
 }
 
-fn read_arguments(arguments: Option<&str>) -> anyhow::Result<Arguments> {
+pub(crate) fn read_arguments(arguments: Option<&str>) -> anyhow::Result<Arguments> {
     let text = match arguments {
         None => return Ok(Arguments::new()),
         Some("-") => {

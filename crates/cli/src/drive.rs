@@ -47,7 +47,9 @@ pub(crate) async fn run(global: &Global, args: DriveArgs) -> anyhow::Result<Exit
     };
     let output = Output::stdout();
     let asks = args.ask.then(|| Arc::new(Asks::new(output.clone())));
+    setup::warn_of_record(&windlass);
     let session = windlass.session(SessionOptions {
+        front_end: Some("drive".to_owned()),
         trusted: asks.is_none(),
         person: asks.clone().map(|asks| asks as _),
         inquirer: asks.clone().map(|asks| asks as _),

@@ -8,10 +8,14 @@ mod call;
 mod drive;
 mod exit;
 mod init;
+mod mcp;
+mod mcp_http;
 mod models;
+mod permissions;
 mod prompt;
 mod providers;
 mod query;
+mod sessions;
 mod setup;
 mod signals;
 mod tools;
@@ -33,6 +37,11 @@ fn main() -> ExitCode {
         Command::Tools(tools) => on_runtime(tools::run(&args.global, &tools)),
         Command::Query(query) => on_runtime(query::run(&args.global, query)),
         Command::Models => on_runtime(models::run(&args.global)),
+        Command::Mcp(mcp) => on_runtime(mcp::run(&args.global, mcp)),
+        Command::Sessions(sessions) => on_runtime(sessions::run(&args.global, sessions)),
+        Command::Permissions(permissions) => {
+            on_runtime(permissions::run(&args.global, permissions))
+        }
         Command::Init => init::run(&args.global),
         Command::Completions { shell } => {
             args::print_completions(shell);

@@ -14,7 +14,7 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use serde_json::json;
 use tokio::sync::mpsc;
 use windlass::Windlass;
@@ -23,7 +23,8 @@ use windlass_assistant::{
     system_prompt,
 };
 use windlass_config::ReasoningEffort;
-use windlass_runtime::SessionOptions;
+use windlass_protocol::SessionId;
+use windlass_runtime::{Conversations, Session, SessionOptions};
 
 use self::plain::Form;
 use self::show::{Show, Shower};
@@ -54,7 +55,13 @@ pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<Exit
     };
     let (sender, shows) = mpsc::unbounded_channel();
     let shower = Shower(sender);
-    let assistant = assistant(&windlass, model, interactive.then(|| shower.clone()));
+    let (id, conversation) = conversation(&windlass, args.go_on, args.session).await?;
+    let options = SessionOptions {
+        id: Some(id),
+        person: interactive.then(|| Arc::new(shower.clone()) as _),
+        ..SessionOptions::default()
+    };
+    let assistant = assistant(&windlass, model, conversation, options);
     let (interject, interjections) = mpsc::channel(8);
     let session = assistant.session.clone();
     let looking = match manner {
@@ -72,7 +79,7 @@ pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<Exit
     let terminal_modes = rustix::termios::tcgetattr(std::io::stdin()).ok();
     let asks = manner == Manner::Terminal && interactive;
     let turn = Turn {
-        assistant,
+        assistant: &assistant,
         interject,
         interjections,
         shower: shower.clone(),
@@ -81,6 +88,9 @@ pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<Exit
     let (ended, signals, code) = turn.run(&message).await?;
     shower.show(Show::Over);
     let _ = looking.await;
+    if let Err(error) = assistant.keep_notices().await {
+        tracing::warn!(%error, "what the assistant was not told is lost");
+    }
     signals.finish(session.close()).await;
     if let Some(modes) = terminal_modes {
         // A prompt that was left open has changed them.
@@ -112,13 +122,48 @@ async fn open_models(
     Ok((model, inquiry))
 }
 
+/// A new conversation, or the one that is to go on.
+async fn conversation(
+    windlass: &Windlass,
+    newest: bool,
+    session: Option<String>,
+) -> anyhow::Result<(SessionId, Conversation)> {
+    let record = windlass.config().record.then(|| windlass.record());
+    if !newest && session.is_none() {
+        let id = Session::new_id();
+        let conversation = match record {
+            Some(Ok(record)) => Conversation::kept(Arc::new(record.clone()), id.clone()),
+            // It is not kept, and the session says so.
+            _ => Conversation::new(),
+        };
+        return Ok((id, conversation));
+    }
+    let record = match record {
+        Some(Ok(record)) => Arc::new(record.clone()),
+        Some(Err(error)) => bail!("the record cannot be opened: {error}"),
+        None => bail!("sessions are not recorded, so there is nothing to go on with"),
+    };
+    let id = match session {
+        Some(id) => SessionId::new(id)?,
+        None => Conversations::newest(&*record, &windlass.project_id())
+            .await?
+            .context("there is no conversation of this project to go on with")?,
+    };
+    let conversation = Conversation::load(record, id.clone()).await?;
+    if conversation.events().is_empty() {
+        bail!("session `{id}` holds no conversation; `windlass sessions` lists what there is");
+    }
+    Ok((id, conversation))
+}
+
 fn assistant(
     windlass: &Windlass,
     (model, inquiry): (Arc<dyn Model>, Arc<dyn Model>),
-    person: Option<Shower>,
+    conversation: Conversation,
+    options: SessionOptions,
 ) -> Assistant {
     let config = &windlass.config().assistant;
-    let conversation = Arc::new(Conversation::new());
+    let conversation = Arc::new(conversation);
     let inquirer = ModelInquirer::new(inquiry, Arc::clone(&conversation));
     let tools = Assistant::offered(windlass.runtime().tools());
     let own = config.system_prompt.as_deref();
@@ -133,18 +178,17 @@ fn assistant(
         }),
         tools,
         session: windlass.session(SessionOptions {
-            person: person.map(|shower| Arc::new(shower) as _),
             inquirer: Some(Arc::new(inquirer)),
             front_end: Some("query".to_owned()),
-            ..SessionOptions::default()
+            ..options
         }),
         conversation,
     }
 }
 
 /// A turn and whoever may interrupt it.
-struct Turn {
-    assistant: Assistant,
+struct Turn<'a> {
+    assistant: &'a Assistant,
     interject: mpsc::Sender<Interjection>,
     interjections: mpsc::Receiver<Interjection>,
     shower: Shower,
@@ -152,7 +196,7 @@ struct Turn {
     asks: bool,
 }
 
-impl Turn {
+impl Turn<'_> {
     /// The first Ctrl-C asks or aborts; the second leaves.
     async fn run(
         mut self,

@@ -9,12 +9,34 @@ use crate::args::Global;
 /// Loads the configuration and sets the runtime up. What a person should know
 /// goes to stderr. Leftovers of runtimes that died are ended on the side.
 pub(crate) async fn windlass(global: &Global) -> anyhow::Result<Windlass> {
-    let windlass = Windlass::new(config(global)?).await?;
+    ready(Windlass::new(config(global)?).await)
+}
+
+/// The same, for clients that ask their user by themselves.
+pub(crate) async fn windlass_for_client(global: &Global) -> anyhow::Result<Windlass> {
+    ready(Windlass::for_client(config(global)?).await)
+}
+
+fn ready(windlass: Result<Windlass, windlass::Error>) -> anyhow::Result<Windlass> {
+    let windlass = windlass?;
     for warning in windlass.warnings() {
         eprintln!("windlass: {warning}");
     }
     tokio::task::spawn_blocking(windlass.sweep());
     Ok(windlass)
+}
+
+/// Says when sessions will not be recorded, and why. They run all the same.
+pub(crate) fn warn_of_record(windlass: &Windlass) {
+    if windlass.config().record
+        && let Err(error) = windlass.record()
+    {
+        let causes = std::iter::successors(Some(error as &dyn std::error::Error), |error| {
+            error.source()
+        });
+        let causes: Vec<String> = causes.map(ToString::to_string).collect();
+        eprintln!("windlass: nothing is recorded: {}", causes.join(": "));
+    }
 }
 
 /// Loads the configuration alone.

@@ -1,7 +1,8 @@
-//! `windlass tools`: what there is, how a model sees it, and what is wrong
-//! with it.
+//! `windlass tools`: what there is, how a model sees it, what is wrong with it,
+//! and how one is begun.
 
 mod check;
+mod new;
 
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
@@ -21,6 +22,7 @@ use crate::setup;
 pub(crate) async fn run(global: &Global, args: &ToolsArgs) -> anyhow::Result<ExitCode> {
     match &args.command {
         Some(ToolsCommand::Check) => check::run(global).await,
+        Some(ToolsCommand::New(tool)) => new::run(global, tool),
         None => show(global, args).await,
     }
 }

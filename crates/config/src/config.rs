@@ -82,6 +82,8 @@ pub struct Config {
     pub defaults: ToolSettings,
     /// The assistant and its providers.
     pub assistant: AssistantConfig,
+    /// Sessions are recorded.
+    pub record: bool,
     /// MCP servers.
     pub mcp_servers: Vec<McpServerConfig>,
     /// What a person should know, one sentence each, nothing twice.
@@ -154,6 +156,7 @@ pub fn load(options: &LoadOptions) -> Result<Config, ConfigError> {
         assistant,
         tools,
         defaults,
+        record,
         mcp_servers,
     } = tables.resolve(&mut reader);
     fail_on_problems(&mut reader)?;
@@ -163,6 +166,7 @@ pub fn load(options: &LoadOptions) -> Result<Config, ConfigError> {
         tools,
         defaults,
         assistant,
+        record,
         mcp_servers,
         files: layers.files,
     })

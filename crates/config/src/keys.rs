@@ -12,7 +12,7 @@ pub(crate) const START_NOTHING: [&str; 2] = ["await", "describe_tools"];
 pub(crate) const EVERY_TOOL: &str = "*";
 
 pub(crate) const TOP: &[&str] = &["assistant", "conversation", "providers"];
-pub(crate) const CONVERSATION: &[&str] = &["inquiry", "tools"];
+pub(crate) const CONVERSATION: &[&str] = &["inquiry", "record", "tools"];
 pub(crate) const PROVIDERS: &[&str] = &["llm", "mcp"];
 pub(crate) const ASSISTANT: &[&str] = &["model", "system_prompt", "max_tokens", "reasoning"];
 pub(crate) const MODEL: &[&str] = &["id"];
@@ -30,6 +30,7 @@ pub(crate) const LLM: &[&str] = &[
 pub(crate) const SETTINGS: &[&str] = &[
     "enable",
     "run",
+    "permissions",
     "timeout_secs",
     "grace_secs",
     "settle_max_secs",

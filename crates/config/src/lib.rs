@@ -17,6 +17,7 @@ mod node;
 mod overlay;
 mod override_parameters;
 mod parameter;
+mod permissions;
 mod place;
 mod read;
 mod resolve;
@@ -31,6 +32,7 @@ pub use config::{Config, LoadOptions, SAMPLE_CONFIG, load};
 pub use error::{ConfigError, Problem, ProblemKind};
 pub use keys::{BUILTINS, nearest};
 pub use mcp::{McpServerConfig, McpTools, McpTransport};
+pub use permissions::PermissionSettings;
 pub use place::Place;
 pub use settings::{
     LifecycleSettings, NotificationSettings, QuestionSettings, RunSettings, SpawnSettings,

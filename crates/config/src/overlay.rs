@@ -20,6 +20,7 @@ impl ToolConfig {
         let own = &self.definition;
         let mut definition = lay_over(&self.settings, base);
         definition.name.clone_from(&self.name);
+        definition.permissions = self.settings.permissions.rules(&self.name);
         definition.origin.clone_from(&own.origin);
         definition.summary = own.summary.clone().or(definition.summary);
         definition.description = own.description.clone().or(definition.description);
@@ -58,6 +59,7 @@ pub(crate) fn lay_over(settings: &ToolSettings, mut definition: ToolDefinition) 
         limits.output_limit = usize::try_from(limit).unwrap_or(usize::MAX);
     }
     definition.run = settings.run.over(definition.run);
+    definition.permissions = settings.permissions.rules(&definition.name);
     definition.notifications = settings.spawn.notifications.over(definition.notifications);
     definition.lifecycle = settings.spawn.lifecycle.over(definition.lifecycle);
     for (id, question) in &settings.questions {

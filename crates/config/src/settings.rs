@@ -13,6 +13,7 @@ use windlass_runtime::{Lifecycle, Notifications, OnTurnEnd, QuestionTarget, RunM
 
 use crate::keys;
 use crate::node::{Node, Value};
+use crate::permissions::PermissionSettings;
 use crate::read::{self, Reader, Table};
 use crate::tool::SecretTarget;
 use crate::units;
@@ -24,6 +25,8 @@ pub struct ToolSettings {
     pub enable: Option<bool>,
     /// Whether a person is asked before it runs.
     pub run: RunSettings,
+    /// What of it is allowed, asked about and denied.
+    pub permissions: PermissionSettings,
     /// How long a one-shot may take.
     pub timeout: Option<Duration>,
     /// How long an aborted tool has between TERM and KILL.
@@ -121,6 +124,7 @@ impl ToolSettings {
         Self {
             enable: read_enable(reader, table),
             run: RunSettings::read(reader, table),
+            permissions: PermissionSettings::read(reader, table),
             timeout: reader.get(table, "timeout_secs", units::some_seconds),
             grace: reader.get(table, "grace_secs", units::seconds),
             settle_max: reader.get(table, "settle_max_secs", units::seconds),

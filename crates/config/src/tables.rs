@@ -9,7 +9,7 @@ use crate::error::ProblemKind;
 use crate::keys;
 use crate::mcp::{McpServerConfig, McpTable};
 use crate::node::{Node, Value};
-use crate::read::{Reader, Table};
+use crate::read::{self, Reader, Table};
 use crate::resolve;
 use crate::settings::{RunSettings, ToolSettings};
 use crate::tool::{ToolConfig, ToolTable, read_every_tool};
@@ -19,6 +19,7 @@ use crate::tool::{ToolConfig, ToolTable, read_every_tool};
 pub(crate) struct Tables<'a> {
     assistant: AssistantConfig,
     defaults: ToolSettings,
+    record: Option<bool>,
     tools: Vec<(&'a str, Table<'a>, ToolTable)>,
     servers: Vec<(&'a str, Table<'a>, McpTable)>,
     /// The table of all tools, to find places by.
@@ -33,6 +34,7 @@ pub(crate) struct Resolved {
     pub(crate) assistant: AssistantConfig,
     pub(crate) tools: Vec<ToolConfig>,
     pub(crate) defaults: ToolSettings,
+    pub(crate) record: bool,
     pub(crate) mcp_servers: Vec<McpServerConfig>,
 }
 
@@ -51,6 +53,7 @@ impl<'a> Tables<'a> {
             if let Some(inquiry) = reader.table(&conversation, "inquiry") {
                 tables.assistant.read_inquiry(reader, &inquiry);
             }
+            tables.record = reader.get(&conversation, "record", read::boolean);
             if let Some(parent) = reader.table(&conversation, "tools") {
                 tables.read_tools(reader, parent);
             }
@@ -126,6 +129,7 @@ impl<'a> Tables<'a> {
             assistant: self.assistant,
             tools,
             defaults: self.defaults,
+            record: self.record.unwrap_or(true),
             mcp_servers,
         }
     }

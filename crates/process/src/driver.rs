@@ -231,13 +231,10 @@ impl Source {
             match read(self.fd.get_ref(), self.stream, shared, discard) {
                 Read::End => return Poll::Ready(()),
                 Read::Empty => guard.clear_ready(),
-                // A pipe that gave less than was asked for is empty; a terminal never gives more than a little.
                 Read::Some { length, full } => {
-                    if shared.terminal.is_some() {
-                        guard.retain_ready();
-                    } else if !full {
+                    if !full {
                         guard.clear_ready();
-                    } else if !self.enlarged {
+                    } else if !self.enlarged && shared.terminal.is_none() {
                         self.enlarge();
                     }
                     left = left.saturating_sub(length);
@@ -272,7 +269,11 @@ impl Source {
 }
 
 enum Read {
-    Some { length: usize, full: bool },
+    /// If not `full`, there is nothing left.
+    Some {
+        length: usize,
+        full: bool,
+    },
     Empty,
     End,
 }
@@ -280,21 +281,51 @@ enum Read {
 fn read(fd: &OwnedFd, stream: Stream, shared: &Shared, discard: bool) -> Read {
     let _reading = shared.terminal.as_ref().map(Terminal::reading);
     BUFFER.with_borrow_mut(|buffer| {
-        match rustix::io::retry_on_intr(|| rustix::io::read(fd, &mut *buffer)) {
-            Ok(0) => Read::End,
-            Ok(length) => {
-                if !discard {
-                    if let Some(terminal) = &shared.terminal {
-                        terminal.see(&buffer[..length]);
-                    }
-                    shared.output_of(stream).push(stream, &buffer[..length]);
-                }
-                let full = length == CHUNK;
-                Read::Some { length, full }
+        let read = match shared.terminal {
+            Some(_) => fill_by_pieces(fd, buffer),
+            None => fill(fd, buffer),
+        };
+        if let Read::Some { length, .. } = read
+            && !discard
+        {
+            if let Some(terminal) = &shared.terminal {
+                terminal.see(&buffer[..length]);
             }
-            Err(rustix::io::Errno::AGAIN) => Read::Empty,
-            // A terminal that nobody has open any more is an error to read.
-            Err(_) => Read::End,
+            shared.output_of(stream).push(stream, &buffer[..length]);
         }
+        read
     })
+}
+
+fn fill(fd: &OwnedFd, buffer: &mut [u8]) -> Read {
+    match rustix::io::retry_on_intr(|| rustix::io::read(fd, &mut *buffer)) {
+        Ok(0) => Read::End,
+        Ok(length) => {
+            // A pipe that gave less than was asked for is empty.
+            let full = length == buffer.len();
+            Read::Some { length, full }
+        }
+        Err(rustix::io::Errno::AGAIN) => Read::Empty,
+        // A terminal that nobody has open any more is an error to read.
+        Err(_) => Read::End,
+    }
+}
+
+/// A terminal never gives more than a little at a time, and whoever waits for output is not to be woken for each.
+fn fill_by_pieces(fd: &OwnedFd, buffer: &mut [u8]) -> Read {
+    let mut length = 0;
+    while length < buffer.len() {
+        match fill(fd, &mut buffer[length..]) {
+            Read::Some { length: more, .. } => length += more,
+            nothing if length == 0 => return nothing,
+            Read::Empty => {
+                let full = false;
+                return Read::Some { length, full };
+            }
+            // The next read tells of the end again.
+            Read::End => break,
+        }
+    }
+    let full = true;
+    Read::Some { length, full }
 }

@@ -36,14 +36,13 @@ pub struct SessionRecord {
     pub time: SessionTime,
 }
 
-/// The process that ran a session. A number is given again in time, so its
-/// start tells processes of one number apart.
+/// The process that ran a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RuntimeRecord {
+    /// Names the runtime; numbers of processes are given again in time.
+    pub id: String,
     /// The process's number.
     pub pid: u32,
-    /// When it started, in whatever the system counts in.
-    pub start: u64,
 }
 
 /// When a session began, was last heard of and ended.

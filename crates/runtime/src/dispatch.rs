@@ -428,7 +428,8 @@ impl Run<'_> {
             call,
             action,
         };
-        let permitted = asking.permit(args);
+        // Asking takes much room, and most calls are not asked about.
+        let permitted = Box::pin(asking.permit(args));
         let hurry = &self.patience.hurry;
         let Some(permitted) = hurry.run_until_cancelled(permitted).await else {
             return Err(Refusal::Rejected(format!(

@@ -24,11 +24,13 @@ mod notice;
 mod one_shot;
 mod part;
 mod patience;
+mod pattern;
 mod permission;
 mod person;
 mod plan;
 mod refusal;
 mod registry;
+mod rules;
 mod session;
 mod show;
 mod sync;
@@ -51,6 +53,7 @@ pub use journal::{Entry, Journal, SessionEvent, Tail};
 pub use patience::Patience;
 pub use person::{Answered, Inquirer, NoRecorder, PermissionDecision, Person, Recorder};
 pub use refusal::{HandleSummary, Refusal};
+pub use rules::{Explanation, Finding, RuleBook, RuleSource};
 pub use session::{Session, SessionOptions};
 pub use tool::{
     Lifecycle, Limits, Notifications, OnTurnEnd, QuestionPolicy, QuestionTarget, RunMode,

@@ -1,22 +1,28 @@
 //! Asking before something runs.
+//!
+//! Start at [`Asking::permit`]. What the rules say is in `rules.rs`; here is
+//! what becomes of it, who is asked, and how one reply settles others.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use serde_json::json;
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
 use windlass_protocol::{
     Arguments, Decider, DecisionRecord, HandleAction, PermissionId, PermissionReply,
-    PermissionRequest, PermissionToolContext,
+    PermissionRequest, PermissionRule, PermissionToolContext, RuleAction,
 };
 
 use crate::arguments::conceal;
-
 use crate::catalogue::{RegisteredTool, Runs};
 use crate::executor::{Start, Subject};
 use crate::journal::SessionEvent;
 use crate::part::CallPart;
+use crate::pattern::is_literal;
 use crate::person::PermissionDecision;
 use crate::refusal::Refusal;
+use crate::rules::{Rules, speak};
 use crate::session::{SessionInner, new_ulid};
 use crate::tool::RunMode;
 
@@ -28,40 +34,20 @@ pub(crate) enum Permit {
     Skip,
 }
 
-/// What an "always" has allowed, as permission and pattern.
-#[derive(Debug, Default)]
-pub(crate) struct Remembered(HashSet<(String, String)>);
-
-impl Remembered {
-    fn covers(&self, subject: &Subject) -> bool {
-        let allowed = |pattern: &String| {
-            self.0.iter().any(|(permission, rule)| {
-                *permission == subject.permission
-                    && (rule == pattern || !subject.exact && matches_rule(rule, pattern))
-            })
-        };
-        !subject.patterns.is_empty() && subject.patterns.iter().all(allowed)
-    }
-
-    fn remember(&mut self, subject: &Subject) {
-        for pattern in &subject.always {
-            self.0.insert((subject.permission.clone(), pattern.clone()));
-        }
-    }
+/// What a session knows of permissions.
+#[derive(Default)]
+pub(crate) struct Permissions {
+    /// What an "always" of this session has allowed.
+    remembered: Mutex<Vec<PermissionRule>>,
+    /// Requests that nobody has replied to.
+    pending: Mutex<HashMap<PermissionId, Pending>>,
 }
 
-/// A rule is a pattern; ` *` at its end stands for any further words, and `*`
-/// alone for anything.
-fn matches_rule(rule: &str, pattern: &str) -> bool {
-    if rule == "*" {
-        return true;
-    }
-    match rule.strip_suffix(" *") {
-        Some(prefix) => pattern
-            .strip_prefix(prefix)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')),
-        None => rule == pattern,
-    }
+struct Pending {
+    subject: Subject,
+    config: Vec<PermissionRule>,
+    editable: bool,
+    settle: oneshot::Sender<PermissionReply>,
 }
 
 /// One call that may need permission.
@@ -73,47 +59,108 @@ pub(crate) struct Asking<'a> {
 }
 
 impl Asking<'_> {
-    /// Asks by the tool's policy for the action. Dropping the future withdraws
-    /// the request.
+    /// Asks by the rules and by the tool's policy for the action. Dropping the
+    /// future withdraws the request.
     pub(crate) async fn permit(&self, args: Arguments) -> Result<Permit, Refusal> {
-        let editable = match self.tool.definition.run.mode(self.action) {
-            RunMode::Unattended => return Ok(Permit::Run(args)),
-            RunMode::Skip => return Ok(Permit::Skip),
-            RunMode::Ask => false,
-            RunMode::Edit => true,
-        };
-        let options = &self.session.options;
-        if options.trusted {
+        let definition = &self.tool.definition;
+        let mode = definition.run.mode(self.action);
+        if mode == RunMode::Skip {
+            return Ok(Permit::Skip);
+        }
+        let unasked = mode == RunMode::Unattended && definition.permissions.is_empty();
+        if self.session.options.trusted || unasked || !speak(self.action, mode) {
             return Ok(Permit::Run(args));
         }
         let subject = self.subject(&args);
-        if !editable && self.session.remembered.lock().covers(&subject) {
-            return Ok(Permit::Run(args));
+        let remembered = self.session.remembered_rules().await;
+        let rules = Rules {
+            config: &definition.permissions,
+            remembered: &remembered,
+        };
+        match (rules.judge(&subject), mode) {
+            (Some((RuleAction::Deny, rule)), _) => {
+                let refusal = self.denied(&rule);
+                self.decided(&subject, &args, rule);
+                Err(refusal)
+            }
+            (Some((RuleAction::Allow, rule)), RunMode::Ask | RunMode::Unattended) => {
+                self.decided(&subject, &args, rule);
+                Ok(Permit::Run(args))
+            }
+            (None, RunMode::Unattended) => Ok(Permit::Run(args)),
+            (_, mode) => self.ask(subject, args, mode == RunMode::Edit).await,
         }
-        let Some(person) = &options.person else {
+    }
+
+    async fn ask(
+        &self,
+        subject: Subject,
+        args: Arguments,
+        editable: bool,
+    ) -> Result<Permit, Refusal> {
+        let mut request = self.request(&subject, &args, editable);
+        let Some(person) = &self.session.options.person else {
+            let decision = DecisionRecord::new(Decider::Nobody, None);
+            self.tell_decided(request, decision);
             return Err(self.nobody());
         };
-        let mut request = self.request(&subject, &args, editable);
         if let Some(display) = self.formatted(&args).await {
             request.metadata.insert("display".into(), json!(display));
         }
         let request = Arc::new(request);
-        let withdraw = Withdraw(self.session, Some(&request.id));
+        let (settle, settled) = oneshot::channel();
+        let pending = Pending {
+            subject: subject.clone(),
+            config: self.tool.definition.permissions.clone(),
+            editable,
+            settle,
+        };
+        let permissions = &self.session.permissions;
+        permissions
+            .pending
+            .lock()
+            .insert(request.id.clone(), pending);
+        let open = Open(self.session, &request.id);
         self.session
             .tell(SessionEvent::PermissionAsked(Arc::clone(&request)));
-        let decision = person.permit(&request).await;
-        withdraw.replied(decision.as_ref());
+        let decision = tokio::select! {
+            biased;
+            Ok(reply) = settled => {
+                open.close(DecisionRecord::new(Decider::Another, Some(reply)));
+                return match reply {
+                    PermissionReply::Reject => Err(self.rejected_too()),
+                    PermissionReply::Once | PermissionReply::Always => Ok(Permit::Run(args)),
+                };
+            }
+            decision = person.permit(&request) => decision,
+        };
         let Some(decision) = decision else {
+            open.close(DecisionRecord::new(Decider::Nobody, None));
             return Err(self.nobody());
         };
+        open.close(DecisionRecord {
+            message: decision.message.clone(),
+            arguments: decision.arguments.clone().map(|args| self.shown(args)),
+            ..DecisionRecord::new(Decider::Person, Some(decision.reply))
+        });
+        self.carry_out(&subject, args, decision).await
+    }
+
+    async fn carry_out(
+        &self,
+        subject: &Subject,
+        args: Arguments,
+        decision: PermissionDecision,
+    ) -> Result<Permit, Refusal> {
         match decision.reply {
-            PermissionReply::Reject => Err(self.rejected(decision.message.as_deref())),
-            PermissionReply::Once => self.accepted(args, decision.arguments),
-            PermissionReply::Always => {
-                self.session.remembered.lock().remember(&subject);
-                self.accepted(args, decision.arguments)
+            PermissionReply::Reject => {
+                self.session.reject_pending();
+                return Err(self.rejected(decision.message.as_deref()));
             }
+            PermissionReply::Always => self.session.remember(subject).await,
+            PermissionReply::Once => {}
         }
+        self.accepted(args, decision.arguments)
     }
 
     fn accepted(&self, args: Arguments, edited: Option<Arguments>) -> Result<Permit, Refusal> {
@@ -127,18 +174,21 @@ impl Asking<'_> {
     }
 
     fn subject(&self, args: &Arguments) -> Subject {
-        match &self.tool.runs {
-            Runs::Executor(executor) => executor.subject(&self.tool.definition, args),
-            Runs::Builtin(_) => {
-                let name = self.tool.definition.name.clone();
-                Subject {
-                    permission: name.clone(),
-                    patterns: vec![name.clone()],
-                    always: vec![name],
-                    exact: false,
-                }
-            }
+        if self.call.is_secret() {
+            let shown = self.shown(args.clone());
+            let mut subject = subject_of(self.tool, self.action, &shown);
+            subject.always.clear();
+            return subject;
         }
+        subject_of(self.tool, self.action, args)
+    }
+
+    /// The arguments as others may see them.
+    fn shown(&self, mut args: Arguments) -> Arguments {
+        if self.call.is_secret() {
+            conceal(&mut args);
+        }
+        args
     }
 
     /// What would be started, in the tool's own words, where it has any.
@@ -166,11 +216,7 @@ impl Asking<'_> {
         if let Some(action) = self.action {
             metadata.insert("action".into(), json!(action));
         }
-        let mut args = args.clone();
-        if self.call.is_secret() {
-            conceal(&mut args);
-        }
-        metadata.insert("arguments".into(), json!(args));
+        metadata.insert("arguments".into(), json!(self.shown(args.clone())));
         if editable {
             metadata.insert("edit".into(), json!(true));
         }
@@ -188,11 +234,39 @@ impl Asking<'_> {
         }
     }
 
+    /// A rule has decided, and the record says which.
+    fn decided(&self, subject: &Subject, args: &Arguments, rule: PermissionRule) {
+        let reply = match rule.action {
+            RuleAction::Deny => PermissionReply::Reject,
+            RuleAction::Allow | RuleAction::Ask => PermissionReply::Once,
+        };
+        let decision = DecisionRecord {
+            rule: Some(rule),
+            ..DecisionRecord::new(Decider::Rule, Some(reply))
+        };
+        self.tell_decided(self.request(subject, args, false), decision);
+    }
+
+    fn tell_decided(&self, request: PermissionRequest, decision: DecisionRecord) {
+        self.session.tell(SessionEvent::PermissionDecided {
+            request: Arc::new(request),
+            decision: Arc::new(decision),
+        });
+    }
+
     fn nobody(&self) -> Refusal {
         let name = &self.tool.definition.name;
         Refusal::Rejected(format!(
             "`{name}` needs permission and nobody can be asked; \
              set `run = \"unattended\"` under [conversation.tools.{name}] to allow it"
+        ))
+    }
+
+    fn denied(&self, rule: &PermissionRule) -> Refusal {
+        let name = &self.tool.definition.name;
+        Refusal::Rejected(format!(
+            "the configuration denies `{}` of `{name}`; nothing has run, do it another way",
+            rule.pattern
         ))
     }
 
@@ -203,35 +277,142 @@ impl Asking<'_> {
             None => format!("the user rejected `{name}`; nothing has run"),
         })
     }
+
+    fn rejected_too(&self) -> Refusal {
+        let name = &self.tool.definition.name;
+        Refusal::Rejected(format!(
+            "the user rejected another request, and `{name}` with it; nothing has run"
+        ))
+    }
 }
 
-/// Tells that a request is closed, also when its asking is dropped.
-struct Withdraw<'a>(&'a SessionInner, Option<&'a PermissionId>);
-
-impl Withdraw<'_> {
-    fn replied(mut self, decision: Option<&PermissionDecision>) {
-        self.close(match decision {
-            None => DecisionRecord::new(Decider::Nobody, None),
-            Some(decision) => DecisionRecord {
-                message: decision.message.clone(),
-                arguments: decision.arguments.clone(),
-                ..DecisionRecord::new(Decider::Person, Some(decision.reply))
-            },
-        });
+impl SessionInner {
+    async fn remembered_rules(&self) -> Vec<PermissionRule> {
+        let mut rules = match &self.options.rules {
+            Some(book) => book.remembered().await,
+            None => Vec::new(),
+        };
+        rules.extend(self.permissions.remembered.lock().iter().cloned());
+        rules
     }
 
-    fn close(&mut self, decision: DecisionRecord) {
-        if let Some(id) = self.1.take() {
-            self.0.tell(SessionEvent::PermissionReplied {
-                id: id.clone(),
-                decision: Arc::new(decision),
-            });
+    /// Remembers what an "always" allows, and lets what waits for just that
+    /// go on.
+    async fn remember(&self, subject: &Subject) {
+        let rules: Vec<PermissionRule> = subject
+            .always
+            .iter()
+            .map(|pattern| PermissionRule {
+                permission: subject.permission.clone(),
+                pattern: pattern.clone(),
+                action: RuleAction::Allow,
+            })
+            .collect();
+        match &self.options.rules {
+            Some(book) => book.remember(rules.clone()).await,
+            None => self.permissions.remembered.lock().extend(rules.clone()),
+        }
+        let covered = |pending: &Pending| {
+            let rules = Rules {
+                config: &pending.config,
+                remembered: &rules,
+            };
+            let verdict = rules.judge(&pending.subject);
+            !pending.editable && matches!(verdict, Some((RuleAction::Allow, _)))
+        };
+        self.settle(PermissionReply::Always, covered);
+    }
+
+    /// A rejection stands for everything that is being asked.
+    fn reject_pending(&self) {
+        self.settle(PermissionReply::Reject, |_| true);
+    }
+
+    fn settle(&self, reply: PermissionReply, wanted: impl Fn(&Pending) -> bool) {
+        let mut pending = self.permissions.pending.lock();
+        for (_, pending) in pending.extract_if(|_, pending| wanted(pending)) {
+            // One that was withdrawn in this moment needs no answer.
+            let _ = pending.settle.send(reply);
         }
     }
 }
 
-impl Drop for Withdraw<'_> {
+/// What a person is asked to permit. Starting something is the executor's to
+/// describe; of the rest it is what would be typed, or which tool.
+pub(crate) fn subject_of(
+    tool: &RegisteredTool,
+    action: Option<HandleAction>,
+    args: &Arguments,
+) -> Subject {
+    let name = &tool.definition.name;
+    match (&tool.runs, action) {
+        (Runs::Executor(executor), None | Some(HandleAction::Spawn)) => {
+            executor.subject(&tool.definition, args)
+        }
+        (_, Some(HandleAction::Apply)) => {
+            let typed = typed_text(args);
+            Subject {
+                permission: format!("{name}.apply"),
+                // A remembered `*` would stand for more than was typed.
+                always: vec![typed.clone()]
+                    .into_iter()
+                    .filter(|typed| is_literal(typed))
+                    .collect(),
+                patterns: vec![typed],
+                exact: false,
+            }
+        }
+        (_, action) => {
+            let permission = match action {
+                Some(action) => format!("{name}.{action}"),
+                None => name.clone(),
+            };
+            Subject {
+                permission,
+                patterns: vec![name.clone()],
+                always: vec![name.clone()],
+                exact: false,
+            }
+        }
+    }
+}
+
+/// What would be typed, keys after the text in angle brackets.
+fn typed_text(args: &Arguments) -> String {
+    let mut text = match args.get("input") {
+        None => String::new(),
+        Some(Value::String(text)) => text.trim_end_matches(['\r', '\n']).to_owned(),
+        Some(other) => other.to_string(),
+    };
+    let keys = args.get("keys").and_then(Value::as_array);
+    for key in keys.into_iter().flatten().filter_map(Value::as_str) {
+        text.push('<');
+        text.push_str(key);
+        text.push('>');
+    }
+    text
+}
+
+/// A request that is being asked. Dropping it withdraws it.
+struct Open<'a>(&'a SessionInner, &'a PermissionId);
+
+impl Open<'_> {
+    fn close(self, decision: DecisionRecord) {
+        self.tell(decision);
+        std::mem::forget(self);
+    }
+
+    fn tell(&self, decision: DecisionRecord) {
+        self.0.permissions.pending.lock().remove(self.1);
+        self.0.tell(SessionEvent::PermissionReplied {
+            id: self.1.clone(),
+            decision: Arc::new(decision),
+        });
+    }
+}
+
+impl Drop for Open<'_> {
     fn drop(&mut self) {
-        self.close(DecisionRecord::new(Decider::Withdrawn, None));
+        self.tell(DecisionRecord::new(Decider::Withdrawn, None));
     }
 }

@@ -23,10 +23,11 @@ use crate::handle::Handle;
 use crate::inquiry;
 use crate::journal::{Journal, SessionEvent};
 use crate::notice::{self, Notices};
-use crate::permission::Remembered;
+use crate::permission::Permissions;
 use crate::person::{Inquirer, Person, Recorder};
 use crate::refusal::{HandleSummary, Refusal};
 use crate::registry::Registry;
+use crate::rules::RuleBook;
 use crate::tool::Limits;
 
 /// How a session is set up. The default asks nobody, trusts nobody and keeps
@@ -50,6 +51,8 @@ pub struct SessionOptions {
     pub person: Option<Arc<dyn Person>>,
     /// A model to ask.
     pub inquirer: Option<Arc<dyn Inquirer>>,
+    /// What an "always" has allowed, beyond this session.
+    pub rules: Option<Arc<dyn RuleBook>>,
     /// A record.
     pub recorder: Option<Arc<dyn Recorder>>,
     /// How many events the journal keeps; 4,096 unless said.
@@ -77,7 +80,7 @@ pub(crate) struct SessionInner {
     pub(crate) options: SessionOptions,
     pub(crate) registry: Mutex<Registry>,
     pub(crate) notices: Mutex<Notices>,
-    pub(crate) remembered: Mutex<Remembered>,
+    pub(crate) permissions: Permissions,
     pub(crate) tasks: TaskTracker,
     /// Cancelled when the session ends.
     pub(crate) closing: CancellationToken,
@@ -94,13 +97,13 @@ impl Session {
         let id = options.id.clone();
         let closing = CancellationToken::new();
         let inner = Arc::new(SessionInner {
-            id: id.unwrap_or_else(|| SessionId::from_suffix(&new_ulid())),
+            id: id.unwrap_or_else(Self::new_id),
             catalogue,
             journal: Journal::new(options.journal_capacity.unwrap_or(4096)),
             options,
             registry: Mutex::new(Registry::new(KEPT_WITHOUT_TURNS)),
             notices: Mutex::default(),
-            remembered: Mutex::default(),
+            permissions: Permissions::default(),
             tasks: TaskTracker::new(),
             closing: closing.clone(),
             one_shots: Mutex::default(),
@@ -112,6 +115,11 @@ impl Session {
             _ended_with_us: Arc::new(closing.drop_guard()),
             inner,
         }
+    }
+
+    /// An id that no session has.
+    pub fn new_id() -> SessionId {
+        SessionId::from_suffix(&new_ulid())
     }
 
     /// The session's id.

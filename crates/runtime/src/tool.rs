@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use serde_json::Value;
-use windlass_protocol::{Examples, HandleAction, ToolShape};
+use windlass_protocol::{Examples, HandleAction, PermissionRule, ToolShape};
 
 /// One tool.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +24,9 @@ pub struct ToolDefinition {
     pub shape: ToolShape,
     /// Whether a person is asked before it runs.
     pub run: RunPolicy,
+    /// What of it is allowed, asked about and denied; the last that matches
+    /// decides.
+    pub permissions: Vec<PermissionRule>,
     /// Time and size limits.
     pub limits: Limits,
     /// What the assistant is told of its handles without asking.
@@ -49,6 +52,7 @@ impl ToolDefinition {
             examples: None,
             shape: ToolShape::default(),
             run: RunPolicy::default(),
+            permissions: Vec::new(),
             limits: Limits::default(),
             notifications: Notifications::default(),
             lifecycle: Lifecycle::default(),

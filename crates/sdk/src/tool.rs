@@ -219,6 +219,7 @@ impl Tool {
             examples: self.examples.clone(),
             parameters: described.parameters,
             spawn: self.spawn.clone(),
+            format_arguments: self.format.is_some(),
         })
     }
 

@@ -254,6 +254,10 @@ fn arguments_are_shown_as_the_tool_shows_them() {
             &tool,
         )
     };
+    assert_eq!(
+        schema(delete())["tools"][0]["format_arguments"],
+        json!(true)
+    );
     let (answer, code) = show(delete(), "delete");
     assert_eq!(answer["result"]["Ok"], json!("rm a.txt"));
     assert_eq!(code, ExitCode::SUCCESS);

@@ -7,6 +7,7 @@ use windlass_runtime::{Entry, Recorder};
 
 /// One thing that a recorder was told.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "tests hold few of them")]
 pub enum Recorded {
     /// Something happened.
     Happened(Entry),

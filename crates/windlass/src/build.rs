@@ -13,14 +13,17 @@ use windlass_executors::{
 };
 use windlass_runtime::protocol::IoMode;
 use windlass_runtime::{
-    Await, Catalogue, DescribeTools, RegisterError, Runtime, Session, SessionOptions,
-    ToolDefinition,
+    Await, Catalogue, DescribeTools, RegisterError, RunMode, RunPolicy, Runtime, Session,
+    SessionOptions, ToolDefinition,
 };
+
+use windlass_store::{Store, StoreError};
 
 use crate::cache::Cache;
 use crate::describe::{self, Answers, Asking};
 use crate::mcp::Servers;
 use crate::place::{cache_dir, new_log_dir, remove_logs_of_the_dead, state_dir, workspace_id};
+use crate::record::Record;
 
 /// Why there is no runtime.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +47,7 @@ pub struct Windlass {
     problems: Vec<ToolProblem>,
     warnings: Vec<String>,
     state_dir: PathBuf,
+    record: Record,
 }
 
 /// A tool of the configuration that is not as it should be.
@@ -87,6 +91,18 @@ impl Windlass {
 
     /// The same, and says which answers of programs are good enough.
     pub async fn asking(config: Config, asking: Asking) -> Result<Self, Error> {
+        Self::build(config, asking, RunMode::Ask).await
+    }
+
+    /// Sets everything up for a front end whose client asks its user by itself
+    /// before a tool runs: a tool is asked about again only where the
+    /// configuration says so.
+    pub async fn for_client(config: Config) -> Result<Self, Error> {
+        Self::build(config, Asking::Remembering, RunMode::Unattended).await
+    }
+
+    /// Where the configuration is silent, tools start by `run`.
+    async fn build(config: Config, asking: Asking, run: RunMode) -> Result<Self, Error> {
         let launcher = Launcher::new(launcher_options(&config)).map_err(Error::Launcher)?;
         let describer = Describer {
             launcher: launcher.clone(),
@@ -106,6 +122,7 @@ impl Windlass {
             launcher: &launcher,
             config: &config,
             answers,
+            run,
             problems: Vec::new(),
         };
         build.register_builtins()?;
@@ -125,6 +142,7 @@ impl Windlass {
             warnings: config.warnings.iter().cloned().chain(told).collect(),
             problems,
             config,
+            record: Record::new(&state_dir()),
             state_dir: state_dir(),
         })
     }
@@ -167,11 +185,26 @@ impl Windlass {
         &self.problems
     }
 
+    /// Names the project, the same in every session of it.
+    pub fn project_id(&self) -> String {
+        workspace_id(&self.config.root)
+    }
+
+    /// The record of every session, whichever runtime has it. It is opened
+    /// when it is first asked for, and made if it is not there.
+    pub fn record(&self) -> Result<&Store, &StoreError> {
+        self.record.store()
+    }
+
     /// Begins a session in the project's root, with its logs in the state
-    /// directory, unless the options say otherwise.
+    /// directory and a record, unless the options or the configuration say
+    /// otherwise. Without a record that can be opened it is not recorded.
     pub fn session(&self, mut options: SessionOptions) -> Session {
         if options.root.as_os_str().is_empty() {
             options.root.clone_from(&self.config.root);
+        }
+        if self.config.record && options.recorder.is_none() {
+            self.record.keep(&mut options, &self.state_dir);
         }
         if options.log_dir.is_none() {
             options.log_dir = Some(new_log_dir(&self.state_dir));
@@ -186,6 +219,7 @@ struct Build<'a> {
     launcher: &'a Launcher,
     config: &'a Config,
     answers: Answers,
+    run: RunMode,
     problems: Vec<ToolProblem>,
 }
 
@@ -224,7 +258,9 @@ impl Build<'_> {
         let found = servers.offer(self.config);
         for offered in found.tools {
             let executor = Arc::new(offered.executor);
-            match self.catalogue.register(offered.definition, executor) {
+            let mut definition = offered.definition;
+            definition.run = self.permission(&offered.tool);
+            match self.catalogue.register(definition, executor) {
                 Ok(()) => {
                     for problem in offered.problems {
                         self.report(&offered.tool, &problem, true);
@@ -262,18 +298,18 @@ impl Build<'_> {
     fn register_builtin(&mut self, tool: &ToolConfig) -> Result<(), RegisterError> {
         match tool.source_name() {
             Shell::NAME => {
+                let definition = self.overlaid(tool, Shell::definition());
                 let shell = Shell::new(self.launcher.clone())
                     .log_limit(tool.log_limit)
                     .terminal(size(tool), tool.record);
-                self.catalogue
-                    .register(overlaid(tool, Shell::definition()), Arc::new(shell))
+                self.catalogue.register(definition, Arc::new(shell))
             }
             Git::NAME => {
+                let definition = self.overlaid(tool, Git::definition());
                 let git = Git::new(self.launcher.clone())
                     .log_limit(tool.log_limit)
                     .terminal(size(tool), tool.record);
-                self.catalogue
-                    .register(overlaid(tool, Git::definition()), Arc::new(git))
+                self.catalogue.register(definition, Arc::new(git))
             }
             Await::NAME => self
                 .catalogue
@@ -283,6 +319,19 @@ impl Build<'_> {
                 Arc::new(DescribeTools),
             ),
         }
+    }
+
+    /// What the configuration says of a built-in tool, of its permissions and
+    /// of its secrets.
+    fn overlaid(&self, tool: &ToolConfig, base: ToolDefinition) -> ToolDefinition {
+        let mut definition = tool.overlay(base);
+        definition.run = self.permission(tool);
+        definition.secrets_to_assistant = tool.secrets == SecretTarget::Assistant;
+        definition
+    }
+
+    fn permission(&self, tool: &ToolConfig) -> RunPolicy {
+        tool.settings.run.over(RunPolicy::starting(self.run))
     }
 
     fn register_local(&mut self, tool: &ToolConfig) -> Result<(), RegisterError> {
@@ -323,6 +372,7 @@ impl Build<'_> {
         mut definition: ToolDefinition,
         local: LocalTool,
     ) -> Result<(), RegisterError> {
+        definition.run = self.permission(tool);
         definition.secrets_to_assistant = tool.secrets == SecretTarget::Assistant;
         self.catalogue.register(definition, Arc::new(local))
     }
@@ -346,13 +396,6 @@ impl Build<'_> {
 
 fn is_built_in(name: &str) -> bool {
     [Shell::NAME, Git::NAME, Await::NAME, DescribeTools::NAME].contains(&name)
-}
-
-/// What the configuration says of a built-in tool, and of its secrets.
-fn overlaid(tool: &ToolConfig, base: ToolDefinition) -> ToolDefinition {
-    let mut definition = tool.overlay(base);
-    definition.secrets_to_assistant = tool.secrets == SecretTarget::Assistant;
-    definition
 }
 
 fn size(tool: &ToolConfig) -> TerminalSize {

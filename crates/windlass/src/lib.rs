@@ -30,12 +30,15 @@ mod cache;
 mod describe;
 mod mcp;
 mod place;
+mod record;
 
 pub use build::{Error, ToolProblem, Windlass};
 pub use describe::Asking;
 pub use place::{cache_dir, state_dir};
+pub use record::open_record;
 pub use windlass_config as config;
 pub use windlass_executors as executors;
 pub use windlass_executors::init;
 pub use windlass_mcp_client as mcp_client;
 pub use windlass_runtime as runtime;
+pub use windlass_store as store;

@@ -70,6 +70,10 @@ const NEEDED: &[Needed] = &[
         package: "whiptail",
     },
     Needed {
+        program: "jsonschema",
+        package: "python3-jsonschema",
+    },
+    Needed {
         program: "ssh-keygen",
         package: "openssh-client",
     },

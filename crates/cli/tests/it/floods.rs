@@ -32,7 +32,8 @@ fn a_flood_through_a_one_shot_is_cut_and_logged() {
         "nobody else may look"
     );
     assert_eq!(drive.finish().1, Some(0));
-    assert_eq!(files_below(&project.state_dir()), Vec::<PathBuf>::new());
+    let logs = files_below(&project.state_dir().join("logs"));
+    assert_eq!(logs, [log], "it lives as long as its record");
 }
 
 #[test]
@@ -63,7 +64,10 @@ fn little_output_makes_no_log() {
     let project = Project::new();
     let mut drive = project.drive();
     drive.content("shell", json!({"command": "seq 1 1000"}));
-    assert_eq!(files_below(&project.state_dir()), Vec::<PathBuf>::new());
+    assert_eq!(
+        files_below(&project.state_dir().join("logs")),
+        Vec::<PathBuf>::new()
+    );
 }
 
 #[test]

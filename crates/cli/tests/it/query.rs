@@ -213,3 +213,69 @@ async fn models_lists_the_providers() {
         .unwrap();
     assert_eq!(anthropic["note"], "set ANTHROPIC_API_KEY");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conversation_goes_on_in_another_process() {
+    let turns = [
+        shell("echo forty-two"),
+        Turn::text("It says forty-two."),
+        Turn::text("As I said."),
+        Turn::text("Still."),
+    ];
+    let asked = asked("unattended", turns).await;
+    let nothing = asked.query(&["--continue", "and?"], "");
+    assert_eq!(nothing.code(), Some(2));
+    assert!(nothing.stderr().contains("no conversation of this project"));
+    assert_eq!(asked.query(&["what does it say?"], "").code(), Some(0));
+    let run = asked.query(&["--continue", "again?"], "");
+    assert_eq!(run.stdout(), "As I said.\n", "{}", run.stderr());
+    let seen = asked.server.seen();
+    let messages = seen[2].body["messages"].as_array().unwrap();
+    let said: Vec<&str> = messages[1..]
+        .iter()
+        .map(|message| message["content"].as_str().unwrap())
+        .collect();
+    let expected = [
+        "what does it say?",
+        "",
+        "forty-two\n",
+        "It says forty-two.",
+        "again?",
+    ];
+    assert_eq!(said, expected);
+
+    let sessions = tokio::task::block_in_place(|| asked.project.run(&["sessions", "--json"], ""));
+    let sessions: Value = serde_json::from_str(&sessions.stdout()).unwrap();
+    let id = sessions[0]["id"].as_str().unwrap();
+    assert_eq!(sessions.as_array().unwrap().len(), 1);
+    assert_eq!(
+        asked.query(&["--session", id, "and now?"], "").stdout(),
+        "Still.\n"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conversation_whose_process_was_killed_can_go_on() {
+    let victim = Victim::new();
+    let asked = asked(
+        "unattended",
+        [shell(&victim.sleep()), Turn::text("I go on.")],
+    )
+    .await;
+    let mut command = asked.project.windlass(&["query", "go"]);
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let pid = child.id();
+    tokio::task::block_in_place(|| {
+        crate::support::eventually("it sleeps", || !victim.alive().is_empty());
+        crate::processes::kill(pid);
+        child.wait().unwrap();
+    });
+    let run = asked.query(&["--continue", "what happened?"], "");
+    assert_eq!(run.stdout(), "I go on.\n", "{}", run.stderr());
+    let replies = replies(&asked);
+    assert!(replies[0].starts_with("not answered"), "{replies:?}");
+}

@@ -90,7 +90,7 @@ fn casts(project: &Project) -> Vec<PathBuf> {
 }
 
 #[test]
-fn a_terminal_is_recorded_while_the_session_lives() {
+fn a_terminal_is_recorded_for_as_long_as_its_session_is() {
     let project = Project::with_config("[conversation.tools.shell]\nspawn.record = true\n");
     let (mut sitting, _) = Sitting::with(
         &project,
@@ -121,5 +121,7 @@ fn a_terminal_is_recorded_while_the_session_lives() {
     }
     assert_eq!(played, "Näme: you\r\nhello you\r\n");
     sitting.up();
+    assert_eq!(casts(&project).len(), 1);
+    project.run(&["sessions", "prune", "--older-than", "0s"], "");
     assert_eq!(casts(&project), Vec::<PathBuf>::new());
 }

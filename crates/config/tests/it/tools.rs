@@ -368,3 +368,40 @@ default = "fast"
     }
     "#);
 }
+
+#[test]
+fn permissions_are_rules_in_the_order_in_which_they_were_said() {
+    let config = load_text(
+        r#"
+        [conversation]
+        record = false
+        [conversation.tools."*".permissions]
+        "rm *" = "deny"
+        [conversation.tools.shell.permissions]
+        "git *" = "allow"
+        "git push *" = "ask"
+        apply = { y = "allow" }
+        "#,
+    );
+    assert!(!config.record);
+    let rules: Vec<String> = config
+        .tool("shell")
+        .unwrap()
+        .definition
+        .permissions
+        .iter()
+        .map(|rule| format!("{} {} {:?}", rule.permission, rule.pattern, rule.action))
+        .collect();
+    assert_eq!(
+        rules,
+        [
+            "shell rm * Deny",
+            "shell git * Allow",
+            "shell git push * Ask",
+            "shell.apply y Allow"
+        ]
+    );
+    let git = config.builtin("git").unwrap().definition;
+    assert_eq!(git.permissions.len(), 1);
+    assert_eq!(git.permissions[0].permission, "git");
+}

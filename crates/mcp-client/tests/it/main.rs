@@ -3,10 +3,6 @@
 //! Each file is one subject. `support.rs` sets the stage; the server that
 //! plays on it is `fixture/server.py`.
 #![cfg(target_os = "linux")]
-#![expect(
-    clippy::needless_pass_by_value,
-    reason = "values are written in place, and read better without a borrow"
-)]
 
 mod calls;
 mod deaths;

@@ -32,6 +32,10 @@ pub(super) struct Emulator {
     parked: Option<Parked>,
     /// How often the alternate screen was shown.
     pub(super) frames: u64,
+    /// Whether the program has ever asked for other characters than it writes.
+    pub(super) has_charsets: bool,
+    /// So many of the rows that leave next are in the store already.
+    pub(super) noted: usize,
 }
 
 #[derive(Default)]
@@ -60,6 +64,8 @@ impl Emulator {
             replies,
             parked: None,
             frames: 0,
+            has_charsets: false,
+            noted: 0,
         }
     }
 
@@ -143,7 +149,9 @@ impl Emulator {
         let count = count.min(region.len());
         if region.start == 0 {
             let cursor_row = self.cursor().0;
-            for row in 0..count {
+            let noted = self.noted.min(count);
+            self.noted -= noted;
+            for row in noted..count {
                 let mut row_text = self.primary_row(row);
                 row_text.wrapped |= is_wrapping && row == cursor_row;
                 self.store.push(row_text);
@@ -291,7 +299,7 @@ impl Emulator {
         0..=last.unwrap_or(cursor)
     }
 
-    fn primary_row(&self, row: usize) -> Row {
+    pub(super) fn primary_row(&self, row: usize) -> Row {
         let id = self.rows.ids()[row];
         Row {
             id,

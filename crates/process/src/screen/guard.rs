@@ -46,6 +46,11 @@ impl Guard {
         self.pass(whole, pass);
     }
 
+    /// Whether nothing is held back.
+    pub(super) fn is_idle(&self) -> bool {
+        self.cut.is_empty()
+    }
+
     fn pass(&mut self, mut bytes: &[u8], mut pass: impl FnMut(&[u8])) {
         while !bytes.is_empty() {
             let (length, passes) = self.next(bytes);

@@ -152,6 +152,16 @@ impl Handler for Emulator {
         self.term.report_private_mode(mode);
     }
 
+    fn set_active_charset(&mut self, index: CharsetIndex) {
+        self.has_charsets |= index != CharsetIndex::G0;
+        self.term.set_active_charset(index);
+    }
+
+    fn configure_charset(&mut self, index: CharsetIndex, charset: StandardCharset) {
+        self.has_charsets |= charset != StandardCharset::Ascii;
+        self.term.configure_charset(index, charset);
+    }
+
     fn set_title(&mut self, title: Option<String>) {
         self.title = title.map(|mut title| {
             title.truncate(title.floor_char_boundary(TITLE));
@@ -210,8 +220,6 @@ impl Handler for Emulator {
         report_mode(mode: Mode);
         set_keypad_application_mode();
         unset_keypad_application_mode();
-        set_active_charset(index: CharsetIndex);
-        configure_charset(index: CharsetIndex, charset: StandardCharset);
         set_color(index: usize, color: Rgb);
         reset_color(index: usize);
         clipboard_load(clipboard: u8, terminator: &str);

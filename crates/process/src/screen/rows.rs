@@ -65,6 +65,13 @@ impl Rows {
         self.region = 0..rows;
     }
 
+    /// Takes the last row off, and puts a new one there.
+    pub(super) fn leave_last(&mut self) -> u64 {
+        let fresh = self.fresh();
+        let last = self.ids.last_mut().expect("a screen has rows");
+        std::mem::replace(last, fresh)
+    }
+
     /// Moves the rows from `origin` to the end of the region up; new ones come in at its end.
     pub(super) fn move_up(&mut self, origin: usize, count: usize) {
         let Some(part) = self.moving(origin) else {

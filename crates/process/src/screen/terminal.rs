@@ -8,12 +8,20 @@ use std::time::Duration;
 
 use alacritty_terminal::term::TermMode;
 use alacritty_terminal::vte::ansi::{Processor, Timeout};
+use memchr::memchr;
 
 use super::echo::Echoes;
 use super::emulator::Emulator;
+use super::ground::is_ground;
 use super::guard::Guard;
 use super::read::{self, ScreenReader, ScreenText, ScreenView};
+use super::skim::Run;
 use super::style::StyledRow;
+
+/// How much text waits to be drawn at most. Drawing much of it together is cheaper, because what scrolls by is not drawn.
+const BATCH: usize = 64 * 1024;
+
+const ESCAPE: u8 = 0x1b;
 
 /// A terminal's screen, as the bytes of a program have drawn it.
 ///
@@ -23,6 +31,10 @@ pub struct Screen {
     processor: Processor<Immediately>,
     guard: Guard,
     echoes: Echoes,
+    /// Text that was not drawn yet, because nobody has looked since.
+    undrawn: Vec<u8>,
+    /// Whether the parser is between sequences.
+    is_ground: bool,
     generation: u64,
     /// The generation in which each row changed last.
     changed: Vec<u64>,
@@ -57,6 +69,8 @@ impl Screen {
             processor: Processor::new(),
             guard: Guard::default(),
             echoes: Echoes::default(),
+            undrawn: Vec::new(),
+            is_ground: true,
             generation: 0,
             changed,
         }
@@ -64,16 +78,59 @@ impl Screen {
 
     /// Draws what the program wrote, cut anywhere. Gives the bytes that are to be written back to the program, which
     /// are the answers to what it asked the terminal.
+    ///
+    /// Text in which nothing is asked may be drawn as late as when somebody looks.
     pub fn feed(&mut self, bytes: &[u8]) -> Vec<u8> {
-        let (emulator, processor) = (&mut self.emulator, &mut self.processor);
-        self.guard
-            .feed(bytes, |part| processor.advance(emulator, part));
+        self.generation += 1;
+        if self.is_ground && memchr(ESCAPE, bytes).is_none() {
+            self.undrawn.extend_from_slice(bytes);
+            if self.undrawn.len() >= BATCH {
+                self.draw();
+            }
+            return Vec::new();
+        }
+        self.draw();
+        self.advance(bytes);
+        self.is_ground = is_ground(self.is_ground, bytes);
         self.note_changes();
         self.emulator.take_replies()
     }
 
+    /// Draws the text that waits.
+    fn draw(&mut self) {
+        if self.undrawn.is_empty() {
+            return;
+        }
+        let text = std::mem::take(&mut self.undrawn);
+        let mut rest = text.as_slice();
+        while !rest.is_empty() && self.emulator.takes_lines() {
+            let run = if self.guard.is_idle() {
+                Run::at(&self.emulator, rest)
+            } else {
+                Run::default()
+            };
+            if run.skims > 0 {
+                self.emulator.skim(&rest[..run.skims]);
+            }
+            // Behind the next end of a line there may be plain ones again.
+            let end = memchr(b'\n', &rest[run.end..]).map_or(rest.len(), |at| run.end + at + 1);
+            self.advance(&rest[run.skims..end]);
+            rest = &rest[end..];
+        }
+        self.advance(rest);
+        self.note_changes();
+    }
+
+    fn advance(&mut self, bytes: &[u8]) {
+        let (emulator, processor) = (&mut self.emulator, &mut self.processor);
+        self.guard
+            .feed(bytes, |part| processor.advance(emulator, part));
+    }
+
     /// Changes the size, within the bounds of [`Screen::new`]. Lines are wrapped anew.
     pub fn resize(&mut self, rows: u16, cols: u16) {
+        self.draw();
+        self.generation += 1;
         self.emulator.resize(rows, cols);
         self.note_changes();
     }
@@ -90,7 +147,8 @@ impl Screen {
     }
 
     /// Row and column of the cursor, counted from one.
-    pub fn cursor(&self) -> (u16, u16) {
+    pub fn cursor(&mut self) -> (u16, u16) {
+        self.draw();
         let (row, col) = self.emulator.cursor();
         let from_one = |index: usize| u16::try_from(index + 1).unwrap_or(u16::MAX);
         (from_one(row), from_one(col))
@@ -114,18 +172,21 @@ impl Screen {
     }
 
     /// Every row of the screen, without blanks at its end.
-    pub fn rows(&self) -> Vec<String> {
+    pub fn rows(&mut self) -> Vec<String> {
+        self.draw();
         self.emulator.shown().collect()
     }
 
     /// Every row of the screen with its looks.
-    pub fn styled_rows(&self) -> Vec<StyledRow> {
+    pub fn styled_rows(&mut self) -> Vec<StyledRow> {
+        self.draw();
         let rows = 0..self.emulator.row_count();
         rows.map(|row| self.emulator.styled(row)).collect()
     }
 
     /// One row of the screen with its looks, counted from zero.
-    pub fn styled_row(&self, row: u16) -> Option<StyledRow> {
+    pub fn styled_row(&mut self, row: u16) -> Option<StyledRow> {
+        self.draw();
         let row = usize::from(row);
         (row < self.emulator.row_count()).then(|| self.emulator.styled(row))
     }
@@ -142,14 +203,15 @@ impl Screen {
         }
     }
 
-    /// A number that grows with every change. Beside [`Screen::changed_since`].
+    /// A number that grows with every change, drawn or not. Beside [`Screen::changed_since`].
     pub fn generation(&self) -> u64 {
         self.generation
     }
 
     /// The rows, counted from zero, that have or may have changed since the screen was of that generation. After a
     /// resize that is all of them.
-    pub fn changed_since(&self, generation: u64) -> Vec<u16> {
+    pub fn changed_since(&mut self, generation: u64) -> Vec<u16> {
+        self.draw();
         (0..)
             .zip(&self.changed)
             .filter(|&(_, &changed)| changed > generation)
@@ -163,6 +225,7 @@ impl Screen {
         if self.is_full_screen() {
             return;
         }
+        self.draw();
         let lines = self.emulator.lines(self.emulator.store.open_line());
         if let Some(line) = lines.iter().find(|line| line.cursor.is_some()) {
             self.echoes.typed(text, line);
@@ -180,11 +243,11 @@ impl Screen {
         view: ScreenView,
         limit: usize,
     ) -> ScreenText {
+        self.draw();
         read::read(&self.emulator, &mut self.echoes, reader, view, limit)
     }
 
     fn note_changes(&mut self) {
-        self.generation += 1;
         self.changed.resize(self.emulator.row_count(), 0);
         let (changed, generation) = (&mut self.changed, self.generation);
         self.emulator.take_damage(|row| changed[row] = generation);
@@ -193,10 +256,11 @@ impl Screen {
 
 impl fmt::Debug for Screen {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rows: Vec<String> = self.emulator.shown().collect();
         formatter
             .debug_struct("Screen")
-            .field("rows", &self.rows())
-            .field("cursor", &self.cursor())
+            .field("rows", &rows)
+            .field("undrawn", &self.undrawn.len())
             .finish_non_exhaustive()
     }
 }

@@ -126,7 +126,7 @@ fn drawing_together_hides_nothing_and_is_told() {
 
 #[test]
 fn looks_are_told_in_runs() {
-    let screen = screen("a\\e[1;31mb\\e[0;48;2;1;2;3mc ");
+    let mut screen = screen("a\\e[1;31mb\\e[0;48;2;1;2;3mc ");
     let runs = &screen.styled_rows()[0].runs;
     let texts: Vec<&str> = runs.iter().map(|run| run.text.as_str()).collect();
     assert_eq!(texts, ["a", "b", "c "]);
@@ -314,4 +314,142 @@ proptest! {
             .collect();
         prop_assert_eq!(screen.rows(), expected);
     }
+}
+
+/// One that draws everything at once and as it comes.
+fn feed_plainly(screen: &mut Screen, bytes: &[u8]) -> Vec<u8> {
+    screen.generation += 1;
+    screen.advance(bytes);
+    screen.note_changes();
+    screen.emulator.take_replies()
+}
+
+/// Everything that can be told of a screen, and what it will tell later.
+fn all_of(screen: &mut Screen) -> impl PartialEq + fmt::Debug + use<> {
+    let (beginning, lost) = screen.emulator.store.beginning();
+    (
+        (screen.rows(), screen.styled_rows()),
+        (screen.cursor(), screen.modes()),
+        screen.emulator.rows.ids().to_vec(),
+        (screen.emulator.lines(beginning), lost),
+        screen.emulator.noted,
+    )
+}
+
+/// Lines as a log has them, as many as may fill a small screen many times.
+fn log() -> impl Strategy<Value = Vec<u8>> {
+    vec("[ -~]{0,30}| {0,20}|[a-z]{10}|[a-z]{20}", 0..40).prop_map(|lines| {
+        lines
+            .iter()
+            .flat_map(|line| format!("{line}\r\n").into_bytes())
+            .collect()
+    })
+}
+
+fn output() -> impl Strategy<Value = Vec<u8>> {
+    let odd = prop_oneof![
+        "[a-z\t\r\n\u{8}]{0,8}".prop_map(String::into_bytes),
+        "[é日e\u{301}│x]{0,8}(\r\n)?".prop_map(String::into_bytes),
+        Just(b"no end".to_vec()),
+        Just(b"\x0e\x0f".to_vec()),
+        vec(any::<u8>(), 0..4),
+        prop::sample::select(vec![
+            "\\e[44m",
+            "\\e[0m",
+            "\\e[1;31m",
+            "\\e[3b",
+            "\\e[A",
+            "\\e[2;3H",
+            "\\e[J",
+            "\\e[2J",
+            "\\e[K",
+            "\\e[?1049h",
+            "\\e[?1049l",
+            "\\e[2;4r",
+            "\\e[r",
+            "\\e[4h",
+            "\\e[4l",
+            "\\e[?7l",
+            "\\e[?7h",
+            "\\e(0",
+            "\\e(B",
+            "\\e7",
+            "\\e8",
+            "\\e[6n",
+            "\\e[3",
+            "\\e]0;title\\a",
+            "\\eM",
+            "\\eD",
+            "\\ec",
+            "\\e[20h",
+            "\\e[6;1H",
+            "\\e[L",
+        ])
+        .prop_map(bytes),
+    ];
+    vec(prop_oneof![3 => log(), 2 => odd], 0..4).prop_map(|parts| parts.concat())
+}
+
+fn step_of_a_log() -> impl Strategy<Value = Step> {
+    use ScreenView::{All, New, Screen};
+    prop_oneof![
+        12 => output().prop_map(Step::Feed),
+        2 => prop::sample::select(vec![New, New, Screen, All]).prop_map(|view| Step::Read(view, usize::MAX)),
+        1 => "[a-z]{0,5}\n?".prop_map(Step::Type),
+        1 => (1u16..9, 2u16..30).prop_map(|(rows, cols)| Step::Resize(rows, cols)),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn what_is_drawn_late_or_never_makes_no_difference(
+        (rows, cols) in (1u16..9, 2u16..30),
+        steps in vec(step_of_a_log(), 1..12),
+        cut in 1usize..400,
+    ) {
+        let mut late = Screen::new(rows, cols);
+        let mut plain = Screen::new(rows, cols);
+        let mut readers = [ScreenReader::default(), ScreenReader::default()];
+        for step in steps {
+            match step {
+                Step::Feed(bytes) => {
+                    for part in bytes.chunks(cut) {
+                        prop_assert_eq!(late.feed(part), feed_plainly(&mut plain, part));
+                    }
+                }
+                Step::Read(view, limit) => {
+                    let [first, second] = &mut readers;
+                    let told = late.read(first, view, limit);
+                    prop_assert_eq!(told, plain.read(second, view, limit));
+                    prop_assert_eq!(all_of(&mut late), all_of(&mut plain));
+                }
+                Step::Type(text) => {
+                    late.typed(&text);
+                    plain.typed(&text);
+                }
+                Step::Resize(rows, cols) => {
+                    late.resize(rows, cols);
+                    plain.resize(rows, cols);
+                }
+            }
+        }
+        prop_assert_eq!(all_of(&mut late), all_of(&mut plain));
+    }
+}
+
+#[test]
+fn a_flood_of_lines_leaves_what_drawing_it_would() {
+    let mut late = Screen::new(24, 80);
+    let mut plain = Screen::new(24, 80);
+    let line = |number: usize| format!("{number} {:>1$}\r\n", 'x', number % 200).into_bytes();
+    let text: Vec<u8> = (0..20_000).flat_map(line).collect();
+    for part in text.chunks(4095) {
+        late.feed(part);
+        feed_plainly(&mut plain, part);
+    }
+    let told = |screen: &mut Screen| {
+        screen.read(&mut ScreenReader::default(), ScreenView::All, usize::MAX)
+    };
+    assert_eq!(told(&mut late), told(&mut plain));
+    assert_eq!(all_of(&mut late), all_of(&mut plain));
 }

@@ -377,10 +377,10 @@ input('over? ')";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_prompt_is_told_when_what_was_written_before_it_is_in_the_output() {
-    let (seen, sees) = std::sync::mpsc::channel();
+    let (tell, told) = std::sync::mpsc::channel();
     let (go, goes) = std::sync::mpsc::channel::<()>();
     let tap = move |_: &[u8]| {
-        let _ = seen.send(());
+        let _ = tell.send(());
         let _ = goes.recv();
         Vec::new()
     };
@@ -389,7 +389,7 @@ async fn a_prompt_is_told_when_what_was_written_before_it_is_in_the_output() {
         .terminal_with(TerminalSize::default(), tap);
     let process = launcher().start(command).await.unwrap();
     // Its words have been read and are on their way into the output.
-    tokio::task::block_in_place(|| sees.recv()).unwrap();
+    tokio::task::block_in_place(|| told.recv()).unwrap();
     let asking = tokio::task::spawn_blocking({
         let process = process.clone();
         move || loop {
@@ -466,7 +466,12 @@ fn a_password_is_asked_for_by_one_whom_we_cannot_see() {
     let everybody = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(folder.path(), everybody).unwrap();
     let copy = folder.path().join("it");
-    std::fs::copy(std::env::current_exe().unwrap(), &copy).unwrap();
+    // Not by ourselves: a child that another test is just making would hold the file open for writing.
+    let copied = std::process::Command::new("/bin/cp")
+        .arg(std::env::current_exe().unwrap())
+        .arg(&copy)
+        .status();
+    assert!(copied.unwrap().success());
     let output = std::process::Command::new("/usr/bin/setpriv")
         .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
         .arg(&copy)

@@ -101,6 +101,13 @@ impl Messages {
 
     /// What is to be said at the end; `said` is what cargo itself said last.
     pub(super) fn conclude(self, success: bool, said: &[String]) -> Result<String, Error> {
+        if !success && self.errors.is_empty() && self.failed.is_empty() {
+            // It was no compiler and no test.
+            return Err(Error::new(format_args!(
+                "cargo failed\n{}",
+                said.join("\n")
+            )));
+        }
         let mut lines = vec![self.counts()];
         lines.extend(listed(&self.errors));
         for (name, output) in self.failed.iter().take(LISTED) {
@@ -110,9 +117,6 @@ impl Messages {
         if success {
             lines.extend(listed(&self.warnings));
             return Ok(lines.join("\n"));
-        }
-        if self.errors.is_empty() && self.failed.is_empty() {
-            lines.extend(said.iter().cloned());
         }
         Err(Error::new(lines.join("\n")))
     }

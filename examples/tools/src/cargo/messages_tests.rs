@@ -59,6 +59,6 @@ fn where_no_compiler_spoke_cargo_itself_is_quoted() {
     let error = Messages::default().conclude(false, &said).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "0 errors, 0 warnings\nerror: could not find `Cargo.toml`"
+        "cargo failed\nerror: could not find `Cargo.toml`"
     );
 }

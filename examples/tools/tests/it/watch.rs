@@ -1,6 +1,7 @@
 //! `watch` tells what changes.
 
 use std::fs;
+use std::io::Write;
 
 use serde_json::json;
 use tempfile::tempdir;
@@ -14,11 +15,19 @@ fn changes_are_told_until_there_were_enough() {
     fs::write(folder.path().join("old.txt"), "1").unwrap();
     let mut watch = start(folder.path(), "watch", &json!({"until": 3}));
     assert_eq!(watch.content(), "watching .");
-    // One after the other, so that each is a change of its own.
     fs::write(folder.path().join("target/ignored"), "1").unwrap();
-    fs::write(folder.path().join("new.txt"), "1").unwrap();
+    // Each is one change and not two, however busy the machine is.
+    let elsewhere = tempdir().unwrap();
+    fs::write(elsewhere.path().join("new.txt"), "1").unwrap();
+    let new = folder.path().join("new.txt");
+    fs::rename(elsewhere.path().join("new.txt"), new).unwrap();
     assert_eq!(watch.content(), "created new.txt");
-    fs::write(folder.path().join("old.txt"), "2").unwrap();
+    let mut old = fs::OpenOptions::new();
+    let mut old = old
+        .append(true)
+        .open(folder.path().join("old.txt"))
+        .unwrap();
+    old.write_all(b"2").unwrap();
     assert_eq!(watch.content(), "changed old.txt");
     fs::remove_file(folder.path().join("new.txt")).unwrap();
     let (contents, result) = watch.finish();

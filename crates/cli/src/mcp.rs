@@ -1,0 +1,56 @@
+//! `windlass mcp`: the tools for any agent that speaks MCP.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use tokio_util::sync::CancellationToken;
+use windlass_serve_mcp::{McpOptions, McpServer, serve_stdio};
+
+use crate::args::{Global, McpArgs};
+use crate::mcp_http;
+use crate::setup;
+use crate::signals::Signals;
+
+pub(crate) async fn run(global: &Global, args: McpArgs) -> anyhow::Result<ExitCode> {
+    let mut signals = Signals::new()?;
+    let windlass = Arc::new(setup::windlass_for_client(global).await?);
+    let options = McpOptions {
+        max_block: seconds(args.max_block_secs, "--max-block-secs")?,
+        ..McpOptions::default()
+    };
+    let runtime = windlass.runtime().clone();
+    let factory = Arc::new(move |options| windlass.session(options));
+    let server = McpServer::new(runtime, factory, options);
+    let stop = CancellationToken::new();
+    let idle = seconds(args.idle_secs, "--idle-secs")?;
+    let serving = async {
+        if let Some(address) = &args.http {
+            return mcp_http::serve(&server, address, idle, stop.clone()).await;
+        }
+        let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
+        Ok(Box::pin(serve_stdio(&server, input, output, stop.clone())).await?)
+    };
+    tokio::pin!(serving);
+    let code = tokio::select! {
+        outcome = &mut serving => {
+            outcome?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        code = signals.next() => code,
+    };
+    stop.cancel();
+    signals
+        .finish(async {
+            // What went wrong while it was being stopped is of no interest.
+            let _ = serving.await;
+        })
+        .await;
+    Ok(ExitCode::from(code))
+}
+
+fn seconds(seconds: f64, flag: &str) -> anyhow::Result<Duration> {
+    Duration::try_from_secs_f64(seconds)
+        .with_context(|| format!("{flag} must be a number of seconds from 0 on, not {seconds}"))
+}

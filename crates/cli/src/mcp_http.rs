@@ -1,0 +1,120 @@
+//! `windlass mcp --http`: any number of clients, each of which must show the
+//! token, unless they come by a Unix socket, whose permissions decide.
+
+use std::fs::Permissions;
+use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::{StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse as _, Response};
+use axum::serve::ListenerExt as _;
+use tokio::net::{TcpListener, UnixListener};
+use tokio_util::sync::CancellationToken;
+use windlass_serve_mcp::{HttpOptions, McpServer, Owner, http_router};
+
+/// Holds the token; one is made up and told where it is not set.
+const TOKEN: &str = "WINDLASS_TOKEN";
+
+pub(crate) async fn serve(
+    server: &McpServer,
+    address: &str,
+    idle: Duration,
+    stop: CancellationToken,
+) -> anyhow::Result<()> {
+    let options = HttpOptions {
+        idle,
+        stop: stop.clone(),
+        ..HttpOptions::default()
+    };
+    let (router, sessions) = http_router(server, options);
+    let router = Router::new().nest_service("/mcp", router);
+    let outcome = match address.strip_prefix("unix:") {
+        Some(path) => serve_unix(router, Path::new(path), stop).await,
+        None => serve_tcp(router, address, stop).await,
+    };
+    sessions.close().await;
+    outcome
+}
+
+async fn serve_unix(router: Router, path: &Path, stop: CancellationToken) -> anyhow::Result<()> {
+    let listener = UnixListener::bind(path)
+        .with_context(|| format!("cannot listen at `{}`", path.display()))?;
+    std::fs::set_permissions(path, Permissions::from_mode(0o600))?;
+    eprintln!("windlass: MCP at unix:{}", path.display());
+    let router = router.layer(middleware::from_fn(local));
+    let serving = axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned());
+    let outcome = serving.await;
+    let _ = std::fs::remove_file(path);
+    Ok(outcome?)
+}
+
+async fn serve_tcp(router: Router, address: &str, stop: CancellationToken) -> anyhow::Result<()> {
+    let listener = listen(address).await?;
+    let token: Arc<str> = token().into();
+    eprintln!("windlass: MCP at http://{}/mcp", listener.local_addr()?);
+    // A reply is small and its client waits for it.
+    let listener = listener.tap_io(|stream| {
+        let _ = stream.set_nodelay(true);
+    });
+    let router = router.layer(middleware::from_fn_with_state(token, bearer));
+    let serving = axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned());
+    Ok(serving.await?)
+}
+
+async fn listen(address: &str) -> anyhow::Result<TcpListener> {
+    let address: SocketAddr = address
+        .parse()
+        .with_context(|| format!("`{address}` is no address; use 127.0.0.1:PORT or unix:PATH"))?;
+    if !address.ip().is_loopback() {
+        bail!(
+            "`{address}` is not this machine alone; use 127.0.0.1:{}",
+            address.port()
+        );
+    }
+    TcpListener::bind(address)
+        .await
+        .with_context(|| format!("cannot listen at `{address}`"))
+}
+
+/// The token that clients must show.
+fn token() -> String {
+    if let Ok(token) = std::env::var(TOKEN)
+        && !token.is_empty()
+    {
+        return token;
+    }
+    let token = format!("{}{}", ulid::Ulid::generate(), ulid::Ulid::generate());
+    eprintln!("windlass: clients must send `Authorization: Bearer {token}`; {TOKEN} sets another");
+    token
+}
+
+async fn bearer(State(token): State<Arc<str>>, mut request: Request, next: Next) -> Response {
+    let shown = request.headers().get(header::AUTHORIZATION);
+    let shown = shown.and_then(|value| value.to_str().ok());
+    let shown = shown.and_then(|value| value.strip_prefix("Bearer "));
+    if !shown.is_some_and(|shown| same(shown.trim().as_bytes(), token.as_bytes())) {
+        let wanted = [(header::WWW_AUTHENTICATE, "Bearer")];
+        let how = format!("send `Authorization: Bearer TOKEN`, as {TOKEN} or the start tells it");
+        return (StatusCode::UNAUTHORIZED, wanted, how).into_response();
+    }
+    request.extensions_mut().insert(Owner(token));
+    next.run(request).await
+}
+
+async fn local(mut request: Request, next: Next) -> Response {
+    request.extensions_mut().insert(Owner("local".into()));
+    next.run(request).await
+}
+
+/// Compares without telling by its time how much was right.
+fn same(shown: &[u8], token: &[u8]) -> bool {
+    let differ = shown.iter().zip(token).fold(0, |all, (a, b)| all | (a ^ b));
+    shown.len() == token.len() && differ == 0
+}

@@ -1,0 +1,183 @@
+//! `windlass permissions`: what is remembered, and what would become of a call.
+
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+use serde_json::{Value, json};
+use windlass_protocol::{Arguments, PermissionRule, Request, RuleAction, ToolCommand, parse};
+use windlass_runtime::{Archive, Explanation, Finding, RegisteredTool, RuleSource, RunMode};
+
+use crate::args::{Global, PermissionsArgs, PermissionsCommand};
+use crate::call::read_arguments;
+use crate::exit;
+use crate::sessions::print_json;
+use crate::setup;
+
+pub(crate) async fn run(global: &Global, args: PermissionsArgs) -> anyhow::Result<ExitCode> {
+    let as_json = global.json || !std::io::stdout().is_terminal();
+    match args.command {
+        None => list(as_json).await,
+        Some(PermissionsCommand::Forget { id }) => forget(id).await,
+        Some(PermissionsCommand::Explain { tool, arguments }) => {
+            explain(global, &tool, arguments.as_deref(), as_json).await
+        }
+    }
+}
+
+async fn list(as_json: bool) -> anyhow::Result<ExitCode> {
+    let store = windlass::open_record().context("the record cannot be opened")?;
+    let rules = Archive::rules(&store).await?;
+    if as_json {
+        return print_json(&json!(rules));
+    }
+    let mut stdout = std::io::stdout().lock();
+    for record in rules {
+        let PermissionRule {
+            permission,
+            pattern,
+            action,
+        } = &record.rule;
+        let action = word(*action);
+        let (id, directory) = (record.id, record.directory);
+        writeln!(
+            stdout,
+            "{id:>4}  {action}  {permission}  `{pattern}`  {directory}"
+        )?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn forget(id: i64) -> anyhow::Result<ExitCode> {
+    let store = windlass::open_record().context("the record cannot be opened")?;
+    if !store.forget_rule(id).await? {
+        bail!("there is no rule {id}; `windlass permissions` lists them");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn explain(
+    global: &Global,
+    name: &str,
+    arguments: Option<&str>,
+    as_json: bool,
+) -> anyhow::Result<ExitCode> {
+    let arguments = read_arguments(arguments)?;
+    let windlass = setup::windlass(global).await?;
+    let tools = windlass.runtime().tools();
+    let Some(tool) = tools.get(name) else {
+        bail!("there is no tool `{name}`; `windlass tools` lists them");
+    };
+    let remembered = match windlass.record() {
+        Ok(store) => {
+            let root = &windlass.config().root;
+            store.rules(&windlass.project_id(), root).remembered().await
+        }
+        Err(_) => Vec::new(),
+    };
+    let explanation = match parse(&tool.definition().shape, arguments)? {
+        Request::OneShot { args } => tool.explain(None, &args, &remembered),
+        Request::Handle(command) => explain_command(tool, &command, &remembered),
+    };
+    if as_json {
+        print_json(&to_json(&explanation))?;
+    } else {
+        print(name, &explanation)?;
+    }
+    Ok(match outcome(&explanation) {
+        "denied" => ExitCode::from(exit::FAILED),
+        _ => ExitCode::SUCCESS,
+    })
+}
+
+fn explain_command(
+    tool: &RegisteredTool,
+    command: &ToolCommand,
+    remembered: &[PermissionRule],
+) -> Explanation {
+    let action = Some(command.action());
+    let args = match command {
+        ToolCommand::Spawn { args, .. } => args.clone(),
+        ToolCommand::Apply { typing, .. } => {
+            let typing = serde_json::to_value(typing);
+            let typing = typing.ok().and_then(|typing| typing.as_object().cloned());
+            typing.unwrap_or_default()
+        }
+        ToolCommand::Fetch { .. } | ToolCommand::Abort { .. } => Arguments::new(),
+    };
+    tool.explain(action, &args, remembered)
+}
+
+/// What becomes of it, in a word.
+fn outcome(explanation: &Explanation) -> &'static str {
+    match (explanation.mode, explanation.verdict) {
+        (RunMode::Skip, _) => "skipped",
+        (_, Some(RuleAction::Deny)) => "denied",
+        (RunMode::Edit, _) | (_, Some(RuleAction::Ask)) | (RunMode::Ask, None) => "asked",
+        (_, Some(RuleAction::Allow)) | (RunMode::Unattended, None) => "allowed",
+    }
+}
+
+fn to_json(explanation: &Explanation) -> Value {
+    let patterns: Vec<Value> = explanation
+        .findings
+        .iter()
+        .map(|finding| {
+            let mut found = json!({"pattern": finding.pattern, "why": why(finding, explanation)});
+            if let Some((rule, _)) = &finding.rule {
+                found["rule"] = json!(rule);
+            }
+            found
+        })
+        .collect();
+    json!({
+        "outcome": outcome(explanation),
+        "permission": explanation.permission,
+        "patterns": patterns,
+        "always": explanation.always,
+    })
+}
+
+fn print(name: &str, explanation: &Explanation) -> anyhow::Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    writeln!(stdout, "{name}: {}", outcome(explanation))?;
+    for finding in &explanation.findings {
+        let pattern = &finding.pattern;
+        writeln!(stdout, "  `{pattern}`: {}", why(finding, explanation))?;
+    }
+    if !explanation.always.is_empty() && outcome(explanation) == "asked" {
+        let always = explanation.always.join("`, `");
+        writeln!(stdout, "  an \"always\" would remember `{always}`")?;
+    }
+    Ok(())
+}
+
+fn why(finding: &Finding, explanation: &Explanation) -> String {
+    if let Some((rule, source)) = &finding.rule {
+        let source = match source {
+            RuleSource::Config => "the configuration",
+            RuleSource::Remembered => "an earlier \"always\"",
+        };
+        return format!("{} by `{}` of {source}", word(rule.action), rule.pattern);
+    }
+    let mode = match explanation.mode {
+        RunMode::Ask => "ask",
+        RunMode::Unattended => "unattended",
+        RunMode::Edit => "edit",
+        RunMode::Skip => "skip",
+    };
+    let unsplit = if explanation.exact {
+        "; the line was not taken apart, so only a rule of the same text allows it"
+    } else {
+        ""
+    };
+    format!("no rule matches, so `run = \"{mode}\"` decides{unsplit}")
+}
+
+fn word(action: RuleAction) -> &'static str {
+    match action {
+        RuleAction::Allow => "allow",
+        RuleAction::Ask => "ask",
+        RuleAction::Deny => "deny",
+    }
+}

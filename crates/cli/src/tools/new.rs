@@ -1,0 +1,133 @@
+//! `windlass tools new`: a tool that works, and the config that registers it.
+//!
+//! Start at [`run`]. What is written stands in the folder `new`, with
+//! `@NAME@` in the place of the tool's name.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+use windlass::config::BUILTINS;
+use windlass_schema::check_name;
+
+use crate::args::{Global, Language, NewTool};
+use crate::setup;
+
+/// Where this program's own SDK was when it was built. Whoever built it from
+/// source still has it there.
+const SDK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../sdk");
+
+pub(crate) fn run(global: &Global, new: &NewTool) -> anyhow::Result<ExitCode> {
+    check_name(&new.name)?;
+    let config = setup::config(global)?;
+    if BUILTINS.contains(&new.name.as_str()) {
+        bail!("`{}` is a built-in tool; choose another name", new.name);
+    }
+    if let Some(tool) = config.tool(&new.name) {
+        let place = tool.place.as_ref().map(|place| format!(" in {place}"));
+        bail!(
+            "there is a tool `{}` already{}; choose another name",
+            new.name,
+            place.unwrap_or_default()
+        );
+    }
+    let folder = config.root.join(".windlass/tools");
+    let files = files(new, &folder)?;
+    // All of them or none: half a tool helps nobody.
+    if let Some((taken, _)) = files.iter().find(|(path, _)| path.exists()) {
+        bail!("`{}` is there already and was left alone", taken.display());
+    }
+    for (path, text) in &files {
+        write(path, text)?;
+        println!("wrote {}", shown(path, &config.root));
+    }
+    println!("\nnext:\n{}", next(new));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The files of a tool, its config last.
+fn files(new: &NewTool, folder: &Path) -> anyhow::Result<Vec<(PathBuf, String)>> {
+    let name = &new.name;
+    let filled = |template: &str| template.replace("@NAME@", name);
+    let (mut files, command) = match new.lang {
+        Language::Python => {
+            let program = filled(include_str!("new/tool.py"));
+            let file = format!("{name}.py");
+            let command = format!("python3 .windlass/tools/{file}");
+            (vec![(folder.join(file), program)], command)
+        }
+        Language::Sh => {
+            let program = filled(include_str!("new/tool.sh"));
+            let file = format!("{name}.sh");
+            let arguments = "{{context.action}} {{tool.arguments.name}} {{tool.answers.loud}}";
+            let command = format!("sh .windlass/tools/{file} {arguments}");
+            (vec![(folder.join(file), program)], command)
+        }
+        Language::Rust => {
+            let package = folder.join(name);
+            let manifest = filled(include_str!("new/Cargo.toml.in")).replace("@SDK@", &sdk(new)?);
+            let program = filled(include_str!("new/main.rs.in"));
+            let files = vec![
+                (package.join("Cargo.toml"), manifest),
+                (package.join("src/main.rs"), program),
+                (package.join(".gitignore"), "/target\n".to_owned()),
+            ];
+            let command = format!(".windlass/tools/{name}/target/release/{name}");
+            (files, command)
+        }
+    };
+    let config =
+        format!("[conversation.tools.{name}]\nsource = \"local\"\ncommand = \"{command}\"\n");
+    files.push((folder.join(format!("{name}.toml")), config));
+    Ok(files)
+}
+
+/// The SDK as a manifest's dependency on it names it.
+fn sdk(new: &NewTool) -> anyhow::Result<String> {
+    let path = new.sdk.clone().unwrap_or_else(|| PathBuf::from(SDK));
+    let path = path.canonicalize().with_context(|| {
+        format!(
+            "the SDK is not in `{}`; give the folder of the package `windlass-sdk` with `--sdk`, or \
+             in WINDLASS_SDK",
+            path.display()
+        )
+    })?;
+    if !path.join("Cargo.toml").is_file() {
+        bail!(
+            "`{}` holds no package; give the folder of the package `windlass-sdk`",
+            path.display()
+        );
+    }
+    // A TOML string is quoted as a JSON string is.
+    let quoted = serde_json::to_string(&path.to_string_lossy())?;
+    Ok(format!("{{ path = {quoted} }}"))
+}
+
+fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    let write = || {
+        fs::create_dir_all(path.parent().unwrap_or(path))?;
+        File::create_new(path)?.write_all(text.as_bytes())
+    };
+    write().with_context(|| format!("cannot write `{}`", path.display()))
+}
+
+fn shown(path: &Path, root: &Path) -> String {
+    path.strip_prefix(root)
+        .unwrap_or(path)
+        .display()
+        .to_string()
+}
+
+fn next(new: &NewTool) -> String {
+    let name = &new.name;
+    let build = match new.lang {
+        Language::Rust => format!(
+            "  cargo build --release --manifest-path .windlass/tools/{name}/Cargo.toml \
+             --target-dir .windlass/tools/{name}/target\n"
+        ),
+        Language::Python | Language::Sh => String::new(),
+    };
+    format!("{build}  windlass tools check\n  windlass call {name} '{{\"name\": \"world\"}}'")
+}

@@ -1,0 +1,125 @@
+//! `windlass tools new`: what it writes works.
+
+use std::fs;
+
+use serde_json::json;
+use windlass_testing::needs;
+
+use crate::building::build_package;
+use crate::support::{Project, files_below};
+
+/// Writes a tool; gives what was said.
+#[track_caller]
+fn new(project: &Project, name: &str, lang: &str) -> String {
+    let run = project.run(&["tools", "new", name, "--lang", lang], "");
+    assert_eq!(run.code(), Some(0), "{}", run.stderr());
+    run.stdout()
+}
+
+/// The tool is offered, asks, and greets.
+#[track_caller]
+fn check(project: &Project, name: &str) {
+    let run = project.run(&["tools", "check"], "");
+    assert_eq!(run.code(), Some(0), "{}{}", run.stdout(), run.stderr());
+    let run = project.run(&["tools", name, "--dialect", "anthropic"], "");
+    let schema: serde_json::Value = serde_json::from_str(&run.stdout()).unwrap();
+    assert_eq!(schema["description"], json!("Greets somebody."));
+    let properties = &schema["parameters"]["properties"];
+    assert_eq!(
+        *properties,
+        json!({"name": {"type": "string", "description": "Whom to greet."}})
+    );
+    let quiet = project
+        .drive()
+        .content(name, json!({"name": "\"world\" 'n all"}));
+    assert_eq!(quiet, json!("Hello, \"world\" 'n all!"));
+    // An answer that the config gives ahead is one too.
+    project.write(
+        ".windlass/config.toml",
+        &format!("[conversation.tools.{name}]\nquestions.loud = {{ answer = true }}\n"),
+    );
+    let loud = project.drive().content(name, json!({"name": "world"}));
+    assert_eq!(loud, json!("HELLO, WORLD!"));
+}
+
+#[test]
+fn a_new_tool_in_python_works() {
+    needs!("python3");
+    let project = Project::new();
+    assert_eq!(
+        new(&project, "greet", "python"),
+        "wrote .windlass/tools/greet.py\n\
+         wrote .windlass/tools/greet.toml\n\n\
+         next:\n  \
+         windlass tools check\n  \
+         windlass call greet '{\"name\": \"world\"}'\n"
+    );
+    check(&project, "greet");
+}
+
+#[test]
+fn a_new_tool_in_shell_works() {
+    let project = Project::new();
+    new(&project, "say-hello", "sh");
+    check(&project, "say-hello");
+    assert_eq!(
+        project.read(".windlass/tools/say-hello.toml"),
+        "[conversation.tools.say-hello]\n\
+         source = \"local\"\n\
+         command = \"sh .windlass/tools/say-hello.sh {{context.action}} {{tool.arguments.name}} {{tool.answers.loud}}\"\n"
+    );
+}
+
+#[test]
+fn a_new_tool_in_rust_works() {
+    let project = Project::new();
+    let said = new(&project, "hello_rust", "rust");
+    assert!(said.contains("cargo build --release"), "{said}");
+    let folder = project.root().join(".windlass/tools/hello_rust");
+    let program = build_package(&folder, "hello_rust");
+    fs::create_dir_all(folder.join("target/release")).unwrap();
+    fs::copy(program, folder.join("target/release/hello_rust")).unwrap();
+    check(&project, "hello_rust");
+}
+
+#[test]
+fn nothing_is_overwritten() {
+    let project = Project::new();
+    new(&project, "greet", "sh");
+    let before = files_below(&project.root());
+    let refused = |name: &str, lang: &str| {
+        let run = project.run(&["tools", "new", name, "--lang", lang], "");
+        assert_eq!(run.code(), Some(2));
+        assert_eq!(files_below(&project.root()).len(), before.len());
+        run.stderr()
+    };
+    assert_eq!(
+        refused("greet", "python"),
+        "windlass: there is a tool `greet` already in .windlass/tools/greet.toml:1:21; choose another name\n"
+    );
+    assert_eq!(
+        refused("git", "sh"),
+        "windlass: `git` is a built-in tool; choose another name\n"
+    );
+    assert!(refused("no spaces", "sh").contains("cannot be a tool's name"));
+    // The config is gone, the program is not.
+    fs::remove_file(project.root().join(".windlass/tools/greet.toml")).unwrap();
+    let run = project.run(&["tools", "new", "greet", "--lang", "sh"], "");
+    assert_eq!(run.code(), Some(2));
+    assert!(run.stderr().contains("is there already and was left alone"));
+    assert!(!project.root().join(".windlass/tools/greet.toml").exists());
+}
+
+#[test]
+fn a_missing_sdk_is_told_with_what_would_work() {
+    let project = Project::new();
+    let args = ["tools", "new", "a", "--lang", "rust", "--sdk", "nowhere"];
+    let run = project.run(&args, "");
+    assert_eq!(run.code(), Some(2));
+    assert!(
+        run.stderr().contains("`--sdk`, or in WINDLASS_SDK"),
+        "{}",
+        run.stderr()
+    );
+    assert!(files_below(&project.root()).is_empty());
+}

@@ -1,0 +1,82 @@
+//! The `permissions` table of a tool: patterns of what it would do, and what
+//! becomes of it.
+//!
+//! ```toml
+//! [conversation.tools.shell.permissions]
+//! "git status *" = "allow"
+//! "rm *" = "deny"
+//! apply = { "y" = "allow" }
+//! ```
+
+use indexmap::IndexMap;
+use windlass_protocol::{PermissionRule, RuleAction};
+
+use crate::node::{Node, Value};
+use crate::read::{self, Reader, Table};
+
+/// What the person said of a tool's permissions, in order.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PermissionSettings {
+    /// Of what it would do when it is started.
+    pub start: IndexMap<String, RuleAction>,
+    /// Of what would be typed into it.
+    pub apply: IndexMap<String, RuleAction>,
+}
+
+impl PermissionSettings {
+    pub(crate) fn read(reader: &mut Reader, table: &Table<'_>) -> Self {
+        let mut settings = Self::default();
+        let Some(table) = reader.table(table, "permissions") else {
+            return settings;
+        };
+        settings.start = patterns(reader, &table);
+        if let Some(Value::Table(_)) = table.node(APPLY).map(|node| &node.value)
+            && let Some(apply) = reader.table(&table, APPLY)
+        {
+            settings.apply = patterns(reader, &apply);
+        }
+        settings
+    }
+
+    /// The rules for a tool of this name, in the order in which they were
+    /// said.
+    pub(crate) fn rules(&self, tool: &str) -> Vec<PermissionRule> {
+        let rule = |permission: &str, (pattern, action): (&String, &RuleAction)| PermissionRule {
+            permission: permission.to_owned(),
+            pattern: pattern.clone(),
+            action: *action,
+        };
+        let apply = format!("{tool}.{APPLY}");
+        let start = self.start.iter().map(|entry| rule(tool, entry));
+        start
+            .chain(self.apply.iter().map(|entry| rule(&apply, entry)))
+            .collect()
+    }
+}
+
+/// A table of this name is about what is typed; with a word it is a pattern
+/// like any other.
+const APPLY: &str = "apply";
+
+fn patterns(reader: &mut Reader, table: &Table<'_>) -> IndexMap<String, RuleAction> {
+    let mut patterns = IndexMap::new();
+    for (pattern, entry) in table.entries {
+        let is_table = matches!(entry.node.value, Value::Table(_));
+        if is_table && pattern == APPLY {
+            continue;
+        }
+        if let Some(action) = reader.get(table, pattern, action) {
+            patterns.insert(pattern.clone(), action);
+        }
+    }
+    patterns
+}
+
+fn action(node: &Node) -> Result<RuleAction, String> {
+    let words = [
+        ("allow", RuleAction::Allow),
+        ("ask", RuleAction::Ask),
+        ("deny", RuleAction::Deny),
+    ];
+    read::word(node, &words)
+}

@@ -1,0 +1,137 @@
+//! Plain lines that scroll by before anybody looks are noted, not drawn.
+//!
+//! Start at [`Run::at`]. Of many plain lines at the bottom of the screen only the last screenful can be seen when they
+//! are over. The others become rows of the store at once, cell for cell what drawing them would have made of them; those
+//! of the last screenful are drawn as always. Everything that is not a plain line in the plainest of modes is drawn.
+
+use alacritty_terminal::grid::Dimensions;
+use alacritty_terminal::term::TermMode;
+use memchr::{memchr2, memrchr};
+
+use super::cells::{self, Tabs};
+use super::emulator::Emulator;
+use super::lines::trim;
+use super::store::Row;
+
+/// Lines at the beginning of some bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Run {
+    /// So many bytes of lines need not be drawn.
+    pub(super) skims: usize,
+    /// So many bytes of lines are plain. What follows is not, or not yet.
+    pub(super) end: usize,
+}
+
+impl Run {
+    /// The plain lines that some bytes begin with, if the emulator would just write them and scroll.
+    pub(super) fn at(emulator: &Emulator, bytes: &[u8]) -> Self {
+        if !emulator.is_at_fresh_line() {
+            return Self::default();
+        }
+        let end = plain_lines(bytes);
+        let (rows, cols) = (emulator.row_count(), emulator.term.columns());
+        let skims = before_last(&bytes[..end], rows, cols);
+        // The last character that was written can be asked to be written again, so that it must have been.
+        let is_written = bytes[skims..end].iter().any(|&byte| byte >= b' ');
+        Self {
+            skims: if is_written { skims } else { 0 },
+            end,
+        }
+    }
+}
+
+impl Emulator {
+    /// Whether a plain line can be nothing here but its text.
+    pub(super) fn takes_lines(&self) -> bool {
+        let mode = self.term.mode();
+        let rows = self.row_count();
+        mode.contains(TermMode::LINE_WRAP)
+            && !mode.intersects(TermMode::ALT_SCREEN | TermMode::INSERT)
+            && self.rows.region() == (0..rows)
+            && rows > 1
+            && !self.has_charsets
+    }
+
+    /// Whether the cursor is at the beginning of the last row, and nothing stands there.
+    fn is_at_fresh_line(&self) -> bool {
+        let last = self.row_count() - 1;
+        self.takes_lines()
+            && self.cursor() == (last, 0)
+            && !self.term.grid().cursor.input_needs_wrap
+            && cells::text(self.cells(last), Tabs::Kept, 0).is_empty()
+    }
+
+    /// Does what drawing these lines would do, except for the screen itself, which is drawn over by what follows: at
+    /// least a screenful.
+    pub(super) fn skim(&mut self, lines: &[u8]) {
+        let last = self.row_count() - 1;
+        for row in 0..last {
+            let row = self.primary_row(row);
+            self.store.push(row);
+        }
+        // They are noted now, and need not be when they leave.
+        self.noted = last;
+        let cols = self.term.columns();
+        let mut rest = lines;
+        while let Some(length) = memchr2(b'\r', b'\n', rest) {
+            self.skim_line(&rest[..length], cols);
+            rest = &rest[length + END.len()..];
+        }
+    }
+
+    fn skim_line(&mut self, mut line: &[u8], cols: usize) {
+        loop {
+            let (row, rest) = line.split_at(line.len().min(cols));
+            let wrapped = !rest.is_empty();
+            let text = std::str::from_utf8(row).unwrap_or_default();
+            let text = if wrapped { text } else { trim(text) }.into();
+            let id = self.rows.leave_last();
+            self.store.push(Row { id, text, wrapped });
+            if !wrapped {
+                return;
+            }
+            line = rest;
+        }
+    }
+}
+
+/// How a line ends, as a terminal passes it on.
+const END: &[u8] = b"\r\n";
+
+/// How many bytes at the beginning are whole lines of nothing but ordinary characters of one byte.
+fn plain_lines(bytes: &[u8]) -> usize {
+    let mut end = 0;
+    while let Some(length) = memchr2(b'\r', b'\n', &bytes[end..]) {
+        let (line, rest) = bytes[end..].split_at(length);
+        if !rest.starts_with(END) || !is_plain(line) {
+            break;
+        }
+        end += length + END.len();
+    }
+    end
+}
+
+fn is_plain(line: &[u8]) -> bool {
+    // Without a way out in the middle, many bytes are looked at together.
+    let odd = |byte: u8| u8::from(!(b' '..=b'~').contains(&byte));
+    line.iter().fold(0, |any, &byte| any | odd(byte)) == 0
+}
+
+/// How many bytes of plain lines there are before those that fill the last rows.
+fn before_last(lines: &[u8], rows: usize, cols: usize) -> usize {
+    let mut start = lines.len();
+    let mut filled = 0;
+    while filled < rows {
+        let Some(end) = start.checked_sub(END.len()) else {
+            return 0;
+        };
+        let before = memrchr(b'\n', &lines[..end]).map_or(0, |at| at + 1);
+        filled += (end - before).div_ceil(cols).max(1);
+        start = before;
+    }
+    start
+}
+
+#[cfg(test)]
+#[path = "skim_tests.rs"]
+mod tests;

@@ -1,0 +1,101 @@
+//! The pattern language of permission rules.
+//!
+//! `?` is one character and `*` any number of them, neither of them a `/`;
+//! `**` is any number of any characters. A `*` or `**` that is the last word
+//! of a pattern stands for any further words, or none: `git status *` covers
+//! `git status` and `git status -s src/lib.rs`. A lone `*` covers anything.
+//! There is no way to write a literal `*` or `?`.
+
+/// The pattern covers all of the text.
+pub(crate) fn covers(pattern: &str, text: &str) -> bool {
+    if is_everything(pattern) {
+        return true;
+    }
+    match last_word_is_open(pattern) {
+        Some(words) => {
+            // Wherever a space stands, the further words may begin.
+            matches(words, text)
+                || text
+                    .match_indices(' ')
+                    .any(|(space, _)| matches(words, &text[..space]))
+        }
+        None => matches(pattern, text),
+    }
+}
+
+/// The pattern covers anything whatever.
+pub(crate) fn is_everything(pattern: &str) -> bool {
+    matches!(pattern, "*" | "**")
+}
+
+/// The pattern has no wildcard and covers nothing but itself.
+pub(crate) fn is_literal(pattern: &str) -> bool {
+    !pattern.contains(['*', '?'])
+}
+
+fn last_word_is_open(pattern: &str) -> Option<&str> {
+    pattern
+        .strip_suffix(" **")
+        .or_else(|| pattern.strip_suffix(" *"))
+}
+
+enum Token {
+    Letter(char),
+    One,
+    Run,
+    Any,
+}
+
+fn tokens(pattern: &str) -> Vec<Token> {
+    let mut letters = pattern.chars().peekable();
+    let mut tokens = Vec::new();
+    while let Some(letter) = letters.next() {
+        tokens.push(match letter {
+            '?' => Token::One,
+            '*' if letters.next_if_eq(&'*').is_some() => Token::Any,
+            '*' => Token::Run,
+            letter => Token::Letter(letter),
+        });
+    }
+    tokens
+}
+
+/// Keeps, letter by letter, which places of the pattern could be reached, so
+/// that no pattern takes long.
+fn matches(pattern: &str, text: &str) -> bool {
+    let tokens = tokens(pattern);
+    let mut reached = vec![false; tokens.len() + 1];
+    reached[0] = true;
+    skip_empty(&tokens, &mut reached);
+    for letter in text.chars() {
+        let mut next = vec![false; tokens.len() + 1];
+        for (place, token) in tokens
+            .iter()
+            .enumerate()
+            .filter(|(place, _)| reached[*place])
+        {
+            match token {
+                Token::Letter(wanted) => next[place + 1] |= *wanted == letter,
+                Token::One => next[place + 1] |= letter != '/',
+                Token::Run => next[place] |= letter != '/',
+                Token::Any => next[place] = true,
+            }
+        }
+        skip_empty(&tokens, &mut next);
+        reached = next;
+    }
+    reached[tokens.len()]
+}
+
+/// `*` and `**` may stand for nothing.
+fn skip_empty(tokens: &[Token], reached: &mut [bool]) {
+    for (place, token) in tokens.iter().enumerate() {
+        if reached[place] && matches!(token, Token::Run | Token::Any) {
+            reached[place + 1] = true;
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "pattern_tests.rs"]
+mod tests;

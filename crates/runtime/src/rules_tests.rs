@@ -1,0 +1,93 @@
+use super::*;
+
+/// Rules in config order, as `action pattern`, then remembered patterns.
+#[track_caller]
+fn check(config: &[&str], remembered: &[&str], patterns: &[&str], expected: Option<RuleAction>) {
+    judge(config, remembered, patterns, false, expected);
+}
+
+#[track_caller]
+fn judge(
+    config: &[&str],
+    remembered: &[&str],
+    patterns: &[&str],
+    exact: bool,
+    expected: Option<RuleAction>,
+) {
+    let rule = |pattern: &str, action| PermissionRule {
+        permission: "shell".into(),
+        pattern: pattern.into(),
+        action,
+    };
+    let config: Vec<_> = config
+        .iter()
+        .map(|line| match line.split_once(' ').unwrap() {
+            ("allow", pattern) => rule(pattern, RuleAction::Allow),
+            ("ask", pattern) => rule(pattern, RuleAction::Ask),
+            ("deny", pattern) => rule(pattern, RuleAction::Deny),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let remembered: Vec<_> = remembered
+        .iter()
+        .map(|pattern| rule(pattern, RuleAction::Allow))
+        .collect();
+    let subject = Subject {
+        permission: "shell".into(),
+        patterns: patterns.iter().map(ToString::to_string).collect(),
+        always: Vec::new(),
+        exact,
+    };
+    let rules = Rules {
+        config: &config,
+        remembered: &remembered,
+    };
+    assert_eq!(rules.judge(&subject).map(|(action, _)| action), expected);
+}
+
+const ALLOW: Option<RuleAction> = Some(RuleAction::Allow);
+const ASK: Option<RuleAction> = Some(RuleAction::Ask);
+const DENY: Option<RuleAction> = Some(RuleAction::Deny);
+
+#[test]
+fn the_last_rule_that_matches_decides() {
+    check(&["deny *", "allow git *"], &[], &["git status"], ALLOW);
+    check(&["allow git *", "deny *"], &[], &["git status"], DENY);
+    check(&["allow *", "ask git push *"], &[], &["git push"], ASK);
+    check(&["allow git *"], &[], &["ls"], None);
+}
+
+#[test]
+fn each_command_of_a_line_counts_and_the_strictest_holds() {
+    let rules = ["allow git *", "deny rm *"];
+    check(&rules, &[], &["git status", "rm -rf x"], DENY);
+    check(&rules, &[], &["git status", "ls"], None);
+    check(&rules, &[], &["git status", "git log"], ALLOW);
+    check(&["allow git *", "ask ls"], &[], &["git log", "ls"], ASK);
+}
+
+#[test]
+fn always_counts_as_said_last_but_lifts_no_denial() {
+    check(&["ask *"], &["git status *"], &["git status"], ALLOW);
+    check(
+        &["deny git push --force *"],
+        &["git push *"],
+        &["git push --force"],
+        DENY,
+    );
+}
+
+#[test]
+fn what_hides_more_than_it_shows_is_allowed_by_its_own_text_alone() {
+    let line = ["git log $(rm x)"];
+    judge(&["allow git *"], &["git *"], &line, true, None);
+    judge(&[], &line, &line, true, ALLOW);
+    judge(&["allow *"], &[], &line, true, ALLOW);
+    judge(&["allow *", "deny rm *"], &[], &line, true, None);
+    judge(&["allow *", "deny git *"], &[], &line, true, DENY);
+}
+
+#[test]
+fn nothing_to_judge_is_not_allowed() {
+    check(&["allow *"], &[], &[], None);
+}

@@ -1,0 +1,249 @@
+//! A `tools/call` on its way: a batch of one, and what is asked meanwhile.
+//!
+//! Start at [`Call::begin`]. [`Call::next`] gives the result, or something to
+//! put to the user first; how that is put is the caller's affair: within the
+//! request, as another round (`rounds.rs`), or as a task's input (`task.rs`).
+
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use rmcp::model::{
+    CallToolResult, ClientResult, ElicitRequest, ElicitResult, ElicitationAction, ServerRequest,
+};
+use rmcp::service::{Peer, RoleServer};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use windlass_protocol::{
+    Arguments, Batch, BatchReply, HandleAction, HandleState, ReplyContent, ToolCall,
+};
+use windlass_runtime::{Await, Patience, Session, ToolDefinition};
+
+use crate::conversation::Conversation;
+use crate::desk::{Means, Put, Seat};
+use crate::grace;
+use crate::progress::Waiting;
+use crate::reply::{Telling, tell};
+
+/// A call that has been begun. Dropping it ends what it runs.
+pub(crate) struct Call {
+    run: BoxFuture<'static, BatchReply>,
+    seat: Seat,
+    pub(crate) patience: Arc<Patience>,
+    session: Session,
+    tool: String,
+    /// The handle that it starts.
+    spawns: Option<String>,
+    telling: Telling,
+    may_last: bool,
+}
+
+/// What comes of a call next.
+pub(crate) enum Step {
+    /// It is answered.
+    Done(CallToolResult),
+    /// Something must be put to the user before it can go on.
+    Put(Put),
+}
+
+/// What is called.
+pub(crate) struct Wanted<'a> {
+    pub(crate) definition: &'a ToolDefinition,
+    pub(crate) arguments: Arguments,
+    pub(crate) means: Means,
+    /// A spawn lasts as long as its handle.
+    pub(crate) whole_life: bool,
+}
+
+impl Call {
+    pub(crate) fn begin(conversation: &Conversation, wanted: Wanted<'_>) -> Self {
+        let Wanted {
+            definition,
+            arguments,
+            means,
+            whole_life,
+        } = wanted;
+        let tool = definition.name.clone();
+        let call = conversation.next_call();
+        let expected = grace::expected(&tool, &arguments);
+        let spawns = spawned(&arguments);
+        let one_shot = definition.shape.actions.is_empty() || !arguments.contains_key("action");
+        let whole_life = whole_life && spawns.is_some();
+        let waits_for = match &spawns {
+            Some(id) if whole_life => vec![id.clone()],
+            _ if tool == Await::NAME => expected.clone(),
+            _ => Vec::new(),
+        };
+        let seat = conversation.desk.sit(&call, waits_for, means);
+        let session = conversation.session.clone();
+        let patience = Arc::new(Patience::default());
+        let run = {
+            let (session, patience) = (session.clone(), Arc::clone(&patience));
+            let batch = batch(&call, &tool, arguments);
+            let lives = spawns.clone().filter(|_| whole_life);
+            async move {
+                grace::appear(&session, &expected).await;
+                let reply = session.run_with(batch, &patience).await;
+                match lives {
+                    Some(id) if runs(&reply) => live(&session, &patience, reply, &id).await,
+                    _ => reply,
+                }
+            }
+            .boxed()
+        };
+        Self {
+            run,
+            seat,
+            patience,
+            session,
+            spawns,
+            may_last: one_shot || whole_life,
+            telling: Telling {
+                structured: definition.name == Await::NAME || !definition.shape.actions.is_empty(),
+                whole_life,
+            },
+            tool,
+        }
+    }
+
+    /// Waits for what comes next. Dropping the future loses nothing.
+    pub(crate) async fn next(&mut self) -> Step {
+        tokio::select! {
+            biased;
+            reply = &mut self.run => Step::Done(tell(reply, self.telling)),
+            put = self.seat.next() => Step::Put(put),
+        }
+    }
+
+    /// It may take its time: it waits for handles, or runs to its end.
+    pub(crate) fn may_last(&self) -> bool {
+        self.may_last
+    }
+
+    /// What else there is to put to the user by now.
+    pub(crate) fn more(&mut self) -> Option<Put> {
+        self.seat.more()
+    }
+
+    /// The client no longer wants it: ends what it started.
+    pub(crate) async fn cancel(mut self) -> CallToolResult {
+        self.patience.cancel.cancel();
+        let result = loop {
+            match self.next().await {
+                Step::Done(result) => break result,
+                Step::Put(put) => drop(put),
+            }
+        };
+        if let Some(id) = &self.spawns {
+            let arguments = json!({"action": "abort", "id": id});
+            let batch = batch("cancel", &self.tool, object(arguments));
+            self.session.run(batch).await;
+        }
+        result
+    }
+
+    /// Runs it to its end, and puts what is asked to the user from within the
+    /// request.
+    pub(crate) async fn answer(
+        mut self,
+        peer: &Peer<RoleServer>,
+        waiting: &Waiting,
+        gone: &CancellationToken,
+    ) -> CallToolResult {
+        let mut asking = FuturesUnordered::new();
+        let keep = waiting.keep();
+        tokio::pin!(keep);
+        loop {
+            tokio::select! {
+                biased;
+                step = self.next() => match step {
+                    Step::Done(result) => return result,
+                    Step::Put(put) => asking.push(elicit(peer, put)),
+                },
+                Some(()) = asking.next(), if !asking.is_empty() => {}
+                () = gone.cancelled() => return self.cancel().await,
+                () = &mut keep => {}
+            }
+        }
+    }
+}
+
+/// Asks the client's user, as long as anybody wants to know.
+async fn elicit(peer: &Peer<RoleServer>, put: Put) {
+    let Put {
+        request, mut reply, ..
+    } = put;
+    let request = ServerRequest::ElicitRequest(ElicitRequest::new(request));
+    tokio::select! {
+        () = reply.closed() => {}
+        result = peer.send_request(request) => {
+            // A client that cannot ask after all has not answered.
+            if let Ok(ClientResult::ElicitResult(result)) = result {
+                let _ = reply.send(result);
+            }
+        }
+    }
+}
+
+/// What a client answered in a later round or to a task.
+pub(crate) fn read_answer(value: Value) -> ElicitResult {
+    serde_json::from_value(value).unwrap_or_else(|_| ElicitResult::new(ElicitationAction::Cancel))
+}
+
+fn runs(reply: &BatchReply) -> bool {
+    match reply.replies.first().map(|reply| &reply.content) {
+        Some(ReplyContent::Handle(view)) => view.state != HandleState::Stopped,
+        _ => false,
+    }
+}
+
+/// Waits for the handle's end and gives how it then stands, with all that it
+/// said from the start.
+async fn live(session: &Session, patience: &Patience, spawned: BatchReply, id: &str) -> BatchReply {
+    let call = &spawned.replies[0].id;
+    let waiting = batch(call, Await::NAME, object(json!({"all": [id]})));
+    let mut awaited = session.run_with(waiting, patience).await;
+    let ended = match &awaited.replies[0].content {
+        ReplyContent::Await(reply) => reply.completed.first().cloned(),
+        _ => None,
+    };
+    if let Some(mut view) = ended {
+        if let ReplyContent::Handle(first) = &spawned.replies[0].content
+            && let Some(said) = &first.content
+        {
+            let rest = match view.error {
+                None => &mut view.result,
+                Some(_) => &mut view.content,
+            };
+            rest.get_or_insert_default().insert_str(0, said);
+        }
+        awaited.replies[0].content = ReplyContent::Handle(Box::new(view));
+    }
+    awaited.notices.splice(..0, spawned.notices);
+    awaited
+}
+
+fn spawned(arguments: &Arguments) -> Option<String> {
+    let text = |key: &str| arguments.get(key).and_then(Value::as_str);
+    let spawns = text("action") == Some(HandleAction::Spawn.as_str());
+    text("id").filter(|_| spawns).map(str::to_owned)
+}
+
+fn batch(call: &str, tool: &str, arguments: Arguments) -> Batch {
+    Batch {
+        id: call.to_owned(),
+        calls: vec![ToolCall {
+            id: call.to_owned(),
+            tool: tool.to_owned(),
+            arguments,
+        }],
+    }
+}
+
+fn object(value: Value) -> Arguments {
+    match value {
+        Value::Object(object) => object,
+        other => unreachable!("arguments are an object, not {other}"),
+    }
+}

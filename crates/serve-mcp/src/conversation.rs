@@ -1,0 +1,58 @@
+//! A session and what a client of it has going on.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+use rmcp::task_manager::TaskManager;
+use windlass_runtime::{Session, SessionOptions};
+
+use crate::desk::Desk;
+use crate::listen::Level;
+use crate::rounds::Parked;
+
+/// Begins a session with these options, which hold whom to ask.
+pub type SessionFactory = Arc<dyn Fn(SessionOptions) -> Session + Send + Sync>;
+
+/// One client's session.
+pub(crate) struct Conversation {
+    pub(crate) session: Session,
+    pub(crate) desk: Desk,
+    pub(crate) tasks: TaskManager,
+    /// Calls that wait for their next round.
+    pub(crate) parked: Parked,
+    /// From which level on the client wants to be told, if it said.
+    pub(crate) level: Mutex<Option<Level>>,
+    calls: AtomicU64,
+}
+
+impl Conversation {
+    pub(crate) fn begin(factory: &SessionFactory) -> Arc<Self> {
+        let desk = Desk::default();
+        let session = factory(SessionOptions {
+            person: Some(Arc::new(desk.clone())),
+            ..SessionOptions::default()
+        });
+        Arc::new(Self {
+            session,
+            desk,
+            tasks: TaskManager::new(),
+            parked: Parked::default(),
+            level: Mutex::new(None),
+            calls: AtomicU64::new(0),
+        })
+    }
+
+    /// Names a call.
+    pub(crate) fn next_call(&self) -> String {
+        let number = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
+        format!("m{number}")
+    }
+
+    /// Ends everything.
+    pub(crate) async fn close(&self) {
+        self.tasks.shutdown();
+        self.parked.clear();
+        self.session.close().await;
+    }
+}

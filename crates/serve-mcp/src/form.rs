@@ -1,0 +1,122 @@
+//! Questions and permissions as forms that a client shows its user.
+
+use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
+use serde_json::{Map, Value, json};
+use windlass_protocol::{AnswerType, Ask, PermissionReply, PermissionRequest};
+use windlass_runtime::{Answered, PermissionDecision};
+
+/// A question of a tool, as a form with one field.
+pub(crate) fn of_question(ask: &Ask) -> ElicitRequestParams {
+    let question = &ask.question;
+    let mut field = match &question.answer_type {
+        AnswerType::Boolean => json!({"type": "boolean"}),
+        AnswerType::Text => json!({"type": "string"}),
+        AnswerType::Select { options } => json!({"type": "string", "enum": options}),
+    };
+    if let Some(default) = &question.default {
+        field["default"] = default.clone();
+    }
+    let by = match &ask.handle {
+        Some(id) => format!("{} ({id})", ask.tool),
+        None => ask.tool.clone(),
+    };
+    let preamble = question.pre_amble.as_ref();
+    let preamble = preamble.map(|text| format!("{text}\n")).unwrap_or_default();
+    form(
+        &format!("{by} asks: {preamble}{}", question.text),
+        json!({"type": "object", "properties": {"answer": field}, "required": ["answer"]}),
+    )
+}
+
+/// A request for permission, as a form.
+pub(crate) fn of_permission(request: &PermissionRequest) -> ElicitRequestParams {
+    let mut properties = Map::new();
+    properties.insert(
+        "decision".to_owned(),
+        json!({
+            "type": "string",
+            "enum": ["once", "always", "reject"],
+            "description": format!("always also covers: {}", request.always.join(", ")),
+        }),
+    );
+    properties.insert(
+        "message".to_owned(),
+        json!({"type": "string", "description": "A word to the assistant, should you reject it"}),
+    );
+    let arguments = request.metadata.get("arguments");
+    if request.metadata.get("edit") == Some(&Value::Bool(true)) {
+        properties.insert(
+            "arguments".to_owned(),
+            json!({
+                "type": "string",
+                "description": "Run it with these instead, as JSON",
+                "default": arguments.map(Value::to_string),
+            }),
+        );
+    }
+    let what = request.patterns.join("; ");
+    form(
+        &format!("May `{}` run? {what}", request.permission),
+        json!({"type": "object", "properties": properties, "required": ["decision"]}),
+    )
+}
+
+fn form(message: &str, schema: Value) -> ElicitRequestParams {
+    ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message: message.to_owned(),
+        requested_schema: serde_json::from_value(schema)
+            .expect("these are properties of the kinds that forms have"),
+    }
+}
+
+/// What came of a question's form.
+pub(crate) fn answered(ask: &Ask, result: &ElicitResult) -> Answered {
+    let text = &ask.question.text;
+    match result.action {
+        ElicitationAction::Accept => {
+            answer(result).map_or(Answered::Nobody, |answer| Answered::With(answer.clone()))
+        }
+        ElicitationAction::Decline => {
+            Answered::Declined(format!("the user declined to answer \"{text}\""))
+        }
+        ElicitationAction::Cancel => {
+            Answered::Declined(format!("the user dismissed the question \"{text}\""))
+        }
+        // A word that this version of the protocol does not have.
+        _ => Answered::Nobody,
+    }
+}
+
+/// What came of a permission's form. Whatever is no clear yes is a no.
+pub(crate) fn decided(result: &ElicitResult) -> PermissionDecision {
+    let decision = match result.action {
+        ElicitationAction::Accept => field(result, "decision").and_then(Value::as_str),
+        _ => None,
+    };
+    let reply = match decision {
+        Some("once") => PermissionReply::Once,
+        Some("always") => PermissionReply::Always,
+        _ => PermissionReply::Reject,
+    };
+    let message = field(result, "message").and_then(Value::as_str);
+    let arguments = field(result, "arguments").and_then(Value::as_str);
+    PermissionDecision {
+        reply,
+        message: message.filter(|text| !text.is_empty()).map(str::to_owned),
+        arguments: arguments.and_then(|text| serde_json::from_str(text).ok()),
+    }
+}
+
+/// The answer; a client that names its only field otherwise is understood.
+fn answer(result: &ElicitResult) -> Option<&Value> {
+    let only = || match result.content.as_ref()?.as_object()? {
+        fields if fields.len() == 1 => fields.values().next(),
+        _ => None,
+    };
+    field(result, "answer").or_else(only)
+}
+
+fn field<'a>(result: &'a ElicitResult, name: &str) -> Option<&'a Value> {
+    result.content.as_ref()?.get(name)
+}

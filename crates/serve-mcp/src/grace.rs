@@ -1,0 +1,66 @@
+//! An id that is not there yet.
+//!
+//! A client sends the calls of one model reply as requests of their own, and
+//! an `await` may overtake the spawn that was written before it. So an unknown
+//! id is waited for a little before it is an error.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use windlass_protocol::{Arguments, HandleAction, HandleState};
+use windlass_runtime::{Await, Session, SessionEvent};
+
+/// How long an unknown id may take to appear.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// The handles that a call names and expects to be there.
+pub(crate) fn expected(tool: &str, arguments: &Arguments) -> Vec<String> {
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    if tool == Await::NAME {
+        let listed = |key: &str| arguments.get(key).and_then(Value::as_array);
+        let plain = ["any", "all"].into_iter().filter_map(listed).flatten();
+        let conditions = listed("until").into_iter().flatten();
+        let conditions = conditions.filter_map(|condition| condition.get("id"));
+        return plain.chain(conditions).filter_map(text).collect();
+    }
+    let spawns =
+        arguments.get("action").and_then(Value::as_str) == Some(HandleAction::Spawn.as_str());
+    let id = arguments
+        .get("id")
+        .filter(|_| arguments.contains_key("action") && !spawns);
+    id.and_then(text).into_iter().collect()
+}
+
+/// Resolves when all of them are there and have had their start, or when they
+/// have had their chance.
+pub(crate) async fn appear(session: &Session, ids: &[String]) {
+    if ids.is_empty() || are_there(session, ids) {
+        return;
+    }
+    let journal = session.journal();
+    let mut tail = journal.tail(journal.last());
+    let appeared = async {
+        // Looked at again, since something may have happened before the tail
+        // was taken.
+        while !are_there(session, ids) {
+            loop {
+                match tail.next().await {
+                    None => return,
+                    Some((_, entry)) if matches!(entry.event, SessionEvent::Tool { .. }) => break,
+                    Some(_) => {}
+                }
+            }
+        }
+    };
+    // Whatever is not there by then is refused with the ids that are.
+    let _ = tokio::time::timeout(GRACE, appeared).await;
+}
+
+fn are_there(session: &Session, ids: &[String]) -> bool {
+    let handles = session.handles();
+    ids.iter().all(|id| {
+        handles
+            .iter()
+            .any(|handle| handle.id.as_str() == id && handle.state != HandleState::Pending)
+    })
+}

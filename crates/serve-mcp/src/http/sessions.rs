@@ -1,0 +1,234 @@
+//! The sessions of HTTP clients, and when each ends.
+//!
+//! HTTP does not say that a client has gone, so presence is counted: a
+//! [`Visit`] is a request or an open stream. A client that kept a stream open
+//! and has none any more has gone; one that never had is given longer.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::request::Parts;
+use parking_lot::Mutex;
+use rmcp::service::{RequestContext, RoleServer};
+use rmcp::transport::streamable_http_server::session::SessionManager as _;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use tokio::sync::watch;
+
+use super::router::{CLIENT, Owner, SESSION};
+use crate::conversation::{Conversation, SessionFactory};
+
+/// How long a client that kept a stream open may be without one.
+const LINGER: Duration = Duration::from_secs(30);
+
+/// Who a session belongs to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Key {
+    /// A client that began with `initialize`, by the id that it was given.
+    Given(String),
+    /// A stateless client.
+    Named { owner: Owner, client: String },
+}
+
+/// The sessions of all clients. Cloning is cheap and gives the same ones.
+#[derive(Clone)]
+pub struct Sessions(Arc<Inner>);
+
+struct Inner {
+    factory: SessionFactory,
+    idle: Duration,
+    manager: Arc<LocalSessionManager>,
+    held: Mutex<HashMap<Key, Held>>,
+    owners: Mutex<HashMap<String, Owner>>,
+}
+
+#[derive(Clone)]
+struct Held {
+    conversation: Arc<Conversation>,
+    presence: watch::Sender<Presence>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Presence {
+    visits: usize,
+    /// A stream was kept open at some time.
+    stood: bool,
+}
+
+impl Sessions {
+    pub(super) fn new(
+        factory: SessionFactory,
+        idle: Duration,
+        manager: Arc<LocalSessionManager>,
+    ) -> Self {
+        Self(Arc::new(Inner {
+            factory,
+            idle,
+            manager,
+            held: Mutex::default(),
+            owners: Mutex::default(),
+        }))
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.0.held.lock().len()
+    }
+
+    /// Ends all of them. Resolves when everything that ran is gone.
+    pub async fn close(&self) {
+        let held = std::mem::take(&mut *self.0.held.lock());
+        let closing = held.values().map(|held| held.conversation.close());
+        futures_util::future::join_all(closing).await;
+    }
+
+    /// The session that a request belongs to; `None` when it does not say who
+    /// asks.
+    pub(crate) fn of_request(&self, context: &RequestContext<RoleServer>) -> Option<Visit> {
+        let parts = context.extensions.get::<Parts>()?;
+        if let Some(visit) = self.of_session(parts) {
+            return Some(visit);
+        }
+        let owner = parts.extensions.get::<Owner>()?.clone();
+        let info = context.client_info();
+        let name = info.map(|info| format!("{}\n{}", info.name, info.version));
+        let client = format!(
+            "{}\n{}",
+            name.unwrap_or_default(),
+            header(parts, CLIENT).unwrap_or_default()
+        );
+        Some(self.visit(Key::Named { owner, client }))
+    }
+
+    /// The session whose id a request carries.
+    pub(crate) fn of_session(&self, parts: &Parts) -> Option<Visit> {
+        header(parts, SESSION).map(|id| self.visit(Key::Given(id)))
+    }
+
+    /// A client was given this id.
+    pub(super) fn given(&self, id: &str, owner: Owner) {
+        self.0.owners.lock().insert(id.to_owned(), owner);
+    }
+
+    /// Whether the id was given to this owner.
+    pub(super) fn belongs(&self, id: &str, owner: &Owner) -> bool {
+        self.0.owners.lock().get(id) == Some(owner)
+    }
+
+    /// The session, begun if need be, which stays at least as long as the
+    /// visit.
+    pub(super) fn visit(&self, key: Key) -> Visit {
+        let mut held = self.0.held.lock();
+        let entry = held.entry(key.clone()).or_insert_with(|| {
+            let entry = Held {
+                conversation: Conversation::begin(&self.0.factory),
+                presence: watch::Sender::default(),
+            };
+            let sessions = Arc::downgrade(&self.0);
+            let (watched, idle) = (entry.clone(), self.0.idle);
+            tokio::spawn(async move {
+                while gone(&watched.presence, idle).await {
+                    let Some(inner) = sessions.upgrade() else {
+                        break;
+                    };
+                    if Self(inner).end_if_gone(&key, &watched).await {
+                        return;
+                    }
+                }
+            });
+            entry
+        });
+        entry.presence.send_modify(|presence| presence.visits += 1);
+        Visit {
+            conversation: Arc::clone(&entry.conversation),
+            presence: Some(entry.presence.clone()),
+        }
+    }
+
+    /// The client says that it goes.
+    pub(super) async fn end(&self, id: &str) {
+        let key = Key::Given(id.to_owned());
+        let held = self.0.held.lock().remove(&key);
+        self.0.owners.lock().remove(id);
+        if let Some(held) = held {
+            held.conversation.close().await;
+        }
+    }
+
+    /// Ends a session unless its client has come back. Gives whether it ended.
+    async fn end_if_gone(&self, key: &Key, watched: &Held) -> bool {
+        {
+            let mut held = self.0.held.lock();
+            if watched.presence.borrow().visits > 0 {
+                return false;
+            }
+            let same = |held: &Held| Arc::ptr_eq(&held.conversation, &watched.conversation);
+            if held.get(key).is_some_and(same) {
+                held.remove(key);
+            }
+        }
+        if let Key::Given(id) = key {
+            self.0.owners.lock().remove(id);
+            // It is gone already when its client said so.
+            let _ = self.0.manager.close_session(&id.as_str().into()).await;
+        }
+        watched.conversation.close().await;
+        true
+    }
+}
+
+fn header(parts: &Parts, name: &str) -> Option<String> {
+    let value = parts.headers.get(name)?;
+    value.to_str().ok().map(str::to_owned)
+}
+
+/// Resolves to true when nobody has been there for long enough.
+async fn gone(presence: &watch::Sender<Presence>, idle: Duration) -> bool {
+    let mut presence = presence.subscribe();
+    loop {
+        let empty = presence.wait_for(|presence| presence.visits == 0).await;
+        let Ok(stood) = empty.map(|presence| presence.stood) else {
+            return true;
+        };
+        let limit = if stood { LINGER.min(idle) } else { idle };
+        let back = presence.wait_for(|presence| presence.visits > 0);
+        if tokio::time::timeout(limit, back).await.is_err() {
+            return true;
+        }
+    }
+}
+
+/// A client that is there.
+pub(crate) struct Visit {
+    conversation: Arc<Conversation>,
+    presence: Option<watch::Sender<Presence>>,
+}
+
+impl Visit {
+    /// A connection's own session, which ends with it.
+    pub(crate) fn to(conversation: Arc<Conversation>) -> Self {
+        Self {
+            conversation,
+            presence: None,
+        }
+    }
+
+    pub(crate) fn conversation(&self) -> &Arc<Conversation> {
+        &self.conversation
+    }
+
+    /// The visit is a stream that is kept open.
+    pub(crate) fn stands(&self) {
+        if let Some(presence) = &self.presence {
+            presence.send_modify(|presence| presence.stood = true);
+        }
+    }
+}
+
+impl Drop for Visit {
+    fn drop(&mut self) {
+        if let Some(presence) = &self.presence {
+            presence.send_modify(|presence| presence.visits -= 1);
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! The MCP server: any agent that speaks MCP gets tools that last.
+//!
+//! Start at [`McpServer`], then `call.rs`: a `tools/call` becomes a batch of
+//! one, and whatever its tool asks on the way goes to the client by the way
+//! that the client declares. [`serve_stdio`] serves one client over pipes,
+//! [`http_router`] any number over HTTP. Both speak every version of the
+//! protocol from `initialize` to the stateless ones. Which tools there are, how
+//! they run and who may come in is decided elsewhere.
+
+mod call;
+mod conversation;
+mod desk;
+mod form;
+mod grace;
+mod http;
+mod listen;
+mod offer;
+mod progress;
+mod reply;
+mod rounds;
+mod secret;
+mod server;
+mod stdio;
+mod task;
+mod wording;
+
+pub use conversation::SessionFactory;
+pub use http::{HttpOptions, Owner, Sessions, http_router};
+pub use offer::offered;
+pub use server::{McpOptions, McpServer};
+pub use stdio::{StdioError, serve_stdio};

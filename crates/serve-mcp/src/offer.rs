@@ -1,0 +1,135 @@
+//! The tools as a client is shown them.
+
+use std::sync::Arc;
+
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use serde_json::{Value, json};
+use windlass_protocol::{AwaitReply, HandleAction, HandleView, Notice};
+use windlass_runtime::{Await, Catalogue, DescribeTools, ToolDefinition};
+use windlass_schema::{Dialect, render};
+
+/// Every tool that is offered, in the catalogue's order.
+pub fn offered(catalogue: &Catalogue) -> Vec<Tool> {
+    catalogue
+        .offered()
+        .map(|tool| show(tool.definition()))
+        .collect()
+}
+
+fn show(definition: &ToolDefinition) -> Tool {
+    let summary = definition
+        .summary
+        .as_ref()
+        .or(definition.description.as_ref());
+    let mut tool = Tool::new(
+        definition.name.clone(),
+        summary.cloned().unwrap_or_default(),
+        Arc::new(object(render(&definition.shape, Dialect::Mcp))),
+    );
+    let title = title(&definition.name);
+    tool.title = Some(title);
+    tool.output_schema = output_schema(definition).map(|schema| Arc::new(object(schema)));
+    tool.annotations = Some(annotations(definition));
+    tool
+}
+
+/// A name as a person would write it.
+fn title(name: &str) -> String {
+    let mut words = name.replace(['_', '-'], " ");
+    if let Some(first) = words.get_mut(0..1) {
+        first.make_ascii_uppercase();
+    }
+    words
+}
+
+fn annotations(definition: &ToolDefinition) -> ToolAnnotations {
+    let mut annotations = ToolAnnotations::default();
+    let name = definition.name.as_str();
+    let actions = definition.shape.actions;
+    let only_reads = [Await::NAME, DescribeTools::NAME].contains(&name)
+        || !definition.shape.one_shot && actions.iter().all(|action| action == HandleAction::Fetch);
+    annotations.read_only_hint = Some(only_reads);
+    if !only_reads {
+        annotations.destructive_hint = Some(true);
+    }
+    annotations.open_world_hint = Some(!only_reads);
+    annotations
+}
+
+/// What structured content looks like. Plain one-shots answer with text alone.
+fn output_schema(definition: &ToolDefinition) -> Option<Value> {
+    let mut schema = if definition.name == Await::NAME {
+        schema_of::<AwaitReply>()
+    } else if definition.shape.actions.is_empty() {
+        return None;
+    } else {
+        let mut schema = schema_of::<HandleView>();
+        // A call without `action` has no handle.
+        schema.remove("required");
+        property(&mut schema, "output", json!({"type": "string"}));
+        schema
+    };
+    // A handle's fields may grow.
+    schema.remove("additionalProperties");
+    let mut notice = schema_of::<Notice>();
+    if let Some(Value::Object(definitions)) = notice.remove("$defs") {
+        let all = schema.entry("$defs").or_insert_with(|| json!({}));
+        if let Value::Object(all) = all {
+            all.extend(definitions);
+        }
+    }
+    property(
+        &mut schema,
+        "notices",
+        json!({"type": "array", "items": notice}),
+    );
+    Some(Value::Object(schema))
+}
+
+fn schema_of<T: schemars::JsonSchema>() -> JsonObject {
+    let mut schema = object(schemars::schema_for!(T).to_value());
+    schema.remove("$schema");
+    terse(&mut schema);
+    schema
+}
+
+/// Leaves out what is only for readers of the documentation, and formats that
+/// only we know.
+fn terse(schema: &mut JsonObject) {
+    for key in ["title", "description", "format"] {
+        // A property may have that name.
+        if schema.get(key).is_some_and(Value::is_string) {
+            schema.remove(key);
+        }
+    }
+    for value in schema.values_mut() {
+        match value {
+            Value::Object(schema) => terse(schema),
+            Value::Array(items) => {
+                for item in items {
+                    if let Value::Object(schema) = item {
+                        terse(schema);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn property(schema: &mut JsonObject, name: &str, property: Value) {
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties.insert(name.to_owned(), property);
+    }
+}
+
+fn object(value: Value) -> JsonObject {
+    match value {
+        Value::Object(object) => object,
+        other => unreachable!("a tool's schema is an object, not {other}"),
+    }
+}
+
+#[cfg(test)]
+#[path = "offer_tests.rs"]
+mod tests;

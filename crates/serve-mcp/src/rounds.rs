@@ -1,0 +1,171 @@
+//! Calls in several rounds: the stateless way of asking.
+//!
+//! A call whose tool asks something is answered with what it asks, and put
+//! aside; the client sends it again with the answers and with the sealed state
+//! that names it. The tool itself notices nothing and keeps waiting. A call
+//! that nobody comes back for is ended.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use rmcp::ErrorData;
+use rmcp::model::{
+    CallToolResponse, ElicitRequest, InputRequest, InputRequests, InputRequiredResult,
+    InputResponses, RequestStateCodec, SealOptions,
+};
+use rmcp::task_manager::TaskManager;
+use tokio_util::sync::CancellationToken;
+use ulid::Ulid;
+use windlass_runtime::Patience;
+
+use crate::call::{Call, Step, read_answer};
+use crate::desk::Put;
+use crate::progress::Waiting;
+use crate::task;
+
+/// How long a call waits for its next round.
+const PATIENCE: Duration = Duration::from_mins(10);
+
+/// A call, and what of it the client has been asked.
+pub(crate) struct Round {
+    call: Call,
+    open: BTreeMap<String, Put>,
+}
+
+/// Calls that wait for their next round, by the name that their state seals.
+#[derive(Clone, Default)]
+pub(crate) struct Parked(Arc<Mutex<HashMap<String, Round>>>);
+
+impl Parked {
+    fn park(&self, round: Round) -> String {
+        let name = Ulid::generate().to_string();
+        self.0.lock().insert(name.clone(), round);
+        let rounds = Arc::downgrade(&self.0);
+        let forgotten = name.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(PATIENCE).await;
+            if let Some(rounds) = rounds.upgrade() {
+                let round = rounds.lock().remove(&forgotten);
+                drop(round);
+            }
+        });
+        name
+    }
+
+    /// Ends all of them.
+    pub(crate) fn clear(&self) {
+        let rounds = std::mem::take(&mut *self.0.lock());
+        drop(rounds);
+    }
+}
+
+/// Who comes back must be who was asked, about the same call.
+pub(crate) struct Sealing<'a> {
+    pub(crate) codec: &'a RequestStateCodec,
+    pub(crate) context: Vec<u8>,
+    pub(crate) parked: &'a Parked,
+}
+
+impl Sealing<'_> {
+    /// The call that a state names, with these answers given to it.
+    pub(crate) fn resume(
+        &self,
+        state: &str,
+        mut answers: InputResponses,
+    ) -> Result<Round, ErrorData> {
+        let refused = |why: &str| ErrorData::invalid_params(why.to_owned(), None);
+        let name = self
+            .codec
+            .open_with(state, &self.context)
+            .map_err(|error| refused(&format!("requestState: {error}")))?;
+        let name = String::from_utf8_lossy(&name);
+        let round = self.parked.0.lock().remove(&*name);
+        let mut round = round.ok_or_else(|| {
+            refused("requestState: this call is no longer waiting; call the tool anew")
+        })?;
+        let keys: Vec<String> = round.open.keys().cloned().collect();
+        for key in keys {
+            if let Some(answer) = answers.remove(&key)
+                && let Some(put) = round.open.remove(&key)
+            {
+                let _ = put.reply.send(read_answer(answer));
+            }
+        }
+        Ok(round)
+    }
+
+    /// Runs a call until it is answered or has something to ask; where the
+    /// client takes tasks, one that takes longer goes on as a task.
+    pub(crate) async fn run(
+        &self,
+        mut round: Round,
+        waiting: &Waiting,
+        gone: &CancellationToken,
+        tasks: Option<&TaskManager>,
+    ) -> CallToolResponse {
+        let keep = waiting.keep();
+        tokio::pin!(keep);
+        let long = tokio::time::sleep(task::AT_ONCE);
+        tokio::pin!(long);
+        loop {
+            while let Some(put) = round.call.more() {
+                round.open.insert(put.key.clone(), put);
+            }
+            // What was answered elsewhere need not be asked any more.
+            round.open.retain(|_, put| !put.reply.is_closed());
+            if !round.open.is_empty() {
+                return self.ask(round);
+            }
+            tokio::select! {
+                biased;
+                step = round.call.next() => match step {
+                    Step::Done(result) => return result.into(),
+                    Step::Put(put) => {
+                        round.open.insert(put.key.clone(), put);
+                    }
+                },
+                () = gone.cancelled() => return round.call.cancel().await.into(),
+                () = &mut long, if tasks.is_some() => {
+                    if let Some(tasks) = tasks {
+                        return task::make(tasks, round.call);
+                    }
+                }
+                () = &mut keep => {}
+            }
+        }
+    }
+
+    fn ask(&self, round: Round) -> CallToolResponse {
+        let requests: InputRequests = round
+            .open
+            .iter()
+            .map(|(key, put)| {
+                let request = ElicitRequest::new(put.request.clone());
+                (key.clone(), InputRequest::Elicitation(request))
+            })
+            .collect();
+        let name = self.parked.park(round);
+        let options = SealOptions::new()
+            .associated_data(&self.context)
+            .ttl(PATIENCE);
+        let state = self.codec.seal_with(name.as_bytes(), &options);
+        InputRequiredResult::new(Some(requests), Some(state)).into()
+    }
+}
+
+impl Round {
+    /// The first round of a call.
+    pub(crate) fn first(call: Call) -> Self {
+        Self {
+            call,
+            open: BTreeMap::new(),
+        }
+    }
+
+    /// What its caller has to say.
+    pub(crate) fn patience(&self) -> Arc<Patience> {
+        Arc::clone(&self.call.patience)
+    }
+}

@@ -1,0 +1,331 @@
+//! What the protocol asks of a server, and where each thing is done.
+
+#![expect(
+    deprecated,
+    reason = "the newest version of the protocol has no logging; the clients of all others have"
+)]
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::request::Parts;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, ClientCapabilities,
+    CompleteRequestMethod, CompleteRequestParams, CompleteResult, GetTaskParams, GetTaskResult,
+    Implementation, ListPromptsRequestMethod, ListPromptsResult,
+    ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
+    ListResourcesResult, ListToolsResult, LoggingLevel, PaginatedRequestParams, ProtocolVersion,
+    RequestStateCodec, ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscriptionFilter,
+    Tool, UpdateTaskParams,
+};
+use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
+use rmcp::{ErrorData, ServerHandler};
+use windlass_protocol::HandleAction;
+use windlass_runtime::Runtime;
+
+use crate::call::{Call, Wanted};
+use crate::conversation::{Conversation, SessionFactory};
+use crate::desk::Means;
+use crate::http::{Sessions, Visit};
+use crate::listen;
+use crate::offer::offered;
+use crate::progress::Waiting;
+use crate::rounds::{Round, Sealing};
+use crate::wording::INSTRUCTIONS;
+
+/// How the server behaves.
+#[derive(Debug, Clone)]
+pub struct McpOptions {
+    /// How long a call may block its client; 50 s, which is less than the
+    /// least patient client waits.
+    pub max_block: Duration,
+    /// How often a caller that asked for progress gets a sign of life.
+    pub progress_every: Duration,
+}
+
+impl Default for McpOptions {
+    fn default() -> Self {
+        Self {
+            max_block: Duration::from_secs(50),
+            progress_every: Duration::from_secs(5),
+        }
+    }
+}
+
+/// What all connections share.
+pub(crate) struct Shared {
+    pub(crate) runtime: Runtime,
+    pub(crate) factory: SessionFactory,
+    tools: Vec<Tool>,
+    codec: RequestStateCodec,
+    options: McpOptions,
+}
+
+/// The tools of a runtime as an MCP server. Cloning is cheap and gives the same
+/// server.
+#[derive(Clone)]
+pub struct McpServer {
+    shared: Arc<Shared>,
+    place: Place,
+}
+
+/// Where the session of a request is found.
+#[derive(Clone)]
+enum Place {
+    /// The connection is the session.
+    Connection(Arc<Conversation>),
+    /// By who asks, over HTTP.
+    Http(Sessions),
+    /// Nowhere yet.
+    Nowhere,
+}
+
+impl McpServer {
+    /// Serves these tools; `factory` begins a session of the same runtime for
+    /// each client.
+    pub fn new(runtime: Runtime, factory: SessionFactory, options: McpOptions) -> Self {
+        let tools = offered(runtime.tools());
+        // Nobody but this process seals or opens.
+        let key = format!("{}{}", ulid::Ulid::generate(), ulid::Ulid::generate());
+        let codec = RequestStateCodec::try_new(key.as_bytes()).expect("the key is long enough");
+        Self {
+            shared: Arc::new(Shared {
+                runtime,
+                factory,
+                tools,
+                codec,
+                options,
+            }),
+            place: Place::Nowhere,
+        }
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    /// The same server for one connection, whose session this is.
+    pub(crate) fn connected(&self) -> (Self, Arc<Conversation>) {
+        let conversation = Conversation::begin(&self.shared.factory);
+        let server = Self {
+            shared: Arc::clone(&self.shared),
+            place: Place::Connection(Arc::clone(&conversation)),
+        };
+        (server, conversation)
+    }
+
+    /// The same server for requests over HTTP.
+    pub(crate) fn on_http(&self, sessions: Sessions) -> Self {
+        Self {
+            shared: Arc::clone(&self.shared),
+            place: Place::Http(sessions),
+        }
+    }
+
+    fn visit(&self, context: &RequestContext<RoleServer>) -> Result<Visit, ErrorData> {
+        match &self.place {
+            Place::Connection(conversation) => Ok(Visit::to(Arc::clone(conversation))),
+            Place::Http(sessions) => sessions
+                .of_request(context)
+                .ok_or_else(|| ErrorData::invalid_request("the request says not who asks", None)),
+            Place::Nowhere => Err(ErrorData::internal_error("the server is not served", None)),
+        }
+    }
+
+    fn sealing<'a>(&'a self, visit: &'a Visit, request: &CallToolRequestParams) -> Sealing<'a> {
+        let arguments = request.arguments.as_ref();
+        let arguments = arguments.map(|arguments| serde_json::json!(arguments).to_string());
+        let session = visit.conversation().session.id();
+        Sealing {
+            codec: &self.shared.codec,
+            context: format!("{session}\n{}\n{arguments:?}", request.name).into_bytes(),
+            parked: &visit.conversation().parked,
+        }
+    }
+}
+
+impl ServerHandler for McpServer {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_logging()
+            .enable_tasks()
+            .build();
+        let mut info = ServerConfig::new(capabilities).with_instructions(INSTRUCTIONS);
+        info.server_info =
+            Implementation::new("windlass", env!("CARGO_PKG_VERSION")).with_title("Windlass");
+        info
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        Cow::Borrowed(ProtocolVersion::KNOWN_VERSIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(self.shared.tools.clone()))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        let mut tools = self.shared.tools.iter();
+        tools.find(|tool| tool.name == name).cloned()
+    }
+
+    async fn call_tool(
+        &self,
+        mut request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let visit = self.visit(&context)?;
+        let conversation = visit.conversation();
+        let known = self.shared.runtime.tools().get(&request.name);
+        let Some(tool) = known.filter(|_| self.get_tool(&request.name).is_some()) else {
+            let message = format!("there is no tool `{}`", request.name);
+            return Err(ErrorData::invalid_params(message, None));
+        };
+        let definition = tool.definition();
+        let capabilities = context.client_capabilities();
+        let stateless = context
+            .protocol_version()
+            .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
+        let sealing = self.sealing(&visit, &request);
+        let token = context.meta.get_progress_token();
+        let sign = token.map(|token| (token, context.peer.clone()));
+        let tasks = stateless
+            && capabilities
+                .as_ref()
+                .is_some_and(ClientCapabilities::supports_tasks);
+        if let Some(state) = request.request_state.take() {
+            let answers = request.input_responses.take().unwrap_or_default();
+            let round = sealing.resume(&state, answers)?;
+            let patience = round.patience();
+            let waiting = Waiting::new(&self.shared.options, sign, patience);
+            let tasks = tasks.then_some(&conversation.tasks);
+            return Ok(sealing.run(round, &waiting, &context.ct, tasks).await);
+        }
+        let actions = definition.shape.actions;
+        let call = Call::begin(
+            conversation,
+            Wanted {
+                definition,
+                arguments: request.arguments.take().unwrap_or_default(),
+                means: Means::of(capabilities.as_ref()),
+                whole_life: tasks && !actions.contains(HandleAction::Apply),
+            },
+        );
+        let patience = Arc::clone(&call.patience);
+        let waiting = Waiting::new(&self.shared.options, sign, patience);
+        if stateless {
+            let tasks = Some(&conversation.tasks).filter(|_| tasks && call.may_last());
+            let round = Round::first(call);
+            return Ok(sealing.run(round, &waiting, &context.ct, tasks).await);
+        }
+        let result = call.answer(&context.peer, &waiting, &context.ct).await;
+        Ok(result.into())
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let parts = context.extensions.get::<Parts>();
+        let visit = match (&self.place, parts) {
+            (Place::Http(sessions), Some(parts)) => sessions.of_session(parts),
+            (Place::Connection(conversation), _) => Some(Visit::to(Arc::clone(conversation))),
+            _ => None,
+        };
+        if let Some(visit) = visit {
+            listen::listen(visit.conversation(), LoggingLevel::Info, context.peer);
+        }
+    }
+
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let visit = self.visit(&context)?;
+        listen::listen(visit.conversation(), request.level, context.peer.clone());
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(&self, _: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        // Nothing that can be listened for changes; the stream itself says that
+        // its client is there.
+        Some(SubscriptionFilter::new())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let visit = self.visit(context.request_context())?;
+        visit.stands();
+        context.cancelled().await;
+        Ok(())
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        let visit = self.visit(&context)?;
+        let task = visit.conversation().tasks.get_task(&request.task_id)?;
+        Ok(GetTaskResult::new(task))
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let visit = self.visit(&context)?;
+        let tasks = &visit.conversation().tasks;
+        tasks.update_task(&request.task_id, request.input_responses)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let visit = self.visit(&context)?;
+        visit.conversation().tasks.cancel_task(&request.task_id)
+    }
+
+    // Without these, what is not declared would be answered with nothing.
+
+    async fn complete(
+        &self,
+        _: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Err(ErrorData::method_not_found::<
+            ListResourceTemplatesRequestMethod,
+        >())
+    }
+}

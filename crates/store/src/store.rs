@@ -1,0 +1,213 @@
+//! Opening the record, and who gets what of it.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use rusqlite::{Connection, ErrorCode};
+use windlass_protocol::SessionId;
+use windlass_runtime::{ArchiveError, Recorder, RuleBook};
+
+use crate::mark::Mark;
+use crate::migrate::migrate;
+use crate::recorder::SessionRecorder;
+use crate::recover::recover;
+use crate::rules::ProjectRules;
+use crate::write::{Begun, Write};
+use crate::writer::Writer;
+
+/// How long a process waits for another that writes.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How often opening is tried while another process opens it too.
+const TRIES: u32 = 50;
+
+/// Why the record cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Its folder cannot be made or used.
+    #[error("the folder `{}` cannot be used", .folder.display())]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// The database is not to be used.
+    #[error("the database cannot be used")]
+    Database(#[from] rusqlite::Error),
+    /// A newer Windlass has written it.
+    #[error("the record has version {version} and this Windlass knows up to {known}; update it")]
+    Newer {
+        /// The record's version.
+        version: usize,
+        /// What we know.
+        known: usize,
+    },
+}
+
+/// A session that is to be recorded.
+#[derive(Debug, Clone)]
+pub struct SessionStart {
+    /// Its id.
+    pub id: SessionId,
+    /// Names its project, the same in every session of it.
+    pub project_id: String,
+    /// The project's root folder.
+    pub directory: PathBuf,
+    /// How the outside reaches it.
+    pub front_end: String,
+    /// The version of the program that records it.
+    pub version: String,
+    /// The folder of its logs, which is removed with its record.
+    pub logs: Option<PathBuf>,
+}
+
+/// The record. Cloning is cheap and gives the same one; what was told is
+/// written when the last clone and the last recorder are gone.
+#[derive(Clone)]
+pub struct Store {
+    pub(crate) inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub(crate) folder: PathBuf,
+    pub(crate) mark: Mark,
+    pub(crate) writer: Writer,
+    /// For those who read.
+    pub(crate) reading: Mutex<Connection>,
+}
+
+impl Inner {
+    pub(crate) fn outputs(&self) -> PathBuf {
+        self.folder.join("outputs")
+    }
+
+    pub(crate) fn marks(&self) -> PathBuf {
+        self.folder.join("runtimes")
+    }
+}
+
+impl Store {
+    /// Opens the record in this folder, and makes it if it is not there. What
+    /// dead runtimes have left unfinished is then marked as interrupted.
+    pub fn open(folder: &Path) -> Result<Self, StoreError> {
+        let failed = |source| StoreError::Folder {
+            folder: folder.to_owned(),
+            source,
+        };
+        make_private(folder).map_err(failed)?;
+        let database = folder.join("record.db");
+        let mut writing = connect(&database)?;
+        let marks = folder.join("runtimes");
+        let mark = Mark::new(&marks).map_err(failed)?;
+        recover(&mut writing, &marks)?;
+        let reading = connect(&database)?;
+        reading.pragma_update(None, "query_only", true)?;
+        let writer = Writer::start(writing, folder.join("outputs")).map_err(failed)?;
+        Ok(Self {
+            inner: Arc::new(Inner {
+                folder: folder.to_owned(),
+                mark,
+                writer,
+                reading: Mutex::new(reading),
+            }),
+        })
+    }
+
+    /// The recorder of a session that begins now.
+    pub fn recorder(&self, start: SessionStart) -> Arc<dyn Recorder> {
+        let id = start.id.clone();
+        self.inner.writer.write(Write::Begun(Box::new(Begun {
+            start,
+            runtime: self.inner.mark.id.clone(),
+            pid: std::process::id(),
+        })));
+        Arc::new(SessionRecorder {
+            session: id,
+            store: Arc::clone(&self.inner),
+        })
+    }
+
+    /// The remembered rules of a project.
+    pub fn rules(&self, project_id: &str, directory: &Path) -> Arc<dyn RuleBook> {
+        Arc::new(ProjectRules {
+            project: project_id.to_owned(),
+            directory: directory.to_string_lossy().into_owned(),
+            store: Arc::clone(&self.inner),
+        })
+    }
+
+    /// Reads on a thread that may wait, after everything that was told.
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, ArchiveError> {
+        self.inner.read(read).await
+    }
+}
+
+impl Inner {
+    pub(crate) async fn read<T: Send + 'static>(
+        self: &Arc<Self>,
+        read: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, ArchiveError> {
+        self.writer.durable().await;
+        let inner = Arc::clone(self);
+        let reading = tokio::task::spawn_blocking(move || read(&inner.reading.lock()));
+        match reading.await {
+            Ok(read) => read.map_err(ArchiveError::new),
+            Err(panic) => Err(ArchiveError::new(panic)),
+        }
+    }
+}
+
+/// The record holds what tools printed, which is nobody else's business.
+fn make_private(folder: &Path) -> io::Result<()> {
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)?;
+    // SQLite gives the files beside it the same mode.
+    fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .mode(0o600)
+        .open(folder.join("record.db"))?;
+    Ok(())
+}
+
+fn connect(database: &Path) -> Result<Connection, StoreError> {
+    let mut tries = 0;
+    loop {
+        match connect_once(database) {
+            // Turning to WAL does not wait for others that do so, too.
+            Err(StoreError::Database(error)) if is_busy(&error) && tries < TRIES => {
+                tries += 1;
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            other => return other,
+        }
+    }
+}
+
+fn connect_once(database: &Path) -> Result<Connection, StoreError> {
+    let mut connection = Connection::open(database)?;
+    connection.busy_timeout(PATIENCE)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    migrate(&mut connection)?;
+    Ok(connection)
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
+    )
+}

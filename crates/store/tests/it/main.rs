@@ -1,0 +1,8 @@
+//! The store with real sessions of a scripted tool.
+
+mod conversations;
+mod pruning;
+mod recording;
+mod recovering;
+mod rules;
+mod support;
