@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use windlass_serve_mcp::{McpOptions, McpServer, serve_stdio};
 
 use crate::args::{Global, McpArgs};
+use crate::control;
 use crate::mcp_http;
 use crate::setup;
 use crate::signals::Signals;
@@ -16,6 +17,7 @@ use crate::signals::Signals;
 pub(crate) async fn run(global: &Global, args: McpArgs) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::new()?;
     let windlass = Arc::new(setup::windlass_for_client(global).await?);
+    let _reachable = control::listen(&windlass, "mcp");
     let options = McpOptions {
         max_block: seconds(args.max_block_secs, "--max-block-secs")?,
         ..McpOptions::default()
