@@ -76,6 +76,10 @@ pub(crate) fn render(text: &str, width: usize, colour: bool) -> Vec<String> {
     writer.lines
 }
 
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is where the writing stands in a way of its own"
+)]
 struct Writer {
     lines: Vec<String>,
     line: String,
@@ -102,13 +106,12 @@ impl Writer {
             Event::Start(tag) => self.start(tag),
             Event::End(tag) => self.end(tag),
             Event::Text(text) if self.code => self.code_lines(&text),
-            Event::Text(text) => self.words(&text),
             Event::Code(text) => {
                 self.styles.push(CODE);
                 self.word(&text);
                 self.styles.pop();
             }
-            Event::Html(text) | Event::InlineHtml(text) => self.words(&text),
+            Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => self.words(&text),
             Event::SoftBreak => self.pending_space = true,
             Event::HardBreak => self.end_line(),
             Event::Rule => {
@@ -181,7 +184,9 @@ impl Writer {
                 self.table = Some(Vec::new());
             }
             Tag::TableHead | Tag::TableRow => {
-                self.table.iter_mut().for_each(|t| t.push(Vec::new()))
+                if let Some(table) = &mut self.table {
+                    table.push(Vec::new());
+                }
             }
             Tag::TableCell => {
                 if let Some(row) = self.table.as_mut().and_then(|table| table.last_mut()) {

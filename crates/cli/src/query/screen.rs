@@ -39,12 +39,12 @@ impl Screen {
         let skip = live.len().saturating_sub(rows.saturating_sub(1).max(1));
         self.drawn.clear();
         for (place, line) in live[skip..].iter().enumerate() {
-            let line = fitting(line, columns.saturating_sub(1));
             if place > 0 {
                 text.push_str("\r\n");
             }
-            self.drawn.push(visible_width(&line));
-            text.push_str(&line);
+            let shown = fitting(line, columns.saturating_sub(1));
+            self.drawn.push(visible_width(&shown));
+            text.push_str(&shown);
         }
         let mut stdout = io::stdout().lock();
         // A terminal that has gone ends us by its signal.

@@ -121,7 +121,8 @@ impl View {
 
     fn say(&mut self, text: &str) {
         self.activity = None;
-        self.text.push_str(text);
+        // What a model says must not steer the terminal.
+        self.text.extend(text.chars().filter(harmless));
         let whole = markdown::whole_blocks(&self.text);
         if whole == 0 {
             return self.paint(&[]);
@@ -200,7 +201,8 @@ impl View {
                     NoticeLevel::Warning => "33",
                     NoticeLevel::Error | NoticeLevel::Critical => "31",
                 };
-                self.styled(&format!("! {}", notice.text), code)
+                let text: String = notice.text.chars().filter(harmless).collect();
+                self.styled(&format!("! {}", text.replace('\n', " ")), code)
             })
             .collect();
         self.paint(&lines);
@@ -285,6 +287,11 @@ impl View {
             text.to_owned()
         }
     }
+}
+
+/// Line ends and tabs aside, control characters are nothing to show.
+fn harmless(letter: &char) -> bool {
+    !letter.is_control() || matches!(letter, '\n' | '\t')
 }
 
 /// A call in a line: its tool and what matters of its arguments.

@@ -66,10 +66,8 @@ impl Sitting {
                 }
             }
         };
-        match tokio::time::timeout(DEADLINE, looking).await {
-            Ok(rows) => rows,
-            Err(_) => panic!("the screen is\n{}", self.rows()),
-        }
+        let seen = tokio::time::timeout(DEADLINE, looking).await;
+        seen.unwrap_or_else(|_| panic!("the screen is\n{}", self.rows()))
     }
 
     fn press(&self, keys: &str) {
@@ -86,7 +84,7 @@ impl Sitting {
 async fn a_turn_reads_well_from_beginning_to_end() {
     let turns = [
         Turn::new([
-            Say::Text("# Looking\n\nI list **files**.\n".into()),
+            Say::Text("# Looking\n\nI \u{1b}[2Jlist **files**.\n".into()),
             Say::call("shell", json!({"command": "echo a b"})),
         ]),
         Turn::text("There are:\n\n- `a`\n- `b`\n"),
@@ -97,7 +95,7 @@ async fn a_turn_reads_well_from_beginning_to_end() {
     let rows = without_times(&rows);
     assert_eq!(
         rows,
-        "Looking\n\nI list files.\n\n✓ shell echo a b T\n\nThere are:\n\n• a\n• b"
+        "Looking\n\nI [2Jlist files.\n\n✓ shell echo a b T\n\nThere are:\n\n• a\n• b"
     );
 }
 
