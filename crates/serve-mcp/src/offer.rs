@@ -93,9 +93,10 @@ fn schema_of<T: schemars::JsonSchema>() -> JsonObject {
     schema
 }
 
-/// Leaves out what is only for readers of the documentation.
+/// Leaves out what is only for readers of the documentation, and formats, which
+/// are Rust's (`uint16`) and make clients warn.
 fn terse(schema: &mut JsonObject) {
-    for key in ["title", "description"] {
+    for key in ["title", "description", "format"] {
         // A property may have that name.
         if schema.get(key).is_some_and(Value::is_string) {
             schema.remove(key);
