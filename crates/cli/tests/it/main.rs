@@ -27,6 +27,7 @@ mod floods;
 mod formatting;
 mod guide;
 mod killed_records;
+mod mcp_install;
 mod mcp_servers;
 mod new_tools;
 mod one_shots;
