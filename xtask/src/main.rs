@@ -8,6 +8,7 @@
     reason = "chores run cargo and apt-get, which are no tools and leave nothing behind"
 )]
 
+mod agents;
 mod schemas;
 mod test;
 mod tidy;
@@ -24,6 +25,7 @@ usage: cargo xtask <chore> [arguments]
   test      install what the tests need, run all of them, count them
   schemas   write schemas/*.schema.json
   bench     run the benchmarks; arguments are passed on
+  agents    run real agents from npm with Windlass; arguments name them
   ci        formatting, clippy, tidy and test: what must hold before a merge";
 
 fn main() -> ExitCode {
@@ -49,6 +51,7 @@ fn run(arguments: &[String]) -> anyhow::Result<()> {
         "test" => test::run(rest),
         "schemas" => schemas::write(),
         "bench" => bench(rest),
+        "agents" => agents::run(rest),
         "ci" => ci(),
         "help" | "--help" | "-h" => {
             println!("{USAGE}");
