@@ -9,6 +9,8 @@
 )]
 
 mod agents;
+mod clients;
+mod conformance;
 mod schemas;
 mod test;
 mod tidy;
@@ -26,7 +28,8 @@ usage: cargo xtask <chore> [arguments]
   schemas   write schemas/*.schema.json
   bench     run the benchmarks; arguments are passed on
   agents    run real agents from npm with Windlass; arguments name them
-  ci        formatting, clippy, tidy and test: what must hold before a merge";
+  conformance  run the official MCP suite against our server
+  ci        formatting, clippy, tidy, test and conformance: what must hold before a merge";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -43,7 +46,7 @@ fn run(arguments: &[String]) -> anyhow::Result<()> {
     let Some((chore, rest)) = arguments.split_first() else {
         bail!("no chore was given\n\n{USAGE}");
     };
-    if !rest.is_empty() && matches!(chore.as_str(), "tidy" | "schemas" | "ci") {
+    if !rest.is_empty() && matches!(chore.as_str(), "tidy" | "schemas" | "conformance" | "ci") {
         bail!("`{chore}` takes no arguments, but `{}` was given", rest[0]);
     }
     match chore.as_str() {
@@ -52,6 +55,7 @@ fn run(arguments: &[String]) -> anyhow::Result<()> {
         "schemas" => schemas::write(),
         "bench" => bench(rest),
         "agents" => agents::run(rest),
+        "conformance" => conformance::run(),
         "ci" => ci(),
         "help" | "--help" | "-h" => {
             println!("{USAGE}");
@@ -81,5 +85,6 @@ fn ci() -> anyhow::Result<()> {
         "warnings",
     ])?;
     tidy::run()?;
-    test::run(&[])
+    test::run(&[])?;
+    conformance::run()
 }

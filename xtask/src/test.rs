@@ -16,6 +16,7 @@ use std::process::Stdio;
 
 use anyhow::{Context, bail, ensure};
 
+use crate::clients;
 use crate::workspace;
 use tally::Tally;
 
@@ -25,10 +26,16 @@ const SKIP_LOG: &str = "WINDLASS_SKIP_LOG";
 /// Runs all tests of the workspace and prints the counts as the last line.
 /// `arguments` go to `cargo test`.
 pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
-    let missing = programs::provide();
+    let mut missing = programs::provide();
+    let clients = clients::provide();
+    if let Err(why) = &clients {
+        println!("skipping the tests with other people's MCP clients: {why:#}");
+        missing.extend(clients::PROGRAMS);
+    }
+    let clients = clients.ok();
     let log = std::env::temp_dir().join(format!("windlass-skipped-{}", std::process::id()));
     std::fs::write(&log, "").with_context(|| format!("cannot write `{}`", log.display()))?;
-    let outcome = run_cargo(arguments, &missing, &log);
+    let outcome = run_cargo(arguments, &missing, clients.as_deref(), &log);
     let skipped = std::fs::read_to_string(&log).unwrap_or_default();
     // The file is ours alone and in the folder for such things: it does no
     // harm should it stay.
@@ -45,8 +52,18 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
 }
 
 /// Runs `cargo test`, shows what it says and counts along.
-fn run_cargo(arguments: &[String], missing: &[&str], log: &Path) -> anyhow::Result<(Tally, bool)> {
+fn run_cargo(
+    arguments: &[String],
+    missing: &[&str],
+    clients: Option<&Path>,
+    log: &Path,
+) -> anyhow::Result<(Tally, bool)> {
     let mut command = workspace::cargo_command();
+    if let Some(clients) = clients {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders = std::env::split_paths(&path).chain([clients.to_owned()]);
+        command.env("PATH", std::env::join_paths(folders)?);
+    }
     // All counts are wanted, also past the first binary that fails.
     command
         .args(["test", "--workspace", "--no-fail-fast"])

@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, CommandFactory, Parser, Subcommand};
@@ -44,6 +45,18 @@ pub(crate) enum Command {
     Tools(ToolsArgs),
     /// Serve the tools to an agent over MCP, on stdin and stdout or over HTTP
     Mcp(McpArgs),
+    /// Serve the tools over HTTP, and show what every runtime of this machine does
+    Serve(ServeArgs),
+    /// List the sessions and handles of every runtime of this machine
+    Ps,
+    /// Print what a handle has written
+    Logs(LogsArgs),
+    /// Show a handle's terminal in this one and type into it; Ctrl-] leaves
+    Attach(AttachArgs),
+    /// Type into a handle
+    Send(SendArgs),
+    /// End a handle and everything it started
+    Kill(KillArgs),
     /// List what was recorded, show a session, or remove old ones
     Sessions(SessionsArgs),
     /// List the remembered permissions, forget one, or explain what would become of a call
@@ -195,11 +208,97 @@ pub(crate) enum PermissionsCommand {
         /// Its arguments as a JSON object; `-` reads them from stdin
         arguments: Option<String>,
     },
+    /// List the permissions that wait for a reply, in any session of this machine
+    Pending,
+    /// Reply to a permission that is being asked for
+    Reply(ReplyArgs),
     /// Forget a remembered rule
     Forget {
         /// The rule's number in the list
         id: i64,
     },
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct ServeArgs {
+    /// Listen at this address; 127.0.0.1:8413 unless said
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) listen: Option<SocketAddr>,
+    /// Listen on the control socket only
+    #[arg(long, conflicts_with = "listen")]
+    pub(crate) socket: bool,
+    /// Take requests that are addressed to this name too
+    #[arg(long, value_name = "NAME")]
+    pub(crate) allow_host: Vec<String>,
+    /// Encrypt with this certificate chain
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// The certificate's private key
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub(crate) tls_key: Option<PathBuf>,
+    /// Listen without encryption where others can reach it
+    #[arg(long)]
+    pub(crate) insecure: bool,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct LogsArgs {
+    /// The handle's id, or SESSION/HANDLE
+    pub(crate) handle: String,
+    /// Go on until the handle has stopped
+    #[arg(long, short)]
+    pub(crate) follow: bool,
+    /// Leave out colours and other control sequences
+    #[arg(long)]
+    pub(crate) plain: bool,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct AttachArgs {
+    /// The handle's id, or SESSION/HANDLE
+    pub(crate) handle: String,
+    /// Only look on: neither take over nor resize
+    #[arg(long)]
+    pub(crate) watch: bool,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct SendArgs {
+    /// The handle's id, or SESSION/HANDLE
+    pub(crate) handle: String,
+    /// What to type
+    pub(crate) text: Option<String>,
+    /// Do not press Enter after it
+    #[arg(long)]
+    pub(crate) no_enter: bool,
+    /// Press this key after it, such as ctrl-c
+    #[arg(long, value_name = "KEY")]
+    pub(crate) key: Vec<String>,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct KillArgs {
+    /// The handle's id, or SESSION/HANDLE
+    pub(crate) handle: String,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct ReplyArgs {
+    /// The request's id, `per_…`
+    pub(crate) permission: String,
+    /// Yes, always or no
+    #[arg(value_enum)]
+    pub(crate) reply: Reply,
+    /// A word to the assistant, with a rejection
+    #[arg(long)]
+    pub(crate) message: Option<String>,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub(crate) enum Reply {
+    Once,
+    Always,
+    Reject,
 }
 
 /// Writes a completion script to stdout.

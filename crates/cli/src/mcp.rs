@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use windlass_serve_mcp::{McpOptions, McpServer, serve_stdio};
 
 use crate::args::{Global, McpArgs, McpCommand};
+use crate::control;
 use crate::mcp_http;
 use crate::setup;
 use crate::signals::Signals;
@@ -21,6 +22,7 @@ pub(crate) async fn run(global: &Global, args: McpArgs) -> anyhow::Result<ExitCo
     }
     let mut signals = Signals::new()?;
     let windlass = Arc::new(setup::windlass_for_client(global).await?);
+    let _reachable = control::listen(&windlass, "mcp");
     let options = McpOptions {
         max_block: seconds(args.max_block_secs, "--max-block-secs")?,
         ..McpOptions::default()
@@ -31,18 +33,16 @@ pub(crate) async fn run(global: &Global, args: McpArgs) -> anyhow::Result<ExitCo
     let stop = CancellationToken::new();
     let idle = seconds(args.idle_secs, "--idle-secs")?;
     let serving = async {
-        match &args.http {
-            Some(address) => mcp_http::serve(&server, address, idle, stop.clone()).await,
-            None => {
-                let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
-                Ok(serve_stdio(&server, input, output, stop.clone()).await?)
-            }
+        if let Some(address) = &args.http {
+            return mcp_http::serve(&server, address, idle, stop.clone()).await;
         }
+        let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
+        Ok(Box::pin(serve_stdio(&server, input, output, stop.clone())).await?)
     };
     tokio::pin!(serving);
     let code = tokio::select! {
-        served = &mut serving => {
-            served?;
+        outcome = &mut serving => {
+            outcome?;
             return Ok(ExitCode::SUCCESS);
         }
         code = signals.next() => code,

@@ -1,8 +1,10 @@
 //! `windlass mcp --http`: any number of clients, each of which must show the
 //! token, unless they come by a Unix socket, whose permissions decide.
 
+use std::fs::Permissions;
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,38 +34,38 @@ pub(crate) async fn serve(
         ..HttpOptions::default()
     };
     let (router, sessions) = http_router(server, options);
-    let stopped = stop.cancelled_owned();
-    let served = match address.strip_prefix("unix:") {
-        Some(path) => {
-            let path = std::path::Path::new(path);
-            let listener = UnixListener::bind(path)
-                .with_context(|| format!("cannot listen at `{}`", path.display()))?;
-            std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
-            eprintln!("windlass: MCP at unix:{}", path.display());
-            let router = Router::new().nest_service("/mcp", router);
-            let router = router.layer(middleware::from_fn(local));
-            let served = axum::serve(listener, router).with_graceful_shutdown(stopped);
-            let served = served.await;
-            let _ = std::fs::remove_file(path);
-            served
-        }
-        None => {
-            let listener = listen(address).await?;
-            let token: Arc<str> = token().into();
-            eprintln!("windlass: MCP at http://{}/mcp", listener.local_addr()?);
-            // A reply is small and its client waits for it.
-            let listener = listener.tap_io(|stream| {
-                let _ = stream.set_nodelay(true);
-            });
-            let router = Router::new().nest_service("/mcp", router);
-            let router = router.layer(middleware::from_fn_with_state(token, bearer));
-            axum::serve(listener, router)
-                .with_graceful_shutdown(stopped)
-                .await
-        }
+    let router = Router::new().nest_service("/mcp", router);
+    let outcome = match address.strip_prefix("unix:") {
+        Some(path) => serve_unix(router, Path::new(path), stop).await,
+        None => serve_tcp(router, address, stop).await,
     };
     sessions.close().await;
-    Ok(served?)
+    outcome
+}
+
+async fn serve_unix(router: Router, path: &Path, stop: CancellationToken) -> anyhow::Result<()> {
+    let listener = UnixListener::bind(path)
+        .with_context(|| format!("cannot listen at `{}`", path.display()))?;
+    std::fs::set_permissions(path, Permissions::from_mode(0o600))?;
+    eprintln!("windlass: MCP at unix:{}", path.display());
+    let router = router.layer(middleware::from_fn(local));
+    let serving = axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned());
+    let outcome = serving.await;
+    let _ = std::fs::remove_file(path);
+    Ok(outcome?)
+}
+
+async fn serve_tcp(router: Router, address: &str, stop: CancellationToken) -> anyhow::Result<()> {
+    let listener = listen(address).await?;
+    let token: Arc<str> = token().into();
+    eprintln!("windlass: MCP at http://{}/mcp", listener.local_addr()?);
+    // A reply is small and its client waits for it.
+    let listener = listener.tap_io(|stream| {
+        let _ = stream.set_nodelay(true);
+    });
+    let router = router.layer(middleware::from_fn_with_state(token, bearer));
+    let serving = axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned());
+    Ok(serving.await?)
 }
 
 async fn listen(address: &str) -> anyhow::Result<TcpListener> {

@@ -59,7 +59,7 @@ async fn main() -> std::io::Result<()> {
     let mut input = Vec::new();
     let mut stdin = tokio::io::stdin();
     tokio::select! {
-        served = axum::serve(listener, router) => served,
+        outcome = axum::serve(listener, router) => outcome,
         ended = stdin.read_to_end(&mut input) => ended.map(drop),
     }
 }
@@ -104,7 +104,7 @@ fn tools(sessions: &Sessions) -> Catalogue {
     for name in [
         "test_input_required_result_request_state",
         "test_input_required_result_tampered_state",
-        "test_input_required_result_capabilities",
+        "test_streaming_elicitation",
     ] {
         add(name, json!({}), |job| {
             job.ask(question("confirm", "Please confirm"));
@@ -121,6 +121,13 @@ fn tools(sessions: &Sessions) -> Catalogue {
             _ => job.end_saying("both steps are done"),
         });
     });
+    add_long(&mut add);
+    add_logging(&mut catalogue, sessions);
+    catalogue
+}
+
+/// Those that become tasks.
+fn add_long(add: &mut impl FnMut(&str, Value, fn(&ScriptedJob))) {
     add("greet", json!({"name": {"type": "string"}}), |job| {
         job.end_saying(&format!("Hello, {}!", text(&job.args()["name"])));
     });
@@ -151,6 +158,15 @@ fn tools(sessions: &Sessions) -> Catalogue {
             later(job, LATER, move |job| job.end_saying(&said));
         });
     });
+    add(
+        "test_custom_headers",
+        json!({"region": {"type": "string", "x-mcp-header": "Region"}}),
+        |job| job.end_saying("fine"),
+    );
+}
+
+/// Those that say something meanwhile.
+fn add_logging(catalogue: &mut Catalogue, sessions: &Sessions) {
     let logging = Scripted::new();
     let sessions = Arc::clone(sessions);
     logging.opening(move |job| {
@@ -165,13 +181,9 @@ fn tools(sessions: &Sessions) -> Catalogue {
             job.end_saying("logged");
         });
     });
-    register(
-        &mut catalogue,
-        "test_tool_with_logging",
-        json!({}),
-        &logging,
-    );
-    catalogue
+    for name in ["test_tool_with_logging", "test_logging_tool"] {
+        register(catalogue, name, json!({}), &logging);
+    }
 }
 
 fn register(catalogue: &mut Catalogue, name: &str, properties: Value, tool: &Scripted) {

@@ -178,12 +178,10 @@ async fn elicit(peer: &Peer<RoleServer>, put: Put) {
     tokio::select! {
         () = reply.closed() => {}
         result = peer.send_request(request) => {
-            let result = match result {
-                Ok(ClientResult::ElicitResult(result)) => result,
-                // A client that cannot ask after all has not been answered.
-                _ => return,
-            };
-            let _ = reply.send(result);
+            // A client that cannot ask after all has not answered.
+            if let Ok(ClientResult::ElicitResult(result)) = result {
+                let _ = reply.send(result);
+            }
         }
     }
 }

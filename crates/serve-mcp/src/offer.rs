@@ -93,8 +93,8 @@ fn schema_of<T: schemars::JsonSchema>() -> JsonObject {
     schema
 }
 
-/// Leaves out what is only for readers of the documentation, and formats, which
-/// are Rust's (`uint16`) and make clients warn.
+/// Leaves out what is only for readers of the documentation, and formats that
+/// only we know.
 fn terse(schema: &mut JsonObject) {
     for key in ["title", "description", "format"] {
         // A property may have that name.

@@ -12,12 +12,13 @@ use std::time::Duration;
 use axum::http::request::Parts;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestMethod,
-    CompleteRequestParams, CompleteResult, GetTaskParams, GetTaskResult, Implementation,
-    ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
-    ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult,
-    LoggingLevel, PaginatedRequestParams, ProtocolVersion, RequestStateCodec, ServerCapabilities,
-    ServerConfig, SetLevelRequestParams, SubscriptionFilter, Tool, UpdateTaskParams,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, ClientCapabilities,
+    CompleteRequestMethod, CompleteRequestParams, CompleteResult, GetTaskParams, GetTaskResult,
+    Implementation, ListPromptsRequestMethod, ListPromptsResult,
+    ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
+    ListResourcesResult, ListToolsResult, LoggingLevel, PaginatedRequestParams, ProtocolVersion,
+    RequestStateCodec, ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscriptionFilter,
+    Tool, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
@@ -198,7 +199,7 @@ impl ServerHandler for McpServer {
         let tasks = stateless
             && capabilities
                 .as_ref()
-                .is_some_and(|all| all.supports_tasks());
+                .is_some_and(ClientCapabilities::supports_tasks);
         if let Some(state) = request.request_state.take() {
             let answers = request.input_responses.take().unwrap_or_default();
             let round = sealing.resume(&state, answers)?;

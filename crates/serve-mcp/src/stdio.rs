@@ -55,7 +55,7 @@ pub async fn serve_stdio(
             conversation.close().await;
         })
     };
-    let served = match serve_server(server, lines).await {
+    let outcome = match Box::pin(serve_server(server, lines)).await {
         Ok(running) => {
             let quit = running.cancellation_token();
             let stopped = async move {
@@ -63,7 +63,7 @@ pub async fn serve_stdio(
                 quit.cancel();
             };
             tokio::select! {
-                _ = running.waiting() => {}
+                _ = Box::pin(running.waiting()) => {}
                 () = stopped => {}
             }
             Ok(())
@@ -73,7 +73,7 @@ pub async fn serve_stdio(
     };
     closing.abort();
     conversation.close().await;
-    served
+    outcome
 }
 
 /// A message per line, both ways. What is no message is answered and survived.

@@ -40,7 +40,7 @@ fn rust(program: &str, source: &str, config: &str) -> Project {
     let manifest = block("rust/Cargo.toml");
     let path = "\"../windlass/crates/sdk\"";
     assert!(manifest.contains(path), "{manifest}");
-    let manifest = manifest.replace(path, &format!("{:?}", sdk()));
+    let manifest = manifest.replace(path, &json!(sdk()).to_string());
     project.write("Cargo.toml", &manifest);
     let built = build_package(&project.root(), program);
     project.write("target/release/.keep", "");

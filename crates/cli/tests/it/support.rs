@@ -67,10 +67,16 @@ impl Project {
 
     /// The binary, with nothing of the user's around it.
     pub(crate) fn windlass(&self, args: &[&str]) -> Command {
-        let home = self.folder.path().join("home");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
+        let mut command = self.program(env!("CARGO_BIN_EXE_windlass"));
+        command.args(args);
         command
-            .args(args)
+    }
+
+    /// Any program, in the same place.
+    pub(crate) fn program(&self, program: &str) -> Command {
+        let home = self.folder.path().join("home");
+        let mut command = Command::new(program);
+        command
             .current_dir(self.root())
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
@@ -124,9 +130,14 @@ impl Project {
     }
 
     fn drive_with(&self, args: &[&str]) -> Drive {
+        self.lines(&[&["drive"], args].concat())
+    }
+
+    /// Starts a subcommand that takes and gives lines.
+    pub(crate) fn lines(&self, args: &[&str]) -> Drive {
         let errors = self.folder.path().join("stderr");
         let mut child = self
-            .windlass(&[&["drive"], args].concat())
+            .windlass(args)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(fs::File::create(&errors).unwrap())

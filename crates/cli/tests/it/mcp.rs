@@ -1,0 +1,133 @@
+//! `windlass mcp` as an agent starts it.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use windlass_testing::needs;
+
+use crate::processes::{Victim, kill};
+use crate::support::{Project, eventually, within};
+
+/// When nothing may be left any more: the grace, and a loaded machine.
+const PROMISED: Duration = Duration::from_secs(10);
+
+#[test]
+fn the_built_in_tools_cost_less_than_a_thousand_tokens() {
+    let project = Project::new();
+    let mut mcp = project.mcp(&[]);
+    let answer = mcp.request("tools/list", json!({}));
+    let tools = answer["result"]["tools"].as_array().unwrap();
+    let names: Vec<&str> = tools
+        .iter()
+        .filter_map(|tool| tool["name"].as_str())
+        .collect();
+    assert_eq!(names, ["shell", "git", "await"]);
+    let bytes: usize = tools
+        .iter()
+        .map(|tool| {
+            let paid = ["name", "description", "inputSchema"].map(|key| tool[key].to_string());
+            paid.iter().map(String::len).sum::<usize>()
+        })
+        .sum();
+    assert!(bytes / 4 < 1000, "{} tokens", bytes / 4);
+}
+
+#[test]
+fn nobody_is_asked_unless_the_config_says_so() {
+    let run = json!({"command": "echo ran"});
+    let mut mcp = Project::new().mcp(&[]);
+    assert_eq!(
+        mcp.call("shell", run.clone())["structuredContent"]["output"],
+        "ran\n"
+    );
+    let asking =
+        Project::with_config("[conversation.tools.shell]\nsource = \"builtin\"\nrun = \"ask\"\n");
+    let refused = asking.mcp(&[]).call("shell", run);
+    assert_eq!(refused["isError"], json!(true), "{refused}");
+}
+
+#[test]
+fn a_command_that_outlasts_the_limit_goes_on_as_a_handle() {
+    let project = Project::new();
+    let mut mcp = project.mcp(&["--max-block-secs", "0.2"]);
+    let run = json!({"command": "echo first; until [ -e go ]; do sleep 0.01; done; echo last"});
+    let handed = mcp.call("shell", run);
+    let id = handed["structuredContent"]["id"].as_str().unwrap();
+    project.write("go", "");
+    let all = json!({"all": [id]});
+    let view = loop {
+        let awaited = mcp.call("await", all.clone());
+        let completed = awaited["structuredContent"]["completed"][0].clone();
+        if completed.is_object() {
+            break completed;
+        }
+    };
+    let first = handed["structuredContent"]["content"]
+        .as_str()
+        .unwrap_or_default();
+    let said = format!("{first}{}", view["result"].as_str().unwrap());
+    assert_eq!(said, "first\nlast\n");
+}
+
+/// A client that starts twenty trees that are hard to end, and is then idle.
+const CLIENT: &str = r#"
+import json, subprocess, sys
+server = subprocess.Popen([sys.argv[1], "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+def send(**message):
+    server.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+    server.stdin.flush()
+client = {"name": "doomed", "version": "1"}
+send(id=0, method="initialize", params={"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client})
+server.stdout.readline()
+send(method="notifications/initialized")
+for number, script in enumerate(json.load(sys.stdin)):
+    arguments = {"action": "spawn", "id": f"v{number}", "command": script}
+    send(id=number + 1, method="tools/call", params={"name": "shell", "arguments": arguments})
+send(id=100, method="tools/call", params={"name": "shell", "arguments": {"command": "sleep 1000"}})
+for line in server.stdout:
+    pass
+"#;
+
+#[test]
+fn nothing_outlives_a_killed_client() {
+    needs!("python3", "setsid", "nohup");
+    let project = Project::new();
+    let victims: Vec<Victim> = (0..20).map(|_| Victim::new()).collect();
+    let scripts: Vec<String> = victims.iter().map(Victim::script).collect();
+    project.write("scripts.json", &json!(scripts).to_string());
+    let scripts = std::fs::File::open(project.root().join("scripts.json")).unwrap();
+    let mut client = project
+        .program("python3")
+        .args(["-c", CLIENT, env!("CARGO_BIN_EXE_windlass")])
+        .stdin(scripts)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    for victim in &victims {
+        victim.wait_until_up();
+    }
+    kill(client.id());
+    client.wait().unwrap();
+    within(PROMISED, "nothing is left", || {
+        victims.iter().all(|victim| victim.alive().is_empty())
+    });
+}
+
+#[test]
+fn the_token_opens_and_nothing_else_does() {
+    let project = Project::new();
+    let server = project.mcp_http();
+    let body: Value = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    });
+    for (token, status) in [("", 401), ("wrong", 401), (server.token(), 200)] {
+        assert_eq!(server.post(token, &body), status, "with `{token}`");
+    }
+    eventually("it says where it is", || server.stderr().contains("/mcp"));
+}

@@ -1,0 +1,131 @@
+//! `windlass mcp`, over pipes and over HTTP, for tests to talk to.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::support::{Drive, Project, eventually};
+
+/// A client of `windlass mcp` over pipes.
+pub(crate) struct Mcp {
+    lines: Drive,
+    last: u64,
+}
+
+/// `windlass mcp --http`, ended when it is dropped.
+pub(crate) struct McpHttp {
+    child: Child,
+    url: String,
+    errors: PathBuf,
+}
+
+const TOKEN: &str = "a-token-for-tests";
+
+impl Project {
+    /// Starts `windlass mcp` and begins a session.
+    pub(crate) fn mcp(&self, args: &[&str]) -> Mcp {
+        let lines = self.lines(&[&["mcp"], args].concat());
+        let mut mcp = Mcp { lines, last: 0 };
+        let begun = mcp.request(
+            "initialize",
+            json!({
+                "protocolVersion": "2025-11-25",
+                "capabilities": {},
+                "clientInfo": {"name": "test", "version": "1"},
+            }),
+        );
+        assert_eq!(begun["result"]["serverInfo"]["name"], "windlass");
+        mcp
+    }
+
+    /// Starts `windlass mcp --http` at a free port.
+    pub(crate) fn mcp_http(&self) -> McpHttp {
+        let errors = self.root().join("mcp-stderr");
+        let child = self
+            .windlass(&["mcp", "--http", "127.0.0.1:0"])
+            .env("WINDLASS_TOKEN", TOKEN)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(File::create(&errors).unwrap())
+            .spawn()
+            .unwrap();
+        let mut server = McpHttp {
+            child,
+            url: String::new(),
+            errors,
+        };
+        eventually("it says where it listens", || {
+            let said = server.stderr();
+            let url = said.lines().find_map(|line| line.split_once("MCP at "));
+            server.url = url.map(|(_, url)| url.to_owned()).unwrap_or_default();
+            said.ends_with('\n') && !server.url.is_empty()
+        });
+        server
+    }
+}
+
+impl Mcp {
+    #[track_caller]
+    pub(crate) fn request(&mut self, method: &str, params: Value) -> Value {
+        self.last += 1;
+        let id = self.last;
+        self.lines
+            .send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        loop {
+            let message = self.lines.next();
+            if message["id"] == id {
+                return message;
+            }
+        }
+    }
+
+    #[track_caller]
+    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        let params = json!({"name": tool, "arguments": arguments});
+        self.request("tools/call", params)["result"].clone()
+    }
+}
+
+impl McpHttp {
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    #[expect(clippy::unused_self, reason = "it is this server's token")]
+    pub(crate) fn token(&self) -> &'static str {
+        TOKEN
+    }
+
+    pub(crate) fn stderr(&self) -> String {
+        std::fs::read_to_string(&self.errors).unwrap_or_default()
+    }
+
+    /// Posts a message with a token; gives the status.
+    pub(crate) fn post(&self, token: &str, body: &Value) -> u16 {
+        let authority = self.url.strip_prefix("http://").unwrap();
+        let authority = authority.strip_suffix("/mcp").unwrap();
+        let mut stream = TcpStream::connect(authority).unwrap();
+        let body = body.to_string();
+        let request = format!(
+            "POST /mcp HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n\
+             Authorization: Bearer {token}\r\nAccept: application/json, text/event-stream\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut response = String::new();
+        stream.read_to_string(&mut response).unwrap();
+        response.split(' ').nth(1).unwrap().parse().unwrap()
+    }
+}
+
+impl Drop for McpHttp {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

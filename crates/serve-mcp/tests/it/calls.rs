@@ -1,0 +1,195 @@
+//! Calls, and how long they may take.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::support::{Tools, text};
+
+#[tokio::test]
+async fn a_one_shot_answers_with_its_text_and_the_same_as_structure() {
+    let tools = Tools::new();
+    tools.tool.opening(|job| {
+        job.write("hello\n");
+        job.end();
+    });
+    let mut client = tools.client(json!({})).await;
+    assert_eq!(
+        client.call("tool", json!({})).await,
+        json!({
+            "content": [{"type": "text", "text": "hello\n"}],
+            "structuredContent": {"output": "hello\n"},
+            "isError": false,
+        })
+    );
+}
+
+#[tokio::test]
+async fn an_await_may_overtake_the_spawn_that_it_waits_for() {
+    let tools = Tools::new();
+    let mut client = tools.client(json!({})).await;
+    let waiting = client.begin("await", json!({"all": ["a"]})).await;
+    let spawned = client
+        .call("tool", json!({"action": "spawn", "id": "a"}))
+        .await;
+    assert_eq!(text(&spawned), r#"{"id":"a","state":"running"}"#);
+    tools.tool.next().await.end_saying("done");
+    let answer = client.answer(waiting).await;
+    assert_eq!(
+        answer["result"]["structuredContent"],
+        json!({"completed": [{"id": "a", "state": "stopped", "result": "done"}], "pending": []})
+    );
+}
+
+#[tokio::test]
+async fn an_id_that_never_appears_is_refused_with_those_that_are() {
+    let tools = Tools::new();
+    let mut client = tools.client(json!({})).await;
+    client
+        .call("tool", json!({"action": "spawn", "id": "a"}))
+        .await;
+    let refused = client.call("await", json!({"all": ["b"]})).await;
+    assert_eq!(refused["isError"], true);
+    assert_eq!(
+        text(&refused),
+        "Handle `b` not found; handles: a (tool, running)"
+    );
+}
+
+#[tokio::test]
+async fn a_one_shot_that_outlasts_the_limit_hands_over_a_handle() {
+    let tools = Tools::new();
+    let mut client = tools
+        .patient_client(json!({}), Duration::from_millis(50))
+        .await;
+    let result = client.call("tool", json!({})).await;
+    assert_eq!(
+        result["structuredContent"],
+        json!({"id": "tool-1", "state": "running"})
+    );
+    let waited = client.call("await", json!({"all": ["tool-1"]})).await;
+    assert_eq!(waited["structuredContent"]["timed_out"], true);
+    tools.tool.next().await.end_saying("at last");
+    let fetched = client
+        .call("tool", json!({"action": "fetch", "id": "tool-1"}))
+        .await;
+    assert_eq!(fetched["structuredContent"]["result"], "at last");
+}
+
+#[tokio::test(start_paused = true)]
+async fn progress_keeps_a_call_alive_beyond_the_limit() {
+    let tools = Tools::new();
+    let mut client = tools
+        .patient_client(json!({}), Duration::from_secs(1))
+        .await;
+    let call = client
+        .ask(
+            "tools/call",
+            json!({"name": "tool", "arguments": {}, "_meta": {"progressToken": "p"}}),
+        )
+        .await;
+    let mut before = 0.0;
+    for _ in 0..3 {
+        let told = client.told("notifications/progress").await;
+        assert_eq!(told["params"]["progressToken"], "p");
+        let progress = told["params"]["progress"].as_f64().unwrap();
+        assert!(progress > before, "{progress} after {before}");
+        before = progress;
+    }
+    tools.tool.next().await.end_saying("done");
+    assert_eq!(text(&client.answer(call).await["result"]), "done");
+}
+
+#[tokio::test]
+async fn a_cancelled_request_ends_what_it_started() {
+    let tools = Tools::new();
+    let mut client = tools.client(json!({})).await;
+    let call = client.begin("tool", json!({})).await;
+    let job = tools.tool.next().await;
+    let cancelled = json!({"requestId": call});
+    client
+        .send(json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled}))
+        .await;
+    job.aborted(1).await;
+
+    // A spawn that has not been answered yet.
+    tools.tool.opening(windlass_testing::ScriptedJob::hold);
+    let call = client
+        .begin("tool", json!({"action": "spawn", "id": "a"}))
+        .await;
+    let job = tools.tool.next().await;
+    let cancelled = json!({"requestId": call});
+    client
+        .send(json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled}))
+        .await;
+    job.aborted(1).await;
+}
+
+#[tokio::test]
+async fn notices_come_before_the_next_result_and_as_they_happen() {
+    let tools = Tools::new();
+    let mut client = tools.client(json!({})).await;
+    client
+        .call("tool", json!({"action": "spawn", "id": "a"}))
+        .await;
+    tools.tool.next().await.fail("broken");
+    let told = client.told("notifications/message").await;
+    assert_eq!(told["params"]["level"], "error");
+    assert_eq!(told["params"]["data"]["text"], "`a` stopped: broken");
+    tools.tool.opening(|job| job.end_saying("fine"));
+    let result = client.call("tool", json!({})).await;
+    assert_eq!(text(&result), "Notices:\n- `a` stopped: broken\nfine");
+    assert_eq!(result["structuredContent"]["notices"][0]["kind"], "failure");
+}
+
+#[tokio::test]
+async fn what_is_no_message_is_answered_and_survived() {
+    let tools = Tools::new();
+    tools.tool.opening(|job| job.end_saying("fine"));
+    let mut client = tools.client(json!({})).await;
+    client.write("{not json").await;
+    assert_eq!(client.next().await["error"]["code"], -32700);
+    client.write(&"x".repeat(9 << 20)).await;
+    assert_eq!(client.next().await["error"]["code"], -32600);
+    client.write(r#"{"jsonrpc":"2.0","id":1}"#).await;
+    assert_eq!(client.next().await["error"]["code"], -32600);
+    assert_eq!(text(&client.call("tool", json!({})).await), "fine");
+}
+
+#[tokio::test]
+async fn when_the_client_goes_every_handle_is_ended() {
+    let tools = Tools::new();
+    let mut client = tools.client(json!({})).await;
+    client
+        .call("tool", json!({"action": "spawn", "id": "a"}))
+        .await;
+    client.begin("tool", json!({})).await;
+    let jobs = [tools.tool.next().await, tools.tool.next().await];
+    client.leave().await;
+    for job in jobs {
+        assert_eq!(job.aborts().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_tool_is_an_error_of_the_protocol() {
+    let tools = Tools::new();
+    let mut client = tools.client(json!({})).await;
+    let answer = client
+        .request("tools/call", json!({"name": "nope", "arguments": {}}))
+        .await;
+    assert_eq!(answer["error"]["code"], -32602);
+}
+
+#[tokio::test]
+async fn the_stateless_protocol_is_spoken_without_a_beginning() {
+    let tools = Tools::new();
+    tools.tool.opening(|job| job.end_saying("fine"));
+    let mut client = tools.stateless(&json!({}));
+    let discovered = client.request("server/discover", json!({})).await;
+    let versions = discovered["result"]["supportedVersions"]
+        .as_array()
+        .unwrap();
+    assert!(versions.contains(&json!("2026-07-28")), "{versions:?}");
+    assert_eq!(text(&client.call("tool", json!({})).await), "fine");
+}

@@ -1,0 +1,11 @@
+//! The server as its clients see it, with scripted tools.
+//!
+//! `support.rs` is a client that speaks in JSON lines; each other file is one
+//! subject.
+
+mod asking;
+mod calls;
+mod http;
+mod offering;
+mod support;
+mod tasks;

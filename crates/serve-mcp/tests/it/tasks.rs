@@ -1,0 +1,123 @@
+//! Long calls as tasks.
+
+use serde_json::{Value, json};
+use windlass_protocol::{ActionSet, HandleAction, ToolShape};
+use windlass_runtime::ToolDefinition;
+use windlass_testing::{lasting, question};
+
+use crate::support::{Client, Tools, text};
+
+fn capable() -> Value {
+    json!({"elicitation": {}, "extensions": {"io.modelcontextprotocol/tasks": {}}})
+}
+
+/// Asks until the task stands so.
+async fn until(client: &mut Client, task: &Value, status: &str) -> Value {
+    loop {
+        let answer = client.request("tasks/get", json!({"taskId": task})).await;
+        let result = answer["result"].clone();
+        if result["status"] == status {
+            return result;
+        }
+        assert_eq!(result["status"], "working", "{answer}");
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_answered_in_a_moment_is_no_task() {
+    let tools = Tools::new();
+    tools.tool.opening(|job| job.end_saying("quick"));
+    let mut client = tools.stateless(&capable());
+    assert_eq!(text(&client.call("tool", json!({})).await), "quick");
+}
+
+#[tokio::test]
+async fn a_long_one_shot_is_a_task_whose_input_is_its_question() {
+    let tools = Tools::new();
+    let mut client = tools.stateless(&capable());
+    let created = client.call("tool", json!({})).await;
+    assert_eq!(created["resultType"], "task");
+    let job = tools.tool.next().await;
+    job.on_answer(|job, answer| job.end_saying(&format!("was told {answer}")));
+    job.ask(question("sure", "Sure?"));
+    let task = &created["taskId"];
+    let waiting = until(&mut client, task, "input_required").await;
+    assert!(waiting["inputRequests"]["sure"].is_object(), "{waiting}");
+    let answers = json!({"sure": {"action": "accept", "content": {"answer": true}}});
+    client
+        .request(
+            "tasks/update",
+            json!({"taskId": task, "inputResponses": answers}),
+        )
+        .await;
+    let done = until(&mut client, task, "completed").await;
+    assert_eq!(text(&done["result"]), "was told true");
+}
+
+#[tokio::test]
+async fn a_tool_that_fails_is_a_completed_task_with_an_error() {
+    let tools = Tools::new();
+    let mut client = tools.stateless(&capable());
+    let created = client.call("tool", json!({})).await;
+    tools.tool.next().await.fail("broken");
+    let done = until(&mut client, &created["taskId"], "completed").await;
+    assert_eq!(done["result"]["isError"], true);
+}
+
+#[tokio::test]
+async fn cancelling_a_task_ends_what_it_runs() {
+    let tools = Tools::new();
+    let mut client = tools.stateless(&capable());
+    let created = client.call("tool", json!({})).await;
+    let job = tools.tool.next().await;
+    let task = &created["taskId"];
+    client
+        .request("tasks/cancel", json!({"taskId": task}))
+        .await;
+    job.aborted(1).await;
+    until(&mut client, task, "cancelled").await;
+}
+
+#[tokio::test]
+async fn a_spawn_of_a_background_tool_lives_as_a_task() {
+    let actions = [
+        HandleAction::Spawn,
+        HandleAction::Fetch,
+        HandleAction::Abort,
+    ];
+    let tools = Tools::with(ToolDefinition {
+        shape: ToolShape {
+            actions: actions.into_iter().collect::<ActionSet>(),
+            ..lasting("tool").shape
+        },
+        ..lasting("tool")
+    });
+    tools.tool.opening(|job| job.write("first\n"));
+    let mut client = tools.stateless(&capable());
+    let spawn = json!({"action": "spawn", "id": "a"});
+    let created = client.call("tool", spawn).await;
+    assert_eq!(created["resultType"], "task");
+    let job = tools.tool.next().await;
+    job.write("last\n");
+    job.end();
+    let done = until(&mut client, &created["taskId"], "completed").await;
+    assert_eq!(
+        done["result"]["structuredContent"],
+        json!({"id": "a", "state": "stopped", "result": "first\nlast\n"})
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_without_the_extension_gets_no_task() {
+    let tools = Tools::new();
+    let mut client = tools.stateless(&json!({}));
+    let call = client.begin("tool", json!({})).await;
+    let job = tools.tool.next().await;
+    // Longer than what would have made a task of it.
+    tokio::time::sleep(std::time::Duration::from_secs(5)).await;
+    job.end_saying("late");
+    assert_eq!(text(&client.answer(call).await["result"]), "late");
+    let refused = client.request("tasks/get", json!({"taskId": "x"})).await;
+    assert_eq!(refused["error"]["code"], -32021);
+}

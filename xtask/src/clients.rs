@@ -1,0 +1,91 @@
+//! MCP clients of other people, and the conformance suite, by name from npm and
+//! `PyPI`, in a cache folder.
+//!
+//! [`provide`] installs what is missing. The folder that it gives holds
+//! `mcp-node` and `mcp-python`, which find their packages by themselves.
+
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, ensure};
+
+/// What npm installs, with the versions that the tests were written for.
+const NPM: [&str; 5] = [
+    "node@22",
+    "@modelcontextprotocol/conformance@0.2.0-alpha.12",
+    "@modelcontextprotocol/inspector@2.12.0",
+    "@modelcontextprotocol/sdk@1.32.2",
+    "@modelcontextprotocol/client@2.4.0",
+];
+/// What pip installs.
+const PYPI: &str = "mcp==2.3.0";
+
+/// What a test names when it needs them.
+pub(crate) const PROGRAMS: [&str; 2] = ["mcp-node", "mcp-python"];
+
+/// Installs the clients unless they are there, and gives the folder to add to
+/// `PATH`.
+pub(crate) fn provide() -> anyhow::Result<PathBuf> {
+    let folder = folder()?;
+    let programs = folder.join("bin");
+    if PROGRAMS
+        .iter()
+        .all(|program| programs.join(program).exists())
+    {
+        return Ok(programs);
+    }
+    std::fs::create_dir_all(&programs)
+        .with_context(|| format!("cannot make `{}`", programs.display()))?;
+    std::fs::write(folder.join("package.json"), r#"{"private": true}"#)?;
+    let mut npm = Command::new("npm");
+    run(npm
+        .args(["install", "--no-audit", "--no-fund", "--loglevel=error"])
+        .args(NPM)
+        .current_dir(&folder))?;
+    let python = folder.join("python");
+    run(Command::new("python3").args(["-m", "venv"]).arg(&python))?;
+    let pip = python.join("bin/python3");
+    run(Command::new(&pip).args(["-m", "pip", "install", "--quiet", PYPI]))?;
+    link(
+        &folder.join("node_modules/node/bin/node"),
+        &programs.join("mcp-node"),
+    )?;
+    std::fs::write(
+        programs.join("mcp-python"),
+        format!("#!/bin/sh\nexec '{}' \"$@\"\n", pip.display()),
+    )?;
+    run(Command::new("chmod")
+        .arg("+x")
+        .arg(programs.join("mcp-python")))?;
+    Ok(programs)
+}
+
+/// Where they are kept.
+pub(crate) fn folder() -> anyhow::Result<PathBuf> {
+    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache"));
+    let cache = cache.filter(|cache| cache.is_absolute()).or(home);
+    let cache = cache.context("neither XDG_CACHE_HOME nor HOME says where a cache may be")?;
+    Ok(cache.join("windlass-mcp-clients"))
+}
+
+fn link(original: &Path, link: &Path) -> anyhow::Result<()> {
+    ensure!(
+        original.is_file(),
+        "npm has not brought `{}`",
+        original.display()
+    );
+    let _ = std::fs::remove_file(link);
+    symlink(original, link).with_context(|| format!("cannot make `{}`", link.display()))
+}
+
+fn run(command: &mut Command) -> anyhow::Result<()> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    println!("$ {program} …");
+    let status = command
+        .status()
+        .with_context(|| format!("cannot run `{program}`"))?;
+    ensure!(status.success(), "`{program}` failed");
+    Ok(())
+}
