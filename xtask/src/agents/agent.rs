@@ -64,6 +64,15 @@ pub(super) const ALL: &[Agent] = &[
         offers: "windlass_shell",
         prepare: prepare_opencode,
     },
+    Agent {
+        client: "gemini",
+        title: "Gemini CLI",
+        package: "@google/gemini-cli",
+        program: "gemini",
+        prefix: "mcp_windlass_",
+        offers: "mcp_windlass_shell",
+        prepare: prepare_gemini,
+    },
 ];
 
 #[expect(
@@ -116,5 +125,19 @@ fn prepare_opencode(command: &mut Command, place: &Place) -> anyhow::Result<()> 
         .env("OPENCODE_DISABLE_AUTOUPDATE", "1")
         .env("OPENCODE_DISABLE_LSP_DOWNLOAD", "1")
         .args(["run", MESSAGE]);
+    Ok(())
+}
+
+fn prepare_gemini(command: &mut Command, place: &Place) -> anyhow::Result<()> {
+    let file = place.home.join(".gemini/settings.json");
+    let mut settings: Value = serde_json::from_str(&std::fs::read_to_string(&file)?)?;
+    settings["security"] = json!({"auth": {"selectedType": "gemini-api-key"}});
+    std::fs::write(file, settings.to_string())?;
+    command
+        .env("GOOGLE_GEMINI_BASE_URL", place.url)
+        .env("GEMINI_API_KEY", KEY)
+        .env("GEMINI_TELEMETRY_ENABLED", "false")
+        .env("GEMINI_CLI_TRUST_WORKSPACE", "true")
+        .args(["--model", "gemini-2.5-pro", "--yolo", "--prompt", MESSAGE]);
     Ok(())
 }

@@ -6,6 +6,7 @@ use std::process::Command;
 use anyhow::{Context, ensure};
 
 use super::agent::Agent;
+use crate::clients;
 
 /// Installs the newest version of an agent, and gives its program.
 pub(super) fn provide(agent: &Agent) -> anyhow::Result<PathBuf> {
@@ -51,9 +52,5 @@ pub(super) fn version(program: &Path) -> anyhow::Result<String> {
 
 /// Where agents and their homes are kept.
 pub(super) fn folder() -> anyhow::Result<PathBuf> {
-    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-    let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache"));
-    let cache = cache.filter(|cache| cache.is_absolute()).or(home);
-    let cache = cache.context("neither XDG_CACHE_HOME nor HOME says where a cache may be")?;
-    Ok(cache.join("windlass-agents"))
+    Ok(clients::folder()?.with_file_name("windlass-agents"))
 }

@@ -137,14 +137,18 @@ pub(super) fn judge(agent: &Agent, trace: &Trace<'_>) -> Verdict {
 
 /// The results of tools in a request, as text, whatever its format.
 fn results(body: &Value) -> Vec<String> {
-    let messages = body.get("messages").or_else(|| body.get("input"));
-    let messages = messages.and_then(Value::as_array);
+    let messages = ["messages", "input", "contents"];
+    let messages = messages.iter().find_map(|key| body[*key].as_array());
     let mut results = Vec::new();
     for message in messages.into_iter().flatten() {
         if message["role"] == "tool" {
             results.push(text(&message["content"]));
         } else if message["type"] == "function_call_output" {
             results.push(text(&message["output"]));
+        } else if let Some(parts) = message["parts"].as_array() {
+            let parts = parts.iter().map(|part| &part["functionResponse"]);
+            let parts = parts.filter(|part| !part.is_null());
+            results.extend(parts.map(|part| text(&part["response"]["output"])));
         } else {
             let parts = message["content"].as_array().into_iter().flatten();
             let parts = parts.filter(|part| part["type"] == "tool_result");

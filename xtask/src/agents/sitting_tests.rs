@@ -42,10 +42,13 @@ fn results_are_found_in_every_format() {
         json!({"type": "function_call_output", "output": format!("Wall time: 1\n{result}")})
     });
     let chat = RESULTS.map(|result| json!({"role": "tool", "content": result}));
+    let gemini = RESULTS
+        .map(|result| json!({"role": "user", "parts": [{"functionResponse": {"response": {"output": result}}}]}));
     for (agent, key, messages) in [
         (&ALL[0], "messages", anthropic),
         (&ALL[1], "input", responses),
         (&ALL[2], "messages", chat),
+        (&ALL[3], "contents", gemini),
     ] {
         let request = json!({"tools": [{"name": agent.offers}], key: messages});
         let faults = faults(agent, request, &FILES, &[]);
