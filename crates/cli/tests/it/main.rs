@@ -32,6 +32,7 @@ mod http_support;
 mod killed_records;
 mod mcp;
 mod mcp_clients;
+mod mcp_install;
 mod mcp_servers;
 mod mcp_support;
 mod new_tools;
