@@ -41,6 +41,10 @@ pub(crate) enum Command {
     Call(CallArgs),
     /// List the tools, or show one as a model sees it
     Tools(ToolsArgs),
+    /// Ask a model, which works with all the tools
+    Query(QueryArgs),
+    /// List the providers of models, and whether each can be asked
+    Models,
     /// Serve the tools to an agent over MCP, on stdin and stdout or over HTTP
     Mcp(McpArgs),
     /// Serve the tools over HTTP, and show what every runtime of this machine does
@@ -73,6 +77,24 @@ pub(crate) struct DriveArgs {
     /// Be asked for permissions, questions and the end of turns
     #[arg(long)]
     pub(crate) ask: bool,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct QueryArgs {
+    /// What to ask; without it, stdin or an editor
+    pub(crate) message: Vec<String>,
+    /// The model, as provider/name
+    #[arg(long, short, env = "WINDLASS_MODEL", value_name = "PROVIDER/NAME")]
+    pub(crate) model: Option<String>,
+    /// Go on with the newest conversation of this project
+    #[arg(long = "continue", short = 'c', conflicts_with = "session")]
+    pub(crate) go_on: bool,
+    /// Go on with the conversation of this session
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// Ask the user nothing: what needs permission is rejected, questions take their default
+    #[arg(long)]
+    pub(crate) non_interactive: bool,
 }
 
 #[derive(ClapArgs)]

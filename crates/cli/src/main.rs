@@ -14,9 +14,12 @@ mod init;
 mod logs;
 mod mcp;
 mod mcp_http;
+mod models;
 mod permissions;
 mod prompt;
+mod providers;
 mod ps;
+mod query;
 mod reach;
 mod replies;
 mod send;
@@ -41,6 +44,8 @@ fn main() -> ExitCode {
         Command::Drive(drive) => on_runtime(drive::run(&args.global, drive)),
         Command::Call(call) => on_runtime(call::run(&args.global, call)),
         Command::Tools(tools) => on_runtime(tools::run(&args.global, &tools)),
+        Command::Query(query) => on_runtime(query::run(&args.global, query)),
+        Command::Models => on_runtime(models::run(&args.global)),
         Command::Mcp(mcp) => on_runtime(mcp::run(&args.global, mcp)),
         Command::Serve(serve) => on_runtime(serve::run(&args.global, serve)),
         Command::Ps => on_runtime(ps::run(&args.global)),

@@ -181,13 +181,9 @@ fn add_logging(catalogue: &mut Catalogue, sessions: &Sessions) {
             job.end_saying("logged");
         });
     });
-    register(
-        &mut catalogue,
-        "test_tool_with_logging",
-        json!({}),
-        &logging,
-    );
-    catalogue
+    for name in ["test_tool_with_logging", "test_logging_tool"] {
+        register(catalogue, name, json!({}), &logging);
+    }
 }
 
 fn register(catalogue: &mut Catalogue, name: &str, properties: Value, tool: &Scripted) {

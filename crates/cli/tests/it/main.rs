@@ -39,6 +39,8 @@ mod one_shots;
 mod outcomes;
 mod permission_rules;
 mod processes;
+mod query;
+mod query_terminal;
 mod reaching;
 mod records;
 mod shapes;

@@ -433,22 +433,6 @@ async fn what_has_exited_asks_nothing() {
     assert_eq!(text(&process), "bye\n");
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_answer_costs_no_fixed_delay() {
-    let process = start(Command::new("cat")).await;
-    asks(&process, Prompt::Input, "").await;
-    let mut times: Vec<Duration> = Vec::new();
-    for _ in 0..101 {
-        let start = Instant::now();
-        types(&process, "x\n");
-        process.settle(MAX).await;
-        times.push(start.elapsed());
-    }
-    times.sort();
-    // Generous, for a busy machine: what is ruled out is a wait of the kind that pipes need.
-    assert!(times[50] < Duration::from_millis(15), "{:?}", times[50]);
-}
-
 /// What a program does that runs as somebody else cannot be seen, but its terminal can. A test of root's is such a case
 /// the other way round, so that another user is needed.
 #[expect(
