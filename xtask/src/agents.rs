@@ -35,7 +35,7 @@ pub(crate) fn run(names: &[String]) -> anyhow::Result<()> {
                 let version = npm::version(&program)?;
                 let stage = Stage::set(agent, &program, &programs)?;
                 let verdict = stage.play()?;
-                Row::played(agent, version, verdict)
+                Row::played(agent, version, &verdict)
             }
         };
         rows.push(row);
@@ -74,7 +74,7 @@ impl Row {
         }
     }
 
-    fn played(agent: &Agent, version: String, verdict: Verdict) -> Self {
+    fn played(agent: &Agent, version: String, verdict: &Verdict) -> Self {
         for fault in &verdict.faults {
             println!("{}: {fault}", agent.title);
         }

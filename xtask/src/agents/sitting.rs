@@ -53,7 +53,7 @@ pub(super) fn script(agent: &Agent) -> Value {
     ];
     let turns = turns.map(|say| json!({"when": agent.offers, "say": say}));
     let aside = json!({"repeat": true, "say": [{"text": "A title"}]});
-    json!({"turns": Value::from_iter(turns.into_iter().chain([aside]))})
+    json!({"turns": turns.into_iter().chain([aside]).collect::<Value>()})
 }
 
 /// What a sitting left behind.
