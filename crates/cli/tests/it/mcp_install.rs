@@ -4,8 +4,10 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
+use serde_json::{Value, json};
+
 use crate::building::workspace;
-use crate::support::{Project, Run};
+use crate::support::{Project, Run, call};
 
 /// Each client, and its config below the home and below the project.
 const CLIENTS: [(&str, &str, &str); 7] = [
@@ -137,6 +139,27 @@ fn nothing_is_written_where_nobody_can_be_asked() {
 }
 
 #[test]
+fn at_a_terminal_the_person_decides() {
+    for (key, code, written) in [("y", None, true), ("n", Some(1), false)] {
+        let project = Project::new();
+        let mut drive = project.drive();
+        let command = format!("{} mcp install codex", env!("CARGO_BIN_EXE_windlass"));
+        let arguments = json!({"action": "spawn", "id": "t", "command": command, "terminal": true});
+        let asks = json!({"until": [{"id": "t", "pattern": "Write .*config.toml"}]});
+        drive.run([call("shell", arguments), call("await", asks)]);
+        drive.content(
+            "shell",
+            json!({"action": "apply", "id": "t", "keys": [key]}),
+        );
+        let ended = drive.content("await", json!({"all": ["t"]}));
+        let ended = &ended["completed"][0];
+        assert_eq!(ended["exit_code"].as_i64(), code, "{ended}");
+        let file = home(&project).join(".codex/config.toml");
+        assert_eq!(file.exists(), written, "{ended}");
+    }
+}
+
+#[test]
 fn a_config_that_cannot_be_read_is_left_alone() {
     for (client, user, _) in CLIENTS {
         let project = Project::new();
@@ -168,7 +191,7 @@ fn the_clients_that_are_here_are_listed() {
     fs::create_dir_all(home(&project).join(".cursor")).unwrap();
     installed(&project, &["codex", "--yes"]);
     let rows = list(&["--json"]);
-    let rows: Vec<serde_json::Value> = serde_json::from_str(&rows).unwrap();
+    let rows: Vec<Value> = serde_json::from_str(&rows).unwrap();
     let rows: Vec<_> = rows
         .iter()
         .map(|row| (row["client"].as_str().unwrap(), &row["installed"]))
