@@ -5,6 +5,7 @@
 //! a provider comes down to. Nothing here prints, and nothing here starts a
 //! program.
 
+mod between;
 mod conversation;
 mod error;
 mod frames;

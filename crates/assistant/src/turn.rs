@@ -23,11 +23,12 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use ulid::Ulid;
 use windlass_protocol::{
-    AwaitReply, Batch, BatchReply, CallReply, HandleState, HandleView, Notice, NoticeLevel,
-    ReplyContent, Said, ToolCall, TurnEndReport, TurnEvent,
+    AwaitReply, Batch, BatchReply, CallReply, HandleView, Notice, ReplyContent, Said, ToolCall,
+    TurnEndReport, TurnEvent,
 };
-use windlass_runtime::{ArchiveError, Session, SessionEvent, Tail};
+use windlass_runtime::{ArchiveError, Session, Tail};
 
+use crate::between::{critical, next, stop_handles};
 use crate::conversation::Conversation;
 use crate::error::ModelError;
 use crate::model::{Effort, Finish, Model, ModelEvent, OfferedTool, Reply, Request, Usage};
@@ -173,10 +174,11 @@ impl Assistant {
         turn.hand_over().await?;
         let mut phase = Phase::Speaking;
         loop {
+            // Boxed, so that a turn that waits is small.
             phase = match phase {
-                Phase::Speaking => turn.speak().await?,
-                Phase::Running(calls) => turn.run(calls).await?,
-                Phase::Ending => turn.end().await?,
+                Phase::Speaking => Box::pin(turn.speak()).await?,
+                Phase::Running(calls) => Box::pin(turn.run(calls)).await?,
+                Phase::Ending => Box::pin(turn.end()).await?,
                 Phase::Over { aborted } => {
                     turn.outcome.aborted = aborted;
                     return Ok(turn.outcome);
@@ -483,60 +485,4 @@ impl Turn<'_> {
         let event = TurnEvent::Notices { notices };
         Ok(self.assistant.conversation.append(event).await?)
     }
-}
-
-/// The next interjection; never, when nobody can make one.
-async fn next(interjections: &mut mpsc::Receiver<Interjection>) -> Interjection {
-    match interjections.recv().await {
-        Some(interjection) => interjection,
-        None => std::future::pending().await,
-    }
-}
-
-/// Resolves when something happened that cannot wait.
-async fn critical(journal: &mut Tail) {
-    while let Some((_, entry)) = journal.next().await {
-        if let SessionEvent::Noticed(notice) = &entry.event
-            && notice.level == NoticeLevel::Critical
-        {
-            return;
-        }
-    }
-    std::future::pending::<()>().await;
-}
-
-/// Ends every handle, as the user wants.
-async fn stop_handles(session: &Session) {
-    let calls: Vec<ToolCall> = session
-        .handles()
-        .into_iter()
-        .filter(|handle| handle.state != HandleState::Stopped)
-        .map(|handle| ToolCall {
-            id: format!("stop_{}", handle.id),
-            tool: handle.tool,
-            arguments: json!({"action": "abort", "id": handle.id})
-                .as_object()
-                .cloned()
-                .unwrap_or_default(),
-        })
-        .collect();
-    if calls.is_empty() {
-        return;
-    }
-    let batch = Batch {
-        id: format!("stop_{}", Ulid::generate()),
-        calls,
-    };
-    let reply = session.run(batch).await;
-    // They were not for the assistant, so it is told.
-    for told in reply.notices {
-        session.notify(told);
-    }
-    session.notify(Notice {
-        level: NoticeLevel::Warning,
-        kind: windlass_protocol::NoticeKind::Failure,
-        handle: None,
-        tool: None,
-        text: "the user stopped every tool that was running".to_owned(),
-    });
 }

@@ -1,9 +1,12 @@
 //! The command line.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
+
+use crate::mcp::install::{Client, Scope};
 
 /// Tools that last, for any AI assistant.
 #[derive(Parser)]
@@ -40,8 +43,24 @@ pub(crate) enum Command {
     Call(CallArgs),
     /// List the tools, or show one as a model sees it
     Tools(ToolsArgs),
+    /// Ask a model, which works with all the tools
+    Query(QueryArgs),
+    /// List the providers of models, and whether each can be asked
+    Models,
     /// Serve the tools to an agent over MCP, on stdin and stdout or over HTTP
     Mcp(McpArgs),
+    /// Serve the tools over HTTP, and show what every runtime of this machine does
+    Serve(ServeArgs),
+    /// List the sessions and handles of every runtime of this machine
+    Ps,
+    /// Print what a handle has written
+    Logs(LogsArgs),
+    /// Show a handle's terminal in this one and type into it; Ctrl-] leaves
+    Attach(AttachArgs),
+    /// Type into a handle
+    Send(SendArgs),
+    /// End a handle and everything it started
+    Kill(KillArgs),
     /// List what was recorded, show a session, or remove old ones
     Sessions(SessionsArgs),
     /// List the remembered permissions, forget one, or explain what would become of a call
@@ -60,6 +79,24 @@ pub(crate) struct DriveArgs {
     /// Be asked for permissions, questions and the end of turns
     #[arg(long)]
     pub(crate) ask: bool,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct QueryArgs {
+    /// What to ask; without it, stdin or an editor
+    pub(crate) message: Vec<String>,
+    /// The model, as provider/name
+    #[arg(long, short, env = "WINDLASS_MODEL", value_name = "PROVIDER/NAME")]
+    pub(crate) model: Option<String>,
+    /// Go on with the newest conversation of this project
+    #[arg(long = "continue", short = 'c', conflicts_with = "session")]
+    pub(crate) go_on: bool,
+    /// Go on with the conversation of this session
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// Ask the user nothing: what needs permission is rejected, questions take their default
+    #[arg(long)]
+    pub(crate) non_interactive: bool,
 }
 
 #[derive(ClapArgs)]
@@ -109,7 +146,10 @@ pub(crate) enum Language {
 }
 
 #[derive(ClapArgs)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct McpArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<McpCommand>,
     /// Serve any number of clients at this address, such as 127.0.0.1:8414 or unix:PATH
     #[arg(long, value_name = "ADDR")]
     pub(crate) http: Option<String>,
@@ -124,6 +164,28 @@ pub(crate) struct McpArgs {
         requires = "http"
     )]
     pub(crate) idle_secs: f64,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum McpCommand {
+    /// Add Windlass to an agent's config, or list the agents that are here
+    Install(InstallArgs),
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct InstallArgs {
+    /// The agent
+    #[arg(value_enum)]
+    pub(crate) client: Option<Client>,
+    /// Whose config is changed
+    #[arg(long, value_enum, default_value_t = Scope::User)]
+    pub(crate) scope: Scope,
+    /// Print what the config must hold, and change nothing
+    #[arg(long)]
+    pub(crate) print: bool,
+    /// Write without asking
+    #[arg(long, short)]
+    pub(crate) yes: bool,
 }
 
 #[derive(ClapArgs)]
@@ -168,11 +230,97 @@ pub(crate) enum PermissionsCommand {
         /// Its arguments as a JSON object; `-` reads them from stdin
         arguments: Option<String>,
     },
+    /// List the permissions that wait for a reply, in any session of this machine
+    Pending,
+    /// Reply to a permission that is being asked for
+    Reply(ReplyArgs),
     /// Forget a remembered rule
     Forget {
         /// The rule's number in the list
         id: i64,
     },
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct ServeArgs {
+    /// Listen at this address; 127.0.0.1:8413 unless said
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) listen: Option<SocketAddr>,
+    /// Listen on the control socket only
+    #[arg(long, conflicts_with = "listen")]
+    pub(crate) socket: bool,
+    /// Take requests that are addressed to this name too
+    #[arg(long, value_name = "NAME")]
+    pub(crate) allow_host: Vec<String>,
+    /// Encrypt with this certificate chain
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// The certificate's private key
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub(crate) tls_key: Option<PathBuf>,
+    /// Listen without encryption where others can reach it
+    #[arg(long)]
+    pub(crate) insecure: bool,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct LogsArgs {
+    /// The handle's id, or SESSION/HANDLE
+    pub(crate) handle: String,
+    /// Go on until the handle has stopped
+    #[arg(long, short)]
+    pub(crate) follow: bool,
+    /// Leave out colours and other control sequences
+    #[arg(long)]
+    pub(crate) plain: bool,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct AttachArgs {
+    /// The handle's id, or SESSION/HANDLE
+    pub(crate) handle: String,
+    /// Only look on: neither take over nor resize
+    #[arg(long)]
+    pub(crate) watch: bool,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct SendArgs {
+    /// The handle's id, or SESSION/HANDLE
+    pub(crate) handle: String,
+    /// What to type
+    pub(crate) text: Option<String>,
+    /// Do not press Enter after it
+    #[arg(long)]
+    pub(crate) no_enter: bool,
+    /// Press this key after it, such as ctrl-c
+    #[arg(long, value_name = "KEY")]
+    pub(crate) key: Vec<String>,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct KillArgs {
+    /// The handle's id, or SESSION/HANDLE
+    pub(crate) handle: String,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct ReplyArgs {
+    /// The request's id, `per_…`
+    pub(crate) permission: String,
+    /// Yes, always or no
+    #[arg(value_enum)]
+    pub(crate) reply: Reply,
+    /// A word to the assistant, with a rejection
+    #[arg(long)]
+    pub(crate) message: Option<String>,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub(crate) enum Reply {
+    Once,
+    Always,
+    Reject,
 }
 
 /// Writes a completion script to stdout.

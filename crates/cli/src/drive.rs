@@ -24,6 +24,7 @@ use self::lines::Line;
 use self::output::Output;
 use self::progress::Progress;
 use crate::args::{DriveArgs, Global};
+use crate::control;
 use crate::exit;
 use crate::setup;
 use crate::signals::Signals;
@@ -55,6 +56,7 @@ pub(crate) async fn run(global: &Global, args: DriveArgs) -> anyhow::Result<Exit
         inquirer: asks.clone().map(|asks| asks as _),
         ..SessionOptions::default()
     });
+    let _reachable = control::listen(&windlass, "drive");
     let mut drive = Drive::start(session.clone(), output.clone(), asks);
     let code = loop {
         tokio::select! {

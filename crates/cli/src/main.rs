@@ -4,14 +4,26 @@
 //! only crate that prints.
 
 mod args;
+mod attach;
 mod call;
+mod control;
+mod draw;
 mod drive;
 mod exit;
 mod init;
+mod logs;
 mod mcp;
 mod mcp_http;
+mod models;
 mod permissions;
 mod prompt;
+mod providers;
+mod ps;
+mod query;
+mod reach;
+mod replies;
+mod send;
+mod serve;
 mod sessions;
 mod setup;
 mod signals;
@@ -32,7 +44,15 @@ fn main() -> ExitCode {
         Command::Drive(drive) => on_runtime(drive::run(&args.global, drive)),
         Command::Call(call) => on_runtime(call::run(&args.global, call)),
         Command::Tools(tools) => on_runtime(tools::run(&args.global, &tools)),
+        Command::Query(query) => on_runtime(query::run(&args.global, query)),
+        Command::Models => on_runtime(models::run(&args.global)),
         Command::Mcp(mcp) => on_runtime(mcp::run(&args.global, mcp)),
+        Command::Serve(serve) => on_runtime(serve::run(&args.global, serve)),
+        Command::Ps => on_runtime(ps::run(&args.global)),
+        Command::Logs(logs) => on_runtime(logs::run(logs)),
+        Command::Attach(attach) => on_runtime(attach::run(attach)),
+        Command::Send(send) => on_runtime(send::run(send)),
+        Command::Kill(kill) => on_runtime(send::kill(kill)),
         Command::Sessions(sessions) => on_runtime(sessions::run(&args.global, sessions)),
         Command::Permissions(permissions) => {
             on_runtime(permissions::run(&args.global, permissions))

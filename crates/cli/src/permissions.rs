@@ -11,6 +11,7 @@ use windlass_runtime::{Archive, Explanation, Finding, RegisteredTool, RuleSource
 use crate::args::{Global, PermissionsArgs, PermissionsCommand};
 use crate::call::read_arguments;
 use crate::exit;
+use crate::replies;
 use crate::sessions::print_json;
 use crate::setup;
 
@@ -18,6 +19,8 @@ pub(crate) async fn run(global: &Global, args: PermissionsArgs) -> anyhow::Resul
     let as_json = global.json || !std::io::stdout().is_terminal();
     match args.command {
         None => list(as_json).await,
+        Some(PermissionsCommand::Pending) => replies::pending(as_json).await,
+        Some(PermissionsCommand::Reply(args)) => replies::reply(args).await,
         Some(PermissionsCommand::Forget { id }) => forget(id).await,
         Some(PermissionsCommand::Explain { tool, arguments }) => {
             explain(global, &tool, arguments.as_deref(), as_json).await

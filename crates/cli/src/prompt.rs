@@ -1,9 +1,9 @@
 //! Questions to the person at the terminal.
 
 use async_trait::async_trait;
-use dialoguer::{Confirm, Input, Select};
+use dialoguer::{Confirm, Editor, Input, Password, Select};
 use serde_json::Value;
-use windlass_protocol::{AnswerType, Ask, PermissionReply, PermissionRequest, Question};
+use windlass_protocol::{AnswerType, Arguments, Ask, PermissionReply, PermissionRequest, Question};
 use windlass_runtime::{PermissionDecision, Person};
 
 /// Asks on the terminal.
@@ -24,7 +24,7 @@ impl Person for Prompt {
     }
 }
 
-fn permit(request: &PermissionRequest) -> Option<PermissionDecision> {
+pub(crate) fn permit(request: &PermissionRequest) -> Option<PermissionDecision> {
     // The tool's own words for its arguments, where it has any.
     let display = request.metadata.get("display").and_then(Value::as_str);
     match display {
@@ -37,23 +37,80 @@ fn permit(request: &PermissionRequest) -> Option<PermissionDecision> {
     }
     let choice = Select::new()
         .with_prompt(format!("Run `{}`?", request.permission))
-        .items(["once", "always", "reject"])
+        .items(["once", "always", "reject", "edit"])
         .default(0)
         .interact_opt()
         .ok()??;
-    let reply = match choice {
-        0 => PermissionReply::Once,
-        1 => PermissionReply::Always,
-        _ => PermissionReply::Reject,
-    };
-    Some(PermissionDecision {
-        reply,
+    let mut decision = PermissionDecision {
+        reply: PermissionReply::Once,
         message: None,
         arguments: None,
+    };
+    match choice {
+        0 => {}
+        1 => decision.reply = PermissionReply::Always,
+        3 => decision.arguments = Some(edited(request)?),
+        _ => {
+            decision.reply = PermissionReply::Reject;
+            let said = Input::<String>::new()
+                .with_prompt("A word to the assistant (or nothing)")
+                .allow_empty(true)
+                .interact_text()
+                .ok()?;
+            decision.message = Some(said).filter(|said| !said.trim().is_empty());
+        }
+    }
+    Some(decision)
+}
+
+/// The arguments as the person wants them, written in an editor.
+fn edited(request: &PermissionRequest) -> Option<Arguments> {
+    let arguments = request.metadata.get("arguments").cloned()?;
+    let mut text = serde_json::to_string_pretty(&arguments).ok()?;
+    loop {
+        // Leaving without saving runs it as it is.
+        let Some(written) = Editor::new().extension(".json").edit(&text).ok()? else {
+            return arguments.as_object().cloned();
+        };
+        match serde_json::from_str(&written) {
+            Ok(arguments) => return Some(arguments),
+            Err(error) => eprintln!("not a JSON object: {error}"),
+        }
+        text = written;
+    }
+}
+
+/// What to do about a turn that was interrupted.
+pub(crate) enum Choice {
+    GoOn,
+    Reply(String),
+    StopTools,
+    Abort,
+}
+
+/// Asks what to do about a turn that was interrupted. `None` leaves.
+pub(crate) fn interrupted() -> Option<Choice> {
+    let choice = Select::new()
+        .with_prompt("Interrupted")
+        .items(["go on", "reply", "stop tools", "abort"])
+        .default(0)
+        .interact_opt()
+        .ok()?;
+    Some(match choice {
+        None | Some(0) => Choice::GoOn,
+        Some(1) => {
+            let text = Input::<String>::new()
+                .with_prompt("Reply")
+                .interact_text()
+                .ok()?;
+            Choice::Reply(text)
+        }
+        Some(2) => Choice::StopTools,
+        Some(_) => Choice::Abort,
     })
 }
 
-fn answer(question: &Question) -> Option<Value> {
+pub(crate) fn answer(question: &Question) -> Option<Value> {
     if let Some(pre_amble) = &question.pre_amble {
         eprintln!("{pre_amble}");
     }
@@ -78,6 +135,12 @@ fn answer(question: &Question) -> Option<Value> {
                 .ok()??;
             options.get(choice).cloned().map(Value::String)
         }
+        AnswerType::Text if question.secret => Password::new()
+            .with_prompt(&question.text)
+            .allow_empty_password(true)
+            .interact()
+            .ok()
+            .map(Value::String),
         AnswerType::Text => {
             let mut input = Input::<String>::new()
                 .with_prompt(&question.text)

@@ -21,6 +21,7 @@ mod template;
 mod terminal;
 mod text;
 mod typing;
+mod viewing;
 
 pub use command::LocalCommand;
 pub use commands::simple_commands;

@@ -4,9 +4,11 @@
 //! Start at [`TerminalJob::start`]. A follower watches for the exit and for a
 //! prompt that wants a secret, which becomes a question for the person.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
@@ -20,12 +22,13 @@ use windlass_process::{
     Command, Launcher, OutputOptions, Process, Prompt, Screen, ScreenReader, ScreenView, Stream,
     Terminal, TerminalSize,
 };
-use windlass_protocol::{AnswerType, Question, ToolError, Typing, View};
-use windlass_runtime::{Job, Reading, Receipt, Reporter, Since, ToolEvent};
+use windlass_protocol::{AnswerType, Question, ScreenUpdate, ToolError, Typing, View};
+use windlass_runtime::{Job, Keyboard, Reading, Receipt, Reporter, Since, ToolEvent};
 
 use crate::ending::{self, tail, to_receipt};
 use crate::keys::{self, KeyModes};
 use crate::recording::Recording;
+use crate::viewing;
 
 /// Less than any output of which something was left out.
 const EXCERPT: usize = 1024;
@@ -46,6 +49,8 @@ pub(crate) struct TerminalPlan {
 pub(crate) struct TerminalJob {
     process: Process,
     screen: Arc<Mutex<Screen>>,
+    /// The screen's generation, for those who draw it.
+    drawn: watch::Sender<u64>,
     reader: Mutex<Reader>,
     watch: Arc<Watch>,
     started: Instant,
@@ -81,12 +86,17 @@ impl TerminalJob {
         let screen = Arc::new(Mutex::new(Screen::new(rows, cols)));
         let cast = plan.log.as_ref().filter(|_| plan.record);
         let mut recording = cast.map(|log| Recording::new(&log.with_extension("cast"), plan.size));
-        let drawn = Arc::clone(&screen);
+        let fed = Arc::clone(&screen);
+        let drawn = watch::Sender::new(0);
+        let drawing = drawn.clone();
         let tap = move |bytes: &[u8]| {
             if let Some(recording) = &mut recording {
                 recording.write(bytes);
             }
-            drawn.lock().feed(bytes)
+            let mut screen = fed.lock();
+            let replies = screen.feed(bytes);
+            drawing.send_replace(screen.generation());
+            replies
         };
         let command = plan
             .command
@@ -110,11 +120,13 @@ impl TerminalJob {
             phase: watch::Sender::new(Phase::Running),
             asked: Mutex::new(None),
             answers: watch::Sender::default(),
+            aborted: AtomicBool::new(false),
         });
         let follower = tokio::spawn(Arc::clone(&watch).follow());
         Ok(Arc::new(Self {
             process,
             screen,
+            drawn,
             reader: Mutex::default(),
             watch,
             started: Instant::now(),
@@ -128,6 +140,24 @@ impl TerminalJob {
             application_cursor: modes.application_cursor,
             bracketed_paste: modes.bracketed_paste,
         }
+    }
+
+    /// What a typing sends, and its text.
+    fn bytes_of(&self, typing: &Typing) -> Result<(Vec<u8>, String), String> {
+        let modes = self.modes();
+        let mut bytes = Vec::new();
+        let mut typed = String::new();
+        if let Some(input) = &typing.input {
+            typed = match input {
+                Value::String(text) => text.clone(),
+                other => other.to_string(),
+            };
+            bytes = keys::text(&typed, typing.enter, modes);
+        }
+        for name in &typing.keys {
+            bytes.extend(keys::key(name, modes)?);
+        }
+        Ok((bytes, typed))
     }
 
     fn prompt(&self) -> Option<Prompt> {
@@ -151,11 +181,16 @@ struct Watch {
     asked: Mutex<Option<u64>>,
     /// How many secrets were given.
     answers: watch::Sender<u64>,
+    /// Everything is being ended, so that nothing is left running even if some
+    /// of it is not gone yet.
+    aborted: AtomicBool,
 }
 
 impl Watch {
     async fn follow(self: Arc<Self>) {
         let mut changes = self.process.output().changes();
+        // What was written before anybody followed is told too.
+        changes.mark_changed();
         let mut written = 0;
         let mut looking = pin!(self.look_for_secrets());
         let exit = loop {
@@ -178,7 +213,9 @@ impl Watch {
             self.reporter.report(ToolEvent::Wrote { bytes });
         }
         let mut ending = ending::of_exit(&exit, self.process.output(), Stream::Stdout);
-        ending.left_running = self.process.remaining().await;
+        if !self.aborted.load(Ordering::Acquire) {
+            ending.left_running = self.process.remaining().await;
+        }
         self.reporter.report(ToolEvent::Ended(ending));
         self.phase.send_replace(Phase::Ended);
     }
@@ -278,6 +315,62 @@ impl Job for TerminalJob {
         tail(self.process.output(), limit)
     }
 
+    fn last_line(&self) -> Option<String> {
+        self.process.output().last_line(Stream::Stdout)
+    }
+
+    fn written(&self) -> u64 {
+        self.process.output().position()
+    }
+
+    fn log(&self, range: Range<u64>) -> Vec<u8> {
+        self.process.output().raw(range)
+    }
+
+    fn has_screen(&self) -> bool {
+        true
+    }
+
+    fn screen(&self, since: Option<u64>) -> Option<ScreenUpdate> {
+        Some(viewing::update(&mut self.screen.lock(), since))
+    }
+
+    fn screen_changed(&self, generation: u64) -> BoxFuture<'static, ()> {
+        let mut drawn = self.drawn.subscribe();
+        Box::pin(async move {
+            if drawn.wait_for(|now| *now != generation).await.is_err() {
+                // The job is gone, and so is its screen.
+                std::future::pending::<()>().await;
+            }
+        })
+    }
+
+    fn resize(&self, rows: u16, cols: u16) -> Result<(), String> {
+        let terminal = self.process.terminal();
+        let terminal = terminal.ok_or("its terminal is gone")?;
+        let mut screen = self.screen.lock();
+        screen.resize(rows, cols);
+        let (rows, cols) = screen.size();
+        self.drawn.send_replace(screen.generation());
+        drop(screen);
+        let size = TerminalSize { rows, cols };
+        terminal.resize(size).map_err(|error| error.to_string())
+    }
+
+    fn type_in(&self, keyboard: Keyboard) -> Result<(), String> {
+        let submits = keyboard.submits();
+        let bytes = match keyboard {
+            Keyboard::Bytes(bytes) => bytes,
+            Keyboard::Typing(typing) => self.bytes_of(&typing)?.0,
+        };
+        if submits && self.prompt() == Some(Prompt::Secret) {
+            return self.watch.give(&bytes);
+        }
+        self.process
+            .write(&bytes)
+            .map_err(|error| error.to_string())
+    }
+
     fn last_output(&self) -> Instant {
         self.process.output().last_write().unwrap_or(self.started)
     }
@@ -307,19 +400,7 @@ impl Job for TerminalJob {
             self.watch.look();
             return Err("the program has just asked for a secret; fetch its question".to_owned());
         }
-        let modes = self.modes();
-        let mut bytes = Vec::new();
-        let mut typed = String::new();
-        if let Some(input) = &typing.input {
-            typed = match input {
-                Value::String(text) => text.clone(),
-                other => other.to_string(),
-            };
-            bytes = keys::text(&typed, typing.enter, modes);
-        }
-        for name in &typing.keys {
-            bytes.extend(keys::key(name, modes)?);
-        }
+        let (bytes, typed) = self.bytes_of(&typing)?;
         let position = self.process.output().position();
         self.screen.lock().typed(typed.trim_end_matches('\n'));
         self.process
@@ -352,6 +433,7 @@ impl Job for TerminalJob {
     }
 
     async fn abort(&self, grace: Duration) -> Receipt {
+        self.watch.aborted.store(true, Ordering::Release);
         let receipt = self.process.end(grace).await;
         let mut phase = self.watch.phase.subscribe();
         let _ = phase.wait_for(|phase| *phase == Phase::Ended).await;

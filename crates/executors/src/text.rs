@@ -5,6 +5,7 @@
 //! exit and decides what it means: the end, a question (the program is run
 //! again with the answer) or another program to run in its place.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -20,9 +21,10 @@ use windlass_process::{
     Command, Cursor, Launcher, OutputOptions, Process, Stdin, Stream, TerminalSize,
 };
 use windlass_protocol::{
-    Arguments, ExecAnswer, IoMode, Question, ToolAnswer, ToolError, ToolState, Typing, View,
+    Arguments, ExecAnswer, IoMode, Question, ScreenUpdate, ToolAnswer, ToolError, ToolState,
+    Typing, View,
 };
-use windlass_runtime::{Ending, Job, Reading, Receipt, Reporter, Since, ToolEvent};
+use windlass_runtime::{Ending, Job, Keyboard, Reading, Receipt, Reporter, Since, ToolEvent};
 
 use crate::ending::{self, tail, to_receipt};
 use crate::terminal::{TerminalJob, TerminalPlan};
@@ -251,6 +253,8 @@ impl TextPlan {
 fn follow(job: Weak<TextJob>, process: Process, reporter: Reporter, number: u32) -> Follower {
     let task = async move {
         let mut changes = process.output().changes();
+        // What was written before anybody followed is told too.
+        changes.mark_changed();
         let mut written = 0;
         let exit = loop {
             tokio::select! {
@@ -407,6 +411,58 @@ impl Job for TextJob {
             return terminal.preview(limit);
         }
         tail(self.process().output(), limit)
+    }
+
+    fn last_line(&self) -> Option<String> {
+        if let Some(terminal) = self.terminal() {
+            return terminal.last_line();
+        }
+        let process = self.process();
+        let line = process.output().last_line(Stream::Stdout);
+        line.or_else(|| process.errors().last_line(Stream::Stderr))
+    }
+
+    fn written(&self) -> u64 {
+        match self.terminal() {
+            Some(terminal) => terminal.written(),
+            None => self.process().output().position(),
+        }
+    }
+
+    fn log(&self, range: Range<u64>) -> Vec<u8> {
+        match self.terminal() {
+            Some(terminal) => terminal.log(range),
+            None => self.process().output().raw(range),
+        }
+    }
+
+    fn screen(&self, since: Option<u64>) -> Option<ScreenUpdate> {
+        self.terminal()?.screen(since)
+    }
+
+    fn screen_changed(&self, generation: u64) -> BoxFuture<'static, ()> {
+        match self.terminal() {
+            Some(terminal) => terminal.screen_changed(generation),
+            None => Box::pin(std::future::pending()),
+        }
+    }
+
+    fn resize(&self, rows: u16, cols: u16) -> Result<(), String> {
+        match self.terminal() {
+            Some(terminal) => terminal.resize(rows, cols),
+            None => Err("it has no terminal that could be resized".to_owned()),
+        }
+    }
+
+    fn type_in(&self, keyboard: Keyboard) -> Result<(), String> {
+        if let Some(terminal) = self.terminal() {
+            return terminal.type_in(keyboard);
+        }
+        let process = self.process();
+        match keyboard {
+            Keyboard::Typing(typing) => typing::type_in(&process, &typing),
+            Keyboard::Bytes(bytes) => process.write(&bytes).map_err(|error| error.to_string()),
+        }
     }
 
     fn last_output(&self) -> Instant {

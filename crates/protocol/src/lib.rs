@@ -19,9 +19,11 @@ mod part;
 mod permission;
 mod question;
 mod record;
+mod screen;
 mod state;
 mod view;
 mod wait;
+mod watch;
 mod wire;
 
 pub use call::{Batch, BatchReply, CallReply, ReplyContent, ToolCall};
@@ -52,7 +54,12 @@ pub use record::{
     MessageTime, NoticeRecord, PermissionRecord, PermissionRule, PermissionTime, Role, RuleAction,
     RuleRecord, RuntimeRecord, SessionRecord, SessionTime, TextPart,
 };
+pub use screen::{KeyboardModes, ScreenColour, ScreenRow, ScreenRun, ScreenUpdate};
 pub use state::{Outcome, ToolError, ToolState};
 pub use view::{ErrorView, HandleState, HandleView};
 pub use wait::{AwaitReply, AwaitRequest, Condition, ConditionError, Matched, Until, WaitFor};
+pub use watch::{
+    AnswerBody, HandleInfo, LockInfo, NewSession, OpenQuestion, PersonInput, ReplyBody, Resize,
+    SessionInfo, SessionUpdate, StreamedEvent, StreamedScreen, ToolPlace,
+};
 pub use wire::{ExecAnswer, StateInput, ToolAnswer};

@@ -12,6 +12,7 @@ use crate::builtin::BuiltinTool;
 use crate::executor::Executor;
 use crate::refusal::Refusal;
 use crate::session::{Session, SessionOptions};
+use crate::sessions::Sessions;
 use crate::tool::ToolDefinition;
 
 /// A tool and how it runs.
@@ -224,6 +225,7 @@ fn check_reserved(definition: &ToolDefinition) -> Result<(), RegisterError> {
 #[derive(Clone)]
 pub struct Runtime {
     catalogue: Arc<Catalogue>,
+    sessions: Arc<Sessions>,
 }
 
 impl Runtime {
@@ -231,6 +233,7 @@ impl Runtime {
     pub fn new(catalogue: Catalogue) -> Self {
         Self {
             catalogue: Arc::new(catalogue),
+            sessions: Arc::default(),
         }
     }
 
@@ -239,9 +242,14 @@ impl Runtime {
         &self.catalogue
     }
 
+    /// The sessions that are under way.
+    pub fn sessions(&self) -> &Arc<Sessions> {
+        &self.sessions
+    }
+
     /// Begins a session. It ends, handles and all, with
     /// [`Session::close`] or when it is dropped.
     pub fn session(&self, options: SessionOptions) -> Session {
-        Session::new(Arc::clone(&self.catalogue), options)
+        Session::new(Arc::clone(&self.catalogue), &self.sessions, options)
     }
 }

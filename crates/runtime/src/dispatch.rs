@@ -357,6 +357,7 @@ impl Run<'_> {
             Permit::Run(args) => retyped(typing.enter, args),
             Permit::Skip => return Ok(skipped(tool)),
         };
+        handle.check_unlocked(id)?;
         match handle.status() {
             Status::Stopped(_) => return Err(Refusal::Ended(id.clone())),
             Status::Waiting { question, .. } => {

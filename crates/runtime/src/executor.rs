@@ -5,6 +5,7 @@
 //! go down by calls, events come up by reports, and neither knows the
 //! registry.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -13,7 +14,9 @@ use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 use regex::Regex;
 use serde_json::Value;
-use windlass_protocol::{Arguments, HandleId, Question, SessionId, ToolError, Typing, View};
+use windlass_protocol::{
+    Arguments, HandleId, Question, ScreenUpdate, SessionId, ToolError, Typing, View,
+};
 
 use crate::ToolDefinition;
 use crate::event::ToolEvent;
@@ -99,6 +102,58 @@ pub trait Job: Send + Sync + 'static {
     /// The end of the output, without moving the cursor.
     fn preview(&self, limit: usize) -> String;
 
+    /// The last line of the output that is not blank.
+    fn last_line(&self) -> Option<String> {
+        let text = self.preview(LAST_LINE);
+        let line = text.lines().rev().find(|line| !line.trim().is_empty())?;
+        Some(line.trim_end().chars().take(LAST_LINE / 2).collect())
+    }
+
+    /// How many bytes [`Job::log`] speaks of.
+    fn written(&self) -> u64 {
+        self.preview(LOG_WITHOUT_ONE).len() as u64
+    }
+
+    /// The bytes of a range of the output, as the tool wrote them. What is no
+    /// longer kept is left out. Where a tool writes no bytes, the end of its
+    /// text.
+    fn log(&self, range: Range<u64>) -> Vec<u8> {
+        let text = self.preview(LOG_WITHOUT_ONE).into_bytes();
+        let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(text.len());
+        text[place(range.start)..place(range.end).max(place(range.start))].to_vec()
+    }
+
+    /// It has a terminal, and so a screen.
+    fn has_screen(&self) -> bool {
+        self.screen(Some(u64::MAX)).is_some()
+    }
+
+    /// What its terminal shows: the rows that changed since that generation,
+    /// or all of them. `None` without a terminal.
+    fn screen(&self, since: Option<u64>) -> Option<ScreenUpdate> {
+        let _ = since;
+        None
+    }
+
+    /// Resolves when the screen is of another generation than this one.
+    fn screen_changed(&self, generation: u64) -> BoxFuture<'static, ()> {
+        let _ = generation;
+        Box::pin(std::future::pending())
+    }
+
+    /// Changes the size of its terminal.
+    fn resize(&self, rows: u16, cols: u16) -> Result<(), String> {
+        let _ = (rows, cols);
+        Err("it has no terminal that could be resized".to_owned())
+    }
+
+    /// Takes what a person types. Unlike what is applied, it may be a secret
+    /// and is told to nobody but the tool.
+    fn type_in(&self, keyboard: Keyboard) -> Result<(), String> {
+        let _ = keyboard;
+        Err("it has no keyboard; answer its questions instead".to_owned())
+    }
+
     /// When the tool last wrote, or was started.
     fn last_output(&self) -> Instant;
 
@@ -127,6 +182,37 @@ pub trait Job: Send + Sync + 'static {
     /// ended is fine and ends what it left running.
     async fn abort(&self, grace: Duration) -> Receipt;
 }
+
+/// What a person types.
+#[derive(Clone, PartialEq)]
+pub enum Keyboard {
+    /// Text and keys by name.
+    Typing(Typing),
+    /// Bytes as a keyboard sends them.
+    Bytes(Vec<u8>),
+}
+
+impl Keyboard {
+    /// It ends a line.
+    pub fn submits(&self) -> bool {
+        let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
+        match self {
+            Self::Bytes(bytes) => bytes.iter().any(is_end),
+            Self::Typing(typing) => {
+                let is_enter = |key: &String| matches!(key.as_str(), "enter" | "return");
+                let text = typing.input.as_ref().and_then(Value::as_str);
+                (typing.enter && typing.input.is_some())
+                    || text.is_some_and(|text| text.bytes().any(|byte| is_end(&byte)))
+                    || typing.keys.iter().any(is_enter)
+            }
+        }
+    }
+}
+
+/// How much of the output is looked at for its last line.
+const LAST_LINE: usize = 400;
+/// How much of a text stands for a log where there is none.
+const LOG_WITHOUT_ONE: usize = 256 << 10;
 
 /// What a read of a job's output gives.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -21,6 +21,7 @@ use crate::executor::{Job, Receipt};
 use crate::journal::SessionEvent;
 use crate::refusal::{HandleSummary, Refusal};
 use crate::session::SessionInner;
+use crate::takeover::Lock;
 
 /// Output that keeps coming is told to the journal this often.
 const WROTE_INTERVAL: Duration = Duration::from_millis(100);
@@ -40,6 +41,9 @@ pub(crate) struct Handle {
     pub(crate) withdrawn: CancellationToken,
     /// The end has been told to the assistant.
     pub(crate) told: Mutex<bool>,
+    /// A person has taken the handle over.
+    pub(crate) lock: Mutex<Option<Lock>>,
+    ended: OnceLock<Instant>,
     status: watch::Sender<Status>,
     /// Whoever could have answered the open question has not. Read while the
     /// status is looked at, so it is no part of what the intake guards.
@@ -75,6 +79,8 @@ impl Handle {
             gate: tokio::sync::Mutex::new(()),
             withdrawn: CancellationToken::new(),
             told: Mutex::new(false),
+            lock: Mutex::new(None),
+            ended: OnceLock::new(),
             status: watch::Sender::new(Status::Pending),
             given_up: AtomicBool::new(false),
             job: OnceLock::new(),
@@ -119,6 +125,12 @@ impl Handle {
     /// There from the moment the tool runs.
     pub(crate) fn job(&self) -> Option<&Arc<dyn Job>> {
         self.job.get()
+    }
+
+    /// How long it has run, or ran.
+    pub(crate) fn elapsed(&self) -> Duration {
+        let until = self.ended.get().copied().unwrap_or_else(Instant::now);
+        until.duration_since(self.began)
     }
 
     pub(crate) fn summary(&self) -> Option<HandleSummary> {
@@ -200,20 +212,27 @@ impl Handle {
                 error.into()
             }
         })?;
-        {
-            let mut intake = self.intake.lock();
-            if !self.status.borrow().asks(question) {
-                return Err(Refusal::Input(format!(
-                    "question `{}` has already been answered",
-                    question.id
-                )));
-            }
-            self.apply(&mut intake, &ToolEvent::Answered);
+        if !self.is_answered(question) {
+            return Err(Refusal::Input(format!(
+                "question `{}` has already been answered",
+                question.id
+            )));
         }
         let Some(job) = self.job() else {
             unreachable!("only a job asks");
         };
         job.answer(question, answer).await.map_err(Refusal::Input)
+    }
+
+    /// Somebody answers this question now. Gives false when it is no longer
+    /// open.
+    pub(crate) fn is_answered(self: &Arc<Self>, question: &Question) -> bool {
+        let mut intake = self.intake.lock();
+        let open = self.status.borrow().asks(question);
+        if open {
+            self.apply(&mut intake, &ToolEvent::Answered);
+        }
+        open
     }
 
     /// Nobody but the assistant will answer this question, should it still be
@@ -280,6 +299,9 @@ impl Handle {
                 event: event.clone(),
             });
             session.notice_change(self, &next);
+            if next.is_stopped() {
+                let _ = self.ended.set(Instant::now());
+            }
             *status = next;
             true
         });

@@ -72,6 +72,16 @@ pub enum SessionEvent {
     },
     /// The assistant will be told this.
     Noticed(Notice),
+    /// A person has taken a handle over.
+    Locked {
+        /// The handle.
+        handle: HandleId,
+    },
+    /// A person has handed a handle back.
+    Unlocked {
+        /// The handle.
+        handle: HandleId,
+    },
     /// The assistant has been told, or a reply has made the notices needless.
     Delivered {
         /// The numbers that the notices have in the journal.

@@ -40,6 +40,15 @@ impl Notices {
         replaced
     }
 
+    /// Queues a notice beside those about how the handle stands.
+    pub(crate) fn add(&mut self, handle: u64, number: u64, notice: Notice) {
+        self.queue.push(Queued {
+            handle,
+            number,
+            notice,
+        });
+    }
+
     /// A reply has told how the handle stands. Gives the numbers of the
     /// notices that are thereby needless.
     pub(crate) fn withdraw(&mut self, handle: u64) -> Vec<u64> {

@@ -11,12 +11,13 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use parking_lot::Mutex;
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use ulid::Ulid;
 use windlass_protocol::{HandleId, Notice, NoticeKind, SessionId};
 
 use crate::catalogue::{Catalogue, RegisteredTool};
+use crate::desk::Desk;
 use crate::event::Status;
 use crate::executor::Job;
 use crate::handle::Handle;
@@ -28,6 +29,7 @@ use crate::person::{Inquirer, Person, Recorder};
 use crate::refusal::{HandleSummary, Refusal};
 use crate::registry::Registry;
 use crate::rules::RuleBook;
+use crate::sessions::{EndedWithUs, Sessions};
 use crate::tool::Limits;
 
 /// How a session is set up. The default asks nobody, trusts nobody and keeps
@@ -66,7 +68,7 @@ pub struct Session {
     pub(crate) inner: Arc<SessionInner>,
     /// What goes on beside the calls holds `inner` too and stops when this
     /// is dropped.
-    _ended_with_us: Arc<DropGuard>,
+    pub(crate) ended_with_us: Arc<EndedWithUs>,
 }
 
 /// Stopped handles that stay readable where no turns end.
@@ -86,6 +88,9 @@ pub(crate) struct SessionInner {
     pub(crate) closing: CancellationToken,
     /// One-shots that run, by number.
     pub(crate) one_shots: Mutex<HashMap<u64, Arc<Handle>>>,
+    /// What the person has been asked, if there is one.
+    desk: Option<Arc<Desk>>,
+    sessions: Arc<Sessions>,
     journal: Arc<Journal>,
     numbers: AtomicU64,
     /// Jobs whose tool has ended and left processes running.
@@ -93,11 +98,19 @@ pub(crate) struct SessionInner {
 }
 
 impl Session {
-    pub(crate) fn new(catalogue: Arc<Catalogue>, options: SessionOptions) -> Self {
+    pub(crate) fn new(
+        catalogue: Arc<Catalogue>,
+        sessions: &Arc<Sessions>,
+        mut options: SessionOptions,
+    ) -> Self {
         let id = options.id.clone();
+        let id = id.unwrap_or_else(Self::new_id);
         let closing = CancellationToken::new();
+        let desk = options.person.take().map(Desk::before);
+        options.person = desk.clone().map(|desk| desk as _);
+        let ended_with_us = Arc::new(EndedWithUs::new(&closing, sessions, &id));
         let inner = Arc::new(SessionInner {
-            id: id.unwrap_or_else(Self::new_id),
+            id,
             catalogue,
             journal: Journal::new(options.journal_capacity.unwrap_or(4096)),
             options,
@@ -105,16 +118,20 @@ impl Session {
             notices: Mutex::default(),
             permissions: Permissions::default(),
             tasks: TaskTracker::new(),
-            closing: closing.clone(),
+            closing,
             one_shots: Mutex::default(),
+            desk,
+            sessions: Arc::clone(sessions),
             numbers: AtomicU64::new(0),
             left: Mutex::default(),
         });
         inner.catalogue.announcer().join(&inner);
-        Self {
-            _ended_with_us: Arc::new(closing.drop_guard()),
+        let session = Self {
             inner,
-        }
+            ended_with_us,
+        };
+        sessions.add(&session);
+        session
     }
 
     /// An id that no session has.
@@ -130,6 +147,16 @@ impl Session {
     /// Everything that happens in the session, in order.
     pub fn journal(&self) -> &Arc<Journal> {
         &self.inner.journal
+    }
+
+    /// What waits for the session's person, if there is one.
+    pub fn desk(&self) -> Option<&Arc<Desk>> {
+        self.inner.desk.as_ref()
+    }
+
+    /// The project's root folder.
+    pub fn root(&self) -> &std::path::Path {
+        &self.inner.options.root
     }
 
     /// The handles that can be read, a line each, in the order in which they
@@ -176,6 +203,7 @@ impl Session {
         inner.registry.lock().forget_stopped();
         inner.tell(SessionEvent::Closed);
         inner.durable().await;
+        inner.sessions.remove(&inner.id);
         let logs = inner.options.log_dir.as_ref();
         if let Some(log_dir) = logs.filter(|_| !inner.options.keep_logs) {
             // Nothing was logged when it is not there, and there is nobody
@@ -287,6 +315,12 @@ impl SessionInner {
         if !notices.is_empty() {
             self.tell(SessionEvent::Delivered { notices });
         }
+    }
+
+    /// The same, beside what says how the handle stands.
+    pub(crate) fn add_notice(&self, handle: u64, notice: Notice) {
+        let number = self.tell(SessionEvent::Noticed(notice.clone()));
+        self.notices.lock().add(handle, number, notice);
     }
 
     /// What a change of status brings with it, once it can be seen.

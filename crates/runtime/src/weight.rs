@@ -28,6 +28,8 @@ pub(crate) fn weight(event: &SessionEvent) -> usize {
         SessionEvent::Called { .. }
         | SessionEvent::Replied { .. }
         | SessionEvent::QuestionClosed { .. }
+        | SessionEvent::Locked { .. }
+        | SessionEvent::Unlocked { .. }
         | SessionEvent::TurnEnded
         | SessionEvent::Closed => 0,
     }

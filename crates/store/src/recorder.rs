@@ -70,7 +70,9 @@ impl Recorder for SessionRecorder {
             | SessionEvent::Replied { .. }
             | SessionEvent::Tool { .. }
             | SessionEvent::QuestionAsked(_)
-            | SessionEvent::QuestionClosed { .. } => {}
+            | SessionEvent::QuestionClosed { .. }
+            | SessionEvent::Locked { .. }
+            | SessionEvent::Unlocked { .. } => {}
         }
     }
 

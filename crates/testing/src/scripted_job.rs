@@ -12,7 +12,9 @@ use regex::Regex;
 use serde_json::Value;
 use tokio::sync::watch;
 use windlass_protocol::{Arguments, HandleId, Question, Typing, View};
-use windlass_runtime::{Ending, Job, Reading, Receipt, Reporter, Since, Start, ToolEvent};
+use windlass_runtime::{
+    Ending, Job, Keyboard, Reading, Receipt, Reporter, Since, Start, ToolEvent,
+};
 
 type OnInput = Arc<dyn Fn(&ScriptedJob, &Typing) + Send + Sync>;
 type OnAnswer = Arc<dyn Fn(&ScriptedJob, &Value) + Send + Sync>;
@@ -340,6 +342,19 @@ impl Job for Running {
             line
         }
         .boxed()
+    }
+
+    fn type_in(&self, keyboard: Keyboard) -> Result<(), String> {
+        let typing = match keyboard {
+            Keyboard::Typing(typing) => typing,
+            Keyboard::Bytes(bytes) => Typing {
+                input: Some(String::from_utf8_lossy(&bytes).into()),
+                enter: false,
+                keys: Vec::new(),
+            },
+        };
+        self.0.0.life.send_modify(|life| life.inputs.push(typing));
+        Ok(())
     }
 
     async fn apply(&self, typing: Typing) -> Result<(), String> {

@@ -152,6 +152,11 @@ impl Windlass {
         &self.runtime
     }
 
+    /// What starts its programs.
+    pub fn launcher(&self) -> &Launcher {
+        &self.launcher
+    }
+
     /// The configuration that it was set up by.
     pub fn config(&self) -> &Config {
         &self.config

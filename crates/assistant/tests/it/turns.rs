@@ -162,7 +162,7 @@ fn spawn(id: &str) -> Value {
 
 #[tokio::test]
 async fn hunks_are_staged_by_handle() {
-    for which in 0..APIS.len() {
+    for (which, (api, ..)) in APIS.into_iter().enumerate() {
         let apply = |input: &str| json!({"action": "apply", "id": "staging", "input": input});
         let turns = [
             Turn::new([
@@ -203,8 +203,7 @@ reply: {\"id\":\"staging\",\"state\":\"stopped\",\"result\":\"\"}
 assistant: Staged one of two hunks.
 (end)
 ",
-            "{:?}",
-            APIS[which].0
+            "{api:?}"
         );
     }
 }
@@ -417,22 +416,6 @@ async fn a_critical_notice_interrupts_the_model() {
         Turn::text("I see."),
     ];
     let mut play = play(0, turns, |_| {}).await;
-    /// Notifies once the model speaks.
-    struct Alarm(windlass_runtime::Session, parking_lot::Mutex<bool>);
-    impl Audience for Alarm {
-        fn hear(&self, heard: Heard<'_>) {
-            let spoke = matches!(heard, Heard::Model(ModelEvent::Text(text)) if text == "to ");
-            if spoke && !std::mem::replace(&mut *self.1.lock(), true) {
-                self.0.notify(Notice {
-                    level: NoticeLevel::Critical,
-                    kind: NoticeKind::Server,
-                    handle: None,
-                    tool: None,
-                    text: "the disk is full".to_owned(),
-                });
-            }
-        }
-    }
     let alarm = Alarm(
         play.assistant.session.clone(),
         parking_lot::Mutex::default(),
@@ -452,15 +435,6 @@ async fn a_message_in_between_interrupts_the_model() {
         Turn::text("Short."),
     ];
     let mut play = play(1, turns, |_| {}).await;
-    /// Says it once the model speaks.
-    struct Hasty(mpsc::Sender<Interjection>);
-    impl Audience for Hasty {
-        fn hear(&self, heard: Heard<'_>) {
-            if matches!(heard, Heard::Model(ModelEvent::Text(text)) if text == "Long ") {
-                let _ = self.0.try_send(Interjection::Say("shorter".to_owned()));
-            }
-        }
-    }
     let hasty = Hasty(play.interject.clone());
     play.turn_heard("go", &hasty).await.unwrap();
     assert_eq!(
@@ -557,4 +531,31 @@ async fn a_refusal_is_told_and_the_conversation_can_go_on() {
         play.told()
             .ends_with("user: again\nassistant: Hello.\n(end)\n")
     );
+}
+
+/// Notifies once the model speaks.
+struct Alarm(windlass_runtime::Session, parking_lot::Mutex<bool>);
+impl Audience for Alarm {
+    fn hear(&self, heard: Heard<'_>) {
+        let spoke = matches!(heard, Heard::Model(ModelEvent::Text(text)) if text == "to ");
+        if spoke && !std::mem::replace(&mut *self.1.lock(), true) {
+            self.0.notify(Notice {
+                level: NoticeLevel::Critical,
+                kind: NoticeKind::Server,
+                handle: None,
+                tool: None,
+                text: "the disk is full".to_owned(),
+            });
+        }
+    }
+}
+
+/// Says it once the model speaks.
+struct Hasty(mpsc::Sender<Interjection>);
+impl Audience for Hasty {
+    fn hear(&self, heard: Heard<'_>) {
+        if matches!(heard, Heard::Model(ModelEvent::Text(text)) if text == "Long ") {
+            let _ = self.0.try_send(Interjection::Say("shorter".to_owned()));
+        }
+    }
 }

@@ -11,6 +11,7 @@ mod handles;
 mod notices;
 mod offering;
 mod one_shot;
+mod onlooking;
 mod permission_rules;
 mod permissions;
 mod questions;

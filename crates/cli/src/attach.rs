@@ -1,0 +1,226 @@
+//! `windlass attach`: a handle's live terminal in your own.
+//!
+//! Start at [`run`]. The handle is taken over while you are attached, so that
+//! the assistant does not type at the same time, and handed back when you
+//! leave. What is drawn is the runtime's own screen (`draw.rs`).
+
+use std::io::{IsTerminal, Read, Write};
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use rustix::termios::{self, OptionalActions, Termios};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
+use windlass_protocol::{
+    HandleState, LockInfo, PersonInput, Resize, ScreenUpdate, SessionUpdate, StreamedEvent,
+    StreamedScreen,
+};
+use windlass_serve_http::{EventReader, ServerSent};
+
+use crate::args::AttachArgs;
+use crate::draw;
+use crate::reach::{self, Target};
+use crate::signals::Signals;
+
+/// Ctrl-]: leaves.
+const DETACH: u8 = 0x1d;
+
+pub(crate) async fn run(args: AttachArgs) -> anyhow::Result<ExitCode> {
+    if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
+        bail!("`attach` needs a terminal; `windlass logs -f` and `windlass send` do without");
+    }
+    let target = reach::find(&args.handle).await?;
+    if target.handle.state == HandleState::Stopped {
+        bail!(
+            "handle `{}` has stopped; `windlass logs` shows what it wrote",
+            target.handle.id
+        );
+    }
+    let before: ScreenUpdate = target
+        .peer
+        .get(&target.path("/screen"))
+        .await
+        .context("it cannot be attached to")?;
+    let mut attached = Attached {
+        lock: if args.watch {
+            None
+        } else {
+            Some(lock(&target).await?)
+        },
+        target,
+    };
+    let screen = OwnScreen::enter()?;
+    let left = attached.stay(args.watch).await;
+    drop(screen);
+    attached.leave(&before).await;
+    println!("{}", left?);
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn lock(target: &Target) -> anyhow::Result<String> {
+    let lock = target.peer.post(&target.path("/lock"), &()).await?;
+    let lock: LockInfo = serde_json::from_slice(&lock)?;
+    Ok(lock.lock)
+}
+
+struct Attached {
+    target: Target,
+    lock: Option<String>,
+}
+
+impl Attached {
+    /// Draws and types until the person leaves or the handle has stopped. Says
+    /// how it ended.
+    async fn stay(&mut self, watch: bool) -> anyhow::Result<String> {
+        let mut signals = Signals::new()?;
+        let mut resized = signal(SignalKind::window_change())?;
+        let mut keys = read_stdin();
+        if !watch {
+            self.resize().await;
+        }
+        let path = self.target.events(true);
+        let mut events: EventReader = self.target.peer.events(&path, None).await?;
+        let id = self.target.handle.id.clone();
+        loop {
+            tokio::select! {
+                event = events.next() => match event? {
+                    None => return Ok(format!("The session of `{id}` has ended.")),
+                    Some(event) => if self.take(&event)? {
+                        return Ok(format!("`{id}` has stopped."));
+                    },
+                },
+                bytes = keys.recv() => {
+                    let bytes = bytes.unwrap_or_else(|| vec![DETACH]);
+                    let typed = bytes.split(|byte| *byte == DETACH).next().unwrap_or_default();
+                    if !typed.is_empty() && !watch {
+                        self.type_in(typed).await?;
+                    }
+                    if typed.len() < bytes.len() {
+                        return Ok(format!("Detached from `{id}`, which goes on."));
+                    }
+                }
+                _ = resized.recv() => if !watch {
+                    self.resize().await;
+                },
+                _ = signals.next() => return Ok(format!("Detached from `{id}`.")),
+            }
+        }
+    }
+
+    /// Draws what changed. Gives true when the handle has stopped.
+    fn take(&self, event: &ServerSent) -> anyhow::Result<bool> {
+        match event.name.as_str() {
+            "screen" => {
+                let streamed: StreamedScreen = serde_json::from_str(&event.data)?;
+                let (rows, cols) = size();
+                let drawn = draw::draw(&streamed.screen, rows, cols);
+                let mut stdout = std::io::stdout().lock();
+                stdout.write_all(drawn.as_bytes())?;
+                stdout.flush()?;
+                Ok(false)
+            }
+            "update" => {
+                let streamed: StreamedEvent = serde_json::from_str(&event.data)?;
+                let own = Some(&self.target.handle.id);
+                Ok(matches!(
+                    streamed.update,
+                    SessionUpdate::Stopped { tool, .. } if tool.handle.as_ref() == own
+                ))
+            }
+            _ => Ok(false),
+        }
+    }
+
+    async fn type_in(&self, bytes: &[u8]) -> anyhow::Result<()> {
+        let input = PersonInput {
+            bytes: Some(STANDARD.encode(bytes)),
+            lock: self.lock.clone(),
+            ..PersonInput::default()
+        };
+        self.target
+            .peer
+            .post(&self.target.path("/input"), &input)
+            .await?;
+        Ok(())
+    }
+
+    /// Gives the handle's terminal the size of this one.
+    async fn resize(&self) {
+        let (rows, cols) = size();
+        // Where it cannot be, the part that fits is drawn.
+        let _ = self.set_size(rows, cols).await;
+    }
+
+    async fn set_size(&self, rows: u16, cols: u16) -> anyhow::Result<()> {
+        let size = Resize { rows, cols };
+        self.target
+            .peer
+            .post(&self.target.path("/resize"), &size)
+            .await?;
+        Ok(())
+    }
+
+    /// Hands the handle back as it was. It may be gone, which is fine.
+    async fn leave(&self, before: &ScreenUpdate) {
+        if let Some(lock) = &self.lock {
+            let _ = self.set_size(before.rows, before.cols).await;
+            let _ = self
+                .target
+                .peer
+                .delete(&self.target.path(&format!("/lock/{lock}")))
+                .await;
+        }
+    }
+}
+
+/// How large this terminal is.
+fn size() -> (u16, u16) {
+    let size = termios::tcgetwinsize(std::io::stdout());
+    size.map_or((24, 80), |size| (size.ws_row.max(1), size.ws_col.max(2)))
+}
+
+/// What is typed, as it is typed. The thread ends with the process.
+fn read_stdin() -> mpsc::Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::channel(16);
+    std::thread::spawn(move || {
+        let mut stdin = std::io::stdin();
+        let mut buffer = [0; 4096];
+        while let Ok(length) = stdin.read(&mut buffer) {
+            if length == 0 || sender.blocking_send(buffer[..length].to_vec()).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+/// This terminal while it shows another. Dropped, it is as it was.
+struct OwnScreen(Termios);
+
+impl OwnScreen {
+    fn enter() -> anyhow::Result<Self> {
+        let before = termios::tcgetattr(std::io::stdin()).context("the terminal cannot be read")?;
+        let mut raw = before.clone();
+        raw.make_raw();
+        termios::tcsetattr(std::io::stdin(), OptionalActions::Now, &raw)
+            .context("the terminal cannot be changed")?;
+        let own = Self(before);
+        print_now(draw::ENTER)?;
+        Ok(own)
+    }
+}
+
+impl Drop for OwnScreen {
+    fn drop(&mut self) {
+        let _ = print_now(draw::LEAVE);
+        let _ = termios::tcsetattr(std::io::stdin(), OptionalActions::Now, &self.0);
+    }
+}
+
+fn print_now(text: &str) -> std::io::Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()
+}

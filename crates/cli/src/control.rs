@@ -1,0 +1,18 @@
+//! This process' control socket, by which other commands reach it.
+
+use windlass::Windlass;
+use windlass_serve_http::{Api, ControlSocket, run_dir};
+
+/// Offers the sessions of this runtime to the user's other commands until it is
+/// dropped. A runtime works without, so what goes wrong is only said.
+pub(crate) fn listen(windlass: &Windlass, front_end: &str) -> Option<ControlSocket> {
+    let api = Api::new(windlass.runtime(), front_end);
+    let folder = run_dir(&windlass::state_dir());
+    match ControlSocket::listen(&folder, &api) {
+        Ok(socket) => Some(socket),
+        Err(error) => {
+            eprintln!("windlass: other commands cannot reach this one: {error}");
+            None
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! `windlass logs`: what a handle has written.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use windlass_protocol::{HandleInfo, HandleState};
+
+use crate::args::LogsArgs;
+use crate::reach::{self, Target};
+
+pub(crate) async fn run(args: LogsArgs) -> anyhow::Result<ExitCode> {
+    let target = reach::find(&args.handle).await?;
+    // Before anything is read, so that nothing is missed between.
+    let mut events = if args.follow {
+        Some(target.peer.events(&target.events(false), None).await?)
+    } else {
+        None
+    };
+    let mut at = 0;
+    loop {
+        // Looked at first: what is written before the end is read after.
+        let info: HandleInfo = target.peer.get(&target.path("")).await?;
+        at = copy(&target, at, info.written, args.plain).await?;
+        let Some(events) = events
+            .as_mut()
+            .filter(|_| info.state != HandleState::Stopped)
+        else {
+            return Ok(ExitCode::SUCCESS);
+        };
+        // Any event may mean that there is more.
+        if events.next().await?.is_none() {
+            return Ok(ExitCode::SUCCESS);
+        }
+    }
+}
+
+/// Writes everything from `at` on to stdout; gives where it then stands.
+async fn copy(target: &Target, mut at: u64, end: u64, plain: bool) -> anyhow::Result<u64> {
+    /// No more than the interface gives at once.
+    const STEP: u64 = 1 << 20;
+    while at < end {
+        let to = end.min(at + STEP);
+        let path = target.path(&format!("/log?from={at}&to={to}&plain={plain}"));
+        let bytes = target.peer.bytes(&path).await?;
+        let mut stdout = std::io::stdout().lock();
+        stdout.write_all(&bytes)?;
+        stdout.flush()?;
+        at = to;
+    }
+    Ok(at)
+}

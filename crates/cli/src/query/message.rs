@@ -1,0 +1,33 @@
+//! What the user says: on the command line, through a pipe, or in an editor.
+
+use std::io::{IsTerminal, Read};
+
+use anyhow::{Context as _, bail};
+
+/// The message. What comes through a pipe follows what stands on the command
+/// line; without either, an editor is opened.
+pub(crate) fn read(words: &[String], can_edit: bool) -> anyhow::Result<String> {
+    let mut message = words.join(" ");
+    if !std::io::stdin().is_terminal() {
+        let mut piped = String::new();
+        std::io::stdin()
+            .read_to_string(&mut piped)
+            .context("the message cannot be read from stdin")?;
+        if !piped.trim().is_empty() {
+            if !message.is_empty() {
+                message.push_str("\n\n");
+            }
+            message.push_str(piped.trim_end());
+        }
+    } else if message.is_empty() && can_edit {
+        message = dialoguer::Editor::new()
+            .extension(".md")
+            .edit("")
+            .context("the editor cannot be opened; set `EDITOR`, or give the message")?
+            .unwrap_or_default();
+    }
+    if message.trim().is_empty() {
+        bail!("there is nothing to ask; give a message, such as windlass query \"what changed?\"");
+    }
+    Ok(message)
+}

@@ -1,0 +1,95 @@
+//! A turn for pipes and scripts: text as it comes, or a JSON value per line.
+
+use std::io::{self, Write};
+
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+
+use super::show::Show;
+use crate::prompt;
+
+/// How a turn is written down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// The assistant's text and nothing else.
+    Text,
+    /// Everything, a JSON value per line.
+    Json,
+}
+
+/// Writes what is shown until there is no more.
+pub(crate) async fn run(form: Form, mut shows: mpsc::UnboundedReceiver<Show>) {
+    let mut at_line_start = true;
+    while let Some(show) = shows.recv().await {
+        if matches!(show, Show::Over) {
+            return;
+        }
+        match form {
+            Form::Json => {
+                if let Some(event) = event(&show) {
+                    write(&format!("{event}\n"));
+                }
+            }
+            Form::Text => match &show {
+                Show::Text(text) => {
+                    write(text);
+                    at_line_start = text.ends_with('\n');
+                }
+                Show::Said if !at_line_start => {
+                    write("\n");
+                    at_line_start = true;
+                }
+                Show::Again(why) => eprintln!("windlass: {why}; asking again"),
+                _ => {}
+            },
+        }
+        ask(show).await;
+    }
+}
+
+/// Questions go to the terminal even where the answer goes into a pipe.
+async fn ask(show: Show) {
+    match show {
+        Show::Permit(request, reply) => {
+            let asked = tokio::task::spawn_blocking(move || prompt::permit(&request));
+            if let Ok(Some(decision)) = asked.await {
+                let _ = reply.send(decision);
+            }
+        }
+        Show::Question(asked, reply) => {
+            let asked = tokio::task::spawn_blocking(move || prompt::answer(&asked.question));
+            if let Ok(Some(answer)) = asked.await {
+                let _ = reply.send(answer);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn event(show: &Show) -> Option<Value> {
+    Some(match show {
+        Show::Text(text) => json!({"event": "text", "text": text}),
+        Show::Reasoning(text) => json!({"event": "reasoning", "text": text}),
+        Show::Again(why) => json!({"event": "again", "why": why}),
+        Show::Running(batch) => json!({"event": "calls", "calls": batch.calls}),
+        Show::Answered(reply) => {
+            json!({"event": "replies", "replies": reply.replies, "notices": reply.notices})
+        }
+        Show::Told(notices) => json!({"event": "notices", "notices": notices}),
+        Show::Ending => json!({"event": "ending"}),
+        Show::Calling
+        | Show::Said
+        | Show::Permit(..)
+        | Show::Question(..)
+        | Show::Interrupted
+        | Show::Over => return None,
+    })
+}
+
+pub(crate) fn write(text: &str) {
+    let mut stdout = io::stdout().lock();
+    // A reader that has gone wants nothing more.
+    let _ = stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush());
+}

@@ -1,0 +1,124 @@
+//! A terminal with a live area at its bottom.
+//!
+//! What is committed scrolls away like any output; the live area below it is
+//! drawn anew whenever it changes. Nothing here knows what is shown.
+
+use std::io::{self, Write};
+
+use rustix::termios;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// The terminal on stdout.
+pub(crate) struct Screen {
+    /// How wide each line of the live area was when it was drawn.
+    drawn: Vec<usize>,
+}
+
+impl Screen {
+    pub(crate) fn new() -> Self {
+        Self { drawn: Vec::new() }
+    }
+
+    /// Columns and rows.
+    pub(crate) fn size() -> (usize, usize) {
+        match termios::tcgetwinsize(io::stdout()) {
+            Ok(size) if size.ws_col > 0 => (usize::from(size.ws_col), usize::from(size.ws_row)),
+            _ => (80, 24),
+        }
+    }
+
+    /// Writes lines that stay, and the live area below them.
+    pub(crate) fn paint(&mut self, committed: &[String], live: &[String]) {
+        let (columns, rows) = Self::size();
+        let mut text = self.clearing(columns);
+        for line in committed {
+            text.push_str(line);
+            text.push_str("\r\n");
+        }
+        // The newest lines are at the bottom.
+        let skip = live.len().saturating_sub(rows.saturating_sub(1).max(1));
+        self.drawn.clear();
+        for (place, line) in live[skip..].iter().enumerate() {
+            if place > 0 {
+                text.push_str("\r\n");
+            }
+            let shown = fitting(line, columns.saturating_sub(1));
+            self.drawn.push(visible_width(&shown));
+            text.push_str(&shown);
+        }
+        let mut stdout = io::stdout().lock();
+        // A terminal that has gone ends us by its signal.
+        let _ = stdout
+            .write_all(text.as_bytes())
+            .and_then(|()| stdout.flush());
+    }
+
+    /// Takes the live area away.
+    pub(crate) fn clear(&mut self) {
+        self.paint(&[], &[]);
+    }
+
+    fn clearing(&self, columns: usize) -> String {
+        if self.drawn.is_empty() {
+            return String::new();
+        }
+        // A terminal that has become narrower has broken the lines.
+        let rows: usize = self
+            .drawn
+            .iter()
+            .map(|width| width.div_ceil(columns.max(1)).max(1))
+            .sum();
+        match rows {
+            1 => "\r\x1b[J".to_owned(),
+            rows => format!("\r\x1b[{}A\x1b[J", rows - 1),
+        }
+    }
+}
+
+/// The line cut to so many columns, escape sequences not counted.
+pub(crate) fn fitting(line: &str, columns: usize) -> String {
+    let mut cut = String::new();
+    let mut width = 0;
+    let mut escape = false;
+    let mut styled = false;
+    for letter in line.chars() {
+        if escape {
+            cut.push(letter);
+            escape = !letter.is_ascii_alphabetic();
+            continue;
+        }
+        if letter == '\x1b' {
+            escape = true;
+            styled = true;
+            cut.push(letter);
+            continue;
+        }
+        let letter_width = letter.width().unwrap_or(0);
+        if width + letter_width > columns {
+            if styled {
+                cut.push_str("\x1b[0m");
+            }
+            break;
+        }
+        width += letter_width;
+        cut.push(letter);
+    }
+    cut
+}
+
+fn visible_width(line: &str) -> usize {
+    let mut plain = String::new();
+    let mut escape = false;
+    for letter in line.chars() {
+        match (escape, letter) {
+            (true, letter) => escape = !letter.is_ascii_alphabetic(),
+            (false, '\x1b') => escape = true,
+            (false, letter) => plain.push(letter),
+        }
+    }
+    plain.width()
+}
+
+#[cfg(test)]
+#[path = "screen_tests.rs"]
+mod tests;

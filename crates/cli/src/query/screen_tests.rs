@@ -1,0 +1,19 @@
+use super::*;
+
+#[test]
+fn a_line_is_cut_by_what_is_seen_of_it() {
+    assert_eq!(fitting("abcdef", 3), "abc");
+    assert_eq!(fitting("\x1b[1mabcdef\x1b[0m", 3), "\x1b[1mabc\x1b[0m");
+    assert_eq!(fitting("日本", 3), "日");
+    assert_eq!(visible_width("\x1b[36m日a\x1b[0m"), 3);
+}
+
+#[test]
+fn a_live_area_is_cleared_by_the_rows_that_it_takes_now() {
+    let screen = Screen {
+        drawn: vec![30, 10],
+    };
+    assert_eq!(screen.clearing(40), "\r\x1b[1A\x1b[J");
+    assert_eq!(screen.clearing(20), "\r\x1b[2A\x1b[J");
+    assert_eq!(Screen::new().clearing(40), "");
+}

@@ -1,0 +1,210 @@
+//! A running `windlass serve`, and requests to it as they go over the wire.
+//!
+//! Start at [`Serve::start`]. Requests are written by hand, since some of them
+//! are such that no client would send them.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::support::{DEADLINE, Project};
+
+/// A server. Dropped, it is killed, and everything with it.
+pub(crate) struct Serve {
+    child: Child,
+    pub(crate) address: String,
+    pub(crate) token: String,
+    pub(crate) socket: std::path::PathBuf,
+}
+
+/// What was answered.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: String,
+}
+
+impl Answer {
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("no JSON: {self:?}"))
+    }
+
+    /// What it says went wrong.
+    #[track_caller]
+    pub(crate) fn error(&self) -> String {
+        self.json()["error"]
+            .as_str()
+            .expect("an error says so")
+            .to_owned()
+    }
+}
+
+impl Serve {
+    pub(crate) fn start(project: &Project) -> Self {
+        let mut child = project
+            .windlass(&["serve", "--listen", "127.0.0.1:0", "--json"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let stdout = child.stdout.take().unwrap();
+        BufReader::new(stdout).read_line(&mut line).unwrap();
+        let said: Value = serde_json::from_str(&line).unwrap();
+        let url = said["url"].as_str().unwrap();
+        Self {
+            child,
+            address: url.strip_prefix("http://").unwrap().to_owned(),
+            token: said["token"].as_str().unwrap().to_owned(),
+            socket: said["socket"].as_str().unwrap().into(),
+        }
+    }
+
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Sends these bytes and gives what is answered.
+    pub(crate) fn raw(&self, request: &str) -> Answer {
+        let mut stream = self.connect();
+        // A server that has heard enough may close before all is written.
+        let _ = stream.write_all(request.as_bytes());
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
+        let status = head
+            .split(' ')
+            .nth(1)
+            .and_then(|status| status.parse().ok());
+        Answer {
+            status: status.unwrap_or(0),
+            head: head.to_ascii_lowercase(),
+            body: body.to_owned(),
+        }
+    }
+
+    fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(DEADLINE)).unwrap();
+        stream
+    }
+
+    /// Asks with these headers and no others.
+    pub(crate) fn ask(&self, method: &str, path: &str, headers: &str, body: &str) -> Answer {
+        let length = body.len();
+        self.raw(&format!(
+            "{method} {path} HTTP/1.1\r\n{headers}content-length: {length}\r\nconnection: close\r\n\r\n{body}"
+        ))
+    }
+
+    fn headers(&self) -> String {
+        let (address, token) = (&self.address, &self.token);
+        format!("host: {address}\r\nauthorization: Bearer {token}\r\n")
+    }
+
+    /// Asks as a client does that may.
+    pub(crate) fn get(&self, path: &str) -> Answer {
+        self.ask("GET", &format!("/api/v1{path}"), &self.headers(), "")
+    }
+
+    pub(crate) fn delete(&self, path: &str) -> Answer {
+        self.ask("DELETE", &format!("/api/v1{path}"), &self.headers(), "")
+    }
+
+    pub(crate) fn post(&self, path: &str, body: Value) -> Answer {
+        let path = format!("/api/v1{path}");
+        self.ask("POST", &path, &self.headers(), &body.to_string())
+    }
+
+    /// Begins a session; gives its path.
+    #[track_caller]
+    pub(crate) fn session(&self, body: Value) -> String {
+        let answer = self.post("/sessions", body);
+        assert_eq!(answer.status, 201, "{answer:?}");
+        format!("/sessions/{}", answer.json()["id"].as_str().unwrap())
+    }
+
+    /// Runs a single call in a session; gives its content.
+    #[track_caller]
+    pub(crate) fn call(&self, session: &str, tool: &str, arguments: Value) -> Value {
+        let body = json!([{ "tool": tool, "arguments": arguments }]);
+        let answer = self.post(&format!("{session}/calls"), body);
+        assert_eq!(answer.status, 200, "{answer:?}");
+        answer.json()["replies"][0]["content"].clone()
+    }
+
+    /// Follows an event stream.
+    pub(crate) fn events(&self, path: &str, headers: &str) -> Events {
+        let mut stream = self.connect();
+        let own = self.headers();
+        let request = format!("GET /api/v1{path} HTTP/1.1\r\n{own}{headers}\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        Events(BufReader::new(stream))
+    }
+}
+
+impl Drop for Serve {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// An event stream that is being read.
+pub(crate) struct Events(BufReader<TcpStream>);
+
+/// One event of it.
+#[derive(Debug, Default)]
+pub(crate) struct Event {
+    pub(crate) name: String,
+    pub(crate) id: String,
+    pub(crate) data: Value,
+}
+
+impl Events {
+    /// The next event, whatever it is.
+    #[track_caller]
+    pub(crate) fn next(&mut self) -> Event {
+        let mut event = Event::default();
+        let mut line = String::new();
+        loop {
+            line.clear();
+            let read = self.0.read_line(&mut line).unwrap();
+            assert!(read > 0, "the stream has ended");
+            let line = line.trim_end();
+            // Lengths of chunks and other headers have no such names.
+            if let Some(name) = line.strip_prefix("event: ") {
+                name.clone_into(&mut event.name);
+            } else if let Some(id) = line.strip_prefix("id: ") {
+                id.clone_into(&mut event.id);
+            } else if let Some(data) = line.strip_prefix("data: ") {
+                event.data = serde_json::from_str(data).unwrap();
+            } else if line.is_empty() && !event.name.is_empty() {
+                return event;
+            }
+        }
+    }
+
+    /// The next event that is wanted.
+    #[track_caller]
+    pub(crate) fn until(&mut self, mut wanted: impl FnMut(&Event) -> bool) -> Event {
+        loop {
+            let event = self.next();
+            if wanted(&event) {
+                return event;
+            }
+        }
+    }
+
+    /// The next update of that type.
+    #[track_caller]
+    pub(crate) fn update(&mut self, kind: &str) -> Event {
+        self.until(|event| event.name == "update" && event.data["type"] == json!(kind))
+    }
+}

@@ -1,0 +1,225 @@
+//! `windlass query` as a person sees it, on a real terminal.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use serde_json::json;
+use windlass_process::{Command, Exit, Launcher, LauncherOptions, Process, Screen, TerminalSize};
+use windlass_testing::model::{Say, Turn};
+
+use crate::query::{Asked, asked};
+use crate::support::DEADLINE;
+
+/// The binary on a terminal of 60 columns.
+struct Sitting {
+    asked: Asked,
+    process: Process,
+    screen: Arc<Mutex<Screen>>,
+}
+
+async fn sit(run: &str, turns: impl IntoIterator<Item = Turn>) -> Sitting {
+    let asked = asked(run, turns).await;
+    let screen = Arc::new(Mutex::new(Screen::new(20, 60)));
+    let drawn = Arc::clone(&screen);
+    let binary = asked.project.windlass(&["query", "go"]);
+    let mut command = Command::new(binary.get_program())
+        .args(binary.get_args())
+        .env_clear()
+        .env("NO_COLOR", "1")
+        .cwd(asked.project.root());
+    for (name, value) in binary.get_envs() {
+        command = command.env(name, value.unwrap_or_default());
+    }
+    let size = TerminalSize { rows: 20, cols: 60 };
+    let command = command.terminal_with(size, move |bytes| drawn.lock().feed(bytes));
+    let launcher = Launcher::new(LauncherOptions {
+        hold_trees: false,
+        ..LauncherOptions::default()
+    });
+    let process = launcher.unwrap().start(command).await.unwrap();
+    Sitting {
+        asked,
+        process,
+        screen,
+    }
+}
+
+impl Sitting {
+    fn rows(&self) -> String {
+        let rows = self.screen.lock().rows();
+        let rows: Vec<&str> = rows.iter().map(|row| row.trim_end()).collect();
+        rows.join("\n").trim_end().to_owned()
+    }
+
+    /// Resolves when the screen looks as wanted.
+    async fn until(&self, wanted: impl Fn(&str) -> bool) -> String {
+        let mut changes = self.process.output().changes();
+        let looking = async {
+            loop {
+                changes.borrow_and_update();
+                let rows = self.rows();
+                if wanted(&rows) {
+                    return rows;
+                }
+                if changes.changed().await.is_err() {
+                    std::future::pending::<()>().await;
+                }
+            }
+        };
+        let seen = tokio::time::timeout(DEADLINE, looking).await;
+        seen.unwrap_or_else(|_| panic!("the screen is\n{}", self.rows()))
+    }
+
+    fn press(&self, keys: &str) {
+        self.process.write(keys.as_bytes()).unwrap();
+    }
+
+    async fn ends(&self) -> (Exit, String) {
+        let exit = tokio::time::timeout(DEADLINE, self.process.wait()).await;
+        (exit.expect("it ends"), self.rows())
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_turn_reads_well_from_beginning_to_end() {
+    let turns = [
+        Turn::new([
+            Say::Text("# Looking\n\nI \u{1b}[2Jlist **files**.\n".into()),
+            Say::call("shell", json!({"command": "echo a b"})),
+        ]),
+        Turn::text("There are:\n\n- `a`\n- `b`\n"),
+    ];
+    let sitting = sit("unattended", turns).await;
+    let (exit, rows) = sitting.ends().await;
+    assert_eq!(exit, Exit::Code(0));
+    let rows = without_times(&rows);
+    assert_eq!(
+        rows,
+        "Looking\n\nI [2Jlist files.\n\n✓ shell echo a b T\n\nThere are:\n\n• a\n• b"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn permission_is_asked_for_and_the_handle_is_in_the_status_line() {
+    let decision = json!({"handles": [{"id": "web", "action": "abort"}]});
+    let spawn = json!({"action": "spawn", "id": "web", "command": "sleep 1000"});
+    let turns = [
+        Turn::calls([("shell", spawn)]),
+        Turn::text(decision.to_string()).structured(),
+        Turn::new([
+            Say::Text("It runs.".into()),
+            Say::Hold("more".into()),
+            Say::Text(" Bye.".into()),
+        ]),
+    ];
+    let sitting = sit("ask", turns).await;
+    let rows = sitting.until(|rows| rows.contains("reject")).await;
+    assert!(
+        rows.contains("sleep 1000") && rows.contains("Run `shell`?"),
+        "{rows}"
+    );
+    sitting.press("\r");
+    let rows = sitting.until(|rows| rows.contains("It runs.")).await;
+    assert!(rows.ends_with("● web (shell)"), "{rows}");
+    sitting.asked.server.release("more");
+    let (exit, rows) = sitting.ends().await;
+    assert_eq!(exit, Exit::Code(0));
+    assert!(rows.ends_with("It runs. Bye."), "{rows}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_running_call_turns_its_spinner_and_counts() {
+    let turns = [
+        Turn::calls([(
+            "shell",
+            json!({"command": "until [ -e go ]; do sleep 0.05; done"}),
+        )]),
+        Turn::text("Done."),
+    ];
+    let sitting = sit("unattended", turns).await;
+    let title = "shell until [ -e go ]; do sleep 0.05; done";
+    let first = sitting.until(|rows| rows.contains(title)).await;
+    sitting
+        .until(|rows| rows.contains(title) && rows != first)
+        .await;
+    sitting.asked.project.write("go", "");
+    let (_, rows) = sitting.ends().await;
+    assert!(rows.contains(&format!("✓ {title}")), "{rows}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ctrl_c_asks_and_a_reply_interrupts_the_model() {
+    let turns = [
+        Turn::new([Say::Text("A long story".into()), Say::Hold("never".into())]),
+        Turn::text("Short."),
+    ];
+    let sitting = sit("unattended", turns).await;
+    sitting.until(|rows| rows.contains("A long story")).await;
+    sitting.press("\x03");
+    let rows = sitting.until(|rows| rows.contains("abort")).await;
+    for choice in ["go on", "reply", "stop tools", "abort"] {
+        assert!(rows.contains(choice), "{rows}");
+    }
+    sitting.press("j\r");
+    sitting.until(|rows| rows.contains("Reply:")).await;
+    sitting.press("shorter\r");
+    let (exit, rows) = sitting.ends().await;
+    assert_eq!(exit, Exit::Code(0));
+    assert!(rows.ends_with("Short."), "{rows}");
+    let seen = sitting.asked.server.seen();
+    let messages = seen[1].body["messages"].to_string();
+    assert!(
+        messages.contains("A long story") && messages.contains("shorter"),
+        "{messages}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ctrl_c_twice_leaves() {
+    let turns = [Turn::new([
+        Say::Text("A long story".into()),
+        Say::Hold("never".into()),
+    ])];
+    let sitting = sit("unattended", turns).await;
+    sitting.until(|rows| rows.contains("A long story")).await;
+    sitting.press("\x03");
+    sitting.until(|rows| rows.contains("abort")).await;
+    sitting.press("\x03");
+    let (exit, _) = sitting.ends().await;
+    assert_eq!(exit, Exit::Code(130));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_smaller_terminal_is_drawn_anew() {
+    let turns = [
+        Turn::calls([(
+            "shell",
+            json!({"command": "until [ -e go ]; do sleep 0.05; done"}),
+        )]),
+        Turn::text("Words that are wrapped at the width that the terminal has now."),
+    ];
+    let sitting = sit("unattended", turns).await;
+    sitting.until(|rows| rows.contains("until [ -e go ]")).await;
+    sitting.screen.lock().resize(20, 30);
+    let size = TerminalSize { rows: 20, cols: 30 };
+    sitting.process.terminal().unwrap().resize(size).unwrap();
+    sitting.asked.project.write("go", "");
+    let (exit, rows) = sitting.ends().await;
+    assert_eq!(exit, Exit::Code(0));
+    let end = "Words that are wrapped at the\nwidth that the terminal has\nnow.";
+    assert!(rows.ends_with(end), "{rows}");
+    assert!(rows.lines().all(|row| row.chars().count() <= 30), "{rows}");
+}
+
+/// Times differ from run to run.
+fn without_times(rows: &str) -> String {
+    rows.lines()
+        .map(|row| match row.rsplit_once(' ') {
+            Some((rest, last)) if row.starts_with('✓') && last.ends_with('s') => {
+                format!("{rest} T")
+            }
+            _ => row.to_owned(),
+        })
+        .collect::<Vec<_>>()
+        .join("\n")
+}

@@ -1,0 +1,204 @@
+//! The commands that reach every runtime: `ps`, `logs`, `send`, `kill`,
+//! `attach`, `permissions`.
+
+use serde_json::json;
+
+use crate::support::{Project, call, eventually, spawn};
+
+#[test]
+fn every_handle_of_every_runtime_is_listed() {
+    let project = Project::new();
+    assert_eq!(
+        project.run(&["ps"], "").stdout(),
+        "No session is under way.\n"
+    );
+    let mut one = project.drive();
+    let mut two = project.drive();
+    one.run([spawn("a", "echo hello; sleep 1000")]);
+    two.run([]);
+    let listed = project.run(&["ps"], "").stdout();
+    let lines: Vec<&str> = listed.lines().collect();
+    assert_eq!(lines.len(), 3, "{listed}");
+    assert!(lines[0].starts_with("SESSION"), "{listed}");
+    let of_one = lines.iter().find(|line| line.contains(" a ")).unwrap();
+    assert!(
+        of_one.contains("drive") && of_one.ends_with("hello"),
+        "{listed}"
+    );
+    let machine = project.run(&["ps", "--json"], "").lines();
+    let handles = machine
+        .iter()
+        .flat_map(|line| line["handles"].as_array().unwrap());
+    assert_eq!(handles.count(), 1);
+    one.finish();
+    two.finish();
+    assert_eq!(
+        project.run(&["ps"], "").stdout(),
+        "No session is under way.\n"
+    );
+}
+
+#[test]
+fn a_handle_is_sent_to_read_and_killed_from_elsewhere() {
+    let project = Project::new();
+    let mut drive = project.drive();
+    drive.run([spawn("c", "exec cat")]);
+    assert_eq!(project.run(&["send", "c", "over here"], "").code(), Some(0));
+    eventually("cat has answered", || {
+        project.run(&["logs", "c"], "").stdout() == "over here\n"
+    });
+    let following = std::thread::scope(|scope| {
+        let following = scope.spawn(|| project.run(&["logs", "-f", "c"], "").stdout());
+        project.run(&["send", "c", "and there"], "");
+        eventually("it is written", || {
+            project
+                .run(&["logs", "c"], "")
+                .stdout()
+                .contains("and there")
+        });
+        let killed = project.run(&["kill", "c"], "");
+        assert_eq!(killed.stdout(), "c: ended 1\n", "{}", killed.stderr());
+        following.join().unwrap()
+    });
+    assert_eq!(following, "over here\nand there\n");
+    let reply = drive.run([call("shell", json!({"action": "fetch", "id": "c"}))]);
+    assert_eq!(
+        reply["replies"][0]["content"]["result"],
+        json!("aborted by the user")
+    );
+}
+
+#[test]
+fn a_handle_that_is_not_there_or_not_alone_is_said() {
+    let project = Project::new();
+    let none = project.run(&["logs", "x"], "");
+    assert_eq!(none.code(), Some(2));
+    assert!(
+        none.stderr().contains("there is no handle `x`"),
+        "{}",
+        none.stderr()
+    );
+    let (mut one, mut two) = (project.drive(), project.drive());
+    for drive in [&mut one, &mut two] {
+        drive.run([spawn("same", "echo here; sleep 1000")]);
+    }
+    let several = project.run(&["logs", "same"], "");
+    assert!(
+        several.stderr().contains("several sessions"),
+        "{}",
+        several.stderr()
+    );
+    let full = several.stderr();
+    let name = full
+        .split("one of ")
+        .nth(1)
+        .unwrap()
+        .split(", ")
+        .next()
+        .unwrap()
+        .trim();
+    assert_eq!(project.run(&["logs", name], "").stdout(), "here\n");
+}
+
+#[test]
+fn a_permission_is_replied_to_from_elsewhere() {
+    let project = Project::new();
+    let mut drive = project.drive_asking();
+    drive.send(&json!([call("shell", json!({"command": "echo yes"}))]));
+    let asked = drive.next();
+    let id = asked["request"]["id"].as_str().unwrap();
+    let listed = project.run(&["permissions", "pending"], "").stdout();
+    assert!(
+        listed.contains(id) && listed.contains("echo yes"),
+        "{listed}"
+    );
+    assert_eq!(
+        project
+            .run(&["permissions", "reply", id, "once"], "")
+            .code(),
+        Some(0)
+    );
+    assert_eq!(drive.next()["replies"][0]["content"], json!("yes\n"));
+    // It has been answered; the driver is too late, and so is anybody else.
+    drive.send(&json!({"permission": id, "reply": "once"}));
+    assert!(drive.next()["error"].as_str().unwrap().contains(id));
+    let late = project.run(&["permissions", "reply", id, "once"], "");
+    assert_eq!(late.code(), Some(2));
+}
+
+/// Attaches in a terminal of a second runtime.
+#[test]
+fn a_terminal_is_attached_to_typed_into_and_left() {
+    let project = Project::new();
+    let mut drive = project.drive();
+    let arguments = json!({
+        "action": "spawn", "id": "deep", "command": "trap 'stty size' WINCH; echo ready; while :; do read line && echo \"got $line\"; done",
+        "terminal": true, "rows": 8, "cols": 30,
+    });
+    drive.run([call("shell", arguments)]);
+    let mut person = project.drive();
+    let command = format!("{} attach deep", env!("CARGO_BIN_EXE_windlass"));
+    let arguments = json!({
+        "action": "spawn", "id": "desk", "command": command, "terminal": true, "rows": 12, "cols": 60,
+    });
+    person.run([call("shell", arguments)]);
+    let ps = || project.run(&["ps"], "").stdout();
+    eventually("it is taken over", || ps().contains("taken over"));
+    let log = || project.run(&["logs", "deep"], "").stdout();
+    eventually("it has the size of the person's terminal", || {
+        log().contains("12 60")
+    });
+    let refused = drive.error(
+        "shell",
+        json!({"action": "apply", "id": "deep", "input": "x"}),
+    );
+    assert!(refused.contains("a person has taken"), "{refused}");
+
+    person.run([call(
+        "shell",
+        json!({"action": "apply", "id": "desk", "input": "from afar"}),
+    )]);
+    eventually("what is typed there arrives here", || {
+        log().contains("got from afar")
+    });
+    eventually("and is drawn there", || {
+        let arguments = json!({"action": "fetch", "id": "desk", "view": "screen"});
+        let shown = person.content("shell", arguments);
+        shown["content"]
+            .as_str()
+            .unwrap_or_default()
+            .contains("got from afar")
+    });
+
+    person.run([call(
+        "shell",
+        json!({"action": "apply", "id": "desk", "keys": ["ctrl-]"]}),
+    )]);
+    let left = person.content("await", json!({"all": ["desk"]}));
+    let said = left["completed"][0]["result"].as_str().unwrap();
+    assert!(
+        said.contains("Detached from `deep`, which goes on."),
+        "{left}"
+    );
+    eventually("it has its own size again", || log().contains("8 30"));
+    let reply = drive.run([call("shell", json!({"command": "true"}))]);
+    let notice = reply["notices"][0]["text"].as_str().unwrap_or_default();
+    assert!(notice.contains("a person typed into `deep`"), "{reply}");
+    let applied = drive.content(
+        "shell",
+        json!({"action": "apply", "id": "deep", "input": "mine again"}),
+    );
+    assert_eq!(applied["state"], json!("running"));
+}
+
+#[test]
+fn attach_without_a_terminal_says_what_does() {
+    let project = Project::new();
+    let refused = project.run(&["attach", "x"], "");
+    assert_eq!(refused.code(), Some(2));
+    assert!(
+        refused.stderr().contains("needs a terminal"),
+        "{}",
+        refused.stderr()
+    );
+}

@@ -1,0 +1,307 @@
+//! What somebody who looks on sees of sessions and handles, and what they may
+//! do. The bodies of the HTTP interface.
+//!
+//! Start at [`SessionInfo`] and [`HandleInfo`]; [`SessionUpdate`] is what the
+//! event stream carries. None of this moves the assistant's cursor.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{
+    Arguments, Ask, HandleAction, HandleId, HandleState, Millis, Notice, PermissionId,
+    PermissionReply, PermissionRequest, Question, ScreenUpdate, SessionId, ToolPart, Typing,
+};
+
+/// A session that is under way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionInfo {
+    /// The session.
+    pub id: SessionId,
+    /// How the outside reaches it: `drive`, `mcp`, `query`, `serve`.
+    pub front_end: String,
+    /// The process that owns it.
+    pub pid: u32,
+    /// The project's root folder.
+    pub root: PathBuf,
+    /// When it began.
+    pub created: Millis,
+    /// How many handles have not stopped.
+    pub active: usize,
+    /// How many permissions and questions wait for a person.
+    pub pending: usize,
+    /// The number of its newest event.
+    pub last_event: u64,
+}
+
+/// The body that begins a session.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewSession {
+    /// Whoever drives it needs no permission for anything.
+    #[serde(default)]
+    pub trusted: bool,
+    /// It ends when nothing was asked of it for this long; an hour unless said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_secs: Option<u64>,
+}
+
+/// A handle as somebody sees it who looks on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HandleInfo {
+    /// The handle.
+    pub id: HandleId,
+    /// Its tool.
+    pub tool: String,
+    /// Its state.
+    pub state: HandleState,
+    /// How long it has run, or ran.
+    pub elapsed_secs: f64,
+    /// How many bytes it has written.
+    pub written: u64,
+    /// It has a screen.
+    pub terminal: bool,
+    /// A person has taken it over.
+    pub locked: bool,
+    /// The last line of its output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_line: Option<String>,
+    /// What it asks, when waiting.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<Question>,
+    /// Its result of its own or its error message, when stopped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
+    /// It stopped with an error.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub failed: bool,
+}
+
+/// What a person types into a handle: one of its fields.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PersonInput {
+    /// Text and keys, as in `apply`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub typing: Option<Typing>,
+    /// Bytes as a keyboard sends them, in base64.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<String>,
+    /// The answer to the handle's open question.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Value>,
+    /// The lock, by whoever has taken the handle over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lock: Option<String>,
+}
+
+/// How large a terminal is to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Resize {
+    /// How many rows.
+    pub rows: u16,
+    /// How many columns.
+    pub cols: u16,
+}
+
+/// A person has taken a handle over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LockInfo {
+    /// Names the lock; whoever has it may type and hand back.
+    pub lock: String,
+    /// The handle is handed back when nothing was typed for this long.
+    pub expires_in_secs: u64,
+}
+
+/// A person's reply to a permission request, by the request's own address.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReplyBody {
+    /// Yes, always or no.
+    pub reply: PermissionReply,
+    /// A word to the assistant, with a rejection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The arguments to run with instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<Arguments>,
+}
+
+/// An answer to a question, by the question's own address.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AnswerBody {
+    /// The answer.
+    pub value: Value,
+}
+
+/// A question and the session that it belongs to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OpenQuestion {
+    /// The session.
+    pub session: SessionId,
+    /// What is asked.
+    #[serde(flatten)]
+    pub ask: Ask,
+}
+
+/// One event of the event stream.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StreamedEvent {
+    /// The session it happened in.
+    pub session: SessionId,
+    /// Its place in the session's journal.
+    pub number: u64,
+    /// When it happened.
+    pub at: Millis,
+    /// What happened.
+    #[serde(flatten)]
+    pub update: SessionUpdate,
+}
+
+/// Something that happened in a session.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum SessionUpdate {
+    /// A call came in.
+    Called {
+        /// The call.
+        call: String,
+        /// Its tool.
+        tool: String,
+        /// Its action, unless it is a one-shot.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        action: Option<HandleAction>,
+        /// Its handle, unless it is a one-shot.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        handle: Option<HandleId>,
+    },
+    /// A call was answered.
+    Replied {
+        /// The call.
+        call: String,
+        /// It was refused or failed.
+        is_error: bool,
+    },
+    /// A call as it is recorded has changed; this is all of it.
+    Part {
+        /// The part.
+        part: Box<ToolPart>,
+    },
+    /// A tool runs.
+    Started(ToolPlace),
+    /// A tool wrote.
+    Wrote {
+        /// Which.
+        #[serde(flatten)]
+        tool: ToolPlace,
+        /// How many bytes.
+        bytes: u64,
+    },
+    /// A tool asks something and waits.
+    Asked {
+        /// Which.
+        #[serde(flatten)]
+        tool: ToolPlace,
+        /// What it asks.
+        question: Question,
+    },
+    /// A tool's question was answered.
+    Answered(ToolPlace),
+    /// A tool is being ended.
+    Aborting {
+        /// Which.
+        #[serde(flatten)]
+        tool: ToolPlace,
+        /// By whom, or why.
+        reason: String,
+    },
+    /// A tool has ended.
+    Stopped {
+        /// Which.
+        #[serde(flatten)]
+        tool: ToolPlace,
+        /// It ended badly.
+        failed: bool,
+        /// Its error's message.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+    },
+    /// A person is asked for permission.
+    Permission {
+        /// The request.
+        request: PermissionRequest,
+    },
+    /// The request was replied to, or withdrawn when there is no reply.
+    PermissionReplied {
+        /// The request.
+        permission: PermissionId,
+        /// The reply.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reply: Option<PermissionReply>,
+    },
+    /// A permission was decided without asking anybody.
+    PermissionDecided {
+        /// What would have been asked.
+        request: PermissionRequest,
+        /// The reply.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reply: Option<PermissionReply>,
+    },
+    /// A question is on its way to whoever answers it.
+    Question(Ask),
+    /// A question was answered, or withdrawn.
+    QuestionClosed {
+        /// The asking.
+        ask: String,
+    },
+    /// The assistant will be told this.
+    Noticed {
+        /// What.
+        notice: Notice,
+    },
+    /// The assistant has been told, or a reply has made the notices needless.
+    Delivered {
+        /// The numbers that the notices have in the journal.
+        notices: Vec<u64>,
+    },
+    /// A person has taken a handle over.
+    Locked {
+        /// The handle.
+        handle: HandleId,
+    },
+    /// A person has handed a handle back.
+    Unlocked {
+        /// The handle.
+        handle: HandleId,
+    },
+    /// The turn ended.
+    TurnEnded,
+    /// The session ended; nothing follows.
+    Closed,
+}
+
+/// Which tool something happened to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolPlace {
+    /// Its number within the session; one-shots have one too.
+    pub tool_number: u64,
+    /// The handle's id, unless it is a one-shot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handle: Option<HandleId>,
+}
+
+/// A screen on the event stream.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StreamedScreen {
+    /// The session.
+    pub session: SessionId,
+    /// The handle.
+    pub handle: HandleId,
+    /// How its screen changed.
+    #[serde(flatten)]
+    pub screen: ScreenUpdate,
+}

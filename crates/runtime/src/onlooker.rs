@@ -1,0 +1,165 @@
+//! A handle as somebody other than its assistant sees and uses it: a person at
+//! a page or a terminal.
+//!
+//! Start at [`Session::handle`]. Nothing here moves the assistant's cursor.
+//! Taking a handle over is in `takeover.rs`.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+use windlass_protocol::{HandleId, HandleInfo, ScreenUpdate};
+
+use crate::event::Status;
+use crate::executor::{Job, Receipt};
+use crate::handle::Handle;
+use crate::refusal::Refusal;
+use crate::session::{Session, SessionInner};
+
+/// How much of a result is told beside a handle.
+const RESULT: usize = 4096;
+
+impl Session {
+    /// Every handle that can be read, in the order in which they were spawned.
+    pub fn handle_infos(&self) -> Vec<HandleInfo> {
+        let handles = self.inner.registry.lock().all();
+        handles.iter().filter_map(|handle| info(handle)).collect()
+    }
+
+    /// The handle of that id.
+    pub fn handle(&self, id: &str) -> Result<HandleRef, Refusal> {
+        let handle = self.inner.lookup(id)?;
+        let id = handle.id().cloned();
+        Ok(HandleRef {
+            id: id.expect("registered handles have one"),
+            session: Arc::clone(&self.inner),
+            handle,
+        })
+    }
+
+    /// The session is being ended, or has been.
+    pub fn is_closing(&self) -> bool {
+        self.inner.closing.is_cancelled()
+    }
+}
+
+/// A handle, for an onlooker. It keeps the handle readable, not its session
+/// alive.
+#[derive(Clone)]
+pub struct HandleRef {
+    pub(crate) id: HandleId,
+    pub(crate) session: Arc<SessionInner>,
+    pub(crate) handle: Arc<Handle>,
+}
+
+impl HandleRef {
+    /// The handle's id.
+    pub fn id(&self) -> &HandleId {
+        &self.id
+    }
+
+    /// How the handle stands.
+    pub fn info(&self) -> HandleInfo {
+        info(&self.handle).expect("it has an id")
+    }
+
+    /// The handle has ended.
+    pub fn is_stopped(&self) -> bool {
+        self.handle.is_stopped()
+    }
+
+    /// Resolves when the handle has ended.
+    pub async fn stopped(&self) {
+        self.handle.wait_until(Status::is_stopped).await;
+    }
+
+    /// What its terminal shows: the rows that changed since a generation that
+    /// was read before, or all of them. `None` without a terminal.
+    pub fn screen(&self, since: Option<u64>) -> Option<ScreenUpdate> {
+        self.handle.job()?.screen(since)
+    }
+
+    /// Resolves when its screen is of another generation than this one.
+    pub fn screen_changed(&self, generation: u64) -> BoxFuture<'static, ()> {
+        match self.handle.job() {
+            Some(job) => job.screen_changed(generation),
+            None => Box::pin(std::future::pending()),
+        }
+    }
+
+    /// How many bytes it has written that [`HandleRef::log`] speaks of.
+    pub fn written(&self) -> u64 {
+        self.handle.job().map_or(0, |job| job.written())
+    }
+
+    /// The bytes that it wrote, as it wrote them, within a range. What is no
+    /// longer kept is left out.
+    pub fn log(&self, range: Range<u64>) -> Vec<u8> {
+        let job = self.handle.job();
+        job.map_or_else(Vec::new, |job| job.log(range))
+    }
+
+    /// Changes the size of its terminal.
+    pub fn resize(&self, rows: u16, cols: u16) -> Result<(), Refusal> {
+        self.job()?.resize(rows, cols).map_err(Refusal::Input)
+    }
+
+    /// Answers its open question in the person's name.
+    pub async fn answer(&self, answer: Value) -> Result<(), Refusal> {
+        match self.handle.status() {
+            Status::Waiting { question, .. } => self.handle.answer(&question, answer).await,
+            Status::Stopped(_) => Err(Refusal::Ended(self.id.clone())),
+            _ => Err(Refusal::Input(format!(
+                "handle `{}` asks nothing; type into it instead",
+                self.id
+            ))),
+        }
+    }
+
+    /// Ends the tool and everything it started in the person's name. Resolves
+    /// when they are gone. Ending what has ended is fine.
+    pub async fn abort(&self) -> Receipt {
+        self.handle.end("aborted by the user").await
+    }
+
+    pub(crate) fn job(&self) -> Result<&Arc<dyn Job>, Refusal> {
+        let id = &self.id;
+        if self.is_stopped() {
+            return Err(Refusal::Ended(id.clone()));
+        }
+        let job = self.handle.job();
+        job.ok_or_else(|| Refusal::Input(format!("handle `{id}` has not started yet")))
+    }
+}
+
+fn info(handle: &Handle) -> Option<HandleInfo> {
+    let status = handle.status();
+    let job = handle.job();
+    let mut info = HandleInfo {
+        id: handle.id()?.clone(),
+        tool: handle.tool.definition.name.clone(),
+        state: status.state(),
+        elapsed_secs: (handle.elapsed().as_secs_f64() * 10.0).round() / 10.0,
+        written: job.map_or(0, |job| job.written()),
+        terminal: job.is_some_and(|job| job.has_screen()),
+        locked: handle.is_locked(),
+        last_line: job.and_then(|job| job.last_line()),
+        question: None,
+        result: None,
+        failed: false,
+    };
+    match status {
+        Status::Waiting { question, .. } => info.question = Some(question),
+        Status::Stopped(ending) => {
+            info.failed = ending.result.is_err();
+            info.result = match ending.result {
+                Ok(result) => result,
+                Err(error) => Some(error.message),
+            };
+            info.result = info.result.map(|text| text.chars().take(RESULT).collect());
+        }
+        Status::Pending | Status::Running { .. } => {}
+    }
+    Some(info)
+}

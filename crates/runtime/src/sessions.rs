@@ -1,0 +1,134 @@
+//! The sessions that are under way in a runtime.
+//!
+//! Start at [`Sessions::list`]. A session is listed from its beginning until it
+//! ends; being listed does not keep it alive.
+
+use std::sync::{Arc, Weak};
+use std::time::SystemTime;
+
+use indexmap::IndexMap;
+use parking_lot::Mutex;
+use tokio::sync::watch;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use windlass_protocol::SessionId;
+
+use crate::session::{Session, SessionInner};
+
+/// The sessions of one runtime.
+pub struct Sessions {
+    live: Mutex<IndexMap<SessionId, Listed>>,
+    changes: watch::Sender<u64>,
+}
+
+struct Listed {
+    session: WeakSession,
+    began: SystemTime,
+}
+
+/// A session that may end meanwhile.
+#[derive(Clone)]
+pub(crate) struct WeakSession {
+    inner: Weak<SessionInner>,
+    ended_with_us: Weak<EndedWithUs>,
+}
+
+impl Default for Sessions {
+    fn default() -> Self {
+        Self {
+            live: Mutex::default(),
+            changes: watch::Sender::new(0),
+        }
+    }
+}
+
+impl Sessions {
+    /// Every session that is under way and when it began, oldest first.
+    pub fn list(&self) -> Vec<(Session, SystemTime)> {
+        let live = self.live.lock();
+        let sessions = live
+            .values()
+            .filter_map(|listed| Some((listed.session.upgrade()?, listed.began)))
+            .collect();
+        // An upgraded session may be the last clone by now, and its end looks
+        // into this list.
+        drop(live);
+        sessions
+    }
+
+    /// The session of that id.
+    pub fn get(&self, id: &str) -> Option<Session> {
+        let id = SessionId::new(id).ok()?;
+        let session = self.live.lock().get(&id)?.session.clone();
+        session.upgrade()
+    }
+
+    /// Marked as changed whenever a session begins or ends.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    pub(crate) fn add(&self, session: &Session) {
+        let listed = Listed {
+            session: session.downgrade(),
+            began: SystemTime::now(),
+        };
+        self.live.lock().insert(session.id().clone(), listed);
+        self.tell();
+    }
+
+    pub(crate) fn remove(&self, id: &SessionId) {
+        if self.live.lock().shift_remove(id).is_some() {
+            self.tell();
+        }
+    }
+
+    fn tell(&self) {
+        self.changes.send_modify(|number| *number += 1);
+    }
+}
+
+impl WeakSession {
+    pub(crate) fn upgrade(&self) -> Option<Session> {
+        Some(Session {
+            inner: self.inner.upgrade()?,
+            ended_with_us: self.ended_with_us.upgrade()?,
+        })
+    }
+}
+
+impl Session {
+    pub(crate) fn downgrade(&self) -> WeakSession {
+        WeakSession {
+            inner: Arc::downgrade(&self.inner),
+            ended_with_us: Arc::downgrade(&self.ended_with_us),
+        }
+    }
+}
+
+/// What ends when the last clone of a session is gone, closed or not: what it
+/// does beside the calls, and its place on the list.
+pub(crate) struct EndedWithUs {
+    _closing: DropGuard,
+    sessions: Arc<Sessions>,
+    id: SessionId,
+}
+
+impl EndedWithUs {
+    pub(crate) fn new(
+        closing: &CancellationToken,
+        sessions: &Arc<Sessions>,
+        id: &SessionId,
+    ) -> Self {
+        Self {
+            _closing: closing.clone().drop_guard(),
+            sessions: Arc::clone(sessions),
+            id: id.clone(),
+        }
+    }
+}
+
+impl Drop for EndedWithUs {
+    fn drop(&mut self) {
+        self.sessions.remove(&self.id);
+    }
+}

@@ -1,0 +1,182 @@
+//! A person takes a handle over, types into it and hands it back.
+//!
+//! Start at [`HandleRef::lock`]. While a handle is locked the assistant's
+//! `apply` is refused; when it is handed back a notice says so. What a person
+//! types is told to the program and to nobody else: it is in no journal, no
+//! record and no log.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+use windlass_protocol::{HandleId, NoticeKind, NoticeLevel};
+
+use crate::event::Status;
+use crate::executor::Keyboard;
+use crate::handle::Handle;
+use crate::journal::SessionEvent;
+use crate::notice;
+use crate::onlooker::HandleRef;
+use crate::refusal::Refusal;
+use crate::session::{SessionInner, new_ulid};
+
+/// A person has the handle.
+#[derive(Debug, Clone)]
+pub(crate) struct Lock {
+    id: String,
+    lease: Duration,
+    until: Instant,
+    /// How much the tool had written by then.
+    written: u64,
+}
+
+impl HandleRef {
+    /// Takes the handle over until it is handed back, or until nothing was
+    /// typed for as long as the `lease`. Gives the name of the lock, which
+    /// whoever types must know.
+    pub fn lock(&self, lease: Duration) -> Result<String, Refusal> {
+        let job = self.job()?;
+        let lock = Lock {
+            id: format!("lck_{}", new_ulid()),
+            lease,
+            until: Instant::now() + lease,
+            written: job.written(),
+        };
+        let id = lock.id.clone();
+        {
+            let mut held = self.handle.lock.lock();
+            if held.is_some() {
+                return Err(self.somebody_else());
+            }
+            *held = Some(lock);
+        }
+        let handle = self.id.clone();
+        self.session.tell(SessionEvent::Locked { handle });
+        self.hand_back_in_time(&id);
+        Ok(id)
+    }
+
+    /// Hands the handle back. The assistant is told.
+    pub fn unlock(&self, lock: &str) -> Result<(), Refusal> {
+        if hand_back(&self.session, &self.handle, &self.id, lock) {
+            Ok(())
+        } else {
+            Err(Refusal::Input(format!(
+                "handle `{}` is not locked under that name; it may have been handed back",
+                self.id
+            )))
+        }
+    }
+
+    /// Types into the tool in the person's name. Where somebody has taken the
+    /// handle over, only they may: `lock` is what they were given.
+    pub fn type_in(&self, keyboard: Keyboard, lock: Option<&str>) -> Result<(), Refusal> {
+        let job = self.job()?;
+        self.renew(lock)?;
+        if let Status::Waiting { question, .. } = self.handle.status()
+            && question.secret
+            && keyboard.submits()
+        {
+            // Before it is typed: the program may ask for another at once.
+            self.handle.is_answered(&question);
+        }
+        job.type_in(keyboard).map_err(Refusal::Input)
+    }
+
+    /// Whoever types keeps the handle.
+    fn renew(&self, lock: Option<&str>) -> Result<(), Refusal> {
+        match &mut *self.handle.lock.lock() {
+            Some(held) if lock != Some(&held.id) => Err(self.somebody_else()),
+            Some(held) => {
+                held.until = Instant::now() + held.lease;
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn somebody_else(&self) -> Refusal {
+        Refusal::Input(format!(
+            "somebody has taken handle `{}` over; wait until it is handed back",
+            self.id
+        ))
+    }
+
+    /// Whoever has gone away without a word has handed it back.
+    fn hand_back_in_time(&self, lock: &str) {
+        let (session, id, lock) = (&self.session, self.id.clone(), lock.to_owned());
+        let (weak_session, weak_handle) = (Arc::downgrade(session), Arc::downgrade(&self.handle));
+        let closing = session.closing.clone();
+        session.tasks.spawn(async move {
+            loop {
+                let Some(until) = weak_handle
+                    .upgrade()
+                    .and_then(|handle| handle.lock.lock().clone())
+                    .filter(|held| held.id == lock)
+                    .map(|held| held.until)
+                else {
+                    return;
+                };
+                if until <= Instant::now() {
+                    break;
+                }
+                let over = closing.run_until_cancelled(tokio::time::sleep_until(until));
+                if over.await.is_none() {
+                    return;
+                }
+            }
+            if let (Some(session), Some(handle)) = (weak_session.upgrade(), weak_handle.upgrade()) {
+                hand_back(&session, &handle, &id, &lock);
+            }
+        });
+    }
+}
+
+impl Handle {
+    /// A person has taken the handle over.
+    pub(crate) fn is_locked(&self) -> bool {
+        self.lock.lock().is_some()
+    }
+
+    /// Refuses what the assistant types while a person does.
+    pub(crate) fn check_unlocked(&self, id: &HandleId) -> Result<(), Refusal> {
+        if self.is_locked() {
+            return Err(Refusal::Input(format!(
+                "a person has taken handle `{id}` over and is typing; fetch shows what they do, \
+                 and a notice comes when they hand it back"
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// Gives false when somebody else has the handle, or nobody.
+fn hand_back(session: &SessionInner, handle: &Handle, id: &HandleId, lock: &str) -> bool {
+    let held = {
+        let mut held = handle.lock.lock();
+        match &*held {
+            Some(held) if held.id == lock => {}
+            _ => return false,
+        }
+        held.take()
+    };
+    let handle_id = id.clone();
+    session.tell(SessionEvent::Unlocked { handle: handle_id });
+    let written = handle.job().map_or(0, |job| job.written());
+    let before = held.map_or(0, |held| held.written);
+    let text = match written.saturating_sub(before) {
+        _ if handle.is_stopped() => format!("a person had `{id}` until it stopped"),
+        0 => format!("a person had `{id}` and has handed it back; it wrote nothing meanwhile"),
+        new => {
+            let last = handle.job().and_then(|job| job.last_line());
+            let last = last.map_or_else(String::new, |line| format!(", the last line `{line}`"));
+            format!(
+                "a person typed into `{id}` and has handed it back; \
+                 it wrote {new} bytes meanwhile{last}; fetch it to see what changed"
+            )
+        }
+    };
+    let notice = notice::notice(handle, NoticeLevel::Info, NoticeKind::Content, text);
+    session.add_notice(handle.number, notice);
+    true
+}

@@ -1,0 +1,228 @@
+//! A person who looks on: what they see, what they take over, and what the
+//! assistant is told of it.
+
+use std::time::Duration;
+
+use serde_json::json;
+use windlass_protocol::{HandleState, PermissionReply, Question, Typing};
+use windlass_runtime::{Keyboard, PermissionDecision, RunPolicy, SessionEvent};
+use windlass_testing::text_question;
+
+use crate::support::{NOBODY, PERSON, Stage};
+
+const LEASE: Duration = Duration::from_mins(5);
+
+async fn spawned() -> Stage {
+    let stage = Stage::new();
+    let spawned = stage
+        .run([("tool", json!({"action": "spawn", "id": "a"}))])
+        .await;
+    assert_eq!(spawned, r#"c1 {"id":"a","state":"running"}"#);
+    stage
+}
+
+fn typed(text: &str) -> Keyboard {
+    Keyboard::Typing(Typing::input(text))
+}
+
+#[tokio::test]
+async fn an_onlooker_does_not_move_the_assistants_cursor() {
+    let stage = spawned().await;
+    let job = stage.tool.job("a").unwrap();
+    job.write("one\ntwo\n");
+    let handle = stage.session.handle("a").unwrap();
+
+    let info = handle.info();
+    assert_eq!(info.state, HandleState::Running);
+    assert_eq!(info.last_line.as_deref(), Some("two"));
+    assert_eq!(info.written, 8);
+    assert_eq!(handle.log(4..7), b"two");
+    assert_eq!(handle.log(6..u64::MAX), b"o\n");
+    assert!(handle.log(9..20).is_empty());
+    assert!(handle.screen(None).is_none());
+
+    let fetched = stage
+        .run([("tool", json!({"action": "fetch", "id": "a"}))])
+        .await;
+    assert_eq!(
+        fetched,
+        r#"c1 {"id":"a","state":"running","content":"one\ntwo\n"}"#
+    );
+}
+
+#[tokio::test]
+async fn while_a_person_types_the_assistant_is_refused_and_then_told() {
+    let stage = spawned().await;
+    let job = stage.tool.job("a").unwrap();
+    let handle = stage.session.handle("a").unwrap();
+    let lock = handle.lock(LEASE).unwrap();
+    assert!(handle.info().locked);
+
+    let applied = stage
+        .run([("tool", json!({"action": "apply", "id": "a", "input": "x"}))])
+        .await;
+    assert_eq!(
+        applied,
+        "c1 ! a person has taken handle `a` over and is typing; fetch shows what they do, \
+         and a notice comes when they hand it back"
+    );
+
+    handle.type_in(typed("ls"), Some(&lock)).unwrap();
+    assert_eq!(job.inputs(), [Typing::input("ls")]);
+    job.write("a file\n");
+    handle.unlock(&lock).unwrap();
+
+    assert_eq!(
+        stage.notices(),
+        "notice info content: a person typed into `a` and has handed it back; \
+         it wrote 7 bytes meanwhile, the last line `a file`; fetch it to see what changed"
+    );
+    let applied = stage
+        .run([("tool", json!({"action": "apply", "id": "a", "input": "x"}))])
+        .await;
+    assert_eq!(
+        applied,
+        r#"c1 {"id":"a","state":"running","content":"a file\n"}"#
+    );
+}
+
+#[tokio::test]
+async fn only_whoever_has_taken_a_handle_over_may_type() {
+    let stage = spawned().await;
+    let handle = stage.session.handle("a").unwrap();
+    // Nobody has: anybody may.
+    handle.type_in(typed("x"), None).unwrap();
+    let lock = handle.lock(LEASE).unwrap();
+    for other in [None, Some("lck_other")] {
+        let refused = handle.type_in(typed("x"), other).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "somebody has taken handle `a` over; wait until it is handed back"
+        );
+    }
+    assert!(handle.lock(LEASE).is_err());
+    assert!(handle.unlock("lck_other").is_err());
+    handle.unlock(&lock).unwrap();
+    assert!(handle.unlock(&lock).is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_goes_away_has_handed_back() {
+    let stage = spawned().await;
+    let handle = stage.session.handle("a").unwrap();
+    handle.lock(Duration::from_mins(1)).unwrap();
+    stage
+        .seen(|event| matches!(event, SessionEvent::Unlocked { .. }))
+        .await;
+    assert!(!handle.info().locked);
+    assert_eq!(
+        stage.notices(),
+        "notice info content: a person had `a` and has handed it back; it wrote nothing meanwhile"
+    );
+}
+
+#[tokio::test]
+async fn a_secret_that_is_typed_answers_the_question_and_is_kept_nowhere() {
+    let stage = Stage::with(
+        crate::support::Cast {
+            recorder: true,
+            ..PERSON
+        },
+        |setup| setup.options.trusted = true,
+    );
+    stage.tool.opening(|job| {
+        job.ask(Question {
+            secret: true,
+            ..text_question("secret", "Password:")
+        });
+    });
+    stage
+        .run([("tool", json!({"action": "spawn", "id": "a"}))])
+        .await;
+    let handle = stage.session.handle("a").unwrap();
+    let lock = handle.lock(LEASE).unwrap();
+    stage
+        .seen(|event| matches!(event, SessionEvent::QuestionAsked(_)))
+        .await;
+    let bytes = |text: &str| Keyboard::Bytes(text.as_bytes().to_vec());
+
+    handle.type_in(bytes("ses"), Some(&lock)).unwrap();
+    assert_eq!(handle.info().state, HandleState::Waiting);
+    handle.type_in(bytes("ame\r"), Some(&lock)).unwrap();
+
+    assert_eq!(handle.info().state, HandleState::Running);
+    stage
+        .seen(|event| matches!(event, SessionEvent::QuestionClosed { .. }))
+        .await;
+    assert!(stage.session.desk().unwrap().is_empty());
+    let told = format!("{:?}", stage.recording.told());
+    assert!(!told.contains("ame"), "{told}");
+}
+
+#[tokio::test]
+async fn an_end_by_the_user_is_told_to_the_assistant() {
+    let stage = spawned().await;
+    let handle = stage.session.handle("a").unwrap();
+    assert_eq!(handle.abort().await.ended, 1);
+    assert_eq!(
+        stage.notices(),
+        "notice error failure: `a` stopped: aborted by the user"
+    );
+    let info = handle.info();
+    assert!(info.failed);
+    assert_eq!(info.result.as_deref(), Some("aborted by the user"));
+    assert!(handle.lock(LEASE).is_err());
+    assert!(handle.type_in(typed("x"), None).is_err());
+}
+
+#[tokio::test]
+async fn a_permission_is_answered_at_the_desk() {
+    let stage = Stage::with(PERSON, |setup| setup.tool.run = RunPolicy::default());
+    let going = stage.go([("tool", json!({"action": "spawn", "id": "a"}))]);
+    stage
+        .seen(|event| matches!(event, SessionEvent::PermissionAsked(_)))
+        .await;
+    let desk = stage.session.desk().unwrap();
+    while desk.is_empty() {
+        tokio::task::yield_now().await;
+    }
+    let request = desk.permissions().remove(0);
+    let decision = PermissionDecision {
+        reply: PermissionReply::Reject,
+        message: Some("not now".to_owned()),
+        arguments: None,
+    };
+    desk.reply(&request.id, decision).unwrap();
+    assert_eq!(
+        going.await.unwrap(),
+        "c1 ! the user rejected `tool`: not now"
+    );
+    assert!(desk.is_empty());
+}
+
+#[tokio::test]
+async fn sessions_are_listed_until_they_end() {
+    let runtime = windlass_runtime::Runtime::new(windlass_runtime::Catalogue::new());
+    let sessions = runtime.sessions();
+    let mut changes = sessions.changes();
+    let closed = runtime.session(windlass_runtime::SessionOptions::default());
+    let dropped = runtime.session(windlass_runtime::SessionOptions::default());
+    changes.changed().await.unwrap();
+    assert_eq!(sessions.list().len(), 2);
+    assert!(sessions.get(closed.id().as_str()).is_some());
+
+    closed.close().await;
+    assert_eq!(sessions.list().len(), 1);
+    assert!(sessions.get(closed.id().as_str()).is_none());
+    let id = dropped.id().clone();
+    drop(dropped);
+    assert!(sessions.get(id.as_str()).is_none());
+    assert!(sessions.get("../etc/passwd").is_none());
+    changes.changed().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_session_without_a_person_has_no_desk() {
+    let stage = Stage::with(NOBODY, |_| {});
+    assert!(stage.session.desk().is_none());
+}

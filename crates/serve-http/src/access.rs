@@ -1,0 +1,198 @@
+//! Who may ask over a port.
+//!
+//! Start at [`Access::guard`]. A page of another site can make a browser send
+//! requests here, and a name that suddenly means this machine can make them look
+//! like its own; so the host and the origin are checked before the token is.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+
+use crate::api::Api;
+use crate::error::ApiError;
+use crate::rate::Rate;
+use crate::token::Token;
+
+/// How large the headers of a request may be together.
+const HEADERS: usize = 32 << 10;
+
+/// Who may ask, and how often.
+pub struct Access {
+    api: Api,
+    token: Token,
+    /// Names of this machine besides those of loopback.
+    hosts: Vec<String>,
+    requests: Rate,
+    failures: Rate,
+    open: Vec<String>,
+}
+
+impl Access {
+    /// Lets those in who know the token.
+    pub fn new(api: &Api, token: Token) -> Self {
+        Self {
+            api: api.clone(),
+            token,
+            hosts: Vec::new(),
+            requests: Rate::per_second(5000.0),
+            failures: Rate::per_second(10.0),
+            open: vec!["/health".to_owned()],
+        }
+    }
+
+    /// Takes requests that are addressed to this name or address too.
+    pub fn host(mut self, host: impl Into<String>) -> Self {
+        self.hosts.push(host.into().to_ascii_lowercase());
+        self
+    }
+
+    /// What can be read at this path, and below it where it ends in a slash, is
+    /// no secret and needs no token.
+    pub fn open(mut self, path: impl Into<String>) -> Self {
+        self.open.push(path.into());
+        self
+    }
+
+    /// Stands before everything that the router has.
+    pub fn guard(self, router: Router) -> Router {
+        router.layer(middleware::from_fn_with_state(Arc::new(self), check))
+    }
+
+    fn refusal(&self, request: &Request) -> Result<(), ApiError> {
+        let headers = request.headers();
+        let size: usize = headers
+            .iter()
+            .map(|(name, value)| name.as_str().len() + value.len())
+            .sum();
+        if size > HEADERS {
+            let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+            return Err(ApiError::new(status, "the headers are too large"));
+        }
+        let host = self.check_host(request)?;
+        check_origin(headers, &host)?;
+        if !self.requests.take() {
+            return Err(too_many());
+        }
+        if self.is_open(request) {
+            return Ok(());
+        }
+        self.check_token(headers)
+    }
+
+    /// The host that the request is addressed to, which must be this one.
+    fn check_host(&self, request: &Request) -> Result<String, ApiError> {
+        let authority = match request.uri().authority() {
+            Some(authority) => Some(authority.as_str()),
+            None => request
+                .headers()
+                .get(header::HOST)
+                .and_then(|host| host.to_str().ok()),
+        };
+        let authority = authority.unwrap_or_default().to_ascii_lowercase();
+        let name = without_port(&authority);
+        let known = name == "localhost"
+            || name
+                .parse::<IpAddr>()
+                .is_ok_and(|address| address.is_loopback())
+            || self.hosts.iter().any(|host| host == name);
+        if known && !authority.contains('@') {
+            Ok(authority)
+        } else {
+            Err(ApiError::new(
+                StatusCode::MISDIRECTED_REQUEST,
+                "the request is not addressed to this server; use the printed address",
+            ))
+        }
+    }
+
+    fn is_open(&self, request: &Request) -> bool {
+        let path = request.uri().path();
+        matches!(*request.method(), Method::GET | Method::HEAD)
+            && self.open.iter().any(|open| {
+                path == open || open.len() > 1 && open.ends_with('/') && path.starts_with(open)
+            })
+    }
+
+    fn check_token(&self, headers: &HeaderMap) -> Result<(), ApiError> {
+        let given = headers
+            .get(header::AUTHORIZATION)
+            .and_then(|value| value.to_str().ok())
+            .and_then(|value| value.split_once(' '))
+            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+            .map(|(_, token)| token.trim());
+        let problem = match given {
+            Some(given) if self.token.is(given) => return Ok(()),
+            Some(_) => "the token is not this server's",
+            None => "a token is needed: `Authorization: Bearer …`",
+        };
+        if self.failures.take() {
+            Err(ApiError::new(StatusCode::UNAUTHORIZED, problem))
+        } else {
+            Err(too_many())
+        }
+    }
+}
+
+async fn check(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
+    let Err(refusal) = access.refusal(&request) else {
+        return next.run(request).await;
+    };
+    access.api.0.metrics.refused.fetch_add(1, Ordering::Relaxed);
+    let status = refusal.status;
+    let mut response = refusal.into_response();
+    let headers = response.headers_mut();
+    if status == StatusCode::UNAUTHORIZED {
+        let bearer = header::HeaderValue::from_static("Bearer");
+        headers.insert(header::WWW_AUTHENTICATE, bearer);
+    } else if status == StatusCode::TOO_MANY_REQUESTS {
+        headers.insert(header::RETRY_AFTER, header::HeaderValue::from_static("1"));
+    }
+    response
+}
+
+/// A browser says which page asks: it must be one of this server.
+fn check_origin(headers: &HeaderMap, host: &str) -> Result<(), ApiError> {
+    let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
+    let same_origin = text("origin").is_none_or(|origin| {
+        let bare = origin
+            .split_once("://")
+            .filter(|(scheme, _)| matches!(*scheme, "http" | "https"));
+        bare.is_some_and(|(_, from)| from.eq_ignore_ascii_case(host))
+    });
+    let same_site =
+        text("sec-fetch-site").is_none_or(|site| matches!(site, "same-origin" | "none"));
+    if same_origin && same_site {
+        Ok(())
+    } else {
+        Err(ApiError::new(
+            StatusCode::FORBIDDEN,
+            "pages of other origins may not ask",
+        ))
+    }
+}
+
+fn too_many() -> ApiError {
+    ApiError::new(
+        StatusCode::TOO_MANY_REQUESTS,
+        "too many requests; try again in a second",
+    )
+}
+
+fn without_port(authority: &str) -> &str {
+    if let Some(rest) = authority.strip_prefix('[') {
+        return rest.split_once(']').map_or("", |(address, _)| address);
+    }
+    authority
+        .split_once(':')
+        .map_or(authority, |(name, _)| name)
+}
+
+#[cfg(test)]
+#[path = "access_tests.rs"]
+mod tests;

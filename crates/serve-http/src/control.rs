@@ -1,0 +1,87 @@
+//! The control socket: a runtime's interface, for this user alone.
+//!
+//! Start at [`ControlSocket::listen`]. The socket has mode 0600 in a folder of
+//! mode 0700, and whoever connects must be this user, so there is no token. Its
+//! name tells the front end and the process.
+
+use std::fs::{DirBuilder, File};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use tokio::net::UnixListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::api::Api;
+use crate::server::{self, Limits};
+
+/// The longest path that a socket can be bound to or connected at.
+const LONGEST: usize = 100;
+
+/// Where the control sockets of a user's runtimes are.
+pub fn run_dir(state_dir: &Path) -> PathBuf {
+    state_dir.join("run")
+}
+
+/// A control socket that is listened on. Dropping it closes and removes it.
+pub struct ControlSocket {
+    path: PathBuf,
+    closing: CancellationToken,
+}
+
+impl ControlSocket {
+    /// Offers an interface to this user's processes.
+    pub fn listen(run_dir: &Path, api: &Api) -> io::Result<Self> {
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(run_dir)?;
+        std::fs::set_permissions(run_dir, std::fs::Permissions::from_mode(0o700))?;
+        let pid = std::process::id();
+        let path = run_dir.join(format!("{}-{pid}.sock", api.0.front_end));
+        // Under another name until somebody listens: a socket that nobody
+        // listens on is swept.
+        let new = run_dir.join(format!(".new-{}-{pid}", api.0.front_end));
+        let _ = std::fs::remove_file(&new);
+        let (short, _folder) = within_reach(&new)?;
+        let listener = UnixListener::bind(short)?;
+        std::fs::set_permissions(&new, std::fs::Permissions::from_mode(0o600))?;
+        std::fs::rename(&new, &path)?;
+        let closing = CancellationToken::new();
+        let limits = Limits::default();
+        let accepting = server::accept_unix(listener, api.clone(), limits, closing.clone());
+        tokio::spawn(accepting);
+        Ok(Self { path, closing })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for ControlSocket {
+    fn drop(&mut self) {
+        self.closing.cancel();
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// A path that a socket address can hold: through the folder's descriptor,
+/// which must be kept open, where the path itself is too long.
+pub(crate) fn within_reach(path: &Path) -> io::Result<(PathBuf, Option<File>)> {
+    if path.as_os_str().len() <= LONGEST {
+        return Ok((path.to_owned(), None));
+    }
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    let folder = File::open(parent)?;
+    let short = PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd())).join(name);
+    Ok((short, Some(folder)))
+}
+
+#[cfg(test)]
+#[path = "control_tests.rs"]
+mod tests;

@@ -1,0 +1,78 @@
+//! What handlers are given: the session of the path, and bodies that were read.
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+use serde::de::DeserializeOwned;
+use windlass_runtime::{HandleRef, Session};
+
+use crate::api::Api;
+use crate::error::ApiError;
+
+/// The session that the path names, which is one of this process.
+pub(crate) struct Here(pub(crate) Session);
+
+impl FromRequestParts<Api> for Here {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, ApiError> {
+        let id = param(parts, api, "id").await?;
+        let session = api.sessions().get(&id);
+        api.touch(&id);
+        session.map(Self).ok_or_else(|| ApiError::no_session(&id))
+    }
+}
+
+/// The handle that the path names.
+pub(crate) struct HandleHere(pub(crate) HandleRef);
+
+impl FromRequestParts<Api> for HandleHere {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, ApiError> {
+        let Here(session) = Here::from_request_parts(parts, api).await?;
+        let id = param(parts, api, "handle").await?;
+        Ok(Self(session.handle(&id)?))
+    }
+}
+
+/// A part of the path by its name.
+pub(crate) async fn param(parts: &mut Parts, api: &Api, name: &str) -> Result<String, ApiError> {
+    let params = RawPathParams::from_request_parts(parts, api)
+        .await
+        .map_err(|_| ApiError::bad("the path is not UTF-8"))?;
+    let found = params.iter().find(|(known, _)| *known == name);
+    found
+        .map(|(_, value)| value.to_owned())
+        .ok_or_else(|| ApiError::not_found("there is nothing at this path"))
+}
+
+/// A JSON body. An empty one is the default, where there is one.
+pub(crate) struct JsonBody<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromRequest<Api> for JsonBody<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, api: &Api) -> Result<Self, ApiError> {
+        let bytes = body(request, api).await?;
+        let read = serde_json::from_slice(if bytes.is_empty() { b"{}" } else { &bytes });
+        let read =
+            read.map_err(|error| ApiError::bad(format!("the body is not understood: {error}")))?;
+        Ok(Self(read))
+    }
+}
+
+/// The whole body, within the limit.
+pub(crate) async fn body(request: Request, api: &Api) -> Result<Bytes, ApiError> {
+    Bytes::from_request(request, api).await.map_err(|error| {
+        if error.status() == StatusCode::PAYLOAD_TOO_LARGE {
+            ApiError::new(
+                error.status(),
+                "the body is too large; at most 8 MiB are taken",
+            )
+        } else {
+            ApiError::bad("the body could not be read")
+        }
+    })
+}

@@ -1,0 +1,211 @@
+//! The events of all sessions in one line, numbered and bounded.
+//!
+//! Start at [`Hub::start`]. A task per session, and one per other runtime that
+//! is reached, puts what happens here; readers take it from here, each at its
+//! own place. What is written as JSON is written once, however many read.
+
+use std::collections::{HashSet, VecDeque};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use parking_lot::Mutex;
+use serde_json::json;
+use tokio::sync::watch;
+use windlass_runtime::Session;
+
+use crate::api::Api;
+use crate::client::{self, Peer};
+use crate::{sessions, update};
+
+/// How many events are kept.
+const ITEMS: usize = 8192;
+/// How much they may be together.
+const BYTES: usize = 8 << 20;
+/// How often the control sockets of other runtimes are looked for: nothing
+/// tells when one is made.
+const LOOK: Duration = Duration::from_millis(500);
+
+pub(crate) struct Hub {
+    /// Tells the numbers of this process from those of another.
+    epoch: String,
+    ring: Mutex<Ring>,
+    last: watch::Sender<u64>,
+}
+
+#[derive(Default)]
+struct Ring {
+    items: VecDeque<Item>,
+    bytes: usize,
+    last: u64,
+}
+
+/// One event as it is sent.
+#[derive(Clone)]
+pub(crate) struct Item {
+    pub(crate) number: u64,
+    pub(crate) name: &'static str,
+    pub(crate) data: Arc<str>,
+}
+
+/// Everything up to this number has been read.
+#[derive(Clone, Copy)]
+pub(crate) struct Place(pub(crate) u64);
+
+impl Hub {
+    pub(crate) fn new() -> Self {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let now = now.unwrap_or_default().as_millis();
+        Self {
+            epoch: format!("{}x{now:x}", std::process::id()),
+            ring: Mutex::default(),
+            last: watch::Sender::new(0),
+        }
+    }
+
+    /// Begins to follow every session there is and will be.
+    pub(crate) fn start(api: &Api) {
+        tokio::spawn(follow_sessions(api.clone()));
+        if let Some(folder) = api.0.peers.clone() {
+            tokio::spawn(follow_peers(api.clone(), folder));
+        }
+    }
+
+    fn push(&self, name: &'static str, data: &str) {
+        let mut ring = self.ring.lock();
+        ring.last += 1;
+        ring.bytes += data.len();
+        let number = ring.last;
+        let data = data.into();
+        ring.items.push_back(Item { number, name, data });
+        while ring.items.len() > ITEMS || ring.bytes > BYTES && ring.items.len() > 1 {
+            let gone = ring.items.pop_front();
+            ring.bytes -= gone.map_or(0, |item| item.data.len());
+        }
+        self.last.send_replace(number);
+    }
+
+    /// How many events are kept for readers that are behind.
+    pub(crate) fn len(&self) -> usize {
+        self.ring.lock().items.len()
+    }
+
+    /// The name of a number, for `Last-Event-ID`.
+    pub(crate) fn id(&self, number: u64) -> String {
+        format!("{}-{number}", self.epoch)
+    }
+
+    /// Where a reader begins that has read up to this id, and whether it may
+    /// have missed something that is gone.
+    pub(crate) fn place(&self, id: Option<&str>) -> (Place, bool) {
+        let last = self.ring.lock().last;
+        let Some(id) = id else {
+            return (Place(last), false);
+        };
+        let number = id
+            .strip_prefix(&self.epoch)
+            .and_then(|rest| rest.strip_prefix('-'))
+            .and_then(|number| number.parse().ok());
+        match number {
+            Some(number) => (Place(last.min(number)), false),
+            None => (Place(last), true),
+        }
+    }
+
+    /// Waits for the next event after a place, and tells how many before it
+    /// are gone.
+    pub(crate) async fn next(&self, place: Place) -> (u64, Item) {
+        let mut last = self.last.subscribe();
+        loop {
+            // The sender is in `self`.
+            let _ = last.wait_for(|last| *last > place.0).await;
+            let ring = self.ring.lock();
+            let Some(oldest) = ring.items.front() else {
+                continue;
+            };
+            let missed = oldest.number.saturating_sub(place.0 + 1);
+            let index = (place.0 + 1 + missed).saturating_sub(oldest.number);
+            let index = usize::try_from(index).unwrap_or(usize::MAX);
+            if let Some(item) = ring.items.get(index) {
+                return (missed, item.clone());
+            }
+        }
+    }
+}
+
+async fn follow_sessions(api: Api) {
+    let mut changes = api.0.sessions.changes();
+    let mut known = HashSet::new();
+    loop {
+        changes.mark_unchanged();
+        let live = api.sessions().list();
+        known.retain(|id| live.iter().any(|(session, _)| session.id() == id));
+        for (session, began) in &live {
+            if known.insert(session.id().clone()) {
+                let info = sessions::info(&api, session, *began);
+                let data = json!(info).to_string();
+                api.0.hub.push("session", &data);
+                tokio::spawn(follow(api.clone(), session));
+            }
+        }
+        drop(live);
+        if changes.changed().await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Follows one session to its end, without keeping it alive.
+fn follow(api: Api, session: &Session) -> impl Future<Output = ()> + use<> {
+    let id = session.id().clone();
+    let mut tail = session.journal().tail(0);
+    async move {
+        while let Some((_, entry)) = tail.next().await {
+            api.0.metrics.note(&id, &entry);
+            let streamed = update::streamed(&id, entry);
+            if let Ok(data) = serde_json::to_string(&streamed) {
+                api.0.hub.push("update", &data);
+            }
+        }
+    }
+}
+
+async fn follow_peers(api: Api, folder: std::path::PathBuf) {
+    let known = Arc::new(Mutex::new(HashSet::new()));
+    loop {
+        for peer in others(&folder).await {
+            if known.lock().insert(peer.path.clone()) {
+                let (api, known) = (api.clone(), Arc::clone(&known));
+                tokio::spawn(async move {
+                    follow_peer(&api, &peer).await;
+                    known.lock().remove(&peer.path);
+                });
+            }
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+async fn others(folder: &Path) -> Vec<Peer> {
+    let peers = client::peers(folder).await;
+    let own = std::process::id();
+    peers.into_iter().filter(|peer| peer.pid != own).collect()
+}
+
+async fn follow_peer(api: &Api, peer: &Peer) {
+    let Ok(mut events) = peer.events("/api/v1/events", None).await else {
+        return;
+    };
+    while let Ok(Some(event)) = events.next().await {
+        let name = match event.name.as_str() {
+            "update" => "update",
+            "session" => "session",
+            "missed" => "missed",
+            _ => continue,
+        };
+        api.0.hub.push(name, &event.data);
+    }
+    api.0
+        .hub
+        .push("peer_gone", &json!({ "pid": peer.pid }).to_string());
+}

@@ -1,0 +1,37 @@
+//! The runtime over HTTP: for scripts, pages, and the commands that reach every
+//! runtime of a machine.
+//!
+//! Start at [`Api`], which is the interface under `/api/v1` as a router; what
+//! its sessions do is the runtime's. [`ControlSocket`] offers it to this user on
+//! a Unix socket, [`Server`] on a port behind [`Access`]. [`Peer`] is another
+//! runtime's control socket seen from here. Nothing here knows how a tool runs,
+//! or prints.
+
+mod access;
+mod api;
+mod asks;
+mod client;
+mod control;
+mod error;
+mod events;
+mod extract;
+mod handles;
+mod hub;
+mod log;
+mod metrics;
+mod proxy;
+mod rate;
+mod server;
+mod sessions;
+mod stream;
+mod tls;
+mod token;
+mod update;
+
+pub use access::Access;
+pub use api::{Api, OpenSession};
+pub use client::{EventReader, Peer, PeerError, ServerSent, peers};
+pub use control::{ControlSocket, run_dir};
+pub use server::{Limits, Server};
+pub use tls::{TlsError, tls_acceptor};
+pub use token::Token;

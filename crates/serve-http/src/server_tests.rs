@@ -1,0 +1,81 @@
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::net::TcpStream;
+use windlass_protocol::{Notice, NoticeKind, NoticeLevel};
+use windlass_runtime::{Catalogue, Runtime, Session, SessionOptions};
+
+use super::*;
+
+/// Follows the session's events; has read up to the greeting.
+async fn follow(address: std::net::SocketAddr, session: &Session) -> BufReader<TcpStream> {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let id = session.id();
+    let request = format!("GET /api/v1/sessions/{id}/events HTTP/1.1\r\nhost: x\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut stream = BufReader::new(stream);
+    let mut line = String::new();
+    while line != "event: hello\n" {
+        line.clear();
+        stream.read_line(&mut line).await.unwrap();
+    }
+    stream
+}
+
+/// The number of the next event.
+async fn next(stream: &mut BufReader<TcpStream>) -> u64 {
+    let mut line = String::new();
+    loop {
+        line.clear();
+        assert!(stream.read_line(&mut line).await.unwrap() > 0);
+        if let Some(id) = line.strip_prefix("id: ") {
+            return id.trim_end().parse().unwrap();
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_does_not_read_is_cut_off_while_others_go_on() {
+    let runtime = Runtime::new(Catalogue::new());
+    let session = runtime.session(SessionOptions::default());
+    let api = Api::new(&runtime, "serve");
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = Server {
+        listener,
+        router: api.router(),
+        tls: None,
+        limits: Limits {
+            stall: Duration::from_millis(200),
+            ..Limits::default()
+        },
+    };
+    let closing = CancellationToken::new();
+    let serving = tokio::spawn({
+        let (api, closing) = (api.clone(), closing.clone());
+        async move { server.run(&api, closing).await }
+    });
+    let mut reading = follow(address, &session).await;
+    let slow = follow(address, &session).await;
+    let connections = || api.0.metrics.connections.load(Ordering::Relaxed);
+    assert_eq!(connections(), 2);
+
+    let mut last = 0;
+    while connections() > 1 {
+        session.notify(Notice {
+            level: NoticeLevel::Info,
+            kind: NoticeKind::Server,
+            handle: None,
+            tool: None,
+            text: "x".repeat(64 << 10),
+        });
+        session.take_notices();
+        // The other is told everything all the while.
+        while last < session.journal().last() {
+            assert_eq!(next(&mut reading).await, last + 1);
+            last += 1;
+        }
+    }
+
+    drop(slow);
+    closing.cancel();
+    serving.await.unwrap();
+}

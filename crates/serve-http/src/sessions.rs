@@ -1,0 +1,171 @@
+//! Sessions: listing, beginning, running calls, ending.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+use tokio::time::Instant;
+use windlass_protocol::{
+    BatchReply, DriveInput, HandleState, Millis, NewSession, SessionInfo, TurnEndReport,
+};
+use windlass_runtime::{AtTheDesk, Session, SessionOptions};
+
+use crate::api::{Api, Owned};
+use crate::error::ApiError;
+use crate::extract::{Here, JsonBody};
+use crate::proxy;
+
+/// A session ends when nothing was asked of it for this long.
+const IDLE: Duration = Duration::from_hours(1);
+
+/// Every session, those of other runtimes included where they are reached.
+pub(crate) async fn list(State(api): State<Api>, headers: HeaderMap) -> Json<Vec<SessionInfo>> {
+    let mut all = local(&api);
+    for (peer, infos) in proxy::gather::<SessionInfo>(&api, &headers, "/api/v1/sessions").await {
+        all.extend(infos.into_iter().filter(|info| info.pid == peer.pid));
+    }
+    Json(all)
+}
+
+pub(crate) fn local(api: &Api) -> Vec<SessionInfo> {
+    let sessions = api.sessions().list();
+    let infos = sessions.iter();
+    infos
+        .map(|(session, began)| info(api, session, *began))
+        .collect()
+}
+
+pub(crate) fn info(api: &Api, session: &Session, began: SystemTime) -> SessionInfo {
+    let handles = session.handles();
+    let active = handles
+        .iter()
+        .filter(|handle| handle.state != HandleState::Stopped);
+    SessionInfo {
+        id: session.id().clone(),
+        front_end: api.0.front_end.clone(),
+        pid: std::process::id(),
+        root: session.root().to_owned(),
+        created: millis(began),
+        active: active.count(),
+        pending: session.desk().map_or(0, |desk| desk.len()),
+        last_event: session.journal().last(),
+    }
+}
+
+pub(crate) fn millis(at: SystemTime) -> Millis {
+    let since = at
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
+    Millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}
+
+/// Begins a session.
+pub(crate) async fn open(
+    State(api): State<Api>,
+    JsonBody(new): JsonBody<NewSession>,
+) -> Result<Response, ApiError> {
+    let Some(open) = &api.0.open else {
+        return Err(ApiError::new(
+            StatusCode::FORBIDDEN,
+            format!(
+                "sessions of `windlass {}` are begun by it alone; `windlass serve` takes new ones",
+                api.0.front_end
+            ),
+        ));
+    };
+    let session = open(SessionOptions {
+        trusted: new.trusted,
+        person: Some(Arc::new(AtTheDesk)),
+        ..SessionOptions::default()
+    });
+    let id = session.id().to_string();
+    let owned = Owned {
+        session,
+        idle: new.idle_secs.map_or(IDLE, Duration::from_secs),
+        last: Instant::now(),
+        streams: 0,
+    };
+    api.0.owned.lock().insert(id.clone(), owned);
+    tokio::spawn(expire(api.clone(), id.clone()));
+    Ok((StatusCode::CREATED, Json(json!({ "id": id }))).into_response())
+}
+
+/// Ends a session that nobody has asked anything of for too long.
+async fn expire(api: Api, id: String) {
+    loop {
+        let until = match api.0.owned.lock().get(&id) {
+            None => return,
+            Some(owned) if owned.streams > 0 => Instant::now() + owned.idle,
+            Some(owned) => owned.last + owned.idle,
+        };
+        if until <= Instant::now() {
+            break;
+        }
+        tokio::time::sleep_until(until).await;
+    }
+    let owned = api.0.owned.lock().remove(&id);
+    if let Some(owned) = owned {
+        owned.session.close().await;
+    }
+}
+
+/// One session.
+pub(crate) async fn show(
+    State(api): State<Api>,
+    Here(session): Here,
+) -> Result<Json<SessionInfo>, ApiError> {
+    let mut all = local(&api).into_iter();
+    let info = all.find(|info| info.id == *session.id());
+    info.map(Json)
+        .ok_or_else(|| ApiError::no_session(session.id().as_str()))
+}
+
+/// Ends a session that was begun over HTTP. Answers when all of it is gone.
+pub(crate) async fn close(
+    State(api): State<Api>,
+    Here(session): Here,
+) -> Result<StatusCode, ApiError> {
+    let owned = api.0.owned.lock().remove(session.id().as_str());
+    let Some(owned) = owned else {
+        return Err(ApiError::new(
+            StatusCode::FORBIDDEN,
+            format!(
+                "this session belongs to `windlass {}` and ends with it; abort its handles instead",
+                api.0.front_end
+            ),
+        ));
+    };
+    owned.session.close().await;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Runs a batch, as a line of `windlass drive` does. A client that goes away
+/// has given up its unanswered calls.
+pub(crate) async fn calls(
+    State(api): State<Api>,
+    Here(session): Here,
+    body: Bytes,
+) -> Result<Json<BatchReply>, ApiError> {
+    let text = std::str::from_utf8(&body).map_err(|_| ApiError::bad("the body is not UTF-8"))?;
+    let number = session.journal().last() + 1;
+    match DriveInput::read(text, number).map_err(ApiError::bad)? {
+        DriveInput::Batch(batch) => {
+            let reply = session.run(batch).await;
+            api.touch(session.id().as_str());
+            Ok(Json(reply))
+        }
+        _ => Err(ApiError::bad(
+            "the body must be a batch: a list of calls, or an object with `calls`",
+        )),
+    }
+}
+
+/// Ends the turn and tells what became of its handles.
+pub(crate) async fn end_turn(Here(session): Here) -> Json<TurnEndReport> {
+    Json(session.end_turn().await)
+}
