@@ -48,6 +48,7 @@ mod shapes;
 mod state_tools;
 mod support;
 mod templates;
+mod term_accounts;
 mod term_bash;
 mod term_economy;
 mod term_endings;
