@@ -174,8 +174,10 @@ fn a_terminal_is_attached_to_typed_into_and_left() {
         "shell",
         json!({"action": "apply", "id": "desk", "keys": ["ctrl-]"]}),
     )]);
-    let left = person.content("await", json!({"all": ["desk"]}));
-    let said = left["completed"][0]["result"].as_str().unwrap();
+    person.content("await", json!({"all": ["desk"]}));
+    // Once its end is told, a handle is read whole.
+    let left = person.content("shell", json!({"action": "fetch", "id": "desk"}));
+    let said = left["result"].as_str().unwrap();
     assert!(
         said.contains("Detached from `deep`, which goes on."),
         "{left}"
