@@ -36,7 +36,7 @@ pub(crate) fn run(global: &Global, args: &InstallArgs) -> anyhow::Result<ExitCod
         if args.print || args.yes {
             bail!("name the client: {}", names());
         }
-        list(global, &around, args.scope)?;
+        list(global, &around, args.scope);
         return Ok(ExitCode::SUCCESS);
     };
     let setting = client.setting(args.scope, &around);
@@ -142,7 +142,7 @@ fn own_path() -> anyhow::Result<String> {
 }
 
 /// Tells which clients there are here, and which of them have Windlass.
-fn list(global: &Global, around: &Around, scope: Scope) -> anyhow::Result<()> {
+fn list(global: &Global, around: &Around, scope: Scope) {
     let found = Client::value_variants()
         .iter()
         .filter(|client| client.is_here(around));
@@ -157,12 +157,12 @@ fn list(global: &Global, around: &Around, scope: Scope) -> anyhow::Result<()> {
         let rows = rows.iter().map(|(client, installed, file)| {
             json!({"client": client.name(), "title": client.title(), "installed": installed, "file": file})
         });
-        println!("{}", serde_json::Value::from_iter(rows));
-        return Ok(());
+        println!("{}", rows.collect::<serde_json::Value>());
+        return;
     }
     if rows.is_empty() {
         println!("no client was found here; these can be named: {}", names());
-        return Ok(());
+        return;
     }
     for (client, installed, file) in &rows {
         let state = if *installed { "set up" } else { "-" };
@@ -171,7 +171,6 @@ fn list(global: &Global, around: &Around, scope: Scope) -> anyhow::Result<()> {
     if let Some((client, ..)) = rows.iter().find(|(_, installed, _)| !installed) {
         println!("\nnext:\n  windlass mcp install {}", client.name());
     }
-    Ok(())
 }
 
 fn names() -> String {

@@ -43,7 +43,8 @@ fn backups(file: &Path) -> Vec<PathBuf> {
         .map(|entry| entry.unwrap().path())
         .filter(|path| {
             let other = path.file_name().unwrap().to_str().unwrap();
-            other.starts_with(&format!("{name}.")) && other.ends_with(".bak")
+            let copy = path.extension().is_some_and(|extension| extension == "bak");
+            copy && other.starts_with(&format!("{name}."))
         })
         .collect();
     backups.sort();
