@@ -29,6 +29,7 @@ use windlass_runtime::{Conversations, Session, SessionOptions};
 use self::plain::Form;
 use self::show::{Show, Shower};
 use crate::args::{Global, QueryArgs};
+use crate::control;
 use crate::exit;
 use crate::providers;
 use crate::setup;
@@ -43,6 +44,7 @@ enum Manner {
 
 pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<ExitCode> {
     let windlass = setup::windlass(global).await?;
+    let _reachable = control::listen(&windlass, "query");
     let model = open_models(&windlass, args.model.as_deref()).await?;
     let at_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     let interactive = at_terminal && !args.non_interactive && !global.json;
