@@ -8,6 +8,7 @@
     reason = "chores run cargo and apt-get, which are no tools and leave nothing behind"
 )]
 
+mod agents;
 mod clients;
 mod conformance;
 mod schemas;
@@ -26,6 +27,7 @@ usage: cargo xtask <chore> [arguments]
   test      install what the tests need, run all of them, count them
   schemas   write schemas/*.schema.json
   bench     run the benchmarks; arguments are passed on
+  agents    run real agents from npm with Windlass; arguments name them
   conformance  run the official MCP suite against our server
   ci        formatting, clippy, tidy, test and conformance: what must hold before a merge";
 
@@ -52,6 +54,7 @@ fn run(arguments: &[String]) -> anyhow::Result<()> {
         "test" => test::run(rest),
         "schemas" => schemas::write(),
         "bench" => bench(rest),
+        "agents" => agents::run(rest),
         "conformance" => conformance::run(),
         "ci" => ci(),
         "help" | "--help" | "-h" => {

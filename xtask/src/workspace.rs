@@ -18,6 +18,14 @@ pub(crate) fn cargo_command() -> Command {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let mut command = Command::new(program);
     command.current_dir(root());
+    // What cargo tells us about ourselves would make build scripts that look
+    // at it run again, and all that rests on them be built anew.
+    let ours = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+    for (name, _) in std::env::vars_os() {
+        if name.to_str().is_some_and(ours) {
+            command.env_remove(name);
+        }
+    }
     command
 }
 

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
+use crate::mcp::install::{Client, Scope};
+
 /// Tools that last, for any AI assistant.
 #[derive(Parser)]
 #[command(name = "windlass", version, about, max_term_width = 100)]
@@ -144,7 +146,10 @@ pub(crate) enum Language {
 }
 
 #[derive(ClapArgs)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct McpArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<McpCommand>,
     /// Serve any number of clients at this address, such as 127.0.0.1:8414 or unix:PATH
     #[arg(long, value_name = "ADDR")]
     pub(crate) http: Option<String>,
@@ -159,6 +164,28 @@ pub(crate) struct McpArgs {
         requires = "http"
     )]
     pub(crate) idle_secs: f64,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum McpCommand {
+    /// Add Windlass to an agent's config, or list the agents that are here
+    Install(InstallArgs),
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct InstallArgs {
+    /// The agent
+    #[arg(value_enum)]
+    pub(crate) client: Option<Client>,
+    /// Whose config is changed
+    #[arg(long, value_enum, default_value_t = Scope::User)]
+    pub(crate) scope: Scope,
+    /// Print what the config must hold, and change nothing
+    #[arg(long)]
+    pub(crate) print: bool,
+    /// Write without asking
+    #[arg(long, short)]
+    pub(crate) yes: bool,
 }
 
 #[derive(ClapArgs)]

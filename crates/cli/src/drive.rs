@@ -68,10 +68,15 @@ pub(crate) async fn run(global: &Global, args: DriveArgs) -> anyhow::Result<Exit
             () = output.closed() => break Some(exit::OUTPUT_CLOSED),
         }
     };
-    match code {
-        None => signals.finish(session.close()).await,
-        Some(_) => signals.finish(session.close_within(SHORT_GRACE)).await,
-    }
+    let closing = async {
+        match code {
+            None => session.close().await,
+            Some(_) => session.close_within(SHORT_GRACE).await,
+        }
+        // Closing has refused what was not answered; that is still to be said.
+        let _ = tokio::time::timeout(PATIENCE, drive.progress.all_answered()).await;
+    };
+    signals.finish(closing).await;
     Ok(ExitCode::from(code.unwrap_or(0)))
 }
 

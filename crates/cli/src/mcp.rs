@@ -1,5 +1,7 @@
 //! `windlass mcp`: the tools for any agent that speaks MCP.
 
+pub(crate) mod install;
+
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,13 +10,16 @@ use anyhow::Context as _;
 use tokio_util::sync::CancellationToken;
 use windlass_serve_mcp::{McpOptions, McpServer, serve_stdio};
 
-use crate::args::{Global, McpArgs};
+use crate::args::{Global, McpArgs, McpCommand};
 use crate::control;
 use crate::mcp_http;
 use crate::setup;
 use crate::signals::Signals;
 
 pub(crate) async fn run(global: &Global, args: McpArgs) -> anyhow::Result<ExitCode> {
+    if let Some(McpCommand::Install(install)) = &args.command {
+        return install::run(global, install);
+    }
     let mut signals = Signals::new()?;
     let windlass = Arc::new(setup::windlass_for_client(global).await?);
     let _reachable = control::listen(&windlass, "mcp");

@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
@@ -119,6 +120,7 @@ impl TerminalJob {
             phase: watch::Sender::new(Phase::Running),
             asked: Mutex::new(None),
             answers: watch::Sender::default(),
+            aborted: AtomicBool::new(false),
         });
         let follower = tokio::spawn(Arc::clone(&watch).follow());
         Ok(Arc::new(Self {
@@ -179,6 +181,9 @@ struct Watch {
     asked: Mutex<Option<u64>>,
     /// How many secrets were given.
     answers: watch::Sender<u64>,
+    /// Everything is being ended, so that nothing is left running even if some
+    /// of it is not gone yet.
+    aborted: AtomicBool,
 }
 
 impl Watch {
@@ -208,7 +213,9 @@ impl Watch {
             self.reporter.report(ToolEvent::Wrote { bytes });
         }
         let mut ending = ending::of_exit(&exit, self.process.output(), Stream::Stdout);
-        ending.left_running = self.process.remaining().await;
+        if !self.aborted.load(Ordering::Acquire) {
+            ending.left_running = self.process.remaining().await;
+        }
         self.reporter.report(ToolEvent::Ended(ending));
         self.phase.send_replace(Phase::Ended);
     }
@@ -426,6 +433,7 @@ impl Job for TerminalJob {
     }
 
     async fn abort(&self, grace: Duration) -> Receipt {
+        self.watch.aborted.store(true, Ordering::Release);
         let receipt = self.process.end(grace).await;
         let mut phase = self.watch.phase.subscribe();
         let _ = phase.wait_for(|phase| *phase == Phase::Ended).await;

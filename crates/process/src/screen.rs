@@ -14,6 +14,7 @@ mod ground;
 mod guard;
 mod handler;
 mod lines;
+mod moves;
 mod palette;
 mod read;
 #[cfg(test)]
@@ -21,6 +22,7 @@ mod recording;
 mod replies;
 mod rows;
 mod skim;
+mod span;
 mod store;
 mod style;
 mod terminal;

@@ -59,7 +59,7 @@ pub use state::{Outcome, ToolError, ToolState};
 pub use view::{ErrorView, HandleState, HandleView};
 pub use wait::{AwaitReply, AwaitRequest, Condition, ConditionError, Matched, Until, WaitFor};
 pub use watch::{
-    HandleInfo, LockInfo, NewSession, OpenQuestion, PersonInput, ReplyBody, Resize, SessionInfo,
-    SessionUpdate, StreamedEvent, StreamedScreen, ToolPlace,
+    AnswerBody, HandleInfo, LockInfo, NewSession, OpenQuestion, PersonInput, ReplyBody, Resize,
+    SessionInfo, SessionUpdate, StreamedEvent, StreamedScreen, ToolPlace,
 };
 pub use wire::{ExecAnswer, StateInput, ToolAnswer};

@@ -130,6 +130,14 @@ pub struct ReplyBody {
     pub arguments: Option<Arguments>,
 }
 
+/// An answer to a question, by the question's own address.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AnswerBody {
+    /// The answer.
+    pub value: Value,
+}
+
 /// A question and the session that it belongs to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OpenQuestion {

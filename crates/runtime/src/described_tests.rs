@@ -9,7 +9,7 @@ fn described(description: Value) -> ToolDefinition {
     ToolDefinition::described(&serde_json::from_value(description).unwrap())
 }
 
-fn actions_of(spawn: Value) -> Vec<HandleAction> {
+fn actions_of(spawn: &Value) -> Vec<HandleAction> {
     let tool = described(json!({"name": "t", "spawn": spawn}));
     assert_eq!(tool.shape.one_shot, tool.shape.actions.is_empty());
     tool.shape.actions.iter().collect()
@@ -35,15 +35,15 @@ fn a_description_becomes_a_definition() {
 #[test]
 fn a_tool_lasts_as_it_says() {
     use HandleAction::{Abort, Apply, Fetch, Spawn};
-    assert_eq!(actions_of(json!({})), []);
-    assert_eq!(actions_of(json!({"stateful": false})), []);
+    assert_eq!(actions_of(&json!({})), []);
+    assert_eq!(actions_of(&json!({"stateful": false})), []);
     assert_eq!(
-        actions_of(json!({"stateful": true})),
+        actions_of(&json!({"stateful": true})),
         [Spawn, Fetch, Apply, Abort]
     );
     let listed = json!({"stateful": true, "actions": ["spawn", "fetch"]});
-    assert_eq!(actions_of(listed), [Spawn, Fetch]);
-    assert_eq!(actions_of(json!({"actions": ["spawn"]})), [Spawn]);
+    assert_eq!(actions_of(&listed), [Spawn, Fetch]);
+    assert_eq!(actions_of(&json!({"actions": ["spawn"]})), [Spawn]);
 }
 
 #[test]

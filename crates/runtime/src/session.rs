@@ -127,8 +127,8 @@ impl Session {
         });
         inner.catalogue.announcer().join(&inner);
         let session = Self {
-            ended_with_us,
             inner,
+            ended_with_us,
         };
         sessions.add(&session);
         session

@@ -90,8 +90,8 @@ impl Sessions {
 impl WeakSession {
     pub(crate) fn upgrade(&self) -> Option<Session> {
         Some(Session {
-            ended_with_us: self.ended_with_us.upgrade()?,
             inner: self.inner.upgrade()?,
+            ended_with_us: self.ended_with_us.upgrade()?,
         })
     }
 }

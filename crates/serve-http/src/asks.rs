@@ -4,22 +4,13 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
-use serde::Deserialize;
-use serde_json::Value;
-use windlass_protocol::{OpenQuestion, PermissionId, PermissionRequest, ReplyBody};
+use windlass_protocol::{AnswerBody, OpenQuestion, PermissionId, PermissionRequest, ReplyBody};
 use windlass_runtime::{Desk, PermissionDecision, Session};
 
 use crate::api::Api;
 use crate::error::ApiError;
 use crate::extract::{Here, JsonBody, param};
 use crate::proxy;
-
-/// An answer to a question.
-#[derive(Deserialize, serde::Serialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct AnswerBody {
-    value: Value,
-}
 
 pub(crate) async fn permissions(Here(session): Here) -> Json<Vec<PermissionRequest>> {
     Json(permissions_of(&session))

@@ -5,6 +5,7 @@ use std::ops::Range;
 use anstream::adapter::strip_bytes;
 use axum::Json;
 use axum::extract::{Query, rejection::QueryRejection};
+use axum::http::StatusCode;
 use axum::http::header::{CONTENT_TYPE, HeaderName};
 use axum::response::{IntoResponse, Response};
 use regex::RegexBuilder;
@@ -46,12 +47,8 @@ pub(crate) async fn read(
     })?;
     let written = handle.written();
     let range = range(&query, written)?;
-    let bytes = blocking(
-        move || handle.log(range.clone()),
-        range_start(&query, written),
-    )
-    .await?;
-    let (bytes, start) = bytes;
+    let start = range.start;
+    let bytes = blocking(move || handle.log(range)).await?;
     let end = start + bytes.len() as u64;
     let bytes = if query.plain {
         strip_bytes(&bytes).into_vec()
@@ -97,11 +94,12 @@ fn range_start(query: &Wanted, written: u64) -> u64 {
 /// Reads files beside everything else.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
-    start: u64,
-) -> Result<(T, u64), ApiError> {
+) -> Result<T, ApiError> {
     let done = tokio::task::spawn_blocking(work).await;
-    done.map(|done| (done, start))
-        .map_err(|_| ApiError::bad("the log could not be read"))
+    done.map_err(|_| {
+        let status = StatusCode::INTERNAL_SERVER_ERROR;
+        ApiError::new(status, "the log could not be read; try again")
+    })
 }
 
 #[derive(Deserialize)]
@@ -123,20 +121,17 @@ pub(crate) async fn search(
         ApiError::bad(format!("`pattern` is not a regular expression: {error}"))
     })?;
     let limit = query.limit.unwrap_or(100).min(1000);
-    let (found, _) = blocking(
-        move || {
-            let mut found = Vec::new();
-            lines(&handle, |start, line| {
-                if pattern.is_match(line) {
-                    let text: String = line.chars().take(LINE).collect();
-                    found.push(json!({ "from": start, "line": text }));
-                }
-                found.len() < limit
-            });
-            found
-        },
-        0,
-    )
+    let found = blocking(move || {
+        let mut found = Vec::new();
+        lines(&handle, |start, line| {
+            if pattern.is_match(line) {
+                let text: String = line.chars().take(LINE).collect();
+                found.push(json!({ "from": start, "line": text }));
+            }
+            found.len() < limit
+        });
+        found
+    })
     .await?;
     Ok(Json(json!({ "matches": found })))
 }

@@ -1,7 +1,7 @@
 //! How it goes: health, and numbers in Prometheus' text format.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::SystemTime;
 
@@ -125,17 +125,33 @@ pub(crate) async fn show(State(api): State<Api>) -> Response {
 
 fn text(api: &Api) -> String {
     let metrics = &api.0.metrics;
+    let mut text = Text::default();
+    of_sessions(&mut text, api);
+    let streams = metrics.streams.load(Ordering::Relaxed);
+    text.one("event_streams", "Event streams that are open.", streams);
+    let connections = metrics.connections.load(Ordering::Relaxed);
+    text.one("connections", "Connections that are open.", connections);
+    let kept = api.0.hub.len();
+    let help = "Events kept for readers that are behind.";
+    text.one("event_queue_length", help, kept);
+    let refused = metrics.refused.load(Ordering::Relaxed);
+    let help = "Requests that access was refused to.";
+    text.one("requests_refused_total", help, refused);
+    let bytes = metrics.output_bytes.load(Ordering::Relaxed);
+    text.one("output_bytes_total", "Bytes that tools wrote.", bytes);
+    of_calls(&mut text, &metrics.calls.lock());
+    text.0
+}
+
+fn of_sessions(text: &mut Text, api: &Api) {
     let sessions = api.sessions().list();
-    let mut text = String::new();
-    let mut states: BTreeMap<&str, usize> = BTreeMap::new();
-    for state in [
+    let all = [
         HandleState::Pending,
         HandleState::Running,
         HandleState::Waiting,
         HandleState::Stopped,
-    ] {
-        states.insert(state.as_str(), 0);
-    }
+    ];
+    let mut states: BTreeMap<&str, usize> = all.map(|state| (state.as_str(), 0)).into();
     let mut asked = 0;
     for (session, _) in &sessions {
         asked += session.desk().map_or(0, |desk| desk.len());
@@ -143,106 +159,62 @@ fn text(api: &Api) -> String {
             *states.entry(handle.state.as_str()).or_default() += 1;
         }
     }
-    let mut gauge = |name: &str, help: &str, kind: &str, values: &[(String, String)]| {
-        let _ = writeln!(
-            text,
-            "# HELP windlass_{name} {help}\n# TYPE windlass_{name} {kind}"
-        );
-        for (labels, value) in values {
-            let _ = writeln!(text, "windlass_{name}{labels} {value}");
-        }
-    };
-    let one = |value: u64| vec![(String::new(), value.to_string())];
-    gauge(
-        "sessions",
-        "Sessions that are under way.",
-        "gauge",
-        &one(sessions.len() as u64),
-    );
-    let by_state: Vec<_> = states
-        .iter()
-        .map(|(state, count)| (format!("{{state=\"{state}\"}}"), count.to_string()))
-        .collect();
-    gauge(
-        "handles",
-        "Handles that can be read, by state.",
-        "gauge",
-        &by_state,
-    );
-    gauge(
-        "asks_pending",
-        "Permissions and questions that wait for a person.",
-        "gauge",
-        &one(asked as u64),
-    );
-    let streams = metrics.streams.load(Ordering::Relaxed) as u64;
-    gauge(
-        "event_streams",
-        "Event streams that are open.",
-        "gauge",
-        &one(streams),
-    );
-    let connections = metrics.connections.load(Ordering::Relaxed) as u64;
-    gauge(
-        "connections",
-        "Connections that are open.",
-        "gauge",
-        &one(connections),
-    );
-    gauge(
-        "event_queue_length",
-        "Events kept for readers that are behind.",
-        "gauge",
-        &one(api.0.hub.len() as u64),
-    );
-    let refused = metrics.refused.load(Ordering::Relaxed);
-    gauge(
-        "requests_refused_total",
-        "Requests that access was refused to.",
-        "counter",
-        &one(refused),
-    );
-    let bytes = metrics.output_bytes.load(Ordering::Relaxed);
-    gauge(
-        "output_bytes_total",
-        "Bytes that tools wrote.",
-        "counter",
-        &one(bytes),
-    );
-    let calls = metrics.calls.lock();
-    let answered: Vec<_> = [false, true]
-        .map(|is_error| {
-            let count = calls.answered.get(&is_error).copied().unwrap_or(0);
-            (format!("{{error=\"{is_error}\"}}"), count.to_string())
-        })
-        .to_vec();
-    gauge(
-        "calls_total",
-        "Calls that were answered.",
-        "counter",
-        &answered,
-    );
-    gauge(
-        "calls_open",
-        "Calls that are being answered.",
-        "gauge",
-        &one(calls.open.len() as u64),
-    );
-    let _ = writeln!(
-        text,
-        "# HELP windlass_call_seconds How long calls took.\n# TYPE windlass_call_seconds histogram"
-    );
+    text.one("sessions", "Sessions that are under way.", sessions.len());
+    text.head("handles", "Handles that can be read, by state.", "gauge");
+    for (state, count) in states {
+        text.line("handles", &format!("{{state=\"{state}\"}}"), count);
+    }
+    let help = "Permissions and questions that wait for a person.";
+    text.one("asks_pending", help, asked);
+}
+
+fn of_calls(text: &mut Text, calls: &Calls) {
+    text.head("calls_total", "Calls that were answered.", "counter");
+    for is_error in [false, true] {
+        let count = calls.answered.get(&is_error).copied().unwrap_or(0);
+        text.line("calls_total", &format!("{{error=\"{is_error}\"}}"), count);
+    }
+    let open = calls.open.len();
+    text.one("calls_open", "Calls that are being answered.", open);
+    text.head("call_seconds", "How long calls took.", "histogram");
     for (bucket, bound) in calls.buckets.iter().zip(BUCKETS) {
-        let _ = writeln!(
-            text,
-            "windlass_call_seconds_bucket{{le=\"{bound}\"}} {bucket}"
+        text.line(
+            "call_seconds_bucket",
+            &format!("{{le=\"{bound}\"}}"),
+            bucket,
         );
     }
-    let (sum, count) = (calls.sum, calls.count);
-    let _ = writeln!(
-        text,
-        "windlass_call_seconds_bucket{{le=\"+Inf\"}} {count}\n\
-         windlass_call_seconds_sum {sum}\nwindlass_call_seconds_count {count}"
-    );
-    text
+    text.line("call_seconds_bucket", "{le=\"+Inf\"}", calls.count);
+    text.line("call_seconds_sum", "", calls.sum);
+    text.line("call_seconds_count", "", calls.count);
+}
+
+/// Prometheus' text format.
+#[derive(Default)]
+struct Text(String);
+
+impl Text {
+    /// A number that stands alone. One whose name says that it is a total only
+    /// grows.
+    fn one(&mut self, name: &str, help: &str, value: impl Display) {
+        let kind = if name.ends_with("_total") {
+            "counter"
+        } else {
+            "gauge"
+        };
+        self.head(name, help, kind);
+        self.line(name, "", value);
+    }
+
+    fn head(&mut self, name: &str, help: &str, kind: &str) {
+        // Writing to a string does not fail.
+        let _ = writeln!(
+            self.0,
+            "# HELP windlass_{name} {help}\n# TYPE windlass_{name} {kind}"
+        );
+    }
+
+    fn line(&mut self, name: &str, labels: &str, value: impl Display) {
+        let _ = writeln!(self.0, "windlass_{name}{labels} {value}");
+    }
 }

@@ -77,6 +77,26 @@ const NEEDED: &[Needed] = &[
         program: "ssh-keygen",
         package: "openssh-client",
     },
+    Needed {
+        program: "ssh",
+        package: "openssh-client",
+    },
+    Needed {
+        program: "sshd",
+        package: "openssh-server",
+    },
+    Needed {
+        program: "sudo",
+        package: "sudo",
+    },
+    Needed {
+        program: "setpriv",
+        package: "util-linux",
+    },
+    Needed {
+        program: "useradd",
+        package: "passwd",
+    },
 ];
 
 /// Installs what is missing, if it can, and gives what is missing still. It

@@ -125,7 +125,8 @@ impl View {
     fn say(&mut self, text: &str) {
         self.activity = None;
         // What a model says must not steer the terminal.
-        self.text.extend(text.chars().filter(harmless));
+        self.text
+            .extend(text.chars().filter(|&letter| harmless(letter)));
         let whole = markdown::whole_blocks(&self.text);
         if whole == 0 {
             return self.paint(&[]);
@@ -204,7 +205,11 @@ impl View {
                     NoticeLevel::Warning => "33",
                     NoticeLevel::Error | NoticeLevel::Critical => "31",
                 };
-                let text: String = notice.text.chars().filter(harmless).collect();
+                let text: String = notice
+                    .text
+                    .chars()
+                    .filter(|&letter| harmless(letter))
+                    .collect();
                 self.styled(&format!("! {}", text.replace('\n', " ")), code)
             })
             .collect();
@@ -293,7 +298,7 @@ impl View {
 }
 
 /// Line ends and tabs aside, control characters are nothing to show.
-fn harmless(letter: &char) -> bool {
+fn harmless(letter: char) -> bool {
     !letter.is_control() || matches!(letter, '\n' | '\t')
 }
 

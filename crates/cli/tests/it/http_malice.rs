@@ -132,9 +132,7 @@ fn headers_that_are_too_large_are_refused_and_others_served() {
             answer.status
         );
     }
-    let many: String = (0..2000)
-        .map(|number| format!("x-{number}: x\r\n"))
-        .collect();
+    let many = "x-many: x\r\n".repeat(2000);
     let answer = ask(&serve, &format!("{}{many}", own(&serve)));
     assert!(matches!(answer.status, 431 | 0), "{answer:?}");
     assert_eq!(ask(&serve, &own(&serve)).status, 200);

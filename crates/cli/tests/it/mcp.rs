@@ -36,7 +36,8 @@ fn the_built_in_tools_cost_less_than_a_thousand_tokens() {
 #[test]
 fn nobody_is_asked_unless_the_config_says_so() {
     let run = json!({"command": "echo ran"});
-    let mut mcp = Project::new().mcp(&[]);
+    let silent = Project::new();
+    let mut mcp = silent.mcp(&[]);
     assert_eq!(
         mcp.call("shell", run.clone())["structuredContent"]["output"],
         "ran\n"

@@ -4,7 +4,7 @@ use serde_json::json;
 use windlass_testing::needs;
 
 use crate::processes::{VICTIMS, Victim};
-use crate::support::{Project, eventually};
+use crate::support::{Project, call, eventually};
 use crate::term_sitting::Sitting;
 
 /// A tree that is hard to end, on a terminal.
@@ -27,6 +27,24 @@ fn an_abort_ends_all_of_a_terminal() {
     assert_eq!(aborted["state"], json!("stopped"), "{aborted}");
     assert_eq!(aborted["ended"], json!(VICTIMS), "{aborted}");
     assert_eq!(victim.alive(), Vec::<u32>::new());
+}
+
+#[test]
+fn what_an_abort_ends_is_not_said_to_be_left() {
+    let project = Project::new();
+    let mut drive = project.drive();
+    // The program goes at once, its child only when it is killed.
+    let command = "(trap '' TERM HUP; echo up; sleep 1000) & exec sleep 1000";
+    let arguments = json!({"action": "spawn", "id": "t", "command": command, "terminal": true});
+    let up = json!({"until": [{"id": "t", "pattern": "up"}]});
+    drive.run([call("shell", arguments), call("await", up)]);
+    let aborted = drive.run([call("shell", json!({"action": "abort", "id": "t"}))]);
+    assert_eq!(
+        aborted["replies"][0]["content"]["ended"],
+        json!(2),
+        "{aborted}"
+    );
+    assert_eq!(aborted.get("notices"), None, "{aborted}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use serde_json::json;
 use windlass_testing::needs;
 
 use crate::support::{Project, eventually};
-use crate::term_sitting::{Cost, Sitting, assert_ended_well, assert_shows, outside, text};
+use crate::term_sitting::{Cost, SCREEN, Sitting, assert_ended_well, assert_shows, outside, text};
 
 /// Breaks, runs, steps and prints.
 pub(crate) fn debug() -> Cost {
@@ -36,29 +36,41 @@ fn a_program_is_debugged_in_gdb() {
 /// Refreshes twice and leaves. It shows one process, so that what else the
 /// machine does has no part in what this costs.
 pub(crate) fn monitor() -> Cost {
-    watch("exec top -d 300 -p $$")
+    let (cost, told) = watch("exec top -d 300 -p $$", 2);
+    // What has not changed is not told.
+    assert!(!told.contains("COMMAND"), "{told}");
+    cost
 }
 
-/// The same with all processes that there are.
+/// The same with all processes that there are, and more often: what the
+/// machine does differs from one refresh to the next. What is told of the
+/// screen is a part of it however busy the machine is.
 pub(crate) fn monitor_all() -> Cost {
-    watch("exec top -d 300")
+    let refreshes = 12;
+    let (cost, told) = watch("exec top -d 300", refreshes);
+    let average = told.len() / refreshes;
+    assert!(average < SCREEN / 4, "{average} bytes a refresh: {told}");
+    cost
 }
 
-fn watch(command: &str) -> Cost {
+/// Gives the cost, and what the refreshes told.
+fn watch(command: &str, refreshes: usize) -> (Cost, String) {
     let project = Project::new();
     let (mut sitting, shown) = Sitting::down(&project, command);
     assert_shows(&shown, "load average");
     assert_shows(&shown, "COMMAND");
-    // What has not changed is not told, and a refresh that comes at once may
-    // find nothing changed; the clock in the first row is sure to change.
-    let mut told = text(&sitting.keys(&["space"]));
+    let mut told = String::new();
+    for _ in 1..refreshes {
+        told.push_str(&text(&sitting.keys(&["space"])));
+    }
+    // A refresh that comes at once may find nothing changed; the clock in the
+    // first row is sure to change.
     eventually("a refresh is told", || {
         told.push_str(&text(&sitting.keys(&["space"])));
         !told.is_empty()
     });
-    assert!(!told.contains("COMMAND"), "{told}");
     assert_ended_well(&sitting.keys(&["q"]));
-    sitting.up()
+    (sitting.up(), told)
 }
 
 #[test]

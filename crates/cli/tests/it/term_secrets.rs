@@ -9,7 +9,7 @@ use crate::support::{Drive, Project, call};
 use crate::term_sitting::{Sitting, assert_ended_well, assert_shows};
 
 /// The shell runs without asking.
-const UNATTENDED: &str = "[conversation.tools.shell]\nrun = \"unattended\"\n";
+pub(crate) const UNATTENDED: &str = "[conversation.tools.shell]\nrun = \"unattended\"\n";
 /// And the assistant may know secrets.
 const TRUSTING: &str =
     "[conversation.tools.shell]\nrun = \"unattended\"\nsecrets = \"assistant\"\n";
@@ -19,15 +19,15 @@ const READ: &str = "exec bash -c 'read -rs -p \"Password: \" word; echo; echo \"
 
 /// A session in which `it` runs this and has asked for a secret; with what it
 /// said so far, and the question.
-struct Asked {
+pub(crate) struct Asked {
     drive: Drive,
     said: String,
-    question: Value,
+    pub(crate) question: Value,
 }
 
 impl Asked {
     #[track_caller]
-    fn by(project: &Project, command: &str) -> Self {
+    pub(crate) fn by(project: &Project, command: &str) -> Self {
         let mut asked = Self::soon_by(project, command);
         asked.wait_for_question();
         asked
@@ -85,6 +85,28 @@ impl Asked {
         self.drive.send(&json!([call(tool, arguments)]));
         self.reply()
     }
+
+    /// Answers as the person does; gives the program's end.
+    #[track_caller]
+    pub(crate) fn answer(&mut self, secret: &str) -> Value {
+        let answer = json!({"answer": self.question["ask"], "value": secret});
+        self.drive.send(&answer);
+        let awaited = self.run("await", json!({"all": ["it"]}));
+        awaited["content"]["completed"][0].clone()
+    }
+
+    /// Ends the session, in which this was said and kept nowhere.
+    #[track_caller]
+    pub(crate) fn end_without(mut self, project: &Project, secret: &str) {
+        let (rest, _) = self.drive.finish();
+        let said = format!("{}{rest:?}{}", self.said, self.drive.stderr());
+        assert!(!said.contains(secret), "{said}");
+        for file in crate::support::files_below(&project.state_dir()) {
+            let kept = std::fs::read(&file).unwrap_or_default();
+            let kept = String::from_utf8_lossy(&kept);
+            assert!(!kept.contains(secret), "{}", file.display());
+        }
+    }
 }
 
 #[test]
@@ -108,22 +130,12 @@ fn a_secret_goes_from_the_person_to_the_program_and_nowhere_else() {
             "handle `it` asks for a secret (\"Password:\"), which only the user can give; await it"
         )
     );
-    let answer = json!({"answer": asked.question["ask"], "value": "sesame-7"});
-    asked.drive.send(&answer);
-    let awaited = asked.run("await", json!({"all": ["it"]}));
-    let ended = &awaited["content"]["completed"][0];
-    assert_ended_well(ended);
-    assert_shows(ended, "8 letters");
+    let ended = asked.answer("sesame-7");
+    assert_ended_well(&ended);
+    assert_shows(&ended, "8 letters");
     assert_eq!(project.read("heard"), "sesame-7\n");
-    let (rest, _) = asked.drive.finish();
-    let said = format!("{}{rest:?}{}", asked.said, asked.drive.stderr());
-    assert!(!said.contains("sesame-7"), "{said}");
-    assert!(!said.contains("a guess"), "{said}");
-    for file in crate::support::files_below(&project.state_dir()) {
-        let kept = std::fs::read(&file).unwrap_or_default();
-        let kept = String::from_utf8_lossy(&kept);
-        assert!(!kept.contains("sesame-7"), "{}", file.display());
-    }
+    assert!(!asked.said.contains("a guess"), "{}", asked.said);
+    asked.end_without(&project, "sesame-7");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use alacritty_terminal::term::cell::{Cell, Flags};
 use alacritty_terminal::term::{Config, Osc52, Term, TermDamage, TermMode};
 
 use super::cells::{self, Tabs};
-use super::lines::{Line, Lines};
+use super::lines::{Line, Lines, trim};
 use super::replies::Replies;
 use super::rows::Rows;
 use super::store::{Position, Row, Store};
@@ -30,8 +30,10 @@ pub(super) struct Emulator {
     replies: Replies,
     /// What stands on the primary screen while the other one is shown.
     parked: Option<Parked>,
-    /// How often the alternate screen was shown.
+    /// How often a program began to draw a full screen.
     pub(super) frames: u64,
+    /// Whether the primary screen was wiped while the cursor was hidden, which it still is.
+    pub(super) is_canvas: bool,
     /// Whether the program has ever asked for other characters than it writes.
     pub(super) has_charsets: bool,
     /// So many of the rows that leave next are in the store already.
@@ -64,12 +66,19 @@ impl Emulator {
             replies,
             parked: None,
             frames: 0,
+            is_canvas: false,
             has_charsets: false,
             noted: 0,
         }
     }
 
+    /// Whether the program draws a screen and does not write lines: on the alternate screen, or, as `top` does, on a
+    /// primary one that it has wiped with the cursor hidden, and that nothing has left since.
     pub(super) fn is_full_screen(&self) -> bool {
+        self.is_alternate() || self.is_canvas && self.store.is_cleared()
+    }
+
+    pub(super) fn is_alternate(&self) -> bool {
         self.term.mode().contains(TermMode::ALT_SCREEN)
     }
 
@@ -90,7 +99,10 @@ impl Emulator {
 
     /// The screen as it looks, each row without blanks at its end.
     pub(super) fn shown(&self) -> impl Iterator<Item = String> {
-        (0..self.row_count()).map(|row| cells::text(self.cells(row), Tabs::Blanks, 0))
+        (0..self.row_count()).map(|row| {
+            let text = cells::text(self.cells(row), Tabs::Blanks, 0);
+            trim(&text).to_owned()
+        })
     }
 
     pub(super) fn styled(&self, row: usize) -> StyledRow {
@@ -142,7 +154,7 @@ impl Emulator {
 
     /// Notes which rows leave the screen, just before the region moves up. A row that the cursor wraps on goes on.
     pub(super) fn before_scroll(&mut self, count: usize, is_wrapping: bool) {
-        if self.is_full_screen() {
+        if self.is_alternate() {
             return;
         }
         let region = self.rows.region();
@@ -162,6 +174,10 @@ impl Emulator {
 
     /// Notes that the primary screen is about to be wiped.
     pub(super) fn before_clear(&mut self) {
+        if !self.is_canvas {
+            self.frames += 1;
+        }
+        self.is_canvas = !self.term.mode().contains(TermMode::SHOW_CURSOR);
         let rows = match self.parked.take() {
             Some(parked) => parked.rows,
             None => self.take_primary(),
@@ -177,6 +193,7 @@ impl Emulator {
     /// Notes what stands on the primary screen, just before the other one is shown.
     pub(super) fn before_alternate(&mut self) {
         self.frames += 1;
+        self.is_canvas = false;
         let rows = self.take_primary();
         let was_resized = false;
         self.parked = Some(Parked { rows, was_resized });

@@ -1,37 +1,40 @@
 //! What somebody has seen of a full-screen program.
 //!
-//! Start at [`read`]: first the screen, then the rows that changed.
+//! Start at [`read`]: first the screen, then what changed on it.
+
+use std::ops::Range;
 
 use super::emulator::Emulator;
-use super::lines::hash;
+use super::moves::Move;
+use super::span;
 
-/// The alternate screen as somebody saw it last.
+/// A full screen as somebody saw it last.
 #[derive(Clone, Debug)]
 pub(super) struct Frame {
-    /// Which showing of the alternate screen it was.
+    /// Which full screen it was.
     number: u64,
     /// What stood in each row.
-    rows: Vec<u64>,
+    rows: Vec<String>,
 }
 
-/// What has changed on the alternate screen, as `row│text`, or the whole screen if most of it has.
+/// What has changed on a full screen, or the whole screen if that is not much longer. A change is `row│text`, or `row:col│text`
+/// for a part of a row, or `first-last←row` for rows that stood elsewhere; each tells what the screen of before becomes.
 pub(super) fn read(frame: &mut Option<Frame>, emulator: &Emulator) -> String {
-    let rows: Vec<String> = emulator.shown().collect();
     let now = Frame {
         number: emulator.frames,
-        rows: rows.iter().map(|row| hash(row)).collect(),
+        rows: emulator.shown().collect(),
     };
-    let before = frame.replace(now.clone());
-    let Some(before) = before.filter(|before| before.is_like(&now)) else {
-        return joined(&rows);
-    };
-    let changed = || (0..rows.len()).filter(|&row| before.rows[row] != now.rows[row]);
-    let filled = rows.iter().filter(|row| !row.is_empty()).count();
-    // An empty screen could not be told from one that has not changed.
-    if filled > 0 && changed().count() * 2 > filled {
-        return joined(&rows);
+    let screen = joined(&now.rows);
+    let changes = frame
+        .as_ref()
+        .filter(|before| before.is_like(&now))
+        .map(|before| now.changes(before));
+    *frame = Some(now);
+    match changes {
+        // An empty screen could not be told from one that has not changed.
+        Some(changes) if screen.is_empty() || changes.len() * 4 <= screen.len() * 3 => changes,
+        _ => screen,
     }
-    told(&rows, changed())
 }
 
 /// Rows as a screen: one below the other, up to the last that is not empty.
@@ -43,15 +46,46 @@ pub(super) fn joined(rows: &[String]) -> String {
     rows[..length].join("\n")
 }
 
-fn told(rows: &[String], changed: impl Iterator<Item = usize>) -> String {
-    let rows: Vec<String> = changed
-        .map(|row| format!("{}│{}", row + 1, rows[row]))
-        .collect();
-    rows.join("\n")
-}
-
 impl Frame {
     fn is_like(&self, other: &Self) -> bool {
         self.number == other.number && self.rows.len() == other.rows.len()
     }
+
+    /// What is not as it was before, each row once.
+    fn changes(&self, before: &Self) -> String {
+        let (before, now) = (&before.rows, &self.rows);
+        let mut changes: Vec<String> = Vec::new();
+        let mut row = 0;
+        while row < now.len() {
+            if before[row] == now[row] {
+                row += 1;
+                continue;
+            }
+            let moved = Move::at(row, before, now);
+            let end = moved.as_ref().map_or(row + 1, |moved| moved.rows.end);
+            let each = |rows| changed(rows, before, now);
+            match moved.map(|moved| moved.to_string()) {
+                Some(moved) if moved.len() < each(row..end).join("\n").len() => {
+                    changes.push(moved);
+                    row = end;
+                }
+                _ => {
+                    changes.extend(each(row..row + 1));
+                    row += 1;
+                }
+            }
+        }
+        changes.join("\n")
+    }
 }
+
+/// Those of some rows that are not as they were before, each by itself.
+fn changed(rows: Range<usize>, before: &[String], now: &[String]) -> Vec<String> {
+    rows.filter(|&row| before[row] != now[row])
+        .map(|row| span::told(row, &before[row], &now[row]))
+        .collect()
+}
+
+#[cfg(test)]
+#[path = "frame_tests.rs"]
+mod tests;

@@ -70,7 +70,7 @@ impl Handler for Emulator {
     }
 
     fn scroll_down(&mut self, count: usize) {
-        if !self.is_full_screen() {
+        if !self.is_alternate() {
             self.rows.move_down(self.rows.region().start, count);
         }
         self.term.scroll_down(count);
@@ -78,21 +78,21 @@ impl Handler for Emulator {
 
     fn reverse_index(&mut self) {
         let top = self.rows.region().start;
-        if !self.is_full_screen() && self.cursor().0 == top {
+        if !self.is_alternate() && self.cursor().0 == top {
             self.rows.move_down(top, 1);
         }
         self.term.reverse_index();
     }
 
     fn insert_blank_lines(&mut self, count: usize) {
-        if !self.is_full_screen() {
+        if !self.is_alternate() {
             self.rows.move_down(self.cursor().0, count);
         }
         self.term.insert_blank_lines(count);
     }
 
     fn delete_lines(&mut self, count: usize) {
-        if !self.is_full_screen() {
+        if !self.is_alternate() {
             self.rows.move_up(self.cursor().0, count);
         }
         self.term.delete_lines(count);
@@ -104,7 +104,7 @@ impl Handler for Emulator {
             ClearMode::Below => self.cursor() == (0, 0),
             ClearMode::Above | ClearMode::Saved => false,
         };
-        if is_all && !self.is_full_screen() {
+        if is_all && !self.is_alternate() {
             self.before_clear();
         }
         self.term.clear_screen(mode);
@@ -116,6 +116,7 @@ impl Handler for Emulator {
         self.title = None;
         self.titles.clear();
         self.is_drawing = false;
+        self.is_canvas = false;
         self.term.reset_state();
     }
 
@@ -127,8 +128,9 @@ impl Handler for Emulator {
     fn set_private_mode(&mut self, mode: PrivateMode) {
         let mode = modern(mode);
         match mode {
-            ALTERNATE if !self.is_full_screen() => self.before_alternate(),
+            ALTERNATE if !self.is_alternate() => self.before_alternate(),
             DRAWING => self.is_drawing = true,
+            CURSOR => self.is_canvas = false,
             COLUMNS => self.before_column_mode(),
             _ => {}
         }
@@ -244,7 +246,7 @@ impl Emulator {
 
     /// Changing the number of columns is not possible from inside, but it wipes the screen.
     fn before_column_mode(&mut self) {
-        if !self.is_full_screen() {
+        if !self.is_alternate() {
             self.before_clear();
         }
         self.rows.set_region(1, None, self.row_count());
@@ -252,6 +254,7 @@ impl Emulator {
 }
 
 const ALTERNATE: PrivateMode = PrivateMode::Named(NamedPrivateMode::SwapScreenAndSetRestoreCursor);
+const CURSOR: PrivateMode = PrivateMode::Named(NamedPrivateMode::ShowCursor);
 const DRAWING: PrivateMode = PrivateMode::Named(NamedPrivateMode::SyncUpdate);
 const COLUMNS: PrivateMode = PrivateMode::Named(NamedPrivateMode::ColumnMode);
 

@@ -68,7 +68,7 @@ pub(super) fn read(
 ) -> ScreenText {
     let full_screen = emulator.is_full_screen();
     let (text, lost) = match view {
-        ScreenView::New if full_screen => (frame::read(&mut reader.frame, emulator), 0),
+        ScreenView::New if full_screen => (reader.changes(emulator), 0),
         ScreenView::New => reader.new_lines(emulator, echoes),
         ScreenView::Screen => (reader.screen(emulator), 0),
         ScreenView::All => reader.everything(emulator),
@@ -96,9 +96,9 @@ impl ScreenReader {
             }
         }
         echoes.looked();
-        self.seen.clear();
-        self.position = emulator.store.open_line();
-        self.see(emulator);
+        // A full screen that comes after lines is told whole.
+        self.frame = None;
+        self.catch_up(emulator);
         (text, lost)
     }
 
@@ -133,10 +133,20 @@ impl ScreenReader {
         text.len() >= RECOGNISABLE && self.seen.values().any(|&seen| seen == now)
     }
 
+    /// What changed on a full screen.
+    fn changes(&mut self, emulator: &Emulator) -> String {
+        let text = frame::read(&mut self.frame, emulator);
+        if !emulator.is_alternate() {
+            // It is on the primary screen, where lines may follow.
+            self.catch_up(emulator);
+        }
+        text
+    }
+
     fn screen(&mut self, emulator: &Emulator) -> String {
         let rows: Vec<String> = emulator.shown().collect();
         if emulator.is_full_screen() {
-            frame::read(&mut self.frame, emulator);
+            self.changes(emulator);
         } else {
             self.see(emulator);
         }
@@ -155,13 +165,20 @@ impl ScreenReader {
                 text.push('\n');
             }
         }
-        if emulator.is_full_screen() {
+        if emulator.is_alternate() {
             text.push_str(&self.screen(emulator));
+        } else if emulator.is_full_screen() {
+            self.changes(emulator);
         }
+        self.catch_up(emulator);
+        (text, lost)
+    }
+
+    /// Notes that everything up to what stands on the primary screen is known.
+    fn catch_up(&mut self, emulator: &Emulator) {
         self.seen.clear();
         self.position = emulator.store.open_line();
         self.see(emulator);
-        (text, lost)
     }
 
     /// Notes that what stands on the primary screen is known.

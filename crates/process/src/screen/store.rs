@@ -74,6 +74,11 @@ impl Store {
         self.cleared = self.end;
     }
 
+    /// Whether nothing has left the screen since the program wiped it.
+    pub(super) fn is_cleared(&self) -> bool {
+        self.cleared == self.end
+    }
+
     /// Where somebody who was at `position` reads on, and how many bytes in between nothing has kept.
     pub(super) fn resume(&self, position: Position) -> (Position, u64) {
         let position = position.max(self.cleared);

@@ -135,7 +135,8 @@ impl Screen {
         self.note_changes();
     }
 
-    /// Whether the program has the whole screen to itself (the alternate screen), as `vim` and `less` do.
+    /// Whether the program has the whole screen to itself: the alternate one, as `vim` and `less` do, or one that it has
+    /// wiped with the cursor hidden and draws over since, as `top` does.
     pub fn is_full_screen(&self) -> bool {
         self.emulator.is_full_screen()
     }
@@ -235,8 +236,9 @@ impl Screen {
     /// Tells the reader what it asks for, in at most `limit` bytes, and takes it for told.
     ///
     /// [`ScreenView::New`] gives a line program's lines that are new or have changed, each ended by a newline, the last
-    /// one not if the cursor is still on it; of a full-screen program it gives the screen, and later the rows that
-    /// changed as `row│text`, unless most have.
+    /// one not if the cursor is still on it; of a full-screen program it gives the screen, and later what changed, unless
+    /// most has: a row as `row│text`, a part of a row as `row:col│text`, which is written over what stood there from
+    /// that column on. Rows and columns count from one.
     pub fn read(
         &mut self,
         reader: &mut ScreenReader,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
-use windlass_protocol::{Ask, PermissionRequest};
+use windlass_protocol::{Ask, HandleId, PermissionRequest};
 use windlass_runtime::{
     Answered, Patience, PermissionDecision, Person, RunMode, RunPolicy, SessionEvent, ToolEvent,
 };
@@ -89,7 +89,7 @@ async fn an_id_that_the_assistant_has_taken_is_passed_by() {
 #[tokio::test(start_paused = true)]
 async fn its_time_limit_goes_on() {
     let stage = Stage::with(NOBODY, |setup| {
-        setup.tool.limits.timeout = Duration::from_secs(60);
+        setup.tool.limits.timeout = Duration::from_mins(1);
     });
     let began = tokio::time::Instant::now();
     let (running, patience) = go(&stage, "tool", json!({}));
@@ -130,7 +130,7 @@ async fn its_open_question_is_put_again_for_the_handle() {
     first.withdrawn().await;
     let second = stage.person.next_question().await;
     assert_eq!(
-        second.asked.handle.as_ref().map(|id| id.as_str()),
+        second.asked.handle.as_ref().map(HandleId::as_str),
         Some("tool-1")
     );
     second.reply(json!(true));

@@ -110,7 +110,7 @@ async fn only_whoever_has_taken_a_handle_over_may_type() {
 async fn whoever_goes_away_has_handed_back() {
     let stage = spawned().await;
     let handle = stage.session.handle("a").unwrap();
-    handle.lock(Duration::from_secs(60)).unwrap();
+    handle.lock(Duration::from_mins(1)).unwrap();
     stage
         .seen(|event| matches!(event, SessionEvent::Unlocked { .. }))
         .await;

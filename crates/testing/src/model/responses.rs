@@ -140,12 +140,20 @@ fn done_item(said: &Say, number: usize, place: usize) -> Value {
             tool,
             arguments,
             id,
-        } => json!({
-            "id": format!("fc_{number}_{place}"), "type": "function_call",
-            "status": "completed", "name": tool,
-            "call_id": id.clone().unwrap_or_else(|| format!("call_{number}_{place}")),
-            "arguments": object(arguments).to_string(),
-        }),
+        } => {
+            let mut item = json!({
+                "id": format!("fc_{number}_{place}"), "type": "function_call",
+                "status": "completed", "name": tool,
+                "call_id": id.clone().unwrap_or_else(|| format!("call_{number}_{place}")),
+                "arguments": object(arguments).to_string(),
+            });
+            // Tools that were offered within a namespace are called in two words.
+            if let Some((namespace, name)) = tool.split_once('/') {
+                item["namespace"] = json!(namespace);
+                item["name"] = json!(name);
+            }
+            item
+        }
         Say::Hold(_) | Say::Pause(_) => Value::Null,
     }
 }

@@ -147,7 +147,8 @@ pub enum Say {
     Reasoning(String),
     /// A call of a tool.
     Call {
-        /// The tool.
+        /// The tool; `NAMESPACE/TOOL` for one that was offered to Responses
+        /// within a namespace.
         tool: String,
         /// What it is given.
         #[serde(default)]

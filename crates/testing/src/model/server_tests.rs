@@ -65,6 +65,14 @@ async fn without_a_stream_the_answer_is_one_value() {
     }
 }
 
+#[test]
+fn a_tool_within_a_namespace_is_called_in_two_words() {
+    let turn = Turn::calls([("mcp__windlass/shell", json!({"command": "ls"}))]);
+    let said = String::from_utf8(stream(Format::Responses, &turn, 1)).unwrap();
+    assert!(said.contains(r#""namespace":"mcp__windlass""#), "{said}");
+    assert!(said.contains(r#""name":"shell""#), "{said}");
+}
+
 #[tokio::test]
 async fn a_request_takes_the_first_turn_that_it_fits() {
     let server = ModelServer::start(Script::new([

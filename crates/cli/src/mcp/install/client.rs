@@ -1,0 +1,257 @@
+//! The clients: where each keeps its servers, and how it writes one down.
+//!
+//! Start at [`Client::setting`].
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::ValueEnum;
+use serde_json::{Map, Value, json};
+
+/// An agent that speaks MCP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Client {
+    /// Claude Code
+    Claude,
+    /// Codex
+    Codex,
+    /// opencode
+    Opencode,
+    /// Gemini CLI
+    Gemini,
+    /// Zed
+    Zed,
+    /// VS Code
+    Vscode,
+    /// Cursor
+    Cursor,
+}
+
+/// Whose config is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Scope {
+    /// All projects of this user
+    User,
+    /// This project alone, for everybody who works in it
+    Project,
+}
+
+/// How a config is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Format {
+    Json,
+    /// JSON that may hold comments and a comma too many.
+    Jsonc,
+    Toml,
+}
+
+/// What there is to know of the machine and its user.
+pub(super) struct Around {
+    pub(super) home: PathBuf,
+    /// Where programs keep their configs: `$XDG_CONFIG_HOME`.
+    pub(super) config: PathBuf,
+    pub(super) project: PathBuf,
+    /// `$CLAUDE_CONFIG_DIR`.
+    pub(super) claude: Option<PathBuf>,
+    /// `$CODEX_HOME`.
+    pub(super) codex: Option<PathBuf>,
+    /// `$PATH`.
+    pub(super) path: OsString,
+}
+
+impl Around {
+    pub(super) fn of_process(project: PathBuf) -> anyhow::Result<Self> {
+        let folder = |name: &str| {
+            let folder = std::env::var_os(name).map(PathBuf::from);
+            folder.filter(|folder| folder.is_absolute())
+        };
+        let home = folder("HOME").context("HOME does not say where your configs are")?;
+        Ok(Self {
+            config: folder("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config")),
+            home,
+            project,
+            claude: folder("CLAUDE_CONFIG_DIR"),
+            codex: folder("CODEX_HOME"),
+            path: std::env::var_os("PATH").unwrap_or_default(),
+        })
+    }
+}
+
+/// A client's servers: the file that holds them, and how.
+pub(super) struct Setting {
+    pub(super) scope: Scope,
+    pub(super) file: PathBuf,
+    pub(super) format: Format,
+    /// The table of servers.
+    pub(super) table: &'static str,
+    client: Client,
+}
+
+impl Setting {
+    /// What the client must be told of the server.
+    pub(super) fn entry(&self, windlass: &str) -> Map<String, Value> {
+        let entry = match self.client {
+            Client::Claude | Client::Vscode => {
+                json!({"type": "stdio", "command": windlass, "args": ["mcp"]})
+            }
+            Client::Opencode => json!({"type": "local", "command": [windlass, "mcp"]}),
+            Client::Codex | Client::Gemini | Client::Zed | Client::Cursor => {
+                json!({"command": windlass, "args": ["mcp"]})
+            }
+        };
+        match entry {
+            Value::Object(entry) => entry,
+            other => unreachable!("an entry is an object, not {other}"),
+        }
+    }
+}
+
+impl Client {
+    /// As the command line calls it.
+    pub(super) fn name(self) -> String {
+        let value = self.to_possible_value();
+        let value = value.expect("no client is left out of the command line");
+        value.get_name().to_owned()
+    }
+
+    /// As its maker calls it.
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Self::Claude => "Claude Code",
+            Self::Codex => "Codex",
+            Self::Opencode => "opencode",
+            Self::Gemini => "Gemini CLI",
+            Self::Zed => "Zed",
+            Self::Vscode => "VS Code",
+            Self::Cursor => "Cursor",
+        }
+    }
+
+    pub(super) fn setting(self, scope: Scope, around: &Around) -> Setting {
+        let table = match self {
+            Self::Claude | Self::Gemini | Self::Cursor => "mcpServers",
+            Self::Codex => "mcp_servers",
+            Self::Opencode => "mcp",
+            Self::Zed => "context_servers",
+            Self::Vscode => "servers",
+        };
+        let format = match self {
+            Self::Claude => Format::Json,
+            Self::Codex => Format::Toml,
+            Self::Opencode | Self::Gemini | Self::Zed | Self::Vscode | Self::Cursor => {
+                Format::Jsonc
+            }
+        };
+        let file = match scope {
+            Scope::User => self.user_file(around),
+            Scope::Project => self.project_file(&around.project),
+        };
+        Setting {
+            scope,
+            file,
+            format,
+            table,
+            client: self,
+        }
+    }
+
+    fn user_file(self, around: &Around) -> PathBuf {
+        let Around { home, config, .. } = around;
+        match self {
+            Self::Claude => around.claude.as_ref().unwrap_or(home).join(".claude.json"),
+            Self::Codex => match &around.codex {
+                Some(folder) => folder.join("config.toml"),
+                None => home.join(".codex/config.toml"),
+            },
+            Self::Opencode => opencode_file(&config.join("opencode")),
+            Self::Gemini => home.join(".gemini/settings.json"),
+            Self::Zed => zed_folder(home, config).join("settings.json"),
+            Self::Vscode => vscode_folder(home, config).join("User/mcp.json"),
+            Self::Cursor => home.join(".cursor/mcp.json"),
+        }
+    }
+
+    fn project_file(self, project: &Path) -> PathBuf {
+        match self {
+            Self::Claude => project.join(".mcp.json"),
+            Self::Codex => project.join(".codex/config.toml"),
+            Self::Opencode => opencode_file(project),
+            Self::Gemini => project.join(".gemini/settings.json"),
+            Self::Zed => project.join(".zed/settings.json"),
+            Self::Vscode => project.join(".vscode/mcp.json"),
+            Self::Cursor => project.join(".cursor/mcp.json"),
+        }
+    }
+
+    /// It is installed here, or has been used.
+    pub(super) fn is_here(self, around: &Around) -> bool {
+        let Around { home, config, .. } = around;
+        let (programs, folder): (&[&str], PathBuf) = match self {
+            Self::Claude => (
+                &["claude"],
+                around
+                    .claude
+                    .clone()
+                    .unwrap_or_else(|| home.join(".claude")),
+            ),
+            Self::Codex => (
+                &["codex"],
+                around.codex.clone().unwrap_or_else(|| home.join(".codex")),
+            ),
+            Self::Opencode => (&["opencode"], config.join("opencode")),
+            Self::Gemini => (&["gemini"], home.join(".gemini")),
+            // Distributions give it different names.
+            Self::Zed => (&["zed", "zeditor", "zed-editor"], zed_folder(home, config)),
+            Self::Vscode => (&["code"], vscode_folder(home, config)),
+            Self::Cursor => (&["cursor", "cursor-agent"], home.join(".cursor")),
+        };
+        let runs = |folder: PathBuf| programs.iter().any(|name| folder.join(name).is_file());
+        folder.is_dir()
+            || self.user_file(around).is_file()
+            || std::env::split_paths(&around.path).any(runs)
+    }
+
+    /// What else the person must know before the client uses the server.
+    pub(super) fn hint(self, scope: Scope) -> Option<&'static str> {
+        match (self, scope) {
+            (Self::Claude, Scope::Project) => {
+                Some("it asks each user once whether the servers of this project may be started")
+            }
+            (Self::Codex, Scope::User) => Some(
+                "`codex exec` asks nobody and refuses the tools unless the entry has \
+                 `default_tools_approval_mode = \"approve\"`",
+            ),
+            (Self::Codex, Scope::Project) => {
+                Some("it reads this file in projects that its user trusts")
+            }
+            _ => None,
+        }
+    }
+}
+
+/// opencode reads both; whichever is there already is the one to change.
+fn opencode_file(folder: &Path) -> PathBuf {
+    let commented = folder.join("opencode.jsonc");
+    if commented.is_file() {
+        commented
+    } else {
+        folder.join("opencode.json")
+    }
+}
+
+fn zed_folder(home: &Path, config: &Path) -> PathBuf {
+    if cfg!(target_os = "macos") {
+        home.join(".config/zed")
+    } else {
+        config.join("zed")
+    }
+}
+
+fn vscode_folder(home: &Path, config: &Path) -> PathBuf {
+    if cfg!(target_os = "macos") {
+        home.join("Library/Application Support/Code")
+    } else {
+        config.join("Code")
+    }
+}

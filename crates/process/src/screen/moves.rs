@@ -1,0 +1,51 @@
+//! Rows of a full screen that stand elsewhere than before, as when a list scrolls.
+//!
+//! Start at [`Move::at`]. Whether a move is worth telling is for `frame` to know.
+
+use std::fmt;
+use std::ops::Range;
+
+/// Rows that stood one below the other before, and do so now in another place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Move {
+    /// Where they are now, counted from zero.
+    pub(super) rows: Range<usize>,
+    /// Where the first of them was.
+    from: usize,
+}
+
+impl Move {
+    /// The longest move to this row and those below it, if they stood anywhere before.
+    pub(super) fn at(row: usize, before: &[String], now: &[String]) -> Option<Self> {
+        // That a row has become empty is told better as it is.
+        if now[row].is_empty() {
+            return None;
+        }
+        let (length, from) = (0..before.len())
+            .map(|from| (common(&before[from..], &now[row..]), from))
+            .max_by_key(|&(length, _)| length)?;
+        let rows = row..row + length;
+        // A single row says more by its text.
+        (length > 1).then_some(Self { rows, from })
+    }
+}
+
+impl fmt::Display for Move {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { rows, from } = self;
+        write!(formatter, "{}-{}←{}", rows.start + 1, rows.end, from + 1)
+    }
+}
+
+/// How many rows both begin with, up to the last of them that is not empty.
+fn common(before: &[String], now: &[String]) -> usize {
+    let same = before
+        .iter()
+        .zip(now)
+        .take_while(|(before, now)| before == now)
+        .count();
+    now[..same]
+        .iter()
+        .rposition(|row| !row.is_empty())
+        .map_or(0, |last| last + 1)
+}

@@ -1,0 +1,135 @@
+//! `cargo xtask agents`: real agents with Windlass, as a user sets them up.
+//!
+//! Start at [`run`]. Each agent of [`agent::ALL`] comes from npm, gets a home
+//! of its own, a key that opens nothing and a scripted model on loopback, and
+//! is given Windlass by `windlass mcp install`. What the model says and what
+//! must come of it stands in [`sitting`]. Nothing here is judged by what an
+//! agent claims: files that tools wrote, what the model was sent and what is
+//! left running decide.
+
+mod agent;
+mod npm;
+mod sitting;
+mod stage;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, bail, ensure};
+
+use crate::workspace;
+use agent::Agent;
+use sitting::Verdict;
+use stage::Stage;
+
+/// Runs the sitting with every agent, or with those that are named, and prints
+/// a table. An agent that cannot be installed is skipped, and that is said.
+pub(crate) fn run(names: &[String]) -> anyhow::Result<()> {
+    let agents = chosen(names)?;
+    let programs = build()?;
+    let mut rows = Vec::new();
+    for agent in agents {
+        println!("== {}", agent.title);
+        let row = match npm::provide(agent) {
+            Err(why) => Row::skipped(agent, &why),
+            Ok(program) => {
+                let version = npm::version(&program)?;
+                let stage = Stage::set(agent, &program, &programs)?;
+                let verdict = stage.play()?;
+                Row::played(agent, version, &verdict)
+            }
+        };
+        rows.push(row);
+    }
+    println!("\n{:<12} {:<10} what was seen", "agent", "version");
+    for row in &rows {
+        println!("{:<12} {:<10} {}", row.title, row.version, row.seen);
+    }
+    ensure!(
+        rows.iter().all(|row| row.well),
+        "not every agent could use Windlass"
+    );
+    Ok(())
+}
+
+/// The programs of ours that are needed.
+pub(crate) struct Programs {
+    windlass: PathBuf,
+    model: PathBuf,
+}
+
+struct Row {
+    title: &'static str,
+    version: String,
+    seen: String,
+    well: bool,
+}
+
+impl Row {
+    fn skipped(agent: &Agent, why: &anyhow::Error) -> Self {
+        Self {
+            title: agent.title,
+            version: "-".to_owned(),
+            seen: format!("skipped: {why:#}"),
+            well: true,
+        }
+    }
+
+    fn played(agent: &Agent, version: String, verdict: &Verdict) -> Self {
+        for fault in &verdict.faults {
+            println!("{}: {fault}", agent.title);
+        }
+        let well = verdict.faults.is_empty();
+        let seen = if well {
+            format!("well: {}", verdict.seen.join(", "))
+        } else {
+            format!("{} of the checks failed", verdict.faults.len())
+        };
+        Self {
+            title: agent.title,
+            version,
+            seen,
+            well,
+        }
+    }
+}
+
+fn chosen(names: &[String]) -> anyhow::Result<Vec<&'static Agent>> {
+    if names.is_empty() {
+        return Ok(agent::ALL.iter().collect());
+    }
+    let find = |name: &String| {
+        let mut agents = agent::ALL.iter();
+        agents.find(|agent| agent.client == name).with_context(|| {
+            let known: Vec<_> = agent::ALL.iter().map(|agent| agent.client).collect();
+            format!("`{name}` is no agent; there are {}", known.join(", "))
+        })
+    };
+    names.iter().map(find).collect()
+}
+
+fn build() -> anyhow::Result<Programs> {
+    workspace::cargo(["build", "--package", "windlass-cli"])?;
+    let model = [
+        "--package",
+        "windlass-testing",
+        "--example",
+        "scripted-model",
+    ];
+    workspace::cargo(["build"].iter().chain(&model))?;
+    let metadata = cargo_metadata::MetadataCommand::new()
+        .current_dir(workspace::root())
+        .no_deps()
+        .exec()
+        .context("cannot ask cargo where it builds")?;
+    let built = metadata.target_directory.as_std_path().join("debug");
+    let programs = Programs {
+        windlass: built.join("windlass"),
+        model: built.join("examples/scripted-model"),
+    };
+    for program in [&programs.windlass, &programs.model] {
+        if !program.is_file() {
+            bail!("cargo has not built `{}`", program.display());
+        }
+    }
+    Ok(programs)
+}

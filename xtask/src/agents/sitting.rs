@@ -1,0 +1,174 @@
+//! What the model says, and what must come of it.
+//!
+//! [`script`] is what the scripted model reads, [`judge`] holds what happened
+//! against it.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::agent::Agent;
+
+/// What the model was told and what was left, judged.
+pub(super) struct Verdict {
+    /// What was as it must be.
+    pub(super) seen: Vec<&'static str>,
+    pub(super) faults: Vec<String>,
+}
+
+/// The script of a model that spawns two tools, awaits both, types into a
+/// terminal and aborts a tree.
+pub(super) fn script(agent: &Agent) -> Value {
+    let call = |tool: &str, arguments: Value| {
+        let tool = format!("{}{tool}", agent.prefix);
+        json!({"call": {"tool": tool, "arguments": arguments}})
+    };
+    let spawn = |id: &str, command: &str| {
+        call(
+            "shell",
+            json!({"action": "spawn", "id": id, "command": command}),
+        )
+    };
+    let abort = |id: &str| call("shell", json!({"action": "abort", "id": id}));
+    let turns = [
+        json!([
+            spawn("one", "sleep 0.3; echo made > one.txt; echo alpha"),
+            spawn("two", "sleep 0.2; echo made > two.txt; echo beta"),
+            call("await", json!({"all": ["one", "two"], "timeout_secs": 40})),
+        ]),
+        json!([call(
+            "shell",
+            json!({"action": "spawn", "id": "py", "command": "python3 -q", "terminal": true})
+        )]),
+        json!([call(
+            "shell",
+            json!({"action": "apply", "id": "py", "input": "n = 6 * 7; _ = open('typed.txt', 'w').write(str(n)); n"})
+        )]),
+        json!([spawn(
+            "lasting",
+            "sleep 1000 & setsid sleep 1000 & echo started; wait"
+        )]),
+        json!([abort("lasting"), abort("py")]),
+        json!([{"text": "That was all."}]),
+    ];
+    let turns = turns.map(|say| json!({"when": agent.offers, "say": say}));
+    let aside = json!({"repeat": true, "say": [{"text": "A title"}]});
+    json!({"turns": turns.into_iter().chain([aside]).collect::<Value>()})
+}
+
+/// What a sitting left behind.
+pub(super) struct Trace<'a> {
+    pub(super) project: &'a Path,
+    /// The bodies of all requests to the model.
+    pub(super) requests: &'a [Value],
+    /// What was still running after the agent had ended.
+    pub(super) left: &'a [String],
+    /// What the agent said, and its exit code.
+    pub(super) said: &'a str,
+    pub(super) code: Option<i32>,
+}
+
+pub(super) fn judge(agent: &Agent, trace: &Trace<'_>) -> Verdict {
+    let results = trace
+        .requests
+        .iter()
+        .rev()
+        .find(|body| body.to_string().contains(agent.offers))
+        .map(results)
+        .unwrap_or_default();
+    let told = |wanted: &[&str]| {
+        let mut results = results.iter();
+        results.any(|result| wanted.iter().all(|wanted| result.contains(wanted)))
+    };
+    let wrote = |file: &str, text: &str| {
+        let written = std::fs::read_to_string(trace.project.join(file));
+        written.is_ok_and(|written| written.trim() == text)
+    };
+    let checks = [
+        (
+            "spawn",
+            wrote("one.txt", "made") && wrote("two.txt", "made"),
+        ),
+        (
+            "await",
+            told(&[r#""completed""#, "alpha", "beta", r#""pending":[]"#]),
+        ),
+        (
+            "terminal",
+            told(&[r#""id":"py""#, r#""awaiting_input":true"#, ">>> "]),
+        ),
+        (
+            "apply",
+            wrote("typed.txt", "42") && told(&[r#""id":"py""#, r"42\n"]),
+        ),
+        (
+            "abort",
+            told(&[r#""id":"lasting""#, "aborted", r#""ended":3"#]),
+        ),
+        ("the last word", trace.said.contains("That was all.")),
+        ("exit code 0", trace.code == Some(0)),
+        ("nothing left", trace.left.is_empty()),
+    ];
+    let mut verdict = Verdict {
+        seen: Vec::new(),
+        faults: Vec::new(),
+    };
+    for (what, well) in checks {
+        if well {
+            verdict.seen.push(what);
+        } else {
+            verdict.faults.push(format!("{what} is not as it must be"));
+        }
+    }
+    if !verdict.faults.is_empty() {
+        verdict
+            .faults
+            .push(format!("the model was told {results:#?}"));
+        verdict
+            .faults
+            .push(format!("left running: {:?}", trace.left));
+        verdict.faults.push(format!(
+            "exit code {:?}, it said: {}",
+            trace.code, trace.said
+        ));
+    }
+    verdict
+}
+
+/// The results of tools in a request, as text, whatever its format.
+fn results(body: &Value) -> Vec<String> {
+    let messages = ["messages", "input", "contents"];
+    let messages = messages.iter().find_map(|key| body[*key].as_array());
+    let mut results = Vec::new();
+    for message in messages.into_iter().flatten() {
+        if message["role"] == "tool" {
+            results.push(text(&message["content"]));
+        } else if message["type"] == "function_call_output" {
+            results.push(text(&message["output"]));
+        } else if let Some(parts) = message["parts"].as_array() {
+            let parts = parts.iter().map(|part| &part["functionResponse"]);
+            let parts = parts.filter(|part| !part.is_null());
+            results.extend(parts.map(|part| text(&part["response"]["output"])));
+        } else {
+            let parts = message["content"].as_array().into_iter().flatten();
+            let parts = parts.filter(|part| part["type"] == "tool_result");
+            results.extend(parts.map(|part| text(&part["content"])));
+        }
+    }
+    results
+}
+
+fn text(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => {
+            let parts = parts.iter().filter_map(|part| part["text"].as_str());
+            parts.collect::<Vec<_>>().join("\n")
+        }
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+#[path = "sitting_tests.rs"]
+mod tests;

@@ -1,0 +1,211 @@
+//! A stage for one agent: its folders, its model, and nobody else.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail, ensure};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use super::agent::{Agent, Place};
+use super::sitting::{self, Trace, Verdict};
+use super::{Programs, npm};
+
+/// Every process of a sitting carries it in its environment, whoever started
+/// it.
+const MARKER: &str = "WINDLASS_AGENTS_SITTING";
+/// How long an agent may take on a machine that has other work too.
+const SITTING: Duration = Duration::from_mins(5);
+/// When nothing may be left of it any more.
+const LEAVING: Duration = Duration::from_secs(20);
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// An agent that is set up.
+pub(super) struct Stage<'a> {
+    agent: &'a Agent,
+    program: &'a Path,
+    programs: &'a Programs,
+    folder: PathBuf,
+    marker: String,
+}
+
+impl<'a> Stage<'a> {
+    /// Makes a new home and project, and sets Windlass up as a user does.
+    pub(super) fn set(
+        agent: &'a Agent,
+        program: &'a Path,
+        programs: &'a Programs,
+    ) -> anyhow::Result<Self> {
+        let folder = npm::folder()?.join(agent.client).join("sitting");
+        if folder.exists() {
+            fs::remove_dir_all(&folder)
+                .with_context(|| format!("cannot remove `{}`", folder.display()))?;
+        }
+        let stage = Self {
+            agent,
+            program,
+            programs,
+            folder,
+            marker: format!("{}-{}", agent.client, std::process::id()),
+        };
+        fs::create_dir_all(stage.home())?;
+        fs::create_dir_all(stage.project())?;
+        let mut install = stage.command(&programs.windlass);
+        let status = install
+            .args(["mcp", "install", agent.client, "--yes"])
+            .status()
+            .context("cannot run `windlass mcp install`")?;
+        ensure!(status.success(), "`windlass mcp install` failed");
+        Ok(stage)
+    }
+
+    /// Runs the agent to its end and judges.
+    pub(super) fn play(&self) -> anyhow::Result<Verdict> {
+        let model = Model::start(self)?;
+        let (home, project) = (self.home(), self.project());
+        let mut command = self.command(self.program);
+        let place = Place {
+            home: &home,
+            project: &project,
+            url: &model.url,
+        };
+        (self.agent.prepare)(&mut command, &place)?;
+        let said = self.folder.join("said");
+        let log = File::create(&said)?;
+        let child = command
+            .stdin(Stdio::null())
+            .stderr(log.try_clone()?)
+            .stdout(log)
+            .spawn()
+            .with_context(|| format!("cannot run `{}`", self.program.display()))?;
+        let status = wait(child)?;
+        let left = self.clear();
+        let requests = model.stop()?;
+        let said = fs::read(&said)?;
+        let trace = Trace {
+            project: &project,
+            requests: &requests,
+            left: &left,
+            said: &String::from_utf8_lossy(&said),
+            code: status.and_then(|status| status.code()),
+        };
+        Ok(sitting::judge(self.agent, &trace))
+    }
+
+    fn home(&self) -> PathBuf {
+        self.folder.join("home")
+    }
+
+    fn project(&self) -> PathBuf {
+        self.folder.join("project")
+    }
+
+    /// A program on this stage, with nothing of the user's around it.
+    fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command
+            .current_dir(self.project())
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.home())
+            .env("SHELL", "/bin/sh")
+            .env("TERM", "xterm-256color")
+            .env(MARKER, &self.marker);
+        command
+    }
+
+    /// Waits until nothing of the sitting runs any more. What does all the
+    /// same is told, and killed.
+    fn clear(&self) -> Vec<String> {
+        let start = Instant::now();
+        while start.elapsed() < LEAVING && !self.running().is_empty() {
+            thread::sleep(PAUSE);
+        }
+        let left = self.running();
+        for (pid, _) in &left {
+            // It may have gone by itself meanwhile.
+            let _ = kill_process(*pid, Signal::KILL);
+        }
+        left.into_iter().map(|(_, command)| command).collect()
+    }
+
+    fn running(&self) -> Vec<(Pid, String)> {
+        let wanted = format!("{MARKER}={}", self.marker);
+        let Ok(processes) = fs::read_dir("/proc") else {
+            return Vec::new();
+        };
+        let found = processes.flatten().filter_map(|process| {
+            let pid = process.file_name().to_str()?.parse().ok()?;
+            let environment = fs::read(process.path().join("environ")).ok()?;
+            let mut variables = environment.split(|byte| *byte == 0);
+            variables.find(|variable| *variable == wanted.as_bytes())?;
+            let command = fs::read(process.path().join("cmdline")).ok()?;
+            let command = String::from_utf8_lossy(&command).replace('\0', " ");
+            Some((Pid::from_raw(pid)?, command))
+        });
+        found.collect()
+    }
+}
+
+/// How the agent ended, if it did in time.
+fn wait(mut child: Child) -> anyhow::Result<Option<ExitStatus>> {
+    let start = Instant::now();
+    while start.elapsed() < SITTING {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        thread::sleep(PAUSE);
+    }
+    child.kill()?;
+    child.wait()?;
+    Ok(None)
+}
+
+/// The scripted model, and what it has been asked.
+struct Model {
+    child: Child,
+    url: String,
+    requests: JoinHandle<Vec<Value>>,
+}
+
+impl Model {
+    fn start(stage: &Stage<'_>) -> anyhow::Result<Self> {
+        let mut child = Command::new(&stage.programs.model)
+            .arg("-")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .context("cannot run the scripted model")?;
+        let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+            bail!("the scripted model has no pipes");
+        };
+        stdin.write_all(sitting::script(stage.agent).to_string().as_bytes())?;
+        drop(stdin);
+        let mut lines = BufReader::new(stdout).lines();
+        let url = lines.next().context("the scripted model did not start")??;
+        let requests = thread::spawn(move || {
+            let lines = lines.map_while(Result::ok);
+            let requests = lines.filter_map(|line| serde_json::from_str::<Value>(&line).ok());
+            requests.map(|mut request| request["body"].take()).collect()
+        });
+        Ok(Self {
+            child,
+            url,
+            requests,
+        })
+    }
+
+    /// Ends it, and gives the bodies of all requests.
+    fn stop(mut self) -> anyhow::Result<Vec<Value>> {
+        self.child.kill()?;
+        self.child.wait()?;
+        match self.requests.join() {
+            Ok(requests) => Ok(requests),
+            Err(_) => bail!("the requests to the scripted model could not be read"),
+        }
+    }
+}
