@@ -25,7 +25,7 @@ pub(crate) fn parts_of(shown: &Value) -> Vec<Value> {
 }
 
 #[track_caller]
-fn sessions(project: &Project) -> Vec<Value> {
+pub(crate) fn sessions(project: &Project) -> Vec<Value> {
     let listed = project.run(&["sessions", "--json"], "");
     assert_eq!(listed.code(), Some(0), "{}", listed.stderr());
     serde_json::from_str(&listed.stdout()).unwrap()
