@@ -5,8 +5,11 @@
 //! question's default. A live handle stays waiting, since its assistant can
 //! answer with `apply`.
 
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 
+use futures_util::poll;
 use serde_json::Value;
 use windlass_protocol::{Ask, HandleId, Question};
 
@@ -128,19 +131,33 @@ async fn ask(session: &SessionInner, handle: &Handle, question: &Question) -> An
         tool: handle.tool.definition.name.clone(),
         question: question.clone(),
     });
+    // It is asked before it is told: whoever hears of it may answer at once.
+    let mut asking = pin!(put(session, policy.target, &ask));
+    let at_once = poll!(asking.as_mut());
     session.tell(SessionEvent::QuestionAsked(Arc::clone(&ask)));
     let _close = Close(session, &ask);
-    for _ in 0..TRIES {
-        match put(session, policy.target, &ask).await {
-            Answered::With(answer) => {
-                if let Ok(answer) = question.check(answer) {
-                    return Answered::With(answer);
-                }
-            }
-            other => return other,
+    let mut answered = match at_once {
+        Poll::Ready(answered) => answered,
+        Poll::Pending => asking.await,
+    };
+    for _ in 1..TRIES {
+        match answered {
+            Answered::With(answer) if question.check(answer.clone()).is_err() => {}
+            other => return fitting(question, other),
         }
+        answered = put(session, policy.target, &ask).await;
     }
-    Answered::Nobody
+    fitting(question, answered)
+}
+
+/// An answer that does not fit is none.
+fn fitting(question: &Question, answered: Answered) -> Answered {
+    match answered {
+        Answered::With(answer) => question
+            .check(answer)
+            .map_or(Answered::Nobody, Answered::With),
+        other => other,
+    }
 }
 
 async fn put(session: &SessionInner, target: QuestionTarget, ask: &Ask) -> Answered {

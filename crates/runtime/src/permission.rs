@@ -5,7 +5,9 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::task::Poll;
 
+use futures_util::poll;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -121,8 +123,17 @@ impl Asking<'_> {
             .lock()
             .insert(request.id.clone(), pending);
         let open = Open(self.session, &request.id);
+        // It is asked before it is told: whoever hears of it may answer at once.
+        let mut asking = person.permit(&request);
+        let at_once = poll!(&mut asking);
         self.session
             .tell(SessionEvent::PermissionAsked(Arc::clone(&request)));
+        let answered = async {
+            match at_once {
+                Poll::Ready(decision) => decision,
+                Poll::Pending => asking.await,
+            }
+        };
         let decision = tokio::select! {
             biased;
             Ok(reply) = settled => {
@@ -132,7 +143,7 @@ impl Asking<'_> {
                     PermissionReply::Once | PermissionReply::Always => Ok(Permit::Run(args)),
                 };
             }
-            decision = person.permit(&request) => decision,
+            decision = answered => decision,
         };
         let Some(decision) = decision else {
             open.close(DecisionRecord::new(Decider::Nobody, None));
