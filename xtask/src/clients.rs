@@ -18,8 +18,8 @@ const NPM: [&str; 5] = [
     "@modelcontextprotocol/sdk@1.32.2",
     "@modelcontextprotocol/client@2.4.0",
 ];
-/// What pip installs.
-const PYPI: &str = "mcp==2.3.0";
+/// What pip installs: a client, and a validator of JSON Schemas.
+const PYPI: [&str; 2] = ["mcp==2.3.0", "jsonschema==4.26.0"];
 
 /// What a test names when it needs them.
 pub(crate) const PROGRAMS: [&str; 2] = ["mcp-node", "mcp-python"];
@@ -46,7 +46,9 @@ pub(crate) fn provide() -> anyhow::Result<PathBuf> {
     let python = folder.join("python");
     run(Command::new("python3").args(["-m", "venv"]).arg(&python))?;
     let pip = python.join("bin/python3");
-    run(Command::new(&pip).args(["-m", "pip", "install", "--quiet", PYPI]))?;
+    run(Command::new(&pip)
+        .args(["-m", "pip", "install", "--quiet"])
+        .args(PYPI))?;
     link(
         &folder.join("node_modules/node/bin/node"),
         &programs.join("mcp-node"),

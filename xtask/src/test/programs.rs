@@ -70,10 +70,6 @@ const NEEDED: &[Needed] = &[
         package: "whiptail",
     },
     Needed {
-        program: "jsonschema",
-        package: "python3-jsonschema",
-    },
-    Needed {
         program: "ssh-keygen",
         package: "openssh-client",
     },

@@ -13,7 +13,7 @@ const PASSED: &str = "echo 'running 4 tests'; echo 'test result: ok. 3 passed; 0
 const FAILED: &str = "echo 'running 3 tests'; echo 'test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s'; exit 101";
 
 /// Everything that the tests need.
-const PROGRAMS: [&str; 13] = [
+const PROGRAMS: [&str; 18] = [
     "sh",
     "bash",
     "git",
@@ -27,7 +27,15 @@ const PROGRAMS: [&str; 13] = [
     "top",
     "whiptail",
     "ssh-keygen",
+    "ssh",
+    "sshd",
+    "sudo",
+    "setpriv",
+    "useradd",
 ];
+/// What is installed from elsewhere than Debian, and where.
+const CLIENTS: [&str; 2] = ["mcp-node", "mcp-python"];
+const CLIENTS_FOLDER: &str = "cache/windlass-mcp-clients/bin";
 
 /// Held while a script is written and while a child is started: a child that
 /// another thread starts in between would hold the script open for writing,
@@ -42,6 +50,10 @@ impl Machine {
         let machine = Self(tempfile::tempdir().unwrap());
         for program in programs {
             machine.script(program, "exit 0");
+        }
+        fs::create_dir_all(machine.folder().join(CLIENTS_FOLDER)).unwrap();
+        for program in CLIENTS {
+            machine.script(&format!("{CLIENTS_FOLDER}/{program}"), "exit 0");
         }
         machine
     }
@@ -74,6 +86,7 @@ impl Machine {
             .env("CARGO", self.folder().join("cargo"))
             .env("PATH", self.folder())
             .env("TMPDIR", self.folder())
+            .env("XDG_CACHE_HOME", self.folder().join("cache"))
             .env("FOLDER", self.folder())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -168,6 +181,16 @@ fn what_is_missing_is_installed_where_that_is_allowed() {
         assert!(stdout.contains("only root can install it"), "{stdout}");
         assert!(stdout.contains("without git.\n"), "{stdout}");
     }
+}
+
+#[test]
+fn clients_that_cannot_be_had_are_said_and_passed_to_the_tests() {
+    let machine = Machine::new(&PROGRAMS);
+    fs::remove_dir_all(machine.folder().join(CLIENTS_FOLDER)).unwrap();
+    let (stdout, _) = machine.check(&format!("echo \"without $WINDLASS_SKIP\"\n{PASSED}"));
+    let said = "skipping the tests with other people's MCP clients: cannot run `npm`";
+    assert!(stdout.contains(said), "{stdout}");
+    assert!(stdout.contains("without mcp-node,mcp-python\n"), "{stdout}");
 }
 
 #[test]

@@ -104,6 +104,9 @@ impl View {
             Show::Answered(reply) => self.answered(&reply),
             Show::Told(notices) => self.tell(&notices),
             Show::Ending => self.activity = Some("finishing"),
+            // Somebody elsewhere may have been first.
+            Show::Permit(_, reply) if reply.is_closed() => {}
+            Show::Question(_, reply) if reply.is_closed() => {}
             Show::Permit(request, reply) => {
                 if let Some(decision) = self.ask(move || prompt::permit(&request)).await {
                     let _ = reply.send(decision);

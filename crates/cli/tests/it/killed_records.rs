@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::records::{parts_of, show};
-use crate::support::{Project, call};
+use crate::records::{parts_of, sessions, show};
+use crate::support::{Project, call, eventually};
 
 /// A batch that says its own name three times.
 fn batch(name: &str) -> Value {
@@ -57,9 +57,10 @@ fn what_was_cut_off_is_called_interrupted() {
         "shell",
         json!({"command": "touch begun; sleep 600"})
     )]));
-    crate::support::eventually("it runs", || project.root().join("begun").exists());
+    eventually("it runs", || project.root().join("begun").exists());
     // A part that runs is written in a moment, whether or not anyone asks.
-    crate::support::eventually("it is recorded", || {
+    eventually("its session is recorded", || !sessions(&project).is_empty());
+    eventually("it is recorded", || {
         let shown = show(&project, "last");
         parts_of(&shown)
             .iter()

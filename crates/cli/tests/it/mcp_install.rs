@@ -43,8 +43,8 @@ fn backups(file: &Path) -> Vec<PathBuf> {
         .map(|entry| entry.unwrap().path())
         .filter(|path| {
             let other = path.file_name().unwrap().to_str().unwrap();
-            let is_backup = path.extension().is_some_and(|extension| extension == "bak");
-            is_backup && other.starts_with(&format!("{name}."))
+            let copy = path.extension().is_some_and(|extension| extension == "bak");
+            copy && other.starts_with(&format!("{name}."))
         })
         .collect();
     backups.sort();

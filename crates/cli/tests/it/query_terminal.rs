@@ -223,3 +223,18 @@ fn without_times(rows: &str) -> String {
         .collect::<Vec<_>>()
         .join("\n")
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_turn_is_seen_from_elsewhere() {
+    let turns = [Turn::new([
+        Say::Text("A long story".into()),
+        Say::Hold("more".into()),
+    ])];
+    let sitting = sit("unattended", turns).await;
+    sitting.until(|rows| rows.contains("A long story")).await;
+    let project = &sitting.asked.project;
+    let seen = tokio::task::block_in_place(|| project.run(&["ps", "--json"], ""));
+    assert!(seen.stdout().contains("query"), "{}", seen.stdout());
+    sitting.asked.server.release("more");
+    assert_eq!(sitting.ends().await.0, Exit::Code(0));
+}

@@ -25,7 +25,7 @@ pub(crate) fn parts_of(shown: &Value) -> Vec<Value> {
 }
 
 #[track_caller]
-fn sessions(project: &Project) -> Vec<Value> {
+pub(crate) fn sessions(project: &Project) -> Vec<Value> {
     let listed = project.run(&["sessions", "--json"], "");
     assert_eq!(listed.code(), Some(0), "{}", listed.stderr());
     serde_json::from_str(&listed.stdout()).unwrap()
@@ -153,7 +153,7 @@ print(count)
 
 #[test]
 fn parts_states_and_requests_are_valid_by_an_independent_validator() {
-    needs!("python3", "jsonschema");
+    needs!("mcp-python");
     let project = Project::with_config("[conversation.tools.shell]\nrun = \"ask\"\n");
     let mut drive = project.drive_asking();
     let mut requests = Vec::new();
@@ -189,7 +189,7 @@ fn parts_states_and_requests_are_valid_by_an_independent_validator() {
         "permissionReply": replies.collect::<Vec<_>>(),
     });
     let schemas = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schemas");
-    let mut python = Command::new("python3")
+    let mut python = Command::new("mcp-python")
         .args(["-c", VALIDATE, schemas])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
