@@ -158,33 +158,44 @@ fn the_end_of_a_turn_ends_its_handles() {
 
 #[test]
 fn the_end_of_a_turn_waits_where_the_config_says_so() {
+    // The turn's end aborts `bell`, and that lets `it` go: not before.
     let project = Project::with_config(
         r#"
         [conversation.tools."*"]
         spawn.lifecycle = { on_turn_end = "await", timeout_secs = 60 }
+        [conversation.tools.bell]
+        source = "local"
+        command = { program = "sh", args = ["-c", "trap 'touch go; exit' TERM; echo hung; while :; do sleep 0.01; done"] }
+        parameters = {}
+        spawn.stateful = true
+        spawn.lifecycle.on_turn_end = "abort"
         "#,
     );
     let mut drive = project.drive();
-    drive.run([spawn(
-        "it",
-        "until [ -e go ]; do sleep 0.01; done; echo built",
-    )]);
+    drive.run([
+        spawn("it", "until [ -e go ]; do sleep 0.01; done; echo built"),
+        call("bell", json!({"action": "spawn", "id": "bell"})),
+        call(
+            "await",
+            json!({"until": [{"id": "bell", "pattern": "hung"}]}),
+        ),
+    ]);
     drive.send(&json!({"turn_end": true}));
-    project.write("go", "");
     assert_eq!(
         drive.next(),
-        json!({"turn_end": {"ended": [], "awaited": ["it"]}})
+        json!({"turn_end": {"ended": ["bell"], "awaited": ["it"]}})
     );
     let reply = drive.run([call("shell", json!({"command": "true"}))]);
-    assert_eq!(
-        reply["notices"],
-        json!([{
+    let told = reply["notices"].as_array().unwrap();
+    assert!(
+        told.contains(&json!({
             "level": "info",
             "kind": "success",
             "handle": "it",
             "tool": "shell",
             "text": "`it` stopped: built\n",
-        }])
+        })),
+        "{reply}"
     );
 }
 
