@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use rmcp::task_manager::TaskManager;
@@ -30,6 +31,8 @@ impl Conversation {
     pub(crate) fn begin(factory: &SessionFactory) -> Arc<Self> {
         let desk = Desk::default();
         let session = factory(SessionOptions {
+            front_end: Some("mcp".to_owned()),
+            client_asks: true,
             person: Some(Arc::new(desk.clone())),
             ..SessionOptions::default()
         });
@@ -51,8 +54,13 @@ impl Conversation {
 
     /// Ends everything.
     pub(crate) async fn close(&self) {
+        self.close_within(Duration::MAX).await;
+    }
+
+    /// The same, with at most `grace` for each tool.
+    pub(crate) async fn close_within(&self, grace: Duration) {
         self.tasks.shutdown();
         self.parked.clear();
-        self.session.close().await;
+        self.session.close_within(grace).await;
     }
 }

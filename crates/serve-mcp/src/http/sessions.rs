@@ -75,10 +75,13 @@ impl Sessions {
         self.0.held.lock().len()
     }
 
-    /// Ends all of them. Resolves when everything that ran is gone.
-    pub async fn close(&self) {
+    /// Ends all of them, with at most `grace` for each tool. Resolves when
+    /// everything that ran is gone.
+    pub async fn close(&self, grace: Duration) {
         let held = std::mem::take(&mut *self.0.held.lock());
-        let closing = held.values().map(|held| held.conversation.close());
+        let closing = held
+            .values()
+            .map(|held| held.conversation.close_within(grace));
         futures_util::future::join_all(closing).await;
     }
 
