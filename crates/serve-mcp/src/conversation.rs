@@ -11,6 +11,7 @@ use windlass_runtime::{Session, SessionOptions};
 use crate::desk::Desk;
 use crate::listen::Level;
 use crate::rounds::Parked;
+use crate::status::Board;
 
 /// Begins a session with these options, which hold whom to ask.
 pub type SessionFactory = Arc<dyn Fn(SessionOptions) -> Session + Send + Sync>;
@@ -20,6 +21,8 @@ pub(crate) struct Conversation {
     pub(crate) session: Session,
     pub(crate) desk: Desk,
     pub(crate) tasks: TaskManager,
+    /// How its tasks stand.
+    pub(crate) board: Board,
     /// Calls that wait for their next round.
     pub(crate) parked: Parked,
     /// From which level on the client wants to be told, if it said.
@@ -40,6 +43,7 @@ impl Conversation {
             session,
             desk,
             tasks: TaskManager::new(),
+            board: Board::default(),
             parked: Parked::default(),
             level: Mutex::new(None),
             calls: AtomicU64::new(0),
