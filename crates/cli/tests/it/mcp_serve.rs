@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use windlass_testing::needs;
 
 use crate::http_support::{Answer, Serve};
-use crate::processes::{Victim, has_exited, signal};
+use crate::processes::{Victim, has_exited, kill, signal};
 use crate::support::{Project, eventually};
 
 /// An agent's session at `/mcp`.
@@ -217,4 +217,57 @@ fn a_record_that_cannot_be_kept_is_said() {
     });
     serve.kill().unwrap();
     serve.wait().unwrap();
+}
+
+/// A client with an open stream that starts a tree that is hard to end, and is
+/// then idle.
+const CLIENT: &str = r#"
+import http.client, json, sys
+address, token, script = sys.argv[1:]
+headers = {
+    "Authorization": "Bearer " + token,
+    "Content-Type": "application/json",
+    "Accept": "application/json, text/event-stream",
+}
+def ask(method, message=None):
+    connection = http.client.HTTPConnection(address)
+    body = message and json.dumps({"jsonrpc": "2.0", **message})
+    connection.request(method, "/mcp", body, headers)
+    response = connection.getresponse()
+    assert response.status < 300, response.status
+    return response
+client = {"name": "doomed", "version": "1"}
+params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}
+begun = ask("POST", {"id": 0, "method": "initialize", "params": params})
+headers["Mcp-Session-Id"] = begun.headers["Mcp-Session-Id"]
+begun.read()
+ask("POST", {"method": "notifications/initialized"}).read()
+stream = ask("GET")
+arguments = {"action": "spawn", "id": "v", "command": script}
+call = {"name": "shell", "arguments": arguments}
+ask("POST", {"id": 1, "method": "tools/call", "params": call}).read()
+while stream.read(1):
+    pass
+"#;
+
+#[test]
+fn nothing_outlives_a_killed_client_with_a_stream() {
+    needs!("python3", "setsid", "nohup");
+    let project = Project::new();
+    let serve = Serve::start(&project);
+    let victim = Victim::new();
+    let mut client = project
+        .program("python3")
+        .args(["-c", CLIENT, &serve.address, &serve.token, &victim.script()])
+        .stdin(Stdio::null())
+        .spawn()
+        .unwrap();
+    victim.wait_until_up();
+    // It has its answer, so that nothing but the stream is left of it.
+    eventually("it is idle", || listed(&serve) == [("mcp".to_owned(), 1)]);
+    kill(client.id());
+    client.wait().unwrap();
+    eventually("nothing is left", || {
+        victim.alive().is_empty() && listed(&serve).is_empty()
+    });
 }

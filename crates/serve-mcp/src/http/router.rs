@@ -17,6 +17,8 @@ use tokio_util::sync::CancellationToken;
 use super::sessions::{Key, Sessions};
 use crate::server::McpServer;
 
+/// After how long a client whose stream broke should open another.
+pub(super) const RETRY: Duration = Duration::from_secs(1);
 /// The header that names a session.
 pub(super) const SESSION: &str = "mcp-session-id";
 /// A header by which clients of one owner and one name can be told apart.
@@ -80,6 +82,7 @@ pub fn http_router(server: &McpServer, options: HttpOptions) -> (Router, Session
             .enforce_origin_validation()
     };
     let config = config
+        .with_sse_retry(Some(RETRY))
         .with_json_response(true)
         .with_max_request_body_bytes(options.max_body)
         .with_cancellation_token(options.stop);

@@ -18,8 +18,9 @@ use tokio::sync::watch;
 use super::router::{CLIENT, Owner, SESSION};
 use crate::conversation::{Conversation, SessionFactory};
 
-/// How long a client that kept a stream open may be without one.
-const LINGER: Duration = Duration::from_secs(30);
+/// How long a client that kept a stream open may be without one. It is told to
+/// come back after [`super::router::RETRY`].
+const LINGER: Duration = Duration::from_secs(5);
 
 /// Who a session belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
