@@ -26,6 +26,7 @@ use windlass_protocol::{AnswerType, Question, ScreenUpdate, ToolError, Typing, V
 use windlass_runtime::{Job, Keyboard, Reading, Receipt, Reporter, Since, ToolEvent};
 
 use crate::ending::{self, tail, to_receipt};
+use crate::kept::Kept;
 use crate::keys::{self, KeyModes};
 use crate::recording::Recording;
 use crate::viewing;
@@ -37,12 +38,9 @@ const EXCERPT: usize = 1024;
 pub(crate) struct TerminalPlan {
     pub(crate) launcher: Launcher,
     pub(crate) command: Command,
-    pub(crate) size: TerminalSize,
     pub(crate) log: Option<PathBuf>,
-    pub(crate) log_limit: u64,
     pub(crate) grace: Duration,
-    /// An asciicast is kept beside the log.
-    pub(crate) record: bool,
+    pub(crate) kept: Kept,
 }
 
 /// A program on its terminal.
@@ -82,10 +80,11 @@ impl TerminalJob {
         plan: TerminalPlan,
         reporter: Reporter,
     ) -> Result<Arc<Self>, ToolError> {
-        let TerminalSize { rows, cols } = plan.size;
+        let TerminalSize { rows, cols } = plan.kept.size;
         let screen = Arc::new(Mutex::new(Screen::new(rows, cols)));
-        let cast = plan.log.as_ref().filter(|_| plan.record);
-        let mut recording = cast.map(|log| Recording::new(&log.with_extension("cast"), plan.size));
+        let cast = plan.log.as_ref().filter(|_| plan.kept.record);
+        let mut recording =
+            cast.map(|log| Recording::new(&log.with_extension("cast"), plan.kept.size));
         let fed = Arc::clone(&screen);
         let drawn = watch::Sender::new(0);
         let drawing = drawn.clone();
@@ -100,11 +99,11 @@ impl TerminalJob {
         };
         let command = plan
             .command
-            .terminal_with(plan.size, tap)
+            .terminal_with(plan.kept.size, tap)
             .grace(plan.grace)
             .output(OutputOptions {
                 log: plan.log,
-                log_limit: plan.log_limit,
+                log_limit: plan.kept.log_limit,
                 ..OutputOptions::default()
             });
         let process = plan
