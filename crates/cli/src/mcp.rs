@@ -18,7 +18,7 @@ use crate::signals::Signals;
 
 pub(crate) async fn run(global: &Global, args: McpArgs) -> anyhow::Result<ExitCode> {
     if let Some(McpCommand::Install(install)) = &args.command {
-        return install::run(global, install);
+        return install::run(global, install).await;
     }
     let mut signals = Signals::new()?;
     let windlass = Arc::new(setup::windlass_for_client(global).await?);
