@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
+use axum::Router;
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -18,6 +19,7 @@ use windlass_serve_http::{
 use crate::args::{Global, ServeArgs};
 use crate::setup;
 use crate::signals::Signals;
+use crate::{mcp, mcp_http};
 
 /// Where it listens unless told otherwise.
 const USUAL: SocketAddr =
@@ -32,6 +34,7 @@ pub(crate) async fn run(global: &Global, args: ServeArgs) -> anyhow::Result<Exit
         windlass = setup::windlass(global) => Arc::new(windlass?),
         code = signals.next() => return Ok(ExitCode::from(code)),
     };
+    setup::warn_of_record(&windlass);
     let state = windlass::state_dir();
     let folder = run_dir(&state);
     let opening = Arc::clone(&windlass);
@@ -41,13 +44,14 @@ pub(crate) async fn run(global: &Global, args: ServeArgs) -> anyhow::Result<Exit
     let socket =
         ControlSocket::listen(&folder, &api).context("the control socket cannot be made")?;
     let closing = CancellationToken::new();
+    let (mcp, mcp_sessions) = mcp_http::nested(&mcp::server(&windlass, None), closing.clone());
     if args.socket {
         say_socket(global, socket.path())?;
     } else {
         let token_file = state.join("token");
         let token = Token::load(&token_file)
             .with_context(|| format!("the token in `{}` cannot be used", token_file.display()))?;
-        let server = server(&args, &api, token.clone()).await?;
+        let server = server(&args, &api, mcp, token.clone()).await?;
         let scheme = if server.tls.is_some() {
             "https"
         } else {
@@ -61,7 +65,8 @@ pub(crate) async fn run(global: &Global, args: ServeArgs) -> anyhow::Result<Exit
     let code = signals.next().await;
     closing.cancel();
     drop(socket);
-    signals.finish(api.close(GRACE)).await;
+    let ending = async { tokio::join!(api.close(GRACE), mcp_sessions.close(GRACE)) };
+    signals.finish(async { _ = ending.await }).await;
     Ok(ExitCode::from(code))
 }
 
@@ -77,7 +82,7 @@ fn check(args: &ServeArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn server(args: &ServeArgs, api: &Api, token: Token) -> anyhow::Result<Server> {
+async fn server(args: &ServeArgs, api: &Api, mcp: Router, token: Token) -> anyhow::Result<Server> {
     let tls = match (&args.tls_cert, &args.tls_key) {
         (Some(certificate), Some(key)) => Some(tls_acceptor(certificate, key)?),
         _ => None,
@@ -98,7 +103,7 @@ async fn server(args: &ServeArgs, api: &Api, token: Token) -> anyhow::Result<Ser
     }
     Ok(Server {
         listener,
-        router: access.guard(api.router()),
+        router: access.guard(api.router().nest_service("/mcp", mcp)),
         tls,
         limits: Limits::default(),
     })
@@ -113,7 +118,8 @@ fn say(
 ) -> anyhow::Result<()> {
     let mut stdout = std::io::stdout().lock();
     if global.json {
-        let line = json!({ "url": url, "token": token.as_str(), "socket": socket });
+        let mcp = format!("{url}/mcp");
+        let line = json!({ "url": url, "mcp": mcp, "token": token.as_str(), "socket": socket });
         writeln!(stdout, "{line}")?;
     } else {
         let (file, secret) = (token_file.display(), token.as_str());
@@ -124,6 +130,14 @@ fn say(
         writeln!(
             stdout,
             "  curl -H \"Authorization: Bearer $(cat {file})\" {url}/api/v1/sessions"
+        )?;
+        writeln!(
+            stdout,
+            "\nFor an agent that speaks MCP, such as Claude Code:"
+        )?;
+        writeln!(
+            stdout,
+            "  claude mcp add --transport http windlass {url}/mcp --header \"Authorization: Bearer $(cat {file})\""
         )?;
         writeln!(stdout, "\nCtrl-C ends it, and what its sessions started.")?;
     }

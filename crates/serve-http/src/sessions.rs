@@ -47,7 +47,7 @@ pub(crate) fn info(api: &Api, session: &Session, began: SystemTime) -> SessionIn
         .filter(|handle| handle.state != HandleState::Stopped);
     SessionInfo {
         id: session.id().clone(),
-        front_end: api.0.front_end.clone(),
+        front_end: session.front_end().unwrap_or(&api.0.front_end).to_owned(),
         pid: std::process::id(),
         root: session.root().to_owned(),
         created: millis(began),
@@ -79,6 +79,7 @@ pub(crate) async fn open(
         ));
     };
     let session = open(SessionOptions {
+        front_end: Some(api.0.front_end.clone()),
         trusted: new.trusted,
         person: Some(Arc::new(AtTheDesk)),
         ..SessionOptions::default()

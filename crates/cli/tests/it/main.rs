@@ -33,6 +33,7 @@ mod killed_records;
 mod mcp;
 mod mcp_clients;
 mod mcp_install;
+mod mcp_serve;
 mod mcp_servers;
 mod mcp_support;
 mod new_tools;
