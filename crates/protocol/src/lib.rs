@@ -15,6 +15,7 @@ mod drive;
 mod ids;
 mod map;
 mod notice;
+mod opencode;
 mod part;
 mod permission;
 mod question;
@@ -43,6 +44,13 @@ pub use drive::{
 pub use ids::{HandleId, InvalidHandleId, InvalidId, MessageId, PartId, PermissionId, SessionId};
 pub use map::Arguments;
 pub use notice::{Notice, NoticeKind, NoticeLevel};
+pub use opencode::{
+    OpencodeAssistantMessage, OpencodeCache, OpencodeError, OpencodeErrorData, OpencodeEvent,
+    OpencodeMessage, OpencodeMessageInfo, OpencodeModel, OpencodeNewSession, OpencodePath,
+    OpencodePermission, OpencodePermissionTime, OpencodeReplied, OpencodeReplyBody,
+    OpencodeResponseBody, OpencodeSession, OpencodeSessionNews, OpencodeSessionTime,
+    OpencodeStatus, OpencodeTokens, OpencodeUpdate, OpencodeUserMessage,
+};
 pub use part::{
     FilePart, Millis, PartState, PartTime, PartTimeWithEnd, StateCompleted, StateError,
     StatePending, StateRunning, ToolPart,
@@ -52,7 +60,7 @@ pub use question::{AnswerError, AnswerType, Question};
 pub use record::{
     ConversationEvent, Decider, DecisionRecord, MessageInfo, MessagePart, MessageRecord,
     MessageTime, NoticeRecord, PermissionRecord, PermissionRule, PermissionTime, Role, RuleAction,
-    RuleRecord, RuntimeRecord, SessionRecord, SessionTime, TextPart,
+    RuleRecord, RuntimeRecord, SessionRecord, SessionTime, TextPart, project_id,
 };
 pub use screen::{KeyboardModes, ScreenColour, ScreenRow, ScreenRun, ScreenUpdate};
 pub use state::{Outcome, ToolError, ToolState};

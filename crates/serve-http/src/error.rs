@@ -57,6 +57,10 @@ impl From<DeskError> for ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        (self.status, Json(json!({ "error": self.message }))).into_response()
+        let said = Json(json!({ "error": self.message }));
+        let mut response = (self.status, said).into_response();
+        // An interface with a shape of its own says it again.
+        response.extensions_mut().insert(self);
+        response
     }
 }

@@ -19,10 +19,13 @@ mod handles;
 mod hub;
 mod log;
 mod metrics;
+mod opencode;
 mod proxy;
 mod rate;
 mod server;
 mod sessions;
+#[cfg(test)]
+mod stage;
 mod stream;
 mod tls;
 mod token;
