@@ -21,11 +21,7 @@ const NPM: [&str; 6] = [
 ];
 /// What pip installs: a client, a validator of JSON Schemas, and who asks an
 /// interface everything that its description allows.
-const PYPI: [&str; 3] = [
-    "mcp==2.3.0",
-    "jsonschema==4.26.0",
-    "schemathesis==4.32.5",
-];
+const PYPI: [&str; 3] = ["mcp==2.3.0", "jsonschema==4.26.0", "schemathesis==4.32.5"];
 
 /// What a test names when it needs them.
 pub(crate) const PROGRAMS: [&str; 2] = ["mcp-node", "mcp-python"];
@@ -35,13 +31,13 @@ pub(crate) const PROGRAMS: [&str; 2] = ["mcp-node", "mcp-python"];
 pub(crate) fn provide() -> anyhow::Result<PathBuf> {
     let folder = folder()?;
     let programs = folder.join("bin");
-    let wanted = [&NPM[..], &PYPI].concat().join("\n");
-    let installed = folder.join("installed");
-    if PROGRAMS
+    // Written last: it says what all of this was installed for.
+    let list = folder.join("installed");
+    let wanted = [NPM.as_slice(), &PYPI].concat().join("\n");
+    let are_there = PROGRAMS
         .iter()
-        .all(|program| programs.join(program).exists())
-        && std::fs::read_to_string(&installed).is_ok_and(|found| found == wanted)
-    {
+        .all(|program| programs.join(program).exists());
+    if are_there && std::fs::read_to_string(&list).is_ok_and(|there| there == wanted) {
         return Ok(programs);
     }
     std::fs::create_dir_all(&programs)
@@ -73,8 +69,7 @@ pub(crate) fn provide() -> anyhow::Result<PathBuf> {
     run(Command::new("chmod")
         .arg("+x")
         .arg(programs.join("mcp-python")))?;
-    std::fs::write(&installed, wanted)
-        .with_context(|| format!("cannot write `{}`", installed.display()))?;
+    std::fs::write(list, wanted)?;
     Ok(programs)
 }
 

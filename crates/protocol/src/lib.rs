@@ -38,8 +38,8 @@ pub use describe::{
     ToolDescriptions,
 };
 pub use drive::{
-    Ask, DriveEvent, DriveInput, DriveOutput, PermissionAnswer, TurnEndDecision, TurnEndHandle,
-    TurnEndReport,
+    Ask, CallsBody, DriveEvent, DriveInput, DriveOutput, NewCall, PermissionAnswer,
+    TurnEndDecision, TurnEndHandle, TurnEndReport,
 };
 pub use ids::{HandleId, InvalidHandleId, InvalidId, MessageId, PartId, PermissionId, SessionId};
 pub use map::Arguments;
@@ -67,7 +67,8 @@ pub use state::{Outcome, ToolError, ToolState};
 pub use view::{ErrorView, HandleState, HandleView};
 pub use wait::{AwaitReply, AwaitRequest, Condition, ConditionError, Matched, Until, WaitFor};
 pub use watch::{
-    AnswerBody, HandleInfo, LockInfo, NewSession, OpenQuestion, PersonInput, ReplyBody, Resize,
-    SessionInfo, SessionUpdate, StreamedEvent, StreamedScreen, ToolPlace,
+    AnswerBody, ErrorBody, HandleInfo, Health, LockInfo, LogMatch, LogMatches, NewSession,
+    OpenQuestion, PersonInput, ReplyBody, Resize, SessionBegun, SessionInfo, SessionUpdate,
+    StopReceipt, StreamedEvent, StreamedScreen, ToolPlace,
 };
 pub use wire::{ExecAnswer, StateInput, ToolAnswer};

@@ -22,7 +22,7 @@ use crate::error::ApiError;
 use crate::hub::Hub;
 use crate::metrics::Metrics;
 use crate::opencode::{self, Opencode};
-use crate::{asks, events, handles, log, metrics, proxy, sessions};
+use crate::{asks, events, handles, log, metrics, openapi, proxy, sessions};
 
 /// The largest body that is read.
 const BODY: usize = 8 << 20;
@@ -136,6 +136,7 @@ impl Api {
             .merge(opencode::router(self))
             .route("/health", get(metrics::health))
             .route("/metrics", get(metrics::show))
+            .route("/openapi.json", get(openapi::show))
             .fallback(nothing)
             .method_not_allowed_fallback(not_so)
             .layer(DefaultBodyLimit::max(BODY))
@@ -180,3 +181,7 @@ async fn not_so() -> ApiError {
         "this path does not take that method",
     )
 }
+
+#[cfg(test)]
+#[path = "api_tests.rs"]
+mod tests;

@@ -4,20 +4,19 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use axum::Json;
-use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use serde_json::json;
 use tokio::time::Instant;
 use windlass_protocol::{
-    BatchReply, DriveInput, HandleState, Millis, NewSession, SessionInfo, TurnEndReport,
+    BatchReply, DriveInput, HandleState, Millis, NewSession, SessionBegun, SessionInfo,
+    TurnEndReport,
 };
 use windlass_runtime::{AtTheDesk, Session, SessionOptions};
 
 use crate::api::{Api, Owned};
 use crate::error::ApiError;
-use crate::extract::{Here, JsonBody};
+use crate::extract::{Here, JsonBody, RawBody};
 use crate::proxy;
 
 /// A session ends when nothing was asked of it for this long.
@@ -69,8 +68,8 @@ pub(crate) async fn open(
     State(api): State<Api>,
     JsonBody(new): JsonBody<NewSession>,
 ) -> Result<Response, ApiError> {
-    let id = begin(&api, &new)?.id().to_string();
-    Ok((StatusCode::CREATED, Json(json!({ "id": id }))).into_response())
+    let id = begin(&api, &new)?.id().clone();
+    Ok((StatusCode::CREATED, Json(SessionBegun { id })).into_response())
 }
 
 /// Begins a session that this interface keeps alive.
@@ -102,13 +101,15 @@ pub(crate) fn begin(api: &Api, new: &NewSession) -> Result<Session, ApiError> {
 }
 
 /// Ends a session that nobody has asked anything of for too long.
-async fn expire(api: Api, id: String) {
+pub(crate) async fn expire(api: Api, id: String) {
     loop {
         let until = match api.0.owned.lock().get(&id) {
             None => return,
-            Some(owned) if owned.streams > 0 => Instant::now() + owned.idle,
-            Some(owned) => owned.last + owned.idle,
+            Some(owned) if owned.streams > 0 => Instant::now().checked_add(owned.idle),
+            Some(owned) => owned.last.checked_add(owned.idle),
         };
+        // So long that no clock reaches it is never.
+        let Some(until) = until else { return };
         if until <= Instant::now() {
             break;
         }
@@ -160,7 +161,7 @@ pub(crate) async fn close(
 pub(crate) async fn calls(
     State(api): State<Api>,
     Here(session): Here,
-    body: Bytes,
+    RawBody(body): RawBody,
 ) -> Result<Json<BatchReply>, ApiError> {
     let text = std::str::from_utf8(&body).map_err(|_| ApiError::bad("the body is not UTF-8"))?;
     let number = session.journal().last() + 1;
