@@ -23,6 +23,7 @@ mod terminal;
 mod text;
 mod typing;
 mod viewing;
+mod writing;
 
 pub use command::LocalCommand;
 pub use commands::simple_commands;

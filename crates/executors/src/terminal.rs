@@ -30,6 +30,7 @@ use crate::kept::Kept;
 use crate::keys::{self, KeyModes};
 use crate::recording::Recording;
 use crate::viewing;
+use crate::writing::Writing;
 
 /// Less than any output of which something was left out.
 const EXCERPT: usize = 1024;
@@ -187,30 +188,17 @@ struct Watch {
 
 impl Watch {
     async fn follow(self: Arc<Self>) {
-        let mut changes = self.process.output().changes();
-        // What was written before anybody followed is told too.
-        changes.mark_changed();
-        let mut written = 0;
+        let mut writing = Writing::of(self.process.output(), self.reporter.clone());
         let mut looking = pin!(self.look_for_secrets());
         let exit = loop {
             tokio::select! {
                 biased;
                 exit = self.process.wait() => break exit,
-                _ = changes.changed() => {
-                    let now = *changes.borrow_and_update();
-                    if now > written {
-                        self.reporter.report(ToolEvent::Wrote { bytes: now - written });
-                        written = now;
-                    }
-                }
+                () = writing.more() => {}
                 () = &mut looking => {}
             }
         };
-        let total = self.process.output().written();
-        if total > written {
-            let bytes = total - written;
-            self.reporter.report(ToolEvent::Wrote { bytes });
-        }
+        writing.rest();
         let mut ending = ending::of_exit(&exit, self.process.output(), Stream::Stdout);
         if !self.aborted.load(Ordering::Acquire) {
             ending.left_running = self.process.remaining().await;

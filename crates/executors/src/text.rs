@@ -22,6 +22,7 @@ use windlass_runtime::{Ending, Reporter, ToolEvent};
 use crate::ending;
 use crate::kept::Kept;
 use crate::terminal::{TerminalJob, TerminalPlan};
+use crate::writing::Writing;
 
 /// What to run, and how to run it again with answers.
 pub(crate) struct TextPlan {
@@ -240,29 +241,15 @@ impl TextPlan {
 
 fn follow(job: Weak<TextJob>, process: Process, reporter: Reporter, number: u32) -> Follower {
     let task = async move {
-        let mut changes = process.output().changes();
-        // What was written before anybody followed is told too.
-        changes.mark_changed();
-        let mut written = 0;
+        let mut writing = Writing::of(process.output(), reporter);
         let exit = loop {
             tokio::select! {
                 biased;
                 exit = process.wait() => break exit,
-                _ = changes.changed() => {
-                    let now = *changes.borrow_and_update();
-                    if now > written {
-                        reporter.report(ToolEvent::Wrote { bytes: now - written });
-                        written = now;
-                    }
-                }
+                () = writing.more() => {}
             }
         };
-        let total = process.output().written();
-        if total > written {
-            reporter.report(ToolEvent::Wrote {
-                bytes: total - written,
-            });
-        }
+        writing.rest();
         let Some(job) = job.upgrade() else {
             return;
         };
