@@ -17,6 +17,7 @@ use windlass_serve_http::{
 };
 
 use crate::args::{Global, ServeArgs};
+use crate::control;
 use crate::setup;
 use crate::signals::Signals;
 use crate::{mcp, mcp_http};
@@ -41,6 +42,7 @@ pub(crate) async fn run(global: &Global, args: ServeArgs) -> anyhow::Result<Exit
     let api = Api::new(windlass.runtime(), "serve")
         .opening(Arc::new(move |options| opening.session(options)))
         .reaching(&folder);
+    let api = control::recalling(&windlass, api);
     let socket =
         ControlSocket::listen(&folder, &api).context("the control socket cannot be made")?;
     let closing = CancellationToken::new();

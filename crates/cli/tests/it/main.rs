@@ -28,6 +28,7 @@ mod formatting;
 mod guide;
 mod http;
 mod http_malice;
+mod http_opencode;
 mod http_support;
 mod killed_records;
 mod mcp;
