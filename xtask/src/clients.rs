@@ -18,8 +18,13 @@ const NPM: [&str; 5] = [
     "@modelcontextprotocol/sdk@1.32.2",
     "@modelcontextprotocol/client@2.4.0",
 ];
-/// What pip installs: a client, and a validator of JSON Schemas.
-const PYPI: [&str; 2] = ["mcp==2.3.0", "jsonschema==4.26.0"];
+/// What pip installs: clients of MCP and gRPC, and a validator of JSON Schemas.
+const PYPI: [&str; 4] = [
+    "mcp==2.3.0",
+    "jsonschema==4.26.0",
+    "grpcio==1.85.1",
+    "grpcio-reflection==1.85.1",
+];
 
 /// What a test names when it needs them.
 pub(crate) const PROGRAMS: [&str; 2] = ["mcp-node", "mcp-python"];
@@ -29,10 +34,13 @@ pub(crate) const PROGRAMS: [&str; 2] = ["mcp-node", "mcp-python"];
 pub(crate) fn provide() -> anyhow::Result<PathBuf> {
     let folder = folder()?;
     let programs = folder.join("bin");
-    if PROGRAMS
+    // Written last: it says what all of this was installed for.
+    let list = folder.join("installed");
+    let wanted = [NPM.as_slice(), &PYPI].concat().join("\n");
+    let are_there = PROGRAMS
         .iter()
-        .all(|program| programs.join(program).exists())
-    {
+        .all(|program| programs.join(program).exists());
+    if are_there && std::fs::read_to_string(&list).is_ok_and(|there| there == wanted) {
         return Ok(programs);
     }
     std::fs::create_dir_all(&programs)
@@ -60,6 +68,7 @@ pub(crate) fn provide() -> anyhow::Result<PathBuf> {
     run(Command::new("chmod")
         .arg("+x")
         .arg(programs.join("mcp-python")))?;
+    std::fs::write(list, wanted)?;
     Ok(programs)
 }
 

@@ -21,10 +21,10 @@ use windlass_runtime::{Runtime, Session, SessionOptions, Sessions};
 use crate::error::ApiError;
 use crate::hub::Hub;
 use crate::metrics::Metrics;
-use crate::{asks, events, handles, log, metrics, proxy, sessions};
+use crate::{asks, events, grpc, handles, log, metrics, proxy, sessions};
 
 /// The largest body that is read.
-const BODY: usize = 8 << 20;
+pub(crate) const BODY: usize = 8 << 20;
 
 /// Begins a session in the place that its front end has for them.
 pub type OpenSession = Arc<dyn Fn(SessionOptions) -> Session + Send + Sync>;
@@ -122,6 +122,7 @@ impl Api {
             .route("/questions/{ask}", post(asks::answer_anywhere));
         Router::new()
             .nest("/api/v1", v1)
+            .merge(grpc::routes(self))
             .route("/health", get(metrics::health))
             .route("/metrics", get(metrics::show))
             .fallback(nothing)

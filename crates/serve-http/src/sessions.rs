@@ -69,6 +69,12 @@ pub(crate) async fn open(
     State(api): State<Api>,
     JsonBody(new): JsonBody<NewSession>,
 ) -> Result<Response, ApiError> {
+    let id = begin(&api, &new)?.id().to_string();
+    Ok((StatusCode::CREATED, Json(json!({ "id": id }))).into_response())
+}
+
+/// Begins a session that this interface keeps alive.
+pub(crate) fn begin(api: &Api, new: &NewSession) -> Result<Session, ApiError> {
     let Some(open) = &api.0.open else {
         return Err(ApiError::new(
             StatusCode::FORBIDDEN,
@@ -85,14 +91,14 @@ pub(crate) async fn open(
     });
     let id = session.id().to_string();
     let owned = Owned {
-        session,
+        session: session.clone(),
         idle: new.idle_secs.map_or(IDLE, Duration::from_secs),
         last: Instant::now(),
         streams: 0,
     };
     api.0.owned.lock().insert(id.clone(), owned);
-    tokio::spawn(expire(api.clone(), id.clone()));
-    Ok((StatusCode::CREATED, Json(json!({ "id": id }))).into_response())
+    tokio::spawn(expire(api.clone(), id));
+    Ok(session)
 }
 
 /// Ends a session that nobody has asked anything of for too long.
@@ -108,7 +114,12 @@ async fn expire(api: Api, id: String) {
         }
         tokio::time::sleep_until(until).await;
     }
-    let owned = api.0.owned.lock().remove(&id);
+    end(&api, &id).await;
+}
+
+/// Ends a session that was begun over HTTP.
+pub(crate) async fn end(api: &Api, id: &str) {
+    let owned = api.0.owned.lock().remove(id);
     if let Some(owned) = owned {
         owned.session.close().await;
     }
@@ -132,16 +143,21 @@ pub(crate) async fn close(
 ) -> Result<StatusCode, ApiError> {
     let owned = api.0.owned.lock().remove(session.id().as_str());
     let Some(owned) = owned else {
-        return Err(ApiError::new(
-            StatusCode::FORBIDDEN,
-            format!(
-                "this session belongs to `windlass {}` and ends with it; abort its handles instead",
-                api.0.front_end
-            ),
-        ));
+        return Err(not_begun_here(&api));
     };
     owned.session.close().await;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// A session that was not begun over HTTP does not end over it.
+pub(crate) fn not_begun_here(api: &Api) -> ApiError {
+    ApiError::new(
+        StatusCode::FORBIDDEN,
+        format!(
+            "this session belongs to `windlass {}` and ends with it; abort its handles instead",
+            api.0.front_end
+        ),
+    )
 }
 
 /// Runs a batch, as a line of `windlass drive` does. A client that goes away

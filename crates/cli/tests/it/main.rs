@@ -25,6 +25,7 @@ mod endings;
 mod example_tools;
 mod floods;
 mod formatting;
+mod grpc;
 mod guide;
 mod http;
 mod http_malice;
