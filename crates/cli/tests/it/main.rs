@@ -31,6 +31,7 @@ mod http;
 mod http_malice;
 mod http_support;
 mod killed_records;
+mod killed_serve;
 mod mcp;
 mod mcp_clients;
 mod mcp_install;
