@@ -46,6 +46,7 @@ mod query;
 mod query_terminal;
 mod reaching;
 mod records;
+mod serve_greeting;
 mod shapes;
 mod state_tools;
 mod support;
