@@ -32,6 +32,7 @@ mod http_malice;
 mod http_support;
 mod killed_records;
 mod killed_serve;
+mod load;
 mod mcp;
 mod mcp_clients;
 mod mcp_install;
