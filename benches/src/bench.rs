@@ -6,6 +6,7 @@
 //! | `one_shot`, `wake`, `fetch`, `startup`, `flood` | times and rates |
 //! | `record` | what the record costs a call |
 //! | `mcp` | a call over MCP; its floor is `mcp_echo` |
+//! | `load` | a server with many readers and many calls |
 //! | `apply`, `terminal_flood` | times and rates of terminals |
 //! | `many`, `handles`, `terminals` | what is left over, and what a live handle costs |
 //! | `fixture` | the runtime that is measured, with its tools |
@@ -20,6 +21,7 @@ mod fetch;
 mod fixture;
 mod flood;
 mod handles;
+mod load;
 mod many;
 mod mcp;
 mod mcp_echo;
@@ -67,6 +69,7 @@ pub(crate) fn run() -> ExitCode {
             Benchmark::Fetch => fetch::measure(plan.pace),
             Benchmark::Record => on_executor(record::measure(plan.pace)),
             Benchmark::Mcp => mcp::measure(plan.pace),
+            Benchmark::Load => on_executor(load::measure(plan.pace)),
             Benchmark::Startup => startup::measure(plan.pace),
             Benchmark::Flood => on_executor(flood::measure(plan.pace)),
             Benchmark::TerminalFlood => on_executor(terminal_flood::measure(plan.pace)),

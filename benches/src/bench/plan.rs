@@ -12,6 +12,7 @@ pub(super) enum Benchmark {
     Fetch,
     Record,
     Mcp,
+    Load,
     Startup,
     Flood,
     TerminalFlood,
@@ -33,7 +34,7 @@ pub(super) struct Plan {
 }
 
 impl Benchmark {
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 13] = [
         Self::Many,
         Self::Handles,
         Self::Terminals,
@@ -43,6 +44,7 @@ impl Benchmark {
         Self::Fetch,
         Self::Record,
         Self::Mcp,
+        Self::Load,
         Self::Startup,
         Self::Flood,
         Self::TerminalFlood,
@@ -60,6 +62,7 @@ impl Benchmark {
             Self::Fetch => "fetch",
             Self::Record => "record",
             Self::Mcp => "mcp",
+            Self::Load => "load",
             Self::Startup => "startup",
             Self::Flood => "flood",
             Self::TerminalFlood => "terminal-flood",

@@ -19,7 +19,7 @@ use crate::signals::Signals;
 
 pub(crate) async fn run(global: &Global, args: McpArgs) -> anyhow::Result<ExitCode> {
     if let Some(McpCommand::Install(install)) = &args.command {
-        return install::run(global, install);
+        return install::run(global, install).await;
     }
     let mut signals = Signals::new()?;
     let max_block = args.max_block_secs;

@@ -17,6 +17,7 @@ use windlass_serve_http::{
 };
 
 use crate::args::{Global, ServeArgs};
+use crate::control;
 use crate::setup;
 use crate::signals::Signals;
 use crate::{mcp, mcp_http};
@@ -41,6 +42,7 @@ pub(crate) async fn run(global: &Global, args: ServeArgs) -> anyhow::Result<Exit
     let api = Api::new(windlass.runtime(), "serve")
         .opening(Arc::new(move |options| opening.session(options)))
         .reaching(&folder);
+    let api = control::recalling(&windlass, api);
     let socket =
         ControlSocket::listen(&folder, &api).context("the control socket cannot be made")?;
     let closing = CancellationToken::new();
@@ -58,7 +60,11 @@ pub(crate) async fn run(global: &Global, args: ServeArgs) -> anyhow::Result<Exit
             "http"
         };
         let url = format!("{scheme}://{}", server.listener.local_addr()?);
-        say(global, &url, &token, &token_file, socket.path())?;
+        if global.json {
+            say_json(&url, &token, socket.path())?;
+        } else {
+            say(&args, &url, &token, &token_file)?;
+        }
         let (api, closing) = (api.clone(), closing.clone());
         tokio::spawn(async move { server.run(&api, closing).await });
     }
@@ -109,39 +115,52 @@ async fn server(args: &ServeArgs, api: &Api, mcp: Router, token: Token) -> anyho
     })
 }
 
-fn say(
-    global: &Global,
-    url: &str,
-    token: &Token,
-    token_file: &Path,
-    socket: &Path,
-) -> anyhow::Result<()> {
+fn say_json(url: &str, token: &Token, socket: &Path) -> anyhow::Result<()> {
     let mut stdout = std::io::stdout().lock();
-    if global.json {
-        let mcp = format!("{url}/mcp");
-        let line = json!({ "url": url, "mcp": mcp, "token": token.as_str(), "socket": socket });
-        writeln!(stdout, "{line}")?;
-    } else {
-        let (file, secret) = (token_file.display(), token.as_str());
-        writeln!(stdout, "Windlass listens at {url}/#token={secret}")?;
-        writeln!(stdout, "The token is in {file}")?;
-        writeln!(stdout, "\nTry:")?;
-        writeln!(stdout, "  windlass ps")?;
-        writeln!(
-            stdout,
-            "  curl -H \"Authorization: Bearer $(cat {file})\" {url}/api/v1/sessions"
-        )?;
-        writeln!(
-            stdout,
-            "\nFor an agent that speaks MCP, such as Claude Code:"
-        )?;
-        writeln!(
-            stdout,
-            "  claude mcp add --transport http windlass {url}/mcp --header \"Authorization: Bearer $(cat {file})\""
-        )?;
-        writeln!(stdout, "\nCtrl-C ends it, and what its sessions started.")?;
-    }
+    let mcp = format!("{url}/mcp");
+    let line = json!({ "url": url, "mcp": mcp, "token": token.as_str(), "socket": socket });
+    writeln!(stdout, "{line}")?;
     Ok(stdout.flush()?)
+}
+
+/// Where it is, where the token is, and two lines that begin a session and run
+/// a call in it when they are pasted into a shell.
+fn say(args: &ServeArgs, url: &str, token: &Token, token_file: &Path) -> anyhow::Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    let (file, secret) = (quoted(token_file)?, token.as_str());
+    let trust = match &args.tls_cert {
+        Some(certificate) => format!(" --cacert {}", quoted(certificate)?),
+        None => String::new(),
+    };
+    writeln!(stdout, "Windlass listens at {url}/#token={secret}")?;
+    writeln!(stdout, "The token is in {}", token_file.display())?;
+    writeln!(stdout, "\nTry, in another terminal:")?;
+    writeln!(
+        stdout,
+        "  token=$(cat {file}); session=$(curl -s{trust} -H \"Authorization: Bearer $token\" \
+         {url}/api/v1/sessions -d '{{\"trusted\":true}}' | cut -d'\"' -f4)"
+    )?;
+    writeln!(
+        stdout,
+        "  curl -s{trust} -H \"Authorization: Bearer $token\" {url}/api/v1/sessions/$session/calls \
+         -d '[{{\"tool\":\"shell\",\"arguments\":{{\"command\":\"echo hello\"}}}}]'"
+    )?;
+    writeln!(
+        stdout,
+        "\nFor an agent that speaks MCP, such as Claude Code:\n  claude mcp add --transport http windlass {url}/mcp \
+         --header \"Authorization: Bearer $(cat {file})\""
+    )?;
+    writeln!(
+        stdout,
+        "\n`windlass ps` shows what runs. Ctrl-C ends it all, and what its sessions started."
+    )?;
+    Ok(stdout.flush()?)
+}
+
+/// A path as a shell reads it.
+fn quoted(path: &Path) -> anyhow::Result<String> {
+    let text = path.display().to_string();
+    Ok(shlex::try_quote(&text)?.into_owned())
 }
 
 fn say_socket(global: &Global, socket: &Path) -> anyhow::Result<()> {

@@ -9,7 +9,7 @@ use windlass_config::{
     BUILTINS, Config, ConfigError, LoadOptions, Place, SecretTarget, Source, ToolConfig,
 };
 use windlass_executors::{
-    Describer, Git, Launcher, LauncherOptions, LocalTool, Shell, TerminalSize,
+    Describer, Git, Kept, Launcher, LauncherOptions, LocalTool, Shell, TerminalSize,
 };
 use windlass_runtime::protocol::IoMode;
 use windlass_runtime::{
@@ -285,16 +285,12 @@ impl Build<'_> {
         match tool.source_name() {
             Shell::NAME => {
                 let definition = Self::overlaid(tool, Shell::definition());
-                let shell = Shell::new(self.launcher.clone())
-                    .log_limit(tool.log_limit)
-                    .terminal(size(tool), tool.record);
+                let shell = Shell::new(self.launcher.clone()).keeping(kept(tool));
                 self.catalogue.register(definition, Arc::new(shell))
             }
             Git::NAME => {
                 let definition = Self::overlaid(tool, Git::definition());
-                let git = Git::new(self.launcher.clone())
-                    .log_limit(tool.log_limit)
-                    .terminal(size(tool), tool.record);
+                let git = Git::new(self.launcher.clone()).keeping(kept(tool));
                 self.catalogue.register(definition, Arc::new(git))
             }
             Await::NAME => self
@@ -369,9 +365,7 @@ impl Build<'_> {
             describes_itself: tool.asks_program,
             formats_arguments: formats_arguments.unwrap_or(false),
             workspace_id: Some(workspace_id(&self.config.root)),
-            log_limit: tool.log_limit,
-            size: size(tool),
-            record: tool.record,
+            kept: kept(tool),
         }
     }
 }
@@ -389,11 +383,15 @@ fn is_built_in(name: &str) -> bool {
     [Shell::NAME, Git::NAME, Await::NAME, DescribeTools::NAME].contains(&name)
 }
 
-fn size(tool: &ToolConfig) -> TerminalSize {
+fn kept(tool: &ToolConfig) -> Kept {
     let usual = TerminalSize::default();
-    TerminalSize {
-        rows: tool.rows.unwrap_or(usual.rows),
-        cols: tool.cols.unwrap_or(usual.cols),
+    Kept {
+        log_limit: tool.log_limit,
+        size: TerminalSize {
+            rows: tool.rows.unwrap_or(usual.rows),
+            cols: tool.cols.unwrap_or(usual.cols),
+        },
+        record: tool.record,
     }
 }
 

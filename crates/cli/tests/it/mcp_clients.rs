@@ -17,7 +17,7 @@ fn script(name: &str) -> PathBuf {
 }
 
 /// The folder of the packages from npm, which `mcp-node` is linked into.
-fn packages() -> PathBuf {
+pub(crate) fn packages() -> PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut folders = std::env::split_paths(&path);
     let bin = folders.find(|folder| folder.join("mcp-node").exists());
