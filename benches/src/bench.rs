@@ -5,6 +5,7 @@
 //! | `plan` | which of them run, and how thoroughly |
 //! | `one_shot`, `wake`, `fetch`, `startup`, `flood` | times and rates |
 //! | `record` | what the record costs a call |
+//! | `load` | a server with many readers and many calls |
 //! | `apply`, `terminal_flood` | times and rates of terminals |
 //! | `many`, `handles`, `terminals` | what is left over, and what a live handle costs |
 //! | `fixture` | the runtime that is measured, with its tools |
@@ -19,6 +20,7 @@ mod fetch;
 mod fixture;
 mod flood;
 mod handles;
+mod load;
 mod many;
 mod one_shot;
 mod plan;
@@ -60,6 +62,7 @@ pub(crate) fn run() -> ExitCode {
             Benchmark::Apply => on_executor(apply::measure(plan.pace)),
             Benchmark::Fetch => fetch::measure(plan.pace),
             Benchmark::Record => on_executor(record::measure(plan.pace)),
+            Benchmark::Load => on_executor(load::measure(plan.pace)),
             Benchmark::Startup => startup::measure(plan.pace),
             Benchmark::Flood => on_executor(flood::measure(plan.pace)),
             Benchmark::TerminalFlood => on_executor(terminal_flood::measure(plan.pace)),

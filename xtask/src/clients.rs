@@ -19,9 +19,15 @@ const NPM: [&str; 6] = [
     "@modelcontextprotocol/client@2.4.0",
     "@opencode-ai/sdk@1.19.3",
 ];
-/// What pip installs: a client, a validator of JSON Schemas, and who asks an
-/// interface everything that its description allows.
-const PYPI: [&str; 3] = ["mcp==2.3.0", "jsonschema==4.26.0", "schemathesis==4.32.5"];
+/// What pip installs: clients of MCP and gRPC, a validator of JSON Schemas, and
+/// who asks an interface everything that its description allows.
+const PYPI: [&str; 5] = [
+    "mcp==2.3.0",
+    "jsonschema==4.26.0",
+    "grpcio==1.85.1",
+    "grpcio-reflection==1.85.1",
+    "schemathesis==4.32.5",
+];
 
 /// What a test names when it needs them.
 pub(crate) const PROGRAMS: [&str; 2] = ["mcp-node", "mcp-python"];

@@ -11,6 +11,7 @@ pub(super) enum Benchmark {
     Apply,
     Fetch,
     Record,
+    Load,
     Startup,
     Flood,
     TerminalFlood,
@@ -32,7 +33,7 @@ pub(super) struct Plan {
 }
 
 impl Benchmark {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::Many,
         Self::Handles,
         Self::Terminals,
@@ -41,6 +42,7 @@ impl Benchmark {
         Self::Apply,
         Self::Fetch,
         Self::Record,
+        Self::Load,
         Self::Startup,
         Self::Flood,
         Self::TerminalFlood,
@@ -57,6 +59,7 @@ impl Benchmark {
             Self::Apply => "apply",
             Self::Fetch => "fetch",
             Self::Record => "record",
+            Self::Load => "load",
             Self::Startup => "startup",
             Self::Flood => "flood",
             Self::TerminalFlood => "terminal-flood",

@@ -9,16 +9,7 @@ use crate::args::Global;
 /// Loads the configuration and sets the runtime up. What a person should know
 /// goes to stderr. Leftovers of runtimes that died are ended on the side.
 pub(crate) async fn windlass(global: &Global) -> anyhow::Result<Windlass> {
-    ready(Windlass::new(config(global)?).await)
-}
-
-/// The same, for clients that ask their user by themselves.
-pub(crate) async fn windlass_for_client(global: &Global) -> anyhow::Result<Windlass> {
-    ready(Windlass::for_client(config(global)?).await)
-}
-
-fn ready(windlass: Result<Windlass, windlass::Error>) -> anyhow::Result<Windlass> {
-    let windlass = windlass?;
+    let windlass = Windlass::new(config(global)?).await?;
     for warning in windlass.warnings() {
         eprintln!("windlass: {warning}");
     }

@@ -22,10 +22,10 @@ use crate::error::ApiError;
 use crate::hub::Hub;
 use crate::metrics::Metrics;
 use crate::opencode::{self, Opencode};
-use crate::{asks, events, handles, log, metrics, openapi, proxy, sessions};
+use crate::{asks, events, grpc, handles, log, metrics, openapi, proxy, sessions};
 
 /// The largest body that is read.
-const BODY: usize = 8 << 20;
+pub(crate) const BODY: usize = 8 << 20;
 
 /// Begins a session in the place that its front end has for them.
 pub type OpenSession = Arc<dyn Fn(SessionOptions) -> Session + Send + Sync>;
@@ -134,6 +134,7 @@ impl Api {
         Router::new()
             .nest("/api/v1", v1)
             .merge(opencode::router(self))
+            .merge(grpc::routes(self))
             .route("/health", get(metrics::health))
             .route("/metrics", get(metrics::show))
             .route("/openapi.json", get(openapi::show))

@@ -46,7 +46,7 @@ pub(crate) fn info(api: &Api, session: &Session, began: SystemTime) -> SessionIn
         .filter(|handle| handle.state != HandleState::Stopped);
     SessionInfo {
         id: session.id().clone(),
-        front_end: api.0.front_end.clone(),
+        front_end: session.front_end().unwrap_or(&api.0.front_end).to_owned(),
         pid: std::process::id(),
         root: session.root().to_owned(),
         created: millis(began),
@@ -84,6 +84,7 @@ pub(crate) fn begin(api: &Api, new: &NewSession) -> Result<Session, ApiError> {
         ));
     };
     let session = open(SessionOptions {
+        front_end: Some(api.0.front_end.clone()),
         trusted: new.trusted,
         person: Some(Arc::new(AtTheDesk)),
         ..SessionOptions::default()
@@ -144,16 +145,21 @@ pub(crate) async fn close(
 ) -> Result<StatusCode, ApiError> {
     let owned = api.0.owned.lock().remove(session.id().as_str());
     let Some(owned) = owned else {
-        return Err(ApiError::new(
-            StatusCode::FORBIDDEN,
-            format!(
-                "this session belongs to `windlass {}` and ends with it; abort its handles instead",
-                api.0.front_end
-            ),
-        ));
+        return Err(not_begun_here(&api));
     };
     owned.session.close().await;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// A session that was not begun over HTTP does not end over it.
+pub(crate) fn not_begun_here(api: &Api) -> ApiError {
+    ApiError::new(
+        StatusCode::FORBIDDEN,
+        format!(
+            "this session belongs to `windlass {}` and ends with it; abort its handles instead",
+            api.0.front_end
+        ),
+    )
 }
 
 /// Runs a batch, as a line of `windlass drive` does. A client that goes away

@@ -48,7 +48,11 @@ pub(super) async fn list(
             before: None,
             limit: RECALLED,
         };
-        for record in archive.sessions(page).await.map_err(|error| unread(&error))? {
+        for record in archive
+            .sessions(page)
+            .await
+            .map_err(|error| unread(&error))?
+        {
             found.insert(record.id.clone(), translate::recorded(&record));
         }
     }
@@ -127,7 +131,10 @@ pub(super) async fn recall(api: &Api, id: &str) -> Result<OpencodeSession, ApiEr
     let missing = || ApiError::no_session(id);
     let known = SessionId::new(id).map_err(|_| missing())?;
     if let Some(archive) = &api.0.archive
-        && let Some(record) = archive.session(&known).await.map_err(|error| unread(&error))?
+        && let Some(record) = archive
+            .session(&known)
+            .await
+            .map_err(|error| unread(&error))?
     {
         return Ok(titled(api, translate::recorded(&record)));
     }
