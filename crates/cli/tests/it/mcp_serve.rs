@@ -222,8 +222,9 @@ fn a_record_that_cannot_be_kept_is_said() {
 /// A client with an open stream that starts a tree that is hard to end, and is
 /// then idle.
 const CLIENT: &str = r#"
-import http.client, json, sys
-address, token, script = sys.argv[1:]
+import http.client, json, os, sys
+address, token = sys.argv[1:]
+script = os.environ["SCRIPT"]
 headers = {
     "Authorization": "Bearer " + token,
     "Content-Type": "application/json",
@@ -258,7 +259,9 @@ fn nothing_outlives_a_killed_client_with_a_stream() {
     let victim = Victim::new();
     let mut client = project
         .program("python3")
-        .args(["-c", CLIENT, &serve.address, &serve.token, &victim.script()])
+        .args(["-c", CLIENT, &serve.address, &serve.token])
+        // Among its arguments it would be taken for a part of the victim.
+        .env("SCRIPT", victim.script())
         .stdin(Stdio::null())
         .spawn()
         .unwrap();

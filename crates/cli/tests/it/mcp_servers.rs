@@ -271,6 +271,37 @@ fn nothing_of_a_server_outlives_the_binary() {
     }
 }
 
+#[test]
+fn who_needs_no_server_starts_none() {
+    let project = Project::with_config(
+        r#"
+[providers.mcp.noted]
+command = { program = "echo started >> noted", shell = true }
+tools = "all"
+[conversation.tools.other]
+source = "mcp.noted.other"
+"#,
+    );
+    let noted = project.root().join("noted");
+    for args in [
+        &["ps"][..],
+        &["logs", "a"],
+        &["kill", "a"],
+        &["sessions"],
+        &["permissions"],
+        &["permissions", "pending"],
+        &["permissions", "explain", "shell", "{\"command\": \"ls\"}"],
+        &["models"],
+        &["mcp", "install", "codex", "--print"],
+    ] {
+        project.run(args, "");
+        assert!(!noted.exists(), "{args:?} started a server");
+    }
+    // It would have been noted.
+    project.run(&["tools"], "");
+    assert!(noted.exists());
+}
+
 /// How many Python programs work in this folder.
 fn in_folder(folder: &str) -> usize {
     let all = std::fs::read_dir("/proc").unwrap().flatten();
