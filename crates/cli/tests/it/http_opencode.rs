@@ -48,7 +48,9 @@ impl Sitting {
         for mut line in lines.collect::<Vec<Value>>() {
             match line.get_mut("event") {
                 Some(event) => sitting.events.push(event.take()),
-                None => sitting.messages = line["messages"].as_array().unwrap().clone(),
+                None => sitting
+                    .messages
+                    .clone_from(line["messages"].as_array().unwrap()),
             }
         }
         sitting
@@ -70,10 +72,10 @@ impl Sitting {
         let states: Vec<Value> = parts.iter().map(|part| part["state"].clone()).collect();
         let asked = self.of_type("permission.asked");
         let contexts: Vec<Value> = asked.iter().map(|asked| asked["tool"].clone()).collect();
-        let replied = self.of_type("permission.replied");
-        let replies = replied
+        let told = self.of_type("permission.replied");
+        let replies = told
             .iter()
-            .flat_map(|replied| [replied["reply"].clone(), replied["response"].clone()]);
+            .flat_map(|told| [told["reply"].clone(), told["response"].clone()]);
         let of_status = |status: &str| -> Vec<Value> {
             let same = states.iter().filter(|state| state["status"] == status);
             same.cloned().collect()
