@@ -276,3 +276,7 @@ pub struct NoticeRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivered: Option<Millis>,
 }
+
+#[cfg(test)]
+#[path = "record_tests.rs"]
+mod tests;

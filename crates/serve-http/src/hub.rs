@@ -100,6 +100,15 @@ impl Hub {
         self.last.send_replace(number);
     }
 
+    /// Something was missed that should have been told here: every reader is
+    /// told that it has missed something.
+    pub(crate) fn lose(&self) {
+        let mut ring = self.ring.lock();
+        ring.items.clear();
+        ring.bytes = 0;
+        ring.last += 1;
+    }
+
     /// How many events are kept for readers that are behind.
     pub(crate) fn len(&self) -> usize {
         self.ring.lock().items.len()

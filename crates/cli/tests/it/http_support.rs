@@ -45,8 +45,14 @@ impl Answer {
 
 impl Serve {
     pub(crate) fn start(project: &Project) -> Self {
+        Self::start_with(project, &[])
+    }
+
+    /// With these arguments too.
+    pub(crate) fn start_with(project: &Project, args: &[&str]) -> Self {
+        let usual = ["serve", "--listen", "127.0.0.1:0", "--json"];
         let mut child = project
-            .windlass(&["serve", "--listen", "127.0.0.1:0", "--json"])
+            .windlass(&[&usual, args].concat())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .spawn()
@@ -58,7 +64,7 @@ impl Serve {
         let url = said["url"].as_str().unwrap();
         Self {
             child,
-            address: url.strip_prefix("http://").unwrap().to_owned(),
+            address: url.split_once("://").unwrap().1.to_owned(),
             token: said["token"].as_str().unwrap().to_owned(),
             socket: said["socket"].as_str().unwrap().into(),
         }
@@ -112,7 +118,12 @@ impl Serve {
         format!("host: {address}\r\nauthorization: Bearer {token}\r\n")
     }
 
-    /// Asks as a client does that may.
+    /// Asks as a client does that may, anywhere.
+    pub(crate) fn at(&self, method: &str, path: &str, body: &str) -> Answer {
+        self.ask(method, path, &self.headers(), body)
+    }
+
+    /// The same, below `/api/v1`.
     pub(crate) fn get(&self, path: &str) -> Answer {
         self.ask("GET", &format!("/api/v1{path}"), &self.headers(), "")
     }

@@ -30,6 +30,8 @@ mod guide;
 mod http;
 mod http_malice;
 mod http_opencode;
+mod http_others;
+mod http_schemathesis;
 mod http_support;
 mod killed_records;
 mod killed_serve;
