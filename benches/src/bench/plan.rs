@@ -11,6 +11,7 @@ pub(super) enum Benchmark {
     Apply,
     Fetch,
     Record,
+    Mcp,
     Load,
     Startup,
     Flood,
@@ -33,7 +34,7 @@ pub(super) struct Plan {
 }
 
 impl Benchmark {
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 13] = [
         Self::Many,
         Self::Handles,
         Self::Terminals,
@@ -42,6 +43,7 @@ impl Benchmark {
         Self::Apply,
         Self::Fetch,
         Self::Record,
+        Self::Mcp,
         Self::Load,
         Self::Startup,
         Self::Flood,
@@ -59,6 +61,7 @@ impl Benchmark {
             Self::Apply => "apply",
             Self::Fetch => "fetch",
             Self::Record => "record",
+            Self::Mcp => "mcp",
             Self::Load => "load",
             Self::Startup => "startup",
             Self::Flood => "flood",

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
+use axum::Router;
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -16,8 +17,10 @@ use windlass_serve_http::{
 };
 
 use crate::args::{Global, ServeArgs};
+use crate::control;
 use crate::setup;
 use crate::signals::Signals;
+use crate::{mcp, mcp_http};
 
 /// Where it listens unless told otherwise.
 const USUAL: SocketAddr =
@@ -32,22 +35,25 @@ pub(crate) async fn run(global: &Global, args: ServeArgs) -> anyhow::Result<Exit
         windlass = setup::windlass(global) => Arc::new(windlass?),
         code = signals.next() => return Ok(ExitCode::from(code)),
     };
+    setup::warn_of_record(&windlass);
     let state = windlass::state_dir();
     let folder = run_dir(&state);
     let opening = Arc::clone(&windlass);
     let api = Api::new(windlass.runtime(), "serve")
         .opening(Arc::new(move |options| opening.session(options)))
         .reaching(&folder);
+    let api = control::recalling(&windlass, api);
     let socket =
         ControlSocket::listen(&folder, &api).context("the control socket cannot be made")?;
     let closing = CancellationToken::new();
+    let (mcp, mcp_sessions) = mcp_http::nested(&mcp::server(&windlass, None), closing.clone());
     if args.socket {
         say_socket(global, socket.path())?;
     } else {
         let token_file = state.join("token");
         let token = Token::load(&token_file)
             .with_context(|| format!("the token in `{}` cannot be used", token_file.display()))?;
-        let server = server(&args, &api, token.clone()).await?;
+        let server = server(&args, &api, mcp, token.clone()).await?;
         let scheme = if server.tls.is_some() {
             "https"
         } else {
@@ -65,7 +71,8 @@ pub(crate) async fn run(global: &Global, args: ServeArgs) -> anyhow::Result<Exit
     let code = signals.next().await;
     closing.cancel();
     drop(socket);
-    signals.finish(api.close(GRACE)).await;
+    let ending = async { tokio::join!(api.close(GRACE), mcp_sessions.close(GRACE)) };
+    signals.finish(async { _ = ending.await }).await;
     Ok(ExitCode::from(code))
 }
 
@@ -81,7 +88,7 @@ fn check(args: &ServeArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn server(args: &ServeArgs, api: &Api, token: Token) -> anyhow::Result<Server> {
+async fn server(args: &ServeArgs, api: &Api, mcp: Router, token: Token) -> anyhow::Result<Server> {
     let tls = match (&args.tls_cert, &args.tls_key) {
         (Some(certificate), Some(key)) => Some(tls_acceptor(certificate, key)?),
         _ => None,
@@ -102,7 +109,7 @@ async fn server(args: &ServeArgs, api: &Api, token: Token) -> anyhow::Result<Ser
     }
     Ok(Server {
         listener,
-        router: access.guard(api.router()),
+        router: access.guard(api.router().nest_service("/mcp", mcp)),
         tls,
         limits: Limits::default(),
     })
@@ -110,7 +117,8 @@ async fn server(args: &ServeArgs, api: &Api, token: Token) -> anyhow::Result<Ser
 
 fn say_json(url: &str, token: &Token, socket: &Path) -> anyhow::Result<()> {
     let mut stdout = std::io::stdout().lock();
-    let line = json!({ "url": url, "token": token.as_str(), "socket": socket });
+    let mcp = format!("{url}/mcp");
+    let line = json!({ "url": url, "mcp": mcp, "token": token.as_str(), "socket": socket });
     writeln!(stdout, "{line}")?;
     Ok(stdout.flush()?)
 }
@@ -136,6 +144,11 @@ fn say(args: &ServeArgs, url: &str, token: &Token, token_file: &Path) -> anyhow:
         stdout,
         "  curl -s{trust} -H \"Authorization: Bearer $token\" {url}/api/v1/sessions/$session/calls \
          -d '[{{\"tool\":\"shell\",\"arguments\":{{\"command\":\"echo hello\"}}}}]'"
+    )?;
+    writeln!(
+        stdout,
+        "\nFor an agent that speaks MCP, such as Claude Code:\n  claude mcp add --transport http windlass {url}/mcp \
+         --header \"Authorization: Bearer $(cat {file})\""
     )?;
     writeln!(
         stdout,

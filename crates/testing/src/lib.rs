@@ -20,7 +20,7 @@ mod scripted_job;
 pub use asking::{Prompt, ScriptedInquirer, ScriptedPerson};
 pub use calls::{batch, lasting, question, text_question};
 #[doc(hidden)]
-pub use programs::has_program;
+pub use programs::{has_program, skip};
 pub use recording::{Recorded, Recording};
 pub use scripted::Scripted;
 pub use scripted_job::{ScriptedJob, Typed};

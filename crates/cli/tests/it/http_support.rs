@@ -107,7 +107,7 @@ impl Serve {
         ))
     }
 
-    fn headers(&self) -> String {
+    pub(crate) fn headers(&self) -> String {
         let (address, token) = (&self.address, &self.token);
         format!("host: {address}\r\nauthorization: Bearer {token}\r\n")
     }
