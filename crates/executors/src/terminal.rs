@@ -344,6 +344,11 @@ impl Job for TerminalJob {
         terminal.resize(size).map_err(|error| error.to_string())
     }
 
+    fn hides_typing(&self) -> bool {
+        let modes = self.process.terminal().map(Terminal::modes);
+        modes.is_some_and(|modes| modes.canonical && !modes.echo)
+    }
+
     fn type_in(&self, keyboard: Keyboard) -> Result<(), String> {
         let submits = keyboard.submits();
         let bytes = match keyboard {

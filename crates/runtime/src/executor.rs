@@ -147,6 +147,12 @@ pub trait Job: Send + Sync + 'static {
         Err("it has no terminal that could be resized".to_owned())
     }
 
+    /// What is typed now would not be seen: its terminal takes lines without
+    /// echo, as for a secret.
+    fn hides_typing(&self) -> bool {
+        false
+    }
+
     /// Takes what a person types. Unlike what is applied, it may be a secret
     /// and is told to nobody but the tool.
     fn type_in(&self, keyboard: Keyboard) -> Result<(), String> {

@@ -24,6 +24,7 @@ use crate::handle::Handle;
 use crate::inquiry;
 use crate::journal::{Journal, SessionEvent};
 use crate::notice::{self, Notices};
+use crate::part::Discretion;
 use crate::permission::Permissions;
 use crate::person::{Inquirer, Person, Recorder};
 use crate::refusal::{HandleSummary, Refusal};
@@ -268,11 +269,18 @@ impl SessionInner {
         })
     }
 
-    /// The handle waits for a secret.
-    pub(crate) fn wants_secret(&self, id: &HandleId) -> bool {
-        let handle = self.registry.lock().get(id.as_str());
-        let status = handle.map(|handle| handle.status());
-        matches!(status, Some(Status::Waiting { question, .. }) if question.secret)
+    /// How far what would be typed into the handle now may be told.
+    pub(crate) fn discretion(&self, id: &HandleId) -> Discretion {
+        let Some(handle) = self.registry.lock().get(id.as_str()) else {
+            return Discretion::Open;
+        };
+        let waits = matches!(handle.status(), Status::Waiting { question, .. } if question.secret);
+        match handle.job() {
+            Some(job) if waits || job.hides_typing() => Discretion::Secret,
+            Some(job) if job.has_screen() => Discretion::Unknown,
+            _ if waits => Discretion::Secret,
+            _ => Discretion::Open,
+        }
     }
 
     /// Queues the notice that a handle's new status calls for, and keeps hold
