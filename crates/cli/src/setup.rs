@@ -1,8 +1,11 @@
 //! From the command line to a runtime.
 
+use std::sync::Arc;
+
 use anyhow::Context as _;
 use windlass::Windlass;
 use windlass::config::{Config, LoadOptions};
+use windlass_runtime::{Executor, ToolDefinition};
 
 use crate::args::Global;
 
@@ -10,6 +13,18 @@ use crate::args::Global;
 /// goes to stderr. Leftovers of runtimes that died are ended on the side.
 pub(crate) async fn windlass(global: &Global) -> anyhow::Result<Windlass> {
     ready(Windlass::new(config(global)?).await)
+}
+
+/// The same, with a tool that runs here.
+pub(crate) async fn windlass_with(
+    config: Config,
+    tool: Option<(ToolDefinition, Arc<dyn Executor>)>,
+) -> anyhow::Result<Windlass> {
+    let mut builder = Windlass::builder(config);
+    if let Some((definition, executor)) = tool {
+        builder = builder.tool(definition, executor);
+    }
+    ready(builder.build().await)
 }
 
 /// The same, for clients that ask their user by themselves.

@@ -4,11 +4,12 @@ use super::*;
 
 const PAGE: &str = include_str!("../../../docs/reference/config.md");
 
-const ALL: [&[&str]; 23] = [
+const ALL: [&[&str]; 24] = [
     TOP,
     CONVERSATION,
     PROVIDERS,
     ASSISTANT,
+    AGENTS,
     MODEL,
     INQUIRY,
     INQUIRY_ASSISTANT,
@@ -73,6 +74,7 @@ fn each_table_of_the_page_has_exactly_the_keys_that_are_read() {
         known(&[PARAMETER]),
         known(&[MCP]),
         known(&[ASSISTANT]),
+        known(&[AGENTS]),
         known(&[LLM]),
     ];
     assert_eq!(documented(), expected);

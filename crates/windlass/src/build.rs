@@ -19,6 +19,7 @@ use windlass_runtime::{
 
 use windlass_store::{Store, StoreError};
 
+use crate::builder::{Builder, OwnTools};
 use crate::cache::Cache;
 use crate::describe::{self, Answers, Asking};
 use crate::mcp::Servers;
@@ -86,23 +87,28 @@ impl Windlass {
 
     /// Sets everything up by a configuration.
     pub async fn new(config: Config) -> Result<Self, Error> {
-        Self::asking(config, Asking::Remembering).await
+        Self::builder(config).build().await
     }
 
     /// The same, and says which answers of programs are good enough.
     pub async fn asking(config: Config, asking: Asking) -> Result<Self, Error> {
-        Self::build(config, asking, RunMode::Ask).await
+        Self::builder(config).asking(asking).build().await
     }
 
     /// Sets everything up for a front end whose client asks its user by itself
     /// before a tool runs: a tool is asked about again only where the
     /// configuration says so.
     pub async fn for_client(config: Config) -> Result<Self, Error> {
-        Self::build(config, Asking::Remembering, RunMode::Unattended).await
+        Self::builder(config).for_client().build().await
     }
 
-    /// Where the configuration is silent, tools start by `run`.
-    async fn build(config: Config, asking: Asking, run: RunMode) -> Result<Self, Error> {
+    pub(crate) async fn build(builder: Builder) -> Result<Self, Error> {
+        let Builder {
+            config,
+            asking,
+            run,
+            own,
+        } = builder;
         let launcher = Launcher::new(launcher_options(&config)).map_err(Error::Launcher)?;
         let describer = Describer {
             launcher: launcher.clone(),
@@ -123,6 +129,7 @@ impl Windlass {
             config: &config,
             answers,
             run,
+            own,
             problems: Vec::new(),
         };
         build.register_builtins()?;
@@ -199,7 +206,13 @@ impl Windlass {
     /// Begins a session in the project's root, with its logs in the state
     /// directory and a record, unless the options or the configuration say
     /// otherwise. Without a record that can be opened it is not recorded.
-    pub fn session(&self, mut options: SessionOptions) -> Session {
+    pub fn session(&self, options: SessionOptions) -> Session {
+        self.session_of(&self.runtime, options)
+    }
+
+    /// The same with the tools of another runtime, such as one that is
+    /// [`offering`](Runtime::offering) only some of them.
+    pub fn session_of(&self, runtime: &Runtime, mut options: SessionOptions) -> Session {
         if options.root.as_os_str().is_empty() {
             options.root.clone_from(&self.config.root);
         }
@@ -209,7 +222,7 @@ impl Windlass {
         if options.log_dir.is_none() {
             options.log_dir = Some(new_log_dir(&self.state_dir));
         }
-        self.runtime.session(options)
+        runtime.session(options)
     }
 }
 
@@ -220,6 +233,7 @@ struct Build<'a> {
     config: &'a Config,
     answers: Answers,
     run: RunMode,
+    own: OwnTools,
     problems: Vec<ToolProblem>,
 }
 
@@ -229,17 +243,28 @@ impl Build<'_> {
         for name in BUILTINS {
             let told = self.config.tool(name).is_some();
             let tool = self.config.builtin(name).filter(|tool| tool.enabled);
-            if let Some(tool) = tool.filter(|_| !told && is_built_in(name)) {
+            if let Some(tool) = tool.filter(|_| !told && self.is_there(name)) {
                 self.register_builtin(&tool)?;
             }
         }
         Ok(())
     }
 
+    /// The built-in tool of that name can be registered.
+    fn is_there(&self, name: &str) -> bool {
+        let everywhere = [Shell::NAME, Git::NAME, Await::NAME, DescribeTools::NAME];
+        everywhere.contains(&name) || self.own.contains_key(name)
+    }
+
     fn register(&mut self, tool: &ToolConfig) -> Result<(), RegisterError> {
         match &tool.source {
-            Source::Builtin { .. } if is_built_in(tool.source_name()) => {
+            Source::Builtin { .. } if self.is_there(tool.source_name()) => {
                 self.register_builtin(tool)
+            }
+            Source::Builtin { .. } if BUILTINS.contains(&tool.source_name()) => {
+                let why = "it is not offered here; `windlass query` has it";
+                self.catalogue.set_unavailable(&tool.name, why);
+                Ok(())
             }
             Source::Builtin { .. } => {
                 self.cannot_offer(tool, "there is no such built-in tool");
@@ -310,10 +335,17 @@ impl Build<'_> {
             Await::NAME => self
                 .catalogue
                 .register_builtin(tool.overlay(Await::definition()), Arc::new(Await)),
-            _ => self.catalogue.register_builtin(
+            DescribeTools::NAME => self.catalogue.register_builtin(
                 tool.overlay(DescribeTools::definition()),
                 Arc::new(DescribeTools),
             ),
+            name => match self.own.get(name).cloned() {
+                Some((base, executor)) => {
+                    let definition = self.overlaid(tool, base);
+                    self.catalogue.register(definition, executor)
+                }
+                None => Ok(()),
+            },
         }
     }
 
@@ -386,10 +418,6 @@ impl Build<'_> {
             kept: kept(tool),
         }
     }
-}
-
-fn is_built_in(name: &str) -> bool {
-    [Shell::NAME, Git::NAME, Await::NAME, DescribeTools::NAME].contains(&name)
 }
 
 fn kept(tool: &ToolConfig) -> Kept {
