@@ -11,6 +11,8 @@ pub(super) enum Benchmark {
     Apply,
     Fetch,
     Record,
+    Mcp,
+    Load,
     Startup,
     Flood,
     TerminalFlood,
@@ -32,7 +34,7 @@ pub(super) struct Plan {
 }
 
 impl Benchmark {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 13] = [
         Self::Many,
         Self::Handles,
         Self::Terminals,
@@ -41,6 +43,8 @@ impl Benchmark {
         Self::Apply,
         Self::Fetch,
         Self::Record,
+        Self::Mcp,
+        Self::Load,
         Self::Startup,
         Self::Flood,
         Self::TerminalFlood,
@@ -57,6 +61,8 @@ impl Benchmark {
             Self::Apply => "apply",
             Self::Fetch => "fetch",
             Self::Record => "record",
+            Self::Mcp => "mcp",
+            Self::Load => "load",
             Self::Startup => "startup",
             Self::Flood => "flood",
             Self::TerminalFlood => "terminal-flood",

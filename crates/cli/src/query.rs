@@ -49,7 +49,7 @@ pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<Exit
     let tool = agents
         .clone()
         .map(|agents| (Agents::definition(), agents as _));
-    let windlass = Arc::new(setup::windlass_with(config, tool).await?);
+    let windlass = Arc::new(setup::windlass_having(config, tool).await?);
     setup::warn_of_record(&windlass);
     let _reachable = control::listen(&windlass, "query");
     let model = open_models(&windlass, args.model.as_deref()).await?;

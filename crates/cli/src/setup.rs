@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use windlass::Windlass;
-use windlass::config::{Config, LoadOptions};
+use windlass::config::{BUILTINS, Config, LoadOptions, Source};
 use windlass_runtime::{Executor, ToolDefinition};
 
 use crate::args::Global;
@@ -12,11 +12,11 @@ use crate::args::Global;
 /// Loads the configuration and sets the runtime up. What a person should know
 /// goes to stderr. Leftovers of runtimes that died are ended on the side.
 pub(crate) async fn windlass(global: &Global) -> anyhow::Result<Windlass> {
-    ready(Windlass::new(config(global)?).await)
+    ready(config(global)?).await
 }
 
 /// The same, with a tool that runs here.
-pub(crate) async fn windlass_with(
+pub(crate) async fn windlass_having(
     config: Config,
     tool: Option<(ToolDefinition, Arc<dyn Executor>)>,
 ) -> anyhow::Result<Windlass> {
@@ -24,21 +24,35 @@ pub(crate) async fn windlass_with(
     if let Some((definition, executor)) = tool {
         builder = builder.tool(definition, executor);
     }
-    ready(builder.build().await)
+    Ok(told(builder.build().await?))
 }
 
-/// The same, for clients that ask their user by themselves.
-pub(crate) async fn windlass_for_client(global: &Global) -> anyhow::Result<Windlass> {
-    ready(Windlass::for_client(config(global)?).await)
+/// The same for somebody who is interested in this tool alone, or in none: no
+/// program is asked and no server started for the sake of others.
+pub(crate) async fn windlass_with(global: &Global, tool: Option<&str>) -> anyhow::Result<Windlass> {
+    let mut config = config(global)?;
+    let may_be_a_servers = tool.is_some_and(|name| match config.tool(name) {
+        Some(tool) => matches!(tool.source, Source::Mcp { .. }),
+        None => !BUILTINS.contains(&name),
+    });
+    if !may_be_a_servers {
+        config.mcp_servers.clear();
+        config.tools.retain(|it| Some(it.name.as_str()) == tool);
+    }
+    ready(config).await
 }
 
-fn ready(windlass: Result<Windlass, windlass::Error>) -> anyhow::Result<Windlass> {
-    let windlass = windlass?;
+async fn ready(config: Config) -> anyhow::Result<Windlass> {
+    Ok(told(Windlass::new(config).await?))
+}
+
+/// What a person should know is said.
+fn told(windlass: Windlass) -> Windlass {
     for warning in windlass.warnings() {
         eprintln!("windlass: {warning}");
     }
     tokio::task::spawn_blocking(windlass.sweep());
-    Ok(windlass)
+    windlass
 }
 
 /// Says when sessions will not be recorded, and why. They run all the same.

@@ -16,15 +16,16 @@ use axum::middleware;
 use axum::routing::{get, post};
 use parking_lot::Mutex;
 use tokio::time::Instant;
-use windlass_runtime::{Runtime, Session, SessionOptions, Sessions};
+use windlass_runtime::{Archive, Runtime, Session, SessionOptions, Sessions};
 
 use crate::error::ApiError;
 use crate::hub::Hub;
 use crate::metrics::Metrics;
-use crate::{asks, events, handles, log, metrics, proxy, sessions};
+use crate::opencode::{self, Opencode};
+use crate::{asks, events, grpc, handles, log, metrics, openapi, proxy, sessions};
 
 /// The largest body that is read.
-const BODY: usize = 8 << 20;
+pub(crate) const BODY: usize = 8 << 20;
 
 /// Begins a session in the place that its front end has for them.
 pub type OpenSession = Arc<dyn Fn(SessionOptions) -> Session + Send + Sync>;
@@ -39,10 +40,13 @@ pub(crate) struct Inner {
     pub(crate) open: Option<OpenSession>,
     /// Where the control sockets of other runtimes are, if they are reached.
     pub(crate) peers: Option<PathBuf>,
+    /// What was recorded, of sessions that have ended too.
+    pub(crate) archive: Option<Arc<dyn Archive>>,
     /// Sessions that were begun over HTTP, which this keeps alive.
     pub(crate) owned: Mutex<HashMap<String, Owned>>,
     pub(crate) hub: Hub,
     pub(crate) metrics: Metrics,
+    pub(crate) opencode: Opencode,
     woken: Once,
 }
 
@@ -63,9 +67,11 @@ impl Api {
             front_end: front_end.to_owned(),
             open: None,
             peers: None,
+            archive: None,
             owned: Mutex::default(),
             hub: Hub::new(),
             metrics: Metrics::default(),
+            opencode: Opencode::new(),
             woken: Once::new(),
         }))
     }
@@ -79,6 +85,11 @@ impl Api {
     /// in this folder.
     pub fn reaching(self, run_dir: &Path) -> Self {
         self.change(|inner| inner.peers = Some(run_dir.to_owned()))
+    }
+
+    /// Shows what was recorded, too.
+    pub fn recalling(self, archive: Arc<dyn Archive>) -> Self {
+        self.change(|inner| inner.archive = Some(archive))
     }
 
     fn change(mut self, change: impl FnOnce(&mut Inner)) -> Self {
@@ -122,8 +133,11 @@ impl Api {
             .route("/questions/{ask}", post(asks::answer_anywhere));
         Router::new()
             .nest("/api/v1", v1)
+            .merge(opencode::router(self))
+            .merge(grpc::routes(self))
             .route("/health", get(metrics::health))
             .route("/metrics", get(metrics::show))
+            .route("/openapi.json", get(openapi::show))
             .fallback(nothing)
             .method_not_allowed_fallback(not_so)
             .layer(DefaultBodyLimit::max(BODY))
@@ -168,3 +182,7 @@ async fn not_so() -> ApiError {
         "this path does not take that method",
     )
 }
+
+#[cfg(test)]
+#[path = "api_tests.rs"]
+mod tests;

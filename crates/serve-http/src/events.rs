@@ -96,7 +96,7 @@ fn heartbeat() -> KeepAlive {
     KeepAlive::new().interval(HEARTBEAT)
 }
 
-fn respond(sse: impl IntoResponse) -> Response {
+pub(crate) fn respond(sse: impl IntoResponse) -> Response {
     let mut response = sse.into_response();
     let headers = response.headers_mut();
     headers.insert("x-accel-buffering", HeaderValue::from_static("no"));

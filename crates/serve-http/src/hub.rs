@@ -46,6 +46,8 @@ pub(crate) struct Item {
     pub(crate) number: u64,
     pub(crate) name: &'static str,
     pub(crate) data: Arc<str>,
+    /// The folder that it is about, where readers may ask for one.
+    pub(crate) scope: Option<Arc<str>>,
 }
 
 /// Everything up to this number has been read.
@@ -72,12 +74,25 @@ impl Hub {
     }
 
     fn push(&self, name: &'static str, data: &str) {
+        self.push_with(|_| (name, data.to_owned(), None));
+    }
+
+    /// The same of what holds its own id, which is given first.
+    pub(crate) fn push_with(
+        &self,
+        make: impl FnOnce(&str) -> (&'static str, String, Option<Arc<str>>),
+    ) {
         let mut ring = self.ring.lock();
         ring.last += 1;
-        ring.bytes += data.len();
         let number = ring.last;
-        let data = data.into();
-        ring.items.push_back(Item { number, name, data });
+        let (name, data, scope) = make(&self.id(number));
+        ring.bytes += data.len();
+        ring.items.push_back(Item {
+            number,
+            name,
+            data: data.into(),
+            scope,
+        });
         while ring.items.len() > ITEMS || ring.bytes > BYTES && ring.items.len() > 1 {
             let gone = ring.items.pop_front();
             ring.bytes -= gone.map_or(0, |item| item.data.len());

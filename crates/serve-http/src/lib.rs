@@ -4,7 +4,7 @@
 //! Start at [`Api`], which is the interface under `/api/v1` as a router; what
 //! its sessions do is the runtime's. [`ControlSocket`] offers it to this user on
 //! a Unix socket, [`Server`] on a port behind [`Access`]. [`Peer`] is another
-//! runtime's control socket seen from here. Nothing here knows how a tool runs,
+//! runtime's control socket seen from here. [`proto`] is the same over gRPC. Nothing here knows how a tool runs,
 //! or prints.
 
 mod access;
@@ -15,14 +15,19 @@ mod control;
 mod error;
 mod events;
 mod extract;
+mod grpc;
 mod handles;
 mod hub;
 mod log;
 mod metrics;
+mod openapi;
+mod opencode;
 mod proxy;
 mod rate;
 mod server;
 mod sessions;
+#[cfg(test)]
+mod stage;
 mod stream;
 mod tls;
 mod token;
@@ -32,6 +37,8 @@ pub use access::Access;
 pub use api::{Api, OpenSession};
 pub use client::{EventReader, Peer, PeerError, ServerSent, peers};
 pub use control::{ControlSocket, run_dir};
+pub use grpc::proto;
+pub use openapi::openapi;
 pub use server::{Limits, Server};
 pub use tls::{TlsError, tls_acceptor};
 pub use token::Token;

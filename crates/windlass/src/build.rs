@@ -95,18 +95,10 @@ impl Windlass {
         Self::builder(config).asking(asking).build().await
     }
 
-    /// Sets everything up for a front end whose client asks its user by itself
-    /// before a tool runs: a tool is asked about again only where the
-    /// configuration says so.
-    pub async fn for_client(config: Config) -> Result<Self, Error> {
-        Self::builder(config).for_client().build().await
-    }
-
     pub(crate) async fn build(builder: Builder) -> Result<Self, Error> {
         let Builder {
             config,
             asking,
-            run,
             own,
         } = builder;
         let launcher = Launcher::new(launcher_options(&config)).map_err(Error::Launcher)?;
@@ -128,7 +120,6 @@ impl Windlass {
             launcher: &launcher,
             config: &config,
             answers,
-            run,
             own,
             problems: Vec::new(),
         };
@@ -232,7 +223,6 @@ struct Build<'a> {
     launcher: &'a Launcher,
     config: &'a Config,
     answers: Answers,
-    run: RunMode,
     own: OwnTools,
     problems: Vec<ToolProblem>,
 }
@@ -284,7 +274,7 @@ impl Build<'_> {
         for offered in found.tools {
             let executor = Arc::new(offered.executor);
             let mut definition = offered.definition;
-            definition.run = self.permission(&offered.tool);
+            permit(&offered.tool, &mut definition);
             match self.catalogue.register(definition, executor) {
                 Ok(()) => {
                     for problem in offered.problems {
@@ -323,12 +313,12 @@ impl Build<'_> {
     fn register_builtin(&mut self, tool: &ToolConfig) -> Result<(), RegisterError> {
         match tool.source_name() {
             Shell::NAME => {
-                let definition = self.overlaid(tool, Shell::definition());
+                let definition = Self::overlaid(tool, Shell::definition());
                 let shell = Shell::new(self.launcher.clone()).keeping(kept(tool));
                 self.catalogue.register(definition, Arc::new(shell))
             }
             Git::NAME => {
-                let definition = self.overlaid(tool, Git::definition());
+                let definition = Self::overlaid(tool, Git::definition());
                 let git = Git::new(self.launcher.clone()).keeping(kept(tool));
                 self.catalogue.register(definition, Arc::new(git))
             }
@@ -341,7 +331,7 @@ impl Build<'_> {
             ),
             name => match self.own.get(name).cloned() {
                 Some((base, executor)) => {
-                    let definition = self.overlaid(tool, base);
+                    let definition = Self::overlaid(tool, base);
                     self.catalogue.register(definition, executor)
                 }
                 None => Ok(()),
@@ -351,15 +341,11 @@ impl Build<'_> {
 
     /// What the configuration says of a built-in tool, of its permissions and
     /// of its secrets.
-    fn overlaid(&self, tool: &ToolConfig, base: ToolDefinition) -> ToolDefinition {
+    fn overlaid(tool: &ToolConfig, base: ToolDefinition) -> ToolDefinition {
         let mut definition = tool.overlay(base);
-        definition.run = self.permission(tool);
+        permit(tool, &mut definition);
         definition.secrets_to_assistant = tool.secrets == SecretTarget::Assistant;
         definition
-    }
-
-    fn permission(&self, tool: &ToolConfig) -> RunPolicy {
-        tool.settings.run.over(RunPolicy::starting(self.run))
     }
 
     fn register_local(&mut self, tool: &ToolConfig) -> Result<(), RegisterError> {
@@ -400,7 +386,7 @@ impl Build<'_> {
         mut definition: ToolDefinition,
         local: LocalTool,
     ) -> Result<(), RegisterError> {
-        definition.run = self.permission(tool);
+        permit(tool, &mut definition);
         definition.secrets_to_assistant = tool.secrets == SecretTarget::Assistant;
         self.catalogue.register(definition, Arc::new(local))
     }
@@ -418,6 +404,15 @@ impl Build<'_> {
             kept: kept(tool),
         }
     }
+}
+
+/// Where the configuration is silent, a person is asked before a tool starts,
+/// unless the session's client has asked its user already.
+fn permit(tool: &ToolConfig, definition: &mut ToolDefinition) {
+    let run = tool.settings.run;
+    let unattended = RunPolicy::starting(RunMode::Unattended);
+    definition.run = run.over(RunPolicy::default());
+    definition.run_for_client = Some(run.over(unattended));
 }
 
 fn kept(tool: &ToolConfig) -> Kept {

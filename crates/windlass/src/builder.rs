@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use windlass_config::Config;
-use windlass_runtime::{Executor, RunMode, ToolDefinition};
+use windlass_runtime::{Executor, ToolDefinition};
 
 use crate::build::{Error, Windlass};
 use crate::describe::Asking;
@@ -16,8 +16,6 @@ pub(crate) type OwnTools = HashMap<String, (ToolDefinition, Arc<dyn Executor>)>;
 pub struct Builder {
     pub(crate) config: Config,
     pub(crate) asking: Asking,
-    /// Where the configuration is silent, tools start by this.
-    pub(crate) run: RunMode,
     pub(crate) own: OwnTools,
 }
 
@@ -27,7 +25,6 @@ impl Windlass {
         Builder {
             config,
             asking: Asking::Remembering,
-            run: RunMode::Ask,
             own: OwnTools::new(),
         }
     }
@@ -37,13 +34,6 @@ impl Builder {
     /// Says which answers of programs are good enough.
     pub fn asking(mut self, asking: Asking) -> Self {
         self.asking = asking;
-        self
-    }
-
-    /// The client asks its user by itself before a tool runs: a tool is asked
-    /// about again only where the configuration says so.
-    pub fn for_client(mut self) -> Self {
-        self.run = RunMode::Unattended;
         self
     }
 

@@ -64,6 +64,10 @@ impl Serve {
         }
     }
 
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -103,7 +107,7 @@ impl Serve {
         ))
     }
 
-    fn headers(&self) -> String {
+    pub(crate) fn headers(&self) -> String {
         let (address, token) = (&self.address, &self.token);
         format!("host: {address}\r\nauthorization: Bearer {token}\r\n")
     }
