@@ -48,6 +48,8 @@ pub struct SessionOptions {
     pub keep_logs: bool,
     /// How the outside reaches the session, for the record: `drive`, `mcp`.
     pub front_end: Option<String>,
+    /// The session that this one works for, as an agent's does.
+    pub parent: Option<SessionId>,
     /// Whoever drives the session needs no permission for anything.
     pub trusted: bool,
     /// The client of the session asks its user by itself before a tool runs.
@@ -155,6 +157,16 @@ impl Session {
     /// What waits for the session's person, if there is one.
     pub fn desk(&self) -> Option<&Arc<Desk>> {
         self.inner.desk.as_ref()
+    }
+
+    /// The tools that its calls may use.
+    pub fn tools(&self) -> &Catalogue {
+        &self.inner.catalogue
+    }
+
+    /// Whoever drives it needs no permission for anything.
+    pub fn is_trusted(&self) -> bool {
+        self.inner.options.trusted
     }
 
     /// The project's root folder.

@@ -48,6 +48,7 @@ mod outcomes;
 mod permission_rules;
 mod processes;
 mod query;
+mod query_agents;
 mod query_prompts;
 mod query_terminal;
 mod reaching;
