@@ -12,7 +12,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use windlass_serve_http::{
-    Access, Api, ControlSocket, Limits, Server, Token, run_dir, tls_acceptor,
+    Access, Api, ControlSocket, Limits, Server, Token, page, run_dir, tls_acceptor,
 };
 
 use crate::args::{Global, ServeArgs};
@@ -38,6 +38,10 @@ pub(crate) async fn run(global: &Global, args: ServeArgs) -> anyhow::Result<Exit
     let api = Api::new(windlass.runtime(), "serve")
         .opening(Arc::new(move |options| opening.session(options)))
         .reaching(&folder);
+    let api = match windlass.record() {
+        Ok(record) => api.recorded(Arc::new(record.clone())),
+        Err(_) => api,
+    };
     let socket =
         ControlSocket::listen(&folder, &api).context("the control socket cannot be made")?;
     let closing = CancellationToken::new();
@@ -89,7 +93,7 @@ async fn server(args: &ServeArgs, api: &Api, token: Token) -> anyhow::Result<Ser
         bound => bound,
     };
     let listener = listener.with_context(|| format!("cannot listen at `{address}`"))?;
-    let mut access = Access::new(api, token);
+    let mut access = Access::new(api, token).open("/").open("/assets/");
     if !address.ip().is_unspecified() {
         access = access.host(address.ip().to_string());
     }
@@ -98,7 +102,7 @@ async fn server(args: &ServeArgs, api: &Api, token: Token) -> anyhow::Result<Ser
     }
     Ok(Server {
         listener,
-        router: access.guard(api.router()),
+        router: access.guard(api.router().merge(page())),
         tls,
         limits: Limits::default(),
     })

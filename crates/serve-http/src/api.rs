@@ -1,7 +1,7 @@
 //! The interface under `/api/v1`, as a router.
 //!
 //! Start at [`Api::router`]: the table of what there is. Handlers are in
-//! `sessions.rs`, `handles.rs`, `asks.rs` and `events.rs`. Sessions of other
+//! `sessions.rs`, `handles.rs`, `asks.rs`, `events.rs` and `record.rs`. Sessions of other
 //! runtimes are reached by `proxy.rs`, before a handler is asked.
 
 use std::collections::HashMap;
@@ -16,12 +16,12 @@ use axum::middleware;
 use axum::routing::{get, post};
 use parking_lot::Mutex;
 use tokio::time::Instant;
-use windlass_runtime::{Runtime, Session, SessionOptions, Sessions};
+use windlass_runtime::{Archive, Runtime, Session, SessionOptions, Sessions};
 
 use crate::error::ApiError;
 use crate::hub::Hub;
 use crate::metrics::Metrics;
-use crate::{asks, events, handles, log, metrics, proxy, sessions};
+use crate::{asks, events, handles, history, log, metrics, proxy, record, sessions, watching};
 
 /// The largest body that is read.
 const BODY: usize = 8 << 20;
@@ -39,6 +39,8 @@ pub(crate) struct Inner {
     pub(crate) open: Option<OpenSession>,
     /// Where the control sockets of other runtimes are, if they are reached.
     pub(crate) peers: Option<PathBuf>,
+    /// What was recorded, by any runtime.
+    pub(crate) archive: Option<Arc<dyn Archive>>,
     /// Sessions that were begun over HTTP, which this keeps alive.
     pub(crate) owned: Mutex<HashMap<String, Owned>>,
     pub(crate) hub: Hub,
@@ -63,6 +65,7 @@ impl Api {
             front_end: front_end.to_owned(),
             open: None,
             peers: None,
+            archive: None,
             owned: Mutex::default(),
             hub: Hub::new(),
             metrics: Metrics::default(),
@@ -81,6 +84,11 @@ impl Api {
         self.change(|inner| inner.peers = Some(run_dir.to_owned()))
     }
 
+    /// Shows what was recorded.
+    pub fn recorded(self, archive: Arc<dyn Archive>) -> Self {
+        self.change(|inner| inner.archive = Some(archive))
+    }
+
     fn change(mut self, change: impl FnOnce(&mut Inner)) -> Self {
         let inner = Arc::get_mut(&mut self.0);
         change(inner.expect("an interface is set up before it is cloned"));
@@ -94,11 +102,13 @@ impl Api {
             .route("/calls", post(sessions::calls))
             .route("/turn_end", post(sessions::end_turn))
             .route("/events", get(events::of_session))
+            .route("/history", get(history::of_session))
             .route("/handles", get(handles::list))
             .route("/handles/{handle}", get(handles::show))
             .route("/handles/{handle}/screen", get(handles::screen))
             .route("/handles/{handle}/log", get(log::read))
             .route("/handles/{handle}/search", get(log::search))
+            .route("/handles/{handle}/scrollback", get(log::scrollback))
             .route("/handles/{handle}/input", post(handles::input))
             .route("/handles/{handle}/resize", post(handles::resize))
             .route("/handles/{handle}/lock", post(handles::lock))
@@ -115,7 +125,8 @@ impl Api {
         let v1 = Router::new()
             .route("/sessions", get(sessions::list).post(sessions::open))
             .nest("/sessions/{id}", session.route_layer(reached))
-            .route("/events", get(events::of_all))
+            .route("/events", get(watching::of_all))
+            .nest("/record", record::router())
             .route("/permissions", get(asks::all_permissions))
             .route("/permissions/{permission}", post(asks::reply_anywhere))
             .route("/questions", get(asks::all_questions))

@@ -12,6 +12,7 @@ use std::time::{Duration, SystemTime};
 use parking_lot::Mutex;
 use serde_json::json;
 use tokio::sync::watch;
+use windlass_protocol::{HandleId, SessionId, SessionUpdate, StreamedEvent};
 use windlass_runtime::Session;
 
 use crate::api::Api;
@@ -46,6 +47,36 @@ pub(crate) struct Item {
     pub(crate) number: u64,
     pub(crate) name: &'static str,
     pub(crate) data: Arc<str>,
+    /// That a tool wrote, which comes often: readers may have it gathered.
+    pub(crate) wrote: Option<Wrote>,
+}
+
+/// Which tool wrote; one without a handle is a one-shot.
+#[derive(Clone)]
+pub(crate) struct Wrote {
+    pub(crate) session: SessionId,
+    pub(crate) handle: Option<HandleId>,
+}
+
+impl Wrote {
+    fn of(event: &StreamedEvent) -> Option<Self> {
+        let SessionUpdate::Wrote { tool, .. } = &event.update else {
+            return None;
+        };
+        Some(Self {
+            session: event.session.clone(),
+            handle: tool.handle.clone(),
+        })
+    }
+
+    /// The same of an event that was written by another runtime.
+    fn read(data: &str) -> Option<Self> {
+        // Within a JSON string the quotes would be escaped.
+        if !data.contains(r#""type":"wrote""#) {
+            return None;
+        }
+        Self::of(&serde_json::from_str(data).ok()?)
+    }
 }
 
 /// Everything up to this number has been read.
@@ -72,12 +103,21 @@ impl Hub {
     }
 
     fn push(&self, name: &'static str, data: &str) {
+        self.push_item(name, data, None);
+    }
+
+    fn push_item(&self, name: &'static str, data: &str, wrote: Option<Wrote>) {
         let mut ring = self.ring.lock();
         ring.last += 1;
         ring.bytes += data.len();
         let number = ring.last;
         let data = data.into();
-        ring.items.push_back(Item { number, name, data });
+        ring.items.push_back(Item {
+            number,
+            name,
+            data,
+            wrote,
+        });
         while ring.items.len() > ITEMS || ring.bytes > BYTES && ring.items.len() > 1 {
             let gone = ring.items.pop_front();
             ring.bytes -= gone.map_or(0, |item| item.data.len());
@@ -164,7 +204,8 @@ fn follow(api: Api, session: &Session) -> impl Future<Output = ()> + use<> {
             api.0.metrics.note(&id, &entry);
             let streamed = update::streamed(&id, entry);
             if let Ok(data) = serde_json::to_string(&streamed) {
-                api.0.hub.push("update", &data);
+                let wrote = Wrote::of(&streamed);
+                api.0.hub.push_item("update", &data, wrote);
             }
         }
     }
@@ -203,7 +244,8 @@ async fn follow_peer(api: &Api, peer: &Peer) {
             "missed" => "missed",
             _ => continue,
         };
-        api.0.hub.push(name, &event.data);
+        let wrote = Wrote::read(&event.data);
+        api.0.hub.push_item(name, &event.data, wrote);
     }
     api.0
         .hub

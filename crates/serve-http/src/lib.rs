@@ -4,7 +4,8 @@
 //! Start at [`Api`], which is the interface under `/api/v1` as a router; what
 //! its sessions do is the runtime's. [`ControlSocket`] offers it to this user on
 //! a Unix socket, [`Server`] on a port behind [`Access`]. [`Peer`] is another
-//! runtime's control socket seen from here. Nothing here knows how a tool runs,
+//! runtime's control socket seen from here, and [`page`] what a person looks at.
+//! Nothing here knows how a tool runs,
 //! or prints.
 
 mod access;
@@ -16,22 +17,27 @@ mod error;
 mod events;
 mod extract;
 mod handles;
+mod history;
 mod hub;
 mod log;
 mod metrics;
+mod page;
 mod proxy;
 mod rate;
+mod record;
 mod server;
 mod sessions;
 mod stream;
 mod tls;
 mod token;
 mod update;
+mod watching;
 
 pub use access::Access;
 pub use api::{Api, OpenSession};
 pub use client::{EventReader, Peer, PeerError, ServerSent, peers};
 pub use control::{ControlSocket, run_dir};
+pub use page::page;
 pub use server::{Limits, Server};
 pub use tls::{TlsError, tls_acceptor};
 pub use token::Token;

@@ -57,7 +57,7 @@ async fn pass_on(peer: &Peer, request: Request) -> Result<Response, PeerError> {
 }
 
 /// The runtime that has this session, if it is reached.
-async fn owner(api: &Api, headers: &HeaderMap, id: &str) -> Option<Peer> {
+pub(crate) async fn owner(api: &Api, headers: &HeaderMap, id: &str) -> Option<Peer> {
     let all = gather::<SessionInfo>(api, headers, "/api/v1/sessions").await;
     let mut all = all.into_iter();
     all.find(|(_, infos)| infos.iter().any(|info| info.id.as_str() == id))
