@@ -54,8 +54,8 @@ function makePart(part) {
 
 function updatePart(node, part) {
   if (part.type === "text") return setText(node, part.text);
-  if (node.part === part) return;
-  node.part = part;
+  if (node.shownPart === part) return;
+  node.shownPart = part;
   const [dot, tool, what, took] = node.firstChild.children;
   setAttr(dot, "data-state", stateOf(part));
   setText(tool, part.tool);
@@ -67,5 +67,5 @@ function updatePart(node, part) {
 
 function drawBody(details) {
   while (details.children.length > 1) details.lastChild.remove();
-  if (details.open) details.append(partBody(details.part));
+  if (details.open) details.append(partBody(details.shownPart));
 }

@@ -200,7 +200,11 @@ fn follow(api: Api, session: &Session) -> impl Future<Output = ()> + use<> {
     let id = session.id().clone();
     let mut tail = session.journal().tail(0);
     async move {
-        while let Some((_, entry)) = tail.next().await {
+        while let Some((missed, entry)) = tail.next().await {
+            if missed > 0 {
+                let data = json!({ "count": missed }).to_string();
+                api.0.hub.push("missed", &data);
+            }
             api.0.metrics.note(&id, &entry);
             let streamed = update::streamed(&id, entry);
             if let Ok(data) = serde_json::to_string(&streamed) {

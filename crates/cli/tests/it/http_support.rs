@@ -45,8 +45,13 @@ impl Answer {
 
 impl Serve {
     pub(crate) fn start(project: &Project) -> Self {
+        Self::start_at(project, "127.0.0.1:0")
+    }
+
+    /// The same, at an address.
+    pub(crate) fn start_at(project: &Project, address: &str) -> Self {
         let mut child = project
-            .windlass(&["serve", "--listen", "127.0.0.1:0", "--json"])
+            .windlass(&["serve", "--listen", address, "--json"])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .spawn()
