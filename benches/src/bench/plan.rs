@@ -14,6 +14,7 @@ pub(super) enum Benchmark {
     Startup,
     Flood,
     TerminalFlood,
+    Page,
 }
 
 /// How thoroughly to measure.
@@ -32,7 +33,7 @@ pub(super) struct Plan {
 }
 
 impl Benchmark {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::Many,
         Self::Handles,
         Self::Terminals,
@@ -44,6 +45,7 @@ impl Benchmark {
         Self::Startup,
         Self::Flood,
         Self::TerminalFlood,
+        Self::Page,
     ];
 
     /// What `--only` calls it.
@@ -60,6 +62,7 @@ impl Benchmark {
             Self::Startup => "startup",
             Self::Flood => "flood",
             Self::TerminalFlood => "terminal-flood",
+            Self::Page => "page",
         }
     }
 }

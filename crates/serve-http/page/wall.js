@@ -1,5 +1,5 @@
 // All terminals of a session at once, each as a small picture of its screen.
-// What is out of sight is not drawn, and all that changed is drawn together.
+// Pictures that are out of sight are not drawn; all that changed is drawn together.
 
 import { show } from "./address.js";
 import { css, isNamed, palette } from "./colours.js";
@@ -9,9 +9,9 @@ import { Screen } from "./screen.js";
 import { store } from "./store.js";
 
 /** How often the server tells a screen, and how often the page draws. */
-const PAUSE = 120;
-const FRAME = 60;
-const SIZES = { small: 5, middle: 8, large: 11 };
+const PAUSE = 60;
+const FRAME = 40;
+const SIZES = { tiny: 3, small: 5, middle: 8, large: 11 };
 
 export function openWall({ session }) {
   const tiles = new Map();
@@ -44,12 +44,15 @@ export function openWall({ session }) {
     drawn = performance.now();
     colours ??= palette(node);
     for (const tile of tiles.values()) {
+      if (tile.screen.generation === null) continue;
+      if (tile.told !== tile.screen.generation) {
+        tile.told = tile.screen.generation;
+        setText(tile.last, tile.screen.lastText());
+        setAttr(tile.button, "data-generation", tile.told);
+      }
       if (!tile.isSeen || !tile.dirty.size) continue;
       drawTile(tile, SIZES[size], colours);
       tile.dirty.clear();
-      const last = tile.screen.lastText();
-      setText(tile.last, last);
-      setAttr(tile.button, "data-generation", tile.screen.generation);
     }
   }
 
@@ -78,7 +81,7 @@ export function openWall({ session }) {
     const tile = update.session === session && tiles.get(update.handle);
     if (!tile) return;
     for (const row of tile.screen.take(update)) tile.dirty.add(row);
-    if (tile.isSeen) later();
+    later();
   });
   const choose = (name) => {
     size = name;
