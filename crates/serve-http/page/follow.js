@@ -168,7 +168,7 @@ function update(event) {
     announce(`Question: ${event.question.text}`);
   } else if (type === "question_closed") store.asks.delete(event.ask);
   else if (type === "closed") end(session);
-  else if (type === "unlocked") store.locks.delete(lockKey(session, event.handle));
+  else if (type === "unlocked" || (type === "stopped" && event.handle)) store.locks.delete(lockKey(session, event.handle));
   if (type in STATES || type === "turn_ended" || type === "locked" || type === "unlocked" || event.action === "spawn") {
     const handle = event.handle && handleOf(session, event.handle);
     if (handle && type in STATES) {

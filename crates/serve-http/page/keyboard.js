@@ -72,8 +72,6 @@ export class Keyboard {
     if (mine) this.field.focus({ preventScroll: true });
   }
 
-  close() {}
-
   #lock() {
     return store.locks.get(lockKey(this.#place.session, this.#place.handle));
   }
@@ -93,6 +91,8 @@ export class Keyboard {
     // Copying and pasting stay the browser's own.
     if (event.ctrlKey && event.shiftKey && /^[cv]$/i.test(event.key)) return;
     if (event.shiftKey && event.key === "Insert") return;
+    // What a third level of the keyboard writes is text.
+    if (event.getModifierState("AltGraph") && event.key.length === 1) return;
     const bytes = bytesOf(event, this.#place.screen.modes);
     if (bytes === null) return;
     event.preventDefault();

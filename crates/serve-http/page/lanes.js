@@ -35,7 +35,7 @@ function timesOf(part, message) {
 
 function oneShot(timeline, { part, start, end, status }, now) {
   const spans = [{ state: end || status === "running" ? "running" : "pending", from: start, to: end ?? now }];
-  const lane = { key: part.id, label: part.tool, detail: part.state.title ?? part.state.input?.command, part, call: part.callID, spans, marks: [] };
+  const lane = { key: part.id, label: part.tool, detail: part.state.input?.command ?? part.state.title, part, call: part.callID, spans, marks: [] };
   if (end) lane.end = { at: end, state: status === "error" ? "failed" : "stopped" };
   timeline.lanes.push(lane);
 }
@@ -59,7 +59,7 @@ class Handles {
 
   spawned({ part, start, end, status }) {
     const { handle } = part.metadata;
-    const lane = { key: part.id, label: handle, detail: part.state.title ?? part.state.input?.command, handle, part, call: part.callID, spans: [], marks: [], began: start, stopped: null, changes: [] };
+    const lane = { key: part.id, label: handle, detail: part.state.input?.command ?? part.state.title, handle, part, call: part.callID, spans: [], marks: [], began: start, stopped: null, changes: [] };
     if (status === "error") lane.stopped = { at: end, failed: true };
     else this.#told(lane, part, end);
     this.#timeline.lanes.push(lane);

@@ -128,7 +128,10 @@ export function openLog({ session, handle }) {
   });
 
   const stop = onUpdate((event) => {
-    if (event.session === session && event.handle === handle && (event.type === "wrote" || event.type === "stopped")) grow();
+    if (event.session !== session || event.handle !== handle) return;
+    if (event.type === "wrote" || event.type === "stopped") grow();
+    // The id is used again, by another.
+    if (event.type === "started") jump(null);
   });
   jump(null);
   return { node, close: stop };

@@ -18,6 +18,8 @@ setUpTheme();
 setUpKeys();
 setUpHandBack();
 readAddress();
+// On a narrow screen the list comes first.
+if (!store.shown.session) document.body.classList.add("menu-open");
 for (const show of [showConnection, showAsks, showSide, showView]) onChange(show);
 if (has) follow();
 else store.connection = "none";

@@ -12,7 +12,7 @@ export function titleOf(part) {
   const { title, input } = part.state;
   const action = part.metadata?.action;
   if (action && action !== "spawn") return `${action} ${part.metadata.handle ?? ""} ${summary(input)}`.trim();
-  const text = title && title !== part.tool ? title : summary(input);
+  const text = input?.command ? summary(input) : title && title !== part.tool ? title : summary(input);
   return part.metadata?.handle ? `${part.metadata.handle}: ${text}` : text;
 }
 

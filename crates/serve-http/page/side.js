@@ -5,7 +5,7 @@ import { el, keyed, setAttr, setText } from "./dom.js";
 import { isFiltering, isWanted, setUpFilters } from "./filters.js";
 import { loadPast } from "./follow.js";
 import { day, elapsed, folder, short } from "./format.js";
-import { asksOf, elapsedOf, lockKey, store } from "./store.js";
+import { asksOf, elapsedOf, lockKey, needsYou, store } from "./store.js";
 
 const filters = document.getElementById("filters");
 const list = document.getElementById("sessions");
@@ -69,7 +69,7 @@ function updateHandle(item, session, handle) {
   const button = item.firstChild;
   const [dot, , tool, , state, time, last] = button.children;
   const mine = store.locks.has(lockKey(session, info.id));
-  const needs = asksOf(session, info.id).length > 0;
+  const needs = needsYou(session, info);
   const word = info.state === "stopped" && info.failed ? "failed" : info.state;
   setAttr(dot, "data-state", needs ? "needs-you" : word);
   setText(tool, info.tool);

@@ -48,10 +48,17 @@ export function elapsedOf(handle) {
   return info.elapsed_secs + since;
 }
 
-/** What waits for a person in a session, or for one of its handles. */
-export function asksOf(session, handle) {
-  const asks = [...store.asks.values()].filter((ask) => ask.session === session);
-  return handle === undefined ? asks : asks.filter((ask) => ask.handle === handle);
+/** What waits for a person in a session. */
+export function asksOf(session) {
+  return [...store.asks.values()].filter((ask) => ask.session === session);
+}
+
+/** Whether a handle waits for a person: by its question, or by the permission to start. */
+export function needsYou(session, info) {
+  if (info.state === "stopped") return false;
+  return asksOf(session).some((ask) =>
+    ask.kind === "question" ? ask.handle === info.id : info.state === "pending" && ask.request.metadata.action === "spawn",
+  );
 }
 
 export const lockKey = (session, handle) => `${session}/${handle}`;

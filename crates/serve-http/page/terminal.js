@@ -52,7 +52,6 @@ export function openTerminal({ session, handle }) {
     update: () => keyboard.update(),
     close() {
       stop();
-      keyboard.close();
       scrollback.close();
       watchScreens("");
     },

@@ -27,6 +27,7 @@ mod floods;
 mod formatting;
 mod guide;
 mod http;
+mod http_looking;
 mod http_malice;
 mod http_support;
 mod killed_records;
