@@ -9,9 +9,10 @@ export const LABELS = 170;
 
 /**
  * A picture of those lanes that lie between two heights; all of them without.
- * `scale` is pixels per millisecond. `open(lane)` is called when one is chosen.
+ * `scale` is pixels per millisecond. The names stand at `left`, over the rest.
+ * `open(lane)` is called when one is chosen.
  */
-export function picture(timeline, { scale, within, open }) {
+export function picture(timeline, { scale, within, left = 0, open }) {
   const width = LABELS + Math.ceil((timeline.to - timeline.from) * scale) + 40;
   const height = TOP + timeline.lanes.length * LANE + 24;
   const x = (time) => LABELS + (time - timeline.from) * scale;
@@ -20,15 +21,17 @@ export function picture(timeline, { scale, within, open }) {
   const isSeen = (index) => !within || (TOP + (index + 1) * LANE >= within.from && TOP + index * LANE <= within.to);
   root.append(batches(timeline, x, height), axis(timeline, x, scale, width, height));
   for (const [lane, index] of rows) if (isSeen(index)) root.append(drawLane(lane, index, x, open));
-  root.append(brackets(timeline, rows, x, isSeen), turns(timeline, x, height));
+  const named = timeline.lanes.filter((_, index) => isSeen(index));
+  root.append(brackets(timeline, rows, x, isSeen), turns(timeline, x, height), labels(named, rows, left, height));
   return root;
 }
 
 function drawLane(lane, index, x, open) {
   const top = TOP + index * LANE;
   const group = svg("g", { class: "lane", tabindex: "0", role: "button", "aria-label": `${lane.label}: ${lane.spans.map((span) => `${span.state} ${millis(span.to - span.from)}`).join(", ")}`, "data-lane": lane.label });
-  group.append(svg("rect", { class: "lane-ground", x: 0, y: top, width: "100%", height: LANE }));
-  group.append(label(lane, top));
+  const ground = svg("rect", { class: "lane-ground", x: 0, y: top, width: "100%", height: LANE });
+  ground.append(svg("title", {}, `${lane.label}${lane.detail ? `\n${lane.detail}` : ""}`));
+  group.append(ground);
   for (const span of lane.spans) {
     const bar = svg("rect", { class: `span ${span.state}`, x: x(span.from), y: top + 6, width: Math.max(2, x(span.to) - x(span.from)), height: LANE - 12, rx: 3 });
     bar.append(svg("title", {}, `${lane.label}: ${span.text ?? span.state}, ${millis(span.to - span.from)}${lane.detail ? `\n${lane.detail}` : ""}`));
@@ -47,12 +50,15 @@ function drawLane(lane, index, x, open) {
   return group;
 }
 
-function label(lane, top) {
-  const text = lane.handle ?? `${lane.label} ${lane.detail ?? ""}`;
-  const cut = text.length > 24 ? `${text.slice(0, 23)}…` : text;
-  const node = svg("text", { class: lane.handle ? "lane-label handle-label" : "lane-label", x: 8, y: top + LANE / 2 + 4 });
-  node.append(cut, svg("title", {}, text));
-  return node;
+function labels(lanes, rows, left, height) {
+  const group = svg("g", { class: "labels", transform: `translate(${left} 0)` });
+  group.append(svg("rect", { class: "labels-ground", x: 0, y: 0, width: LABELS - 6, height }));
+  for (const lane of lanes) {
+    const text = lane.handle ?? `${lane.label} ${lane.detail ?? ""}`;
+    const cut = text.length > 24 ? `${text.slice(0, 23)}…` : text;
+    group.append(svg("text", { class: lane.handle ? "lane-label handle-label" : "lane-label", x: 8, y: TOP + rows.get(lane) * LANE + LANE / 2 + 4 }, cut));
+  }
+  return group;
 }
 
 /** Every await as a pair of brackets around the lanes that it waits for. */

@@ -86,7 +86,7 @@ export function openTimeline({ session, isLive }) {
     const within = { from: scroller.scrollTop - 200, to: scroller.scrollTop + scroller.clientHeight + 200 };
     const focused = document.activeElement?.closest?.("[data-lane]")?.dataset.lane;
     const left = scroller.scrollLeft;
-    scroller.replaceChildren(picture(timeline, { scale: scale ?? fit(), within, open }));
+    scroller.replaceChildren(picture(timeline, { scale: scale ?? fit(), within, left, open }));
     scroller.scrollLeft = left;
     if (focused) scroller.querySelector(`[data-lane="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
   }
@@ -128,7 +128,7 @@ export function openTimeline({ session, isLive }) {
   scroller.addEventListener("wheel", (event) => {
     if (!event.ctrlKey) return;
     event.preventDefault();
-    zoom(event.deltaY < 0 ? 1.2 : 1 / 1.2, event.offsetX);
+    zoom(event.deltaY < 0 ? 1.2 : 1 / 1.2, event.clientX - scroller.getBoundingClientRect().left);
   }, { passive: false });
   let scrolling = false;
   scroller.addEventListener("scroll", () => {

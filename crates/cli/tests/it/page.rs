@@ -1,5 +1,7 @@
 //! The page in a real browser: watching, answering, taking over.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 use windlass_testing::needs;
 
@@ -66,6 +68,15 @@ fn a_person_watches_answers_takes_over_and_hands_back() {
     );
     browser.until_row("pasted");
     browser.screenshot("taken-over-light.png");
+    browser.click(".fit");
+    let mut cols = Value::Null;
+    eventually("the terminal has the window's size", || {
+        cols = serve.get(&format!("{session}/handles/py/screen")).json()["cols"].clone();
+        cols != json!(80)
+    });
+    browser.until(&format!(
+        "document.querySelector('.status').textContent.startsWith('{cols} ×')"
+    ));
     browser.press("Control+]");
     browser.wait_gone(".keyboard");
     eventually("the handle is handed back", || {
@@ -108,6 +119,21 @@ fn a_person_watches_answers_takes_over_and_hands_back() {
 
     assert_eq!(browser.evaluate("window.sameDocument"), json!(true));
     browser.has_no_problems();
+}
+
+#[test]
+fn what_needs_no_browser_is_right_without_one() {
+    needs!("page-driver");
+    let project = Project::new();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let checked = project
+        .program("page-driver")
+        .arg(folder.join("tests/page/modules.mjs"))
+        .arg(folder.join("../serve-http/page"))
+        .output()
+        .unwrap();
+    let problem = String::from_utf8_lossy(&checked.stderr);
+    assert!(checked.status.success(), "{problem}");
 }
 
 #[test]
