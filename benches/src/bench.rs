@@ -5,6 +5,8 @@
 //! | `plan` | which of them run, and how thoroughly |
 //! | `one_shot`, `wake`, `fetch`, `startup`, `flood` | times and rates |
 //! | `record` | what the record costs a call |
+//! | `mcp` | a call over MCP; its floor is `mcp_echo` |
+//! | `load` | a server with many readers and many calls |
 //! | `apply`, `terminal_flood` | times and rates of terminals |
 //! | `many`, `handles`, `terminals` | what is left over, and what a live handle costs |
 //! | `page` | what the page of `serve` costs a browser |
@@ -20,7 +22,10 @@ mod fetch;
 mod fixture;
 mod flood;
 mod handles;
+mod load;
 mod many;
+mod mcp;
+mod mcp_echo;
 mod one_shot;
 mod page;
 mod plan;
@@ -40,6 +45,9 @@ use self::table::{Line, Table};
 
 /// Runs what the command line asks for and prints the table.
 pub(crate) fn run() -> ExitCode {
+    if mcp_echo::run_if_told() {
+        return ExitCode::SUCCESS;
+    }
     let plan = match Plan::read(std::env::args().skip(1)) {
         Ok(plan) => plan,
         Err(problem) => {
@@ -62,6 +70,8 @@ pub(crate) fn run() -> ExitCode {
             Benchmark::Apply => on_executor(apply::measure(plan.pace)),
             Benchmark::Fetch => fetch::measure(plan.pace),
             Benchmark::Record => on_executor(record::measure(plan.pace)),
+            Benchmark::Mcp => mcp::measure(plan.pace),
+            Benchmark::Load => on_executor(load::measure(plan.pace)),
             Benchmark::Startup => startup::measure(plan.pace),
             Benchmark::Flood => on_executor(flood::measure(plan.pace)),
             Benchmark::TerminalFlood => on_executor(terminal_flood::measure(plan.pace)),

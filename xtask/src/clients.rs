@@ -1,4 +1,4 @@
-//! MCP clients of other people, and the conformance suite, by name from npm and
+//! Clients of other people, and what checks our servers, by name from npm and
 //! `PyPI`, in a cache folder.
 //!
 //! [`provide`] installs what is missing. The folder that it gives holds
@@ -12,16 +12,24 @@ use std::process::Command;
 use anyhow::{Context, ensure};
 
 /// What npm installs, with the versions that the tests were written for.
-const NPM: [&str; 6] = [
+const NPM: [&str; 7] = [
     "node@22",
     "@modelcontextprotocol/conformance@0.2.0-alpha.12",
     "@modelcontextprotocol/inspector@2.12.0",
     "@modelcontextprotocol/sdk@1.32.2",
     "@modelcontextprotocol/client@2.4.0",
+    "@opencode-ai/sdk@1.19.3",
     "playwright-core@1.65.0",
 ];
-/// What pip installs: a client, and a validator of JSON Schemas.
-const PYPI: [&str; 2] = ["mcp==2.3.0", "jsonschema==4.26.0"];
+/// What pip installs: clients of MCP and gRPC, a validator of JSON Schemas, and
+/// who asks an interface everything that its description allows.
+const PYPI: [&str; 5] = [
+    "mcp==2.3.0",
+    "jsonschema==4.26.0",
+    "grpcio==1.85.1",
+    "grpcio-reflection==1.85.1",
+    "schemathesis==4.32.5",
+];
 
 /// What a test names when it needs them.
 pub(crate) const PROGRAMS: [&str; 3] = ["mcp-node", "mcp-python", "page-driver"];
@@ -31,15 +39,22 @@ pub(crate) const PROGRAMS: [&str; 3] = ["mcp-node", "mcp-python", "page-driver"]
 pub(crate) fn provide() -> anyhow::Result<PathBuf> {
     let folder = folder()?;
     let programs = folder.join("bin");
-    if PROGRAMS
+    // Written last: it says what all of this was installed for.
+    let list = folder.join("installed");
+    let wanted = [NPM.as_slice(), &PYPI].concat().join("\n");
+    let are_there = PROGRAMS
         .iter()
-        .all(|program| programs.join(program).exists())
-    {
+        .all(|program| programs.join(program).exists());
+    if are_there && std::fs::read_to_string(&list).is_ok_and(|there| there == wanted) {
         return Ok(programs);
     }
     std::fs::create_dir_all(&programs)
         .with_context(|| format!("cannot make `{}`", programs.display()))?;
-    std::fs::write(folder.join("package.json"), r#"{"private": true}"#)?;
+    let manifest = folder.join("package.json");
+    // What it lists already is kept.
+    if !manifest.exists() {
+        std::fs::write(&manifest, r#"{"private": true}"#)?;
+    }
     let mut npm = Command::new("npm");
     run(npm
         .args(["install", "--no-audit", "--no-fund", "--loglevel=error"])
@@ -64,6 +79,7 @@ pub(crate) fn provide() -> anyhow::Result<PathBuf> {
     run(Command::new("chmod")
         .arg("+x")
         .arg(programs.join("mcp-python")))?;
+    std::fs::write(list, wanted)?;
     Ok(programs)
 }
 

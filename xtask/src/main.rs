@@ -25,7 +25,7 @@ usage: cargo xtask <chore> [arguments]
 
   tidy      check which crate uses which, the manifests and the test folders
   test      install what the tests need, run all of them, count them
-  schemas   write schemas/*.schema.json
+  schemas   write schemas/*.schema.json and openapi.json
   bench     run the benchmarks; arguments are passed on
   agents    run real agents from npm with Windlass; arguments name them
   conformance  run the official MCP suite against our server

@@ -9,7 +9,7 @@ mod shape;
 
 use std::path::PathBuf;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
@@ -88,6 +88,25 @@ pub(crate) fn write() -> anyhow::Result<()> {
         }
     }
     println!("wrote {} files to schemas/", files.len());
+    write_openapi()
+}
+
+/// Writes `openapi.json`, which is made where the interface is: its own test
+/// writes it.
+fn write_openapi() -> anyhow::Result<()> {
+    let mut command = workspace::cargo_command();
+    let test = [
+        "test",
+        "--package",
+        "windlass-serve-http",
+        "--lib",
+        "openapi_json",
+    ];
+    command.args(test).env("WINDLASS_GENERATE", "1");
+    let said = workspace::shown(&command);
+    println!("$ {said}");
+    let status = command.status().context("cannot run cargo")?;
+    ensure!(status.success(), "`{said}` failed");
     Ok(())
 }
 

@@ -11,6 +11,8 @@ pub(super) enum Benchmark {
     Apply,
     Fetch,
     Record,
+    Mcp,
+    Load,
     Startup,
     Flood,
     TerminalFlood,
@@ -33,7 +35,7 @@ pub(super) struct Plan {
 }
 
 impl Benchmark {
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 14] = [
         Self::Many,
         Self::Handles,
         Self::Terminals,
@@ -42,6 +44,8 @@ impl Benchmark {
         Self::Apply,
         Self::Fetch,
         Self::Record,
+        Self::Mcp,
+        Self::Load,
         Self::Startup,
         Self::Flood,
         Self::TerminalFlood,
@@ -59,6 +63,8 @@ impl Benchmark {
             Self::Apply => "apply",
             Self::Fetch => "fetch",
             Self::Record => "record",
+            Self::Mcp => "mcp",
+            Self::Load => "load",
             Self::Startup => "startup",
             Self::Flood => "flood",
             Self::TerminalFlood => "terminal-flood",

@@ -58,6 +58,11 @@ pub(super) fn resident() -> f64 {
     number("/proc/self/status", "VmRSS:")
 }
 
+/// The memory that a process has at the moment, in KiB.
+pub(super) fn resident_of(pid: u32) -> f64 {
+    number(&format!("/proc/{pid}/status"), "VmRSS:")
+}
+
 /// The most memory that this process has had since [`forget_peak`], in KiB.
 pub(super) fn peak() -> f64 {
     number("/proc/self/status", "VmHWM:")

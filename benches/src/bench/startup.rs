@@ -107,7 +107,7 @@ fn finished(binary: &Path, argument: &str, folder: &Path) -> (Duration, String) 
     clippy::disallowed_methods,
     reason = "cargo is no tool and leaves nothing behind"
 )]
-fn binary() -> Result<PathBuf, String> {
+pub(super) fn binary() -> Result<PathBuf, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let folder = own.parent().unwrap_or(Path::new("/"));
     if let (Some(cargo), Some(target)) = (std::env::var_os("CARGO"), folder.parent())

@@ -153,9 +153,9 @@ pub(crate) struct McpArgs {
     /// Serve any number of clients at this address, such as 127.0.0.1:8414 or unix:PATH
     #[arg(long, value_name = "ADDR")]
     pub(crate) http: Option<String>,
-    /// Answer a call after this many seconds, with a handle if it still runs
-    #[arg(long, value_name = "SECONDS", default_value_t = 50.0)]
-    pub(crate) max_block_secs: f64,
+    /// Answer a call after this many seconds, with a handle if it still runs; 50 unless said
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) max_block_secs: Option<f64>,
     /// End the session of an HTTP client that has been silent for so long
     #[arg(
         long,

@@ -29,7 +29,7 @@ pub(crate) async fn run(global: &Global, args: CallArgs) -> anyhow::Result<ExitC
         front_end: Some("call".to_owned()),
         // Whoever types the call has thereby permitted it.
         trusted: true,
-        person: can_ask.then(|| Arc::new(Prompt) as _),
+        person: can_ask.then(|| Arc::new(Prompt::default()) as _),
         ..SessionOptions::default()
     });
     let declares = windlass

@@ -1,12 +1,14 @@
 //! This process' control socket, by which other commands reach it.
 
+use std::sync::Arc;
+
 use windlass::Windlass;
 use windlass_serve_http::{Api, ControlSocket, run_dir};
 
 /// Offers the sessions of this runtime to the user's other commands until it is
 /// dropped. A runtime works without, so what goes wrong is only said.
 pub(crate) fn listen(windlass: &Windlass, front_end: &str) -> Option<ControlSocket> {
-    let api = Api::new(windlass.runtime(), front_end);
+    let api = recalling(windlass, Api::new(windlass.runtime(), front_end));
     let folder = run_dir(&windlass::state_dir());
     match ControlSocket::listen(&folder, &api) {
         Ok(socket) => Some(socket),
@@ -14,5 +16,13 @@ pub(crate) fn listen(windlass: &Windlass, front_end: &str) -> Option<ControlSock
             eprintln!("windlass: other commands cannot reach this one: {error}");
             None
         }
+    }
+}
+
+/// Shows what was recorded too, where there is a record.
+pub(crate) fn recalling(windlass: &Windlass, api: Api) -> Api {
+    match windlass.record() {
+        Ok(store) if windlass.config().record => api.recalling(Arc::new(store.clone())),
+        _ => api,
     }
 }

@@ -22,6 +22,7 @@ mod ps;
 mod query;
 mod reach;
 mod replies;
+mod screen;
 mod send;
 mod serve;
 mod sessions;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use tokio_util::sync::CancellationToken;
+use windlass::Windlass;
 use windlass_serve_mcp::{McpOptions, McpServer, serve_stdio};
 
 use crate::args::{Global, McpArgs, McpCommand};
@@ -18,18 +19,16 @@ use crate::signals::Signals;
 
 pub(crate) async fn run(global: &Global, args: McpArgs) -> anyhow::Result<ExitCode> {
     if let Some(McpCommand::Install(install)) = &args.command {
-        return install::run(global, install);
+        return install::run(global, install).await;
     }
     let mut signals = Signals::new()?;
-    let windlass = Arc::new(setup::windlass_for_client(global).await?);
+    let max_block = args.max_block_secs;
+    let max_block = max_block.map(|given| seconds(given, "--max-block-secs"));
+    let max_block = max_block.transpose()?;
+    let windlass = Arc::new(setup::windlass(global).await?);
+    setup::warn_of_record(&windlass);
     let _reachable = control::listen(&windlass, "mcp");
-    let options = McpOptions {
-        max_block: seconds(args.max_block_secs, "--max-block-secs")?,
-        ..McpOptions::default()
-    };
-    let runtime = windlass.runtime().clone();
-    let factory = Arc::new(move |options| windlass.session(options));
-    let server = McpServer::new(runtime, factory, options);
+    let server = server(&windlass, max_block);
     let stop = CancellationToken::new();
     let idle = seconds(args.idle_secs, "--idle-secs")?;
     let serving = async {
@@ -55,6 +54,22 @@ pub(crate) async fn run(global: &Global, args: McpArgs) -> anyhow::Result<ExitCo
         })
         .await;
     Ok(ExitCode::from(code))
+}
+
+/// The tools as an MCP server. A call may block for as long as is said here,
+/// or else in the configuration.
+pub(crate) fn server(windlass: &Arc<Windlass>, max_block: Option<Duration>) -> McpServer {
+    let usual = McpOptions::default();
+    let options = McpOptions {
+        max_block: max_block
+            .or(windlass.config().max_block)
+            .unwrap_or(usual.max_block),
+        ..usual
+    };
+    let runtime = windlass.runtime().clone();
+    let opening = Arc::clone(windlass);
+    let factory = Arc::new(move |options| opening.session(options));
+    McpServer::new(runtime, factory, options)
 }
 
 fn seconds(seconds: f64, flag: &str) -> anyhow::Result<Duration> {

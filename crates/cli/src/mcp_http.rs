@@ -1,5 +1,8 @@
-//! `windlass mcp --http`: any number of clients, each of which must show the
-//! token, unless they come by a Unix socket, whose permissions decide.
+//! MCP over HTTP: any number of clients.
+//!
+//! [`serve`] is `windlass mcp --http`: each client must show the token, unless
+//! it comes by a Unix socket, whose permissions decide. [`nested`] is `/mcp` of
+//! `windlass serve`, which lets them in by itself.
 
 use std::fs::Permissions;
 use std::net::SocketAddr;
@@ -9,15 +12,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
 use axum::serve::ListenerExt as _;
+use axum::{Extension, Router};
 use tokio::net::{TcpListener, UnixListener};
 use tokio_util::sync::CancellationToken;
-use windlass_serve_mcp::{HttpOptions, McpServer, Owner, http_router};
+use windlass_serve_mcp::{HttpOptions, McpServer, Owner, Sessions, http_router};
 
 /// Holds the token; one is made up and told where it is not set.
 const TOKEN: &str = "WINDLASS_TOKEN";
@@ -39,8 +42,20 @@ pub(crate) async fn serve(
         Some(path) => serve_unix(router, Path::new(path), stop).await,
         None => serve_tcp(router, address, stop).await,
     };
-    sessions.close().await;
+    sessions.close(Duration::MAX).await;
     outcome
+}
+
+/// The same for `windlass serve`, which lets nobody near it without its token
+/// and checks host and origin.
+pub(crate) fn nested(server: &McpServer, stop: CancellationToken) -> (Router, Sessions) {
+    let options = HttpOptions {
+        guarded: true,
+        stop,
+        ..HttpOptions::default()
+    };
+    let (router, sessions) = http_router(server, options);
+    (router.layer(Extension(Owner("serve".into()))), sessions)
 }
 
 async fn serve_unix(router: Router, path: &Path, stop: CancellationToken) -> anyhow::Result<()> {

@@ -11,7 +11,7 @@ use crate::providers;
 use crate::setup;
 
 pub(crate) async fn run(global: &Global) -> anyhow::Result<ExitCode> {
-    let windlass = setup::windlass(global).await?;
+    let windlass = setup::windlass_with(global, None).await?;
     let providers = providers::providers(&windlass);
     let mut stdout = std::io::stdout().lock();
     for name in providers.names() {

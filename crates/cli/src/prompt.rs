@@ -1,86 +1,249 @@
 //! Questions to the person at the terminal.
+//!
+//! Start at [`Asking`]: whatever can be asked, asked on a [`Keyboard`]. Every
+//! prompt can be taken away: dropping it takes it off the terminal. Who asks,
+//! and when it is over, is not decided here.
+
+mod editor;
+mod fill;
+mod form;
+mod keyboard;
+mod line;
 
 use async_trait::async_trait;
-use dialoguer::{Confirm, Editor, Input, Password, Select};
+use rustix::process::{Signal, getpid, kill_process};
 use serde_json::Value;
+use tokio::sync::Mutex;
 use windlass_protocol::{AnswerType, Arguments, Ask, PermissionReply, PermissionRequest, Question};
 use windlass_runtime::{PermissionDecision, Person};
 
-/// Asks on the terminal.
-pub(crate) struct Prompt;
+pub(crate) use editor::edit;
+pub(crate) use fill::NoAnswer;
+use fill::fill;
+use form::{Confirm, Input, Select, clean};
+pub(crate) use keyboard::{Key, Keyboard};
+
+/// Something a person can be asked.
+pub(crate) trait Asking: Sync {
+    /// What they say.
+    type Answer: Send;
+
+    /// Asks. Dropped, it is no longer to be seen.
+    fn ask(
+        &self,
+        keyboard: &mut Keyboard,
+    ) -> impl Future<Output = Result<Self::Answer, NoAnswer>> + Send;
+}
+
+/// Asks where no keyboard is open yet. Ctrl-C is the signal that it is without
+/// a prompt, and whoever hears it takes the prompt away.
+pub(crate) async fn ask<A: Asking>(asking: &A) -> Option<A::Answer> {
+    let mut keyboard = Keyboard::open().ok()?;
+    match asking.ask(&mut keyboard).await {
+        Ok(answer) => Some(answer),
+        Err(NoAnswer::Declined | NoAnswer::NoTerminal) => None,
+        Err(NoAnswer::Interrupted) => {
+            drop(keyboard);
+            kill_process(getpid(), Signal::INT).ok()?;
+            std::future::pending().await
+        }
+    }
+}
+
+/// Asks on the terminal, one thing at a time.
+#[derive(Default)]
+pub(crate) struct Prompt(Mutex<()>);
 
 #[async_trait]
 impl Person for Prompt {
     async fn permit(&self, request: &PermissionRequest) -> Option<PermissionDecision> {
-        let request = request.clone();
-        let asked = tokio::task::spawn_blocking(move || permit(&request));
-        asked.await.ok().flatten()
+        let _one = self.0.lock().await;
+        ask(request).await
     }
 
-    async fn answer(&self, ask: &Ask) -> Option<Value> {
-        let question = ask.question.clone();
-        let asked = tokio::task::spawn_blocking(move || answer(&question));
-        asked.await.ok().flatten()
+    async fn answer(&self, asked: &Ask) -> Option<Value> {
+        let _one = self.0.lock().await;
+        ask(&asked.question).await
     }
 }
 
-pub(crate) fn permit(request: &PermissionRequest) -> Option<PermissionDecision> {
-    // The tool's own words for its arguments, where it has any.
+// ── Permissions ────────────────────────────────────────────────────────────
+
+impl Asking for PermissionRequest {
+    type Answer = PermissionDecision;
+
+    async fn ask(&self, keyboard: &mut Keyboard) -> Result<PermissionDecision, NoAnswer> {
+        let mut decision = PermissionDecision {
+            reply: PermissionReply::Once,
+            message: None,
+            arguments: None,
+        };
+        let mut choice = Select {
+            text: clean(&format!("Run `{}`?", self.permission)),
+            items: ["once", "always", "reject", "edit"]
+                .map(str::to_owned)
+                .into(),
+            chosen: 0,
+        };
+        match fill(keyboard, &subject(self), &mut choice).await {
+            Ok(()) => {}
+            Err(NoAnswer::Declined) => {
+                decision.reply = PermissionReply::Reject;
+                return Ok(decision);
+            }
+            Err(other) => return Err(other),
+        }
+        match choice.chosen {
+            0 => {}
+            1 => decision.reply = PermissionReply::Always,
+            3 => decision.arguments = edited(self, keyboard).await?,
+            _ => {
+                decision.reply = PermissionReply::Reject;
+                let said = line(keyboard, "A word to the assistant (or nothing)").await?;
+                decision.message = said.filter(|said| !said.trim().is_empty());
+            }
+        }
+        Ok(decision)
+    }
+}
+
+/// What would run: the tool's own words for it, where it has any.
+fn subject(request: &PermissionRequest) -> String {
     let display = request.metadata.get("display").and_then(Value::as_str);
-    match display {
-        Some(display) => display.lines().for_each(|line| eprintln!("  {line}")),
-        None => {
-            for pattern in &request.patterns {
-                eprintln!("  {pattern}");
+    let lines: Vec<&str> = match display {
+        Some(display) => display.lines().collect(),
+        None => request.patterns.iter().flat_map(|it| it.lines()).collect(),
+    };
+    lines
+        .iter()
+        .map(|line| format!("  {line}"))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// The arguments as the person wants them, written in an editor. `None` leaves
+/// them as they are.
+async fn edited(
+    request: &PermissionRequest,
+    keyboard: &mut Keyboard,
+) -> Result<Option<Arguments>, NoAnswer> {
+    let arguments = request.metadata.get("arguments");
+    let mut text = serde_json::to_string_pretty(&arguments).unwrap_or_default();
+    loop {
+        match edit(keyboard, &text, ".json").await {
+            Ok(None) => return Ok(None),
+            Ok(Some(written)) => match serde_json::from_str(&written) {
+                Ok(arguments) => return Ok(Some(arguments)),
+                Err(error) => {
+                    tell(&format!("not a JSON object: {error}"));
+                    text = written;
+                }
+            },
+            Err(error) => {
+                tell(&format!(
+                    "the editor cannot be opened: {error:#}; set `EDITOR`"
+                ));
+                return Err(NoAnswer::NoTerminal);
+            }
+        }
+        let mut again = yes_or_no("Edit it again?", Some(true));
+        fill(keyboard, "", &mut again).await?;
+        if !again.answer {
+            return Err(NoAnswer::Declined);
+        }
+    }
+}
+
+fn tell(text: &str) {
+    eprint!("{text}\r\n");
+}
+
+// ── Questions ──────────────────────────────────────────────────────────────
+
+impl Asking for Question {
+    type Answer = Value;
+
+    async fn ask(&self, keyboard: &mut Keyboard) -> Result<Value, NoAnswer> {
+        let text = clean(&self.text);
+        // Only the last line of a text stands before the answer.
+        let (above, text) = text.rsplit_once('\n').unwrap_or(("", &text));
+        let head: Vec<&str> = [self.pre_amble.as_deref().unwrap_or_default(), above]
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect();
+        let head = head.join("\n");
+        let preset = self.default.as_ref();
+        match &self.answer_type {
+            AnswerType::Boolean => {
+                let mut confirm = yes_or_no(text, preset.and_then(Value::as_bool));
+                fill(keyboard, &head, &mut confirm).await?;
+                Ok(Value::Bool(confirm.answer))
+            }
+            AnswerType::Select { options } => {
+                let preset = preset.and_then(Value::as_str);
+                let place = options
+                    .iter()
+                    .position(|option| Some(option.as_str()) == preset);
+                let mut select = Select {
+                    text: text.to_owned(),
+                    items: options.iter().map(|option| clean(option)).collect(),
+                    chosen: place.unwrap_or(0),
+                };
+                fill(keyboard, &head, &mut select).await?;
+                let chosen = options.get(select.chosen).cloned();
+                chosen.map(Value::String).ok_or(NoAnswer::Declined)
+            }
+            AnswerType::Text => {
+                let mut input = Input {
+                    preset: preset.and_then(Value::as_str).map(str::to_owned),
+                    secret: self.secret,
+                    ..Input::new(text)
+                };
+                fill(keyboard, &head, &mut input).await?;
+                Ok(Value::String(input.answer()))
             }
         }
     }
-    let choice = Select::new()
-        .with_prompt(format!("Run `{}`?", request.permission))
-        .items(["once", "always", "reject", "edit"])
-        .default(0)
-        .interact_opt()
-        .ok()??;
-    let mut decision = PermissionDecision {
-        reply: PermissionReply::Once,
-        message: None,
-        arguments: None,
-    };
-    match choice {
-        0 => {}
-        1 => decision.reply = PermissionReply::Always,
-        3 => decision.arguments = Some(edited(request)?),
-        _ => {
-            decision.reply = PermissionReply::Reject;
-            let said = Input::<String>::new()
-                .with_prompt("A word to the assistant (or nothing)")
-                .allow_empty(true)
-                .interact_text()
-                .ok()?;
-            decision.message = Some(said).filter(|said| !said.trim().is_empty());
-        }
-    }
-    Some(decision)
 }
 
-/// The arguments as the person wants them, written in an editor.
-fn edited(request: &PermissionRequest) -> Option<Arguments> {
-    let arguments = request.metadata.get("arguments").cloned()?;
-    let mut text = serde_json::to_string_pretty(&arguments).ok()?;
-    loop {
-        // Leaving without saving runs it as it is.
-        let Some(written) = Editor::new().extension(".json").edit(&text).ok()? else {
-            return arguments.as_object().cloned();
-        };
-        match serde_json::from_str(&written) {
-            Ok(arguments) => return Some(arguments),
-            Err(error) => eprintln!("not a JSON object: {error}"),
-        }
-        text = written;
+/// A line of text; `None` when the person would rather not.
+async fn line(keyboard: &mut Keyboard, text: &str) -> Result<Option<String>, NoAnswer> {
+    let mut input = Input::new(text);
+    match fill(keyboard, "", &mut input).await {
+        Ok(()) => Ok(Some(input.answer())),
+        Err(NoAnswer::Declined) => Ok(None),
+        Err(other) => Err(other),
     }
 }
 
-/// What to do about a turn that was interrupted.
+fn yes_or_no(text: &str, preset: Option<bool>) -> Confirm {
+    Confirm {
+        text: text.to_owned(),
+        preset,
+        answer: false,
+    }
+}
+
+/// A question with two answers, of which one is there.
+pub(crate) struct Agreement(pub(crate) String);
+
+impl Asking for Agreement {
+    type Answer = bool;
+
+    async fn ask(&self, keyboard: &mut Keyboard) -> Result<bool, NoAnswer> {
+        let mut confirm = yes_or_no(&clean(&self.0), Some(true));
+        fill(keyboard, "", &mut confirm).await?;
+        Ok(confirm.answer)
+    }
+}
+
+// ── Interruptions ──────────────────────────────────────────────────────────
+
+/// A turn was interrupted: what now?
+pub(crate) struct Interruption;
+
+/// What to do about it.
+#[derive(Debug)]
 pub(crate) enum Choice {
     GoOn,
     Reply(String),
@@ -88,67 +251,30 @@ pub(crate) enum Choice {
     Abort,
 }
 
-/// Asks what to do about a turn that was interrupted. `None` leaves.
-pub(crate) fn interrupted() -> Option<Choice> {
-    let choice = Select::new()
-        .with_prompt("Interrupted")
-        .items(["go on", "reply", "stop tools", "abort"])
-        .default(0)
-        .interact_opt()
-        .ok()?;
-    Some(match choice {
-        None | Some(0) => Choice::GoOn,
-        Some(1) => {
-            let text = Input::<String>::new()
-                .with_prompt("Reply")
-                .interact_text()
-                .ok()?;
-            Choice::Reply(text)
-        }
-        Some(2) => Choice::StopTools,
-        Some(_) => Choice::Abort,
-    })
-}
+impl Asking for Interruption {
+    type Answer = Choice;
 
-pub(crate) fn answer(question: &Question) -> Option<Value> {
-    if let Some(pre_amble) = &question.pre_amble {
-        eprintln!("{pre_amble}");
-    }
-    let default = question.default.as_ref();
-    match &question.answer_type {
-        AnswerType::Boolean => {
-            let mut confirm = Confirm::new().with_prompt(&question.text);
-            if let Some(default) = default.and_then(Value::as_bool) {
-                confirm = confirm.default(default);
-            }
-            confirm.interact_opt().ok()?.map(Value::Bool)
+    async fn ask(&self, keyboard: &mut Keyboard) -> Result<Choice, NoAnswer> {
+        let mut choice = Select {
+            text: "Interrupted".to_owned(),
+            items: ["go on", "reply", "stop tools", "abort"]
+                .map(str::to_owned)
+                .into(),
+            chosen: 0,
+        };
+        match fill(keyboard, "", &mut choice).await {
+            Ok(()) => {}
+            Err(NoAnswer::Declined) => return Ok(Choice::GoOn),
+            Err(other) => return Err(other),
         }
-        AnswerType::Select { options } => {
-            let preset = default.and_then(Value::as_str);
-            let preset =
-                preset.and_then(|preset| options.iter().position(|option| option == preset));
-            let choice = Select::new()
-                .with_prompt(&question.text)
-                .items(options)
-                .default(preset.unwrap_or(0))
-                .interact_opt()
-                .ok()??;
-            options.get(choice).cloned().map(Value::String)
-        }
-        AnswerType::Text if question.secret => Password::new()
-            .with_prompt(&question.text)
-            .allow_empty_password(true)
-            .interact()
-            .ok()
-            .map(Value::String),
-        AnswerType::Text => {
-            let mut input = Input::<String>::new()
-                .with_prompt(&question.text)
-                .allow_empty(true);
-            if let Some(default) = default.and_then(Value::as_str) {
-                input = input.default(default.to_owned());
-            }
-            input.interact_text().ok().map(Value::String)
-        }
+        Ok(match choice.chosen {
+            0 => Choice::GoOn,
+            1 => match line(keyboard, "Reply").await? {
+                Some(text) if !text.trim().is_empty() => Choice::Reply(text),
+                _ => Choice::GoOn,
+            },
+            2 => Choice::StopTools,
+            _ => Choice::Abort,
+        })
     }
 }

@@ -6,7 +6,6 @@
 mod markdown;
 mod message;
 mod plain;
-mod screen;
 mod show;
 mod terminal;
 
@@ -16,7 +15,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use serde_json::json;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use windlass::Windlass;
 use windlass_assistant::{
     Assistant, Conversation, Effort, Interjection, Model, ModelInquirer, TurnError, TurnOutcome,
@@ -28,9 +27,11 @@ use windlass_runtime::{Conversations, Session, SessionOptions};
 
 use self::plain::Form;
 use self::show::{Show, Shower};
+use self::terminal::Seat;
 use crate::args::{Global, QueryArgs};
 use crate::control;
 use crate::exit;
+use crate::prompt::{Choice, Keyboard};
 use crate::providers;
 use crate::setup;
 use crate::signals::Signals;
@@ -48,15 +49,13 @@ pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<Exit
     let model = open_models(&windlass, args.model.as_deref()).await?;
     let at_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     let interactive = at_terminal && !args.non_interactive && !global.json;
-    let words = args.message;
-    let message = tokio::task::spawn_blocking(move || message::read(&words, interactive)).await??;
+    let message = message::read(&args.message, interactive).await?;
     let manner = match std::io::stdout().is_terminal() {
         _ if global.json => Manner::Plain(Form::Json),
         true => Manner::Terminal,
         false => Manner::Plain(Form::Text),
     };
-    let (sender, shows) = mpsc::unbounded_channel();
-    let shower = Shower(sender);
+    let (shower, shows) = show::channel();
     let (id, conversation) = conversation(&windlass, args.go_on, args.session).await?;
     let options = SessionOptions {
         id: Some(id),
@@ -64,44 +63,36 @@ pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<Exit
         ..SessionOptions::default()
     };
     let assistant = assistant(&windlass, model, conversation, options);
-    let (interject, interjections) = mpsc::channel(8);
     let session = assistant.session.clone();
+    let mut signals = Signals::new()?;
+    let (interrupts, interrupted) = mpsc::unbounded_channel();
+    let asks = manner == Manner::Terminal && interactive;
     let looking = match manner {
         Manner::Terminal => {
             let colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-            tokio::spawn(terminal::run(
-                shows,
-                session.clone(),
-                interject.clone(),
-                colour,
-            ))
+            let keyboard = asks.then(Keyboard::open_in_foreground).flatten();
+            let seat = Seat {
+                keyboard,
+                interrupts,
+            };
+            tokio::spawn(terminal::run(shows, session.clone(), seat, colour))
         }
         Manner::Plain(form) => tokio::spawn(plain::run(form, shows)),
     };
-    let terminal_modes = rustix::termios::tcgetattr(std::io::stdin()).ok();
-    let asks = manner == Manner::Terminal && interactive;
     let turn = Turn {
         assistant: &assistant,
-        interject,
-        interjections,
         shower: shower.clone(),
+        signals: &mut signals,
+        interrupted,
         asks,
     };
-    let (ended, signals, code) = turn.run(&message).await?;
+    let (ended, code) = turn.run(&message).await;
     shower.show(Show::Over);
     let _ = looking.await;
     if let Err(error) = assistant.keep_notices().await {
         tracing::warn!(%error, "what the assistant was not told is lost");
     }
     signals.finish(session.close()).await;
-    if let Some(modes) = terminal_modes {
-        // A prompt that was left open has changed them.
-        let _ = rustix::termios::tcsetattr(
-            std::io::stdin(),
-            rustix::termios::OptionalActions::Now,
-            &modes,
-        );
-    }
     Ok(report(global, ended, code))
 }
 
@@ -191,41 +182,63 @@ fn assistant(
 /// A turn and whoever may interrupt it.
 struct Turn<'a> {
     assistant: &'a Assistant,
-    interject: mpsc::Sender<Interjection>,
-    interjections: mpsc::Receiver<Interjection>,
     shower: Shower,
+    signals: &'a mut Signals,
+    /// Each Ctrl-C that is a key and no signal.
+    interrupted: mpsc::UnboundedReceiver<()>,
     /// Ctrl-C asks what to do, instead of ending the turn.
     asks: bool,
 }
 
 impl Turn<'_> {
-    /// The first Ctrl-C asks or aborts; the second leaves.
-    async fn run(
-        mut self,
-        message: &str,
-    ) -> anyhow::Result<(Result<TurnOutcome, TurnError>, Signals, Option<u8>)> {
-        let mut signals = Signals::new()?;
+    /// Ctrl-C asks or aborts; while it asks, it leaves.
+    async fn run(mut self, message: &str) -> (Result<TurnOutcome, TurnError>, Option<u8>) {
+        let (interject, mut interjections) = mpsc::channel(8);
         let mut code = None;
-        let mut interrupted = false;
+        let mut asked: Option<oneshot::Receiver<Choice>> = None;
         let turn = self
             .assistant
-            .turn(message, &self.shower, &mut self.interjections);
+            .turn(message, &self.shower, &mut interjections);
         tokio::pin!(turn);
         let ended = loop {
-            tokio::select! {
+            let signal = tokio::select! {
                 ended = &mut turn => break ended,
-                signal = signals.next() => {
-                    if signal == exit::INTERRUPTED && self.asks && !interrupted {
-                        self.shower.show(Show::Interrupted);
-                    } else {
-                        code = Some(signal);
-                        let _ = self.interject.try_send(Interjection::Abort);
+                signal = self.signals.next() => signal,
+                Some(()) = self.interrupted.recv() => exit::INTERRUPTED,
+                choice = chosen(&mut asked) => {
+                    asked = None;
+                    if let Some(interjection) = choice {
+                        let _ = interject.try_send(interjection);
                     }
-                    interrupted = !interrupted;
+                    continue;
                 }
+            };
+            if signal == exit::INTERRUPTED && self.asks && asked.is_none() && code.is_none() {
+                let (reply, choice) = oneshot::channel();
+                self.shower.show(Show::Interrupted(reply));
+                asked = Some(choice);
+            } else {
+                // The prompt, if there is one, vanishes.
+                asked = None;
+                code = Some(signal);
+                let _ = interject.try_send(Interjection::Abort);
             }
         };
-        Ok((ended, signals, code))
+        (ended, code)
+    }
+}
+
+/// What the person wants, if they were asked. A prompt that could not be shown
+/// is as good as a choice to abort.
+async fn chosen(asked: &mut Option<oneshot::Receiver<Choice>>) -> Option<Interjection> {
+    let Some(choice) = asked else {
+        return std::future::pending().await;
+    };
+    match choice.await {
+        Ok(Choice::GoOn) => None,
+        Ok(Choice::Reply(text)) => Some(Interjection::Say(text)),
+        Ok(Choice::StopTools) => Some(Interjection::StopTools),
+        Ok(Choice::Abort) | Err(_) => Some(Interjection::Abort),
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
+use axum::Router;
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -16,8 +17,10 @@ use windlass_serve_http::{
 };
 
 use crate::args::{Global, ServeArgs};
+use crate::control;
 use crate::setup;
 use crate::signals::Signals;
+use crate::{mcp, mcp_http};
 
 /// Where it listens unless told otherwise.
 const USUAL: SocketAddr =
@@ -32,40 +35,44 @@ pub(crate) async fn run(global: &Global, args: ServeArgs) -> anyhow::Result<Exit
         windlass = setup::windlass(global) => Arc::new(windlass?),
         code = signals.next() => return Ok(ExitCode::from(code)),
     };
+    setup::warn_of_record(&windlass);
     let state = windlass::state_dir();
     let folder = run_dir(&state);
     let opening = Arc::clone(&windlass);
     let api = Api::new(windlass.runtime(), "serve")
         .opening(Arc::new(move |options| opening.session(options)))
         .reaching(&folder);
-    let api = match windlass.record() {
-        Ok(record) => api.recorded(Arc::new(record.clone())),
-        Err(_) => api,
-    };
+    let api = control::recalling(&windlass, api);
     let socket =
         ControlSocket::listen(&folder, &api).context("the control socket cannot be made")?;
     let closing = CancellationToken::new();
+    let (mcp, mcp_sessions) = mcp_http::nested(&mcp::server(&windlass, None), closing.clone());
     if args.socket {
         say_socket(global, socket.path())?;
     } else {
         let token_file = state.join("token");
         let token = Token::load(&token_file)
             .with_context(|| format!("the token in `{}` cannot be used", token_file.display()))?;
-        let server = server(&args, &api, token.clone()).await?;
+        let server = server(&args, &api, mcp, token.clone()).await?;
         let scheme = if server.tls.is_some() {
             "https"
         } else {
             "http"
         };
         let url = format!("{scheme}://{}", server.listener.local_addr()?);
-        say(global, &url, &token, &token_file, socket.path())?;
+        if global.json {
+            say_json(&url, &token, socket.path())?;
+        } else {
+            say(&args, &url, &token, &token_file)?;
+        }
         let (api, closing) = (api.clone(), closing.clone());
         tokio::spawn(async move { server.run(&api, closing).await });
     }
     let code = signals.next().await;
     closing.cancel();
     drop(socket);
-    signals.finish(api.close(GRACE)).await;
+    let ending = async { tokio::join!(api.close(GRACE), mcp_sessions.close(GRACE)) };
+    signals.finish(async { _ = ending.await }).await;
     Ok(ExitCode::from(code))
 }
 
@@ -81,7 +88,7 @@ fn check(args: &ServeArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn server(args: &ServeArgs, api: &Api, token: Token) -> anyhow::Result<Server> {
+async fn server(args: &ServeArgs, api: &Api, mcp: Router, token: Token) -> anyhow::Result<Server> {
     let tls = match (&args.tls_cert, &args.tls_key) {
         (Some(certificate), Some(key)) => Some(tls_acceptor(certificate, key)?),
         _ => None,
@@ -102,36 +109,58 @@ async fn server(args: &ServeArgs, api: &Api, token: Token) -> anyhow::Result<Ser
     }
     Ok(Server {
         listener,
-        router: access.guard(api.router().merge(page())),
+        router: access.guard(api.router().merge(page()).nest_service("/mcp", mcp)),
         tls,
         limits: Limits::default(),
     })
 }
 
-fn say(
-    global: &Global,
-    url: &str,
-    token: &Token,
-    token_file: &Path,
-    socket: &Path,
-) -> anyhow::Result<()> {
+fn say_json(url: &str, token: &Token, socket: &Path) -> anyhow::Result<()> {
     let mut stdout = std::io::stdout().lock();
-    if global.json {
-        let line = json!({ "url": url, "token": token.as_str(), "socket": socket });
-        writeln!(stdout, "{line}")?;
-    } else {
-        let (file, secret) = (token_file.display(), token.as_str());
-        writeln!(stdout, "Windlass listens at {url}/#token={secret}")?;
-        writeln!(stdout, "The token is in {file}")?;
-        writeln!(stdout, "\nTry:")?;
-        writeln!(stdout, "  windlass ps")?;
-        writeln!(
-            stdout,
-            "  curl -H \"Authorization: Bearer $(cat {file})\" {url}/api/v1/sessions"
-        )?;
-        writeln!(stdout, "\nCtrl-C ends it, and what its sessions started.")?;
-    }
+    let mcp = format!("{url}/mcp");
+    let line = json!({ "url": url, "mcp": mcp, "token": token.as_str(), "socket": socket });
+    writeln!(stdout, "{line}")?;
     Ok(stdout.flush()?)
+}
+
+/// Where it is, where the token is, and two lines that begin a session and run
+/// a call in it when they are pasted into a shell.
+fn say(args: &ServeArgs, url: &str, token: &Token, token_file: &Path) -> anyhow::Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    let (file, secret) = (quoted(token_file)?, token.as_str());
+    let trust = match &args.tls_cert {
+        Some(certificate) => format!(" --cacert {}", quoted(certificate)?),
+        None => String::new(),
+    };
+    writeln!(stdout, "Windlass listens at {url}/#token={secret}")?;
+    writeln!(stdout, "The token is in {}", token_file.display())?;
+    writeln!(stdout, "\nTry, in another terminal:")?;
+    writeln!(
+        stdout,
+        "  token=$(cat {file}); session=$(curl -s{trust} -H \"Authorization: Bearer $token\" \
+         {url}/api/v1/sessions -d '{{\"trusted\":true}}' | cut -d'\"' -f4)"
+    )?;
+    writeln!(
+        stdout,
+        "  curl -s{trust} -H \"Authorization: Bearer $token\" {url}/api/v1/sessions/$session/calls \
+         -d '[{{\"tool\":\"shell\",\"arguments\":{{\"command\":\"echo hello\"}}}}]'"
+    )?;
+    writeln!(
+        stdout,
+        "\nFor an agent that speaks MCP, such as Claude Code:\n  claude mcp add --transport http windlass {url}/mcp \
+         --header \"Authorization: Bearer $(cat {file})\""
+    )?;
+    writeln!(
+        stdout,
+        "\n`windlass ps` shows what runs. Ctrl-C ends it all, and what its sessions started."
+    )?;
+    Ok(stdout.flush()?)
+}
+
+/// A path as a shell reads it.
+fn quoted(path: &Path) -> anyhow::Result<String> {
+    let text = path.display().to_string();
+    Ok(shlex::try_quote(&text)?.into_owned())
 }
 
 fn say_socket(global: &Global, socket: &Path) -> anyhow::Result<()> {

@@ -8,7 +8,7 @@ use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
 use windlass::store::{Prune, Store};
 use windlass_protocol::{
-    MessagePart, MessageRecord, Millis, PartState, SessionId, SessionRecord, ToolPart,
+    FilePart, MessagePart, MessageRecord, Millis, PartState, SessionId, SessionRecord, ToolPart,
 };
 use windlass_runtime::{Archive, Page};
 
@@ -109,10 +109,31 @@ fn print_session(session: &SessionRecord, messages: &[MessageRecord]) -> anyhow:
     for part in messages.iter().flat_map(|message| &message.parts) {
         match part {
             MessagePart::Text(part) => writeln!(stdout, "{}", part.text)?,
-            MessagePart::Tool(part) => writeln!(stdout, "{}", line(part))?,
+            MessagePart::Tool(part) => {
+                writeln!(stdout, "{}", line(part))?;
+                for file in attached(part) {
+                    writeln!(stdout, "{}", file_line(file))?;
+                }
+            }
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What came with a call's output.
+fn attached(part: &ToolPart) -> &[FilePart] {
+    match &part.state {
+        PartState::Completed(state) => state.attachments.as_deref().unwrap_or_default(),
+        _ => &[],
+    }
+}
+
+/// Where a file is: as a path, where it is one of this machine without
+/// letters that an address spells otherwise.
+fn file_line(file: &FilePart) -> String {
+    let path = file.url.strip_prefix("file://");
+    let place = path.filter(|path| !path.contains('%')).unwrap_or(&file.url);
+    format!("             {}  {place}", file.mime)
 }
 
 /// A call in a line.

@@ -2,23 +2,33 @@
 
 use anyhow::Context as _;
 use windlass::Windlass;
-use windlass::config::{Config, LoadOptions};
+use windlass::config::{BUILTINS, Config, LoadOptions, Source};
 
 use crate::args::Global;
 
 /// Loads the configuration and sets the runtime up. What a person should know
 /// goes to stderr. Leftovers of runtimes that died are ended on the side.
 pub(crate) async fn windlass(global: &Global) -> anyhow::Result<Windlass> {
-    ready(Windlass::new(config(global)?).await)
+    ready(config(global)?).await
 }
 
-/// The same, for clients that ask their user by themselves.
-pub(crate) async fn windlass_for_client(global: &Global) -> anyhow::Result<Windlass> {
-    ready(Windlass::for_client(config(global)?).await)
+/// The same for somebody who is interested in this tool alone, or in none: no
+/// program is asked and no server started for the sake of others.
+pub(crate) async fn windlass_with(global: &Global, tool: Option<&str>) -> anyhow::Result<Windlass> {
+    let mut config = config(global)?;
+    let may_be_a_servers = tool.is_some_and(|name| match config.tool(name) {
+        Some(tool) => matches!(tool.source, Source::Mcp { .. }),
+        None => !BUILTINS.contains(&name),
+    });
+    if !may_be_a_servers {
+        config.mcp_servers.clear();
+        config.tools.retain(|it| Some(it.name.as_str()) == tool);
+    }
+    ready(config).await
 }
 
-fn ready(windlass: Result<Windlass, windlass::Error>) -> anyhow::Result<Windlass> {
-    let windlass = windlass?;
+async fn ready(config: Config) -> anyhow::Result<Windlass> {
+    let windlass = Windlass::new(config).await?;
     for warning in windlass.warnings() {
         eprintln!("windlass: {warning}");
     }

@@ -1,6 +1,7 @@
 //! Loading: layers in, one resolved configuration out.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::assistant::AssistantConfig;
 use crate::error::{ConfigError, Problem};
@@ -84,6 +85,8 @@ pub struct Config {
     pub assistant: AssistantConfig,
     /// Sessions are recorded.
     pub record: bool,
+    /// How long a call may block an MCP client of ours, if that is said.
+    pub max_block: Option<Duration>,
     /// MCP servers.
     pub mcp_servers: Vec<McpServerConfig>,
     /// What a person should know, one sentence each, nothing twice.
@@ -157,6 +160,7 @@ pub fn load(options: &LoadOptions) -> Result<Config, ConfigError> {
         tools,
         defaults,
         record,
+        max_block,
         mcp_servers,
     } = tables.resolve(&mut reader);
     fail_on_problems(&mut reader)?;
@@ -167,6 +171,7 @@ pub fn load(options: &LoadOptions) -> Result<Config, ConfigError> {
         defaults,
         assistant,
         record,
+        max_block,
         mcp_servers,
         files: layers.files,
     })

@@ -4,8 +4,9 @@ use super::*;
 
 const PAGE: &str = include_str!("../../../docs/reference/config.md");
 
-const ALL: [&[&str]; 23] = [
+const ALL: [&[&str]; 24] = [
     TOP,
+    MCP_SERVING,
     CONVERSATION,
     PROVIDERS,
     ASSISTANT,
@@ -72,6 +73,7 @@ fn each_table_of_the_page_has_exactly_the_keys_that_are_read() {
         known(&[LIFECYCLE]),
         known(&[PARAMETER]),
         known(&[MCP]),
+        known(&[MCP_SERVING]),
         known(&[ASSISTANT]),
         known(&[LLM]),
     ];

@@ -7,19 +7,18 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use windlass_process::{Command, Launcher, OutputOptions, TerminalSize};
+use windlass_process::{Command, Launcher};
 use windlass_protocol::{ActionSet, Arguments, Parameters, ToolError, ToolShape};
 use windlass_runtime::{Executor, Job, Reporter, Start, Subject, ToolDefinition};
 
+use crate::kept::Kept;
 use crate::terminal::{TerminalJob, TerminalPlan};
 use crate::text::{TextJob, TextPlan};
 
 /// Runs git.
 pub struct Git {
     launcher: Launcher,
-    log_limit: u64,
-    size: TerminalSize,
-    record: bool,
+    kept: Kept,
 }
 
 /// What `git` takes.
@@ -69,22 +68,13 @@ impl Git {
     pub fn new(launcher: Launcher) -> Self {
         Self {
             launcher,
-            log_limit: OutputOptions::default().log_limit,
-            size: TerminalSize::default(),
-            record: false,
+            kept: Kept::default(),
         }
     }
 
-    /// How large its logs may grow.
-    pub fn log_limit(mut self, bytes: u64) -> Self {
-        self.log_limit = bytes;
-        self
-    }
-
-    /// How large its terminals are, and whether they are recorded.
-    pub fn terminal(mut self, size: TerminalSize, record: bool) -> Self {
-        self.size = size;
-        self.record = record;
+    /// What is kept of its output.
+    pub fn keeping(mut self, kept: Kept) -> Self {
+        self.kept = kept;
         self
     }
 
@@ -153,11 +143,9 @@ impl Executor for Git {
             let plan = TerminalPlan {
                 launcher,
                 command,
-                size: self.size,
                 log: start.log,
-                log_limit: self.log_limit,
                 grace,
-                record: self.record,
+                kept: self.kept,
             };
             return Ok(TerminalJob::start(plan, reporter).await?);
         }
@@ -171,12 +159,10 @@ impl Executor for Git {
             command: Box::new(move |_| Ok(command.clone())),
             root: start.root,
             log: start.log,
-            log_limit: self.log_limit,
             grace,
             takes_input: start.handle.is_some(),
             speaks_protocol: false,
-            size: self.size,
-            record: self.record,
+            kept: self.kept,
         };
         Ok(TextJob::start(plan, reporter).await?)
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use windlass_process::{Command, Launcher, Output, OutputOptions, Stream, TerminalSize};
+use windlass_process::{Command, Launcher, Output, OutputOptions, Stream};
 use windlass_protocol::{
     Action, Arguments, Context, HandleAction, IoMode, Tool, ToolAnswer, ToolError, ToolState,
 };
@@ -12,6 +12,7 @@ use windlass_runtime::{Executor, Job, Reporter, Start, Subject, ToolDefinition};
 
 use crate::ask::{AskLimits, ask, bytes_of};
 use crate::command::{LocalCommand, Trailing, of_words};
+use crate::kept::Kept;
 use crate::state::{StateJob, StatePlan};
 use crate::template::TemplateError;
 use crate::terminal::{TerminalJob, TerminalPlan};
@@ -44,12 +45,8 @@ pub struct LocalTool {
     pub formats_arguments: bool,
     /// Names the project.
     pub workspace_id: Option<String>,
-    /// How large its log may grow.
-    pub log_limit: u64,
-    /// How large its terminal is, where it has one.
-    pub size: TerminalSize,
-    /// Its terminal is recorded.
-    pub record: bool,
+    /// What is kept of its output.
+    pub kept: Kept,
 }
 
 #[async_trait]
@@ -59,7 +56,7 @@ impl Executor for LocalTool {
         let takes_input =
             start.handle.is_some() && start.tool.shape.actions.contains(HandleAction::Apply);
         let launcher = self.launcher.clone();
-        let log_limit = self.log_limit;
+        let kept = self.kept;
         match self.io {
             IoMode::Text => {
                 let local = self.clone();
@@ -71,12 +68,10 @@ impl Executor for LocalTool {
                     command: Box::new(command),
                     root,
                     log,
-                    log_limit,
                     grace,
                     takes_input,
                     speaks_protocol: true,
-                    size: self.size,
-                    record: self.record,
+                    kept,
                 };
                 Ok(TextJob::start(plan, reporter).await?)
             }
@@ -85,7 +80,7 @@ impl Executor for LocalTool {
                     launcher,
                     command: self.command(&start, &Arguments::new())?,
                     log: start.log,
-                    log_limit,
+                    log_limit: kept.log_limit,
                     grace,
                 };
                 Ok(StateJob::start(plan, reporter).await?)
@@ -94,11 +89,9 @@ impl Executor for LocalTool {
                 let plan = TerminalPlan {
                     launcher,
                     command: self.command(&start, &Arguments::new())?,
-                    size: self.size,
                     log: start.log,
-                    log_limit,
                     grace,
-                    record: self.record,
+                    kept,
                 };
                 Ok(TerminalJob::start(plan, reporter).await?)
             }

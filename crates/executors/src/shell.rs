@@ -7,11 +7,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use windlass_process::{Command, Launcher, OutputOptions, TerminalSize};
+use windlass_process::{Command, Launcher, TerminalSize};
 use windlass_protocol::{ActionSet, Arguments, Parameters, ToolError, ToolShape};
 use windlass_runtime::{Executor, Job, Reporter, Start, Subject, ToolDefinition};
 
 use crate::commands::{is_simple, remembered, simple_commands};
+use crate::kept::Kept;
 use crate::terminal::{TerminalJob, TerminalPlan};
 use crate::text::{TextJob, TextPlan};
 
@@ -19,9 +20,7 @@ use crate::text::{TextJob, TextPlan};
 pub struct Shell {
     launcher: Launcher,
     program: PathBuf,
-    log_limit: u64,
-    size: TerminalSize,
-    record: bool,
+    kept: Kept,
 }
 
 /// What `shell` takes.
@@ -49,22 +48,13 @@ impl Shell {
         Self {
             launcher,
             program: shell.unwrap_or_else(|| "/bin/sh".into()),
-            log_limit: OutputOptions::default().log_limit,
-            size: TerminalSize::default(),
-            record: false,
+            kept: Kept::default(),
         }
     }
 
-    /// How large its logs may grow.
-    pub fn log_limit(mut self, bytes: u64) -> Self {
-        self.log_limit = bytes;
-        self
-    }
-
-    /// How large its terminals are, and whether they are recorded.
-    pub fn terminal(mut self, size: TerminalSize, record: bool) -> Self {
-        self.size = size;
-        self.record = record;
+    /// What is kept of its output.
+    pub fn keeping(mut self, kept: Kept) -> Self {
+        self.kept = kept;
         self
     }
 
@@ -141,14 +131,15 @@ impl Executor for Shell {
             let plan = TerminalPlan {
                 launcher: self.launcher.clone(),
                 command,
-                size: TerminalSize {
-                    rows: args.rows.unwrap_or(self.size.rows),
-                    cols: args.cols.unwrap_or(self.size.cols),
-                },
                 log: start.log,
-                log_limit: self.log_limit,
                 grace: start.tool.limits.grace,
-                record: self.record,
+                kept: Kept {
+                    size: TerminalSize {
+                        rows: args.rows.unwrap_or(self.kept.size.rows),
+                        cols: args.cols.unwrap_or(self.kept.size.cols),
+                    },
+                    ..self.kept
+                },
             };
             return Ok(TerminalJob::start(plan, reporter).await?);
         }
@@ -157,12 +148,10 @@ impl Executor for Shell {
             command: Box::new(move |_| Ok(command.clone())),
             root: start.root,
             log: start.log,
-            log_limit: self.log_limit,
             grace: start.tool.limits.grace,
             takes_input: start.handle.is_some(),
             speaks_protocol: false,
-            size: self.size,
-            record: self.record,
+            kept: self.kept,
         };
         Ok(TextJob::start(plan, reporter).await?)
     }

@@ -26,9 +26,11 @@ use windlass_protocol::{AnswerType, Question, ScreenUpdate, ToolError, Typing, V
 use windlass_runtime::{Job, Keyboard, Reading, Receipt, Reporter, Since, ToolEvent};
 
 use crate::ending::{self, tail, to_receipt};
+use crate::kept::Kept;
 use crate::keys::{self, KeyModes};
 use crate::recording::Recording;
 use crate::viewing;
+use crate::writing::Writing;
 
 /// Less than any output of which something was left out.
 const EXCERPT: usize = 1024;
@@ -37,12 +39,9 @@ const EXCERPT: usize = 1024;
 pub(crate) struct TerminalPlan {
     pub(crate) launcher: Launcher,
     pub(crate) command: Command,
-    pub(crate) size: TerminalSize,
     pub(crate) log: Option<PathBuf>,
-    pub(crate) log_limit: u64,
     pub(crate) grace: Duration,
-    /// An asciicast is kept beside the log.
-    pub(crate) record: bool,
+    pub(crate) kept: Kept,
 }
 
 /// A program on its terminal.
@@ -82,10 +81,11 @@ impl TerminalJob {
         plan: TerminalPlan,
         reporter: Reporter,
     ) -> Result<Arc<Self>, ToolError> {
-        let TerminalSize { rows, cols } = plan.size;
+        let TerminalSize { rows, cols } = plan.kept.size;
         let screen = Arc::new(Mutex::new(Screen::new(rows, cols)));
-        let cast = plan.log.as_ref().filter(|_| plan.record);
-        let mut recording = cast.map(|log| Recording::new(&log.with_extension("cast"), plan.size));
+        let cast = plan.log.as_ref().filter(|_| plan.kept.record);
+        let mut recording =
+            cast.map(|log| Recording::new(&log.with_extension("cast"), plan.kept.size));
         let fed = Arc::clone(&screen);
         let drawn = watch::Sender::new(0);
         let drawing = drawn.clone();
@@ -100,11 +100,11 @@ impl TerminalJob {
         };
         let command = plan
             .command
-            .terminal_with(plan.size, tap)
+            .terminal_with(plan.kept.size, tap)
             .grace(plan.grace)
             .output(OutputOptions {
                 log: plan.log,
-                log_limit: plan.log_limit,
+                log_limit: plan.kept.log_limit,
                 ..OutputOptions::default()
             });
         let process = plan
@@ -188,30 +188,17 @@ struct Watch {
 
 impl Watch {
     async fn follow(self: Arc<Self>) {
-        let mut changes = self.process.output().changes();
-        // What was written before anybody followed is told too.
-        changes.mark_changed();
-        let mut written = 0;
+        let mut writing = Writing::of(self.process.output(), self.reporter.clone());
         let mut looking = pin!(self.look_for_secrets());
         let exit = loop {
             tokio::select! {
                 biased;
                 exit = self.process.wait() => break exit,
-                _ = changes.changed() => {
-                    let now = *changes.borrow_and_update();
-                    if now > written {
-                        self.reporter.report(ToolEvent::Wrote { bytes: now - written });
-                        written = now;
-                    }
-                }
+                () = writing.more() => {}
                 () = &mut looking => {}
             }
         };
-        let total = self.process.output().written();
-        if total > written {
-            let bytes = total - written;
-            self.reporter.report(ToolEvent::Wrote { bytes });
-        }
+        writing.rest();
         let mut ending = ending::of_exit(&exit, self.process.output(), Stream::Stdout);
         if !self.aborted.load(Ordering::Acquire) {
             ending.left_running = self.process.remaining().await;

@@ -3,32 +3,26 @@
 //!
 //! Start at [`TextJob::start`]. A follower per run waits for the program's
 //! exit and decides what it means: the end, a question (the program is run
-//! again with the answer) or another program to run in its place.
+//! again with the answer) or another program to run in its place. What the
+//! runtime asks of a job is in `text/job.rs`.
 
-use std::ops::Range;
+mod job;
+
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use async_trait::async_trait;
-use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
-use regex::Regex;
-use serde_json::Value;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
-use windlass_process::{
-    Command, Cursor, Launcher, OutputOptions, Process, Stdin, Stream, TerminalSize,
-};
-use windlass_protocol::{
-    Arguments, ExecAnswer, IoMode, Question, ScreenUpdate, ToolAnswer, ToolError, ToolState,
-    Typing, View,
-};
-use windlass_runtime::{Ending, Job, Keyboard, Reading, Receipt, Reporter, Since, ToolEvent};
+use windlass_process::{Command, Cursor, Launcher, OutputOptions, Process, Stdin, Stream};
+use windlass_protocol::{Arguments, ExecAnswer, IoMode, ToolAnswer, ToolError, ToolState};
+use windlass_runtime::{Ending, Reporter, ToolEvent};
 
-use crate::ending::{self, tail, to_receipt};
+use crate::ending;
+use crate::kept::Kept;
 use crate::terminal::{TerminalJob, TerminalPlan};
-use crate::typing;
+use crate::writing::Writing;
 
 /// What to run, and how to run it again with answers.
 pub(crate) struct TextPlan {
@@ -38,17 +32,14 @@ pub(crate) struct TextPlan {
     /// Where the project is; what an `exec` answer runs in unless it says.
     pub(crate) root: PathBuf,
     pub(crate) log: Option<PathBuf>,
-    pub(crate) log_limit: u64,
     pub(crate) grace: Duration,
     /// Input can come later.
     pub(crate) takes_input: bool,
     /// Stdout as a whole may be protocol. Otherwise stderr goes into the same
     /// pipe, and the order of both is exact.
     pub(crate) speaks_protocol: bool,
-    /// How large the terminal of an `exec` answer is, where it has one.
-    pub(crate) size: TerminalSize,
-    /// Such a terminal is recorded.
-    pub(crate) record: bool,
+    /// An `exec` answer may have a terminal.
+    pub(crate) kept: Kept,
 }
 
 /// Gives the command that a call with these answers runs.
@@ -170,11 +161,9 @@ impl TextJob {
         let plan = TerminalPlan {
             launcher: self.plan.launcher.clone(),
             command,
-            size: self.plan.size,
             log: self.plan.log_of(number),
-            log_limit: self.plan.log_limit,
             grace: self.plan.grace,
-            record: self.plan.record,
+            kept: self.plan.kept,
         };
         let terminal = TerminalJob::start(plan, self.reporter.clone()).await?;
         let mut run = self.run.lock();
@@ -227,7 +216,7 @@ impl TextPlan {
     ) -> Result<Process, ToolError> {
         let mut command = command.grace(self.grace).output(OutputOptions {
             log: self.log_of(number),
-            log_limit: self.log_limit,
+            log_limit: self.kept.log_limit,
             hold_object: !merged,
             ..OutputOptions::default()
         });
@@ -252,29 +241,15 @@ impl TextPlan {
 
 fn follow(job: Weak<TextJob>, process: Process, reporter: Reporter, number: u32) -> Follower {
     let task = async move {
-        let mut changes = process.output().changes();
-        // What was written before anybody followed is told too.
-        changes.mark_changed();
-        let mut written = 0;
+        let mut writing = Writing::of(process.output(), reporter);
         let exit = loop {
             tokio::select! {
                 biased;
                 exit = process.wait() => break exit,
-                _ = changes.changed() => {
-                    let now = *changes.borrow_and_update();
-                    if now > written {
-                        reporter.report(ToolEvent::Wrote { bytes: now - written });
-                        written = now;
-                    }
-                }
+                () = writing.more() => {}
             }
         };
-        let total = process.output().written();
-        if total > written {
-            reporter.report(ToolEvent::Wrote {
-                bytes: total - written,
-            });
-        }
+        writing.rest();
         let Some(job) = job.upgrade() else {
             return;
         };
@@ -368,203 +343,5 @@ impl TextJob {
         if let Err(error) = started {
             self.report_end(Ending::with(Err(error)));
         }
-    }
-}
-
-// ── The job ────────────────────────────────────────────────────────────────
-
-#[async_trait]
-impl Job for TextJob {
-    fn read(&self, view: View, limit: usize) -> Reading {
-        let mut run = self.run.lock();
-        if let Some(terminal) = run.terminal.clone() {
-            let carried = std::mem::take(&mut run.carried);
-            let mut reading = terminal.read(view, limit);
-            reading.text.insert_str(0, &carried);
-            return reading;
-        }
-        let excerpt = {
-            let Run {
-                process, cursor, ..
-            } = &mut *run;
-            let output = process.output();
-            match view {
-                View::New => output.read(cursor, limit),
-                View::Screen | View::All => {
-                    *cursor = Cursor::at(output.position());
-                    output.read_all(limit)
-                }
-            }
-        };
-        let mut text = std::mem::take(&mut run.carried);
-        text.push_str(&excerpt.text);
-        Reading {
-            text,
-            omitted_bytes: excerpt.omitted_bytes,
-            log: excerpt.log,
-            ..Reading::default()
-        }
-    }
-
-    fn preview(&self, limit: usize) -> String {
-        if let Some(terminal) = self.terminal() {
-            return terminal.preview(limit);
-        }
-        tail(self.process().output(), limit)
-    }
-
-    fn last_line(&self) -> Option<String> {
-        if let Some(terminal) = self.terminal() {
-            return terminal.last_line();
-        }
-        let process = self.process();
-        let line = process.output().last_line(Stream::Stdout);
-        line.or_else(|| process.errors().last_line(Stream::Stderr))
-    }
-
-    fn written(&self) -> u64 {
-        match self.terminal() {
-            Some(terminal) => terminal.written(),
-            None => self.process().output().position(),
-        }
-    }
-
-    fn log(&self, range: Range<u64>) -> Vec<u8> {
-        match self.terminal() {
-            Some(terminal) => terminal.log(range),
-            None => self.process().output().raw(range),
-        }
-    }
-
-    fn screen(&self, since: Option<u64>) -> Option<ScreenUpdate> {
-        self.terminal()?.screen(since)
-    }
-
-    fn screen_changed(&self, generation: u64) -> BoxFuture<'static, ()> {
-        match self.terminal() {
-            Some(terminal) => terminal.screen_changed(generation),
-            None => Box::pin(std::future::pending()),
-        }
-    }
-
-    fn resize(&self, rows: u16, cols: u16) -> Result<(), String> {
-        match self.terminal() {
-            Some(terminal) => terminal.resize(rows, cols),
-            None => Err("it has no terminal that could be resized".to_owned()),
-        }
-    }
-
-    fn type_in(&self, keyboard: Keyboard) -> Result<(), String> {
-        if let Some(terminal) = self.terminal() {
-            return terminal.type_in(keyboard);
-        }
-        let process = self.process();
-        match keyboard {
-            Keyboard::Typing(typing) => typing::type_in(&process, &typing),
-            Keyboard::Bytes(bytes) => process.write(&bytes).map_err(|error| error.to_string()),
-        }
-    }
-
-    fn last_output(&self) -> Instant {
-        if let Some(terminal) = self.terminal() {
-            return terminal.last_output();
-        }
-        let run = self.run.lock();
-        run.process
-            .output()
-            .last_write()
-            .map_or(run.started, |last| last.max(run.started))
-    }
-
-    fn find(&self, pattern: Regex, since: Since) -> BoxFuture<'static, Option<String>> {
-        if let Some(terminal) = self.terminal() {
-            return terminal.find(pattern, since);
-        }
-        let run = self.run.lock();
-        let output = run.process.output();
-        let from = match since {
-            Since::LastInput => run.last_input,
-            Since::Now => output.position(),
-        };
-        Box::pin(output.find(pattern, from))
-    }
-
-    async fn apply(&self, typing: Typing) -> Result<(), String> {
-        if let Some(terminal) = self.terminal() {
-            return terminal.apply(typing).await;
-        }
-        let mut run = self.run.lock();
-        let position = run.process.output().position();
-        typing::type_in(&run.process, &typing)?;
-        run.last_input = position;
-        Ok(())
-    }
-
-    async fn answer(&self, question: &Question, answer: Value) -> Result<(), String> {
-        if let Some(terminal) = self.terminal() {
-            return terminal.answer(question, answer).await;
-        }
-        let answers = {
-            let mut run = self.run.lock();
-            run.answers.insert(question.id.clone(), answer);
-            run.answers.clone()
-        };
-        let again = async {
-            let command = (self.plan.command)(&answers)?;
-            self.run_again(command, false).await
-        };
-        again.await.map_err(|error| {
-            self.report_end(Ending::with(Err(error.clone())));
-            error.message
-        })
-    }
-
-    async fn settle(&self, limit: Duration) {
-        let deadline = tokio::time::Instant::now() + limit;
-        let mut phase = self.phase.subscribe();
-        loop {
-            let (process, number, terminal) = {
-                let run = self.run.lock();
-                (run.process.clone(), run.number, run.terminal.clone())
-            };
-            let left = deadline.saturating_duration_since(tokio::time::Instant::now());
-            if let Some(terminal) = terminal {
-                return terminal.settle(left).await;
-            }
-            process.settle(left).await;
-            if process.exit().is_none() {
-                return;
-            }
-            // What the exit means is about to be told.
-            let told = phase.wait_for(|phase| *phase != Phase::Running(number));
-            match tokio::time::timeout_at(deadline, told).await {
-                Ok(Ok(phase)) if matches!(*phase, Phase::Running(_) | Phase::HandedOver) => {}
-                _ => return,
-            }
-        }
-    }
-
-    async fn abort(&self, grace: Duration) -> Receipt {
-        let (process, terminal) = {
-            let mut run = self.run.lock();
-            run.aborted = true;
-            (run.process.clone(), run.terminal.clone())
-        };
-        if let Some(terminal) = terminal {
-            let receipt = terminal.abort(grace).await;
-            // The program that has exited may have left some too.
-            let left = to_receipt(process.end(grace).await);
-            return Receipt {
-                ended: receipt.ended + left.ended,
-                survivors: [receipt.survivors, left.survivors].concat(),
-            };
-        }
-        let receipt = process.end(grace).await;
-        let mut phase = self.phase.subscribe();
-        // After a question there is no program left to report an end.
-        let _ = phase
-            .wait_for(|phase| matches!(phase, Phase::Asked | Phase::Ended))
-            .await;
-        to_receipt(receipt)
     }
 }

@@ -1,7 +1,8 @@
 //! What a server answers, as the assistant reads it.
 //!
 //! Text is passed on as it is. Images, sound and files are written beside the
-//! session's logs and told by a line with their path: a reply is text.
+//! session's logs and told by a line with their path, since a reply is text;
+//! the record holds them as attachments.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,11 +11,35 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use windlass_protocol::ToolError;
+use windlass_runtime::Attachment;
 
-/// The result as text, or the error that it tells. Data goes into files named
-/// after `log`, where there is one.
-pub(crate) fn read(result: CallToolResult, log: Option<&Path>) -> Result<String, ToolError> {
-    let mut files = Files { log, count: 0 };
+/// The media type of what nobody says more of.
+const UNKNOWN: &str = "application/octet-stream";
+
+/// What a server answered.
+pub(crate) struct Answer {
+    /// The result as text, or the error that it tells.
+    pub(crate) result: Result<String, ToolError>,
+    /// What came with it.
+    pub(crate) attachments: Vec<Attachment>,
+}
+
+impl From<ToolError> for Answer {
+    fn from(error: ToolError) -> Self {
+        Self {
+            result: Err(error),
+            attachments: Vec::new(),
+        }
+    }
+}
+
+/// Reads a result. Data goes into files named after `log`, where there is one.
+pub(crate) fn read(result: CallToolResult, log: Option<&Path>) -> Answer {
+    let mut files = Files {
+        log,
+        count: 0,
+        attachments: Vec::new(),
+    };
     let has_text = result
         .content
         .iter()
@@ -27,20 +52,24 @@ pub(crate) fn read(result: CallToolResult, log: Option<&Path>) -> Result<String,
         parts.push(structured.to_string());
     }
     let text = parts.join("\n");
-    if result.is_error != Some(true) {
-        return Ok(text);
-    }
-    Err(ToolError::new(if text.is_empty() {
-        "the tool failed and did not say why".to_owned()
+    let result = if result.is_error != Some(true) {
+        Ok(text)
+    } else if text.is_empty() {
+        Err(ToolError::new("the tool failed and did not say why"))
     } else {
-        text
-    }))
+        Err(ToolError::new(text))
+    };
+    Answer {
+        result,
+        attachments: files.attachments,
+    }
 }
 
 /// Where data goes.
 struct Files<'a> {
     log: Option<&'a Path>,
     count: usize,
+    attachments: Vec<Attachment>,
 }
 
 impl Files<'_> {
@@ -59,12 +88,20 @@ impl Files<'_> {
                     blob,
                     ..
                 } => {
-                    let mime_type = mime_type.unwrap_or_else(|| "data".to_owned());
+                    let mime_type = mime_type.unwrap_or_else(|| UNKNOWN.to_owned());
                     self.data(&format!("resource {uri}"), &mime_type, &blob)
                 }
                 _ => "[a resource of an unknown kind]".to_owned(),
             },
-            ContentBlock::ResourceLink(link) => format!("[resource {}: {}]", link.name, link.uri),
+            ContentBlock::ResourceLink(link) => {
+                let told = format!("[resource {}: {}]", link.name, link.uri);
+                self.attachments.push(Attachment {
+                    url: link.uri,
+                    mime: link.mime_type.unwrap_or_else(|| UNKNOWN.to_owned()),
+                    filename: Some(link.name),
+                });
+                told
+            }
             _ => "[content of an unknown kind]".to_owned(),
         }
     }
@@ -76,7 +113,10 @@ impl Files<'_> {
         self.count += 1;
         let size = bytes.len();
         match self.write(mime_type, &bytes) {
-            Some(path) => format!("[{what}, {mime_type}, {size} bytes: {}]", path.display()),
+            Some(path) => {
+                self.attachments.push(Attachment::file(&path, mime_type));
+                format!("[{what}, {mime_type}, {size} bytes: {}]", path.display())
+            }
             None => format!("[{what}, {mime_type}, {size} bytes]"),
         }
     }

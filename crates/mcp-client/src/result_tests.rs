@@ -4,7 +4,7 @@ use super::*;
 
 fn shown(result: serde_json::Value) -> Result<String, String> {
     let result = serde_json::from_value(result).unwrap();
-    read(result, None).map_err(|error| error.message)
+    read(result, None).result.map_err(|error| error.message)
 }
 
 #[test]
@@ -23,8 +23,38 @@ fn every_kind_of_content_is_told() {
          [audio, audio/wav, 3 bytes]\n\
          [image, image/png, which cannot be read]\n\
          [resource file:///x]\nin x\n\
-         [resource file:///y, data, 3 bytes]\n\
+         [resource file:///y, application/octet-stream, 3 bytes]\n\
          [resource z: file:///z]"
+    );
+}
+
+#[test]
+fn what_is_no_text_is_attached() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("7.log");
+    let content = json!([
+        {"type": "text", "text": "a"},
+        {"type": "image", "data": "AAAA", "mimeType": "image/png"},
+        {"type": "resource", "resource": {"uri": "file:///y", "blob": "AAAA", "mimeType": "x/y"}},
+        {"type": "resource_link", "uri": "https://example.com/z", "name": "z", "mimeType": "text/html"},
+    ]);
+    let result = serde_json::from_value(json!({ "content": content })).unwrap();
+    let attached = read(result, Some(&log)).attachments;
+    let attached: Vec<_> = attached
+        .iter()
+        .map(|file| (file.mime.as_str(), file.filename.as_deref().unwrap()))
+        .collect();
+    assert_eq!(
+        attached,
+        [
+            ("image/png", "7.1.png"),
+            ("x/y", "7.2.y"),
+            ("text/html", "z")
+        ]
+    );
+    assert_eq!(
+        std::fs::read(folder.path().join("7.1.png")).unwrap(),
+        [0; 3]
     );
 }
 

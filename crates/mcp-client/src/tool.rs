@@ -16,7 +16,7 @@ use windlass_runtime::{
 
 use crate::call::Call;
 use crate::follow::Follow;
-use crate::result;
+use crate::result::{self, Answer};
 use crate::server::Server;
 
 /// How long a cancelled call may take to tell the server.
@@ -79,14 +79,17 @@ async fn run(follow: Follow, start: Start) {
         result = follow.run(start.args) => result,
         () = overdue => Err(ToolError::new("cancelled")),
     };
-    let result = result.and_then(|result| result::read(result, start.log.as_deref()));
-    call.end(ending(&call, result, start.tool.limits.output_limit));
+    let answer = match result {
+        Ok(result) => result::read(result, start.log.as_deref()),
+        Err(error) => error.into(),
+    };
+    call.end(ending(&call, answer, start.tool.limits.output_limit));
 }
 
 /// A result that a reply can hold is passed on exactly. A larger one is cut as
 /// any output is.
-fn ending(call: &Call, result: Result<String, ToolError>, limit: usize) -> Ending {
-    match result {
+fn ending(call: &Call, answer: Answer, limit: usize) -> Ending {
+    let ending = match answer.result {
         Ok(text) if text.len() > limit => {
             call.say(&text);
             Ending::output()
@@ -96,6 +99,10 @@ fn ending(call: &Call, result: Result<String, ToolError>, limit: usize) -> Endin
             Ending::failed("the tool failed; what it said is its output")
         }
         result => Ending::with(result.map(Some)),
+    };
+    Ending {
+        attachments: answer.attachments,
+        ..ending
     }
 }
 

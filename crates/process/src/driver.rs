@@ -279,22 +279,56 @@ enum Read {
 }
 
 fn read(fd: &OwnedFd, stream: Stream, shared: &Shared, discard: bool) -> Read {
-    let _reading = shared.terminal.as_ref().map(Terminal::reading);
     BUFFER.with_borrow_mut(|buffer| {
-        let read = match shared.terminal {
-            Some(_) => fill_by_pieces(fd, buffer),
-            None => fill(fd, buffer),
-        };
+        if let Some(terminal) = &shared.terminal {
+            return read_pieces(fd, buffer, terminal, shared, discard);
+        }
+        let read = fill(fd, buffer);
         if let Read::Some { length, .. } = read
             && !discard
         {
-            if let Some(terminal) = &shared.terminal {
-                terminal.see(&buffer[..length]);
-            }
             shared.output_of(stream).push(stream, &buffer[..length]);
         }
         read
     })
+}
+
+/// A terminal never gives more than a little at a time, and whoever waits for output is not to be woken for each. While
+/// we look at a piece, the system brings the next; were they gathered first, each would be waited for.
+fn read_pieces(
+    fd: &OwnedFd,
+    buffer: &mut [u8],
+    terminal: &Terminal,
+    shared: &Shared,
+    discard: bool,
+) -> Read {
+    let _reading = terminal.reading();
+    let mut length = 0;
+    let read = loop {
+        match fill(fd, buffer) {
+            Read::Some { length: more, .. } => {
+                if !discard {
+                    terminal.see(&buffer[..more]);
+                    shared.output.add(Stream::Stdout, &buffer[..more]);
+                }
+                length += more;
+                if length >= CHUNK {
+                    break Read::Some { length, full: true };
+                }
+            }
+            nothing if length == 0 => return nothing,
+            Read::Empty => {
+                break Read::Some {
+                    length,
+                    full: false,
+                };
+            }
+            // The next read tells of the end again.
+            Read::End => break Read::Some { length, full: true },
+        }
+    };
+    shared.output.announce();
+    read
 }
 
 fn fill(fd: &OwnedFd, buffer: &mut [u8]) -> Read {
@@ -309,23 +343,4 @@ fn fill(fd: &OwnedFd, buffer: &mut [u8]) -> Read {
         // A terminal that nobody has open any more is an error to read.
         Err(_) => Read::End,
     }
-}
-
-/// A terminal never gives more than a little at a time, and whoever waits for output is not to be woken for each.
-fn fill_by_pieces(fd: &OwnedFd, buffer: &mut [u8]) -> Read {
-    let mut length = 0;
-    while length < buffer.len() {
-        match fill(fd, &mut buffer[length..]) {
-            Read::Some { length: more, .. } => length += more,
-            nothing if length == 0 => return nothing,
-            Read::Empty => {
-                let full = false;
-                return Read::Some { length, full };
-            }
-            // The next read tells of the end again.
-            Read::End => break,
-        }
-    }
-    let full = true;
-    Read::Some { length, full }
 }

@@ -28,6 +28,7 @@ mod screen;
 mod settle;
 mod terminal;
 mod tree;
+mod typed;
 mod watch;
 
 pub use command::{Command, Stdin};
@@ -41,6 +42,7 @@ pub use screen::{
     Colour, Screen, ScreenModes, ScreenReader, ScreenText, ScreenView, Style, StyledRow, StyledRun,
 };
 pub use terminal::{Modes, Prompt, Terminal, TerminalSize};
+pub use typed::Typed;
 
 /// Call this first thing in `main`, before any thread is started.
 ///

@@ -20,6 +20,10 @@ const LOOK: (Duration, Duration) = (Duration::from_micros(300), Duration::from_m
 const PATIENCE: u32 = 50;
 /// … but never less often than this.
 const SELDOM: Duration = Duration::from_millis(500);
+/// One that writes all the time is looked at this much later each time…
+const BUSIER: Duration = Duration::from_micros(100);
+/// … but never later than this.
+const BUSIEST: Duration = Duration::from_millis(5);
 /// The time between looks is at least so many times what a look takes.
 const SHARE: u32 = 4;
 
@@ -65,6 +69,7 @@ async fn look_until(
     let mut changes = shared.output.changes();
     let mut pause = Pause::default();
     let mut step = LOOK.0;
+    let mut busy = Duration::ZERO;
     loop {
         changes.borrow_and_update();
         let exited = state.borrow().exit.is_some();
@@ -85,12 +90,21 @@ async fn look_until(
         tokio::select! {
             biased;
             _ = state.wait_for(|state| state.exit.is_some()) => return true,
-            () = pause.wait(wait) => continue,
+            () = pause.wait(wait) => {
+                busy = Duration::ZERO;
+                continue;
+            }
             _ = changes.changed() => {}
         }
         // It wrote something, and may be about to wait. One that writes all the time is not looked at all the time.
         step = LOOK.0;
-        pause.wait(least.saturating_sub(now.elapsed())).await;
+        let wait = (least + busy).saturating_sub(now.elapsed());
+        tokio::select! {
+            biased;
+            _ = state.wait_for(|state| state.exit.is_some()) => return true,
+            () = pause.wait(wait) => {}
+        }
+        busy = (busy + BUSIER).min(BUSIEST);
     }
 }
 

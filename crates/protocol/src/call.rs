@@ -1,5 +1,6 @@
 //! Calls in, replies out.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
@@ -29,7 +30,7 @@ pub struct Batch {
 }
 
 /// The replies to a batch.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BatchReply {
     /// The batch they answer.
     pub batch: String,
@@ -41,7 +42,7 @@ pub struct BatchReply {
 }
 
 /// The reply to one call.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CallReply {
     /// The call it answers.
     pub id: String,
@@ -63,7 +64,7 @@ impl CallReply {
 }
 
 /// What the assistant reads in reply to a call.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum ReplyContent {
     /// A one-shot's output, or why a call was refused.

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -107,7 +108,7 @@ pub enum DriveEvent {
 }
 
 /// A question on its way to whoever answers it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ask {
     /// Names the asking.
     pub ask: String,
@@ -139,7 +140,7 @@ pub struct TurnEndHandle {
 }
 
 /// What became of the handles at a turn's end.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct TurnEndReport {
     /// Those that were ended.
     pub ended: Vec<HandleId>,
@@ -150,14 +151,36 @@ pub struct TurnEndReport {
     pub results: Vec<HandleView>,
 }
 
+/// A batch as [`DriveInput::read`] takes it: the calls, or an object with them
+/// and the batch's name.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged, deny_unknown_fields)]
+pub enum CallsBody {
+    /// The calls alone.
+    Calls(Vec<NewCall>),
+    /// With a name.
+    Batch {
+        /// Names the batch; the line's number unless given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "String")]
+        batch: Option<String>,
+        /// The calls, answered in this order.
+        calls: Vec<NewCall>,
+    },
+}
+
 /// A call whose id may be missing.
-#[derive(Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct WireCall {
-    id: Option<String>,
-    tool: String,
-    #[serde(default)]
-    arguments: Option<Arguments>,
+pub struct NewCall {
+    /// Names the call within its batch; its place unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The tool's name.
+    pub tool: String,
+    /// What it is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<Arguments>,
 }
 
 impl DriveInput {
@@ -268,7 +291,7 @@ fn read_calls(calls: Vec<Value>) -> Result<Vec<ToolCall>, String> {
                 "call {place} must be an object with `tool` and `arguments`"
             ));
         }
-        let call: WireCall = serde_json::from_value(call)
+        let call: NewCall = serde_json::from_value(call)
             .map_err(|error| format!("call {place} is not understood: {error}"))?;
         let id = call.id.unwrap_or_else(|| place.to_string());
         if let Some(earlier) = seen.insert(id.clone(), place) {

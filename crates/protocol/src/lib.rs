@@ -15,6 +15,7 @@ mod drive;
 mod ids;
 mod map;
 mod notice;
+mod opencode;
 mod part;
 mod permission;
 mod question;
@@ -37,12 +38,19 @@ pub use describe::{
     ToolDescriptions,
 };
 pub use drive::{
-    Ask, DriveEvent, DriveInput, DriveOutput, PermissionAnswer, TurnEndDecision, TurnEndHandle,
-    TurnEndReport,
+    Ask, CallsBody, DriveEvent, DriveInput, DriveOutput, NewCall, PermissionAnswer,
+    TurnEndDecision, TurnEndHandle, TurnEndReport,
 };
 pub use ids::{HandleId, InvalidHandleId, InvalidId, MessageId, PartId, PermissionId, SessionId};
 pub use map::Arguments;
 pub use notice::{Notice, NoticeKind, NoticeLevel};
+pub use opencode::{
+    OpencodeAssistantMessage, OpencodeCache, OpencodeError, OpencodeErrorData, OpencodeEvent,
+    OpencodeMessage, OpencodeMessageInfo, OpencodeModel, OpencodeNewSession, OpencodePath,
+    OpencodePermission, OpencodePermissionTime, OpencodeReplied, OpencodeReplyBody,
+    OpencodeResponseBody, OpencodeSession, OpencodeSessionNews, OpencodeSessionTime,
+    OpencodeStatus, OpencodeTokens, OpencodeUpdate, OpencodeUserMessage,
+};
 pub use part::{
     FilePart, Millis, PartState, PartTime, PartTimeWithEnd, StateCompleted, StateError,
     StatePending, StateRunning, ToolPart,
@@ -52,14 +60,15 @@ pub use question::{AnswerError, AnswerType, Question};
 pub use record::{
     ConversationEvent, Decider, DecisionRecord, MessageInfo, MessagePart, MessageRecord,
     MessageTime, NoticeRecord, PermissionRecord, PermissionRule, PermissionTime, Role, RuleAction,
-    RuleRecord, RuntimeRecord, SessionRecord, SessionTime, TextPart,
+    RuleRecord, RuntimeRecord, SessionRecord, SessionTime, TextPart, project_id,
 };
 pub use screen::{KeyboardModes, ScreenColour, ScreenRow, ScreenRun, ScreenUpdate};
 pub use state::{Outcome, ToolError, ToolState};
 pub use view::{ErrorView, HandleState, HandleView};
 pub use wait::{AwaitReply, AwaitRequest, Condition, ConditionError, Matched, Until, WaitFor};
 pub use watch::{
-    AnswerBody, HandleInfo, LockInfo, NewSession, OpenQuestion, PersonInput, ReplyBody, Resize,
-    SessionInfo, SessionUpdate, StreamedEvent, StreamedScreen, ToolPlace,
+    AnswerBody, ErrorBody, HandleInfo, Health, LockInfo, LogMatch, LogMatches, NewSession,
+    OpenQuestion, PersonInput, ReplyBody, Resize, SessionBegun, SessionHistory, SessionInfo,
+    SessionUpdate, StopReceipt, StreamedEvent, StreamedScreen, ToolPlace,
 };
 pub use wire::{ExecAnswer, StateInput, ToolAnswer};

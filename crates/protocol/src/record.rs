@@ -4,6 +4,8 @@
 //! Names and spelling follow opencode's wire where it has them. A call in the
 //! record is a [`ToolPart`].
 
+use std::path::Path;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -12,6 +14,16 @@ use crate::{
     Arguments, MessageId, Millis, Notice, PartId, PermissionReply, PermissionRequest, SessionId,
     ToolPart,
 };
+
+/// A name for a project that is the same across runs, made of its root folder.
+pub fn project_id(root: &Path) -> String {
+    // FNV-1a: the same in every version, and good enough for names.
+    let bytes = root.as_os_str().as_encoded_bytes();
+    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    format!("{hash:016x}")
+}
 
 /// One session in the record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -48,6 +48,13 @@ pub struct NewSession {
     pub idle_secs: Option<u64>,
 }
 
+/// A session was begun.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionBegun {
+    /// The session.
+    pub id: SessionId,
+}
+
 /// A handle as somebody sees it who looks on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HandleInfo {
@@ -116,6 +123,45 @@ pub struct LockInfo {
     pub expires_in_secs: u64,
 }
 
+/// What a stop ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StopReceipt {
+    /// How many processes were ended.
+    pub ended: usize,
+    /// Those that could not be.
+    pub survivors: Vec<String>,
+}
+
+/// What was found in a log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LogMatches {
+    /// The lines that match, oldest first.
+    pub matches: Vec<LogMatch>,
+}
+
+/// A line of a log that matches.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LogMatch {
+    /// Where it begins.
+    pub from: u64,
+    /// The line, cut where it is long.
+    pub line: String,
+}
+
+/// How a server is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Health {
+    /// `ok`: it answers.
+    pub status: String,
+}
+
+/// A refused request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ErrorBody {
+    /// What would work.
+    pub error: String,
+}
+
 /// A person's reply to a permission request, by the request's own address.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -139,7 +185,7 @@ pub struct AnswerBody {
 }
 
 /// A question and the session that it belongs to.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OpenQuestion {
     /// The session.
     pub session: SessionId,
@@ -149,7 +195,7 @@ pub struct OpenQuestion {
 }
 
 /// One event of the event stream.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StreamedEvent {
     /// The session it happened in.
     pub session: SessionId,
@@ -162,8 +208,20 @@ pub struct StreamedEvent {
     pub update: SessionUpdate,
 }
 
+/// What has happened in a session, as far as it is kept. That a tool wrote is
+/// left out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionHistory {
+    /// How many events before these are gone.
+    pub missed: u64,
+    /// The number of the newest event.
+    pub last: u64,
+    /// The events in order.
+    pub events: Vec<StreamedEvent>,
+}
+
 /// Something that happened in a session.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum SessionUpdate {
     /// A call came in.
@@ -285,7 +343,7 @@ pub enum SessionUpdate {
 }
 
 /// Which tool something happened to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolPlace {
     /// Its number within the session; one-shots have one too.
     pub tool_number: u64,

@@ -9,17 +9,17 @@
 //! calls run at once: those on one handle in call order, all others side by
 //! side. Whatever goes wrong with one call is its own answer.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 use windlass_protocol::{
-    Arguments, Batch, BatchReply, CallReply, HandleAction, HandleId, HandleView, MessageId,
-    ReplyContent, ToolCommand, Typing, View,
+    Arguments, Batch, BatchReply, CallReply, HandleAction, HandleId, HandleState, HandleView,
+    MessageId, ReplyContent, ToolCommand, Typing, View,
 };
 
 use crate::arguments::{retyped, typed};
+use crate::attachment::Attachment;
 use crate::builtin::{BuiltinContext, BuiltinTool};
 use crate::catalogue::{RegisteredTool, Runs};
 use crate::event::{Ending, Status};
@@ -27,7 +27,7 @@ use crate::executor::{Executor, Receipt, Reporter, Start};
 use crate::handle::Handle;
 use crate::inquiry;
 use crate::one_shot::{EndedWithUs, TimeLimit, to_its_end};
-use crate::part::{CallPart, log_of};
+use crate::part::CallPart;
 use crate::patience::Patience;
 use crate::permission::{Asking, Permit};
 use crate::plan::{Planned, Reservation, Work, in_lanes, plan};
@@ -97,8 +97,8 @@ struct Run<'a> {
 struct Answer {
     content: ReplyContent,
     is_error: bool,
-    /// Where all of the output is, when something was left out.
-    log: Option<PathBuf>,
+    /// What came with it, for the record.
+    attachments: Vec<Attachment>,
 }
 
 impl Answer {
@@ -106,16 +106,7 @@ impl Answer {
         Self {
             content: ReplyContent::Text(text),
             is_error: false,
-            log: None,
-        }
-    }
-
-    fn handle(view: HandleView) -> Self {
-        let content = ReplyContent::Handle(Box::new(view));
-        Self {
-            log: log_of(&content),
-            content,
-            is_error: false,
+            attachments: Vec::new(),
         }
     }
 }
@@ -241,10 +232,16 @@ impl Run<'_> {
             hurry: self.patience.hurry.clone(),
             session: self.session.clone(),
         };
+        let reply = builtin.execute(args, &context).await?;
+        let told: &[HandleView] = match &reply {
+            ReplyContent::Await(reply) => &reply.completed,
+            _ => &[],
+        };
+        let told = told.iter();
         Ok(Answer {
-            content: builtin.execute(args, &context).await?,
+            attachments: told.flat_map(|view| self.attached(view)).collect(),
+            content: reply,
             is_error: false,
-            log: None,
         })
     }
 
@@ -282,7 +279,7 @@ impl Run<'_> {
         Ok(Answer {
             content: ReplyContent::Text(answer.text),
             is_error: answer.is_error,
-            log: answer.log,
+            attachments: answer.attachments,
         })
     }
 
@@ -407,7 +404,7 @@ impl Run<'_> {
             result.push_str("; could not end ");
             result.push_str(&survivors.join(", "));
         }
-        Ok(Answer::handle(view))
+        Ok(self.showing(view))
     }
 }
 
@@ -486,7 +483,29 @@ impl Run<'_> {
     }
 
     fn show(&self, handle: &Handle, id: &HandleId, view: View) -> Answer {
-        Answer::handle(show::show(&self.session.inner, handle, id, view))
+        self.showing(show::show(&self.session.inner, handle, id, view))
+    }
+
+    fn showing(&self, view: HandleView) -> Answer {
+        Answer {
+            attachments: self.attached(&view),
+            content: ReplyContent::Handle(Box::new(view)),
+            is_error: false,
+        }
+    }
+
+    /// What comes with what is told of a handle: with its end what its tool
+    /// gave, and all of its output where something was left out.
+    fn attached(&self, view: &HandleView) -> Vec<Attachment> {
+        let mut attachments = Vec::new();
+        if view.state == HandleState::Stopped
+            && let Ok(handle) = self.session.inner.lookup(view.id.as_str())
+            && let Status::Stopped(ending) = handle.status()
+        {
+            attachments = ending.attachments;
+        }
+        attachments.extend(view.log.as_deref().map(Attachment::log));
+        attachments
     }
 
     fn part<'a>(&'a self, call: &mut Planned) -> CallPart<'a> {
@@ -495,22 +514,22 @@ impl Run<'_> {
 
     fn reply(call: &CallPart<'_>, answer: Result<Answer, Refusal>) -> CallReply {
         let id = call.id.to_string();
-        let (reply, log) = match answer {
+        let (reply, attachments) = match answer {
             Ok(Answer {
                 content,
                 is_error,
-                log,
+                attachments,
             }) => {
                 let reply = CallReply {
                     id,
                     content,
                     is_error,
                 };
-                (reply, log)
+                (reply, attachments)
             }
-            Err(refusal) => (CallReply::refused(id, refusal.to_string()), None),
+            Err(refusal) => (CallReply::refused(id, refusal.to_string()), Vec::new()),
         };
-        call.ended(&reply, log.as_deref());
+        call.ended(&reply, attachments);
         reply
     }
 }

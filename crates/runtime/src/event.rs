@@ -12,6 +12,8 @@
 
 use windlass_protocol::{HandleState, Question, ToolError};
 
+use crate::attachment::Attachment;
+
 /// Something that happened to a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ToolEvent {
@@ -48,6 +50,8 @@ pub struct Ending {
     pub exit: Option<Exit>,
     /// How many processes it left running.
     pub left_running: usize,
+    /// What came with its output.
+    pub attachments: Vec<Attachment>,
 }
 
 impl Ending {
@@ -62,6 +66,7 @@ impl Ending {
             result,
             exit: None,
             left_running: 0,
+            attachments: Vec::new(),
         }
     }
 

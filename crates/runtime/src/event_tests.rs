@@ -73,6 +73,7 @@ fn name(status: &Status) -> String {
             result,
             exit,
             left_running,
+            ..
         }) => {
             let result = match result {
                 Ok(_) => "well".to_owned(),

@@ -9,6 +9,7 @@
 mod announce;
 mod archive;
 mod arguments;
+mod attachment;
 mod builtin;
 mod catalogue;
 mod describe;
@@ -48,6 +49,7 @@ pub use windlass_protocol as protocol;
 
 pub use announce::Announcer;
 pub use archive::{Archive, ArchiveError, Conversations, OutputFile, Page};
+pub use attachment::Attachment;
 pub use builtin::{BuiltinContext, BuiltinTool};
 pub use catalogue::{Catalogue, RegisterError, RegisteredTool, Runtime};
 pub use describe::DescribeTools;

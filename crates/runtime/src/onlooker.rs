@@ -38,6 +38,19 @@ impl Session {
         })
     }
 
+    /// The last word of the tool that a call has started, under an id or not:
+    /// what it asks, or the last line of its output. `None` when it has said
+    /// nothing or the call started none.
+    pub fn last_word(&self, call: &str) -> Option<String> {
+        let mut handles = self.inner.registry.lock().all();
+        handles.extend(self.inner.one_shots.lock().values().cloned());
+        let handle = handles.into_iter().find(|handle| &*handle.call == call)?;
+        match handle.status() {
+            Status::Waiting { question, .. } => Some(question.text),
+            _ => handle.job()?.last_line(),
+        }
+    }
+
     /// The session is being ended, or has been.
     pub fn is_closing(&self) -> bool {
         self.inner.closing.is_cancelled()

@@ -9,7 +9,6 @@
 //! caller went away before it was answered ends as an error too, so that no
 //! part is left running.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -17,11 +16,11 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use windlass_protocol::{
     Arguments, CallReply, FilePart, HandleAction, HandleId, MessageId, Millis, PartId, PartState,
-    PartTime, PartTimeWithEnd, ReplyContent, StateCompleted, StateError, StatePending,
-    StateRunning, ToolPart,
+    PartTime, PartTimeWithEnd, StateCompleted, StateError, StatePending, StateRunning, ToolPart,
 };
 
 use crate::arguments::conceal;
+use crate::attachment::Attachment;
 use crate::catalogue::{RegisteredTool, Runs};
 use crate::journal::SessionEvent;
 use crate::plan::{Planned, Work};
@@ -132,13 +131,13 @@ impl<'a> CallPart<'a> {
         self.progress.lock().secret
     }
 
-    /// The call is answered; `log` holds what did not fit into the reply.
-    pub(crate) fn ended(&self, reply: &CallReply, log: Option<&Path>) {
+    /// The call is answered, and these came with it.
+    pub(crate) fn ended(&self, reply: &CallReply, attachments: Vec<Attachment>) {
         let output = reply.content.to_text();
         if reply.is_error {
             self.failed(output);
         } else {
-            self.completed(output, log);
+            self.completed(output, attachments);
         }
         self.session.tell(SessionEvent::Replied {
             call: Arc::clone(&self.id),
@@ -146,7 +145,9 @@ impl<'a> CallPart<'a> {
         });
     }
 
-    fn completed(&self, output: String, log: Option<&Path>) {
+    fn completed(&self, output: String, attachments: Vec<Attachment>) {
+        let attachments = attachments.into_iter();
+        let attachments: Vec<_> = attachments.map(|file| self.file(file)).collect();
         let mut progress = self.progress.lock();
         progress.ended = true;
         let state = StateCompleted {
@@ -155,7 +156,7 @@ impl<'a> CallPart<'a> {
             title: std::mem::take(&mut progress.title),
             metadata: self.metadata(),
             time: progress.time(),
-            attachments: log.map(|log| vec![self.attachment(log)]),
+            attachments: Some(attachments).filter(|files| !files.is_empty()),
         };
         self.tell(PartState::Completed(state));
     }
@@ -234,15 +235,14 @@ impl<'a> CallPart<'a> {
         }
     }
 
-    fn attachment(&self, log: &Path) -> FilePart {
-        let filename = log.file_name().map(|name| name.to_string_lossy().into());
+    fn file(&self, attachment: Attachment) -> FilePart {
         FilePart {
             id: PartId::from_suffix(&new_ulid()),
             session_id: self.session.id.clone(),
             message_id: self.message.clone(),
-            mime: "text/plain".to_owned(),
-            filename,
-            url: file_url(log),
+            mime: attachment.mime,
+            filename: attachment.filename,
+            url: attachment.url,
             source: None,
         }
     }
@@ -256,34 +256,6 @@ impl Drop for CallPart<'_> {
     }
 }
 
-/// The log that a reply speaks of.
-pub(crate) fn log_of(content: &ReplyContent) -> Option<PathBuf> {
-    match content {
-        ReplyContent::Handle(view) => view.log.clone(),
-        _ => None,
-    }
-}
-
-fn file_url(path: &Path) -> String {
-    use std::fmt::Write as _;
-    let bytes = path.as_os_str().as_encoded_bytes();
-    let mut url = "file://".to_owned();
-    for byte in bytes {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
-                url.push(char::from(*byte));
-            }
-            // Writing to a string cannot fail.
-            other => drop(write!(url, "%{other:02X}")),
-        }
-    }
-    url
-}
-
 fn now() -> Millis {
     Millis::at(SystemTime::now())
 }
-
-#[cfg(test)]
-#[path = "part_tests.rs"]
-mod tests;

@@ -65,7 +65,9 @@ impl Asking<'_> {
     /// future withdraws the request.
     pub(crate) async fn permit(&self, args: Arguments) -> Result<Permit, Refusal> {
         let definition = &self.tool.definition;
-        let mode = definition.run.mode(self.action);
+        let for_client = definition.run_for_client;
+        let for_client = for_client.filter(|_| self.session.options.client_asks);
+        let mode = for_client.unwrap_or(definition.run).mode(self.action);
         if mode == RunMode::Skip {
             return Ok(Permit::Skip);
         }

@@ -49,6 +49,8 @@ pub struct SessionOptions {
     pub front_end: Option<String>,
     /// Whoever drives the session needs no permission for anything.
     pub trusted: bool,
+    /// The client of the session asks its user by itself before a tool runs.
+    pub client_asks: bool,
     /// Someone to ask.
     pub person: Option<Arc<dyn Person>>,
     /// A model to ask.
@@ -157,6 +159,11 @@ impl Session {
     /// The project's root folder.
     pub fn root(&self) -> &std::path::Path {
         &self.inner.options.root
+    }
+
+    /// How the outside reaches the session, if that was said.
+    pub fn front_end(&self) -> Option<&str> {
+        self.inner.options.front_end.as_deref()
     }
 
     /// The handles that can be read, a line each, in the order in which they

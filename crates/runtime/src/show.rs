@@ -1,9 +1,8 @@
 //! What the assistant reads of a handle.
 
-use std::path::PathBuf;
-
 use windlass_protocol::{ErrorView, HandleId, HandleState, HandleView, View};
 
+use crate::attachment::Attachment;
 use crate::event::{Ending, Exit, Status};
 use crate::executor::Reading;
 use crate::handle::Handle;
@@ -63,8 +62,8 @@ pub(crate) fn outline(session: &SessionInner, handle: &Handle, id: &HandleId) ->
 pub(crate) struct OneShotAnswer {
     pub(crate) text: String,
     pub(crate) is_error: bool,
-    /// Where all of its output is, when something was left out.
-    pub(crate) log: Option<PathBuf>,
+    /// What came with it; all of its output, where something was left out.
+    pub(crate) attachments: Vec<Attachment>,
 }
 
 /// What a one-shot that has ended is answered with.
@@ -79,6 +78,8 @@ pub(crate) fn answer(handle: &Handle, ending: Ending) -> OneShotAnswer {
         text.push(']');
     }
     let is_error = ending.result.is_err();
+    let mut attachments = ending.attachments;
+    attachments.extend(log.as_deref().map(Attachment::log));
     match ending.result {
         Ok(None) => {}
         Ok(Some(result)) => text = result,
@@ -90,7 +91,7 @@ pub(crate) fn answer(handle: &Handle, ending: Ending) -> OneShotAnswer {
     OneShotAnswer {
         text,
         is_error,
-        log,
+        attachments,
     }
 }
 

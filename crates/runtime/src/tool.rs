@@ -24,6 +24,9 @@ pub struct ToolDefinition {
     pub shape: ToolShape,
     /// Whether a person is asked before it runs.
     pub run: RunPolicy,
+    /// The same in sessions whose client asks its user by itself; as `run`
+    /// unless set.
+    pub run_for_client: Option<RunPolicy>,
     /// What of it is allowed, asked about and denied; the last that matches
     /// decides.
     pub permissions: Vec<PermissionRule>,
@@ -52,6 +55,7 @@ impl ToolDefinition {
             examples: None,
             shape: ToolShape::default(),
             run: RunPolicy::default(),
+            run_for_client: None,
             permissions: Vec::new(),
             limits: Limits::default(),
             notifications: Notifications::default(),

@@ -16,6 +16,7 @@ use axum::response::{IntoResponse, Response};
 
 use crate::api::Api;
 use crate::error::ApiError;
+use crate::grpc;
 use crate::rate::Rate;
 use crate::token::Token;
 
@@ -144,6 +145,9 @@ async fn check(State(access): State<Arc<Access>>, request: Request, next: Next) 
         return next.run(request).await;
     };
     access.api.0.metrics.refused.fetch_add(1, Ordering::Relaxed);
+    if let Some(response) = grpc::refused(request.headers(), &refusal) {
+        return response;
+    }
     let status = refusal.status;
     let mut response = refusal.into_response();
     let headers = response.headers_mut();

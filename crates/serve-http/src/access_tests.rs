@@ -90,3 +90,54 @@ async fn headers_that_are_too_large_are_refused() {
     let status = ask(&[("host", "localhost"), ("x", &large)]).await;
     assert_eq!(status, StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
 }
+
+fn access(requests: f64, failures: f64) -> (Access, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let token = Token::load(&folder.path().join("token")).unwrap();
+    let bearer = token.as_str().to_owned();
+    let api = Api::new(&Runtime::new(Catalogue::new()), "serve");
+    let access = Access {
+        requests: Rate::per_second(requests),
+        failures: Rate::per_second(failures),
+        ..Access::new(&api, token)
+    };
+    (access, bearer)
+}
+
+#[tokio::test]
+async fn who_asks_too_often_is_told_to_come_later() {
+    let (access, bearer) = access(1.0, 1.0);
+    let router = access.guard(Router::new().route("/x", get(|| async { "yes" })));
+    let mut let_in = 0;
+    let later = loop {
+        let request = Request::builder()
+            .uri("/x")
+            .header("host", "localhost")
+            .header("authorization", format!("Bearer {bearer}"))
+            .body(Body::empty())
+            .unwrap();
+        let response = router.clone().oneshot(request).await.unwrap();
+        if response.status() != StatusCode::OK {
+            break response;
+        }
+        let_in += 1;
+    };
+    assert!(let_in >= 2);
+    assert_eq!(later.status(), StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(later.headers()["retry-after"], "1");
+}
+
+#[test]
+fn guessing_the_token_is_slow_and_does_not_slow_its_owner() {
+    let (access, bearer) = access(1.0, 1.0);
+    let show = |given: &str| {
+        let mut headers = HeaderMap::new();
+        let value = format!("Bearer {given}").parse().unwrap();
+        headers.insert("authorization", value);
+        let refused = access.check_token(&headers).err();
+        refused.map(|error| error.status)
+    };
+    while show("guess") == Some(StatusCode::UNAUTHORIZED) {}
+    assert_eq!(show("guess"), Some(StatusCode::TOO_MANY_REQUESTS));
+    assert_eq!(show(&bearer), None);
+}

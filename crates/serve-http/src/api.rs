@@ -21,10 +21,12 @@ use windlass_runtime::{Archive, Runtime, Session, SessionOptions, Sessions};
 use crate::error::ApiError;
 use crate::hub::Hub;
 use crate::metrics::Metrics;
-use crate::{asks, events, handles, history, log, metrics, proxy, record, sessions, watching};
+use crate::opencode::{self, Opencode};
+use crate::{asks, events, grpc, handles, history, log, metrics, openapi};
+use crate::{proxy, record, sessions, watching};
 
 /// The largest body that is read.
-const BODY: usize = 8 << 20;
+pub(crate) const BODY: usize = 8 << 20;
 
 /// Begins a session in the place that its front end has for them.
 pub type OpenSession = Arc<dyn Fn(SessionOptions) -> Session + Send + Sync>;
@@ -39,12 +41,13 @@ pub(crate) struct Inner {
     pub(crate) open: Option<OpenSession>,
     /// Where the control sockets of other runtimes are, if they are reached.
     pub(crate) peers: Option<PathBuf>,
-    /// What was recorded, by any runtime.
+    /// What was recorded, of sessions that have ended too.
     pub(crate) archive: Option<Arc<dyn Archive>>,
     /// Sessions that were begun over HTTP, which this keeps alive.
     pub(crate) owned: Mutex<HashMap<String, Owned>>,
     pub(crate) hub: Hub,
     pub(crate) metrics: Metrics,
+    pub(crate) opencode: Opencode,
     woken: Once,
 }
 
@@ -69,6 +72,7 @@ impl Api {
             owned: Mutex::default(),
             hub: Hub::new(),
             metrics: Metrics::default(),
+            opencode: Opencode::new(),
             woken: Once::new(),
         }))
     }
@@ -84,8 +88,8 @@ impl Api {
         self.change(|inner| inner.peers = Some(run_dir.to_owned()))
     }
 
-    /// Shows what was recorded.
-    pub fn recorded(self, archive: Arc<dyn Archive>) -> Self {
+    /// Shows what was recorded, too.
+    pub fn recalling(self, archive: Arc<dyn Archive>) -> Self {
         self.change(|inner| inner.archive = Some(archive))
     }
 
@@ -133,8 +137,11 @@ impl Api {
             .route("/questions/{ask}", post(asks::answer_anywhere));
         Router::new()
             .nest("/api/v1", v1)
+            .merge(opencode::router(self))
+            .merge(grpc::routes(self))
             .route("/health", get(metrics::health))
             .route("/metrics", get(metrics::show))
+            .route("/openapi.json", get(openapi::show))
             .fallback(nothing)
             .method_not_allowed_fallback(not_so)
             .layer(DefaultBodyLimit::max(BODY))
@@ -179,3 +186,7 @@ async fn not_so() -> ApiError {
         "this path does not take that method",
     )
 }
+
+#[cfg(test)]
+#[path = "api_tests.rs"]
+mod tests;

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, StatusCode, Uri};
 use windlass_protocol::{AnswerBody, OpenQuestion, PermissionId, PermissionRequest, ReplyBody};
 use windlass_runtime::{Desk, PermissionDecision, Session};
 
@@ -76,8 +76,17 @@ pub(crate) async fn reply(
     JsonBody(body): JsonBody<ReplyBody>,
 ) -> Result<StatusCode, ApiError> {
     let id = permission_id(&mut parts, &api).await?;
-    desk(&session)?.reply(&id, decision(body))?;
+    reply_at(&session, &id, body)?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Replies to a request of this session.
+pub(crate) fn reply_at(
+    session: &Session,
+    id: &PermissionId,
+    body: ReplyBody,
+) -> Result<(), ApiError> {
+    Ok(desk(session)?.reply(id, decision(body))?)
 }
 
 /// Replies to a request of whichever session.
@@ -88,14 +97,25 @@ pub(crate) async fn reply_anywhere(
     JsonBody(body): JsonBody<ReplyBody>,
 ) -> Result<StatusCode, ApiError> {
     let id = permission_id(&mut parts, &api).await?;
-    let desks = desks(&api);
+    reply_wherever(&api, &headers, &parts.uri, &id, body).await
+}
+
+/// Replies to a request, wherever it is; other runtimes take it at this path.
+pub(crate) async fn reply_wherever(
+    api: &Api,
+    headers: &HeaderMap,
+    path: &Uri,
+    id: &PermissionId,
+    body: ReplyBody,
+) -> Result<StatusCode, ApiError> {
+    let desks = desks(api);
     let holds =
-        |desk: &&std::sync::Arc<Desk>| desk.permissions().iter().any(|request| request.id == id);
+        |desk: &&std::sync::Arc<Desk>| desk.permissions().iter().any(|request| request.id == *id);
     if let Some(desk) = desks.iter().find(holds) {
-        desk.reply(&id, decision(body))?;
+        desk.reply(id, decision(body))?;
         return Ok(StatusCode::NO_CONTENT);
     }
-    proxy::post_to_whoever_takes_it(&api, &headers, &parts.uri, &body).await
+    proxy::post_to_whoever_takes_it(api, headers, path, &body).await
 }
 
 pub(crate) async fn answer(

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use serde_json::json;
+use windlass_protocol::ErrorBody;
 use windlass_runtime::{DeskError, Refusal};
 
 /// A refused request.
@@ -57,6 +57,12 @@ impl From<DeskError> for ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        (self.status, Json(json!({ "error": self.message }))).into_response()
+        let said = Json(ErrorBody {
+            error: self.message.clone(),
+        });
+        let mut response = (self.status, said).into_response();
+        // An interface with a shape of its own says it again.
+        response.extensions_mut().insert(self);
+        response
     }
 }

@@ -1,5 +1,7 @@
 //! What handlers are given: the session of the path, and bodies that were read.
 
+use std::time::Duration;
+
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
 use axum::http::StatusCode;
@@ -9,6 +11,9 @@ use windlass_runtime::{HandleRef, Session};
 
 use crate::api::Api;
 use crate::error::ApiError;
+
+/// How long a client may take for a body.
+const BODY_TIME: Duration = Duration::from_mins(1);
 
 /// The session that the path names, which is one of this process.
 pub(crate) struct Here(pub(crate) Session);
@@ -63,9 +68,27 @@ impl<T: DeserializeOwned> FromRequest<Api> for JsonBody<T> {
     }
 }
 
+/// A body as it came.
+pub(crate) struct RawBody(pub(crate) Bytes);
+
+impl FromRequest<Api> for RawBody {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, api: &Api) -> Result<Self, ApiError> {
+        Ok(Self(body(request, api).await?))
+    }
+}
+
 /// The whole body, within the limit.
-pub(crate) async fn body(request: Request, api: &Api) -> Result<Bytes, ApiError> {
-    Bytes::from_request(request, api).await.map_err(|error| {
+async fn body(request: Request, api: &Api) -> Result<Bytes, ApiError> {
+    let reading = tokio::time::timeout(BODY_TIME, Bytes::from_request(request, api));
+    let Ok(read) = reading.await else {
+        return Err(ApiError::new(
+            StatusCode::REQUEST_TIMEOUT,
+            "the body did not come in time",
+        ));
+    };
+    read.map_err(|error| {
         if error.status() == StatusCode::PAYLOAD_TOO_LARGE {
             ApiError::new(
                 error.status(),

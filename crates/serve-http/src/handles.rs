@@ -9,9 +9,8 @@ use axum::http::request::Parts;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
-use serde_json::{Value, json};
-use windlass_protocol::{HandleInfo, LockInfo, PersonInput, Resize, ScreenUpdate};
-use windlass_runtime::{HandleRef, Keyboard};
+use windlass_protocol::{HandleInfo, LockInfo, PersonInput, Resize, ScreenUpdate, StopReceipt};
+use windlass_runtime::Keyboard;
 
 use crate::api::Api;
 use crate::error::ApiError;
@@ -106,11 +105,10 @@ pub(crate) async fn unlock(
 }
 
 /// Ends it, tree and all, and answers when that is verified.
-pub(crate) async fn abort(HandleHere(handle): HandleHere) -> Json<Value> {
-    Json(aborted(&handle).await)
-}
-
-async fn aborted(handle: &HandleRef) -> Value {
+pub(crate) async fn abort(HandleHere(handle): HandleHere) -> Json<StopReceipt> {
     let receipt = handle.abort().await;
-    json!({ "ended": receipt.ended, "survivors": receipt.survivors })
+    Json(StopReceipt {
+        ended: receipt.ended,
+        survivors: receipt.survivors,
+    })
 }

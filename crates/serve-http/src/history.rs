@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::{Query, rejection::QueryRejection};
 use futures_util::FutureExt;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use windlass_protocol::SessionHistory;
 use windlass_runtime::{SessionEvent, ToolEvent};
 
 use crate::error::ApiError;
@@ -24,7 +24,7 @@ pub(crate) struct Wanted {
 pub(crate) async fn of_session(
     Here(session): Here,
     query: Result<Query<Wanted>, QueryRejection>,
-) -> Result<Json<Value>, ApiError> {
+) -> Result<Json<SessionHistory>, ApiError> {
     let Query(query) = query.map_err(|_| ApiError::bad("`after` must be a number"))?;
     let last = session.journal().last();
     let mut tail = session.journal().tail(query.after.unwrap_or(0));
@@ -40,9 +40,11 @@ pub(crate) async fn of_session(
             break;
         }
     }
-    Ok(Json(
-        json!({ "missed": missed, "last": last, "events": events }),
-    ))
+    Ok(Json(SessionHistory {
+        missed,
+        last,
+        events,
+    }))
 }
 
 fn is_output(event: &SessionEvent) -> bool {

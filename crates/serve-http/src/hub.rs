@@ -49,6 +49,8 @@ pub(crate) struct Item {
     pub(crate) data: Arc<str>,
     /// That a tool wrote, which comes often: readers may have it gathered.
     pub(crate) wrote: Option<Wrote>,
+    /// The folder that it is about, where readers may ask for one.
+    pub(crate) scope: Option<Arc<str>>,
 }
 
 /// Which tool wrote; one without a handle is a one-shot.
@@ -103,19 +105,37 @@ impl Hub {
     }
 
     fn push(&self, name: &'static str, data: &str) {
-        self.push_item(name, data, None);
+        self.put(None, |_| (name, data.to_owned(), None));
     }
 
-    fn push_item(&self, name: &'static str, data: &str, wrote: Option<Wrote>) {
+    /// The same of an update, which may be that a tool wrote.
+    fn push_update(&self, name: &'static str, data: &str, wrote: Option<Wrote>) {
+        self.put(wrote, |_| (name, data.to_owned(), None));
+    }
+
+    /// The same of what holds its own id, which is given first.
+    pub(crate) fn push_with(
+        &self,
+        make: impl FnOnce(&str) -> (&'static str, String, Option<Arc<str>>),
+    ) {
+        self.put(None, make);
+    }
+
+    fn put(
+        &self,
+        wrote: Option<Wrote>,
+        make: impl FnOnce(&str) -> (&'static str, String, Option<Arc<str>>),
+    ) {
         let mut ring = self.ring.lock();
         ring.last += 1;
-        ring.bytes += data.len();
         let number = ring.last;
-        let data = data.into();
+        let (name, data, scope) = make(&self.id(number));
+        ring.bytes += data.len();
         ring.items.push_back(Item {
             number,
             name,
-            data,
+            data: data.into(),
+            scope,
             wrote,
         });
         while ring.items.len() > ITEMS || ring.bytes > BYTES && ring.items.len() > 1 {
@@ -209,7 +229,7 @@ fn follow(api: Api, session: &Session) -> impl Future<Output = ()> + use<> {
             let streamed = update::streamed(&id, entry);
             if let Ok(data) = serde_json::to_string(&streamed) {
                 let wrote = Wrote::of(&streamed);
-                api.0.hub.push_item("update", &data, wrote);
+                api.0.hub.push_update("update", &data, wrote);
             }
         }
     }
@@ -249,7 +269,7 @@ async fn follow_peer(api: &Api, peer: &Peer) {
             _ => continue,
         };
         let wrote = Wrote::read(&event.data);
-        api.0.hub.push_item(name, &event.data, wrote);
+        api.0.hub.push_update(name, &event.data, wrote);
     }
     api.0
         .hub

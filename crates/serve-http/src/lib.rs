@@ -6,6 +6,7 @@
 //! a Unix socket, [`Server`] on a port behind [`Access`]. [`Peer`] is another
 //! runtime's control socket seen from here, and [`page`] what a person looks at.
 //! Nothing here knows how a tool runs,
+//! runtime's control socket seen from here. [`proto`] is the same over gRPC. Nothing here knows how a tool runs,
 //! or prints.
 
 mod access;
@@ -16,17 +17,22 @@ mod control;
 mod error;
 mod events;
 mod extract;
+mod grpc;
 mod handles;
 mod history;
 mod hub;
 mod log;
 mod metrics;
+mod openapi;
+mod opencode;
 mod page;
 mod proxy;
 mod rate;
 mod record;
 mod server;
 mod sessions;
+#[cfg(test)]
+mod stage;
 mod stream;
 mod tls;
 mod token;
@@ -37,6 +43,8 @@ pub use access::Access;
 pub use api::{Api, OpenSession};
 pub use client::{EventReader, Peer, PeerError, ServerSent, peers};
 pub use control::{ControlSocket, run_dir};
+pub use grpc::proto;
+pub use openapi::openapi;
 pub use page::page;
 pub use server::{Limits, Server};
 pub use tls::{TlsError, tls_acceptor};

@@ -10,7 +10,7 @@ use axum::http::header::{CONTENT_TYPE, HeaderName};
 use axum::response::{IntoResponse, Response};
 use regex::RegexBuilder;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use windlass_protocol::{LogMatch, LogMatches};
 use windlass_runtime::HandleRef;
 
 use crate::error::ApiError;
@@ -126,7 +126,7 @@ pub(crate) struct Searched {
 pub(crate) async fn search(
     HandleHere(handle): HandleHere,
     query: Result<Query<Searched>, QueryRejection>,
-) -> Result<Json<Value>, ApiError> {
+) -> Result<Json<LogMatches>, ApiError> {
     let Query(query) = query.map_err(|_| ApiError::bad("give a `pattern` to search for"))?;
     let pattern = RegexBuilder::new(&query.pattern)
         .size_limit(1 << 20)
@@ -135,19 +135,19 @@ pub(crate) async fn search(
         ApiError::bad(format!("`pattern` is not a regular expression: {error}"))
     })?;
     let limit = query.limit.unwrap_or(100).min(1000);
-    let found = blocking(move || {
+    let matches = blocking(move || {
         let mut found = Vec::new();
         lines(&handle, |start, line| {
             if pattern.is_match(line) {
-                let text: String = line.chars().take(LINE).collect();
-                found.push(json!({ "from": start, "line": text }));
+                let line = line.chars().take(LINE).collect();
+                found.push(LogMatch { from: start, line });
             }
             found.len() < limit
         });
         found
     })
     .await?;
-    Ok(Json(json!({ "matches": found })))
+    Ok(Json(LogMatches { matches }))
 }
 
 /// Hands out the lines of the log without control sequences, until told not to

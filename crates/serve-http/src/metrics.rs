@@ -10,8 +10,7 @@ use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use parking_lot::Mutex;
-use serde_json::{Value, json};
-use windlass_protocol::{HandleState, SessionId};
+use windlass_protocol::{HandleState, Health, SessionId};
 use windlass_runtime::{Entry, SessionEvent, ToolEvent};
 
 use crate::api::Api;
@@ -114,8 +113,10 @@ impl Drop for Watched {
 }
 
 /// It answers, so it is well.
-pub(crate) async fn health() -> Json<Value> {
-    Json(json!({ "status": "ok" }))
+pub(crate) async fn health() -> Json<Health> {
+    Json(Health {
+        status: "ok".to_owned(),
+    })
 }
 
 pub(crate) async fn show(State(api): State<Api>) -> Response {

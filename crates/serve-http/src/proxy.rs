@@ -34,7 +34,7 @@ pub(crate) async fn elsewhere(
     }
     match owner(&api, request.headers(), id).await {
         None => next.run(request).await,
-        Some(peer) => match pass_on(&peer, request).await {
+        Some((peer, _)) => match pass_on(&peer, request).await {
             Ok(response) => response,
             Err(error) => ApiError::new(StatusCode::BAD_GATEWAY, error.to_string()).into_response(),
         },
@@ -57,11 +57,12 @@ async fn pass_on(peer: &Peer, request: Request) -> Result<Response, PeerError> {
 }
 
 /// The runtime that has this session, if it is reached.
-pub(crate) async fn owner(api: &Api, headers: &HeaderMap, id: &str) -> Option<Peer> {
+pub(crate) async fn owner(api: &Api, headers: &HeaderMap, id: &str) -> Option<(Peer, SessionInfo)> {
     let all = gather::<SessionInfo>(api, headers, "/api/v1/sessions").await;
-    let mut all = all.into_iter();
-    all.find(|(_, infos)| infos.iter().any(|info| info.id.as_str() == id))
-        .map(|(peer, _)| peer)
+    all.into_iter().find_map(|(peer, infos)| {
+        let info = infos.into_iter().find(|info| info.id.as_str() == id);
+        Some((peer, info?))
+    })
 }
 
 /// What each other runtime answers to a GET, of those that answer. Nothing

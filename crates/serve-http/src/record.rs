@@ -8,8 +8,9 @@ use std::io::{Read, Seek, SeekFrom};
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{Path, Query, State, rejection::QueryRejection};
+use axum::extract::{FromRequestParts, Query, State, rejection::QueryRejection};
 use axum::http::header::CONTENT_TYPE;
+use axum::http::request::Parts;
 use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -24,6 +25,7 @@ use windlass_runtime::{Archive, ArchiveError, Page};
 
 use crate::api::Api;
 use crate::error::ApiError;
+use crate::extract::param;
 use crate::log::blocking;
 
 /// The most that is given of a list at once.
@@ -37,11 +39,22 @@ const OUTPUT: u64 = 1 << 20;
 pub(crate) fn router() -> Router<Api> {
     Router::new()
         .route("/sessions", get(sessions))
-        .route("/sessions/{session}", get(session))
-        .route("/sessions/{session}/messages", get(messages))
-        .route("/sessions/{session}/permissions", get(permissions))
-        .route("/sessions/{session}/notices", get(notices))
-        .route("/parts/{part}/output", get(output))
+        .route("/sessions/{name}", get(session))
+        .route("/sessions/{name}/messages", get(messages))
+        .route("/sessions/{name}/permissions", get(permissions))
+        .route("/sessions/{name}/notices", get(notices))
+        .route("/parts/{name}/output", get(output))
+}
+
+/// What the path names: a session or a part.
+struct Named(String);
+
+impl FromRequestParts<Api> for Named {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, ApiError> {
+        param(parts, api, "name").await.map(Self)
+    }
 }
 
 /// Which stretch of a list.
@@ -83,7 +96,7 @@ async fn sessions(
 
 async fn session(
     State(api): State<Api>,
-    Path(id): Path<String>,
+    Named(id): Named,
 ) -> Result<Json<SessionRecord>, ApiError> {
     let found = archive(&api)?.session(&session_id(&id)?).await;
     let found = found.map_err(unreadable)?;
@@ -93,7 +106,7 @@ async fn session(
 /// The newest messages before one, the oldest of them first.
 async fn messages(
     State(api): State<Api>,
-    Path(id): Path<String>,
+    Named(id): Named,
     query: StretchQuery,
 ) -> Result<Json<Vec<MessageRecord>>, ApiError> {
     let stretch = stretch(query)?;
@@ -108,7 +121,7 @@ async fn messages(
 
 async fn permissions(
     State(api): State<Api>,
-    Path(id): Path<String>,
+    Named(id): Named,
 ) -> Result<Json<Vec<PermissionRecord>>, ApiError> {
     let found = archive(&api)?.permissions(&session_id(&id)?).await;
     Ok(Json(found.map_err(unreadable)?))
@@ -116,7 +129,7 @@ async fn permissions(
 
 async fn notices(
     State(api): State<Api>,
-    Path(id): Path<String>,
+    Named(id): Named,
 ) -> Result<Json<Vec<NoticeRecord>>, ApiError> {
     let found = archive(&api)?.notices(&session_id(&id)?).await;
     Ok(Json(found.map_err(unreadable)?))
@@ -131,7 +144,7 @@ struct From {
 /// byte on. A header says how much there is.
 async fn output(
     State(api): State<Api>,
-    Path(id): Path<String>,
+    Named(id): Named,
     query: Result<Query<From>, QueryRejection>,
 ) -> Result<Response, ApiError> {
     let Query(query) = query.map_err(|_| ApiError::bad("`from` must be a number"))?;

@@ -79,3 +79,86 @@ async fn a_client_that_does_not_read_is_cut_off_while_others_go_on() {
     closing.cancel();
     serving.await.unwrap();
 }
+
+/// A server with these limits, and where it is. It ends with the token.
+async fn serving(limits: Limits) -> (Api, std::net::SocketAddr, CancellationToken) {
+    let api = Api::new(&Runtime::new(Catalogue::new()), "serve");
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = Server {
+        listener,
+        router: api.router(),
+        tls: None,
+        limits,
+    };
+    let closing = CancellationToken::new();
+    let (own, until) = (api.clone(), closing.clone());
+    tokio::spawn(async move { server.run(&own, until).await });
+    (api, address, closing)
+}
+
+/// Asks how it goes; gives the answer's first line.
+async fn health(address: std::net::SocketAddr) -> String {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let request = "GET /health HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line).await.unwrap();
+    line
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_never_finishes_its_head_is_cut_off_while_others_are_served() {
+    let limits = Limits {
+        head: Duration::from_millis(200),
+        ..Limits::default()
+    };
+    let (api, address, closing) = serving(limits).await;
+    let mut slow = Vec::new();
+    for _ in 0..20 {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream
+            .write_all(b"GET /health HTTP/1.1\r\nx: ")
+            .await
+            .unwrap();
+        slow.push(stream);
+    }
+    // One that the machine itself makes too slow is cut off too.
+    while health(address).await != "HTTP/1.1 200 OK\r\n" {}
+    for mut stream in slow {
+        // A letter at a time does not keep it open.
+        let mut answer = [0; 256];
+        loop {
+            let _ = stream.write_all(b"y").await;
+            let read = tokio::io::AsyncReadExt::read(&mut stream, &mut answer);
+            match tokio::time::timeout(Duration::from_millis(20), read).await {
+                Ok(Ok(0) | Err(_)) => break,
+                Ok(Ok(_)) | Err(_) => {}
+            }
+        }
+    }
+    while api.0.metrics.connections.load(Ordering::Relaxed) > 0 {
+        tokio::task::yield_now().await;
+    }
+    closing.cancel();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn connections_beyond_the_limit_wait_their_turn() {
+    let limits = Limits {
+        connections: 2,
+        ..Limits::default()
+    };
+    let (api, address, closing) = serving(limits).await;
+    let idle = [
+        TcpStream::connect(address).await.unwrap(),
+        TcpStream::connect(address).await.unwrap(),
+    ];
+    while api.0.metrics.connections.load(Ordering::Relaxed) < 2 {
+        tokio::task::yield_now().await;
+    }
+    let waiting = tokio::spawn(health(address));
+    drop(idle);
+    assert_eq!(waiting.await.unwrap(), "HTTP/1.1 200 OK\r\n");
+    closing.cancel();
+}

@@ -4,20 +4,19 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use axum::Json;
-use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use serde_json::json;
 use tokio::time::Instant;
 use windlass_protocol::{
-    BatchReply, DriveInput, HandleState, Millis, NewSession, SessionInfo, TurnEndReport,
+    BatchReply, DriveInput, HandleState, Millis, NewSession, SessionBegun, SessionInfo,
+    TurnEndReport,
 };
 use windlass_runtime::{AtTheDesk, Session, SessionOptions};
 
 use crate::api::{Api, Owned};
 use crate::error::ApiError;
-use crate::extract::{Here, JsonBody};
+use crate::extract::{Here, JsonBody, RawBody};
 use crate::proxy;
 
 /// A session ends when nothing was asked of it for this long.
@@ -47,7 +46,7 @@ pub(crate) fn info(api: &Api, session: &Session, began: SystemTime) -> SessionIn
         .filter(|handle| handle.state != HandleState::Stopped);
     SessionInfo {
         id: session.id().clone(),
-        front_end: api.0.front_end.clone(),
+        front_end: session.front_end().unwrap_or(&api.0.front_end).to_owned(),
         pid: std::process::id(),
         root: session.root().to_owned(),
         created: millis(began),
@@ -69,6 +68,12 @@ pub(crate) async fn open(
     State(api): State<Api>,
     JsonBody(new): JsonBody<NewSession>,
 ) -> Result<Response, ApiError> {
+    let id = begin(&api, &new)?.id().clone();
+    Ok((StatusCode::CREATED, Json(SessionBegun { id })).into_response())
+}
+
+/// Begins a session that this interface keeps alive.
+pub(crate) fn begin(api: &Api, new: &NewSession) -> Result<Session, ApiError> {
     let Some(open) = &api.0.open else {
         return Err(ApiError::new(
             StatusCode::FORBIDDEN,
@@ -79,36 +84,44 @@ pub(crate) async fn open(
         ));
     };
     let session = open(SessionOptions {
+        front_end: Some(api.0.front_end.clone()),
         trusted: new.trusted,
         person: Some(Arc::new(AtTheDesk)),
         ..SessionOptions::default()
     });
     let id = session.id().to_string();
     let owned = Owned {
-        session,
+        session: session.clone(),
         idle: new.idle_secs.map_or(IDLE, Duration::from_secs),
         last: Instant::now(),
         streams: 0,
     };
     api.0.owned.lock().insert(id.clone(), owned);
-    tokio::spawn(expire(api.clone(), id.clone()));
-    Ok((StatusCode::CREATED, Json(json!({ "id": id }))).into_response())
+    tokio::spawn(expire(api.clone(), id));
+    Ok(session)
 }
 
 /// Ends a session that nobody has asked anything of for too long.
-async fn expire(api: Api, id: String) {
+pub(crate) async fn expire(api: Api, id: String) {
     loop {
         let until = match api.0.owned.lock().get(&id) {
             None => return,
-            Some(owned) if owned.streams > 0 => Instant::now() + owned.idle,
-            Some(owned) => owned.last + owned.idle,
+            Some(owned) if owned.streams > 0 => Instant::now().checked_add(owned.idle),
+            Some(owned) => owned.last.checked_add(owned.idle),
         };
+        // So long that no clock reaches it is never.
+        let Some(until) = until else { return };
         if until <= Instant::now() {
             break;
         }
         tokio::time::sleep_until(until).await;
     }
-    let owned = api.0.owned.lock().remove(&id);
+    end(&api, &id).await;
+}
+
+/// Ends a session that was begun over HTTP.
+pub(crate) async fn end(api: &Api, id: &str) {
+    let owned = api.0.owned.lock().remove(id);
     if let Some(owned) = owned {
         owned.session.close().await;
     }
@@ -132,16 +145,21 @@ pub(crate) async fn close(
 ) -> Result<StatusCode, ApiError> {
     let owned = api.0.owned.lock().remove(session.id().as_str());
     let Some(owned) = owned else {
-        return Err(ApiError::new(
-            StatusCode::FORBIDDEN,
-            format!(
-                "this session belongs to `windlass {}` and ends with it; abort its handles instead",
-                api.0.front_end
-            ),
-        ));
+        return Err(not_begun_here(&api));
     };
     owned.session.close().await;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// A session that was not begun over HTTP does not end over it.
+pub(crate) fn not_begun_here(api: &Api) -> ApiError {
+    ApiError::new(
+        StatusCode::FORBIDDEN,
+        format!(
+            "this session belongs to `windlass {}` and ends with it; abort its handles instead",
+            api.0.front_end
+        ),
+    )
 }
 
 /// Runs a batch, as a line of `windlass drive` does. A client that goes away
@@ -149,7 +167,7 @@ pub(crate) async fn close(
 pub(crate) async fn calls(
     State(api): State<Api>,
     Here(session): Here,
-    body: Bytes,
+    RawBody(body): RawBody,
 ) -> Result<Json<BatchReply>, ApiError> {
     let text = std::str::from_utf8(&body).map_err(|_| ApiError::bad("the body is not UTF-8"))?;
     let number = session.journal().last() + 1;

@@ -181,7 +181,7 @@ async fn screens(
                 Some((stream.next().await?, stream))
             });
             all.push(screens.boxed());
-        } else if let Some(peer) = proxy::owner(api, headers, &id).await {
+        } else if let Some((peer, _)) = proxy::owner(api, headers, &id).await {
             let pause = query.pause_ms.unwrap_or_default();
             let path = format!(
                 "/api/v1/sessions/{id}/events?screens={handles}&pause_ms={pause}&updates=false"

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
+use parking_lot::Mutex;
 use rmcp::model::{
     CallToolResult, ClientResult, ElicitRequest, ElicitResult, ElicitationAction, ServerRequest,
 };
@@ -25,6 +26,7 @@ use crate::desk::{Means, Put, Seat};
 use crate::grace;
 use crate::progress::Waiting;
 use crate::reply::{Telling, tell};
+use crate::status::Doing;
 
 /// A call that has been begun. Dropping it ends what it runs.
 pub(crate) struct Call {
@@ -32,6 +34,9 @@ pub(crate) struct Call {
     seat: Seat,
     pub(crate) patience: Arc<Patience>,
     session: Session,
+    id: String,
+    /// The handles that it waits for.
+    waits_for: Vec<String>,
     tool: String,
     /// The handle that it starts.
     spawns: Option<String>,
@@ -75,7 +80,7 @@ impl Call {
             _ if tool == Await::NAME => expected.clone(),
             _ => Vec::new(),
         };
-        let seat = conversation.desk.sit(&call, waits_for, means);
+        let seat = conversation.desk.sit(&call, waits_for.clone(), means);
         let session = conversation.session.clone();
         let patience = Arc::new(Patience::default());
         let run = {
@@ -97,6 +102,8 @@ impl Call {
             seat,
             patience,
             session,
+            id: call,
+            waits_for,
             spawns,
             may_last: one_shot || whole_life,
             telling: Telling {
@@ -119,6 +126,16 @@ impl Call {
     /// It may take its time: it waits for handles, or runs to its end.
     pub(crate) fn may_last(&self) -> bool {
         self.may_last
+    }
+
+    /// Where what it does can be seen.
+    pub(crate) fn doing(&self) -> Doing {
+        Doing {
+            session: self.session.clone(),
+            call: self.id.clone(),
+            handles: self.waits_for.clone(),
+            asked: Mutex::default(),
+        }
     }
 
     /// What else there is to put to the user by now.

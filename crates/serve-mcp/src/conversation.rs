@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use rmcp::task_manager::TaskManager;
@@ -10,6 +11,7 @@ use windlass_runtime::{Session, SessionOptions};
 use crate::desk::Desk;
 use crate::listen::Level;
 use crate::rounds::Parked;
+use crate::status::Board;
 
 /// Begins a session with these options, which hold whom to ask.
 pub type SessionFactory = Arc<dyn Fn(SessionOptions) -> Session + Send + Sync>;
@@ -19,6 +21,8 @@ pub(crate) struct Conversation {
     pub(crate) session: Session,
     pub(crate) desk: Desk,
     pub(crate) tasks: TaskManager,
+    /// How its tasks stand.
+    pub(crate) board: Board,
     /// Calls that wait for their next round.
     pub(crate) parked: Parked,
     /// From which level on the client wants to be told, if it said.
@@ -30,6 +34,8 @@ impl Conversation {
     pub(crate) fn begin(factory: &SessionFactory) -> Arc<Self> {
         let desk = Desk::default();
         let session = factory(SessionOptions {
+            front_end: Some("mcp".to_owned()),
+            client_asks: true,
             person: Some(Arc::new(desk.clone())),
             ..SessionOptions::default()
         });
@@ -37,6 +43,7 @@ impl Conversation {
             session,
             desk,
             tasks: TaskManager::new(),
+            board: Board::default(),
             parked: Parked::default(),
             level: Mutex::new(None),
             calls: AtomicU64::new(0),
@@ -51,8 +58,13 @@ impl Conversation {
 
     /// Ends everything.
     pub(crate) async fn close(&self) {
+        self.close_within(Duration::MAX).await;
+    }
+
+    /// The same, with at most `grace` for each tool.
+    pub(crate) async fn close_within(&self, grace: Duration) {
         self.tasks.shutdown();
         self.parked.clear();
-        self.session.close().await;
+        self.session.close_within(grace).await;
     }
 }

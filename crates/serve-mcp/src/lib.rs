@@ -20,6 +20,7 @@ mod reply;
 mod rounds;
 mod secret;
 mod server;
+mod status;
 mod stdio;
 mod task;
 mod wording;

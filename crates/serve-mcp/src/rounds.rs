@@ -15,7 +15,6 @@ use rmcp::model::{
     CallToolResponse, ElicitRequest, InputRequest, InputRequests, InputRequiredResult,
     InputResponses, RequestStateCodec, SealOptions,
 };
-use rmcp::task_manager::TaskManager;
 use tokio_util::sync::CancellationToken;
 use ulid::Ulid;
 use windlass_runtime::Patience;
@@ -23,7 +22,7 @@ use windlass_runtime::Patience;
 use crate::call::{Call, Step, read_answer};
 use crate::desk::Put;
 use crate::progress::Waiting;
-use crate::task;
+use crate::task::{self, Taker};
 
 /// How long a call waits for its next round.
 const PATIENCE: Duration = Duration::from_mins(10);
@@ -103,7 +102,7 @@ impl Sealing<'_> {
         mut round: Round,
         waiting: &Waiting,
         gone: &CancellationToken,
-        tasks: Option<&TaskManager>,
+        tasks: Option<&Taker<'_>>,
     ) -> CallToolResponse {
         let keep = waiting.keep();
         tokio::pin!(keep);

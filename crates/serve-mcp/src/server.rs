@@ -33,6 +33,8 @@ use crate::listen;
 use crate::offer::offered;
 use crate::progress::Waiting;
 use crate::rounds::{Round, Sealing};
+use crate::status::Listening;
+use crate::task::Taker;
 use crate::wording::INSTRUCTIONS;
 
 /// How the server behaves.
@@ -200,13 +202,17 @@ impl ServerHandler for McpServer {
             && capabilities
                 .as_ref()
                 .is_some_and(ClientCapabilities::supports_tasks);
+        let taker = Taker {
+            conversation,
+            peer: matches!(self.place, Place::Connection(_)).then(|| context.peer.clone()),
+        };
+        let taker = Some(&taker).filter(|_| tasks);
         if let Some(state) = request.request_state.take() {
             let answers = request.input_responses.take().unwrap_or_default();
             let round = sealing.resume(&state, answers)?;
             let patience = round.patience();
             let waiting = Waiting::new(&self.shared.options, sign, patience);
-            let tasks = tasks.then_some(&conversation.tasks);
-            return Ok(sealing.run(round, &waiting, &context.ct, tasks).await);
+            return Ok(sealing.run(round, &waiting, &context.ct, taker).await);
         }
         let actions = definition.shape.actions;
         let call = Call::begin(
@@ -221,9 +227,9 @@ impl ServerHandler for McpServer {
         let patience = Arc::clone(&call.patience);
         let waiting = Waiting::new(&self.shared.options, sign, patience);
         if stateless {
-            let tasks = Some(&conversation.tasks).filter(|_| tasks && call.may_last());
+            let taker = taker.filter(|_| call.may_last());
             let round = Round::first(call);
-            return Ok(sealing.run(round, &waiting, &context.ct, tasks).await);
+            return Ok(sealing.run(round, &waiting, &context.ct, taker).await);
         }
         let result = call.answer(&context.peer, &waiting, &context.ct).await;
         Ok(result.into())
@@ -252,14 +258,16 @@ impl ServerHandler for McpServer {
     }
 
     fn accepted_subscription_filter(&self, _: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        // Nothing that can be listened for changes; the stream itself says that
-        // its client is there.
+        // Nothing that a filter can name changes. The stream itself says that
+        // its client is there, and hears how tasks stand.
         Some(SubscriptionFilter::new())
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let visit = self.visit(context.request_context())?;
         visit.stands();
+        let request = context.request_context();
+        let _listening = Listening::new(visit.conversation(), &request.id, &request.peer);
         context.cancelled().await;
         Ok(())
     }
@@ -270,7 +278,7 @@ impl ServerHandler for McpServer {
         context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
         let visit = self.visit(&context)?;
-        let task = visit.conversation().tasks.get_task(&request.task_id)?;
+        let task = visit.conversation().task(&request.task_id)?;
         Ok(GetTaskResult::new(task))
     }
 

@@ -5,16 +5,24 @@
 //! task. What it asks from then on is the task's input, and cancelling the task
 //! ends what it runs.
 
+use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
+use futures_util::poll;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use rmcp::model::{
-    CallToolResponse, CallToolResult, CreateTaskResult, ElicitRequest, InputRequest,
+    CallToolResponse, CallToolResult, CreateTaskResult, ElicitRequest, ElicitRequestParams,
+    InputRequest,
 };
-use rmcp::task_manager::{TaskContext, TaskExit, TaskManager, TaskOptions};
+use rmcp::service::{Peer, RoleServer};
+use rmcp::task_manager::{TaskContext, TaskExit, TaskOptions};
+use tokio::sync::watch;
 
 use crate::call::{Call, Step, read_answer};
+use crate::conversation::Conversation;
 use crate::desk::Put;
+use crate::status::Doing;
 
 /// How long a call may take before it becomes a task.
 pub(crate) const AT_ONCE: Duration = Duration::from_millis(250);
@@ -23,27 +31,54 @@ const TTL: Duration = Duration::from_hours(1);
 /// How often a client should ask how it goes.
 const POLL: Duration = Duration::from_millis(500);
 
+/// A client that takes tasks.
+pub(crate) struct Taker<'a> {
+    pub(crate) conversation: &'a Arc<Conversation>,
+    /// Whom to tell of a task where no stream listens.
+    pub(crate) peer: Option<Peer<RoleServer>>,
+}
+
 /// Makes a task of a call.
-pub(crate) fn make(tasks: &TaskManager, call: Call) -> CallToolResponse {
+pub(crate) fn make(taker: &Taker<'_>, call: Call) -> CallToolResponse {
     let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    let doing = Arc::new(call.doing());
     let options = TaskOptions::new()
         .with_ttl_ms(milliseconds(TTL))
-        .with_poll_interval_ms(milliseconds(POLL));
-    let task = tasks.spawn(options, |context| Box::pin(run(call, context)));
+        .with_poll_interval_ms(milliseconds(POLL))
+        .with_status_message(doing.text());
+    let (changed, news) = watch::channel(());
+    let conversation = taker.conversation;
+    let task = conversation.tasks.spawn(options, |context| {
+        let peer = taker.peer.clone();
+        conversation.follow_task(context.clone(), Arc::clone(&doing), news, peer);
+        let asking = Asking {
+            context,
+            doing,
+            changed,
+        };
+        Box::pin(run(call, asking))
+    });
     CreateTaskResult::new(task).into()
 }
 
-async fn run(mut call: Call, context: TaskContext) -> Result<CallToolResult, TaskExit> {
+/// Puts what a task asks to its client. Dropped when the task is over.
+struct Asking {
+    context: TaskContext,
+    doing: Arc<Doing>,
+    changed: watch::Sender<()>,
+}
+
+async fn run(mut call: Call, task: Asking) -> Result<CallToolResult, TaskExit> {
     let mut asking = FuturesUnordered::new();
     loop {
         tokio::select! {
             biased;
             step = call.next() => match step {
                 Step::Done(result) => return Ok(result),
-                Step::Put(put) => asking.push(ask(&context, put)),
+                Step::Put(put) => asking.push(task.ask(put)),
             },
             Some(()) = asking.next(), if !asking.is_empty() => {}
-            () = context.cancelled() => {
+            () = task.context.cancelled() => {
                 call.cancel().await;
                 return Err(TaskExit::Cancelled);
             }
@@ -51,10 +86,35 @@ async fn run(mut call: Call, context: TaskContext) -> Result<CallToolResult, Tas
     }
 }
 
-async fn ask(context: &TaskContext, put: Put) {
-    let request = InputRequest::Elicitation(ElicitRequest::new(put.request));
-    // It ends without an answer when the task is cancelled.
-    if let Ok(answer) = context.request_input(put.key, request).await {
-        let _ = put.reply.send(read_answer(answer));
+impl Asking {
+    async fn ask(&self, put: Put) {
+        let Put {
+            key,
+            request,
+            reply,
+        } = put;
+        let message = match &request {
+            ElicitRequestParams::FormElicitationParams { message, .. }
+            | ElicitRequestParams::UrlElicitationParams { message, .. } => message.clone(),
+            _ => "it asks something".to_owned(),
+        };
+        let open = &self.doing.asked;
+        open.lock().insert(key.clone(), message);
+        let request = InputRequest::Elicitation(ElicitRequest::new(request));
+        let answer = self.context.request_input(key.clone(), request);
+        tokio::pin!(answer);
+        // Once looked at, it is asked.
+        let at_once = poll!(&mut answer);
+        self.changed.send_replace(());
+        let answer = match at_once {
+            Poll::Ready(answer) => answer,
+            Poll::Pending => answer.await,
+        };
+        open.lock().remove(&key);
+        // It ends without an answer when the task is cancelled.
+        if let Ok(answer) = answer {
+            let _ = reply.send(read_answer(answer));
+            self.changed.send_replace(());
+        }
     }
 }

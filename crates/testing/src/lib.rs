@@ -5,11 +5,12 @@
 //! question to the test, [`Recording`] keeps what a recorder is told, and
 //! [`batch`] writes calls down briefly; [`needs!`] skips a test whose program
 //! the machine lacks. [`model`] is a model server that says what a script
-//! says. No process is started here and no time is spent waiting: whatever is
+//! says, [`load`] a crowd of clients. No process is started here and no time is spent waiting: whatever is
 //! awaited is awaited as a condition.
 
 mod asking;
 mod calls;
+pub mod load;
 pub mod model;
 mod programs;
 mod recording;
@@ -19,7 +20,7 @@ mod scripted_job;
 pub use asking::{Prompt, ScriptedInquirer, ScriptedPerson};
 pub use calls::{batch, lasting, question, text_question};
 #[doc(hidden)]
-pub use programs::has_program;
+pub use programs::{has_program, skip};
 pub use recording::{Recorded, Recording};
 pub use scripted::Scripted;
 pub use scripted_job::ScriptedJob;

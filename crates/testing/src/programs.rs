@@ -29,7 +29,7 @@ macro_rules! needs {
 pub fn has_program(here: &str, program: &str) -> bool {
     let listed = env::var("WINDLASS_SKIP").unwrap_or_default();
     if listed.split(',').any(|listed| listed.trim() == program) {
-        record(test_name(here), program);
+        skip(test_name(here), program);
         return false;
     }
     let path = env::var_os("PATH").unwrap_or_default();
@@ -41,12 +41,14 @@ pub fn has_program(here: &str, program: &str) -> bool {
     true
 }
 
-fn record(test: &str, program: &str) {
+/// Records that a test was skipped for want of something; the test leaves by
+/// itself.
+pub fn skip(test: &str, wanted: &str) {
     let Some(log) = env::var_os("WINDLASS_SKIP_LOG") else {
         return;
     };
     // One write, so that lines of several tests do not mix.
-    let line = format!("{test}: {program}\n");
+    let line = format!("{test}: {wanted}\n");
     let log = std::fs::File::options().append(true).create(true).open(log);
     log.and_then(|mut log| log.write_all(line.as_bytes()))
         .expect("the file that WINDLASS_SKIP_LOG names can be written");

@@ -9,7 +9,7 @@ use windlass_config::{
     BUILTINS, Config, ConfigError, LoadOptions, Place, SecretTarget, Source, ToolConfig,
 };
 use windlass_executors::{
-    Describer, Git, Launcher, LauncherOptions, LocalTool, Shell, TerminalSize,
+    Describer, Git, Kept, Launcher, LauncherOptions, LocalTool, Shell, TerminalSize,
 };
 use windlass_runtime::protocol::IoMode;
 use windlass_runtime::{
@@ -91,18 +91,6 @@ impl Windlass {
 
     /// The same, and says which answers of programs are good enough.
     pub async fn asking(config: Config, asking: Asking) -> Result<Self, Error> {
-        Self::build(config, asking, RunMode::Ask).await
-    }
-
-    /// Sets everything up for a front end whose client asks its user by itself
-    /// before a tool runs: a tool is asked about again only where the
-    /// configuration says so.
-    pub async fn for_client(config: Config) -> Result<Self, Error> {
-        Self::build(config, Asking::Remembering, RunMode::Unattended).await
-    }
-
-    /// Where the configuration is silent, tools start by `run`.
-    async fn build(config: Config, asking: Asking, run: RunMode) -> Result<Self, Error> {
         let launcher = Launcher::new(launcher_options(&config)).map_err(Error::Launcher)?;
         let describer = Describer {
             launcher: launcher.clone(),
@@ -122,7 +110,6 @@ impl Windlass {
             launcher: &launcher,
             config: &config,
             answers,
-            run,
             problems: Vec::new(),
         };
         build.register_builtins()?;
@@ -219,7 +206,6 @@ struct Build<'a> {
     launcher: &'a Launcher,
     config: &'a Config,
     answers: Answers,
-    run: RunMode,
     problems: Vec<ToolProblem>,
 }
 
@@ -259,7 +245,7 @@ impl Build<'_> {
         for offered in found.tools {
             let executor = Arc::new(offered.executor);
             let mut definition = offered.definition;
-            definition.run = self.permission(&offered.tool);
+            permit(&offered.tool, &mut definition);
             match self.catalogue.register(definition, executor) {
                 Ok(()) => {
                     for problem in offered.problems {
@@ -298,17 +284,13 @@ impl Build<'_> {
     fn register_builtin(&mut self, tool: &ToolConfig) -> Result<(), RegisterError> {
         match tool.source_name() {
             Shell::NAME => {
-                let definition = self.overlaid(tool, Shell::definition());
-                let shell = Shell::new(self.launcher.clone())
-                    .log_limit(tool.log_limit)
-                    .terminal(size(tool), tool.record);
+                let definition = Self::overlaid(tool, Shell::definition());
+                let shell = Shell::new(self.launcher.clone()).keeping(kept(tool));
                 self.catalogue.register(definition, Arc::new(shell))
             }
             Git::NAME => {
-                let definition = self.overlaid(tool, Git::definition());
-                let git = Git::new(self.launcher.clone())
-                    .log_limit(tool.log_limit)
-                    .terminal(size(tool), tool.record);
+                let definition = Self::overlaid(tool, Git::definition());
+                let git = Git::new(self.launcher.clone()).keeping(kept(tool));
                 self.catalogue.register(definition, Arc::new(git))
             }
             Await::NAME => self
@@ -323,15 +305,11 @@ impl Build<'_> {
 
     /// What the configuration says of a built-in tool, of its permissions and
     /// of its secrets.
-    fn overlaid(&self, tool: &ToolConfig, base: ToolDefinition) -> ToolDefinition {
+    fn overlaid(tool: &ToolConfig, base: ToolDefinition) -> ToolDefinition {
         let mut definition = tool.overlay(base);
-        definition.run = self.permission(tool);
+        permit(tool, &mut definition);
         definition.secrets_to_assistant = tool.secrets == SecretTarget::Assistant;
         definition
-    }
-
-    fn permission(&self, tool: &ToolConfig) -> RunPolicy {
-        tool.settings.run.over(RunPolicy::starting(self.run))
     }
 
     fn register_local(&mut self, tool: &ToolConfig) -> Result<(), RegisterError> {
@@ -372,7 +350,7 @@ impl Build<'_> {
         mut definition: ToolDefinition,
         local: LocalTool,
     ) -> Result<(), RegisterError> {
-        definition.run = self.permission(tool);
+        permit(tool, &mut definition);
         definition.secrets_to_assistant = tool.secrets == SecretTarget::Assistant;
         self.catalogue.register(definition, Arc::new(local))
     }
@@ -387,22 +365,33 @@ impl Build<'_> {
             describes_itself: tool.asks_program,
             formats_arguments: formats_arguments.unwrap_or(false),
             workspace_id: Some(workspace_id(&self.config.root)),
-            log_limit: tool.log_limit,
-            size: size(tool),
-            record: tool.record,
+            kept: kept(tool),
         }
     }
+}
+
+/// Where the configuration is silent, a person is asked before a tool starts,
+/// unless the session's client has asked its user already.
+fn permit(tool: &ToolConfig, definition: &mut ToolDefinition) {
+    let run = tool.settings.run;
+    let unattended = RunPolicy::starting(RunMode::Unattended);
+    definition.run = run.over(RunPolicy::default());
+    definition.run_for_client = Some(run.over(unattended));
 }
 
 fn is_built_in(name: &str) -> bool {
     [Shell::NAME, Git::NAME, Await::NAME, DescribeTools::NAME].contains(&name)
 }
 
-fn size(tool: &ToolConfig) -> TerminalSize {
+fn kept(tool: &ToolConfig) -> Kept {
     let usual = TerminalSize::default();
-    TerminalSize {
-        rows: tool.rows.unwrap_or(usual.rows),
-        cols: tool.cols.unwrap_or(usual.cols),
+    Kept {
+        log_limit: tool.log_limit,
+        size: TerminalSize {
+            rows: tool.rows.unwrap_or(usual.rows),
+            cols: tool.cols.unwrap_or(usual.cols),
+        },
+        record: tool.record,
     }
 }
 

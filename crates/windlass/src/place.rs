@@ -25,7 +25,7 @@ pub fn cache_dir() -> PathBuf {
 
 /// A name for a project that is the same across runs, made of its path.
 pub(crate) fn workspace_id(root: &Path) -> String {
-    format!("{:016x}", fnv(root.as_os_str().as_encoded_bytes()))
+    windlass_runtime::protocol::project_id(root)
 }
 
 /// FNV-1a: the same in every version, and good enough for names.

@@ -38,6 +38,10 @@ const NEEDED: &[Needed] = &[
         package: "python3",
     },
     Needed {
+        program: "curl",
+        package: "curl",
+    },
+    Needed {
         program: "setsid",
         package: "util-linux",
     },

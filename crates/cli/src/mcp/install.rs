@@ -15,16 +15,16 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use clap::ValueEnum as _;
-use dialoguer::Confirm;
 use serde_json::json;
 use similar::TextDiff;
 
 use crate::args::{Global, InstallArgs};
+use crate::prompt::{self, Agreement};
 use crate::{exit, setup};
 use client::{Around, Setting};
 pub(crate) use client::{Client, Scope};
 
-pub(crate) fn run(global: &Global, args: &InstallArgs) -> anyhow::Result<ExitCode> {
+pub(crate) async fn run(global: &Global, args: &InstallArgs) -> anyhow::Result<ExitCode> {
     if !global.config.is_empty() || !global.set.is_empty() {
         bail!(
             "`--config` and `--set` are not passed on to the client; put what they say into a config \
@@ -46,10 +46,10 @@ pub(crate) fn run(global: &Global, args: &InstallArgs) -> anyhow::Result<ExitCod
         eprintln!("windlass: this goes into {}", setting.file.display());
         return Ok(ExitCode::SUCCESS);
     }
-    install(client, &setting, &windlass, args.yes)
+    install(client, &setting, &windlass, args.yes).await
 }
 
-fn install(
+async fn install(
     client: Client,
     setting: &Setting,
     windlass: &str,
@@ -66,7 +66,7 @@ fn install(
         return Ok(ExitCode::SUCCESS);
     }
     show(file, before.as_deref(), &after);
-    if !yes && !agreed(file)? {
+    if !yes && !agreed(file).await? {
         println!("{} is as it was", file.display());
         return Ok(ExitCode::from(exit::FAILED));
     }
@@ -112,18 +112,15 @@ fn show(file: &Path, before: Option<&str>, after: &str) {
     print!("{}", diff.unified_diff().header(old, &name));
 }
 
-fn agreed(file: &Path) -> anyhow::Result<bool> {
+async fn agreed(file: &Path) -> anyhow::Result<bool> {
     if !std::io::stdin().is_terminal() {
         bail!(
             "nobody can be asked whether to write `{}`, which was left alone; `--yes` writes it",
             file.display()
         );
     }
-    let answer = Confirm::new()
-        .with_prompt(format!("Write {}?", file.display()))
-        .default(true)
-        .interact_opt()?;
-    Ok(answer.unwrap_or(false))
+    let agreement = Agreement(format!("Write {}?", file.display()));
+    Ok(prompt::ask(&agreement).await.unwrap_or(false))
 }
 
 /// This program, as a client is to start it.

@@ -1,17 +1,19 @@
 //! What the user says: on the command line, through a pipe, or in an editor.
 
-use std::io::{IsTerminal, Read};
+use std::io::IsTerminal;
 
 use anyhow::{Context as _, bail};
 
+use crate::prompt::{self, Keyboard};
+
 /// The message. What comes through a pipe follows what stands on the command
 /// line; without either, an editor is opened.
-pub(crate) fn read(words: &[String], can_edit: bool) -> anyhow::Result<String> {
+pub(crate) async fn read(words: &[String], can_edit: bool) -> anyhow::Result<String> {
     let mut message = words.join(" ");
     if !std::io::stdin().is_terminal() {
-        let mut piped = String::new();
-        std::io::stdin()
-            .read_to_string(&mut piped)
+        let piped = tokio::task::spawn_blocking(|| std::io::read_to_string(std::io::stdin()));
+        let piped = piped
+            .await?
             .context("the message cannot be read from stdin")?;
         if !piped.trim().is_empty() {
             if !message.is_empty() {
@@ -20,9 +22,9 @@ pub(crate) fn read(words: &[String], can_edit: bool) -> anyhow::Result<String> {
             message.push_str(piped.trim_end());
         }
     } else if message.is_empty() && can_edit {
-        message = dialoguer::Editor::new()
-            .extension(".md")
-            .edit("")
+        let mut keyboard = Keyboard::open().context("the terminal cannot be used")?;
+        message = prompt::edit(&mut keyboard, "", ".md")
+            .await
             .context("the editor cannot be opened; set `EDITOR`, or give the message")?
             .unwrap_or_default();
     }

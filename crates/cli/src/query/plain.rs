@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
+use tokio::sync::oneshot;
 
-use super::show::Show;
-use crate::prompt;
+use super::show::{Show, Shows};
+use crate::prompt::{self, Asking};
 
 /// How a turn is written down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,12 +18,9 @@ pub(crate) enum Form {
 }
 
 /// Writes what is shown until there is no more.
-pub(crate) async fn run(form: Form, mut shows: mpsc::UnboundedReceiver<Show>) {
+pub(crate) async fn run(form: Form, mut shows: Shows) {
     let mut at_line_start = true;
-    while let Some(show) = shows.recv().await {
-        if matches!(show, Show::Over) {
-            return;
-        }
+    while let Some(show) = shows.next().await {
         match form {
             Form::Json => {
                 if let Some(event) = event(&show) {
@@ -43,26 +40,30 @@ pub(crate) async fn run(form: Form, mut shows: mpsc::UnboundedReceiver<Show>) {
                 _ => {}
             },
         }
-        ask(show).await;
+        ask(show, &mut shows).await;
     }
 }
 
 /// Questions go to the terminal even where the answer goes into a pipe.
-async fn ask(show: Show) {
+async fn ask(show: Show, shows: &mut Shows) {
     match show {
-        Show::Permit(request, reply) => {
-            let asked = tokio::task::spawn_blocking(move || prompt::permit(&request));
-            if let Ok(Some(decision)) = asked.await {
-                let _ = reply.send(decision);
-            }
-        }
-        Show::Question(asked, reply) => {
-            let asked = tokio::task::spawn_blocking(move || prompt::answer(&asked.question));
-            if let Ok(Some(answer)) = asked.await {
+        Show::Permit(request, reply) => put(&*request, reply, shows).await,
+        Show::Question(asked, reply) => put(&asked.question, reply, shows).await,
+        _ => {}
+    }
+}
+
+/// Asks until it is answered, here or elsewhere, or the turn is over.
+async fn put<A: Asking>(asking: &A, mut reply: oneshot::Sender<A::Answer>, shows: &mut Shows) {
+    tokio::select! {
+        biased;
+        () = reply.closed() => {}
+        _ = shows.urgent() => {}
+        answer = prompt::ask(asking) => {
+            if let Some(answer) = answer {
                 let _ = reply.send(answer);
             }
         }
-        _ => {}
     }
 }
 
@@ -81,7 +82,7 @@ fn event(show: &Show) -> Option<Value> {
         | Show::Said
         | Show::Permit(..)
         | Show::Question(..)
-        | Show::Interrupted
+        | Show::Interrupted(_)
         | Show::Over => return None,
     })
 }

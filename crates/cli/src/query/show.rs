@@ -1,11 +1,15 @@
 //! What a turn has to show, on its way to whoever shows it.
 
+use std::collections::VecDeque;
+
 use async_trait::async_trait;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use windlass_assistant::{Audience, Heard, ModelEvent};
 use windlass_protocol::{Ask, Batch, BatchReply, Notice, PermissionRequest};
 use windlass_runtime::{PermissionDecision, Person};
+
+use crate::prompt::Choice;
 
 /// Something to show.
 pub(crate) enum Show {
@@ -31,20 +35,69 @@ pub(crate) enum Show {
     Permit(Box<PermissionRequest>, oneshot::Sender<PermissionDecision>),
     /// A tool asks.
     Question(Box<Ask>, oneshot::Sender<Value>),
-    /// Ctrl-C.
-    Interrupted,
+    /// Ctrl-C: what now?
+    Interrupted(oneshot::Sender<Choice>),
     /// There is no more to show.
     Over,
 }
 
 /// Sends what a turn has to show.
 #[derive(Clone)]
-pub(crate) struct Shower(pub(crate) mpsc::UnboundedSender<Show>);
+pub(crate) struct Shower(mpsc::UnboundedSender<Show>);
 
 impl Shower {
     pub(crate) fn show(&self, show: Show) {
         // Nobody looks any more when the turn is over.
         let _ = self.0.send(show);
+    }
+}
+
+/// What there is to show, in order, except for what cannot wait.
+pub(crate) struct Shows {
+    receiver: mpsc::UnboundedReceiver<Show>,
+    /// What came while only the urgent was wanted.
+    kept: VecDeque<Show>,
+}
+
+/// What takes a prompt away, whoever it asks.
+pub(crate) enum Urgent {
+    Interrupted(oneshot::Sender<Choice>),
+    Over,
+}
+
+/// Both ends.
+pub(crate) fn channel() -> (Shower, Shows) {
+    let (sender, receiver) = mpsc::unbounded_channel();
+    let shows = Shows {
+        receiver,
+        kept: VecDeque::new(),
+    };
+    (Shower(sender), shows)
+}
+
+impl Shows {
+    /// The next; `None` when there is no more. Nothing is lost when this is
+    /// dropped.
+    pub(crate) async fn next(&mut self) -> Option<Show> {
+        let show = match self.kept.pop_front() {
+            Some(show) => Some(show),
+            None => self.receiver.recv().await,
+        };
+        show.filter(|show| !matches!(show, Show::Over))
+    }
+
+    /// The next that cannot wait. Everything before it is kept.
+    pub(crate) async fn urgent(&mut self) -> Urgent {
+        loop {
+            match self.receiver.recv().await {
+                Some(Show::Interrupted(reply)) => return Urgent::Interrupted(reply),
+                Some(Show::Over) | None => {
+                    self.kept.push_back(Show::Over);
+                    return Urgent::Over;
+                }
+                Some(show) => self.kept.push_back(show),
+            }
+        }
     }
 }
 

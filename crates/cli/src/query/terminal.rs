@@ -1,41 +1,44 @@
 //! A turn on a terminal: Markdown as it comes, calls as they run, handles
 //! that are alive, and questions.
 //!
-//! Start at [`run`]. One task owns the terminal; everything that is to be
-//! seen comes to it.
+//! Start at [`run`]. One task owns the terminal and its keyboard; everything
+//! that is to be seen comes to it, and Ctrl-C goes from it to the turn.
 
 use std::time::{Duration, Instant};
 
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::mpsc;
-use windlass_assistant::Interjection;
+use tokio::sync::{mpsc, oneshot};
 use windlass_protocol::{BatchReply, HandleState, Notice, NoticeLevel, ToolCall};
 use windlass_runtime::{Session, SessionEvent, Tail};
 
 use super::markdown;
-use super::screen::Screen;
-use super::show::Show;
-use crate::prompt::{self, Choice};
+use super::show::{Show, Shows, Urgent};
+use crate::prompt::{Asking, Choice, Interruption, Key, Keyboard, NoAnswer};
+use crate::screen::Screen;
 
 const TICK: Duration = Duration::from_millis(100);
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
+/// The person at the terminal.
+pub(crate) struct Seat {
+    /// What they type. Without it, it is taken when something is asked.
+    pub(crate) keyboard: Option<Keyboard>,
+    /// Where each Ctrl-C goes.
+    pub(crate) interrupts: mpsc::UnboundedSender<()>,
+}
+
 /// Shows a turn until there is no more to show.
-pub(crate) async fn run(
-    mut shows: mpsc::UnboundedReceiver<Show>,
-    session: Session,
-    interject: mpsc::Sender<Interjection>,
-    colour: bool,
-) {
+pub(crate) async fn run(shows: Shows, session: Session, seat: Seat, colour: bool) {
     let mut view = View {
-        screen: Screen::new(),
+        shows,
+        seat,
+        screen: Screen::stdout(),
         colour,
         text: String::new(),
         calls: Vec::new(),
         activity: Some("thinking"),
         began: Instant::now(),
         spaced: false,
-        interject,
         journal: session.journal().tail(session.journal().last()),
         session,
     };
@@ -49,9 +52,12 @@ pub(crate) async fn run(
             }
         };
         tokio::select! {
-            show = shows.recv() => match show {
-                Some(Show::Over) | None => break,
+            show = view.shows.next() => match show {
                 Some(show) => view.take(show).await,
+                None => break,
+            },
+            key = view.seat.next() => if key == Key::Interrupt {
+                view.seat.interrupt();
             },
             Some((_, entry)) = view.journal.next() => {
                 if let SessionEvent::Replied { call, is_error } = &entry.event {
@@ -65,7 +71,57 @@ pub(crate) async fn run(
     view.finish();
 }
 
+impl Seat {
+    /// The next key; never, where there is no keyboard.
+    async fn next(&mut self) -> Key {
+        let key = match &mut self.keyboard {
+            Some(keyboard) => keyboard.next().await,
+            None => std::future::pending().await,
+        };
+        match key {
+            Ok(key) => key,
+            // Its terminal has gone.
+            Err(_) => std::future::pending().await,
+        }
+    }
+
+    fn interrupt(&self) {
+        // The turn is over when nobody hears it.
+        let _ = self.interrupts.send(());
+    }
+
+    /// Asks. Ctrl-C is the turn's to decide on, which then takes this away.
+    async fn ask<A: Asking>(&mut self, asking: &A) -> Option<A::Answer> {
+        let mut own;
+        let keyboard = if let Some(keyboard) = &mut self.keyboard {
+            keyboard
+        } else {
+            own = Keyboard::open().ok()?;
+            &mut own
+        };
+        match asking.ask(keyboard).await {
+            Ok(answer) => Some(answer),
+            Err(NoAnswer::Declined | NoAnswer::NoTerminal) => None,
+            Err(NoAnswer::Interrupted) => {
+                self.interrupt();
+                std::future::pending().await
+            }
+        }
+    }
+}
+
+/// How asking something went.
+enum Came<T> {
+    Answered(Option<T>),
+    /// Nobody waits for an answer any more.
+    Elsewhere,
+    Interrupted(oneshot::Sender<Choice>),
+    Over,
+}
+
 struct View {
+    shows: Shows,
+    seat: Seat,
     screen: Screen,
     colour: bool,
     /// What the model has said and is not shown for good yet.
@@ -76,7 +132,6 @@ struct View {
     began: Instant,
     /// The last thing shown was text, and what follows keeps its distance.
     spaced: bool,
-    interject: mpsc::Sender<Interjection>,
     journal: Tail,
     session: Session,
 }
@@ -104,20 +159,9 @@ impl View {
             Show::Answered(reply) => self.answered(&reply),
             Show::Told(notices) => self.tell(&notices),
             Show::Ending => self.activity = Some("finishing"),
-            // Somebody elsewhere may have been first.
-            Show::Permit(_, reply) if reply.is_closed() => {}
-            Show::Question(_, reply) if reply.is_closed() => {}
-            Show::Permit(request, reply) => {
-                if let Some(decision) = self.ask(move || prompt::permit(&request)).await {
-                    let _ = reply.send(decision);
-                }
-            }
-            Show::Question(asked, reply) => {
-                if let Some(answer) = self.ask(move || prompt::answer(&asked.question)).await {
-                    let _ = reply.send(answer);
-                }
-            }
-            Show::Interrupted => self.interrupted().await,
+            Show::Permit(request, reply) => self.ask(&*request, reply).await,
+            Show::Question(asked, reply) => self.ask(&asked.question, reply).await,
+            Show::Interrupted(reply) => self.interrupted(reply).await,
             Show::Over => {}
         }
     }
@@ -144,7 +188,7 @@ impl View {
     }
 
     fn block(&mut self, text: &str) -> Vec<String> {
-        let (columns, _) = Screen::size();
+        let (columns, _) = self.screen.size();
         let mut lines = markdown::render(text, columns.saturating_sub(1), self.colour);
         if !lines.is_empty() && std::mem::replace(&mut self.spaced, true) {
             lines.insert(0, String::new());
@@ -216,32 +260,58 @@ impl View {
         self.paint(&lines);
     }
 
+    /// Asks until it is answered, here or elsewhere, or the turn is over.
+    async fn ask<A: Asking>(&mut self, asking: &A, mut reply: oneshot::Sender<A::Answer>) {
+        // Somebody elsewhere may have been first.
+        while !reply.is_closed() {
+            match self.put(asking, &mut reply).await {
+                Came::Answered(Some(answer)) => {
+                    let _ = reply.send(answer);
+                    return self.paint(&[]);
+                }
+                Came::Answered(None) | Came::Over => return self.paint(&[]),
+                Came::Elsewhere => {
+                    let line = self.dim("answered elsewhere, or no longer asked");
+                    return self.paint(&[line]);
+                }
+                Came::Interrupted(choice) => self.interrupted(choice).await,
+            }
+        }
+    }
+
     /// Ctrl-C: what now?
-    async fn interrupted(&mut self) {
-        let interjection = match self.ask(prompt::interrupted).await {
-            Some(Choice::GoOn) => return,
-            Some(Choice::Reply(text)) => Interjection::Say(text),
-            Some(Choice::StopTools) => Interjection::StopTools,
-            Some(Choice::Abort) | None => Interjection::Abort,
-        };
-        let _ = self.interject.send(interjection).await;
+    async fn interrupted(&mut self, mut reply: oneshot::Sender<Choice>) {
+        if reply.is_closed() {
+            return;
+        }
+        if let Came::Answered(Some(choice)) = self.put(&Interruption, &mut reply).await {
+            let _ = reply.send(choice);
+        }
+        self.paint(&[]);
     }
 
     /// Gives the terminal to a prompt, and takes it back.
-    async fn ask<T: Send + 'static>(
+    async fn put<A: Asking>(
         &mut self,
-        prompt: impl FnOnce() -> Option<T> + Send + 'static,
-    ) -> Option<T> {
+        asking: &A,
+        reply: &mut oneshot::Sender<A::Answer>,
+    ) -> Came<A::Answer> {
         self.screen.clear();
-        let asked = tokio::task::spawn_blocking(prompt).await;
-        self.paint(&[]);
-        asked.ok().flatten()
+        tokio::select! {
+            biased;
+            () = reply.closed() => Came::Elsewhere,
+            urgent = self.shows.urgent() => match urgent {
+                Urgent::Interrupted(choice) => Came::Interrupted(choice),
+                Urgent::Over => Came::Over,
+            },
+            answer = self.seat.ask(asking) => Came::Answered(answer),
+        }
     }
 
     fn paint(&mut self, committed: &[String]) {
         let mut live = Vec::new();
         if !self.text.is_empty() {
-            let (columns, _) = Screen::size();
+            let (columns, _) = self.screen.size();
             if self.spaced {
                 live.push(String::new());
             }

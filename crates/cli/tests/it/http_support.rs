@@ -69,6 +69,10 @@ impl Serve {
         }
     }
 
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -108,7 +112,7 @@ impl Serve {
         ))
     }
 
-    fn headers(&self) -> String {
+    pub(crate) fn headers(&self) -> String {
         let (address, token) = (&self.address, &self.token);
         format!("host: {address}\r\nauthorization: Bearer {token}\r\n")
     }
@@ -176,12 +180,21 @@ impl Events {
     /// The next event, whatever it is.
     #[track_caller]
     pub(crate) fn next(&mut self) -> Event {
+        self.try_next().expect("the stream has ended")
+    }
+
+    /// The same; nothing where the server has cut the stream off, be it within
+    /// an event.
+    #[track_caller]
+    pub(crate) fn try_next(&mut self) -> Option<Event> {
         let mut event = Event::default();
         let mut line = String::new();
         loop {
             line.clear();
-            let read = self.0.read_line(&mut line).unwrap();
-            assert!(read > 0, "the stream has ended");
+            let read = self.0.read_line(&mut line).unwrap_or(0);
+            if read == 0 || !line.ends_with('\n') {
+                return None;
+            }
             let line = line.trim_end();
             // Lengths of chunks and other headers have no such names.
             if let Some(name) = line.strip_prefix("event: ") {
@@ -191,7 +204,7 @@ impl Events {
             } else if let Some(data) = line.strip_prefix("data: ") {
                 event.data = serde_json::from_str(data).unwrap();
             } else if line.is_empty() && !event.name.is_empty() {
-                return event;
+                return Some(event);
             }
         }
     }

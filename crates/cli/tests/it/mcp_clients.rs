@@ -7,6 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 use windlass_testing::needs;
 
+use crate::http_support::Serve;
 use crate::support::Project;
 
 fn script(name: &str) -> PathBuf {
@@ -16,7 +17,7 @@ fn script(name: &str) -> PathBuf {
 }
 
 /// The folder of the packages from npm, which `mcp-node` is linked into.
-fn packages() -> PathBuf {
+pub(crate) fn packages() -> PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut folders = std::env::split_paths(&path);
     let bin = folders.find(|folder| folder.join("mcp-node").exists());
@@ -58,6 +59,26 @@ fn the_npm_clients_sit_well() {
             client.arg(script("sit.mjs")).arg(packages());
             succeeds(client.args([kind, how]).args(arguments));
         }
+    }
+}
+
+#[test]
+fn clients_sit_well_at_the_server_of_everybody() {
+    needs!("mcp-python", "mcp-node");
+    let project = Project::new();
+    let serve = Serve::start(&project);
+    let url = format!("http://{}/mcp", serve.address);
+    let http = ["http", &url, &serve.token];
+    succeeds(
+        project
+            .program("mcp-python")
+            .arg(script("sit.py"))
+            .args(http),
+    );
+    for kind in ["sdk", "client"] {
+        let mut client = project.program("mcp-node");
+        client.arg(script("sit.mjs")).arg(packages()).arg(kind);
+        succeeds(client.args(http));
     }
 }
 

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use windlass_testing::needs;
 
+use crate::http_support::Serve;
 use crate::processes::{Victim, kill};
 use crate::support::{Project, eventually};
 
@@ -168,6 +169,64 @@ fn a_call_lasts_under_an_id() {
     assert_eq!(stopped["completed"][0]["result"], "done", "{stopped}");
 }
 
+/// What is attached to the calls of the newest session, by tool.
+fn attached(project: &Project) -> Vec<(String, Vec<Value>)> {
+    let run = project.run(&["sessions", "show", "last", "--json"], "");
+    let shown: Value = serde_json::from_str(&run.stdout()).unwrap();
+    let messages = shown["messages"].as_array().unwrap().iter();
+    let parts = messages.flat_map(|message| message["parts"].as_array().unwrap());
+    parts
+        .map(|part| {
+            let files = part["state"]["attachments"].as_array();
+            let tool = part["tool"].as_str().unwrap();
+            (tool.to_owned(), files.cloned().unwrap_or_default())
+        })
+        .collect()
+}
+
+#[test]
+fn a_picture_is_an_attachment_of_its_call() {
+    needs!("python3");
+    let project = project(
+        "tools = [\"echo\"]",
+        "[conversation.tools.picture]\nsource = \"mcp.fix\"\nspawn.stateful = true",
+    );
+    let serve = Serve::start(&project);
+    let session = serve.session(json!({"trusted": true}));
+    let mut events = serve.events(&format!("{session}/events"), "");
+    serve.call(&session, "picture", json!({}));
+    serve.call(&session, "fix_echo", json!({"text": "no file"}));
+    serve.call(&session, "picture", json!({"action": "spawn", "id": "p"}));
+    serve.call(&session, "await", json!({"all": ["p"]}));
+    let live = events.until(|event| event.data["part"]["state"]["attachments"].is_array());
+    let live = live.data["part"]["state"]["attachments"][0].clone();
+    assert_eq!(live["mime"], "image/png");
+
+    let attached = attached(&project);
+    let kinds: Vec<(&str, Vec<&str>)> = attached
+        .iter()
+        .map(|(tool, files)| {
+            let mimes = files.iter().map(|file| file["mime"].as_str().unwrap());
+            (tool.as_str(), mimes.collect())
+        })
+        .collect();
+    let picture = || vec!["image/png"];
+    assert_eq!(kinds[0], ("picture", picture()));
+    assert_eq!(kinds[1], ("fix_echo", vec![]));
+    // The await tells the end again, should the spawn have told it already.
+    assert!(kinds[2..].contains(&("await", picture())), "{kinds:?}");
+    let file = &attached[0].1[0];
+    assert_eq!(file, &live);
+    let path = file["url"]
+        .as_str()
+        .unwrap()
+        .strip_prefix("file://")
+        .unwrap();
+    assert_eq!(std::fs::read(path).unwrap(), b"\x89PNG fake");
+    let name = std::path::Path::new(path).file_name().unwrap();
+    assert_eq!(file["filename"], json!(name.to_str()));
+}
+
 #[test]
 fn the_death_of_a_server_is_a_notice_and_the_next_call_starts_it_again() {
     needs!("python3");
@@ -210,6 +269,37 @@ fn nothing_of_a_server_outlives_the_binary() {
             victim.alive().is_empty() && in_folder(&servers) == 0
         });
     }
+}
+
+#[test]
+fn who_needs_no_server_starts_none() {
+    let project = Project::with_config(
+        r#"
+[providers.mcp.noted]
+command = { program = "echo started >> noted", shell = true }
+tools = "all"
+[conversation.tools.other]
+source = "mcp.noted.other"
+"#,
+    );
+    let noted = project.root().join("noted");
+    for args in [
+        &["ps"][..],
+        &["logs", "a"],
+        &["kill", "a"],
+        &["sessions"],
+        &["permissions"],
+        &["permissions", "pending"],
+        &["permissions", "explain", "shell", "{\"command\": \"ls\"}"],
+        &["models"],
+        &["mcp", "install", "codex", "--print"],
+    ] {
+        project.run(args, "");
+        assert!(!noted.exists(), "{args:?} started a server");
+    }
+    // It would have been noted.
+    project.run(&["tools"], "");
+    assert!(noted.exists());
 }
 
 /// How many Python programs work in this folder.

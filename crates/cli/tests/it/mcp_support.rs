@@ -83,6 +83,10 @@ impl Mcp {
         }
     }
 
+    pub(crate) fn stderr(&self) -> String {
+        self.lines.stderr()
+    }
+
     #[track_caller]
     pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let params = json!({"name": tool, "arguments": arguments});

@@ -11,17 +11,22 @@ use crate::query::{Asked, asked};
 use crate::support::DEADLINE;
 
 /// The binary on a terminal of 60 columns.
-struct Sitting {
-    asked: Asked,
+pub(crate) struct Sitting {
+    pub(crate) asked: Asked,
     process: Process,
     screen: Arc<Mutex<Screen>>,
 }
 
-async fn sit(run: &str, turns: impl IntoIterator<Item = Turn>) -> Sitting {
+pub(crate) async fn sit(run: &str, turns: impl IntoIterator<Item = Turn>) -> Sitting {
     let asked = asked(run, turns).await;
+    let binary = asked.project.windlass(&["query", "go"]);
+    sit_at(asked, &binary).await
+}
+
+/// The same with any command.
+pub(crate) async fn sit_at(asked: Asked, binary: &std::process::Command) -> Sitting {
     let screen = Arc::new(Mutex::new(Screen::new(20, 60)));
     let drawn = Arc::clone(&screen);
-    let binary = asked.project.windlass(&["query", "go"]);
     let mut command = Command::new(binary.get_program())
         .args(binary.get_args())
         .env_clear()
@@ -45,14 +50,14 @@ async fn sit(run: &str, turns: impl IntoIterator<Item = Turn>) -> Sitting {
 }
 
 impl Sitting {
-    fn rows(&self) -> String {
+    pub(crate) fn rows(&self) -> String {
         let rows = self.screen.lock().rows();
         let rows: Vec<&str> = rows.iter().map(|row| row.trim_end()).collect();
         rows.join("\n").trim_end().to_owned()
     }
 
     /// Resolves when the screen looks as wanted.
-    async fn until(&self, wanted: impl Fn(&str) -> bool) -> String {
+    pub(crate) async fn until(&self, wanted: impl Fn(&str) -> bool) -> String {
         let mut changes = self.process.output().changes();
         let looking = async {
             loop {
@@ -70,13 +75,19 @@ impl Sitting {
         seen.unwrap_or_else(|_| panic!("the screen is\n{}", self.rows()))
     }
 
-    fn press(&self, keys: &str) {
-        self.process.write(keys.as_bytes()).unwrap();
+    pub(crate) fn press(&self, keys: &str) {
+        self.press_bytes(keys.as_bytes());
     }
 
-    async fn ends(&self) -> (Exit, String) {
+    pub(crate) fn press_bytes(&self, bytes: &[u8]) {
+        self.process.write(bytes).unwrap();
+    }
+
+    pub(crate) async fn ends(&self) -> (Exit, String) {
         let exit = tokio::time::timeout(DEADLINE, self.process.wait()).await;
-        (exit.expect("it ends"), self.rows())
+        let rows = self.rows();
+        let exit = exit.unwrap_or_else(|_| panic!("it does not end, and the screen is\n{rows}"));
+        (exit, rows)
     }
 }
 
@@ -119,8 +130,9 @@ async fn permission_is_asked_for_and_the_handle_is_in_the_status_line() {
         "{rows}"
     );
     sitting.press("\r");
-    let rows = sitting.until(|rows| rows.contains("It runs.")).await;
-    assert!(rows.ends_with("● web (shell)"), "{rows}");
+    sitting
+        .until(|rows| rows.contains("It runs.") && rows.ends_with("● web (shell)"))
+        .await;
     sitting.asked.server.release("more");
     let (exit, rows) = sitting.ends().await;
     assert_eq!(exit, Exit::Code(0));
@@ -175,7 +187,7 @@ async fn ctrl_c_asks_and_a_reply_interrupts_the_model() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ctrl_c_twice_leaves() {
+async fn ctrl_c_while_it_asks_leaves() {
     let turns = [Turn::new([
         Say::Text("A long story".into()),
         Say::Hold("never".into()),

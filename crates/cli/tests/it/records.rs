@@ -138,18 +138,7 @@ fn it_can_be_turned_off_and_where_it_cannot_be_it_is_said() {
 
 /// Checks JSON values against the schema files with a validator that is not
 /// ours.
-const VALIDATE: &str = r#"
-import json, sys, pathlib, jsonschema
-folder = pathlib.Path(sys.argv[1])
-count = 0
-for name, values in json.load(sys.stdin).items():
-    schema = json.loads((folder / f"{name}.schema.json").read_text())
-    validator = jsonschema.validators.validator_for(schema)(schema)
-    for value in values:
-        validator.validate(value)
-        count += 1
-print(count)
-"#;
+const VALIDATE: &str = include_str!("../clients/validate.py");
 
 #[test]
 fn parts_states_and_requests_are_valid_by_an_independent_validator() {

@@ -23,7 +23,7 @@ impl Account {
     /// Nothing, and says so, where no account can be made.
     fn new(project: &Project, test: &str) -> Option<Self> {
         if outside(project, "id", &["-u"]).trim() != "0" {
-            eprintln!("skipping `{test}`: only root can make an account");
+            windlass_testing::skip(test, "root, who can make an account");
             return None;
         }
         let name = format!("wl-{test}-{}", std::process::id());

@@ -252,6 +252,13 @@ e = { source = { type = "local", tool = "f" }, command = "e" }
 }
 
 #[test]
+fn calls_over_mcp_may_block_for_so_long() {
+    assert_eq!(load_text("").max_block, None);
+    let config = load_text("[mcp]\nmax_block_secs = 0.5");
+    assert_eq!(config.max_block, Some(Duration::from_millis(500)));
+}
+
+#[test]
 fn servers_are_started_or_called() {
     let config = load_text(
         r#"

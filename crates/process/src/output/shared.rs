@@ -111,6 +111,13 @@ impl Output {
 
     /// Adds what the child wrote. Nothing is added after [`Output::finish`].
     pub fn push(&self, stream: Stream, bytes: &[u8]) {
+        self.add(stream, bytes);
+        self.announce();
+    }
+
+    /// Adds a piece of what the child wrote; it can be read at once, but nobody is woken for it before
+    /// [`Output::announce`].
+    pub(crate) fn add(&self, stream: Stream, bytes: &[u8]) {
         let mut state = self.shared.state.lock();
         if state.is_finished || bytes.is_empty() {
             return;
@@ -118,7 +125,11 @@ impl Output {
         state.written += bytes.len() as u64;
         state.last_write = Some(Instant::now());
         state.accept(stream, bytes);
-        state.announce();
+    }
+
+    /// Wakes those who wait for output.
+    pub(crate) fn announce(&self) {
+        self.shared.state.lock().announce();
     }
 
     /// Says that nothing more will come.

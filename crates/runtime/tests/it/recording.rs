@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use windlass_protocol::{MessageId, ToolPart};
-use windlass_runtime::{Entry, Patience, SessionEvent, ToolEvent};
+use windlass_runtime::{Attachment, Ending, Entry, Patience, SessionEvent, ToolEvent};
 use windlass_testing::{Recorded, batch};
 
 use crate::support::{Cast, NOBODY, Stage};
@@ -257,4 +257,45 @@ async fn steady_output_is_journalled_now_and_then_and_no_byte_is_lost() {
         .collect();
     assert!(wrote.len() <= 11, "{wrote:?}");
     assert_eq!(wrote.iter().sum::<u64>(), 1000, "{wrote:?}");
+}
+
+#[tokio::test]
+async fn what_came_with_the_output_is_attached_to_every_call_that_tells_the_end() {
+    let stage = Stage::with(RECORDER, |_| {});
+    stage.tool.opening(|job| {
+        job.end_with(Ending {
+            attachments: vec![Attachment::file("/tmp/a b.png".as_ref(), "image/png")],
+            ..Ending::output()
+        });
+    });
+    stage
+        .run([
+            ("tool", json!({})),
+            ("tool", json!({"action": "spawn", "id": "a"})),
+        ])
+        .await;
+    stage.run([("await", json!({"all": ["a"]}))]).await;
+    stage
+        .run([("tool", json!({"action": "fetch", "id": "a"}))])
+        .await;
+    let parts = parts(&stage);
+    let completed = parts
+        .iter()
+        .filter(|part| part["state"]["status"] == "completed");
+    let attached: Vec<Value> = completed
+        .map(|part| {
+            let mut file = part["state"]["attachments"][0].clone();
+            for key in ["id", "sessionID", "messageID"] {
+                file.as_object_mut().unwrap().remove(key);
+            }
+            file
+        })
+        .collect();
+    let file = json!({
+        "type": "file",
+        "mime": "image/png",
+        "filename": "a b.png",
+        "url": "file:///tmp/a%20b.png",
+    });
+    assert_eq!(attached, vec![file; 4]);
 }

@@ -17,6 +17,8 @@ use tokio_util::sync::CancellationToken;
 use super::sessions::{Key, Sessions};
 use crate::server::McpServer;
 
+/// After how long a client whose stream broke should open another.
+pub(super) const RETRY: Duration = Duration::from_secs(1);
 /// The header that names a session.
 pub(super) const SESSION: &str = "mcp-session-id";
 /// A header by which clients of one owner and one name can be told apart.
@@ -30,6 +32,9 @@ pub struct Owner(pub Arc<str>);
 /// How the service behaves.
 #[derive(Debug, Clone)]
 pub struct HttpOptions {
+    /// Whoever nests the service has checked host and origin already, and the
+    /// two lists below are not looked at.
+    pub guarded: bool,
     /// The hosts that it may be called by, with or without a port.
     pub hosts: Vec<String>,
     /// The origins whose pages may call it, such as `http://localhost:*`.
@@ -46,6 +51,7 @@ impl Default for HttpOptions {
     fn default() -> Self {
         let loopback = ["localhost", "127.0.0.1", "[::1]"];
         Self {
+            guarded: false,
             hosts: loopback.map(str::to_owned).to_vec(),
             origins: loopback.map(|host| format!("http://{host}:*")).to_vec(),
             idle: Duration::from_mins(30),
@@ -66,10 +72,17 @@ pub fn http_router(server: &McpServer, options: HttpOptions) -> (Router, Session
     let manager = Arc::new(manager);
     let factory = Arc::clone(&server.shared().factory);
     let sessions = Sessions::new(factory, options.idle, Arc::clone(&manager));
-    let config = StreamableHttpServerConfig::default()
-        .with_allowed_hosts(options.hosts)
-        .with_allowed_origins(options.origins)
-        .enforce_origin_validation()
+    let config = StreamableHttpServerConfig::default();
+    let config = if options.guarded {
+        config.disable_allowed_hosts().disable_allowed_origins()
+    } else {
+        config
+            .with_allowed_hosts(options.hosts)
+            .with_allowed_origins(options.origins)
+            .enforce_origin_validation()
+    };
+    let config = config
+        .with_sse_retry(Some(RETRY))
         .with_json_response(true)
         .with_max_request_body_bytes(options.max_body)
         .with_cancellation_token(options.stop);

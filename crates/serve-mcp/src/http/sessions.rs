@@ -18,8 +18,9 @@ use tokio::sync::watch;
 use super::router::{CLIENT, Owner, SESSION};
 use crate::conversation::{Conversation, SessionFactory};
 
-/// How long a client that kept a stream open may be without one.
-const LINGER: Duration = Duration::from_secs(30);
+/// How long a client that kept a stream open may be without one. It is told to
+/// come back after [`super::router::RETRY`].
+const LINGER: Duration = Duration::from_secs(5);
 
 /// Who a session belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -75,10 +76,13 @@ impl Sessions {
         self.0.held.lock().len()
     }
 
-    /// Ends all of them. Resolves when everything that ran is gone.
-    pub async fn close(&self) {
+    /// Ends all of them, with at most `grace` for each tool. Resolves when
+    /// everything that ran is gone.
+    pub async fn close(&self, grace: Duration) {
         let held = std::mem::take(&mut *self.0.held.lock());
-        let closing = held.values().map(|held| held.conversation.close());
+        let closing = held
+            .values()
+            .map(|held| held.conversation.close_within(grace));
         futures_util::future::join_all(closing).await;
     }
 

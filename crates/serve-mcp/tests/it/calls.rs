@@ -24,7 +24,7 @@ async fn a_one_shot_answers_with_its_text_and_the_same_as_structure() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_await_may_overtake_the_spawn_that_it_waits_for() {
     let tools = Tools::new();
     let mut client = tools.client(json!({})).await;
@@ -41,7 +41,7 @@ async fn an_await_may_overtake_the_spawn_that_it_waits_for() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_id_that_never_appears_is_refused_with_those_that_are() {
     let tools = Tools::new();
     let mut client = tools.client(json!({})).await;
@@ -56,7 +56,7 @@ async fn an_id_that_never_appears_is_refused_with_those_that_are() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_one_shot_that_outlasts_the_limit_hands_over_a_handle() {
     let tools = Tools::new();
     let mut client = tools
@@ -100,7 +100,7 @@ async fn progress_keeps_a_call_alive_beyond_the_limit() {
     assert_eq!(text(&client.answer(call).await["result"]), "done");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_cancelled_request_ends_what_it_started() {
     let tools = Tools::new();
     let mut client = tools.client(json!({})).await;

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -11,7 +12,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Barrier;
 use windlass_serve_mcp::{HttpOptions, Owner, Sessions, http_router};
+use windlass_testing::ScriptedJob;
 
 use crate::support::{Tools, text};
 
@@ -192,25 +195,6 @@ async fn stateless_clients_are_told_apart_by_owner_and_name() {
 }
 
 #[tokio::test]
-async fn a_session_ends_when_its_client_says_so_or_stays_away() {
-    let tools = Tools::new();
-    let (address, sessions) = serve(&tools, Duration::from_secs(3)).await;
-    let spawn = call("tool", &json!({"action": "spawn", "id": "a"}));
-    let told = begin(address, "ann").await;
-    within(address, "ann", &told, &spawn).await;
-    let job = tools.tool.next().await;
-    let headers = [("owner", "ann"), ("Mcp-Session-Id", told.as_str())];
-    assert!(send(address, "DELETE", &headers, "").await.status < 300);
-    job.aborted(1).await;
-
-    let away = begin(address, "ann").await;
-    within(address, "ann", &away, &spawn).await;
-    tools.tool.next().await.aborted(1).await;
-    assert_eq!(within(address, "ann", &away, &spawn).await.status, 404);
-    assert_eq!(sessions.count(), 0);
-}
-
-#[tokio::test]
 async fn strangers_are_kept_out() {
     let tools = Tools::new();
     let (address, _sessions) = serve(&tools, Duration::from_mins(1)).await;
@@ -240,10 +224,16 @@ async fn bad_bodies_are_answered_and_survived() {
     begin(address, "ann").await;
 }
 
-/// One client's whole stay: five handles, each of which says its own name.
-async fn stay(address: SocketAddr, name: usize) {
+/// One client's whole stay: five handles, each of which says its own name. All
+/// of them are there at once before any is looked at.
+async fn stay(address: SocketAddr, name: usize, all_here: Arc<Barrier>) {
     let owner = format!("owner{name}");
     let session = begin(address, &owner).await;
+    let headers = [
+        ("owner", owner.as_str()),
+        ("Mcp-Session-Id", session.as_str()),
+    ];
+    let stream = open(address, &headers).await;
     for number in 0..5 {
         let id = format!("h{number}");
         let spawn = call(
@@ -252,6 +242,7 @@ async fn stay(address: SocketAddr, name: usize) {
         );
         within(address, &owner, &session, &spawn).await;
     }
+    all_here.wait().await;
     for number in 0..5 {
         let fetch = call(
             "tool",
@@ -260,33 +251,68 @@ async fn stay(address: SocketAddr, name: usize) {
         let fetched = within(address, &owner, &session, &fetch).await.answer();
         let view = &fetched["result"]["structuredContent"];
         assert_eq!(view["content"], format!("{name} {number}"), "{fetched}");
+        assert_eq!(view["state"], "running", "{fetched}");
     }
-    let headers = [
-        ("owner", owner.as_str()),
-        ("Mcp-Session-Id", session.as_str()),
-    ];
-    assert!(send(address, "DELETE", &headers, "").await.status < 300);
+    all_here.wait().await;
+    // Half of them say that they go; of the others only the stream breaks.
+    if name.is_multiple_of(2) {
+        assert!(send(address, "DELETE", &headers, "").await.status < 300);
+    }
+    drop(stream);
+}
+
+/// Opens a client's stream; it is there when its head has come.
+async fn open(address: SocketAddr, headers: &[(&str, &str)]) -> TcpStream {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let mut head = format!("GET /mcp HTTP/1.1\r\nHost: {address}\r\n");
+    for (name, value) in headers {
+        write!(head, "{name}: {value}\r\n").unwrap();
+    }
+    head.push_str("Accept: text/event-stream\r\n\r\n");
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut begin = [0; 12];
+    stream.read_exact(&mut begin).await.unwrap();
+    assert_eq!(&begin, b"HTTP/1.1 200");
+    stream
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_hundred_clients_do_not_hear_each_other_and_leave_nothing() {
+    const CLIENTS: usize = 200;
     let tools = Tools::new();
     tools.tool.opening(|job| {
         let says = job.args()["says"].as_str().unwrap().to_owned();
         job.write(&says);
     });
-    let (address, sessions) = serve(&tools, Duration::from_mins(5)).await;
-    let stays: Vec<_> = (0..200)
-        .map(|name| tokio::spawn(stay(address, name)))
+    let (address, sessions) = serve(&tools, Duration::from_mins(30)).await;
+    let all_here = Arc::new(Barrier::new(CLIENTS + 1));
+    let stays: Vec<_> = (0..CLIENTS)
+        .map(|name| tokio::spawn(stay(address, name, Arc::clone(&all_here))))
         .collect();
+    all_here.wait().await;
+    assert_eq!(sessions.count(), CLIENTS);
+    let under_way = tools.runtime.sessions().list();
+    assert_eq!(under_way.len(), CLIENTS);
+    for (session, _) in under_way {
+        assert_eq!(session.handles().len(), 5);
+    }
+    all_here.wait().await;
     for stay in stays {
         stay.await.unwrap();
     }
-    assert_eq!(sessions.count(), 0);
     let jobs = tools.tool.started();
-    assert_eq!(jobs.len(), 1000);
+    assert_eq!(jobs.len(), CLIENTS * 5);
     for job in jobs {
-        assert_eq!(job.aborts().len(), 1);
-        assert!(job.is_dropped());
+        job.aborted(1).await;
     }
+    let gone = async {
+        while sessions.count() > 0
+            || !tools.runtime.sessions().list().is_empty()
+            || !tools.tool.started().iter().all(ScriptedJob::is_dropped)
+        {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let gone = tokio::time::timeout(Duration::from_mins(1), gone).await;
+    gone.expect("something of them is left");
 }

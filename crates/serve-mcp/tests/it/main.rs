@@ -6,6 +6,7 @@
 mod asking;
 mod calls;
 mod http;
+mod leaving;
 mod offering;
 mod support;
 mod tasks;

@@ -24,7 +24,7 @@ async fn until(client: &mut Client, task: &Value, status: &str) -> Value {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_is_answered_in_a_moment_is_no_task() {
     let tools = Tools::new();
     tools.tool.opening(|job| job.end_saying("quick"));
@@ -120,4 +120,91 @@ async fn a_client_without_the_extension_gets_no_task() {
     assert_eq!(text(&client.answer(call).await["result"]), "late");
     let refused = client.request("tasks/get", json!({"taskId": "x"})).await;
     assert_eq!(refused["error"]["code"], -32021);
+}
+
+#[tokio::test]
+async fn a_task_says_what_its_tool_said_last() {
+    let tools = Tools::new();
+    let mut client = tools.stateless(&capable());
+    let created = client.call("tool", json!({})).await;
+    assert_eq!(created["statusMessage"], "running");
+    let job = tools.tool.next().await;
+    for line in ["compiling", "linking"] {
+        job.write(&format!("{line}\n"));
+        says(&mut client, &created["taskId"], line).await;
+    }
+    let spawned = client
+        .call("tool", json!({"action": "spawn", "id": "a"}))
+        .await;
+    assert_eq!(spawned["structuredContent"]["state"], "running");
+    let waiting = client.call("await", json!({"all": ["a"]})).await;
+    assert_eq!(waiting["statusMessage"], "a: running");
+    tools.tool.started()[1].write("halfway\n");
+    says(&mut client, &waiting["taskId"], "a: halfway").await;
+}
+
+/// Asks until the task says so.
+async fn says(client: &mut Client, task: &Value, message: &str) {
+    loop {
+        let answer = client.request("tasks/get", json!({"taskId": task})).await;
+        assert_eq!(answer["result"]["status"], "working", "{answer}");
+        if answer["result"]["statusMessage"] == message {
+            return;
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+/// The next that is told of a task that stands so.
+async fn told(client: &mut Client, task: &Value, status: &str) -> Value {
+    let told = client.find(|message| {
+        message["method"] == "notifications/tasks"
+            && message["params"]["taskId"] == *task
+            && message["params"]["status"] == status
+    });
+    told.await["params"].clone()
+}
+
+#[tokio::test]
+async fn the_client_is_told_when_the_state_of_a_task_changes() {
+    let tools = Tools::new();
+    let mut client = tools.stateless(&capable());
+    let created = client.call("tool", json!({})).await;
+    let task = &created["taskId"];
+    let job = tools.tool.next().await;
+    job.on_answer(|job, _| job.write("thanks\n"));
+    job.ask(question("sure", "Sure?"));
+    let asked = told(&mut client, task, "input_required").await;
+    assert_eq!(asked["statusMessage"], "tool asks: Sure?");
+    assert!(asked["inputRequests"]["sure"].is_object(), "{asked}");
+    let answers = json!({"sure": {"action": "accept", "content": {"answer": true}}});
+    let update = json!({"taskId": task, "inputResponses": answers});
+    client.request("tasks/update", update).await;
+    told(&mut client, task, "working").await;
+    job.end_saying("well");
+    let done = told(&mut client, task, "completed").await;
+    assert_eq!(text(&done["result"]), "well");
+    // Whoever is told finds it so.
+    let looked = client.request("tasks/get", json!({"taskId": task})).await;
+    assert_eq!(looked["result"]["status"], "completed");
+}
+
+#[tokio::test]
+async fn a_stream_that_listens_hears_of_tasks() {
+    let tools = Tools::new();
+    let mut client = tools.stateless(&capable());
+    let listening = client
+        .ask("subscriptions/listen", json!({"notifications": {}}))
+        .await;
+    client
+        .told("notifications/subscriptions/acknowledged")
+        .await;
+    let created = client.call("tool", json!({})).await;
+    let task = &created["taskId"];
+    client
+        .request("tasks/cancel", json!({"taskId": task}))
+        .await;
+    let cancelled = told(&mut client, task, "cancelled").await;
+    let subscription = &cancelled["_meta"]["io.modelcontextprotocol/subscriptionId"];
+    assert_eq!(subscription, &json!(listening));
 }

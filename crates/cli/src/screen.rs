@@ -8,20 +8,41 @@ use std::io::{self, Write};
 use rustix::termios;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// The terminal on stdout.
+/// The terminal on stdout or stderr.
 pub(crate) struct Screen {
+    on: On,
     /// How wide each line of the live area was when it was drawn.
     drawn: Vec<usize>,
 }
 
+#[derive(Clone, Copy)]
+enum On {
+    Stdout,
+    Stderr,
+}
+
 impl Screen {
-    pub(crate) fn new() -> Self {
-        Self { drawn: Vec::new() }
+    pub(crate) fn stdout() -> Self {
+        Self {
+            on: On::Stdout,
+            drawn: Vec::new(),
+        }
+    }
+
+    pub(crate) fn stderr() -> Self {
+        Self {
+            on: On::Stderr,
+            drawn: Vec::new(),
+        }
     }
 
     /// Columns and rows.
-    pub(crate) fn size() -> (usize, usize) {
-        match termios::tcgetwinsize(io::stdout()) {
+    pub(crate) fn size(&self) -> (usize, usize) {
+        let size = match self.on {
+            On::Stdout => termios::tcgetwinsize(io::stdout()),
+            On::Stderr => termios::tcgetwinsize(io::stderr()),
+        };
+        match size {
             Ok(size) if size.ws_col > 0 => (usize::from(size.ws_col), usize::from(size.ws_row)),
             _ => (80, 24),
         }
@@ -29,7 +50,21 @@ impl Screen {
 
     /// Writes lines that stay, and the live area below them.
     pub(crate) fn paint(&mut self, committed: &[String], live: &[String]) {
-        let (columns, rows) = Self::size();
+        self.paint_with(committed, live, "");
+    }
+
+    /// The same, and puts the cursor into this column of the live area's last
+    /// line.
+    pub(crate) fn paint_at(&mut self, live: &[String], column: usize) {
+        let place = match column {
+            0 => "\r".to_owned(),
+            column => format!("\r\x1b[{column}C"),
+        };
+        self.paint_with(&[], live, &place);
+    }
+
+    fn paint_with(&mut self, committed: &[String], live: &[String], after: &str) {
+        let (columns, rows) = self.size();
         let mut text = self.clearing(columns);
         for line in committed {
             text.push_str(line);
@@ -46,11 +81,21 @@ impl Screen {
             self.drawn.push(visible_width(&shown));
             text.push_str(&shown);
         }
-        let mut stdout = io::stdout().lock();
+        text.push_str(after);
+        self.write(&text);
+    }
+
+    /// Writes sequences that move nothing.
+    pub(crate) fn write(&self, text: &str) {
+        let bytes = text.as_bytes();
         // A terminal that has gone ends us by its signal.
-        let _ = stdout
-            .write_all(text.as_bytes())
-            .and_then(|()| stdout.flush());
+        let _ = match self.on {
+            On::Stdout => {
+                let mut stdout = io::stdout().lock();
+                stdout.write_all(bytes).and_then(|()| stdout.flush())
+            }
+            On::Stderr => io::stderr().lock().write_all(bytes),
+        };
     }
 
     /// Takes the live area away.
@@ -106,7 +151,7 @@ pub(crate) fn fitting(line: &str, columns: usize) -> String {
     cut
 }
 
-fn visible_width(line: &str) -> usize {
+pub(crate) fn visible_width(line: &str) -> usize {
     let mut plain = String::new();
     let mut escape = false;
     for letter in line.chars() {

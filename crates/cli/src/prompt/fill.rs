@@ -1,0 +1,125 @@
+//! A form on the terminal, until it is filled in or taken away.
+
+use std::io;
+
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::form::{Form, Step, clean, wrapped};
+use super::keyboard::{Key, Keyboard};
+use crate::screen::Screen;
+
+const PASTES: &str = "\x1b[?2004h";
+const NO_PASTES: &str = "\x1b[?2004l";
+const HIDE_CURSOR: &str = "\x1b[?25l";
+const SHOW_CURSOR: &str = "\x1b[?25h";
+
+/// Why a form was not filled in.
+#[derive(Debug)]
+pub(crate) enum NoAnswer {
+    /// Ctrl-C.
+    Interrupted,
+    /// The person will not say.
+    Declined,
+    /// The terminal is gone, or cannot be used.
+    NoTerminal,
+}
+
+impl From<io::Error> for NoAnswer {
+    fn from(_: io::Error) -> Self {
+        Self::NoTerminal
+    }
+}
+
+/// Puts a form below `head`. Dropped before it is filled in, both vanish.
+pub(crate) async fn fill(
+    keyboard: &mut Keyboard,
+    head: &str,
+    form: &mut impl Form,
+) -> Result<(), NoAnswer> {
+    let mut resized = signal(SignalKind::window_change())?;
+    let mut drawn = Drawn::new(head);
+    loop {
+        drawn.draw(form);
+        let key = tokio::select! {
+            key = keyboard.next() => key?,
+            Some(()) = resized.recv() => continue,
+        };
+        match key {
+            Key::Interrupt => return Err(NoAnswer::Interrupted),
+            Key::Continued => drawn.prepare(),
+            key => match form.take(key) {
+                Step::Stay => {}
+                Step::Declined => return Err(NoAnswer::Declined),
+                Step::Done => {
+                    drawn.report(form);
+                    return Ok(());
+                }
+            },
+        }
+    }
+}
+
+/// A form that is to be seen. Dropped, it is not.
+struct Drawn {
+    screen: Screen,
+    head: String,
+}
+
+impl Drawn {
+    fn new(head: &str) -> Self {
+        let mut drawn = Self {
+            screen: Screen::stderr(),
+            head: clean(head),
+        };
+        let (columns, rows) = drawn.screen.size();
+        let lines = wrapped(&drawn.head, columns.saturating_sub(1));
+        // What is too long to be seen whole is there to be scrolled to.
+        if lines.len() + 8 > rows {
+            drawn.screen.paint(&lines, &[]);
+            drawn.head.clear();
+        }
+        drawn.prepare();
+        drawn
+    }
+
+    fn prepare(&self) {
+        self.screen.write(PASTES);
+    }
+
+    fn draw(&mut self, form: &impl Form) {
+        let (columns, rows) = self.screen.size();
+        let columns = columns.saturating_sub(1);
+        let mut lines = self.lines(columns);
+        let drawing = form.draw(columns, rows.saturating_sub(lines.len()));
+        lines.extend(drawing.lines);
+        if let Some(column) = drawing.cursor {
+            self.screen.paint_at(&lines, column);
+            self.screen.write(SHOW_CURSOR);
+        } else {
+            self.screen.write(HIDE_CURSOR);
+            self.screen.paint(&[], &lines);
+        }
+    }
+
+    fn report(&mut self, form: &impl Form) {
+        let (columns, _) = self.screen.size();
+        let mut lines = self.lines(columns.saturating_sub(1));
+        lines.push(form.report());
+        self.screen.paint(&lines, &[]);
+    }
+
+    fn lines(&self, columns: usize) -> Vec<String> {
+        match self.head.as_str() {
+            "" => Vec::new(),
+            head => wrapped(head, columns),
+        }
+    }
+}
+
+impl Drop for Drawn {
+    fn drop(&mut self) {
+        self.screen.clear();
+        self.screen.write(NO_PASTES);
+        self.screen.write(SHOW_CURSOR);
+    }
+}

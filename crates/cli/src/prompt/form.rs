@@ -1,0 +1,234 @@
+//! What a person can be asked to fill in, drawn and typed into. Pure.
+//!
+//! Start at [`Form`]; `fill.rs` puts one on the terminal.
+
+use super::keyboard::Key;
+use super::line::Line;
+use crate::screen::{fitting, visible_width};
+
+/// Something to fill in.
+pub(crate) trait Form: Send {
+    /// How it looks now in so many columns and rows.
+    fn draw(&self, columns: usize, rows: usize) -> Drawing;
+
+    /// Takes a key.
+    fn take(&mut self, key: Key) -> Step;
+
+    /// What stays on the terminal when it is filled in.
+    fn report(&self) -> String;
+}
+
+/// Lines, and the column of the cursor in the last one, if it is to be seen.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Drawing {
+    pub(crate) lines: Vec<String>,
+    pub(crate) cursor: Option<usize>,
+}
+
+/// What a key did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    Stay,
+    Done,
+    /// The person will not say.
+    Declined,
+}
+
+/// One of several.
+pub(crate) struct Select {
+    pub(crate) text: String,
+    pub(crate) items: Vec<String>,
+    pub(crate) chosen: usize,
+}
+
+impl Form for Select {
+    fn draw(&self, columns: usize, rows: usize) -> Drawing {
+        let mut lines = wrapped(&self.text, columns);
+        let room = rows.saturating_sub(lines.len() + 1).max(1);
+        let first = (self.chosen + 1).saturating_sub(room);
+        let items = self.items.iter().enumerate().skip(first).take(room);
+        lines.extend(items.map(|(place, item)| {
+            let mark = if place == self.chosen { '>' } else { ' ' };
+            fitting(&format!("{mark} {item}"), columns)
+        }));
+        Drawing {
+            lines,
+            cursor: None,
+        }
+    }
+
+    fn take(&mut self, key: Key) -> Step {
+        let count = self.items.len().max(1);
+        match key {
+            Key::Up | Key::Char('k') => self.chosen = (self.chosen + count - 1) % count,
+            Key::Down | Key::Tab | Key::Char('j') => self.chosen = (self.chosen + 1) % count,
+            Key::Home => self.chosen = 0,
+            Key::End => self.chosen = count - 1,
+            Key::Enter | Key::Char(' ') => return Step::Done,
+            Key::Escape | Key::EndOfInput | Key::Char('q') => return Step::Declined,
+            _ => {}
+        }
+        Step::Stay
+    }
+
+    fn report(&self) -> String {
+        let item = self.items.get(self.chosen).map_or("", String::as_str);
+        format!("{} {item}", self.text)
+    }
+}
+
+/// Yes or no.
+pub(crate) struct Confirm {
+    pub(crate) text: String,
+    pub(crate) preset: Option<bool>,
+    pub(crate) answer: bool,
+}
+
+impl Form for Confirm {
+    fn draw(&self, columns: usize, _: usize) -> Drawing {
+        let keys = match self.preset {
+            Some(true) => "[Y/n]",
+            Some(false) => "[y/N]",
+            None => "[y/n]",
+        };
+        let lines = wrapped(&format!("{} {keys} ", self.text), columns);
+        let cursor = lines.last().map(|line| visible_width(line));
+        Drawing { lines, cursor }
+    }
+
+    fn take(&mut self, key: Key) -> Step {
+        self.answer = match (key, self.preset) {
+            (Key::Char('y' | 'Y'), _) => true,
+            (Key::Char('n' | 'N'), _) => false,
+            (Key::Enter, Some(preset)) => preset,
+            (Key::Escape | Key::EndOfInput, _) => return Step::Declined,
+            _ => return Step::Stay,
+        };
+        Step::Done
+    }
+
+    fn report(&self) -> String {
+        let answer = if self.answer { "yes" } else { "no" };
+        format!("{} {answer}", self.text)
+    }
+}
+
+/// A line of text.
+pub(crate) struct Input {
+    pub(crate) text: String,
+    /// What stands for an empty line.
+    pub(crate) preset: Option<String>,
+    /// What is typed is not shown.
+    pub(crate) secret: bool,
+    pub(crate) line: Line,
+}
+
+impl Input {
+    pub(crate) fn new(text: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            preset: None,
+            secret: false,
+            line: Line::default(),
+        }
+    }
+
+    /// What was typed, or what stands for nothing.
+    pub(crate) fn answer(&self) -> String {
+        match (&self.preset, self.line.text()) {
+            (Some(preset), "") => preset.clone(),
+            (_, typed) => typed.to_owned(),
+        }
+    }
+
+    fn label(&self) -> String {
+        let mut label = self.text.trim_end().to_owned();
+        if let Some(preset) = &self.preset {
+            label = format!("{label} [{preset}]");
+        }
+        // A question that has its own end keeps it.
+        if !label.ends_with([':', '?']) {
+            label.push(':');
+        }
+        label.push(' ');
+        label
+    }
+}
+
+impl Form for Input {
+    fn draw(&self, columns: usize, _: usize) -> Drawing {
+        let label = self.label();
+        let mut lines = wrapped(&label, columns);
+        // What is typed has a line of its own where there is little room.
+        if lines.len() > 1 || visible_width(&label) > columns / 2 {
+            lines.push(String::new());
+        }
+        let last = lines.pop().unwrap_or_default();
+        let used = visible_width(&last);
+        let room = columns.saturating_sub(used);
+        let (shown, column) = if self.secret {
+            (String::new(), 0)
+        } else {
+            self.line.window(room)
+        };
+        lines.push(last + &shown);
+        Drawing {
+            lines,
+            cursor: Some(used + column),
+        }
+    }
+
+    fn take(&mut self, key: Key) -> Step {
+        match key {
+            Key::Enter => return Step::Done,
+            Key::Escape => return Step::Declined,
+            Key::EndOfInput if self.line.text().is_empty() => return Step::Declined,
+            Key::EndOfInput => self.line.take(Key::Delete),
+            key => self.line.take(key),
+        }
+        Step::Stay
+    }
+
+    fn report(&self) -> String {
+        let answer = if self.secret {
+            "[hidden]".to_owned()
+        } else {
+            self.answer().replace('\n', "↵")
+        };
+        format!("{}{answer}", self.label())
+    }
+}
+
+/// The text in lines of so many columns.
+pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let columns = columns.max(1);
+    let mut lines = Vec::new();
+    for line in text.split('\n') {
+        let mut rest = line;
+        loop {
+            let cut = fitting(rest, columns).len().max(first_letter(rest));
+            lines.push(rest[..cut].to_owned());
+            rest = &rest[cut..];
+            if rest.is_empty() {
+                break;
+            }
+        }
+    }
+    lines
+}
+
+fn first_letter(text: &str) -> usize {
+    text.chars().next().map_or(0, char::len_utf8)
+}
+
+/// The text without what would steer the terminal.
+pub(crate) fn clean(text: &str) -> String {
+    text.chars()
+        .map(|letter| if letter == '\t' { ' ' } else { letter })
+        .filter(|&letter| letter == '\n' || !letter.is_control())
+        .collect()
+}
+
+#[cfg(test)]
+#[path = "form_tests.rs"]
+mod tests;

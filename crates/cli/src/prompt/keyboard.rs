@@ -1,0 +1,272 @@
+//! The keyboard of this terminal, key by key.
+//!
+//! Start at [`Keyboard`]. While there is one, the terminal gives every key at
+//! once, shows none of them, and Ctrl-C is a key like any other, so that none is
+//! lost and each is in its place. What the keys mean is not decided here.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use rustix::process::{Signal as SignalNumber, getpgrp};
+use rustix::termios::{self, InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios};
+use termina::event::{KeyCode, KeyEvent, KeyEventKind, Modifiers};
+use termina::{Event, Parser};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use windlass_process::Typed;
+
+/// Only time tells the key Esc from a sequence that begins with it.
+const ESCAPE_TIME: Duration = Duration::from_millis(50);
+/// Ctrl-C, as the terminal sends it.
+const CTRL_C: u8 = 3;
+
+/// A key, by what it is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Key {
+    Char(char),
+    /// Text that came at once.
+    Paste(String),
+    Enter,
+    Tab,
+    Escape,
+    Backspace,
+    Delete,
+    Left,
+    Right,
+    Up,
+    Down,
+    Home,
+    End,
+    WordLeft,
+    WordRight,
+    EraseWord,
+    EraseBefore,
+    EraseAfter,
+    /// Ctrl-D.
+    EndOfInput,
+    /// Ctrl-C.
+    Interrupt,
+    /// The terminal is ours again after a stop.
+    Continued,
+}
+
+/// The keyboard, from when it is opened until it is dropped.
+pub(crate) struct Keyboard {
+    input: Typed,
+    mode: Mode,
+    typing: Typing,
+    continued: Signal,
+}
+
+impl Keyboard {
+    /// Takes the keyboard of the terminal on stdin.
+    pub(crate) fn open() -> io::Result<Self> {
+        let continued = signal(SignalKind::from_raw(SignalNumber::CONT.as_raw()))?;
+        let input = io::stdin().as_fd().try_clone_to_owned()?;
+        let mode = Mode::enter(input.as_fd(), Termios::key_by_key)?;
+        Ok(Self {
+            input: Typed::new(input)?,
+            mode,
+            typing: Typing::default(),
+            continued,
+        })
+    }
+
+    /// The same, unless the terminal is another program's at the moment, which
+    /// must not be disturbed.
+    pub(crate) fn open_in_foreground() -> Option<Self> {
+        in_foreground(io::stdin()).then(Self::open)?.ok()
+    }
+
+    /// The next key. An error when there will be none. Nothing is lost when
+    /// this is dropped.
+    pub(crate) async fn next(&mut self) -> io::Result<Key> {
+        loop {
+            if let Some(key) = self.typing.keys.pop_front() {
+                return Ok(key);
+            }
+            tokio::select! {
+                bytes = self.input.read() => self.typing.take(&bytes?),
+                () = tokio::time::sleep(ESCAPE_TIME), if self.typing.at_escape => {
+                    self.typing.settle();
+                }
+                Some(()) = self.continued.recv() => {
+                    if in_foreground(&self.input) {
+                        self.mode.apply(&self.input)?;
+                        return Ok(Key::Continued);
+                    }
+                }
+            }
+        }
+    }
+
+    /// What is typed, as it is typed, for a program that runs in front. Keys
+    /// that were read before are dropped.
+    pub(crate) async fn bytes(&mut self) -> io::Result<Vec<u8>> {
+        self.typing.keys.clear();
+        self.input.read().await
+    }
+
+    /// Every key is a byte and nothing more, until what this gives is dropped.
+    pub(crate) fn raw(&self) -> io::Result<impl Drop + use<>> {
+        Mode::enter(self.input.as_fd(), Termios::make_raw)
+    }
+}
+
+/// From bytes to keys.
+#[derive(Default)]
+struct Typing {
+    parser: Parser,
+    /// The last byte may be the key Esc.
+    at_escape: bool,
+    keys: VecDeque<Key>,
+}
+
+impl Typing {
+    fn take(&mut self, bytes: &[u8]) {
+        for part in bytes.split_inclusive(|byte| *byte == CTRL_C) {
+            // It ends whatever was begun before it.
+            if let Some(before) = part.strip_suffix(&[CTRL_C]) {
+                self.parser.parse(before, false);
+                self.collect();
+                self.parser = Parser::default();
+                self.keys.push_back(Key::Interrupt);
+            } else {
+                self.parser.parse(part, true);
+                self.collect();
+            }
+        }
+        self.at_escape = bytes.ends_with(b"\x1b");
+    }
+
+    /// Nothing more belongs to what has come.
+    fn settle(&mut self) {
+        self.at_escape = false;
+        self.parser.parse(&[], false);
+        self.collect();
+    }
+
+    fn collect(&mut self) {
+        while let Some(event) = self.parser.pop() {
+            match event {
+                Event::Key(event) if event.kind != KeyEventKind::Release => {
+                    self.keys.extend(meaning(event));
+                }
+                Event::Paste(text) => self.keys.push_back(Key::Paste(text)),
+                _ => {}
+            }
+        }
+    }
+}
+
+fn meaning(event: KeyEvent) -> Option<Key> {
+    let control = event.modifiers.contains(Modifiers::CONTROL);
+    let alt = event.modifiers.contains(Modifiers::ALT);
+    Some(match event.code {
+        KeyCode::Char(letter) if control => match letter {
+            'c' => Key::Interrupt,
+            'd' => Key::EndOfInput,
+            'j' | 'm' => Key::Enter,
+            'h' => Key::Backspace,
+            'a' => Key::Home,
+            'e' => Key::End,
+            'b' => Key::Left,
+            'f' => Key::Right,
+            'p' => Key::Up,
+            'n' => Key::Down,
+            'w' => Key::EraseWord,
+            'u' => Key::EraseBefore,
+            'k' => Key::EraseAfter,
+            _ => return None,
+        },
+        KeyCode::Char('b') if alt => Key::WordLeft,
+        KeyCode::Char('f') if alt => Key::WordRight,
+        KeyCode::Char(_) if alt => return None,
+        KeyCode::Char(letter) => Key::Char(letter),
+        KeyCode::Left if control || alt => Key::WordLeft,
+        KeyCode::Right if control || alt => Key::WordRight,
+        KeyCode::Backspace if control || alt => Key::EraseWord,
+        KeyCode::Enter => Key::Enter,
+        KeyCode::Tab => Key::Tab,
+        KeyCode::Escape => Key::Escape,
+        KeyCode::Backspace => Key::Backspace,
+        KeyCode::Delete => Key::Delete,
+        KeyCode::Left => Key::Left,
+        KeyCode::Right => Key::Right,
+        KeyCode::Up => Key::Up,
+        KeyCode::Down => Key::Down,
+        KeyCode::Home => Key::Home,
+        KeyCode::End => Key::End,
+        _ => return None,
+    })
+}
+
+/// The terminal is this process's to use.
+fn in_foreground(terminal: impl AsFd) -> bool {
+    termios::tcgetpgrp(terminal).map_or(true, |group| group == getpgrp())
+}
+
+/// How a terminal takes what is typed. Dropped, it is as it was.
+struct Mode {
+    terminal: OwnedFd,
+    before: Termios,
+    now: Termios,
+}
+
+impl Mode {
+    fn enter(terminal: BorrowedFd<'_>, change: impl FnOnce(&mut Termios)) -> io::Result<Self> {
+        let before = termios::tcgetattr(terminal)?;
+        let mut now = before.clone();
+        change(&mut now);
+        let mode = Self {
+            terminal: terminal.try_clone_to_owned()?,
+            before,
+            now,
+        };
+        mode.apply(terminal)?;
+        Ok(mode)
+    }
+
+    fn apply(&self, terminal: impl AsFd) -> io::Result<()> {
+        // What was typed ahead stays.
+        Ok(termios::tcsetattr(
+            terminal,
+            OptionalActions::Now,
+            &self.now,
+        )?)
+    }
+}
+
+impl Drop for Mode {
+    fn drop(&mut self) {
+        // Whoever has the terminal now has set it as they want it.
+        if in_foreground(&self.terminal) {
+            let _ = termios::tcsetattr(&self.terminal, OptionalActions::Now, &self.before);
+        }
+    }
+}
+
+trait KeyByKey {
+    fn key_by_key(&mut self);
+}
+
+impl KeyByKey for Termios {
+    /// No lines, no echo, and Ctrl-C is a key; Ctrl-Z still stops.
+    fn key_by_key(&mut self) {
+        self.local_modes
+            .remove(LocalModes::ICANON | LocalModes::ECHO | LocalModes::IEXTEN);
+        self.input_modes
+            .remove(InputModes::ICRNL | InputModes::INLCR | InputModes::IXON);
+        self.special_codes[SpecialCodeIndex::VINTR] = DISABLED;
+        self.special_codes[SpecialCodeIndex::VMIN] = 1;
+        self.special_codes[SpecialCodeIndex::VTIME] = 0;
+    }
+}
+
+/// `_POSIX_VDISABLE`: no key does it.
+const DISABLED: u8 = if cfg!(target_os = "linux") { 0 } else { 0xff };
+
+#[cfg(test)]
+#[path = "keyboard_tests.rs"]
+mod tests;

@@ -1,0 +1,121 @@
+//! A line that is being edited. Pure.
+
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+use super::keyboard::Key;
+
+/// Text, and a place in it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Line {
+    text: String,
+    /// In bytes, between two graphemes.
+    cursor: usize,
+}
+
+impl Line {
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Takes a key that edits; others change nothing.
+    pub(crate) fn take(&mut self, key: Key) {
+        match key {
+            Key::Char(letter) => self.insert(letter.encode_utf8(&mut [0; 4])),
+            Key::Paste(text) => {
+                let text = text.replace("\r\n", "\n").replace('\r', "\n");
+                self.insert(text.trim_end_matches('\n'));
+            }
+            Key::Backspace => self.erase(self.left(), self.cursor),
+            Key::Delete => self.erase(self.cursor, self.right()),
+            Key::Left => self.cursor = self.left(),
+            Key::Right => self.cursor = self.right(),
+            Key::Home => self.cursor = 0,
+            Key::End => self.cursor = self.text.len(),
+            Key::WordLeft => self.cursor = self.word_left(),
+            Key::WordRight => self.cursor = self.word_right(),
+            Key::EraseWord => self.erase(self.word_left(), self.cursor),
+            Key::EraseBefore => self.erase(0, self.cursor),
+            Key::EraseAfter => self.erase(self.cursor, self.text.len()),
+            _ => {}
+        }
+    }
+
+    /// What of it fits into so many columns, and the cursor's column in that.
+    /// Line ends and tabs are shown as marks.
+    pub(crate) fn window(&self, columns: usize) -> (String, usize) {
+        let columns = columns.max(2);
+        let (before, after) = self.text.split_at(self.cursor);
+        let mut shown: Vec<String> = Vec::new();
+        let mut width = 0;
+        // The place behind the last grapheme is the cursor's, too.
+        for grapheme in before.graphemes(true).rev().map(mark) {
+            if width + grapheme.width() > columns - 1 {
+                break;
+            }
+            width += grapheme.width();
+            shown.push(grapheme);
+        }
+        shown.reverse();
+        let column = width;
+        for grapheme in after.graphemes(true).map(mark) {
+            if width + grapheme.width() > columns {
+                break;
+            }
+            width += grapheme.width();
+            shown.push(grapheme);
+        }
+        (shown.concat(), column)
+    }
+
+    fn insert(&mut self, text: &str) {
+        self.text.insert_str(self.cursor, text);
+        self.cursor += text.len();
+    }
+
+    fn erase(&mut self, from: usize, to: usize) {
+        self.text.replace_range(from..to, "");
+        self.cursor = from;
+    }
+
+    fn left(&self) -> usize {
+        let mut graphemes = self.text[..self.cursor].graphemes(true);
+        self.cursor - graphemes.next_back().map_or(0, str::len)
+    }
+
+    fn right(&self) -> usize {
+        let mut graphemes = self.text[self.cursor..].graphemes(true);
+        self.cursor + graphemes.next().map_or(0, str::len)
+    }
+
+    fn word_left(&self) -> usize {
+        let before = self.text[..self.cursor].trim_end();
+        let word = before.rfind(char::is_whitespace);
+        word.map_or(0, |space| {
+            space + before[space..].chars().next().map_or(0, char::len_utf8)
+        })
+    }
+
+    fn word_right(&self) -> usize {
+        let after = &self.text[self.cursor..];
+        let word = after.find(|letter: char| !letter.is_whitespace());
+        let word = word.unwrap_or(after.len());
+        let end = after[word..].find(char::is_whitespace);
+        self.cursor + end.map_or(after.len(), |end| word + end)
+    }
+}
+
+fn mark(grapheme: &str) -> String {
+    match grapheme {
+        "\n" => "↵".to_owned(),
+        "\t" => "→".to_owned(),
+        other => other
+            .chars()
+            .filter(|letter| !letter.is_control())
+            .collect(),
+    }
+}
+
+#[cfg(test)]
+#[path = "line_tests.rs"]
+mod tests;

@@ -1,0 +1,44 @@
+//! What went wrong, as gRPC's clients understand it.
+
+use axum::body::Body;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::Response;
+use tonic::{Code, Status};
+
+use crate::client::PeerError;
+use crate::error::ApiError;
+
+impl From<ApiError> for Status {
+    fn from(error: ApiError) -> Self {
+        let code = match error.status {
+            StatusCode::BAD_REQUEST => Code::InvalidArgument,
+            StatusCode::UNAUTHORIZED => Code::Unauthenticated,
+            StatusCode::FORBIDDEN | StatusCode::MISDIRECTED_REQUEST => Code::PermissionDenied,
+            StatusCode::NOT_FOUND => Code::NotFound,
+            StatusCode::CONFLICT => Code::FailedPrecondition,
+            StatusCode::PAYLOAD_TOO_LARGE
+            | StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE
+            | StatusCode::TOO_MANY_REQUESTS => Code::ResourceExhausted,
+            StatusCode::BAD_GATEWAY => Code::Unavailable,
+            _ => Code::Unknown,
+        };
+        Self::new(code, error.message)
+    }
+}
+
+impl From<PeerError> for ApiError {
+    fn from(error: PeerError) -> Self {
+        match error {
+            PeerError::Refused { status, message } => Self::new(status, message),
+            other => Self::new(StatusCode::BAD_GATEWAY, other.to_string()),
+        }
+    }
+}
+
+/// A refused request in the words of whoever asked: `None` for those who do
+/// not speak gRPC.
+pub(crate) fn refused(headers: &HeaderMap, error: &ApiError) -> Option<Response> {
+    let kind = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
+    let speaks = kind.starts_with("application/grpc");
+    speaks.then(|| Status::from(error.clone()).into_http::<Body>())
+}

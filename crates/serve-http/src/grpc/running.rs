@@ -1,0 +1,156 @@
+//! One batch that runs, and what is streamed of it.
+//!
+//! ```text
+//!  Running ──answered──▶ Answered { until } ──told up to it──▶ Over
+//! ```
+//!
+//! The batch runs by itself, however slowly its client reads; what is streamed
+//! is taken from the session's journal when there is room for it.
+
+use std::sync::Arc;
+
+use futures_util::{StreamExt, stream};
+use tokio::task::JoinHandle;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tonic::Status;
+use ulid::Ulid;
+use windlass_protocol::{Batch, BatchReply, MessageId, PermissionRequest, ToolCall};
+use windlass_runtime::{Journal, Patience, Session, SessionEvent, Tail};
+
+use super::proto::run_calls_response::Update;
+use super::tools::Streamed;
+use super::{proto, words};
+use crate::api::Api;
+use crate::metrics::Watched;
+
+pub(super) struct Running {
+    message: MessageId,
+    journal: Arc<Journal>,
+    tail: Tail,
+    /// The number of the last event that was looked at.
+    seen: u64,
+    stage: Stage,
+    /// What was missed is told before what was read.
+    held: Option<Update>,
+    /// A client that goes away has given up its calls.
+    _given_up: DropGuard,
+    _watched: Watched,
+}
+
+enum Stage {
+    Running(JoinHandle<BatchReply>),
+    /// Whatever was told before the reply goes before it.
+    Answered {
+        until: u64,
+        reply: BatchReply,
+    },
+    Over,
+}
+
+impl Running {
+    pub(super) fn begin(api: &Api, session: &Session, calls: Vec<ToolCall>) -> Self {
+        let message = MessageId::from_suffix(&Ulid::generate().to_string());
+        let journal = Arc::clone(session.journal());
+        let seen = journal.last();
+        let cancel = CancellationToken::new();
+        let batch = Batch {
+            id: message.to_string(),
+            calls,
+        };
+        let patience = Patience::until(&cancel);
+        let run = tokio::spawn({
+            let (session, message) = (session.clone(), message.clone());
+            async move { session.run_as(message, batch, &patience).await }
+        });
+        Self {
+            message,
+            tail: journal.tail(seen),
+            journal,
+            seen,
+            stage: Stage::Running(run),
+            held: None,
+            _given_up: cancel.drop_guard(),
+            _watched: Watched::new(api, Some(session.id().as_str())),
+        }
+    }
+
+    pub(super) fn stream(self) -> Streamed<proto::RunCallsResponse> {
+        let updates = stream::unfold(self, |mut running| async move {
+            let update = running.next().await?;
+            let response = update.map(|update| proto::RunCallsResponse {
+                update: Some(update),
+            });
+            Some((response, running))
+        });
+        updates.boxed()
+    }
+
+    async fn next(&mut self) -> Option<Result<Update, Status>> {
+        loop {
+            if let Some(update) = self.held.take() {
+                return Some(Ok(update));
+            }
+            let entry = match &mut self.stage {
+                Stage::Over => return None,
+                Stage::Answered { until, .. } if self.seen >= *until => {
+                    return self.reply().map(Ok);
+                }
+                Stage::Answered { .. } => self.tail.next().await,
+                Stage::Running(run) => tokio::select! {
+                    biased;
+                    Some(entry) = self.tail.next() => Some(entry),
+                    reply = run => {
+                        let Ok(reply) = reply else {
+                            self.stage = Stage::Over;
+                            return Some(Err(Status::internal("the batch broke off")));
+                        };
+                        let until = self.journal.last();
+                        self.stage = Stage::Answered { until, reply };
+                        continue;
+                    }
+                },
+            };
+            let Some((missed, entry)) = entry else {
+                // The session has ended, and all of it has been told.
+                return self.reply().map(Ok);
+            };
+            self.seen = entry.number;
+            let update = self.of_this_batch(entry.event);
+            if missed > 0 {
+                self.held = update;
+                return Some(Ok(Update::Missed(missed)));
+            }
+            if let Some(update) = update {
+                return Some(Ok(update));
+            }
+        }
+    }
+
+    fn reply(&mut self) -> Option<Update> {
+        match std::mem::replace(&mut self.stage, Stage::Over) {
+            Stage::Answered { reply, .. } => {
+                let reply = words::batch_reply(self.message.clone(), reply);
+                Some(Update::Reply(reply))
+            }
+            Stage::Running(_) | Stage::Over => None,
+        }
+    }
+
+    fn of_this_batch(&self, event: SessionEvent) -> Option<Update> {
+        match event {
+            SessionEvent::Part(part) if part.message_id == self.message => {
+                Some(Update::Part(words::part((*part).clone())))
+            }
+            SessionEvent::PermissionAsked(request) if self.is_ours(&request) => {
+                let request = words::request((*request).clone());
+                Some(Update::Permission(request))
+            }
+            _ => None,
+        }
+    }
+
+    fn is_ours(&self, request: &PermissionRequest) -> bool {
+        let tool = request.tool.as_ref();
+        tool.is_some_and(|tool| tool.message_id == self.message)
+    }
+}

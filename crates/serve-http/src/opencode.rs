@@ -1,0 +1,65 @@
+//! The part of opencode's interface that is about tools, for its clients.
+//!
+//! Start at [`router`]: the table of what there is. Both generations of its
+//! SDK find what they look for. `follow.rs` tells what happens in opencode's
+//! words, `translate.rs` has the words. Models, files and prompts are not
+//! here: calls are run under `/api/v1`.
+
+mod follow;
+mod messages;
+mod permissions;
+mod refusal;
+mod sessions;
+mod stream;
+mod translate;
+
+use std::collections::HashMap;
+use std::sync::Once;
+
+use axum::Router;
+use axum::middleware;
+use axum::routing::{get, post};
+use parking_lot::Mutex;
+
+use crate::api::Api;
+use crate::hub::Hub;
+use crate::proxy;
+
+/// What is kept for opencode's clients.
+pub(crate) struct Opencode {
+    /// What happens, in their words.
+    hub: Hub,
+    follows: Once,
+    /// What sessions are called by who began them.
+    titles: Mutex<HashMap<String, String>>,
+}
+
+impl Opencode {
+    pub(crate) fn new() -> Self {
+        Self {
+            hub: Hub::new(),
+            follows: Once::new(),
+            titles: Mutex::default(),
+        }
+    }
+}
+
+/// Everything that opencode's clients find here.
+pub(crate) fn router(api: &Api) -> Router<Api> {
+    let session = Router::new()
+        .route("/", get(sessions::show))
+        .route("/message", get(messages::list))
+        .route("/permissions/{permission}", post(permissions::respond));
+    let reached = middleware::from_fn_with_state(api.clone(), proxy::elsewhere);
+    Router::new()
+        .route("/event", get(stream::events))
+        .route("/session", get(sessions::list).post(sessions::create))
+        .nest("/session/{id}", session.route_layer(reached))
+        .route("/permission", get(permissions::list))
+        .route("/permission/{request}/reply", post(permissions::reply))
+        .layer(middleware::map_response(refusal::in_their_words))
+}
+
+#[cfg(test)]
+#[path = "opencode_tests.rs"]
+mod tests;

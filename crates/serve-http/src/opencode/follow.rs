@@ -1,0 +1,297 @@
+//! What happens in all sessions, told in opencode's words.
+//!
+//! Start at [`begin`]: the first client that listens starts the one task that
+//! reads the events of all sessions and tells them again, each once, however
+//! many clients there are. Its memory is what is under way.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use axum::http::HeaderMap;
+use windlass_protocol::{
+    MessageId, MessageInfo, MessageTime, Millis, OpencodeEvent, OpencodeSession,
+    OpencodeSessionNews, OpencodeStatus, OpencodeUpdate, PartId, Role, SessionId, SessionInfo,
+    SessionUpdate, StreamedEvent, ToolPart,
+};
+
+use super::sessions::titled;
+use super::translate;
+use crate::api::Api;
+use crate::hub::{Item, Place};
+use crate::{proxy, sessions};
+
+/// Begins to tell what happens, unless that is done already. What happens from
+/// now on is told.
+pub(super) fn begin(api: &Api) {
+    api.wake();
+    api.0.opencode.follows.call_once(|| {
+        let (place, _) = api.0.hub.place(None);
+        let follower = Follower {
+            api: api.clone(),
+            known: HashMap::new(),
+        };
+        tokio::spawn(follower.run(place));
+    });
+}
+
+struct Follower {
+    api: Api,
+    known: HashMap<SessionId, Known>,
+}
+
+/// A session that is under way.
+struct Known {
+    session: OpencodeSession,
+    directory: Arc<str>,
+    /// The process that has it.
+    pid: u32,
+    /// Messages with calls that are open, and the newest.
+    messages: HashMap<MessageId, Open>,
+    newest: Option<MessageId>,
+}
+
+struct Open {
+    created: Millis,
+    /// The calls that are open, and how far they have come.
+    parts: HashMap<PartId, u8>,
+    /// Those that have been answered; a part never goes back.
+    ended: HashSet<PartId>,
+}
+
+impl Follower {
+    async fn run(mut self, mut place: Place) {
+        loop {
+            let (_, item) = self.api.0.hub.next(place).await;
+            place = Place(item.number);
+            self.take(&item).await;
+        }
+    }
+
+    async fn take(&mut self, item: &Item) {
+        match item.name {
+            "session" => {
+                if let Ok(info) = serde_json::from_str::<SessionInfo>(&item.data) {
+                    self.session(&info);
+                }
+            }
+            "update" => {
+                if let Ok(event) = serde_json::from_str::<StreamedEvent>(&item.data) {
+                    self.update(event).await;
+                }
+            }
+            "peer_gone" => {
+                let gone = serde_json::from_str::<serde_json::Value>(&item.data);
+                let pid = gone.ok().and_then(|gone| gone["pid"].as_u64());
+                self.known
+                    .retain(|_, known| Some(u64::from(known.pid)) != pid);
+            }
+            _ => {}
+        }
+    }
+
+    /// A session is under way.
+    fn session(&mut self, info: &SessionInfo) {
+        let known = Known::new(info);
+        let news = news(&self.api, &known);
+        let directory = Arc::clone(&known.directory);
+        if self.known.insert(info.id.clone(), known).is_none() {
+            self.tell(&directory, OpencodeUpdate::SessionCreated(news));
+        }
+    }
+
+    async fn update(&mut self, event: StreamedEvent) {
+        let StreamedEvent {
+            session,
+            at,
+            update,
+            ..
+        } = event;
+        if !self.known.contains_key(&session) && !self.find(&session).await {
+            return;
+        }
+        let Some(known) = self.known.get_mut(&session) else {
+            return;
+        };
+        known.session.time.updated = known.session.time.updated.max(at);
+        let directory = Arc::clone(&known.directory);
+        let told = match update {
+            SessionUpdate::Part { part } => known.part(*part, at),
+            SessionUpdate::Permission { request } => {
+                let first = translate::permission(&request, at);
+                vec![
+                    OpencodeUpdate::PermissionAsked(request),
+                    OpencodeUpdate::PermissionUpdated(first),
+                ]
+            }
+            SessionUpdate::PermissionReplied { permission, reply } => {
+                let replied = translate::replied(session, permission, reply);
+                vec![OpencodeUpdate::PermissionReplied(replied)]
+            }
+            SessionUpdate::TurnEnded => vec![
+                OpencodeUpdate::SessionUpdated(news(&self.api, known)),
+                OpencodeUpdate::SessionIdle {
+                    session_id: session,
+                },
+            ],
+            SessionUpdate::Closed => {
+                let news = news(&self.api, known);
+                self.known.remove(&session);
+                // What is recorded is still there to be read.
+                vec![match &self.api.0.archive {
+                    Some(_) => OpencodeUpdate::SessionUpdated(news),
+                    None => OpencodeUpdate::SessionDeleted(news),
+                }]
+            }
+            _ => Vec::new(),
+        };
+        for update in told {
+            self.tell(&directory, update);
+        }
+    }
+
+    /// Looks for a session whose beginning was told before this began.
+    async fn find(&mut self, id: &SessionId) -> bool {
+        let mut all = sessions::local(&self.api);
+        let headers = HeaderMap::new();
+        let peers = proxy::gather::<SessionInfo>(&self.api, &headers, "/api/v1/sessions");
+        if !all.iter().any(|info| info.id == *id) {
+            all.extend(peers.await.into_iter().flat_map(|(_, infos)| infos));
+        }
+        let found = all.into_iter().find(|info| info.id == *id);
+        if let Some(info) = &found {
+            self.known.insert(id.clone(), Known::new(info));
+        }
+        found.is_some()
+    }
+
+    fn tell(&self, directory: &Arc<str>, update: OpencodeUpdate) {
+        let hub = &self.api.0.opencode.hub;
+        hub.push_with(|id| {
+            let id = format!("evt_{id}");
+            let data = serde_json::to_string(&OpencodeEvent { id, update });
+            (
+                "event",
+                data.unwrap_or_default(),
+                Some(Arc::clone(directory)),
+            )
+        });
+    }
+}
+
+/// A session as it stands.
+fn news(api: &Api, known: &Known) -> OpencodeSessionNews {
+    OpencodeSessionNews {
+        session_id: known.session.id.clone(),
+        info: titled(api, known.session.clone()),
+    }
+}
+
+impl Known {
+    fn new(info: &SessionInfo) -> Self {
+        let session = translate::live(info);
+        Self {
+            directory: session.directory.as_str().into(),
+            session,
+            pid: info.pid,
+            messages: HashMap::new(),
+            newest: None,
+        }
+    }
+
+    /// A call has come further. Its message is told before it and after the
+    /// last of its calls, and so is whether the session is at work.
+    fn part(&mut self, part: ToolPart, at: Millis) -> Vec<OpencodeUpdate> {
+        let was_idle = self.is_idle();
+        let id = part.message_id.clone();
+        let open = self.messages.entry(id.clone()).or_insert_with(|| Open {
+            created: at,
+            parts: HashMap::new(),
+            ended: HashSet::new(),
+        });
+        let was_open = !open.parts.is_empty();
+        if !open.take(&part) {
+            return Vec::new();
+        }
+        let (created, is_open) = (open.created, !open.parts.is_empty());
+        if self
+            .newest
+            .replace(id.clone())
+            .is_some_and(|newest| newest != id)
+        {
+            self.messages
+                .retain(|known, open| *known == id || !open.parts.is_empty());
+        }
+        let (is_idle, session_id) = (self.is_idle(), self.session.id.clone());
+        let mut told = Vec::new();
+        if was_idle && !is_idle {
+            told.push(self.status(OpencodeStatus::Busy));
+        }
+        if !was_open {
+            told.push(self.message(&id, created, None));
+        }
+        told.push(OpencodeUpdate::PartUpdated {
+            session_id: session_id.clone(),
+            part: Box::new(part),
+            time: at,
+        });
+        if !is_open {
+            told.push(self.message(&id, created, Some(at)));
+        }
+        if is_idle {
+            told.push(self.status(OpencodeStatus::Idle));
+            told.push(OpencodeUpdate::SessionIdle { session_id });
+        }
+        told
+    }
+
+    fn is_idle(&self) -> bool {
+        self.messages.values().all(|open| open.parts.is_empty())
+    }
+
+    fn status(&self, status: OpencodeStatus) -> OpencodeUpdate {
+        OpencodeUpdate::SessionStatus {
+            session_id: self.session.id.clone(),
+            status,
+        }
+    }
+
+    fn message(
+        &self,
+        id: &MessageId,
+        created: Millis,
+        completed: Option<Millis>,
+    ) -> OpencodeUpdate {
+        let info = MessageInfo {
+            id: id.clone(),
+            session_id: self.session.id.clone(),
+            role: Role::Assistant,
+            time: MessageTime { created, completed },
+        };
+        OpencodeUpdate::MessageUpdated {
+            session_id: self.session.id.clone(),
+            info: translate::message_info(info, &self.directory, None),
+        }
+    }
+}
+
+impl Open {
+    /// Takes a part in, unless it has come further already.
+    fn take(&mut self, part: &ToolPart) -> bool {
+        let rank = translate::rank(&part.state);
+        let known = self.parts.get(&part.id);
+        if self.ended.contains(&part.id) || known.is_some_and(|known| *known > rank) {
+            return false;
+        }
+        if rank == 2 {
+            self.parts.remove(&part.id);
+            self.ended.insert(part.id.clone());
+        } else {
+            self.parts.insert(part.id.clone(), rank);
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+#[path = "follow_tests.rs"]
+mod tests;

@@ -1,0 +1,105 @@
+//! `GET /event`: one reader's stream, as opencode's clients read it.
+//!
+//! Each event is a line of `data`. A reader that falls so far behind that it
+//! would miss something is let go of: its client connects again, is told
+//! `server.connected`, and looks again.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use axum::response::Response;
+use axum::response::sse::{Event, Sse};
+use futures_util::stream;
+use serde::Deserialize;
+use tokio::time::{Interval, MissedTickBehavior, interval_at};
+use windlass_protocol::{OpencodeEvent, OpencodeUpdate};
+
+use super::follow;
+use super::sessions::is_same;
+use crate::api::Api;
+use crate::error::ApiError;
+use crate::events::respond;
+use crate::hub::Place;
+use crate::metrics::Watched;
+
+/// A word every so often, so that both sides know that the other is there.
+const HEARTBEAT: Duration = Duration::from_secs(10);
+
+#[derive(Deserialize)]
+pub(super) struct Wanted {
+    /// Only what happens in sessions of this folder.
+    directory: Option<String>,
+}
+
+/// What happens from now on, in every session or in those of a folder.
+pub(super) async fn events(
+    State(api): State<Api>,
+    query: Result<Query<Wanted>, QueryRejection>,
+) -> Result<Response, ApiError> {
+    let Query(wanted) = query.map_err(|_| ApiError::bad("`directory` must be a folder"))?;
+    follow::begin(&api);
+    let mut heartbeat = interval_at(tokio::time::Instant::now() + HEARTBEAT, HEARTBEAT);
+    heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let (place, _) = api.0.opencode.hub.place(None);
+    let reader = Reader {
+        _watched: Watched::new(&api, None),
+        api,
+        place,
+        heartbeat,
+        told: 0,
+        directory: wanted.directory,
+    };
+    let events = stream::unfold(reader, |mut reader| async move {
+        let data = reader.next().await?;
+        Some((Ok::<_, Infallible>(Event::default().data(data)), reader))
+    });
+    Ok(respond(Sse::new(events)))
+}
+
+struct Reader {
+    api: Api,
+    place: Place,
+    heartbeat: Interval,
+    /// How many events were its own: the greeting and the heartbeats.
+    told: u64,
+    directory: Option<String>,
+    _watched: Watched,
+}
+
+impl Reader {
+    /// The next event; `None` when something was missed.
+    async fn next(&mut self) -> Option<String> {
+        if self.told == 0 {
+            return self.own(OpencodeUpdate::Connected {});
+        }
+        loop {
+            tokio::select! {
+                (missed, item) = self.api.0.opencode.hub.next(self.place) => {
+                    if missed > 0 {
+                        return None;
+                    }
+                    self.place = Place(item.number);
+                    let scope = item.scope.as_deref().unwrap_or_default();
+                    let wanted = self.directory.as_deref();
+                    if wanted.is_none_or(|wanted| is_same(wanted, scope)) {
+                        return Some(item.data.to_string());
+                    }
+                }
+                _ = self.heartbeat.tick() => return self.own(OpencodeUpdate::Heartbeat {}),
+            }
+        }
+    }
+
+    /// Something that this reader alone is told.
+    fn own(&mut self, update: OpencodeUpdate) -> Option<String> {
+        self.told += 1;
+        let place = self.api.0.opencode.hub.id(self.place.0);
+        let event = OpencodeEvent {
+            id: format!("evt_{place}_{}", self.told),
+            update,
+        };
+        serde_json::to_string(&event).ok()
+    }
+}
