@@ -298,6 +298,10 @@ impl Job for TerminalJob {
         }
     }
 
+    fn scrollback(&self) -> Option<String> {
+        Some(self.screen.lock().scrollback())
+    }
+
     fn preview(&self, limit: usize) -> String {
         tail(self.process.output(), limit)
     }

@@ -135,6 +135,12 @@ pub trait Job: Send + Sync + 'static {
         None
     }
 
+    /// The lines that have left its terminal's screen, as far as they are kept.
+    /// `None` without a terminal.
+    fn scrollback(&self) -> Option<String> {
+        None
+    }
+
     /// Resolves when the screen is of another generation than this one.
     fn screen_changed(&self, generation: u64) -> BoxFuture<'static, ()> {
         let _ = generation;

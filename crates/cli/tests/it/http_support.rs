@@ -50,7 +50,16 @@ impl Serve {
 
     /// With these arguments too.
     pub(crate) fn start_with(project: &Project, args: &[&str]) -> Self {
-        let usual = ["serve", "--listen", "127.0.0.1:0", "--json"];
+        Self::start_as(project, "127.0.0.1:0", args)
+    }
+
+    /// The same, at an address.
+    pub(crate) fn start_at(project: &Project, address: &str) -> Self {
+        Self::start_as(project, address, &[])
+    }
+
+    fn start_as(project: &Project, address: &str, args: &[&str]) -> Self {
+        let usual = ["serve", "--listen", address, "--json"];
         let mut child = project
             .windlass(&[&usual, args].concat())
             .stdin(Stdio::null())
@@ -186,12 +195,21 @@ impl Events {
     /// The next event, whatever it is.
     #[track_caller]
     pub(crate) fn next(&mut self) -> Event {
+        self.try_next().expect("the stream has ended")
+    }
+
+    /// The same; nothing where the server has cut the stream off, be it within
+    /// an event.
+    #[track_caller]
+    pub(crate) fn try_next(&mut self) -> Option<Event> {
         let mut event = Event::default();
         let mut line = String::new();
         loop {
             line.clear();
-            let read = self.0.read_line(&mut line).unwrap();
-            assert!(read > 0, "the stream has ended");
+            let read = self.0.read_line(&mut line).unwrap_or(0);
+            if read == 0 || !line.ends_with('\n') {
+                return None;
+            }
             let line = line.trim_end();
             // Lengths of chunks and other headers have no such names.
             if let Some(name) = line.strip_prefix("event: ") {
@@ -201,7 +219,7 @@ impl Events {
             } else if let Some(data) = line.strip_prefix("data: ") {
                 event.data = serde_json::from_str(data).unwrap();
             } else if line.is_empty() && !event.name.is_empty() {
-                return event;
+                return Some(event);
             }
         }
     }

@@ -286,7 +286,7 @@ async fn what_a_terminal_hides_is_never_told() {
     };
     for hide in [before, meanwhile] {
         let stage = Stage::with(RECORDER, |_| {});
-        stage.tool.opening(move |job| hide(job));
+        stage.tool.opening(hide);
         let spawn = json!({"action": "spawn", "id": "a"});
         stage.run([("tool", spawn), ("tool", APPLY())]).await;
         let told = format!("{:?}", stage.recording.told());
