@@ -4,7 +4,7 @@ use super::*;
 
 const PAGE: &str = include_str!("../../../docs/reference/config.md");
 
-const ALL: [&[&str]; 24] = [
+const ALL: [&[&str]; 25] = [
     TOP,
     MCP_SERVING,
     CONVERSATION,
