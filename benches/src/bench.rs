@@ -9,6 +9,7 @@
 //! | `load` | a server with many readers and many calls |
 //! | `apply`, `terminal_flood` | times and rates of terminals |
 //! | `many`, `handles`, `terminals` | what is left over, and what a live handle costs |
+//! | `page` | what the page of `serve` costs a browser |
 //! | `fixture` | the runtime that is measured, with its tools |
 //! | `bare`, `bare_terminal` | the floors: the system calls without anything around them |
 //! | `proc` | what `/proc` says of a process |
@@ -26,6 +27,7 @@ mod many;
 mod mcp;
 mod mcp_echo;
 mod one_shot;
+mod page;
 mod plan;
 mod proc;
 mod record;
@@ -73,6 +75,7 @@ pub(crate) fn run() -> ExitCode {
             Benchmark::Startup => startup::measure(plan.pace),
             Benchmark::Flood => on_executor(flood::measure(plan.pace)),
             Benchmark::TerminalFlood => on_executor(terminal_flood::measure(plan.pace)),
+            Benchmark::Page => on_executor(page::measure(plan.pace)),
         };
         table.extend(lines);
     }

@@ -2,7 +2,8 @@
 //! `PyPI`, in a cache folder.
 //!
 //! [`provide`] installs what is missing. The folder that it gives holds
-//! `mcp-node` and `mcp-python`, which find their packages by themselves.
+//! `mcp-node` and `mcp-python`, which find their packages by themselves, and
+//! `page-driver`, a node that has what drives a browser.
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -11,13 +12,14 @@ use std::process::Command;
 use anyhow::{Context, ensure};
 
 /// What npm installs, with the versions that the tests were written for.
-const NPM: [&str; 6] = [
+const NPM: [&str; 7] = [
     "node@22",
     "@modelcontextprotocol/conformance@0.2.0-alpha.12",
     "@modelcontextprotocol/inspector@2.12.0",
     "@modelcontextprotocol/sdk@1.32.2",
     "@modelcontextprotocol/client@2.4.0",
     "@opencode-ai/sdk@1.19.3",
+    "playwright-core@1.65.0",
 ];
 /// What pip installs: clients of MCP and gRPC, a validator of JSON Schemas, and
 /// who asks an interface everything that its description allows.
@@ -30,7 +32,7 @@ const PYPI: [&str; 5] = [
 ];
 
 /// What a test names when it needs them.
-pub(crate) const PROGRAMS: [&str; 2] = ["mcp-node", "mcp-python"];
+pub(crate) const PROGRAMS: [&str; 3] = ["mcp-node", "mcp-python", "page-driver"];
 
 /// Installs the clients unless they are there, and gives the folder to add to
 /// `PATH`.
@@ -64,10 +66,12 @@ pub(crate) fn provide() -> anyhow::Result<PathBuf> {
     run(Command::new(&pip)
         .args(["-m", "pip", "install", "--quiet"])
         .args(PYPI))?;
-    link(
-        &folder.join("node_modules/node/bin/node"),
-        &programs.join("mcp-node"),
-    )?;
+    for name in ["mcp-node", "page-driver"] {
+        link(
+            &folder.join("node_modules/node/bin/node"),
+            &programs.join(name),
+        )?;
+    }
     std::fs::write(
         programs.join("mcp-python"),
         format!("#!/bin/sh\nexec '{}' \"$@\"\n", pip.display()),

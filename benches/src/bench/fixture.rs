@@ -86,6 +86,11 @@ impl Fixture {
         })
     }
 
+    /// What has the sessions.
+    pub(super) fn runtime(&self) -> &windlass_runtime::Runtime {
+        self.windlass.runtime()
+    }
+
     /// Where files may be put.
     pub(super) fn folder(&self) -> &std::path::Path {
         self.folder.path()

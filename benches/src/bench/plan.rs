@@ -16,6 +16,7 @@ pub(super) enum Benchmark {
     Startup,
     Flood,
     TerminalFlood,
+    Page,
 }
 
 /// How thoroughly to measure.
@@ -34,7 +35,7 @@ pub(super) struct Plan {
 }
 
 impl Benchmark {
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 14] = [
         Self::Many,
         Self::Handles,
         Self::Terminals,
@@ -48,6 +49,7 @@ impl Benchmark {
         Self::Startup,
         Self::Flood,
         Self::TerminalFlood,
+        Self::Page,
     ];
 
     /// What `--only` calls it.
@@ -66,6 +68,7 @@ impl Benchmark {
             Self::Startup => "startup",
             Self::Flood => "flood",
             Self::TerminalFlood => "terminal-flood",
+            Self::Page => "page",
         }
     }
 }

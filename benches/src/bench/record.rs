@@ -81,6 +81,7 @@ async fn sessions(fixture: &Fixture, store: Option<&Store>) -> Vec<Session> {
         let id = Session::new_id();
         let recorder = store.map(|store| {
             store.recorder(SessionStart {
+                parent: None,
                 id: id.clone(),
                 project_id: "bench".to_owned(),
                 directory: Path::new("/").to_owned(),

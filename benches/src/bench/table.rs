@@ -41,6 +41,7 @@ pub(super) enum Unit {
     PerSecond,
     MegabytesPerSecond,
     Pieces,
+    Percent,
 }
 
 /// What we want of a line.
@@ -98,7 +99,7 @@ impl Unit {
         match self {
             Self::Millis => format!("{:.1}", value / 1e3),
             Self::KiB | Self::MegabytesPerSecond => format!("{value:.1}"),
-            Self::Micros | Self::PerSecond | Self::Pieces => format!("{value:.0}"),
+            Self::Micros | Self::PerSecond | Self::Pieces | Self::Percent => format!("{value:.0}"),
         }
     }
 
@@ -110,6 +111,7 @@ impl Unit {
             Self::PerSecond => "/s",
             Self::MegabytesPerSecond => " MB/s",
             Self::Pieces => "",
+            Self::Percent => " %",
         }
     }
 }

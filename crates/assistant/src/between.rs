@@ -4,7 +4,9 @@
 use serde_json::json;
 use tokio::sync::mpsc;
 use ulid::Ulid;
-use windlass_protocol::{Batch, HandleState, Notice, NoticeKind, NoticeLevel, ToolCall};
+use windlass_protocol::{
+    Batch, BatchReply, HandleState, Notice, NoticeKind, NoticeLevel, ReplyContent, ToolCall,
+};
 use windlass_runtime::{Session, SessionEvent, Tail};
 
 use crate::turn::Interjection;
@@ -31,6 +33,24 @@ pub(crate) async fn critical(journal: &mut Tail) {
 
 /// Ends every handle, as the user wants.
 pub(crate) async fn stop_handles(session: &Session) {
+    let Some(reply) = abort_handles(session).await else {
+        return;
+    };
+    // They were not for the assistant, so it is told.
+    for told in reply.notices {
+        session.notify(told);
+    }
+    session.notify(Notice {
+        level: NoticeLevel::Warning,
+        kind: NoticeKind::Failure,
+        handle: None,
+        tool: None,
+        text: "the user stopped every tool that was running".to_owned(),
+    });
+}
+
+/// Ends every handle that runs; `None` when there is none.
+pub(crate) async fn abort_handles(session: &Session) -> Option<BatchReply> {
     let calls: Vec<ToolCall> = session
         .handles()
         .into_iter()
@@ -45,22 +65,22 @@ pub(crate) async fn stop_handles(session: &Session) {
         })
         .collect();
     if calls.is_empty() {
-        return;
+        return None;
     }
     let batch = Batch {
         id: format!("stop_{}", Ulid::generate()),
         calls,
     };
-    let reply = session.run(batch).await;
-    // They were not for the assistant, so it is told.
-    for told in reply.notices {
-        session.notify(told);
-    }
-    session.notify(Notice {
-        level: NoticeLevel::Warning,
-        kind: NoticeKind::Failure,
-        handle: None,
-        tool: None,
-        text: "the user stopped every tool that was running".to_owned(),
-    });
+    Some(session.run(batch).await)
+}
+
+/// How many processes the aborts of a batch have ended.
+pub(crate) fn processes_ended(reply: &BatchReply) -> usize {
+    let contents = reply.replies.iter().map(|reply| &reply.content);
+    contents
+        .filter_map(|content| match content {
+            ReplyContent::Handle(view) => view.ended,
+            _ => None,
+        })
+        .sum()
 }

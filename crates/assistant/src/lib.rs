@@ -5,6 +5,7 @@
 //! a provider comes down to. Nothing here prints, and nothing here starts a
 //! program.
 
+mod agent;
 mod between;
 mod conversation;
 mod error;
@@ -18,6 +19,7 @@ mod secret;
 mod turn;
 mod wire;
 
+pub use agent::{AgentLimits, AgentSource, Agents};
 pub use conversation::Conversation;
 pub use error::ModelError;
 pub use inquiry::ModelInquirer;

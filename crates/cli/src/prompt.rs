@@ -114,9 +114,12 @@ fn subject(request: &PermissionRequest) -> String {
         Some(display) => display.lines().collect(),
         None => request.patterns.iter().flat_map(|it| it.lines()).collect(),
     };
-    lines
-        .iter()
-        .map(|line| format!("  {line}"))
+    let agent = request.metadata.get("agent").and_then(Value::as_str);
+    let agent = agent.map(|agent| format!("Agent `{agent}` wants to run"));
+    let lines = lines.iter().map(|line| format!("  {line}"));
+    agent
+        .into_iter()
+        .chain(lines)
         .collect::<Vec<_>>()
         .join("\n")
 }

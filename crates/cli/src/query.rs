@@ -3,6 +3,7 @@
 //! Start at [`run`]. The turn itself is `windlass-assistant`'s; this sets it
 //! up, shows it, and carries what the user says in between.
 
+mod agents;
 mod markdown;
 mod message;
 mod plain;
@@ -18,10 +19,9 @@ use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
 use windlass::Windlass;
 use windlass_assistant::{
-    Assistant, Conversation, Effort, Interjection, Model, ModelInquirer, TurnError, TurnOutcome,
+    Agents, Assistant, Conversation, Interjection, Model, ModelInquirer, TurnError, TurnOutcome,
     system_prompt,
 };
-use windlass_config::ReasoningEffort;
 use windlass_protocol::SessionId;
 use windlass_runtime::{Conversations, Session, SessionOptions};
 
@@ -44,9 +44,19 @@ enum Manner {
 }
 
 pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<ExitCode> {
-    let windlass = setup::windlass(global).await?;
+    let config = setup::config(global)?;
+    let agents = agents::agents(&config);
+    let tool = agents
+        .clone()
+        .map(|agents| (Agents::definition(), agents as _));
+    let windlass = Arc::new(setup::windlass_having(config, tool).await?);
+    setup::warn_of_record(&windlass);
     let _reachable = control::listen(&windlass, "query");
     let model = open_models(&windlass, args.model.as_deref()).await?;
+    let source = agents::source(&windlass, &model.0);
+    if let Some(agents) = agents {
+        agents.connect(&source);
+    }
     let at_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     let interactive = at_terminal && !args.non_interactive && !global.json;
     let message = message::read(&args.message, interactive).await?;
@@ -164,11 +174,7 @@ fn assistant(
         model,
         system: system_prompt(own, &windlass.config().root, &tools),
         max_tokens: config.max_tokens,
-        effort: config.reasoning.map(|effort| match effort {
-            ReasoningEffort::Low => Effort::Low,
-            ReasoningEffort::Medium => Effort::Medium,
-            ReasoningEffort::High => Effort::High,
-        }),
+        effort: agents::effort(config),
         tools,
         session: windlass.session(SessionOptions {
             inquirer: Some(Arc::new(inquirer)),

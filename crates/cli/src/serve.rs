@@ -13,7 +13,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use windlass_serve_http::{
-    Access, Api, ControlSocket, Limits, Server, Token, run_dir, tls_acceptor,
+    Access, Api, ControlSocket, Limits, Server, Token, page, run_dir, tls_acceptor,
 };
 
 use crate::args::{Global, ServeArgs};
@@ -100,7 +100,7 @@ async fn server(args: &ServeArgs, api: &Api, mcp: Router, token: Token) -> anyho
         bound => bound,
     };
     let listener = listener.with_context(|| format!("cannot listen at `{address}`"))?;
-    let mut access = Access::new(api, token);
+    let mut access = Access::new(api, token).open("/").open("/assets/");
     if !address.ip().is_unspecified() {
         access = access.host(address.ip().to_string());
     }
@@ -109,7 +109,7 @@ async fn server(args: &ServeArgs, api: &Api, mcp: Router, token: Token) -> anyho
     }
     Ok(Server {
         listener,
-        router: access.guard(api.router().nest_service("/mcp", mcp)),
+        router: access.guard(api.router().merge(page()).nest_service("/mcp", mcp)),
         tls,
         limits: Limits::default(),
     })

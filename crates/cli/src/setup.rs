@@ -1,8 +1,11 @@
 //! From the command line to a runtime.
 
+use std::sync::Arc;
+
 use anyhow::Context as _;
 use windlass::Windlass;
 use windlass::config::{BUILTINS, Config, LoadOptions, Source};
+use windlass_runtime::{Executor, ToolDefinition};
 
 use crate::args::Global;
 
@@ -10,6 +13,18 @@ use crate::args::Global;
 /// goes to stderr. Leftovers of runtimes that died are ended on the side.
 pub(crate) async fn windlass(global: &Global) -> anyhow::Result<Windlass> {
     ready(config(global)?).await
+}
+
+/// The same, with a tool that runs here.
+pub(crate) async fn windlass_having(
+    config: Config,
+    tool: Option<(ToolDefinition, Arc<dyn Executor>)>,
+) -> anyhow::Result<Windlass> {
+    let mut builder = Windlass::builder(config);
+    if let Some((definition, executor)) = tool {
+        builder = builder.tool(definition, executor);
+    }
+    Ok(told(builder.build().await?))
 }
 
 /// The same for somebody who is interested in this tool alone, or in none: no
@@ -28,12 +43,16 @@ pub(crate) async fn windlass_with(global: &Global, tool: Option<&str>) -> anyhow
 }
 
 async fn ready(config: Config) -> anyhow::Result<Windlass> {
-    let windlass = Windlass::new(config).await?;
+    Ok(told(Windlass::new(config).await?))
+}
+
+/// What a person should know is said.
+fn told(windlass: Windlass) -> Windlass {
     for warning in windlass.warnings() {
         eprintln!("windlass: {warning}");
     }
     tokio::task::spawn_blocking(windlass.sweep());
-    Ok(windlass)
+    windlass
 }
 
 /// Says when sessions will not be recorded, and why. They run all the same.

@@ -31,6 +31,10 @@ pub struct AssistantConfig {
     pub max_tokens: Option<u32>,
     /// How hard it should think.
     pub reasoning: Option<ReasoningEffort>,
+    /// How deep agents may start agents.
+    pub max_agent_depth: Option<usize>,
+    /// How many agents may be at work at once.
+    pub max_active_agents: Option<usize>,
     /// The model that answers inquiries, where it is another.
     pub inquiry_model: Option<String>,
     /// Providers, by name.
@@ -80,6 +84,11 @@ impl AssistantConfig {
             ];
             read::word(node, &words)
         });
+        if let Some(agents) = reader.table(table, "agents") {
+            reader.check_keys(&agents, keys::AGENTS);
+            self.max_agent_depth = reader.get(&agents, "max_depth", count);
+            self.max_active_agents = reader.get(&agents, "max_active", count);
+        }
     }
 
     pub(crate) fn read_inquiry(&mut self, reader: &mut Reader, table: &Table<'_>) {
@@ -126,6 +135,14 @@ fn model_name(node: &Node) -> Result<String, String> {
     };
     name.filter(fits)
         .ok_or_else(|| "a model as \"provider/name\"".to_owned())
+}
+
+fn count(node: &Node) -> Result<usize, String> {
+    match node.value {
+        Value::Integer(count) => usize::try_from(count).ok(),
+        _ => None,
+    }
+    .ok_or_else(|| "a number from 0 on".to_owned())
 }
 
 fn tokens(node: &Node) -> Result<u32, String> {

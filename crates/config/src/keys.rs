@@ -2,7 +2,7 @@
 //! what an unknown one was probably meant to be.
 
 /// The tools that are there without configuration.
-pub const BUILTINS: [&str; 4] = ["shell", "git", "await", "describe_tools"];
+pub const BUILTINS: [&str; 5] = ["shell", "git", "await", "describe_tools", "agent"];
 
 /// Built-in tools that only look: what `"*"` says of `run` and `enable` is
 /// about tools that do something, so it passes these by.
@@ -15,7 +15,14 @@ pub(crate) const TOP: &[&str] = &["assistant", "conversation", "mcp", "providers
 pub(crate) const MCP_SERVING: &[&str] = &["max_block_secs"];
 pub(crate) const CONVERSATION: &[&str] = &["inquiry", "record", "tools"];
 pub(crate) const PROVIDERS: &[&str] = &["llm", "mcp"];
-pub(crate) const ASSISTANT: &[&str] = &["model", "system_prompt", "max_tokens", "reasoning"];
+pub(crate) const ASSISTANT: &[&str] = &[
+    "model",
+    "system_prompt",
+    "max_tokens",
+    "reasoning",
+    "agents",
+];
+pub(crate) const AGENTS: &[&str] = &["max_depth", "max_active"];
 pub(crate) const MODEL: &[&str] = &["id"];
 pub(crate) const INQUIRY: &[&str] = &["assistant"];
 pub(crate) const INQUIRY_ASSISTANT: &[&str] = &["model"];

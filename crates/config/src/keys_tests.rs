@@ -10,6 +10,7 @@ const ALL: [&[&str]; 24] = [
     CONVERSATION,
     PROVIDERS,
     ASSISTANT,
+    AGENTS,
     MODEL,
     INQUIRY,
     INQUIRY_ASSISTANT,
@@ -75,6 +76,7 @@ fn each_table_of_the_page_has_exactly_the_keys_that_are_read() {
         known(&[MCP]),
         known(&[MCP_SERVING]),
         known(&[ASSISTANT]),
+        known(&[AGENTS]),
         known(&[LLM]),
     ];
     assert_eq!(documented(), expected);

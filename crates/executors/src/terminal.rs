@@ -298,6 +298,10 @@ impl Job for TerminalJob {
         }
     }
 
+    fn scrollback(&self) -> Option<String> {
+        Some(self.screen.lock().scrollback())
+    }
+
     fn preview(&self, limit: usize) -> String {
         tail(self.process.output(), limit)
     }
@@ -342,6 +346,11 @@ impl Job for TerminalJob {
         drop(screen);
         let size = TerminalSize { rows, cols };
         terminal.resize(size).map_err(|error| error.to_string())
+    }
+
+    fn hides_typing(&self) -> bool {
+        let modes = self.process.terminal().map(Terminal::modes);
+        modes.is_some_and(|modes| modes.canonical && !modes.echo)
     }
 
     fn type_in(&self, keyboard: Keyboard) -> Result<(), String> {

@@ -68,7 +68,7 @@ pub use view::{ErrorView, HandleState, HandleView};
 pub use wait::{AwaitReply, AwaitRequest, Condition, ConditionError, Matched, Until, WaitFor};
 pub use watch::{
     AnswerBody, ErrorBody, HandleInfo, Health, LockInfo, LogMatch, LogMatches, NewSession,
-    OpenQuestion, PersonInput, ReplyBody, Resize, SessionBegun, SessionInfo, SessionUpdate,
-    StopReceipt, StreamedEvent, StreamedScreen, ToolPlace,
+    OpenQuestion, PersonInput, ReplyBody, Resize, SessionBegun, SessionHistory, SessionInfo,
+    SessionUpdate, StopReceipt, StreamedEvent, StreamedScreen, ToolPlace,
 };
 pub use wire::{ExecAnswer, StateInput, ToolAnswer};

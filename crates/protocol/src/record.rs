@@ -35,6 +35,9 @@ pub struct SessionRecord {
     pub project_id: String,
     /// The project's root folder.
     pub directory: String,
+    /// The session that it worked for, as an agent's does.
+    #[serde(rename = "parentID", default, skip_serializing_if = "Option::is_none")]
+    pub parent_id: Option<SessionId>,
     /// What to show for it.
     pub title: String,
     /// The version of Windlass that recorded it.
@@ -276,3 +279,7 @@ pub struct NoticeRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivered: Option<Millis>,
 }
+
+#[cfg(test)]
+#[path = "record_tests.rs"]
+mod tests;

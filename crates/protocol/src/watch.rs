@@ -208,6 +208,18 @@ pub struct StreamedEvent {
     pub update: SessionUpdate,
 }
 
+/// What has happened in a session, as far as it is kept. That a tool wrote is
+/// left out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionHistory {
+    /// How many events before these are gone.
+    pub missed: u64,
+    /// The number of the newest event.
+    pub last: u64,
+    /// The events in order.
+    pub events: Vec<StreamedEvent>,
+}
+
 /// Something that happened in a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]

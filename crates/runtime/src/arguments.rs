@@ -30,6 +30,18 @@ pub(crate) fn conceal(arguments: &mut Arguments) {
     if let Some(input) = arguments.get_mut("input") {
         *input = Value::String("(secret)".to_owned());
     }
+    // Single characters could spell it.
+    if let Some(keys) = arguments.get_mut("keys") {
+        *keys = Value::Array(vec![Value::String("(secret)".to_owned())]);
+    }
+}
+
+/// Takes out what would be typed.
+pub(crate) fn take_typing(arguments: &mut Arguments) -> Arguments {
+    let names = ["input", "keys"].into_iter();
+    names
+        .filter_map(|name| Some((name.to_owned(), arguments.remove(name)?)))
+        .collect()
 }
 
 /// Strict schemas send null for what is left out.

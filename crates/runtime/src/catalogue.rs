@@ -116,6 +116,19 @@ impl Catalogue {
         self.add(definition, Runs::Builtin(builtin))
     }
 
+    /// The tools whose names are wanted, and no others. They are the same
+    /// tools, not copies.
+    pub fn subset(&self, wanted: impl Fn(&str) -> bool) -> Self {
+        let tools = self.tools.iter().filter(|(name, _)| wanted(name));
+        Self {
+            tools: tools
+                .map(|(name, tool)| (Arc::clone(name), Arc::clone(tool)))
+                .collect(),
+            announcer: self.announcer.clone(),
+            unavailable: self.unavailable.clone(),
+        }
+    }
+
     /// Notes a tool that should be there and is not, and why. It is not
     /// offered, and a call of it is refused with that reason. A tool that is
     /// registered under the name wins.
@@ -240,6 +253,15 @@ impl Runtime {
     /// The tools.
     pub fn tools(&self) -> &Catalogue {
         &self.catalogue
+    }
+
+    /// A runtime that offers these tools instead. What is under way in one is
+    /// under way in both.
+    pub fn offering(&self, catalogue: Catalogue) -> Self {
+        Self {
+            catalogue: Arc::new(catalogue),
+            sessions: Arc::clone(&self.sessions),
+        }
     }
 
     /// The sessions that are under way.

@@ -50,6 +50,11 @@ impl Desk {
         })
     }
 
+    /// Who sits at it.
+    pub fn person(&self) -> &Arc<dyn Person> {
+        &self.person
+    }
+
     /// The permissions that are being asked for, oldest first.
     pub fn permissions(&self) -> Vec<PermissionRequest> {
         self.permissions.list()

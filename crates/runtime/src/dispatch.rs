@@ -373,7 +373,14 @@ impl Run<'_> {
                 let Some(job) = handle.job() else {
                     return Err(Refusal::Input(format!("handle `{id}` has not started yet")));
                 };
-                job.apply(typing).await.map_err(Refusal::Input)?;
+                let hidden = job.hides_typing();
+                let applied = job.apply(typing).await;
+                if hidden || job.hides_typing() {
+                    call.conceal();
+                } else {
+                    call.reveal();
+                }
+                applied.map_err(Refusal::Input)?;
             }
         }
         self.settle(&handle).await;

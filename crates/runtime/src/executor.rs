@@ -135,6 +135,12 @@ pub trait Job: Send + Sync + 'static {
         None
     }
 
+    /// The lines that have left its terminal's screen, as far as they are kept.
+    /// `None` without a terminal.
+    fn scrollback(&self) -> Option<String> {
+        None
+    }
+
     /// Resolves when the screen is of another generation than this one.
     fn screen_changed(&self, generation: u64) -> BoxFuture<'static, ()> {
         let _ = generation;
@@ -145,6 +151,12 @@ pub trait Job: Send + Sync + 'static {
     fn resize(&self, rows: u16, cols: u16) -> Result<(), String> {
         let _ = (rows, cols);
         Err("it has no terminal that could be resized".to_owned())
+    }
+
+    /// What is typed now would not be seen: its terminal takes lines without
+    /// echo, as for a secret.
+    fn hides_typing(&self) -> bool {
+        false
     }
 
     /// Takes what a person types. Unlike what is applied, it may be a secret

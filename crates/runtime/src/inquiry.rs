@@ -78,6 +78,7 @@ pub(crate) fn can_be_answered(
         || match policy.target {
             QuestionTarget::User => session.options.person.is_some(),
             QuestionTarget::Assistant => session.options.inquirer.is_some(),
+            QuestionTarget::Caller => false,
         }
 }
 

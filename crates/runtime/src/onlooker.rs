@@ -93,6 +93,12 @@ impl HandleRef {
         self.handle.job()?.screen(since)
     }
 
+    /// The lines that have left its terminal's screen, as far as they are kept.
+    /// `None` without a terminal.
+    pub fn scrollback(&self) -> Option<String> {
+        self.handle.job()?.scrollback()
+    }
+
     /// Resolves when its screen is of another generation than this one.
     pub fn screen_changed(&self, generation: u64) -> BoxFuture<'static, ()> {
         match self.handle.job() {

@@ -7,7 +7,8 @@
 //!
 //! Every change is told to the journal as a whole [`ToolPart`]. A call whose
 //! caller went away before it was answered ends as an error too, so that no
-//! part is left running.
+//! part is left running. What is typed into a terminal is told when it has been
+//! typed and was to be seen, not before: it may turn out to be a secret.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -19,7 +20,7 @@ use windlass_protocol::{
     PartTime, PartTimeWithEnd, StateCompleted, StateError, StatePending, StateRunning, ToolPart,
 };
 
-use crate::arguments::conceal;
+use crate::arguments::{conceal, take_typing};
 use crate::attachment::Attachment;
 use crate::catalogue::{RegisteredTool, Runs};
 use crate::journal::SessionEvent;
@@ -43,8 +44,22 @@ pub(crate) struct CallPart<'a> {
     progress: Mutex<Progress>,
 }
 
+/// How far what is typed may be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Discretion {
+    /// To everyone.
+    Open,
+    /// It goes to a terminal, which may come to take a secret before it is
+    /// typed: it is told once it has been.
+    Unknown,
+    /// To nobody.
+    Secret,
+}
+
 struct Progress {
     input: Arguments,
+    /// What is typed, until it is known whether it may be told.
+    withheld: Option<Arguments>,
     /// What the input says is a secret and is not kept.
     secret: bool,
     title: String,
@@ -76,9 +91,15 @@ impl<'a> CallPart<'a> {
             _ => (None, None),
         };
         let mut input = std::mem::take(&mut call.input);
-        let secret = handle.as_ref().is_some_and(|id| session.wants_secret(id));
-        if secret {
-            conceal(&mut input);
+        let discretion = match &handle {
+            Some(id) if action == Some(HandleAction::Apply) => session.discretion(id),
+            _ => Discretion::Open,
+        };
+        let mut withheld = None;
+        match discretion {
+            Discretion::Open => {}
+            Discretion::Unknown => withheld = Some(take_typing(&mut input)),
+            Discretion::Secret => conceal(&mut input),
         }
         let part = Self {
             id: Arc::clone(&call.id),
@@ -90,7 +111,8 @@ impl<'a> CallPart<'a> {
             handle,
             progress: Mutex::new(Progress {
                 input,
-                secret,
+                withheld,
+                secret: discretion == Discretion::Secret,
                 title: call.tool.to_string(),
                 start: now(),
                 ended: false,
@@ -105,7 +127,9 @@ impl<'a> CallPart<'a> {
         let mut progress = self.progress.lock();
         progress.start = now();
         progress.title = self.title(tool, args);
-        if !progress.secret {
+        if let Some(withheld) = &mut progress.withheld {
+            withheld.clone_from(args);
+        } else if !progress.secret {
             self.take_arguments(&mut progress.input, args);
         }
         let state = StateRunning {
@@ -123,7 +147,16 @@ impl<'a> CallPart<'a> {
     pub(crate) fn conceal(&self) {
         let mut progress = self.progress.lock();
         progress.secret = true;
+        let withheld = progress.withheld.take();
+        progress.input.extend(withheld.unwrap_or_default());
         conceal(&mut progress.input);
+    }
+
+    /// What was given has been typed where everybody could see it.
+    pub(crate) fn reveal(&self) {
+        let mut progress = self.progress.lock();
+        let withheld = progress.withheld.take();
+        progress.input.extend(withheld.unwrap_or_default());
     }
 
     /// What was given is a secret.

@@ -24,6 +24,7 @@ use crate::handle::Handle;
 use crate::inquiry;
 use crate::journal::{Journal, SessionEvent};
 use crate::notice::{self, Notices};
+use crate::part::Discretion;
 use crate::permission::Permissions;
 use crate::person::{Inquirer, Person, Recorder};
 use crate::refusal::{HandleSummary, Refusal};
@@ -47,6 +48,8 @@ pub struct SessionOptions {
     pub keep_logs: bool,
     /// How the outside reaches the session, for the record: `drive`, `mcp`.
     pub front_end: Option<String>,
+    /// The session that this one works for, as an agent's does.
+    pub parent: Option<SessionId>,
     /// Whoever drives the session needs no permission for anything.
     pub trusted: bool,
     /// The client of the session asks its user by itself before a tool runs.
@@ -154,6 +157,16 @@ impl Session {
     /// What waits for the session's person, if there is one.
     pub fn desk(&self) -> Option<&Arc<Desk>> {
         self.inner.desk.as_ref()
+    }
+
+    /// The tools that its calls may use.
+    pub fn tools(&self) -> &Catalogue {
+        &self.inner.catalogue
+    }
+
+    /// Whoever drives it needs no permission for anything.
+    pub fn is_trusted(&self) -> bool {
+        self.inner.options.trusted
     }
 
     /// The project's root folder.
@@ -268,11 +281,18 @@ impl SessionInner {
         })
     }
 
-    /// The handle waits for a secret.
-    pub(crate) fn wants_secret(&self, id: &HandleId) -> bool {
-        let handle = self.registry.lock().get(id.as_str());
-        let status = handle.map(|handle| handle.status());
-        matches!(status, Some(Status::Waiting { question, .. }) if question.secret)
+    /// How far what would be typed into the handle now may be told.
+    pub(crate) fn discretion(&self, id: &HandleId) -> Discretion {
+        let Some(handle) = self.registry.lock().get(id.as_str()) else {
+            return Discretion::Open;
+        };
+        let waits = matches!(handle.status(), Status::Waiting { question, .. } if question.secret);
+        match handle.job() {
+            Some(job) if waits || job.hides_typing() => Discretion::Secret,
+            Some(job) if job.has_screen() => Discretion::Unknown,
+            _ if waits => Discretion::Secret,
+            _ => Discretion::Open,
+        }
     }
 
     /// Queues the notice that a handle's new status calls for, and keeps hold

@@ -226,4 +226,6 @@ pub enum QuestionTarget {
     User,
     /// The assistant, through the inquiry.
     Assistant,
+    /// Whoever drives the handle, with `apply`.
+    Caller,
 }

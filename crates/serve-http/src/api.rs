@@ -1,7 +1,7 @@
 //! The interface under `/api/v1`, as a router.
 //!
 //! Start at [`Api::router`]: the table of what there is. Handlers are in
-//! `sessions.rs`, `handles.rs`, `asks.rs` and `events.rs`. Sessions of other
+//! `sessions.rs`, `handles.rs`, `asks.rs`, `events.rs` and `record.rs`. Sessions of other
 //! runtimes are reached by `proxy.rs`, before a handler is asked.
 
 use std::collections::HashMap;
@@ -22,7 +22,8 @@ use crate::error::ApiError;
 use crate::hub::Hub;
 use crate::metrics::Metrics;
 use crate::opencode::{self, Opencode};
-use crate::{asks, events, grpc, handles, log, metrics, openapi, proxy, sessions};
+use crate::{asks, events, grpc, handles, history, log, metrics, openapi};
+use crate::{proxy, record, sessions, watching};
 
 /// The largest body that is read.
 pub(crate) const BODY: usize = 8 << 20;
@@ -105,11 +106,13 @@ impl Api {
             .route("/calls", post(sessions::calls))
             .route("/turn_end", post(sessions::end_turn))
             .route("/events", get(events::of_session))
+            .route("/history", get(history::of_session))
             .route("/handles", get(handles::list))
             .route("/handles/{handle}", get(handles::show))
             .route("/handles/{handle}/screen", get(handles::screen))
             .route("/handles/{handle}/log", get(log::read))
             .route("/handles/{handle}/search", get(log::search))
+            .route("/handles/{handle}/scrollback", get(log::scrollback))
             .route("/handles/{handle}/input", post(handles::input))
             .route("/handles/{handle}/resize", post(handles::resize))
             .route("/handles/{handle}/lock", post(handles::lock))
@@ -126,7 +129,8 @@ impl Api {
         let v1 = Router::new()
             .route("/sessions", get(sessions::list).post(sessions::open))
             .nest("/sessions/{id}", session.route_layer(reached))
-            .route("/events", get(events::of_all))
+            .route("/events", get(watching::of_all))
+            .nest("/record", record::router())
             .route("/permissions", get(asks::all_permissions))
             .route("/permissions/{permission}", post(asks::reply_anywhere))
             .route("/questions", get(asks::all_questions))

@@ -12,6 +12,7 @@ use std::time::{Duration, SystemTime};
 use parking_lot::Mutex;
 use serde_json::json;
 use tokio::sync::watch;
+use windlass_protocol::{HandleId, SessionId, SessionUpdate, StreamedEvent};
 use windlass_runtime::Session;
 
 use crate::api::Api;
@@ -46,8 +47,38 @@ pub(crate) struct Item {
     pub(crate) number: u64,
     pub(crate) name: &'static str,
     pub(crate) data: Arc<str>,
+    /// That a tool wrote, which comes often: readers may have it gathered.
+    pub(crate) wrote: Option<Wrote>,
     /// The folder that it is about, where readers may ask for one.
     pub(crate) scope: Option<Arc<str>>,
+}
+
+/// Which tool wrote; one without a handle is a one-shot.
+#[derive(Clone)]
+pub(crate) struct Wrote {
+    pub(crate) session: SessionId,
+    pub(crate) handle: Option<HandleId>,
+}
+
+impl Wrote {
+    fn of(event: &StreamedEvent) -> Option<Self> {
+        let SessionUpdate::Wrote { tool, .. } = &event.update else {
+            return None;
+        };
+        Some(Self {
+            session: event.session.clone(),
+            handle: tool.handle.clone(),
+        })
+    }
+
+    /// The same of an event that was written by another runtime.
+    fn read(data: &str) -> Option<Self> {
+        // Within a JSON string the quotes would be escaped.
+        if !data.contains(r#""type":"wrote""#) {
+            return None;
+        }
+        Self::of(&serde_json::from_str(data).ok()?)
+    }
 }
 
 /// Everything up to this number has been read.
@@ -74,12 +105,25 @@ impl Hub {
     }
 
     fn push(&self, name: &'static str, data: &str) {
-        self.push_with(|_| (name, data.to_owned(), None));
+        self.put(None, |_| (name, data.to_owned(), None));
+    }
+
+    /// The same of an update, which may be that a tool wrote.
+    fn push_update(&self, name: &'static str, data: &str, wrote: Option<Wrote>) {
+        self.put(wrote, |_| (name, data.to_owned(), None));
     }
 
     /// The same of what holds its own id, which is given first.
     pub(crate) fn push_with(
         &self,
+        make: impl FnOnce(&str) -> (&'static str, String, Option<Arc<str>>),
+    ) {
+        self.put(None, make);
+    }
+
+    fn put(
+        &self,
+        wrote: Option<Wrote>,
         make: impl FnOnce(&str) -> (&'static str, String, Option<Arc<str>>),
     ) {
         let mut ring = self.ring.lock();
@@ -92,12 +136,22 @@ impl Hub {
             name,
             data: data.into(),
             scope,
+            wrote,
         });
         while ring.items.len() > ITEMS || ring.bytes > BYTES && ring.items.len() > 1 {
             let gone = ring.items.pop_front();
             ring.bytes -= gone.map_or(0, |item| item.data.len());
         }
         self.last.send_replace(number);
+    }
+
+    /// Something was missed that should have been told here: every reader is
+    /// told that it has missed something.
+    pub(crate) fn lose(&self) {
+        let mut ring = self.ring.lock();
+        ring.items.clear();
+        ring.bytes = 0;
+        ring.last += 1;
     }
 
     /// How many events are kept for readers that are behind.
@@ -175,11 +229,16 @@ fn follow(api: Api, session: &Session) -> impl Future<Output = ()> + use<> {
     let id = session.id().clone();
     let mut tail = session.journal().tail(0);
     async move {
-        while let Some((_, entry)) = tail.next().await {
+        while let Some((missed, entry)) = tail.next().await {
+            if missed > 0 {
+                let data = json!({ "count": missed }).to_string();
+                api.0.hub.push("missed", &data);
+            }
             api.0.metrics.note(&id, &entry);
             let streamed = update::streamed(&id, entry);
             if let Ok(data) = serde_json::to_string(&streamed) {
-                api.0.hub.push("update", &data);
+                let wrote = Wrote::of(&streamed);
+                api.0.hub.push_update("update", &data, wrote);
             }
         }
     }
@@ -218,7 +277,8 @@ async fn follow_peer(api: &Api, peer: &Peer) {
             "missed" => "missed",
             _ => continue,
         };
-        api.0.hub.push(name, &event.data);
+        let wrote = Wrote::read(&event.data);
+        api.0.hub.push_update(name, &event.data, wrote);
     }
     api.0
         .hub

@@ -4,6 +4,8 @@
 //! Start at [`Api`], which is the interface under `/api/v1` as a router; what
 //! its sessions do is the runtime's. [`ControlSocket`] offers it to this user on
 //! a Unix socket, [`Server`] on a port behind [`Access`]. [`Peer`] is another
+//! runtime's control socket seen from here, and [`page`] what a person looks at.
+//! Nothing here knows how a tool runs,
 //! runtime's control socket seen from here. [`proto`] is the same over gRPC. Nothing here knows how a tool runs,
 //! or prints.
 
@@ -17,13 +19,16 @@ mod events;
 mod extract;
 mod grpc;
 mod handles;
+mod history;
 mod hub;
 mod log;
 mod metrics;
 mod openapi;
 mod opencode;
+mod page;
 mod proxy;
 mod rate;
+mod record;
 mod server;
 mod sessions;
 #[cfg(test)]
@@ -32,6 +37,7 @@ mod stream;
 mod tls;
 mod token;
 mod update;
+mod watching;
 
 pub use access::Access;
 pub use api::{Api, OpenSession};
@@ -39,6 +45,7 @@ pub use client::{EventReader, Peer, PeerError, ServerSent, peers};
 pub use control::{ControlSocket, run_dir};
 pub use grpc::proto;
 pub use openapi::openapi;
+pub use page::page;
 pub use server::{Limits, Server};
 pub use tls::{TlsError, tls_acceptor};
 pub use token::Token;

@@ -75,6 +75,20 @@ pub(crate) async fn read(
     Ok((headers, bytes).into_response())
 }
 
+/// The lines that have left the terminal's screen, as far as they are kept.
+pub(crate) async fn scrollback(HandleHere(handle): HandleHere) -> Result<Response, ApiError> {
+    let id = handle.id().clone();
+    let lines = blocking(move || handle.scrollback()).await?;
+    let lines = lines.ok_or_else(|| {
+        ApiError::new(
+            StatusCode::CONFLICT,
+            format!("handle `{id}` has no terminal; read its log instead"),
+        )
+    })?;
+    let kind = [(CONTENT_TYPE, "text/plain; charset=utf-8")];
+    Ok((kind, lines).into_response())
+}
+
 fn range(query: &Wanted, written: u64) -> Result<Range<u64>, ApiError> {
     let start = range_start(query, written);
     let end = query.to.unwrap_or(u64::MAX).min(written);
@@ -92,7 +106,7 @@ fn range_start(query: &Wanted, written: u64) -> u64 {
 }
 
 /// Reads files beside everything else.
-async fn blocking<T: Send + 'static>(
+pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, ApiError> {
     let done = tokio::task::spawn_blocking(work).await;

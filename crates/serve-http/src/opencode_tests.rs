@@ -204,6 +204,18 @@ async fn a_reader_that_would_miss_something_is_let_go_of() {
 }
 
 #[tokio::test]
+async fn readers_are_let_go_of_when_something_was_missed_for_them() {
+    let stage = Stage::new();
+    let mut events = connected(&stage, "/event").await;
+    events.of_type("session.created").await;
+    let hub = &stage.api.0.opencode.hub;
+    hub.lose();
+    hub.push_with(|_| ("event", "{}".to_owned(), None));
+    assert_eq!(events.next().await, None);
+    connected(&stage, "/event").await;
+}
+
+#[tokio::test]
 async fn messages_are_there_while_their_calls_run() {
     let stage = Stage::new();
     let session = stage.session.id();

@@ -22,12 +22,16 @@ use crate::update;
 
 /// How soon a screen that keeps changing is told again.
 const PAUSE: Duration = Duration::from_millis(30);
+/// The longest that may be asked for instead.
+const SLOWEST: Duration = Duration::from_secs(5);
 
 pub(crate) struct SessionStream {
     api: Api,
     session: SessionId,
     tail: Tail,
     screens: Option<Screens>,
+    /// What happened is told too, not only what is drawn.
+    updates: bool,
     /// What is to be sent before anything else is looked at.
     ready: VecDeque<Event>,
     _watched: Watched,
@@ -38,6 +42,8 @@ pub(crate) struct Screens {
     /// `None` is every one.
     wanted: Option<HashSet<String>>,
     changing: FuturesUnordered<BoxFuture<'static, (HandleRef, Option<u64>)>>,
+    /// How soon a screen that keeps changing is told again.
+    pause: Duration,
 }
 
 impl SessionStream {
@@ -49,12 +55,20 @@ impl SessionStream {
             session: id,
             tail,
             screens,
+            updates: true,
             ready: VecDeque::from([Event::default().event("hello").data("{}")]),
         };
         for handle in session.handles() {
             stream.look_at(handle.id.as_str());
         }
         stream
+    }
+
+    /// Tells only what is drawn.
+    pub(crate) fn only_screens(mut self) -> Self {
+        self.updates = false;
+        self.ready.clear();
+        self
     }
 
     /// The next thing to send; `None` after the session's last.
@@ -77,7 +91,7 @@ impl SessionStream {
 
     fn take(&mut self, missed: u64, entry: windlass_runtime::Entry) {
         let number = entry.number;
-        if missed > 0 {
+        if missed > 0 && self.updates {
             let data = json!({ "count": missed }).to_string();
             let id = (number - 1).to_string();
             self.ready
@@ -90,8 +104,10 @@ impl SessionStream {
             let handle = handle.clone();
             self.look_at(handle.as_str());
         }
-        let event = Event::default().event("update").id(number.to_string());
-        self.ready.extend(event.json_data(&streamed).ok());
+        if self.updates {
+            let event = Event::default().event("update").id(number.to_string());
+            self.ready.extend(event.json_data(&streamed).ok());
+        }
     }
 
     /// Begins to follow a handle's screen, if it has one that is wanted.
@@ -127,8 +143,9 @@ impl SessionStream {
             self.ready.extend(event.ok());
         }
         if let Some(screens) = self.screens.as_ref().filter(|_| !is_stopped) {
+            let pause = screens.pause;
             screens.changing.push(Box::pin(async move {
-                tokio::time::sleep(PAUSE).await;
+                tokio::time::sleep(pause).await;
                 tokio::select! {
                     () = handle.screen_changed(generation) => {}
                     () = handle.stopped() => {}
@@ -146,7 +163,17 @@ impl Screens {
         Self {
             wanted: (list.trim() != "*").then(names),
             changing: FuturesUnordered::new(),
+            pause: PAUSE,
         }
+    }
+
+    /// A screen that keeps changing is told again after this long, in
+    /// milliseconds; what is out of bounds is brought within them.
+    pub(crate) fn every(mut self, pause: Option<u64>) -> Self {
+        if let Some(pause) = pause {
+            self.pause = Duration::from_millis(pause).clamp(PAUSE, SLOWEST);
+        }
+        self
     }
 }
 

@@ -50,7 +50,7 @@ impl Conversations for Store {
         self.read(move |connection| {
             connection
                 .prepare_cached(
-                    "SELECT id FROM session WHERE project = ?
+                    "SELECT id FROM session WHERE project = ? AND parent IS NULL
                      AND EXISTS (SELECT 1 FROM said WHERE said.session = session.id)
                      ORDER BY updated DESC, seq DESC LIMIT 1",
                 )?

@@ -8,7 +8,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::store::StoreError;
 
 /// The steps, in order.
-const STEPS: &[&str] = &[FIRST];
+const STEPS: &[&str] = &[FIRST, PARENTS];
 
 const FIRST: &str = "
 CREATE TABLE session (
@@ -90,6 +90,9 @@ CREATE TABLE notice (
     PRIMARY KEY (session, number)
 ) WITHOUT ROWID;
 ";
+
+/// Sessions that work for another one.
+const PARENTS: &str = "ALTER TABLE session ADD COLUMN parent TEXT;";
 
 /// Takes the steps that are missing. Two processes may try at once.
 pub(crate) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {

@@ -9,14 +9,14 @@ use windlass_protocol::{
 };
 
 /// The columns of [`session`], in order.
-pub(crate) const SESSION: &str =
-    "id, project, directory, title, version, front_end, runtime, pid, created, updated, ended";
+pub(crate) const SESSION: &str = "id, project, directory, title, version, front_end, runtime, pid, created, updated, ended, parent";
 
 pub(crate) fn session(row: &Row<'_>) -> Result<SessionRecord> {
     Ok(SessionRecord {
         id: session_id(row, 0)?,
         project_id: row.get(1)?,
         directory: row.get(2)?,
+        parent_id: maybe_session_id(row, 11)?,
         title: row.get(3)?,
         version: row.get(4)?,
         front_end: row.get(5)?,
@@ -52,6 +52,12 @@ pub(crate) fn rule(row: &Row<'_>) -> Result<RuleRecord> {
 pub(crate) fn session_id(row: &Row<'_>, column: usize) -> Result<SessionId> {
     let id: String = row.get(column)?;
     SessionId::new(id).map_err(|error| unreadable(column, error))
+}
+
+fn maybe_session_id(row: &Row<'_>, column: usize) -> Result<Option<SessionId>> {
+    let id: Option<String> = row.get(column)?;
+    id.map(|id| SessionId::new(id).map_err(|error| unreadable(column, error)))
+        .transpose()
 }
 
 pub(crate) fn millis(row: &Row<'_>, column: usize) -> Result<Millis> {

@@ -59,6 +59,8 @@ pub struct SessionStart {
     pub project_id: String,
     /// The project's root folder.
     pub directory: PathBuf,
+    /// The session that it works for, as an agent's does.
+    pub parent: Option<SessionId>,
     /// How the outside reaches it.
     pub front_end: String,
     /// The version of the program that records it.

@@ -23,4 +23,4 @@ pub use calls::{batch, lasting, question, text_question};
 pub use programs::{has_program, skip};
 pub use recording::{Recorded, Recording};
 pub use scripted::Scripted;
-pub use scripted_job::ScriptedJob;
+pub use scripted_job::{ScriptedJob, Typed};

@@ -62,8 +62,18 @@ struct Script {
     survivors: Vec<String>,
     refusal: Option<String>,
     at_prompt: bool,
+    terminal: Option<Typed>,
     on_input: Option<OnInput>,
     on_answer: Option<OnAnswer>,
+}
+
+/// What becomes of typing on a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Typed {
+    /// It is shown.
+    Shown,
+    /// It is not, as for a secret.
+    Hidden,
 }
 
 impl ScriptedJob {
@@ -90,6 +100,7 @@ impl ScriptedJob {
                 survivors: Vec::new(),
                 refusal: None,
                 at_prompt: false,
+                terminal: None,
                 on_input: None,
                 on_answer: None,
             }),
@@ -250,6 +261,11 @@ impl ScriptedJob {
         self.0.script.lock().at_prompt = at_prompt;
     }
 
+    /// It is on a terminal, which does this with typing.
+    pub fn on_terminal(&self, typed: Typed) {
+        self.0.script.lock().terminal = Some(typed);
+    }
+
     /// What it does with each input.
     pub fn on_input(&self, act: impl Fn(&Self, &Typing) + Send + Sync + 'static) {
         self.0.script.lock().on_input = Some(Arc::new(act));
@@ -316,6 +332,14 @@ impl Job for Running {
 
     fn preview(&self, limit: usize) -> String {
         tail(&self.0.0.life.borrow().output, limit).to_owned()
+    }
+
+    fn has_screen(&self) -> bool {
+        self.0.0.script.lock().terminal.is_some()
+    }
+
+    fn hides_typing(&self) -> bool {
+        self.0.0.script.lock().terminal == Some(Typed::Hidden)
     }
 
     fn last_output(&self) -> Instant {

@@ -19,6 +19,7 @@ use windlass_runtime::{
 
 use windlass_store::{Store, StoreError};
 
+use crate::builder::{Builder, OwnTools};
 use crate::cache::Cache;
 use crate::describe::{self, Answers, Asking};
 use crate::mcp::Servers;
@@ -86,11 +87,20 @@ impl Windlass {
 
     /// Sets everything up by a configuration.
     pub async fn new(config: Config) -> Result<Self, Error> {
-        Self::asking(config, Asking::Remembering).await
+        Self::builder(config).build().await
     }
 
     /// The same, and says which answers of programs are good enough.
     pub async fn asking(config: Config, asking: Asking) -> Result<Self, Error> {
+        Self::builder(config).asking(asking).build().await
+    }
+
+    pub(crate) async fn build(builder: Builder) -> Result<Self, Error> {
+        let Builder {
+            config,
+            asking,
+            own,
+        } = builder;
         let launcher = Launcher::new(launcher_options(&config)).map_err(Error::Launcher)?;
         let describer = Describer {
             launcher: launcher.clone(),
@@ -110,6 +120,7 @@ impl Windlass {
             launcher: &launcher,
             config: &config,
             answers,
+            own,
             problems: Vec::new(),
         };
         build.register_builtins()?;
@@ -186,7 +197,13 @@ impl Windlass {
     /// Begins a session in the project's root, with its logs in the state
     /// directory and a record, unless the options or the configuration say
     /// otherwise. Without a record that can be opened it is not recorded.
-    pub fn session(&self, mut options: SessionOptions) -> Session {
+    pub fn session(&self, options: SessionOptions) -> Session {
+        self.session_of(&self.runtime, options)
+    }
+
+    /// The same with the tools of another runtime, such as one that is
+    /// [`offering`](Runtime::offering) only some of them.
+    pub fn session_of(&self, runtime: &Runtime, mut options: SessionOptions) -> Session {
         if options.root.as_os_str().is_empty() {
             options.root.clone_from(&self.config.root);
         }
@@ -196,7 +213,7 @@ impl Windlass {
         if options.log_dir.is_none() {
             options.log_dir = Some(new_log_dir(&self.state_dir));
         }
-        self.runtime.session(options)
+        runtime.session(options)
     }
 }
 
@@ -206,6 +223,7 @@ struct Build<'a> {
     launcher: &'a Launcher,
     config: &'a Config,
     answers: Answers,
+    own: OwnTools,
     problems: Vec<ToolProblem>,
 }
 
@@ -215,17 +233,28 @@ impl Build<'_> {
         for name in BUILTINS {
             let told = self.config.tool(name).is_some();
             let tool = self.config.builtin(name).filter(|tool| tool.enabled);
-            if let Some(tool) = tool.filter(|_| !told && is_built_in(name)) {
+            if let Some(tool) = tool.filter(|_| !told && self.is_there(name)) {
                 self.register_builtin(&tool)?;
             }
         }
         Ok(())
     }
 
+    /// The built-in tool of that name can be registered.
+    fn is_there(&self, name: &str) -> bool {
+        let everywhere = [Shell::NAME, Git::NAME, Await::NAME, DescribeTools::NAME];
+        everywhere.contains(&name) || self.own.contains_key(name)
+    }
+
     fn register(&mut self, tool: &ToolConfig) -> Result<(), RegisterError> {
         match &tool.source {
-            Source::Builtin { .. } if is_built_in(tool.source_name()) => {
+            Source::Builtin { .. } if self.is_there(tool.source_name()) => {
                 self.register_builtin(tool)
+            }
+            Source::Builtin { .. } if BUILTINS.contains(&tool.source_name()) => {
+                let why = "it is not offered here; `windlass query` has it";
+                self.catalogue.set_unavailable(&tool.name, why);
+                Ok(())
             }
             Source::Builtin { .. } => {
                 self.cannot_offer(tool, "there is no such built-in tool");
@@ -296,10 +325,17 @@ impl Build<'_> {
             Await::NAME => self
                 .catalogue
                 .register_builtin(tool.overlay(Await::definition()), Arc::new(Await)),
-            _ => self.catalogue.register_builtin(
+            DescribeTools::NAME => self.catalogue.register_builtin(
                 tool.overlay(DescribeTools::definition()),
                 Arc::new(DescribeTools),
             ),
+            name => match self.own.get(name).cloned() {
+                Some((base, executor)) => {
+                    let definition = Self::overlaid(tool, base);
+                    self.catalogue.register(definition, executor)
+                }
+                None => Ok(()),
+            },
         }
     }
 
@@ -377,10 +413,6 @@ fn permit(tool: &ToolConfig, definition: &mut ToolDefinition) {
     let unattended = RunPolicy::starting(RunMode::Unattended);
     definition.run = run.over(RunPolicy::default());
     definition.run_for_client = Some(run.over(unattended));
-}
-
-fn is_built_in(name: &str) -> bool {
-    [Shell::NAME, Git::NAME, Await::NAME, DescribeTools::NAME].contains(&name)
 }
 
 fn kept(tool: &ToolConfig) -> Kept {

@@ -26,6 +26,7 @@
 //! ```
 
 mod build;
+mod builder;
 mod cache;
 mod describe;
 mod mcp;
@@ -33,6 +34,7 @@ mod place;
 mod record;
 
 pub use build::{Error, ToolProblem, Windlass};
+pub use builder::Builder;
 pub use describe::Asking;
 pub use place::{cache_dir, state_dir};
 pub use record::open_record;

@@ -53,6 +53,7 @@ impl Record {
             id,
             project_id: project_id.clone(),
             directory: options.root.clone(),
+            parent: options.parent.clone(),
             front_end: front_end.unwrap_or_else(|| "library".to_owned()),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             logs: options.keep_logs.then(|| logs.clone()),

@@ -97,6 +97,10 @@ const NEEDED: &[Needed] = &[
         program: "useradd",
         package: "passwd",
     },
+    Needed {
+        program: "chromium",
+        package: "chromium",
+    },
 ];
 
 /// Installs what is missing, if it can, and gives what is missing still. It

@@ -13,7 +13,7 @@ const PASSED: &str = "echo 'running 4 tests'; echo 'test result: ok. 3 passed; 0
 const FAILED: &str = "echo 'running 3 tests'; echo 'test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s'; exit 101";
 
 /// Everything that the tests need.
-const PROGRAMS: [&str; 18] = [
+const PROGRAMS: [&str; 19] = [
     "sh",
     "bash",
     "git",
@@ -32,9 +32,10 @@ const PROGRAMS: [&str; 18] = [
     "sudo",
     "setpriv",
     "useradd",
+    "chromium",
 ];
 /// What is installed from elsewhere than Debian, and where.
-const CLIENTS: [&str; 2] = ["mcp-node", "mcp-python"];
+const CLIENTS: [&str; 3] = ["mcp-node", "mcp-python", "page-driver"];
 const CLIENTS_FOLDER: &str = "cache/windlass-mcp-clients/bin";
 
 /// Held while a script is written and while a child is started: a child that
@@ -190,7 +191,10 @@ fn clients_that_cannot_be_had_are_said_and_passed_to_the_tests() {
     let (stdout, _) = machine.check(&format!("echo \"without $WINDLASS_SKIP\"\n{PASSED}"));
     let said = "skipping the tests with other people's MCP clients: cannot run `npm`";
     assert!(stdout.contains(said), "{stdout}");
-    assert!(stdout.contains("without mcp-node,mcp-python\n"), "{stdout}");
+    assert!(
+        stdout.contains("without mcp-node,mcp-python,page-driver\n"),
+        "{stdout}"
+    );
 }
 
 #[test]

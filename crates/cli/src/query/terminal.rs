@@ -382,7 +382,8 @@ fn title(call: &ToolCall) -> String {
             title.push_str(value);
         }
     }
-    let rest = text("command").or_else(|| text("input")).map(str::to_owned);
+    let telling = ["command", "task", "input"];
+    let rest = telling.iter().find_map(|key| text(key)).map(str::to_owned);
     let rest = rest.or_else(|| {
         let mut rest = call.arguments.clone();
         rest.retain(|key, _| key != "action" && key != "id");

@@ -48,7 +48,9 @@ impl Sitting {
         for mut line in lines.collect::<Vec<Value>>() {
             match line.get_mut("event") {
                 Some(event) => sitting.events.push(event.take()),
-                None => sitting.messages = line["messages"].as_array().unwrap().clone(),
+                None => sitting
+                    .messages
+                    .clone_from(line["messages"].as_array().unwrap()),
             }
         }
         sitting
@@ -70,10 +72,10 @@ impl Sitting {
         let states: Vec<Value> = parts.iter().map(|part| part["state"].clone()).collect();
         let asked = self.of_type("permission.asked");
         let contexts: Vec<Value> = asked.iter().map(|asked| asked["tool"].clone()).collect();
-        let replied = self.of_type("permission.replied");
-        let replies = replied
+        let told = self.of_type("permission.replied");
+        let replies = told
             .iter()
-            .flat_map(|replied| [replied["reply"].clone(), replied["response"].clone()]);
+            .flat_map(|told| [told["reply"].clone(), told["response"].clone()]);
         let of_status = |status: &str| -> Vec<Value> {
             let same = states.iter().filter(|state| state["status"] == status);
             same.cloned().collect()
@@ -133,4 +135,39 @@ fn the_second_generation_sits_well() {
 fn the_second_generation_may_answer_at_the_session() {
     needs!("mcp-node", "mcp-python");
     Sitting::of("v2", "session").is_valid();
+}
+
+#[test]
+fn sessions_of_other_runtimes_are_there_too() {
+    let project = Project::with_config("[conversation.tools.shell]\nrun = \"ask\"\n");
+    let serve = Serve::start(&project);
+    let mut drive = project.drive_asking();
+    drive.send(&json!([{"tool": "shell", "arguments": {"command": "echo there"}}]));
+    let asked = drive.next();
+    let request = asked["request"].clone();
+    let id = request["id"].as_str().unwrap();
+    let session = request["sessionID"].as_str().unwrap();
+
+    let listed = serve.at("GET", "/permission", "").json();
+    assert_eq!(listed, json!([request]));
+    let reply = format!("/permission/{id}/reply");
+    let replied = serve.at("POST", &reply, r#"{"reply":"once"}"#);
+    assert_eq!((replied.status, replied.json()), (200, json!(true)));
+    assert_eq!(drive.next()["replies"][0]["content"], "there\n");
+    let again = serve.at("POST", &reply, r#"{"reply":"once"}"#);
+    assert_eq!(again.status, 404);
+    assert_eq!(again.json()["_tag"], "PermissionNotFoundError");
+
+    let messages = format!("/session/{session}/message");
+    let live = serve.at("GET", &messages, "").json();
+    let part = &live[0]["parts"][0];
+    assert_eq!(part["state"]["output"], "there\n");
+    let shown = serve.at("GET", &format!("/session/{session}"), "").json();
+    assert_eq!(shown["directory"], json!(project.root()));
+    drive.kill();
+    // It has ended, and what was recorded is still there.
+    assert_eq!(serve.at("GET", &messages, "").json(), live);
+    let sessions = serve.at("GET", "/session", "").json();
+    assert_eq!(sessions.as_array().unwrap().len(), 1);
+    assert_eq!(sessions[0]["id"], session);
 }

@@ -45,8 +45,23 @@ impl Answer {
 
 impl Serve {
     pub(crate) fn start(project: &Project) -> Self {
+        Self::start_with(project, &[])
+    }
+
+    /// With these arguments too.
+    pub(crate) fn start_with(project: &Project, args: &[&str]) -> Self {
+        Self::start_as(project, "127.0.0.1:0", args)
+    }
+
+    /// The same, at an address.
+    pub(crate) fn start_at(project: &Project, address: &str) -> Self {
+        Self::start_as(project, address, &[])
+    }
+
+    fn start_as(project: &Project, address: &str, args: &[&str]) -> Self {
+        let usual = ["serve", "--listen", address, "--json"];
         let mut child = project
-            .windlass(&["serve", "--listen", "127.0.0.1:0", "--json"])
+            .windlass(&[&usual, args].concat())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .spawn()
@@ -58,7 +73,7 @@ impl Serve {
         let url = said["url"].as_str().unwrap();
         Self {
             child,
-            address: url.strip_prefix("http://").unwrap().to_owned(),
+            address: url.split_once("://").unwrap().1.to_owned(),
             token: said["token"].as_str().unwrap().to_owned(),
             socket: said["socket"].as_str().unwrap().into(),
         }
@@ -112,7 +127,12 @@ impl Serve {
         format!("host: {address}\r\nauthorization: Bearer {token}\r\n")
     }
 
-    /// Asks as a client does that may.
+    /// Asks as a client does that may, anywhere.
+    pub(crate) fn at(&self, method: &str, path: &str, body: &str) -> Answer {
+        self.ask(method, path, &self.headers(), body)
+    }
+
+    /// The same, below `/api/v1`.
     pub(crate) fn get(&self, path: &str) -> Answer {
         self.ask("GET", &format!("/api/v1{path}"), &self.headers(), "")
     }
@@ -175,12 +195,21 @@ impl Events {
     /// The next event, whatever it is.
     #[track_caller]
     pub(crate) fn next(&mut self) -> Event {
+        self.try_next().expect("the stream has ended")
+    }
+
+    /// The same; nothing where the server has cut the stream off, be it within
+    /// an event.
+    #[track_caller]
+    pub(crate) fn try_next(&mut self) -> Option<Event> {
         let mut event = Event::default();
         let mut line = String::new();
         loop {
             line.clear();
-            let read = self.0.read_line(&mut line).unwrap();
-            assert!(read > 0, "the stream has ended");
+            let read = self.0.read_line(&mut line).unwrap_or(0);
+            if read == 0 || !line.ends_with('\n') {
+                return None;
+            }
             let line = line.trim_end();
             // Lengths of chunks and other headers have no such names.
             if let Some(name) = line.strip_prefix("event: ") {
@@ -190,7 +219,7 @@ impl Events {
             } else if let Some(data) = line.strip_prefix("data: ") {
                 event.data = serde_json::from_str(data).unwrap();
             } else if line.is_empty() && !event.name.is_empty() {
-                return event;
+                return Some(event);
             }
         }
     }

@@ -27,7 +27,7 @@ pub(crate) async fn asked(run: &str, turns: impl IntoIterator<Item = Turn>) -> A
 }
 
 impl Asked {
-    fn query(&self, args: &[&str], input: &str) -> Run {
+    pub(crate) fn query(&self, args: &[&str], input: &str) -> Run {
         let args = [&["query"], args].concat();
         tokio::task::block_in_place(|| self.project.run(&args, input))
     }
@@ -38,7 +38,7 @@ fn shell(command: &str) -> Turn {
 }
 
 /// What the model was told in reply to its calls.
-fn replies(asked: &Asked) -> Vec<String> {
+pub(crate) fn replies(asked: &Asked) -> Vec<String> {
     let seen = asked.server.seen();
     let messages = seen.last().unwrap().body["messages"].as_array().unwrap();
     messages

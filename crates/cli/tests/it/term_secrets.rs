@@ -199,6 +199,34 @@ fn a_prompt_that_becomes_secret_without_a_word_is_asked() {
 }
 
 #[test]
+fn what_is_typed_while_nothing_is_echoed_is_not_recorded() {
+    let project = Project::with_config(UNATTENDED);
+    let mut drive = project.drive();
+    let silent = "stty -echo; echo ready; exec sleep 1000";
+    drive.run([
+        call(
+            "shell",
+            json!({"action": "spawn", "id": "it", "command": silent, "terminal": true}),
+        ),
+        call(
+            "await",
+            json!({"until": [{"id": "it", "pattern": "ready"}]}),
+        ),
+    ]);
+    let typed = json!({"action": "apply", "id": "it", "input": "sesame-9"});
+    assert_eq!(drive.content("shell", typed)["state"], json!("running"));
+    drive.finish();
+    for file in crate::support::files_below(&project.state_dir()) {
+        let kept = std::fs::read(&file).unwrap_or_default();
+        let kept = String::from_utf8_lossy(&kept);
+        assert!(!kept.contains("sesame-9"), "{}", file.display());
+    }
+    let shown = crate::records::show(&project, "last");
+    let parts = crate::records::parts_of(&shown);
+    assert_eq!(parts.last().unwrap()["state"]["input"]["input"], "(secret)");
+}
+
+#[test]
 fn ordinary_prompts_are_no_secrets() {
     needs!("python3", "bash", "vim");
     let project = Project::new();

@@ -81,6 +81,19 @@ pub(super) fn read(
     }
 }
 
+/// The lines that have left the screen, as far as they are kept.
+pub(super) fn scrollback(emulator: &Emulator) -> String {
+    let (from, _) = emulator.store.beginning();
+    let lines = emulator.lines(from);
+    let standing = emulator.lines(emulator.store.open_line()).len();
+    let mut text = String::new();
+    for line in &lines[..lines.len().saturating_sub(standing)] {
+        text.push_str(line.trimmed());
+        text.push('\n');
+    }
+    text
+}
+
 impl ScreenReader {
     fn new_lines(&mut self, emulator: &Emulator, echoes: &mut Echoes) -> (String, u64) {
         let (from, lost) = emulator.store.resume(self.position);

@@ -516,3 +516,14 @@ fn a_step_in_vim_or_top_costs_less_than_a_quarter_of_a_screen() {
     let average = steps.iter().sum::<usize>() / steps.len();
     assert!(average * 4 < 24 * 80, "{average} bytes a step");
 }
+
+#[test]
+fn what_has_left_the_screen_is_scrollback_and_nothing_else() {
+    let mut desk = Desk::new();
+    desk.write("1\\r\\n2\\r\\n");
+    assert_eq!(desk.screen.scrollback(), "");
+    desk.write("3\\r\\n4\\r\\n5\\r\\n6\\r\\n7\\r\\n8");
+    assert_eq!(desk.screen.scrollback(), "1\n2\n");
+    assert_eq!(desk.read(), "1\n2\n3\n4\n5\n6\n7\n8");
+    assert_eq!(desk.screen.scrollback(), "1\n2\n");
+}

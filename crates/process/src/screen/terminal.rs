@@ -249,6 +249,12 @@ impl Screen {
         read::read(&self.emulator, &mut self.echoes, reader, view, limit)
     }
 
+    /// The lines that have left the screen, as far as they are kept, each ended by a newline.
+    pub fn scrollback(&mut self) -> String {
+        self.draw();
+        read::scrollback(&self.emulator)
+    }
+
     fn note_changes(&mut self) {
         self.changed.resize(self.emulator.row_count(), 0);
         let (changed, generation) = (&mut self.changed, self.generation);

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use windlass_protocol::{MessageId, ToolPart};
 use windlass_runtime::{Attachment, Ending, Entry, Patience, SessionEvent, ToolEvent};
-use windlass_testing::{Recorded, batch};
+use windlass_testing::{Recorded, ScriptedJob, Typed, batch};
 
 use crate::support::{Cast, NOBODY, Stage};
 
@@ -140,7 +140,7 @@ async fn a_part_names_its_handle_and_action() {
 #[tokio::test]
 async fn the_parts_of_a_batch_share_a_message_and_a_front_end_may_name_it() {
     let stage = Stage::with(RECORDER, |_| {});
-    stage.tool.opening(windlass_testing::ScriptedJob::end);
+    stage.tool.opening(ScriptedJob::end);
     let calls = || batch([("tool", json!({})), ("tool", json!({}))]);
     stage.session.run(calls()).await;
     let message = MessageId::new("msg_mine").unwrap();
@@ -180,7 +180,7 @@ async fn a_call_whose_caller_goes_away_does_not_stay_running() {
 #[tokio::test]
 async fn a_batch_is_answered_only_when_its_record_is_durable() {
     let stage = Stage::with(RECORDER, |_| {});
-    stage.tool.opening(windlass_testing::ScriptedJob::end);
+    stage.tool.opening(ScriptedJob::end);
     stage.recording.hold();
     let running = stage.go([("tool", json!({}))]);
     stage
@@ -257,6 +257,45 @@ async fn steady_output_is_journalled_now_and_then_and_no_byte_is_lost() {
         .collect();
     assert!(wrote.len() <= 11, "{wrote:?}");
     assert_eq!(wrote.iter().sum::<u64>(), 1000, "{wrote:?}");
+}
+
+const APPLY: fn() -> Value = || json!({"action": "apply", "id": "a", "input": "hunter2"});
+
+#[tokio::test]
+async fn what_is_typed_on_a_terminal_is_told_once_it_was_to_be_seen() {
+    let stage = Stage::with(RECORDER, |_| {});
+    stage.tool.opening(|job| job.on_terminal(Typed::Shown));
+    let spawn = json!({"action": "spawn", "id": "a"});
+    stage.run([("tool", spawn), ("tool", APPLY())]).await;
+    let parts = parts(&stage);
+    let inputs: Vec<&Value> = parts[3..]
+        .iter()
+        .map(|part| &part["state"]["input"])
+        .collect();
+    let without = json!({"action": "apply", "id": "a"});
+    assert_eq!(inputs, [&without, &without, &APPLY()]);
+    assert_eq!(parts[3]["state"]["raw"], r#"{"action":"apply","id":"a"}"#);
+}
+
+#[tokio::test]
+async fn what_a_terminal_hides_is_never_told() {
+    let before: fn(&ScriptedJob) = |job| job.on_terminal(Typed::Hidden);
+    let meanwhile: fn(&ScriptedJob) = |job| {
+        job.on_terminal(Typed::Shown);
+        job.on_input(|job, _| job.on_terminal(Typed::Hidden));
+    };
+    for hide in [before, meanwhile] {
+        let stage = Stage::with(RECORDER, |_| {});
+        stage.tool.opening(hide);
+        let spawn = json!({"action": "spawn", "id": "a"});
+        stage.run([("tool", spawn), ("tool", APPLY())]).await;
+        let told = format!("{:?}", stage.recording.told());
+        assert!(!told.contains("hunter2"), "{told}");
+        let parts = parts(&stage);
+        let last = &parts.last().unwrap()["state"];
+        assert_eq!(last["status"], "completed");
+        assert_eq!(last["input"]["input"], "(secret)");
+    }
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
-use windlass_protocol::{ErrorBody, OpencodeError};
+use windlass_protocol::{ErrorBody, OpencodeError, PermissionId};
 
 /// Makes a schema.
 type Shape = fn(&mut SchemaGenerator) -> Schema;
@@ -137,7 +137,11 @@ impl Operation {
     fn parameters(&self, generator: &mut SchemaGenerator) -> Vec<Value> {
         let named = |part: &'static str| part.strip_prefix('{')?.strip_suffix('}');
         let path = self.path.split('/').filter_map(named).map(|name| {
-            json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } })
+            let schema = match name {
+                "permission" => of::<PermissionId>(generator),
+                _ => of::<String>(generator),
+            };
+            json!({ "name": name, "in": "path", "required": true, "schema": schema })
         });
         let mut all: Vec<Value> = path.collect();
         for (name, shape, what) in &self.query {

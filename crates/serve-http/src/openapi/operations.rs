@@ -2,17 +2,27 @@
 
 use serde_json::Value;
 use windlass_protocol::{
-    AnswerBody, BatchReply, CallsBody, HandleInfo, Health, LockInfo, LogMatches, NewSession,
-    OpenQuestion, OpencodeEvent, OpencodeMessage, OpencodeNewSession, OpencodeReplyBody,
-    OpencodeResponseBody, OpencodeSession, PermissionRequest, PersonInput, ReplyBody, Resize,
-    ScreenUpdate, SessionBegun, SessionInfo, StopReceipt, StreamedEvent, TurnEndReport,
+    AnswerBody, BatchReply, CallsBody, HandleInfo, Health, LockInfo, LogMatches, MessageRecord,
+    NewSession, NoticeRecord, OpenQuestion, OpencodeEvent, OpencodeMessage, OpencodeNewSession,
+    OpencodeReplyBody, OpencodeResponseBody, OpencodeSession, PermissionRecord, PermissionRequest,
+    PersonInput, ReplyBody, Resize, ScreenUpdate, SessionBegun, SessionHistory, SessionInfo,
+    SessionRecord, StopReceipt, StreamedEvent, TurnEndReport,
 };
 
 use super::operation::{Operation, delete, get, of, post};
 
+const PAUSE: &str = "How soon a screen that keeps changing is told again, in milliseconds.";
+
 /// Everything, in the order in which it is read best.
 pub(super) fn operations() -> Vec<Operation> {
-    let parts = [sessions(), handles(), asks(), opencode(), about()];
+    let parts = [
+        sessions(),
+        handles(),
+        asks(),
+        looking(),
+        opencode(),
+        about(),
+    ];
     parts.into_iter().flatten().collect()
 }
 
@@ -43,10 +53,21 @@ fn sessions() -> Vec<Operation> {
             "screens",
             "Handles whose screens are wanted, by comma, or `*`.",
         )
+        .query::<u64>("pause_ms", PAUSE)
+        .query::<bool>("updates", "Whether more than screens is told.")
         .streams::<StreamedEvent>(),
         get(
             "/api/v1/events",
             "The events of every session; resumed with `Last-Event-ID`.",
+        )
+        .query::<String>(
+            "screens",
+            "Screens that are wanted, as SESSION/HANDLE by comma; the handle may be `*`.",
+        )
+        .query::<u64>("pause_ms", PAUSE)
+        .query::<u64>(
+            "written_ms",
+            "Gathers what tools wrote, and how often it is told.",
         )
         .streams::<StreamedEvent>(),
     ]
@@ -140,6 +161,52 @@ fn asks() -> Vec<Operation> {
             "Answers a question of the session.",
         )
         .takes(of::<AnswerBody>),
+    ]
+}
+
+/// What somebody asks who looks on or comes late.
+fn looking() -> Vec<Operation> {
+    const BEFORE: &str = "Only what is older than this one.";
+    vec![
+        get(
+            "/api/v1/sessions/{id}/history",
+            "The events so far, as far as they are kept, without what tools wrote.",
+        )
+        .query::<u64>("after", "The number of the event after which to begin.")
+        .gives::<SessionHistory>(),
+        get(
+            "/api/v1/sessions/{id}/handles/{handle}/scrollback",
+            "The lines that have left its terminal's screen.",
+        )
+        .says("text/plain"),
+        get(
+            "/api/v1/record/sessions",
+            "Recorded sessions, the newest first.",
+        )
+        .query::<String>("before", BEFORE)
+        .query::<u32>("limit", "How many, at most 1000.")
+        .gives::<Vec<SessionRecord>>(),
+        get("/api/v1/record/sessions/{name}", "One recorded session.").gives::<SessionRecord>(),
+        get(
+            "/api/v1/record/sessions/{name}/messages",
+            "Its newest messages with their calls, the oldest of them first.",
+        )
+        .query::<String>("before", BEFORE)
+        .query::<u32>("limit", "How many, at most 1000.")
+        .query::<bool>("brief", "Only the beginnings of arguments and outputs.")
+        .gives::<Vec<MessageRecord>>(),
+        get(
+            "/api/v1/record/sessions/{name}/permissions",
+            "What was asked and decided in it.",
+        )
+        .gives::<Vec<PermissionRecord>>(),
+        get("/api/v1/record/sessions/{name}/notices", "Its notices.").gives::<Vec<NoticeRecord>>(),
+        get(
+            "/api/v1/record/parts/{name}/output",
+            "All of an output of which its part holds only some, 1 MiB from a byte on.",
+        )
+        .query::<u64>("from", "The first byte.")
+        .says("application/octet-stream"),
     ]
 }
 

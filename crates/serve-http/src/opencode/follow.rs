@@ -61,8 +61,11 @@ struct Open {
 impl Follower {
     async fn run(mut self, mut place: Place) {
         loop {
-            let (_, item) = self.api.0.hub.next(place).await;
+            let (missed, item) = self.api.0.hub.next(place).await;
             place = Place(item.number);
+            if missed > 0 || item.name == "missed" {
+                self.api.0.opencode.hub.lose();
+            }
             self.take(&item).await;
         }
     }

@@ -50,7 +50,10 @@ pub(super) async fn list(
         limit,
     };
     let mut messages = match &api.0.archive {
-        Some(archive) => archive.messages(&session.id, page).await.map_err(unread)?,
+        Some(archive) => archive
+            .messages(&session.id, page)
+            .await
+            .map_err(|error| unread(&error))?,
         None => Vec::new(),
     };
     if let Some(live) = api.sessions().get(&id).filter(|_| wanted.before.is_none()) {

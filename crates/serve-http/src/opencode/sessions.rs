@@ -48,7 +48,11 @@ pub(super) async fn list(
             before: None,
             limit: RECALLED,
         };
-        for record in archive.sessions(page).await.map_err(unread)? {
+        for record in archive
+            .sessions(page)
+            .await
+            .map_err(|error| unread(&error))?
+        {
             found.insert(record.id.clone(), translate::recorded(&record));
         }
     }
@@ -66,7 +70,7 @@ pub(super) async fn list(
         .map(|session| titled(&api, session))
         .filter(|session| wanted.takes(session))
         .collect();
-    found.sort_by(|one, other| other.time.updated.cmp(&one.time.updated));
+    found.sort_by_key(|session| std::cmp::Reverse(session.time.updated));
     found.truncate(wanted.limit.unwrap_or(100));
     Ok(Json(found))
 }
@@ -127,7 +131,10 @@ pub(super) async fn recall(api: &Api, id: &str) -> Result<OpencodeSession, ApiEr
     let missing = || ApiError::no_session(id);
     let known = SessionId::new(id).map_err(|_| missing())?;
     if let Some(archive) = &api.0.archive
-        && let Some(record) = archive.session(&known).await.map_err(unread)?
+        && let Some(record) = archive
+            .session(&known)
+            .await
+            .map_err(|error| unread(&error))?
     {
         return Ok(titled(api, translate::recorded(&record)));
     }
@@ -146,8 +153,8 @@ pub(super) fn titled(api: &Api, mut session: OpencodeSession) -> OpencodeSession
 }
 
 /// The record is there and cannot be read: not the client's doing.
-pub(super) fn unread(error: ArchiveError) -> ApiError {
-    tracing::warn!(error = &error as &dyn std::error::Error, "the record");
+pub(super) fn unread(error: &ArchiveError) -> ApiError {
+    tracing::warn!(error = error as &dyn std::error::Error, "the record");
     ApiError::new(
         StatusCode::SERVICE_UNAVAILABLE,
         "the record cannot be read just now; try again",

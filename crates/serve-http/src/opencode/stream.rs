@@ -4,7 +4,9 @@
 //! would miss something is let go of: its client connects again, is told
 //! `server.connected`, and looks again.
 
+use std::collections::HashMap;
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::rejection::QueryRejection;
@@ -21,7 +23,7 @@ use super::sessions::is_same;
 use crate::api::Api;
 use crate::error::ApiError;
 use crate::events::respond;
-use crate::hub::Place;
+use crate::hub::{Item, Place};
 use crate::metrics::Watched;
 
 /// A word every so often, so that both sides know that the other is there.
@@ -50,6 +52,7 @@ pub(super) async fn events(
         heartbeat,
         told: 0,
         directory: wanted.directory,
+        folders: HashMap::new(),
     };
     let events = stream::unfold(reader, |mut reader| async move {
         let data = reader.next().await?;
@@ -65,6 +68,8 @@ struct Reader {
     /// How many events were its own: the greeting and the heartbeats.
     told: u64,
     directory: Option<String>,
+    /// Which folders are that one.
+    folders: HashMap<Arc<str>, bool>,
     _watched: Watched,
 }
 
@@ -81,15 +86,22 @@ impl Reader {
                         return None;
                     }
                     self.place = Place(item.number);
-                    let scope = item.scope.as_deref().unwrap_or_default();
-                    let wanted = self.directory.as_deref();
-                    if wanted.is_none_or(|wanted| is_same(wanted, scope)) {
+                    if self.wants(&item) {
                         return Some(item.data.to_string());
                     }
                 }
                 _ = self.heartbeat.tick() => return self.own(OpencodeUpdate::Heartbeat {}),
             }
         }
+    }
+
+    /// It is about the folder that was asked for, if one was.
+    fn wants(&mut self, item: &Item) -> bool {
+        let (Some(wanted), Some(scope)) = (&self.directory, &item.scope) else {
+            return true;
+        };
+        let known = self.folders.entry(Arc::clone(scope));
+        *known.or_insert_with(|| is_same(wanted, scope))
     }
 
     /// Something that this reader alone is told.

@@ -73,6 +73,7 @@ pub(crate) fn start(id: &SessionId) -> SessionStart {
         id: id.clone(),
         project_id: "p1".into(),
         directory: "/project".into(),
+        parent: None,
         front_end: "test".into(),
         version: "0".into(),
         logs: None,

@@ -1,0 +1,160 @@
+//! Fifty terminals that print at once, on the page of a server in this process:
+//! what the page costs the browser, and how late it shows their last screens.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use windlass_protocol::Typing;
+use windlass_runtime::{Keyboard, Session};
+use windlass_serve_http::{Access, Api, Limits, Server, Token, page};
+use windlass_testing::batch;
+
+use super::fixture::{Fixture, at_prompt, expect_well};
+use super::plan::Pace;
+use super::samples::Samples;
+use super::table::{Goal, Line, Quantity, Unit};
+
+const TERMINALS: usize = 50;
+
+/// Prints twenty lines a second once it is told to, and at last the time.
+const PROGRAM: &str = r#"
+import sys, time
+input("ready ")
+end, line = time.time() + float(sys.argv[1]), 0
+while time.time() < end:
+    print(f"\x1b[3{line % 8}mline {line}\x1b[0m of what this program prints, again and again", flush=True)
+    line += 1
+    time.sleep(0.05)
+print(f"END {time.time() * 1000:.0f}", flush=True)
+input()
+"#;
+
+/// Nothing where there is no browser, or nothing to drive it.
+pub(super) async fn measure(pace: Pace) -> Vec<Line> {
+    let Some(packages) = packages().filter(|_| Path::new("/usr/bin/chromium").exists()) else {
+        eprintln!("page is left out: it needs Chromium and what `cargo xtask test` installs");
+        return Vec::new();
+    };
+    let seconds = pace.pick(20, 5);
+    let fixture = Fixture::new().await;
+    let session = fixture.session();
+    std::fs::write(fixture.folder().join("print.py"), PROGRAM).expect("a file can be written");
+    spawn(&session, seconds + 5).await;
+
+    let api = Api::new(fixture.runtime(), "serve");
+    let token = Token::load(&fixture.folder().join("token")).expect("a token can be made");
+    let listener = TcpListener::bind("127.0.0.1:0").await;
+    let listener = listener.expect("there is a free port");
+    let address = listener.local_addr().expect("it has an address");
+    let access = Access::new(&api, token.clone()).open("/").open("/assets/");
+    let server = Server {
+        listener,
+        router: access.guard(api.router().merge(page())),
+        tls: None,
+        limits: Limits::default(),
+    };
+    let closing = CancellationToken::new();
+    let (all, ending) = (api.clone(), closing.clone());
+    tokio::spawn(async move { server.run(&all, ending).await });
+
+    let mut driver = Command::new(packages.join("bin/page-driver"));
+    driver
+        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/src/bench/page.mjs"))
+        .arg(&packages)
+        .arg(format!("http://{address}"))
+        .args([token.as_str(), session.id().as_str()])
+        .arg(seconds.to_string())
+        .stdout(Stdio::piped());
+    let watched = session.clone();
+    let seen = tokio::task::spawn_blocking(move || drive(driver, &watched)).await;
+    let seen = seen.expect("the driver does not fail");
+    closing.cancel();
+    session.close().await;
+    lines(&seen)
+}
+
+async fn spawn(session: &Session, seconds: usize) {
+    let spawns: [_; TERMINALS] = std::array::from_fn(|number| {
+        let command = format!("exec python3 print.py {seconds}");
+        let id = format!("t{number}");
+        let spawn = json!({"action": "spawn", "id": id, "command": command, "terminal": true});
+        ("shell", spawn)
+    });
+    expect_well(&session.run(batch(spawns)).await);
+    for number in 0..TERMINALS {
+        at_prompt(session, &format!("t{number}")).await;
+    }
+}
+
+/// Lets all of them print as soon as the page shows them; gives what it saw.
+#[expect(clippy::disallowed_methods, reason = "a whole browser is started")]
+fn drive(mut driver: Command, session: &Session) -> Value {
+    let mut child = driver.spawn().expect("node can be started");
+    let stdout = child.stdout.take().expect("it is a pipe");
+    let mut lines = BufReader::new(stdout).lines().map_while(Result::ok);
+    assert_eq!(lines.next().as_deref(), Some("ready"));
+    for number in 0..TERMINALS {
+        let handle = session.handle(&format!("t{number}"));
+        let typing = Typing {
+            input: Some("go".into()),
+            enter: true,
+            keys: Vec::new(),
+        };
+        let typed = handle.and_then(|handle| handle.type_in(Keyboard::Typing(typing), None));
+        typed.unwrap_or_else(|refusal| panic!("{refusal}"));
+    }
+    let said = lines.next().expect("the driver says what it saw");
+    child.wait().expect("the driver ends");
+    serde_json::from_str(&said).expect("it is JSON")
+}
+
+fn lines(seen: &Value) -> Vec<Line> {
+    let number = |name: &str| seen[name].as_f64().expect("it is a number");
+    let late = seen["late"].as_array().expect("it is a list");
+    let late: Vec<f64> = late.iter().filter_map(Value::as_f64).collect();
+    let mut samples = Samples::default();
+    for millis in &late {
+        samples.push(*millis * 1e3);
+    }
+    let latest = late.iter().copied().fold(0.0, f64::max);
+    let line = |what: &str, measured, goal| Line {
+        what: what.to_owned(),
+        measured,
+        floor: None,
+        goal,
+    };
+    vec![
+        line(
+            "50 terminals that print, the page's process, of a core",
+            Quantity::once(number("page"), Unit::Percent),
+            Goal::AtMost(60.0),
+        ),
+        line(
+            "… all processes of the browser",
+            Quantity::once(number("all"), Unit::Percent),
+            Goal::Nothing,
+        ),
+        line(
+            "… from the last line to the page",
+            Quantity::of(&samples, Unit::Millis),
+            Goal::AtMost(250e3),
+        ),
+        line(
+            "… of the last of them",
+            Quantity::once(latest * 1e3, Unit::Millis),
+            Goal::AtMost(250e3),
+        ),
+    ]
+}
+
+/// Where `cargo xtask test` has put what drives a browser.
+fn packages() -> Option<PathBuf> {
+    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache"));
+    let folder = cache.or(home)?.join("windlass-mcp-clients");
+    folder.join("bin/page-driver").exists().then_some(folder)
+}

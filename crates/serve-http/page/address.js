@@ -1,0 +1,37 @@
+// What is shown stands in the address, so that going back and reloading work.
+
+import { changed, store } from "./store.js";
+
+export const TABS = ["output", "terminals", "timeline", "conversation", "calls"];
+
+export function show(shown) {
+  const next = { ...store.shown, ...shown };
+  if (same(next, store.shown)) return;
+  store.shown = next;
+  const parts = [next.session, next.handle ?? "", next.tab ?? ""].map((part) => encodeURIComponent(part ?? ""));
+  history.pushState(null, "", next.session ? `#/${parts.join("/")}` : location.pathname);
+  document.body.classList.remove("menu-open");
+  changed();
+}
+
+export function readAddress() {
+  const read = () => {
+    const [, session, handle, tab] = location.hash.slice(1).split("/").map(decode);
+    store.shown = { session: session || null, handle: handle || null, tab: TABS.includes(tab) ? tab : null };
+    changed();
+  };
+  addEventListener("popstate", read);
+  if (location.hash.startsWith("#/")) read();
+}
+
+function decode(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return "";
+  }
+}
+
+function same(one, other) {
+  return one.session === other.session && one.handle === other.handle && one.tab === other.tab;
+}

@@ -1,0 +1,189 @@
+// Keeps the store true: loads what there is, then follows the event stream.
+
+import { get } from "./api.js";
+import { Stream } from "./stream.js";
+import { announce } from "./dom.js";
+import { changed, handleOf, lockKey, store } from "./store.js";
+
+/** How often it is told that tools wrote. */
+const WRITTEN = 500;
+
+const events = new Set();
+const screens = new Set();
+let stream = null;
+
+/** Hears every update of every session. */
+export function onUpdate(listener) {
+  events.add(listener);
+  return () => events.delete(listener);
+}
+
+/** Hears every screen that is drawn. */
+export function onScreen(listener) {
+  screens.add(listener);
+  return () => screens.delete(listener);
+}
+
+export function follow() {
+  stream = new Stream(address(""), { event: take, state: setConnection });
+  stream.start();
+}
+
+/** Draws these screens from now on, `SESSION/HANDLE` by comma, at most so often. */
+export function watchScreens(list, pause = 40) {
+  stream?.move(address(list, pause));
+}
+
+function address(list, pause) {
+  const query = new URLSearchParams({ written_ms: WRITTEN });
+  if (list) {
+    query.set("screens", list);
+    query.set("pause_ms", pause);
+  }
+  return `/events?${query}`;
+}
+
+function setConnection(state) {
+  const before = store.connection;
+  store.connection = state;
+  if (state === "live" && before !== "live") load();
+  changed();
+}
+
+/** What happened while everything is being loaded, which the answers may not know yet. */
+let meanwhile = null;
+
+/** Everything, from the beginning. */
+export async function load() {
+  meanwhile = [];
+  try {
+    const [sessions, permissions, questions] = await Promise.all([
+      get("/sessions"),
+      get("/permissions"),
+      get("/questions"),
+    ]);
+    for (const id of store.sessions.keys()) {
+      if (!sessions.some((info) => info.id === id)) store.sessions.delete(id);
+    }
+    for (const info of sessions) takeSession(info);
+    store.asks.clear();
+    for (const request of permissions) store.asks.set(request.id, permissionAsk(request));
+    for (const question of questions) store.asks.set(question.ask, questionAsk(question.session, question));
+    const missed = meanwhile;
+    meanwhile = null;
+    missed.forEach(update);
+    changed();
+    await Promise.all([...store.sessions.keys()].map(loadHandles));
+    await loadPast();
+  } catch {
+    // The stream says when the server is gone, and loads again when it is back.
+    meanwhile = null;
+  }
+}
+
+export async function loadPast(more = false) {
+  const last = more ? store.past.at(-1) : null;
+  const before = last ? `&before=${encodeURIComponent(last.id)}` : "";
+  const found = await get(`/record/sessions?limit=50${before}`).catch(() => []);
+  store.past = more ? [...store.past, ...found] : found;
+  store.pastIsWhole = found.length < 50;
+  changed();
+}
+
+function takeSession(info) {
+  const known = store.sessions.get(info.id);
+  if (known) known.info = info;
+  else store.sessions.set(info.id, { info, handles: new Map() });
+}
+
+const loading = new Map();
+
+/** Looks at a session's handles again: at once, and once more if asked meanwhile. */
+export async function loadHandles(id) {
+  if (loading.has(id)) {
+    loading.set(id, true);
+    return;
+  }
+  loading.set(id, false);
+  try {
+    const infos = await get(`/sessions/${encodeURIComponent(id)}/handles`);
+    const session = store.sessions.get(id);
+    if (session) {
+      const at = performance.now();
+      session.handles = new Map(infos.map((info) => [info.id, { info, at }]));
+      changed();
+    }
+  } catch {
+    // It has ended, or the server is gone; the stream says so.
+  }
+  const again = loading.get(id);
+  loading.delete(id);
+  if (again) await loadHandles(id);
+}
+
+function take(name, data) {
+  if (name === "screen") {
+    for (const listener of screens) listener(data);
+  } else if (name === "written") {
+    for (const id of new Set(data.handles.map((place) => place.session))) loadHandles(id);
+    for (const place of data.handles) tell({ ...place, type: "wrote" });
+  } else if (name === "missed") {
+    if (store.connection === "live") load();
+  } else if (name === "session") {
+    takeSession(data);
+    loadHandles(data.id);
+    changed();
+  } else if (name === "peer_gone") {
+    for (const [id, session] of store.sessions) if (session.info.pid === data.pid) end(id);
+    changed();
+  } else if (name === "update") {
+    update(data);
+    tell(data);
+  }
+}
+
+function tell(event) {
+  for (const listener of events) listener(event);
+}
+
+function end(id) {
+  store.sessions.delete(id);
+  for (const [key, ask] of store.asks) if (ask.session === id) store.asks.delete(key);
+  loadPast();
+}
+
+/** What an update does to a handle's state before its handle is looked at again. */
+const STATES = { started: "running", asked: "waiting", answered: "running", stopped: "stopped" };
+
+function update(event) {
+  const { session, type } = event;
+  meanwhile?.push(event);
+  if (type === "permission") {
+    const ask = permissionAsk(event.request);
+    store.asks.set(ask.id, ask);
+    announce(`Permission asked: ${ask.request.permission} ${ask.request.patterns.join(", ")}`);
+  } else if (type === "permission_replied") store.asks.delete(event.permission);
+  else if (type === "question") {
+    store.asks.set(event.ask, questionAsk(session, event));
+    announce(`Question: ${event.question.text}`);
+  } else if (type === "question_closed") store.asks.delete(event.ask);
+  else if (type === "closed") end(session);
+  else if (type === "unlocked" || (type === "stopped" && event.handle)) store.locks.delete(lockKey(session, event.handle));
+  if (type in STATES || type === "turn_ended" || type === "locked" || type === "unlocked" || event.action === "spawn") {
+    const handle = event.handle && handleOf(session, event.handle);
+    if (handle && type in STATES) {
+      handle.info = { ...handle.info, elapsed_secs: handle.info.elapsed_secs + (performance.now() - handle.at) / 1000, state: STATES[type] };
+      handle.at = performance.now();
+    }
+    loadHandles(session);
+  }
+  changed();
+}
+
+function permissionAsk(request) {
+  return { id: request.id, kind: "permission", session: request.sessionID, request };
+}
+
+function questionAsk(session, ask) {
+  return { id: ask.ask, kind: "question", session, handle: ask.handle, ask };
+}

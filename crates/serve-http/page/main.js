@@ -1,0 +1,30 @@
+// Where the page begins. Read on in `follow.js` (what it knows), `side.js`
+// (the left) and `view.js` (the right).
+
+import { takeToken } from "./token.js";
+import { follow } from "./follow.js";
+import { store, changed, onChange } from "./store.js";
+import { showSide } from "./side.js";
+import { showAsks } from "./asks.js";
+import { showView } from "./view.js";
+import { showConnection } from "./connection.js";
+import { readAddress } from "./address.js";
+import { setUpTheme } from "./theme.js";
+import { setUpKeys } from "./shortcuts.js";
+import { setUpHandBack } from "./takeover.js";
+
+const has = takeToken();
+setUpTheme();
+setUpKeys();
+setUpHandBack();
+readAddress();
+// On a narrow screen the list comes first.
+if (!store.shown.session) document.body.classList.add("menu-open");
+for (const show of [showConnection, showAsks, showSide, showView]) onChange(show);
+if (has) follow();
+else store.connection = "none";
+changed();
+// Times go on without events.
+setInterval(() => {
+  if (!document.hidden && store.connection === "live") changed();
+}, 1000);

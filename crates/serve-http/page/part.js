@@ -1,0 +1,59 @@
+// A call as it is recorded: in a line, and whole.
+
+import { el } from "./dom.js";
+import { millis, summary } from "./format.js";
+
+const WORDS = { pending: "pending", running: "running", completed: "stopped", error: "failed" };
+
+/** What a dot shows for a part. */
+export const stateOf = (part) => WORDS[part.state.status] ?? "pending";
+
+export function titleOf(part) {
+  const { title, input } = part.state;
+  const action = part.metadata?.action;
+  if (action && action !== "spawn") return `${action} ${part.metadata.handle ?? ""} ${summary(input)}`.trim();
+  const text = input?.command ? summary(input) : title && title !== part.tool ? title : summary(input);
+  return part.metadata?.handle ? `${part.metadata.handle}: ${text}` : text;
+}
+
+export function startOf(part, message) {
+  return part.state.time?.start ?? message?.info.time.created ?? null;
+}
+
+export function tookOf(part) {
+  const { time } = part.state;
+  return time?.end ? millis(time.end - time.start) : "";
+}
+
+/** The arguments and what was answered. Both are text, whatever they say. */
+export function partBody(part) {
+  const { state } = part;
+  const answer = state.output ?? state.error;
+  return el(
+    "div",
+    { class: "part-body" },
+    el("h4", {}, "Arguments"),
+    el("pre", {}, JSON.stringify(state.input, null, 2)),
+    answer !== undefined && el("h4", {}, state.error === undefined ? "Answer" : "Error"),
+    answer !== undefined && el("pre", { class: state.error === undefined ? "" : "failed" }, pretty(answer)),
+  );
+}
+
+function pretty(text) {
+  if (!text.startsWith("{")) return text;
+  try {
+    return readable(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}
+
+/** An object a field per line, with texts of several lines as they are. */
+function readable(object) {
+  return Object.entries(object)
+    .map(([name, value]) => {
+      if (typeof value !== "string") return `${name}: ${JSON.stringify(value)}`;
+      return value.includes("\n") ? `${name}:\n${value}` : `${name}: ${value}`;
+    })
+    .join("\n");
+}

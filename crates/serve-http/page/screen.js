@@ -1,0 +1,46 @@
+// A terminal's screen as it stands: the rows that changed are put in place.
+
+export class Screen {
+  generation = null;
+  rows = 24;
+  cols = 80;
+  cursor = [1, 1];
+  cursorVisible = true;
+  fullScreen = false;
+  modes = {};
+  title = null;
+  /** The runs of each row. */
+  lines = [];
+
+  /** Takes an update in; gives the numbers of the rows that changed, from zero. */
+  take(update) {
+    const resized = update.rows !== this.rows || update.cols !== this.cols || this.generation === null;
+    this.generation = update.generation;
+    this.rows = update.rows;
+    this.cols = update.cols;
+    this.cursor = update.cursor;
+    this.cursorVisible = update.cursor_visible;
+    this.fullScreen = update.full_screen;
+    this.modes = update.modes;
+    this.title = update.title ?? null;
+    if (resized) {
+      this.lines.length = Math.min(this.lines.length, this.rows);
+      while (this.lines.length < this.rows) this.lines.push([]);
+    }
+    for (const { row, runs } of update.changed) this.lines[row - 1] = runs;
+    return resized ? this.lines.map((_, row) => row) : update.changed.map(({ row }) => row - 1);
+  }
+
+  text(row) {
+    return (this.lines[row] ?? []).map((run) => run.text).join("");
+  }
+
+  /** The last row with something on it. */
+  lastText() {
+    for (let row = this.lines.length - 1; row >= 0; row--) {
+      const text = this.text(row).trim();
+      if (text) return text;
+    }
+    return "";
+  }
+}

@@ -1,0 +1,58 @@
+//! What has happened in a session, as far as its journal still holds it.
+//!
+//! For somebody who comes late and wants the picture so far; what happens next
+//! is on the event stream. That a tool wrote is left out: the log has it.
+
+use axum::Json;
+use axum::extract::{Query, rejection::QueryRejection};
+use futures_util::FutureExt;
+use serde::Deserialize;
+use windlass_protocol::SessionHistory;
+use windlass_runtime::{SessionEvent, ToolEvent};
+
+use crate::error::ApiError;
+use crate::extract::Here;
+use crate::update;
+
+#[derive(Deserialize)]
+pub(crate) struct Wanted {
+    /// After which event to begin.
+    after: Option<u64>,
+}
+
+/// The events so far, how many before them are gone, and the newest number.
+pub(crate) async fn of_session(
+    Here(session): Here,
+    query: Result<Query<Wanted>, QueryRejection>,
+) -> Result<Json<SessionHistory>, ApiError> {
+    let Query(query) = query.map_err(|_| ApiError::bad("`after` must be a number"))?;
+    let last = session.journal().last();
+    let mut tail = session.journal().tail(query.after.unwrap_or(0));
+    let mut events = Vec::new();
+    let mut missed = 0;
+    while let Some(Some((gone, entry))) = tail.next().now_or_never() {
+        let number = entry.number;
+        missed += gone;
+        if !is_output(&entry.event) {
+            events.push(update::streamed(session.id(), entry));
+        }
+        if number >= last {
+            break;
+        }
+    }
+    Ok(Json(SessionHistory {
+        missed,
+        last,
+        events,
+    }))
+}
+
+fn is_output(event: &SessionEvent) -> bool {
+    matches!(
+        event,
+        SessionEvent::Tool {
+            event: ToolEvent::Wrote { .. },
+            ..
+        }
+    )
+}
