@@ -10,3 +10,4 @@ mod leaving;
 mod offering;
 mod support;
 mod tasks;
+mod web;

@@ -1,11 +1,13 @@
 //! Long calls as tasks.
 
+use futures_util::StreamExt as _;
 use serde_json::{Value, json};
 use windlass_protocol::{ActionSet, HandleAction, ToolShape};
 use windlass_runtime::ToolDefinition;
 use windlass_testing::{lasting, question};
 
 use crate::support::{Client, Tools, text};
+use crate::web::Web;
 
 fn capable() -> Value {
     json!({"elicitation": {}, "extensions": {"io.modelcontextprotocol/tasks": {}}})
@@ -207,4 +209,27 @@ async fn a_stream_that_listens_hears_of_tasks() {
     let cancelled = told(&mut client, task, "cancelled").await;
     let subscription = &cancelled["_meta"]["io.modelcontextprotocol/subscriptionId"];
     assert_eq!(subscription, &json!(listening));
+}
+
+#[tokio::test(start_paused = true)]
+async fn over_http_the_stream_that_listens_hears_of_tasks() {
+    let tools = Tools::new();
+    let web = Web::stateless(&tools, capable());
+    let listen = json!({"notifications": {}});
+    let stream = web.post("subscriptions/listen", "", listen).await;
+    let mut stream = stream.into_body().into_data_stream();
+    let created = web.result(json!({})).await;
+    tools.tool.next().await.end_saying("well");
+    let mut told = String::new();
+    while !told.contains("\"completed\"") || !told.ends_with("\n\n") {
+        let piece = stream.next().await.expect("it stays open").unwrap();
+        told.push_str(std::str::from_utf8(&piece).unwrap());
+    }
+    let line = told
+        .lines()
+        .find(|line| line.contains("notifications/tasks"));
+    let line = line.and_then(|line| line.strip_prefix("data: ")).unwrap();
+    let told: Value = serde_json::from_str(line).unwrap();
+    assert_eq!(told["params"]["taskId"], created["taskId"]);
+    assert_eq!(text(&told["params"]["result"]), "well");
 }
