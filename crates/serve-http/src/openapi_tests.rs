@@ -13,7 +13,12 @@ use crate::stage::Stage;
 
 /// What is routed and described elsewhere, or is there to be looked at: a path,
 /// and what is below it where it ends in a slash.
-const BESIDE: [&str; 0] = [];
+const BESIDE: [&str; 4] = [
+    "/grpc.reflection.v1.ServerReflection/",
+    "/grpc.reflection.v1alpha.ServerReflection/",
+    "/opencode.tool.PermissionService/",
+    "/opencode.tool.ToolService/",
+];
 
 const METHODS: [&str; 7] = ["get", "post", "put", "patch", "delete", "head", "options"];
 
