@@ -6,6 +6,7 @@
 //! | `one_shot`, `wake`, `fetch`, `startup`, `flood` | times and rates |
 //! | `record` | what the record costs a call |
 //! | `mcp` | a call over MCP; its floor is `mcp_echo` |
+//! | `assistant` | what a turn adds, and what a long conversation costs |
 //! | `load` | a server with many readers and many calls |
 //! | `apply`, `terminal_flood` | times and rates of terminals |
 //! | `many`, `handles`, `terminals` | what is left over, and what a live handle costs |
@@ -16,6 +17,7 @@
 //! | `samples`, `table` | medians, and the table |
 
 mod apply;
+mod assistant;
 mod bare;
 mod bare_terminal;
 mod fetch;
@@ -71,6 +73,7 @@ pub(crate) fn run() -> ExitCode {
             Benchmark::Fetch => fetch::measure(plan.pace),
             Benchmark::Record => on_executor(record::measure(plan.pace)),
             Benchmark::Mcp => mcp::measure(plan.pace),
+            Benchmark::Assistant => on_executor(assistant::measure(plan.pace)),
             Benchmark::Load => on_executor(load::measure(plan.pace)),
             Benchmark::Startup => startup::measure(plan.pace),
             Benchmark::Flood => on_executor(flood::measure(plan.pace)),

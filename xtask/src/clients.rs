@@ -102,7 +102,7 @@ fn link(original: &Path, link: &Path) -> anyhow::Result<()> {
     symlink(original, link).with_context(|| format!("cannot make `{}`", link.display()))
 }
 
-fn run(command: &mut Command) -> anyhow::Result<()> {
+pub(crate) fn run(command: &mut Command) -> anyhow::Result<()> {
     let program = command.get_program().to_string_lossy().into_owned();
     println!("$ {program} …");
     let status = command

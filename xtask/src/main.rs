@@ -11,6 +11,7 @@
 mod agents;
 mod clients;
 mod conformance;
+mod real_model;
 mod schemas;
 mod test;
 mod tidy;
@@ -28,6 +29,7 @@ usage: cargo xtask <chore> [arguments]
   schemas   write schemas/*.schema.json and openapi.json
   bench     run the benchmarks; arguments are passed on
   agents    run real agents from npm with Windlass; arguments name them
+  real-model   run a turn with a small model from PyPI
   conformance  run the official MCP suite against our server
   ci        formatting, clippy, tidy, test and conformance: what must hold before a merge";
 
@@ -46,7 +48,12 @@ fn run(arguments: &[String]) -> anyhow::Result<()> {
     let Some((chore, rest)) = arguments.split_first() else {
         bail!("no chore was given\n\n{USAGE}");
     };
-    if !rest.is_empty() && matches!(chore.as_str(), "tidy" | "schemas" | "conformance" | "ci") {
+    if !rest.is_empty()
+        && matches!(
+            chore.as_str(),
+            "tidy" | "schemas" | "conformance" | "real-model" | "ci"
+        )
+    {
         bail!("`{chore}` takes no arguments, but `{}` was given", rest[0]);
     }
     match chore.as_str() {
@@ -56,6 +63,7 @@ fn run(arguments: &[String]) -> anyhow::Result<()> {
         "bench" => bench(rest),
         "agents" => agents::run(rest),
         "conformance" => conformance::run(),
+        "real-model" => real_model::run(),
         "ci" => ci(),
         "help" | "--help" | "-h" => {
             println!("{USAGE}");

@@ -12,6 +12,7 @@ pub(super) enum Benchmark {
     Fetch,
     Record,
     Mcp,
+    Assistant,
     Load,
     Startup,
     Flood,
@@ -35,7 +36,7 @@ pub(super) struct Plan {
 }
 
 impl Benchmark {
-    const ALL: [Self; 14] = [
+    const ALL: [Self; 15] = [
         Self::Many,
         Self::Handles,
         Self::Terminals,
@@ -45,6 +46,7 @@ impl Benchmark {
         Self::Fetch,
         Self::Record,
         Self::Mcp,
+        Self::Assistant,
         Self::Load,
         Self::Startup,
         Self::Flood,
@@ -64,6 +66,7 @@ impl Benchmark {
             Self::Fetch => "fetch",
             Self::Record => "record",
             Self::Mcp => "mcp",
+            Self::Assistant => "assistant",
             Self::Load => "load",
             Self::Startup => "startup",
             Self::Flood => "flood",
