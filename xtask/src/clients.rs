@@ -12,24 +12,10 @@ use std::process::Command;
 use anyhow::{Context, ensure};
 
 /// What npm installs, with the versions that the tests were written for.
-const NPM: [&str; 7] = [
-    "node@22",
-    "@modelcontextprotocol/conformance@0.2.0-alpha.12",
-    "@modelcontextprotocol/inspector@2.12.0",
-    "@modelcontextprotocol/sdk@1.32.2",
-    "@modelcontextprotocol/client@2.4.0",
-    "@opencode-ai/sdk@1.19.3",
-    "playwright-core@1.65.0",
-];
+const NPM: &str = include_str!("../clients/npm");
 /// What pip installs: clients of MCP and gRPC, a validator of JSON Schemas, and
 /// who asks an interface everything that its description allows.
-const PYPI: [&str; 5] = [
-    "mcp==2.3.0",
-    "jsonschema==4.26.0",
-    "grpcio==1.85.1",
-    "grpcio-reflection==1.85.1",
-    "schemathesis==4.32.5",
-];
+const PYPI: &str = include_str!("../clients/pypi");
 
 /// What a test names when it needs them.
 pub(crate) const PROGRAMS: [&str; 3] = ["mcp-node", "mcp-python", "page-driver"];
@@ -41,7 +27,7 @@ pub(crate) fn provide() -> anyhow::Result<PathBuf> {
     let programs = folder.join("bin");
     // Written last: it says what all of this was installed for.
     let list = folder.join("installed");
-    let wanted = [NPM.as_slice(), &PYPI].concat().join("\n");
+    let wanted = [NPM, PYPI].concat();
     let are_there = PROGRAMS
         .iter()
         .all(|program| programs.join(program).exists());
@@ -58,14 +44,14 @@ pub(crate) fn provide() -> anyhow::Result<PathBuf> {
     let mut npm = Command::new("npm");
     run(npm
         .args(["install", "--no-audit", "--no-fund", "--loglevel=error"])
-        .args(NPM)
+        .args(NPM.lines())
         .current_dir(&folder))?;
     let python = folder.join("python");
     run(Command::new("python3").args(["-m", "venv"]).arg(&python))?;
     let pip = python.join("bin/python3");
     run(Command::new(&pip)
         .args(["-m", "pip", "install", "--quiet"])
-        .args(PYPI))?;
+        .args(PYPI.lines()))?;
     for name in ["mcp-node", "page-driver"] {
         link(
             &folder.join("node_modules/node/bin/node"),

@@ -13,11 +13,12 @@ const PASSED: &str = "echo 'running 4 tests'; echo 'test result: ok. 3 passed; 0
 const FAILED: &str = "echo 'running 3 tests'; echo 'test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s'; exit 101";
 
 /// Everything that the tests need.
-const PROGRAMS: [&str; 19] = [
+const PROGRAMS: [&str; 20] = [
     "sh",
     "bash",
     "git",
     "python3",
+    "curl",
     "setsid",
     "nohup",
     "vim",
@@ -37,6 +38,12 @@ const PROGRAMS: [&str; 19] = [
 /// What is installed from elsewhere than Debian, and where.
 const CLIENTS: [&str; 3] = ["mcp-node", "mcp-python", "page-driver"];
 const CLIENTS_FOLDER: &str = "cache/windlass-mcp-clients/bin";
+/// What says that they are those which are wanted, and how.
+const INSTALLED: &str = "cache/windlass-mcp-clients/installed";
+const WANTED: &str = concat!(
+    include_str!("../../clients/npm"),
+    include_str!("../../clients/pypi")
+);
 
 /// Held while a script is written and while a child is started: a child that
 /// another thread starts in between would hold the script open for writing,
@@ -56,6 +63,7 @@ impl Machine {
         for program in CLIENTS {
             machine.script(&format!("{CLIENTS_FOLDER}/{program}"), "exit 0");
         }
+        fs::write(machine.folder().join(INSTALLED), WANTED).unwrap();
         machine
     }
 
