@@ -5,6 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -19,7 +20,8 @@ const GRACE: Duration = Duration::from_secs(1);
 
 /// Ends every process that carries the marker of a runtime that is dead, with all that descends from it, and returns
 /// how many are gone. Spared are runtimes that live (this one too) with what descends from them, the ancestors of this
-/// one, whatever they carry, and trees whose shim still lives, because it ends them itself.
+/// one, whatever they carry, trees whose shim still lives, because it ends them itself, and all that is marked in another
+/// namespace of pids, such as a container's: the marker's numbers mean nothing here.
 pub(crate) fn sweep() -> usize {
     let Ok(own) = RuntimeId::own() else {
         return 0;
@@ -49,11 +51,12 @@ fn leftovers(own: RuntimeId) -> Vec<Member> {
     let ancestors: HashSet<i32> = lineage(own.pid).map(|it| it.pid).collect();
     let mut runtimes: HashMap<RuntimeId, bool> = HashMap::from([(own, true)]);
     let mut marked = HashSet::new();
+    let here = namespace(own.pid);
     for member in everyone.values().filter(|it| it.alive()) {
         if let Some(id) = RuntimeId::of(member.pid) {
             let alive = *runtimes.entry(id).or_insert_with(|| id.alive());
             // A process that is older than the runtime whose marker it carries is not what the marker says.
-            if !alive && member.start >= id.start {
+            if !alive && member.start >= id.start && namespace(member.pid) == here {
                 marked.insert(member.pid);
             }
         }
@@ -70,6 +73,11 @@ fn leftovers(own: RuntimeId) -> Vec<Member> {
             && !lineage(member.pid).any(|it| marked.contains(&it.pid) && is_shim(it.pid))
     });
     left.cloned().collect()
+}
+
+/// The namespace whose numbers a process knows.
+fn namespace(pid: i32) -> Option<PathBuf> {
+    std::fs::read_link(format!("/proc/{pid}/ns/pid")).ok()
 }
 
 fn open(member: Member) -> Option<(Member, OwnedFd)> {

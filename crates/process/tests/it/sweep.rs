@@ -46,6 +46,39 @@ fn only_what_a_dead_runtime_left_is_ended() {
     none_left(&living);
 }
 
+/// A container's runtime is alive, though nobody outside has its number.
+#[test]
+fn what_is_marked_in_a_container_is_left_alone() {
+    let token = token();
+    let privileges: &[&str] = if rustix::process::geteuid().is_root() {
+        &[]
+    } else {
+        &["--user", "--map-root-user"]
+    };
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "what a stranger started in a container"
+    )]
+    let mut container = std::process::Command::new("unshare")
+        .args(privileges)
+        .args(["--pid", "--fork", "--kill-child", "--mount-proc"])
+        .args(["env", "WINDLASS_RUNTIME=1999999-0", "sleep", &token])
+        .spawn()
+        .unwrap();
+    let sleeps = || {
+        let sleeping = |pid: &u32| {
+            std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|it| it == "sleep\n")
+        };
+        alive(&token).iter().any(sleeping)
+    };
+    eventually("it sleeps", sleeps);
+    run_alone("sweep::other_sweeper");
+    assert!(sleeps(), "it is left alone");
+    container.kill().unwrap();
+    container.wait().unwrap();
+    none_left(&token);
+}
+
 fn shims(zygote: u32) -> Vec<u32> {
     let children =
         std::fs::read_to_string(format!("/proc/{zygote}/task/{zygote}/children")).unwrap();
@@ -59,4 +92,10 @@ fn shims(zygote: u32) -> Vec<u32> {
 #[test]
 fn sweeper() {
     assert!(launcher().sweep() >= VICTIMS);
+}
+
+#[ignore = "a runtime beside the container"]
+#[test]
+fn other_sweeper() {
+    launcher().sweep();
 }
