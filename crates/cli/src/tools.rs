@@ -18,8 +18,18 @@ use windlass_schema::{Dialect, render};
 
 use crate::args::{Global, ToolsArgs, ToolsCommand};
 use crate::setup;
+use crate::signals::Signals;
 
 pub(crate) async fn run(global: &Global, args: &ToolsArgs) -> anyhow::Result<ExitCode> {
+    let mut signals = Signals::new()?;
+    // A program that is asked for its tools may take its time.
+    tokio::select! {
+        done = carry_out(global, args) => done,
+        code = signals.next() => Ok(ExitCode::from(code)),
+    }
+}
+
+async fn carry_out(global: &Global, args: &ToolsArgs) -> anyhow::Result<ExitCode> {
     match &args.command {
         Some(ToolsCommand::Check) => check::run(global).await,
         Some(ToolsCommand::New(tool)) => new::run(global, tool),

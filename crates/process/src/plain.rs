@@ -133,6 +133,7 @@ fn spawn(
     if let Some(cwd) = &command.cwd {
         builder.current_dir(cwd);
     }
+    with_usual_signals(&mut builder);
     match theirs {
         Theirs::Pipes(pipes) => {
             on_pipes(&mut builder, command, pipes)?;
@@ -173,6 +174,34 @@ fn on_pipes(
         Capture::Nothing => builder.stdout(Stdio::null()).stderr(Stdio::null()),
     };
     Ok(())
+}
+
+/// Whoever started us in the background may have had signals ignored, which a program would inherit: then nothing could
+/// interrupt it.
+#[expect(
+    unsafe_code,
+    reason = "the standard library leaves signals as they are, so that this is done after a fork"
+)]
+fn with_usual_signals(builder: &mut tokio::process::Command) {
+    const USUAL: [libc::c_int; 8] = [
+        libc::SIGHUP,
+        libc::SIGINT,
+        libc::SIGQUIT,
+        libc::SIGTERM,
+        libc::SIGCHLD,
+        libc::SIGTSTP,
+        libc::SIGTTIN,
+        libc::SIGTTOU,
+    ];
+    // SAFETY: `signal` may be called between fork and exec, and sets no handler.
+    unsafe {
+        builder.pre_exec(|| {
+            for number in USUAL {
+                libc::signal(number, libc::SIG_DFL);
+            }
+            Ok(())
+        });
+    }
 }
 
 /// A session of its own on the terminal, whose leader also leads a group.
