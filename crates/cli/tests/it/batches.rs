@@ -81,15 +81,23 @@ fn a_cancelled_batch_ends_its_one_shots_and_keeps_its_handles() {
     drive.send(&batch(
         "b",
         &json!([
-            spawn("it", "echo up; cat"),
+            spawn("it", "echo up; tee heard"),
             call("shell", json!({"command": script})),
             call("await", json!({"all": ["it"]})),
             call("shell", json!({"command": "echo quick; touch quick"})),
+            call(
+                "shell",
+                json!({"action": "apply", "id": "it", "input": "hello"})
+            ),
         ]),
     ));
     for name in ["started", "quick"] {
         eventually(name, || project.root().join(name).exists());
     }
+    // It is typed once the spawn is answered: the spawn of a cancelled batch that is not ends with it.
+    eventually("it is spoken to", || {
+        std::fs::read_to_string(project.root().join("heard")).is_ok_and(|it| it == "hello\n")
+    });
     eventually("it runs", || !victim.alive().is_empty());
     drive.send(&json!({"cancel": "b"}));
     let reply = drive.next();
