@@ -109,18 +109,27 @@ async fn look_until(
 }
 
 fn has_answered(shared: &Shared, terminal: &Terminal) -> bool {
-    match answered(terminal) {
+    let typed = terminal.input.written();
+    let has = match answered(terminal) {
         Answered::Yes => terminal.all_read(),
         Answered::IfQuiet => {
             quiet_since(shared).elapsed() >= QUIET && tree::asleep(shared) && terminal.all_read()
         }
         Answered::No => false,
-    }
+    };
+    has && is_last(terminal, typed)
+}
+
+/// Whether nothing was typed since. What the program asked its terminal may have been answered while we looked, and then
+/// it has something to read.
+fn is_last(terminal: &Terminal, typed: Option<Instant>) -> bool {
+    terminal.input.written() == typed
 }
 
 /// What the program waits for, if it is at a prompt with everything it wrote read.
 #[cfg(target_os = "linux")]
 pub(crate) fn prompt(terminal: &Terminal) -> Option<Prompt> {
+    let typed = terminal.input.written();
     let waits = look(terminal)?.reader?;
     let modes = terminal.modes();
     let prompt = match (modes.canonical, modes.echo) {
@@ -130,7 +139,7 @@ pub(crate) fn prompt(terminal: &Terminal) -> Option<Prompt> {
         _ => Prompt::Input,
     };
     // The order matters: what it wrote before it was seen blocked has been read by now, or there is more to read.
-    terminal.all_read().then_some(prompt)
+    (terminal.all_read() && is_last(terminal, typed)).then_some(prompt)
 }
 
 #[cfg(target_os = "linux")]
