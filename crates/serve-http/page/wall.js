@@ -15,6 +15,8 @@ const SIZES = { tiny: 3, small: 5, middle: 8, large: 11 };
 
 export function openWall({ session }) {
   const tiles = new Map();
+  /** Screens that came before their handles were known. */
+  const early = new Map();
   const list = el("ul", { class: "wall" });
   const none = el("p", { class: "nothing" }, "No handle of this session has a terminal.");
   const sizes = el("div", { class: "choice", role: "group", "aria-label": "Size" });
@@ -72,14 +74,22 @@ export function openWall({ session }) {
     const dot = el("span", { class: "dot" });
     const button = el("button", { class: "tile", onclick: () => show({ handle: info.id, tab: "output" }) }, el("span", { class: "tile-head" }, dot, name, last), canvas);
     button.dataset.handle = info.id;
-    tiles.set(info.id, { screen: new Screen(), dirty: new Set(), canvas, button, last, dot, isSeen: false, size: null });
+    const screen = early.get(info.id) ?? new Screen();
+    early.delete(info.id);
+    tiles.set(info.id, { screen, dirty: new Set(screen.lines.keys()), canvas, button, last, dot, isSeen: false, size: null });
     seen.observe(button);
+    later();
     return el("li", {}, button);
   }
 
   const stop = onScreen((update) => {
-    const tile = update.session === session && tiles.get(update.handle);
-    if (!tile) return;
+    if (update.session !== session) return;
+    const tile = tiles.get(update.handle);
+    if (!tile) {
+      if (!early.has(update.handle)) early.set(update.handle, new Screen());
+      early.get(update.handle).take(update);
+      return;
+    }
     for (const row of tile.screen.take(update)) tile.dirty.add(row);
     later();
   });
