@@ -208,9 +208,9 @@ impl Turn<'_> {
         tokio::pin!(turn);
         let ended = loop {
             let signal = tokio::select! {
+                // A choice was made before the next Ctrl-C, which asks again.
+                biased;
                 ended = &mut turn => break ended,
-                signal = self.signals.next() => signal,
-                Some(()) = self.interrupted.recv() => exit::INTERRUPTED,
                 choice = chosen(&mut asked) => {
                     asked = None;
                     if let Some(interjection) = choice {
@@ -218,6 +218,8 @@ impl Turn<'_> {
                     }
                     continue;
                 }
+                signal = self.signals.next() => signal,
+                Some(()) = self.interrupted.recv() => exit::INTERRUPTED,
             };
             if signal == exit::INTERRUPTED && self.asks && asked.is_none() && code.is_none() {
                 let (reply, choice) = oneshot::channel();
