@@ -14,12 +14,12 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 use windlass_protocol::{
-    Arguments, Batch, BatchReply, CallReply, HandleAction, HandleId, HandleState, HandleView,
-    MessageId, ReplyContent, ToolCommand, Typing, View,
+    Arguments, Batch, BatchReply, CallReply, HandleAction, HandleId, MessageId, ToolCommand,
+    Typing, View,
 };
 
+use crate::answer::{Answer, reply};
 use crate::arguments::{retyped, typed};
-use crate::attachment::Attachment;
 use crate::builtin::{BuiltinContext, BuiltinTool};
 use crate::catalogue::{RegisteredTool, Runs};
 use crate::event::{Ending, Status};
@@ -93,24 +93,6 @@ struct Run<'a> {
     message: MessageId,
 }
 
-/// What a call is answered with.
-struct Answer {
-    content: ReplyContent,
-    is_error: bool,
-    /// What came with it, for the record.
-    attachments: Vec<Attachment>,
-}
-
-impl Answer {
-    fn text(text: String) -> Self {
-        Self {
-            content: ReplyContent::Text(text),
-            is_error: false,
-            attachments: Vec::new(),
-        }
-    }
-}
-
 // ── Reserving ──────────────────────────────────────────────────────────────
 
 impl Run<'_> {
@@ -148,7 +130,7 @@ impl Run<'_> {
             .into_iter()
             .map(|mut call| {
                 let part = self.part(&mut call);
-                Self::reply(&part, Err(refusal.clone()))
+                reply(&part, Err(refusal.clone()))
             })
             .collect()
     }
@@ -189,7 +171,7 @@ impl Run<'_> {
                 }
             }
         };
-        Self::reply(&part, answer)
+        reply(&part, answer)
     }
 
     /// What takes its time is boxed, so that what does not stays small.
@@ -233,16 +215,7 @@ impl Run<'_> {
             session: self.session.clone(),
         };
         let reply = builtin.execute(args, &context).await?;
-        let told: &[HandleView] = match &reply {
-            ReplyContent::Await(reply) => &reply.completed,
-            _ => &[],
-        };
-        let told = told.iter();
-        Ok(Answer {
-            attachments: told.flat_map(|view| self.attached(view)).collect(),
-            content: reply,
-            is_error: false,
-        })
+        Ok(Answer::builtin(&self.session.inner, reply))
     }
 
     /// Runs a tool to its end, answering its questions on the way.
@@ -254,7 +227,7 @@ impl Run<'_> {
     ) -> Result<Answer, Refusal> {
         let args = match self.permit(call, tool, None, args).await? {
             Permit::Run(args) => args,
-            Permit::Skip => return Ok(skipped(tool)),
+            Permit::Skip => return Ok(Answer::skipped(tool)),
         };
         let executor = executor(tool);
         let mut limit = TimeLimit::new(
@@ -275,12 +248,7 @@ impl Run<'_> {
                 Err(_ended_with_us) => to_its_end(inner, &handle, &mut limit).await,
             },
         };
-        let answer = show::answer(&handle, ending);
-        Ok(Answer {
-            content: ReplyContent::Text(answer.text),
-            is_error: answer.is_error,
-            attachments: answer.attachments,
-        })
+        Ok(Answer::one_shot(&handle, ending))
     }
 
     /// Starts a tool under its id and shows how it stands once it has had its
@@ -299,7 +267,7 @@ impl Run<'_> {
             let permit = self.permit(call, tool, Some(HandleAction::Spawn), args);
             match permit.await? {
                 Permit::Run(args) => self.start(&handle, executor(tool), args).await,
-                Permit::Skip => return Ok(Some(skipped(tool))),
+                Permit::Skip => return Ok(Some(Answer::skipped(tool))),
             }
             Ok::<_, Refusal>(None)
         };
@@ -334,7 +302,7 @@ impl Run<'_> {
         let _turn = handle.gate.lock().await;
         let action = Some(HandleAction::Fetch);
         if let Permit::Skip = self.permit(call, tool, action, Arguments::new()).await? {
-            return Ok(skipped(tool));
+            return Ok(Answer::skipped(tool));
         }
         Ok(self.show(&handle, id, view))
     }
@@ -352,7 +320,7 @@ impl Run<'_> {
         let action = Some(HandleAction::Apply);
         let typing = match self.permit(call, tool, action, typed(&typing)).await? {
             Permit::Run(args) => retyped(typing.enter, args),
-            Permit::Skip => return Ok(skipped(tool)),
+            Permit::Skip => return Ok(Answer::skipped(tool)),
         };
         handle.check_unlocked(id)?;
         match handle.status() {
@@ -397,7 +365,7 @@ impl Run<'_> {
         let handle = self.session.inner.find(tool, id)?;
         let action = Some(HandleAction::Abort);
         if let Permit::Skip = self.permit(call, tool, action, Arguments::new()).await? {
-            return Ok(skipped(tool));
+            return Ok(Answer::skipped(tool));
         }
         // What has not started holds its turn until a person has answered, so
         // it is withdrawn first.
@@ -411,7 +379,7 @@ impl Run<'_> {
             result.push_str("; could not end ");
             result.push_str(&survivors.join(", "));
         }
-        Ok(self.showing(view))
+        Ok(Answer::view(&self.session.inner, view))
     }
 }
 
@@ -490,54 +458,12 @@ impl Run<'_> {
     }
 
     fn show(&self, handle: &Handle, id: &HandleId, view: View) -> Answer {
-        self.showing(show::show(&self.session.inner, handle, id, view))
-    }
-
-    fn showing(&self, view: HandleView) -> Answer {
-        Answer {
-            attachments: self.attached(&view),
-            content: ReplyContent::Handle(Box::new(view)),
-            is_error: false,
-        }
-    }
-
-    /// What comes with what is told of a handle: with its end what its tool
-    /// gave, and all of its output where something was left out.
-    fn attached(&self, view: &HandleView) -> Vec<Attachment> {
-        let mut attachments = Vec::new();
-        if view.state == HandleState::Stopped
-            && let Ok(handle) = self.session.inner.lookup(view.id.as_str())
-            && let Status::Stopped(ending) = handle.status()
-        {
-            attachments = ending.attachments;
-        }
-        attachments.extend(view.log.as_deref().map(Attachment::log));
-        attachments
+        let session = &self.session.inner;
+        Answer::view(session, show::show(session, handle, id, view))
     }
 
     fn part<'a>(&'a self, call: &mut Planned) -> CallPart<'a> {
         CallPart::created(&self.session.inner, &self.message, call)
-    }
-
-    fn reply(call: &CallPart<'_>, answer: Result<Answer, Refusal>) -> CallReply {
-        let id = call.id.to_string();
-        let (reply, attachments) = match answer {
-            Ok(Answer {
-                content,
-                is_error,
-                attachments,
-            }) => {
-                let reply = CallReply {
-                    id,
-                    content,
-                    is_error,
-                };
-                (reply, attachments)
-            }
-            Err(refusal) => (CallReply::refused(id, refusal.to_string()), Vec::new()),
-        };
-        call.ended(&reply, attachments);
-        reply
     }
 }
 
@@ -546,9 +472,4 @@ fn executor(tool: &RegisteredTool) -> &dyn Executor {
         Runs::Executor(executor) => &**executor,
         Runs::Builtin(_) => unreachable!("builtins are read as such"),
     }
-}
-
-fn skipped(tool: &RegisteredTool) -> Answer {
-    let name = &tool.definition.name;
-    Answer::text(format!("skipped: `{name}` is set not to run"))
 }

@@ -7,6 +7,7 @@
 //! MCP, and nothing assumes that a tool runs on this machine.
 
 mod announce;
+mod answer;
 mod archive;
 mod arguments;
 mod attachment;

@@ -3,9 +3,9 @@
 //! [`plan`] looks at raw JSON once; what cannot be read becomes the call's
 //! own refusal. [`in_lanes`] says which calls wait for each other.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use indexmap::IndexMap;
 use windlass_protocol::{
     Arguments, HandleAction, HandleId, ParseError, Request, ToolCall, ToolCommand, parse,
 };
@@ -109,19 +109,22 @@ fn read(session: &Session, name: &str, arguments: Arguments) -> Result<Work, Ref
 }
 
 /// Calls on one handle share a lane, every other call has its own. Each call
-/// keeps its place in the batch.
+/// keeps its place in the batch, and lanes come in the order of their first
+/// calls: what an `await` finds has been taken up by the calls before it.
 pub(crate) fn in_lanes(planned: Vec<Planned>) -> Vec<Vec<(usize, Planned)>> {
-    let mut by_handle: IndexMap<HandleId, Vec<(usize, Planned)>> = IndexMap::new();
-    let mut lanes = Vec::new();
+    let mut lanes: Vec<Vec<(usize, Planned)>> = Vec::new();
+    let mut by_handle: HashMap<HandleId, usize> = HashMap::new();
     for (place, call) in planned.into_iter().enumerate() {
-        match &call.work {
+        let lane = match &call.work {
             Ok(Work::Handle { command, .. }) => {
-                let id = command.id().clone();
-                by_handle.entry(id).or_default().push((place, call));
+                *by_handle.entry(command.id().clone()).or_insert(lanes.len())
             }
-            _ => lanes.push(vec![(place, call)]),
+            _ => lanes.len(),
+        };
+        match lanes.get_mut(lane) {
+            Some(lane) => lane.push((place, call)),
+            None => lanes.push(vec![(place, call)]),
         }
     }
-    lanes.extend(by_handle.into_values());
     lanes
 }

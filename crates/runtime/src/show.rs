@@ -1,8 +1,9 @@
 //! What the assistant reads of a handle.
 
+use std::path::PathBuf;
+
 use windlass_protocol::{ErrorView, HandleId, HandleState, HandleView, View};
 
-use crate::attachment::Attachment;
 use crate::event::{Ending, Exit, Status};
 use crate::executor::Reading;
 use crate::handle::Handle;
@@ -58,16 +59,9 @@ pub(crate) fn outline(session: &SessionInner, handle: &Handle, id: &HandleId) ->
     shown
 }
 
-/// A one-shot's whole answer.
-pub(crate) struct OneShotAnswer {
-    pub(crate) text: String,
-    pub(crate) is_error: bool,
-    /// What came with it; all of its output, where something was left out.
-    pub(crate) attachments: Vec<Attachment>,
-}
-
-/// What a one-shot that has ended is answered with.
-pub(crate) fn answer(handle: &Handle, ending: Ending) -> OneShotAnswer {
+/// All that a one-shot that has ended said, and where the whole of it lies if
+/// something was left out.
+pub(crate) fn output(handle: &Handle) -> (String, Option<PathBuf>) {
     let reading = read(handle, View::New);
     let mut text = reading.text;
     let log = reading.log.filter(|_| reading.omitted_bytes > 0);
@@ -77,25 +71,11 @@ pub(crate) fn answer(handle: &Handle, ending: Ending) -> OneShotAnswer {
         text.push_str(&log.to_string_lossy());
         text.push(']');
     }
-    let is_error = ending.result.is_err();
-    let mut attachments = ending.attachments;
-    attachments.extend(log.as_deref().map(Attachment::log));
-    match ending.result {
-        Ok(None) => {}
-        Ok(Some(result)) => text = result,
-        Err(error) => {
-            end_line(&mut text);
-            text.push_str(&error.message);
-        }
-    }
-    OneShotAnswer {
-        text,
-        is_error,
-        attachments,
-    }
+    (text, log)
 }
 
-fn end_line(text: &mut String) {
+/// Ends the last line of what is not empty.
+pub(crate) fn end_line(text: &mut String) {
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }

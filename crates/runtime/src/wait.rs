@@ -214,7 +214,7 @@ impl Wait {
             while let Some(Some(progress)) = self.progress.next().now_or_never() {
                 changed.extend(self.note(progress));
             }
-            if self.is_over() {
+            if self.is_over(&changed) {
                 return false;
             }
             // What was stuck may have been answered in between.
@@ -253,7 +253,9 @@ impl Wait {
         self.progress.push(changed.boxed());
     }
 
-    fn is_over(&self) -> bool {
+    /// Whether what was waited for has come, or never will; `changed` are
+    /// the places of handles that may want something first.
+    fn is_over(&self, changed: &[usize]) -> bool {
         let stopped = |handle: &Arc<Handle>| handle.is_stopped();
         let met = self.all.iter().all(stopped)
             && (self.any.is_empty() || self.any.iter().any(stopped))
@@ -262,10 +264,10 @@ impl Wait {
                 .iter()
                 .all(|decided| matches!(decided, Decision::Met(_)));
         let unmet = self.decided.contains(&Decision::Unmet);
-        let stuck = self
-            .handles
-            .iter()
-            .any(|(_, handle)| inquiry::is_stuck(&self.session, handle, &handle.status()));
+        let stuck = changed.iter().any(|place| {
+            let handle = &self.handles[*place].1;
+            inquiry::is_stuck(&self.session, handle, &handle.status())
+        });
         met || unmet || stuck
     }
 
@@ -325,10 +327,24 @@ impl Wait {
     }
 }
 
+/// Resolves when the handle stops or waits for its caller, whose answer is not
+/// on its way already: calls that came before this one have their turn first.
 async fn changed(session: Arc<SessionInner>, handle: Arc<Handle>) {
-    handle
-        .wait_until(|status| status.is_stopped() || inquiry::is_stuck(&session, &handle, status))
-        .await;
+    loop {
+        let status = handle
+            .wait_until(|status| {
+                status.is_stopped() || inquiry::is_stuck(&session, &handle, status)
+            })
+            .await;
+        if status.is_stopped() {
+            return;
+        }
+        let _turn = handle.gate.lock().await;
+        let status = handle.status();
+        if status.is_stopped() || inquiry::is_stuck(&session, &handle, &status) {
+            return;
+        }
+    }
 }
 
 /// What a condition came to, with a line where there is one.

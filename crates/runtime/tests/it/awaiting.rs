@@ -310,6 +310,37 @@ async fn it_does_not_block_for_what_only_its_caller_can_give() {
 }
 
 #[tokio::test]
+async fn an_answer_before_it_in_its_batch_counts() {
+    let stage = Stage::new();
+    stage.tool.opening(|job| {
+        job.on_answer(|job, _| job.end_saying("thanks"));
+        job.ask(question("q", "Really?"));
+    });
+    stage
+        .run([("tool", json!({"action": "spawn", "id": "a"}))])
+        .await;
+    let answer_and_wait = |answer: serde_json::Value| {
+        stage.run([
+            (
+                "tool",
+                json!({"action": "apply", "id": "a", "input": answer}),
+            ),
+            ("await", json!({"all": ["a"]})),
+        ])
+    };
+    let refused = answer_and_wait(json!("maybe")).await;
+    assert!(
+        refused.contains(r#"c2 {"completed":[],"pending":[{"id":"a","state":"waiting""#),
+        "{refused}"
+    );
+    let answered = answer_and_wait(json!(true)).await;
+    assert!(
+        answered.contains(r#"c2 {"completed":[{"id":"a","state":"stopped""#),
+        "{answered}"
+    );
+}
+
+#[tokio::test]
 async fn it_does_not_block_for_a_person_who_does_not_answer() {
     let stage = Stage::with(PERSON, |_| {});
     stage.tool.opening(|job| job.ask(question("q", "Really?")));

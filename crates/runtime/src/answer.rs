@@ -1,0 +1,108 @@
+//! What a call is answered with, and what the record keeps beside it.
+
+use windlass_protocol::{CallReply, HandleState, HandleView, ReplyContent};
+
+use crate::attachment::Attachment;
+use crate::catalogue::RegisteredTool;
+use crate::event::{Ending, Status};
+use crate::handle::Handle;
+use crate::part::CallPart;
+use crate::refusal::Refusal;
+use crate::session::SessionInner;
+use crate::show;
+
+/// What a call is answered with.
+pub(crate) struct Answer {
+    content: ReplyContent,
+    is_error: bool,
+    /// What came with it, for the record.
+    attachments: Vec<Attachment>,
+}
+
+impl Answer {
+    /// For a tool that is set not to run.
+    pub(crate) fn skipped(tool: &RegisteredTool) -> Self {
+        let name = &tool.definition.name;
+        Self {
+            content: ReplyContent::Text(format!("skipped: `{name}` is set not to run")),
+            is_error: false,
+            attachments: Vec::new(),
+        }
+    }
+
+    /// What a builtin says.
+    pub(crate) fn builtin(session: &SessionInner, content: ReplyContent) -> Self {
+        let told: &[HandleView] = match &content {
+            ReplyContent::Await(reply) => &reply.completed,
+            _ => &[],
+        };
+        let attachments = told.iter().flat_map(|view| attached(session, view));
+        Self {
+            attachments: attachments.collect(),
+            content,
+            is_error: false,
+        }
+    }
+
+    /// All that a one-shot said, and how it ended.
+    pub(crate) fn one_shot(handle: &Handle, ending: Ending) -> Self {
+        let (mut text, log) = show::output(handle);
+        let is_error = ending.result.is_err();
+        let mut attachments = ending.attachments;
+        attachments.extend(log.as_deref().map(Attachment::log));
+        match ending.result {
+            Ok(None) => {}
+            Ok(Some(result)) => text = result,
+            Err(error) => {
+                show::end_line(&mut text);
+                text.push_str(&error.message);
+            }
+        }
+        Self {
+            content: ReplyContent::Text(text),
+            is_error,
+            attachments,
+        }
+    }
+
+    /// How a handle stands.
+    pub(crate) fn view(session: &SessionInner, view: HandleView) -> Self {
+        Self {
+            attachments: attached(session, &view),
+            content: ReplyContent::Handle(Box::new(view)),
+            is_error: false,
+        }
+    }
+}
+
+/// What comes with what is told of a handle: with its end what its tool gave,
+/// and all of its output where something was left out.
+fn attached(session: &SessionInner, view: &HandleView) -> Vec<Attachment> {
+    let mut attachments = Vec::new();
+    if view.state == HandleState::Stopped
+        && let Ok(handle) = session.lookup(view.id.as_str())
+        && let Status::Stopped(ending) = handle.status()
+    {
+        attachments = ending.attachments;
+    }
+    attachments.extend(view.log.as_deref().map(Attachment::log));
+    attachments
+}
+
+/// Ends the call in the record with its answer, and gives that as the reply.
+pub(crate) fn reply(call: &CallPart<'_>, answer: Result<Answer, Refusal>) -> CallReply {
+    let id = call.id.to_string();
+    let (reply, attachments) = match answer {
+        Ok(answer) => {
+            let reply = CallReply {
+                id,
+                content: answer.content,
+                is_error: answer.is_error,
+            };
+            (reply, answer.attachments)
+        }
+        Err(refusal) => (CallReply::refused(id, refusal.to_string()), Vec::new()),
+    };
+    call.ended(&reply, attachments);
+    reply
+}
