@@ -113,7 +113,7 @@ pub(crate) fn apply(connection: &Connection, outputs: &Path, write: &Write) -> R
                 params![number(*at), session.as_str(), place.cast_signed()],
             )
         }),
-        Write::Touched { session, at } => touch(connection, session, *at),
+        Write::Touched { session, at } => touch(connection, session.as_str(), number(*at), ""),
         Write::Ended { session, at } => run(
             connection,
             "UPDATE session SET updated = ?1, ended = ?1 WHERE id = ?2",
@@ -182,12 +182,7 @@ fn write_part(
             output.map(|output| output.to_string_lossy().into_owned()),
         ],
     )?;
-    run(
-        connection,
-        "UPDATE session SET updated = max(updated, ?), title = CASE WHEN title = '' THEN ? ELSE title END
-         WHERE id = ?",
-        params![number(at), title.unwrap_or(""), session],
-    )
+    touch(connection, session, number(at), title.unwrap_or(""))
 }
 
 fn write_said(
@@ -214,19 +209,17 @@ fn write_said(
         .flat_map(|text| text.chars())
         .take(100)
         .collect();
-    run(
-        connection,
-        "UPDATE session SET updated = max(updated, ?), title = CASE WHEN title = '' THEN ? ELSE title END
-         WHERE id = ?",
-        params![at, title, session],
-    )
+    touch(connection, session, at, &title)
 }
 
-fn touch(connection: &Connection, session: &SessionId, at: Millis) -> Result<()> {
+/// Something happened in the session, which may give it its title. The time is
+/// kept to the second, so that most calls leave the row alone.
+fn touch(connection: &Connection, session: &str, at: i64, title: &str) -> Result<()> {
     run(
         connection,
-        "UPDATE session SET updated = max(updated, ?) WHERE id = ?",
-        params![number(at), session.as_str()],
+        "UPDATE session SET updated = max(updated, ?1), title = CASE WHEN title = '' THEN ?2 ELSE title END
+         WHERE id = ?3 AND (updated <= ?1 - 1000 OR (title = '' AND ?2 <> ''))",
+        params![at, title, session],
     )
 }
 
