@@ -8,9 +8,10 @@ import { onScreen, watchScreens } from "./follow.js";
 import { Screen } from "./screen.js";
 import { store } from "./store.js";
 
-/** How often the server tells a screen, and how often the page draws. */
+/** How often the server tells a screen. */
 const PAUSE = 60;
-const FRAME = 40;
+/** How often the page draws: the more pictures a frame has, the later the next one is. */
+const frame = (pictures) => Math.min(100, 40 + 2 * pictures);
 const SIZES = { tiny: 3, small: 5, middle: 8, large: 11 };
 
 export function openWall({ session }) {
@@ -24,7 +25,7 @@ export function openWall({ session }) {
   let size = localStorage.getItem("windlass-wall") ?? "middle";
   let colours = null;
   let timer = 0;
-  let drawn = 0;
+  let next = 0;
 
   const seen = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) {
@@ -38,12 +39,13 @@ export function openWall({ session }) {
   function later() {
     if (timer) return;
     // All that came since the last frame is drawn in one.
-    timer = setTimeout(() => requestAnimationFrame(draw), Math.max(0, FRAME - (performance.now() - drawn)));
+    timer = setTimeout(() => requestAnimationFrame(draw), Math.max(0, next - performance.now()));
   }
 
   function draw() {
     timer = 0;
-    drawn = performance.now();
+    const began = performance.now();
+    let pictures = 0;
     colours ??= palette(node);
     for (const tile of tiles.values()) {
       if (tile.screen.generation === null) continue;
@@ -55,7 +57,9 @@ export function openWall({ session }) {
       if (!tile.isSeen || !tile.dirty.size) continue;
       drawTile(tile, SIZES[size], colours);
       tile.dirty.clear();
+      pictures += 1;
     }
+    next = began + frame(pictures);
   }
 
   function redraw() {
