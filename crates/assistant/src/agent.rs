@@ -152,14 +152,7 @@ impl Agents {
                     .to_owned(),
             ),
             shape: ToolShape {
-                parameters: Parameters {
-                    properties: properties
-                        .into_iter()
-                        .map(|(name, schema)| (name.to_owned(), schema))
-                        .collect(),
-                    required: vec!["task".to_owned()],
-                    additional: false,
-                },
+                parameters: Parameters::exactly(properties, &["task"]),
                 actions: ActionSet::all(),
                 one_shot: true,
                 typing: false,

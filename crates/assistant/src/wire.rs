@@ -186,6 +186,20 @@ impl Ask<'_> {
         })
     }
 
+    /// The tools in the words of Chat Completions, which Ollama shares; `None`
+    /// if there are none, because an empty list is refused by some.
+    fn functions(&self) -> Option<Value> {
+        let functions: Vec<Value> = self
+            .tools()
+            .map(|(name, description, schema)| {
+                json!({"type": "function", "function": {
+                    "name": name, "description": description, "parameters": schema,
+                }})
+            })
+            .collect();
+        (!functions.is_empty()).then(|| functions.into())
+    }
+
     /// The tools' names by the ids of their calls.
     fn called(&self) -> HashMap<&str, &str> {
         let mut called = HashMap::new();

@@ -97,14 +97,7 @@ impl Git {
                     .to_owned(),
             ),
             shape: ToolShape {
-                parameters: Parameters {
-                    properties: properties
-                        .into_iter()
-                        .map(|(name, schema)| (name.to_owned(), schema))
-                        .collect(),
-                    required: vec!["command".to_owned()],
-                    additional: false,
-                },
+                parameters: Parameters::exactly(properties, &["command"]),
                 actions: ActionSet::all(),
                 one_shot: true,
                 typing: true,

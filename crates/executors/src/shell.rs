@@ -87,14 +87,7 @@ impl Shell {
         ToolDefinition {
             summary: Some("Run a command line with the user's shell.".to_owned()),
             shape: ToolShape {
-                parameters: Parameters {
-                    properties: properties
-                        .into_iter()
-                        .map(|(name, schema)| (name.to_owned(), schema))
-                        .collect(),
-                    required: vec!["command".to_owned()],
-                    additional: false,
-                },
+                parameters: Parameters::exactly(properties, &["command"]),
                 actions: ActionSet::all(),
                 one_shot: true,
                 typing: true,

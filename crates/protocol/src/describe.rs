@@ -197,6 +197,18 @@ pub struct Parameters {
 }
 
 impl Parameters {
+    /// These and no others, with those of them that must be given.
+    pub fn exactly<const N: usize>(properties: [(&str, Value); N], required: &[&str]) -> Self {
+        Self {
+            properties: properties
+                .into_iter()
+                .map(|(name, schema)| (name.to_owned(), schema))
+                .collect(),
+            required: required.iter().map(|&name| name.to_owned()).collect(),
+            additional: false,
+        }
+    }
+
     /// From the entries of a description or of the config.
     pub fn from_entries(entries: &IndexMap<String, Parameter>) -> Self {
         Self {

@@ -21,16 +21,8 @@ impl DescribeTools {
 
     /// How it is registered.
     pub fn definition() -> ToolDefinition {
-        let parameters = Parameters {
-            properties: [(
-                "tools".to_owned(),
-                json!({"type": "array", "items": {"type": "string"}, "minItems": 1}),
-            )]
-            .into_iter()
-            .collect(),
-            required: vec!["tools".to_owned()],
-            additional: false,
-        };
+        let names = json!({"type": "array", "items": {"type": "string"}, "minItems": 1});
+        let parameters = Parameters::exactly([("tools", names)], &["tools"]);
         ToolDefinition {
             summary: Some("Read the documentation and examples of tools, by name.".to_owned()),
             shape: ToolShape {

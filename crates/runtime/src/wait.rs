@@ -72,14 +72,7 @@ impl Await {
             ),
             ("timeout_secs", json!({"type": "number"})),
         ];
-        let parameters = Parameters {
-            properties: properties
-                .into_iter()
-                .map(|(name, schema)| (name.to_owned(), schema))
-                .collect(),
-            required: Vec::new(),
-            additional: false,
-        };
+        let parameters = Parameters::exactly(properties, &[]);
         ToolDefinition {
             summary: Some(
                 "Block until handles of any tools have stopped or conditions hold. \

@@ -6,18 +6,13 @@ use crate::branch::branches;
 /// A tool with one required and one optional parameter.
 fn tool(actions: &[HandleAction], one_shot: bool, typing: bool) -> ToolShape {
     ToolShape {
-        parameters: Parameters {
-            properties: [
-                ("command".to_owned(), json!({ "type": "string" })),
-                (
-                    "cwd".to_owned(),
-                    json!({ "type": "string", "description": "Where" }),
-                ),
-            ]
-            .into(),
-            required: vec!["command".to_owned()],
-            additional: false,
-        },
+        parameters: Parameters::exactly(
+            [
+                ("command", json!({ "type": "string" })),
+                ("cwd", json!({ "type": "string", "description": "Where" })),
+            ],
+            &["command"],
+        ),
         actions: actions.iter().copied().collect::<ActionSet>(),
         one_shot,
         typing,

@@ -5,21 +5,16 @@ use super::*;
 
 fn git() -> ToolShape {
     ToolShape {
-        parameters: Parameters {
-            properties: [
+        parameters: Parameters::exactly(
+            [
+                ("command", json!({ "enum": ["stage", "commit", "rebase"] })),
                 (
-                    "command".to_owned(),
-                    json!({ "enum": ["stage", "commit", "rebase"] }),
-                ),
-                (
-                    "args".to_owned(),
+                    "args",
                     json!({ "type": "array", "items": { "type": "string" } }),
                 ),
-            ]
-            .into(),
-            required: vec!["command".to_owned()],
-            additional: false,
-        },
+            ],
+            &["command"],
+        ),
         actions: ActionSet::all(),
         one_shot: false,
         typing: false,

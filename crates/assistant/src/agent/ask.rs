@@ -28,14 +28,7 @@ impl Ask {
         ToolDefinition {
             summary: Some("Ask the assistant that gave you your task.".to_owned()),
             shape: ToolShape {
-                parameters: Parameters {
-                    properties: properties
-                        .into_iter()
-                        .map(|(name, schema)| (name.to_owned(), schema))
-                        .collect(),
-                    required: vec!["question".to_owned()],
-                    additional: false,
-                },
+                parameters: Parameters::exactly(properties, &["question"]),
                 ..ToolShape::default()
             },
             run: RunPolicy::starting(RunMode::Unattended),

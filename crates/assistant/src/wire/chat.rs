@@ -21,16 +21,8 @@ pub(super) fn body(ask: &Ask<'_>) -> Value {
     if provider != "mistral" {
         body["stream_options"] = json!({"include_usage": true});
     }
-    let tools: Vec<Value> = ask
-        .tools()
-        .map(|(name, description, schema)| {
-            json!({"type": "function", "function": {
-                "name": name, "description": description, "parameters": schema,
-            }})
-        })
-        .collect();
-    if !tools.is_empty() {
-        body["tools"] = json!(tools);
+    if let Some(functions) = ask.functions() {
+        body["tools"] = functions;
     }
     if let Some(effort) = request.effort {
         match provider {

@@ -16,16 +16,8 @@ pub(super) fn body(ask: &Ask<'_>) -> Value {
         "stream": true,
         "messages": messages(ask),
     });
-    let tools: Vec<Value> = ask
-        .tools()
-        .map(|(name, description, schema)| {
-            json!({"type": "function", "function": {
-                "name": name, "description": description, "parameters": schema,
-            }})
-        })
-        .collect();
-    if !tools.is_empty() {
-        body["tools"] = json!(tools);
+    if let Some(functions) = ask.functions() {
+        body["tools"] = functions;
     }
     if request.effort.is_some() {
         body["think"] = json!(true);

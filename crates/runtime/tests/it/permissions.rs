@@ -262,13 +262,8 @@ async fn a_person_may_edit_the_arguments() {
 async fn edited_arguments_are_checked() {
     let stage = Stage::with(PERSON, |setup| {
         setup.tool.run = RunPolicy::starting(RunMode::Edit);
-        setup.tool.shape.parameters = Parameters {
-            properties: [("path".to_owned(), json!({"type": "string"}))]
-                .into_iter()
-                .collect(),
-            required: vec!["path".into()],
-            additional: false,
-        };
+        setup.tool.shape.parameters =
+            Parameters::exactly([("path", json!({"type": "string"}))], &["path"]);
     });
     for (edit, refusal) in [
         (

@@ -10,13 +10,7 @@ use crate::support::{NOBODY, Stage};
 async fn strict() -> Stage {
     let stage = Stage::with(NOBODY, |setup| {
         setup.tool.shape = ToolShape {
-            parameters: Parameters {
-                properties: [("path".to_owned(), json!({"type": "string"}))]
-                    .into_iter()
-                    .collect(),
-                required: vec!["path".into()],
-                additional: false,
-            },
+            parameters: Parameters::exactly([("path", json!({"type": "string"}))], &["path"]),
             actions: [
                 HandleAction::Spawn,
                 HandleAction::Fetch,
