@@ -99,8 +99,12 @@ async fn what_is_left_running_can_go_on_writing() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn input_is_written_and_closed() {
+    let folder = tempfile::tempdir().unwrap();
+    let go = folder.path().join("go");
+    // It goes on after its input has ended, until `go` is there.
+    let script = format!("cat; until [ -e '{}' ]; do sleep 0.01; done", go.display());
     let process = launcher()
-        .start(Command::new("cat").stdin(Stdin::Pipe))
+        .start(shell(&script).stdin(Stdin::Pipe))
         .await
         .unwrap();
     process.write(b"one\n").unwrap();
@@ -108,6 +112,7 @@ async fn input_is_written_and_closed() {
     process.write(&large).unwrap();
     process.close_stdin();
     assert_eq!(process.write(b"late"), Err(WriteError::Closed));
+    std::fs::write(&go, "").unwrap();
     assert_eq!(process.wait().await, Exit::Code(0));
     assert_eq!(process.output().written(), 700_004);
     assert_eq!(process.write(b"later"), Err(WriteError::Exited));
