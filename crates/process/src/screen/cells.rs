@@ -65,7 +65,9 @@ pub(super) fn styled(cells: &[Cell]) -> StyledRow {
         .rposition(|cell| !is_blank(cell) || style(cell) != plain);
     let mut row = StyledRow::default();
     for cell in &cells[..written.map_or(0, |last| last + 1)] {
-        if cell.flags.intersects(SPACERS) {
+        // Where a wide character found no room is a blank as any other: that
+        // it was meant so is forgotten without a word when the character goes.
+        if cell.flags.contains(Flags::WIDE_CHAR_SPACER) {
             continue;
         }
         let style = style(cell);

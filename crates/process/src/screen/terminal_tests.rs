@@ -316,6 +316,18 @@ proptest! {
     }
 }
 
+#[test]
+fn where_a_wide_character_found_no_room_is_a_blank_like_any_other() {
+    let mut screen = Screen::new(3, 4);
+    screen.feed("\x1b[30mabc日".as_bytes());
+    let before = screen.styled_row(0);
+    assert_eq!(before.as_ref().unwrap().runs[0].text, "abc ");
+    let generation = screen.generation();
+    screen.feed(b"\x1b[2Dx");
+    assert_eq!(screen.changed_since(generation), [1]);
+    assert_eq!(screen.styled_row(0), before);
+}
+
 /// One that draws everything at once and as it comes.
 fn feed_plainly(screen: &mut Screen, bytes: &[u8]) -> Vec<u8> {
     screen.generation += 1;
