@@ -7,11 +7,10 @@ use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex};
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
 use windlass_protocol::{PartId, ToolPart};
@@ -25,7 +24,7 @@ const GROUP: usize = 4096;
 
 /// The thread's other end. Dropping it waits until everything is written.
 pub(crate) struct Writer {
-    orders: Mutex<Option<Sender<Order>>>,
+    inbox: Arc<Inbox>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -42,25 +41,26 @@ enum Order {
 
 impl Writer {
     pub(crate) fn start(connection: Connection, outputs: PathBuf) -> io::Result<Self> {
-        let (sender, receiver) = mpsc::channel();
+        let inbox = Arc::new(Inbox::default());
+        let theirs = Arc::clone(&inbox);
         let thread = std::thread::Builder::new()
             .name("record".to_owned())
-            .spawn(move || run(connection, &outputs, &receiver))?;
+            .spawn(move || run(connection, &outputs, &theirs))?;
         Ok(Self {
-            orders: Mutex::new(Some(sender)),
+            inbox,
             thread: Some(thread),
         })
     }
 
     /// Writes this, some time soon.
     pub(crate) fn write(&self, write: Write) {
-        self.order(Order::Write(write));
+        self.inbox.put(Order::Write(write));
     }
 
     /// Resolves when everything told so far is written.
     pub(crate) async fn durable(&self) {
         let (sender, receiver) = oneshot::channel();
-        self.order(Order::Durable(sender));
+        self.inbox.put(Order::Durable(sender));
         // A thread that is gone has said why.
         let _ = receiver.await;
     }
@@ -72,78 +72,138 @@ impl Writer {
         work: impl FnOnce(&mut Connection) -> T + Send + 'static,
     ) -> Option<T> {
         let (sender, receiver) = oneshot::channel();
-        self.order(Order::Work(Box::new(move |connection| {
+        self.inbox.put(Order::Work(Box::new(move |connection| {
             // Nobody may wait for it any more, and it is done all the same.
             let _ = sender.send(work(connection));
         })));
         receiver.await.ok()
     }
-
-    fn order(&self, order: Order) {
-        if let Some(orders) = &*self.orders.lock() {
-            let _ = orders.send(order);
-        }
-    }
 }
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        self.orders.lock().take();
+        self.inbox.close();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
     }
 }
 
-fn run(mut connection: Connection, outputs: &Path, orders: &Receiver<Order>) {
-    let mut open = true;
-    while open {
-        let group = gather(orders, &mut open);
-        write_group(&mut connection, outputs, group.writes);
-        for waiting in group.durable {
-            let _ = waiting.send(());
+/// What is to be done. A call tells of itself three times before it waits;
+/// the thread is woken for the last of them only.
+#[derive(Default)]
+struct Inbox {
+    state: Mutex<InboxState>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct InboxState {
+    orders: Vec<Order>,
+    /// Somebody waits for one of them.
+    urgent: bool,
+    /// The thread sleeps until it is woken; else it looks here soon by itself.
+    asleep: bool,
+    closed: bool,
+}
+
+impl Inbox {
+    /// An order that comes too late is dropped, and whoever waits for it learns
+    /// that.
+    fn put(&self, order: Order) {
+        let mut state = self.state.lock();
+        if state.closed {
+            return;
         }
-        if let Some(work) = group.work {
-            work(&mut connection);
+        let urgent = !matches!(order, Order::Write(_));
+        state.orders.push(order);
+        state.urgent |= urgent;
+        let wake = urgent || std::mem::take(&mut state.asleep);
+        drop(state);
+        if wake {
+            self.changed.notify_one();
+        }
+    }
+
+    /// No more will come.
+    fn close(&self) {
+        self.state.lock().closed = true;
+        self.changed.notify_one();
+    }
+
+    /// Waits for something to do and, unless that is urgent, for what else
+    /// comes soon. `None` when no more will come.
+    fn take(&self) -> Option<Vec<Order>> {
+        let mut state = self.state.lock();
+        loop {
+            let until = Instant::now() + LINGER;
+            let mut timed_out = false;
+            while !(state.urgent || state.closed || timed_out) {
+                timed_out = self.changed.wait_until(&mut state, until).timed_out();
+            }
+            if !state.orders.is_empty() {
+                state.urgent = false;
+                return Some(std::mem::take(&mut state.orders));
+            }
+            if state.closed {
+                return None;
+            }
+            state.asleep = true;
+            while state.asleep && !state.urgent && !state.closed {
+                self.changed.wait(&mut state);
+            }
+            state.asleep = false;
         }
     }
 }
 
+/// Nobody waits for a thread that is gone, whatever ended it.
+struct Gone<'a>(&'a Inbox);
+
+impl Drop for Gone<'_> {
+    fn drop(&mut self) {
+        let mut state = self.0.state.lock();
+        state.closed = true;
+        state.orders.clear();
+    }
+}
+
+fn run(mut connection: Connection, outputs: &Path, inbox: &Inbox) {
+    let _gone = Gone(inbox);
+    while let Some(orders) = inbox.take() {
+        let mut group = Group::default();
+        for order in orders {
+            match order {
+                Order::Write(write) => group.writes.push(write),
+                Order::Durable(waiting) => group.durable.push(waiting),
+                Order::Work(work) => {
+                    group.flush(&mut connection, outputs);
+                    work(&mut connection);
+                }
+            }
+            if group.writes.len() >= GROUP {
+                group.flush(&mut connection, outputs);
+            }
+        }
+        group.flush(&mut connection, outputs);
+    }
+}
+
+/// What is written in one go, and who waits for it.
 #[derive(Default)]
 struct Group {
     writes: Vec<Write>,
     durable: Vec<oneshot::Sender<()>>,
-    work: Option<Work>,
 }
 
-/// Waits for something to do and for what else comes with it. A group ends
-/// when somebody waits for it and nothing else is there yet.
-fn gather(orders: &Receiver<Order>, open: &mut bool) -> Group {
-    let mut group = Group::default();
-    let mut until: Option<Instant> = None;
-    while group.writes.len() < GROUP && group.work.is_none() {
-        let wait = match until {
-            None => None,
-            Some(_) if !group.durable.is_empty() => Some(Duration::ZERO),
-            Some(until) => Some(until.saturating_duration_since(Instant::now())),
-        };
-        let order = match wait {
-            None => orders.recv().map_err(|_| RecvTimeoutError::Disconnected),
-            Some(wait) => orders.recv_timeout(wait),
-        };
-        match order {
-            Ok(Order::Write(write)) => group.writes.push(write),
-            Ok(Order::Durable(waiting)) => group.durable.push(waiting),
-            Ok(Order::Work(work)) => group.work = Some(work),
-            Err(RecvTimeoutError::Timeout) => break,
-            Err(RecvTimeoutError::Disconnected) => {
-                *open = false;
-                break;
-            }
+impl Group {
+    fn flush(&mut self, connection: &mut Connection, outputs: &Path) {
+        write_group(connection, outputs, std::mem::take(&mut self.writes));
+        for waiting in self.durable.drain(..) {
+            // Who no longer waits need not know.
+            let _ = waiting.send(());
         }
-        until.get_or_insert_with(|| Instant::now() + LINGER);
     }
-    group
 }
 
 fn write_group(connection: &mut Connection, outputs: &Path, writes: Vec<Write>) {
