@@ -7,6 +7,18 @@ const WIDE = /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff
 
 const ATTRIBUTES = ["bold", "dim", "italic", "underline", "inverse", "hidden", "strikeout"];
 
+/** The text in pieces that stand at their own columns, each with how many it fills. */
+export function placed(text) {
+  // All of one width, as text is most often.
+  if (!WIDE.test(text) && !/[\p{M}\u{10000}-\u{10ffff}]/u.test(text)) return [{ text, columns: text.length }];
+  return [...text].map((character) => ({ text: character, columns: breadth(character) }));
+}
+
+function breadth(character) {
+  if (WIDE.test(character)) return 2;
+  return /\p{M}/u.test(character) ? 0 : 1;
+}
+
 /** Makes a row show these runs. */
 export function paint(row, runs) {
   if (runs.length === 1 && isPlain(runs[0])) {

@@ -5,6 +5,7 @@ import { show } from "./address.js";
 import { css, isNamed, palette } from "./colours.js";
 import { el, keyed, setAttr, setText } from "./dom.js";
 import { onScreen, watchScreens } from "./follow.js";
+import { placed } from "./runs.js";
 import { Screen } from "./screen.js";
 import { store } from "./store.js";
 
@@ -162,15 +163,17 @@ function drawTile(tile, size, colours) {
       let fg = colour(run.fg, colours, colours.fg);
       let bg = colour(run.bg, colours, null);
       if (run.inverse) [fg, bg] = [bg ?? colours.bg, fg];
-      if (bg) {
-        pen.fillStyle = bg;
-        pen.fillRect(column * width, top, run.text.length * width, height);
+      for (const { text, columns } of placed(run.text)) {
+        if (bg) {
+          pen.fillStyle = bg;
+          pen.fillRect(column * width, top, columns * width, height);
+        }
+        if (!run.hidden && text.trim()) {
+          pen.fillStyle = fg;
+          pen.fillText(text, (column + Math.min(0, columns - 1)) * width, top);
+        }
+        column += columns;
       }
-      if (!run.hidden && run.text.trim()) {
-        pen.fillStyle = fg;
-        pen.fillText(run.text, column * width, top);
-      }
-      column += run.text.length;
     }
   }
 }

@@ -236,6 +236,34 @@ fn sessions_of_other_runtimes_are_watched_and_taken_over() {
 }
 
 #[test]
+fn the_wall_draws_what_is_in_a_column_there() {
+    needs!("page-driver", "chromium");
+    let project = Project::new();
+    let serve = Serve::start(&project);
+    let session = serve.session(trusted());
+    let command = r"printf '日日\033[41m  \033[0m\n'; exec cat";
+    let wide = json!({"action": "spawn", "id": "wide", "command": command, "terminal": true});
+    serve.call(&session, "shell", wide);
+    let mut browser = Browser::open(&project, &serve);
+    browser.click(".session-title");
+    browser.click("#tab-terminals");
+    // Two wide characters fill four columns; the red begins behind them.
+    browser.until(
+        "(() => {
+            const canvas = document.querySelector('.tile[data-generation] canvas');
+            if (!canvas?.width) return false;
+            const column = canvas.width / 80;
+            const isRed = (place) => {
+                const [red, green, blue] = canvas.getContext('2d').getImageData((place + 0.5) * column, 2, 1, 1).data;
+                return red > 100 && red > green + 60 && red > blue + 60;
+            };
+            return [0, 1, 2, 3, 4, 5, 6].map(isRed).join() === 'false,false,false,false,true,true,false';
+        })()",
+    );
+    browser.has_no_problems();
+}
+
+#[test]
 fn thousands_of_calls_scroll_and_only_what_is_seen_is_drawn() {
     needs!("page-driver", "chromium");
     let project = Project::new();

@@ -101,3 +101,8 @@ assert.deepEqual(handle.marks.map((mark) => mark.text), ["apply"]);
 assert.equal(call.end.state, "failed");
 assert.deepEqual(timeline.awaits[0].handles, ["h"]);
 assert.deepEqual([timeline.batches[0].from, timeline.batches[0].to, timeline.turns], [1000, 3000, [3100]]);
+
+const { placed } = await page("runs.js");
+const columns = (text) => placed(text).map((piece) => piece.columns);
+assert.deepEqual(columns("plain ─│"), [8], "text of one width is one piece");
+assert.deepEqual(columns("a日e\u0301🎉"), [1, 2, 1, 0, 2]);
