@@ -12,7 +12,7 @@ import { store } from "./store.js";
 /** How often the server tells a screen. */
 const PAUSE = 60;
 /** How often the page draws: the more pictures a frame has, the later the next one is. */
-const frame = (pictures) => Math.min(100, 40 + 2 * pictures);
+const frame = (pictures) => Math.min(115, 40 + 2 * pictures);
 const SIZES = { tiny: 3, small: 5, middle: 8, large: 11 };
 
 export function openWall({ session }) {
@@ -149,11 +149,12 @@ function drawTile(tile, size, colours) {
     canvas.height = screen.rows * height * scale;
     canvas.style.width = `${Math.ceil(screen.cols * width)}px`;
     canvas.style.height = `${screen.rows * height}px`;
+    // They hold until the next size, and a font costs a look at all styles.
+    pen.setTransform(scale, 0, 0, scale, 0, 0);
+    pen.font = `${size}px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace`;
+    pen.textBaseline = "top";
     screen.lines.forEach((_, row) => tile.dirty.add(row));
   }
-  pen.setTransform(scale, 0, 0, scale, 0, 0);
-  pen.font = `${size}px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace`;
-  pen.textBaseline = "top";
   for (const row of tile.dirty) {
     const top = row * height;
     pen.fillStyle = colours.bg;
