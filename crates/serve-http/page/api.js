@@ -2,7 +2,7 @@
 
 import { token } from "./token.js";
 
-export class ApiError extends Error {
+class ApiError extends Error {
   constructor(status, message) {
     super(message);
     this.status = status;

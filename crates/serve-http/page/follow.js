@@ -99,7 +99,7 @@ function takeSession(info) {
 const loading = new Map();
 
 /** Looks at a session's handles again: at once, and once more if asked meanwhile. */
-export async function loadHandles(id) {
+async function loadHandles(id) {
   if (loading.has(id)) {
     loading.set(id, true);
     return;

@@ -3,8 +3,8 @@
 import { svg } from "./dom.js";
 import { clock, millis } from "./format.js";
 
-export const LANE = 26;
-export const TOP = 34;
+const LANE = 26;
+const TOP = 34;
 export const LABELS = 170;
 
 /**

@@ -5,7 +5,7 @@ import { show } from "./address.js";
 import { announce, el, setText } from "./dom.js";
 import { changed, handleOf, lockKey, store } from "./store.js";
 
-export async function takeOver(session, handle) {
+async function takeOver(session, handle) {
   const { lock } = await post(`${handlePath(session, handle)}/lock`);
   store.locks.set(lockKey(session, handle), lock);
   announce(`You have taken ${handle} over`);

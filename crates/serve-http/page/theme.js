@@ -2,6 +2,8 @@
 
 const KEY = "windlass-theme";
 const NEXT = { auto: "light", light: "dark", dark: "auto" };
+/** When the colours of the dark hold. */
+const DARK = { auto: "(prefers-color-scheme: dark)", light: "not all", dark: "all" };
 
 export function setUpTheme() {
   apply(localStorage.getItem(KEY) ?? "auto");
@@ -14,14 +16,9 @@ export function nextTheme() {
   apply(next);
 }
 
-/** Whether it is dark now, for those who draw by themselves. */
-export function isDark() {
-  const { theme } = document.documentElement.dataset;
-  return theme === "dark" || (theme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
-}
-
 function apply(theme) {
   document.documentElement.dataset.theme = theme;
+  document.getElementById("dark").media = DARK[theme];
   const button = document.getElementById("theme");
   button.textContent = { auto: "◐", light: "☀", dark: "☾" }[theme];
   button.setAttribute("aria-label", `Theme: ${theme}`);

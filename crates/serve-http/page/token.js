@@ -15,7 +15,3 @@ export function takeToken() {
 export function token() {
   return sessionStorage.getItem(KEY);
 }
-
-export function forgetToken() {
-  sessionStorage.removeItem(KEY);
-}

@@ -96,6 +96,7 @@ const FILES: &[(&str, &[u8])] = files![
     "colours.js",
     "connection.js",
     "conversation.js",
+    "dark.css",
     "dom.js",
     "filters.js",
     "follow.js",

@@ -236,6 +236,31 @@ fn sessions_of_other_runtimes_are_watched_and_taken_over() {
 }
 
 #[test]
+fn it_is_dark_when_the_system_is_unless_a_person_says_otherwise() {
+    needs!("page-driver", "chromium");
+    let project = Project::new();
+    let serve = Serve::start(&project);
+    let mut browser = Browser::open(&project, &serve);
+    let system = |browser: &mut Browser, scheme: &str| {
+        browser.ask(json!({"command": "look", "scheme": scheme, "width": 1280, "height": 800}));
+    };
+    let is_dark = "getComputedStyle(document.body).backgroundColor === 'rgb(22, 24, 26)'";
+    let is_light = "getComputedStyle(document.body).backgroundColor === 'rgb(251, 250, 248)'";
+    system(&mut browser, "light");
+    browser.until(is_light);
+    system(&mut browser, "dark");
+    browser.until(is_dark);
+    browser.click("[aria-label='Theme: auto']");
+    browser.until(is_light);
+    browser.click("[aria-label='Theme: light']");
+    system(&mut browser, "light");
+    browser.until(is_dark);
+    browser.click("[aria-label='Theme: dark']");
+    browser.until(is_light);
+    browser.has_no_problems();
+}
+
+#[test]
 fn the_wall_draws_what_is_in_a_column_there() {
     needs!("page-driver", "chromium");
     let project = Project::new();
