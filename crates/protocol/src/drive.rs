@@ -192,13 +192,8 @@ impl DriveInput {
     }
 
     fn read_value(line: &str, number: u64) -> Result<Self, String> {
-        let value: Value =
-            serde_json::from_str(line).map_err(|error| format!("not JSON: {error}"))?;
-        match value {
-            Value::Array(calls) => Ok(Self::Batch(Batch {
-                id: number.to_string(),
-                calls: read_calls(calls)?,
-            })),
+        match json(line)? {
+            Value::Array(calls) => read_list(calls, number).map(Self::Batch),
             Value::Object(object) => Self::read_object(object, number),
             _ => Err("a line must be a list of calls or an object; for example \
                       [{\"tool\":\"shell\",\"arguments\":{\"command\":\"ls\"}}]"
@@ -209,7 +204,7 @@ impl DriveInput {
     fn read_object(object: Arguments, number: u64) -> Result<Self, String> {
         let has = |key: &str| object.contains_key(key);
         if has("calls") {
-            read_batch(object, number)
+            read_batch(object, number).map(Self::Batch)
         } else if has("cancel") {
             Ok(Self::Cancel(single(
                 object,
@@ -262,7 +257,37 @@ impl DriveInput {
     }
 }
 
-fn read_batch(mut object: Arguments, number: u64) -> Result<DriveInput, String> {
+impl Batch {
+    /// Reads what must be a batch, in either of the forms that a line of
+    /// [`DriveInput`] has it. `number` names one that has no name of its own.
+    /// An error is one line.
+    pub fn read(text: &str, number: u64) -> Result<Self, String> {
+        let read = match json(text) {
+            Ok(Value::Array(calls)) => read_list(calls, number),
+            Ok(Value::Object(object)) if object.contains_key("calls") => read_batch(object, number),
+            Ok(_) => Err(
+                "a batch is a list of calls, or an object with `calls`; for example \
+                 [{\"tool\":\"shell\",\"arguments\":{\"command\":\"ls\"}}]"
+                    .to_owned(),
+            ),
+            Err(error) => Err(error),
+        };
+        read.map_err(|error| error.replace(char::is_control, " "))
+    }
+}
+
+fn json(text: &str) -> Result<Value, String> {
+    serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))
+}
+
+fn read_list(calls: Vec<Value>, number: u64) -> Result<Batch, String> {
+    Ok(Batch {
+        id: number.to_string(),
+        calls: read_calls(calls)?,
+    })
+}
+
+fn read_batch(mut object: Arguments, number: u64) -> Result<Batch, String> {
     let id = match object.shift_remove("batch") {
         None => number.to_string(),
         Some(Value::String(id)) => id,
@@ -276,10 +301,10 @@ fn read_batch(mut object: Arguments, number: u64) -> Result<DriveInput, String> 
             "unknown key `{key}` beside `calls`; a batch has `batch` and `calls`"
         ));
     }
-    Ok(DriveInput::Batch(Batch {
+    Ok(Batch {
         id,
         calls: read_calls(calls)?,
-    }))
+    })
 }
 
 fn read_calls(calls: Vec<Value>) -> Result<Vec<ToolCall>, String> {

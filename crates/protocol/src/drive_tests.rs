@@ -96,6 +96,22 @@ fn the_other_lines_are_read() {
 }
 
 #[test]
+fn where_only_a_batch_will_do_nothing_else_is_named() {
+    let calls = r#"[{"tool":"t"}]"#;
+    let named = format!(r#"{{"batch":"b","calls":{calls}}}"#);
+    assert_eq!(Batch::read(calls, 7).unwrap().id, "7");
+    assert_eq!(Batch::read(&named, 7).unwrap().id, "b");
+    let wanted = r#"a batch is a list of calls, or an object with `calls`; for example [{"tool":"shell","arguments":{"command":"ls"}}]"#;
+    for other in ["3", "{}", r#"{"cancel":"b"}"#, r#"{"turn_end":true}"#] {
+        assert_eq!(Batch::read(other, 7).unwrap_err(), wanted, "{other}");
+    }
+    assert_eq!(
+        Batch::read("x", 7).unwrap_err(),
+        "not JSON: expected value at line 1 column 1"
+    );
+}
+
+#[test]
 fn what_is_not_understood_is_told() {
     for (line, told) in [
         ("", "not JSON: EOF while parsing a value at line 1 column 0"),

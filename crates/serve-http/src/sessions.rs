@@ -9,8 +9,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use tokio::time::Instant;
 use windlass_protocol::{
-    BatchReply, DriveInput, HandleState, Millis, NewSession, SessionBegun, SessionInfo,
-    TurnEndReport,
+    Batch, BatchReply, HandleState, Millis, NewSession, SessionBegun, SessionInfo, TurnEndReport,
 };
 use windlass_runtime::{AtTheDesk, Session, SessionOptions};
 
@@ -171,16 +170,10 @@ pub(crate) async fn calls(
 ) -> Result<Json<BatchReply>, ApiError> {
     let text = std::str::from_utf8(&body).map_err(|_| ApiError::bad("the body is not UTF-8"))?;
     let number = session.journal().last() + 1;
-    match DriveInput::read(text, number).map_err(ApiError::bad)? {
-        DriveInput::Batch(batch) => {
-            let reply = session.run(batch).await;
-            api.touch(session.id().as_str());
-            Ok(Json(reply))
-        }
-        _ => Err(ApiError::bad(
-            "the body must be a batch: a list of calls, or an object with `calls`",
-        )),
-    }
+    let batch = Batch::read(text, number).map_err(ApiError::bad)?;
+    let reply = session.run(batch).await;
+    api.touch(session.id().as_str());
+    Ok(Json(reply))
 }
 
 /// Ends the turn and tells what became of its handles.
