@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use futures_util::FutureExt;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -104,7 +105,9 @@ fn drive(mut driver: Command, session: &Session) -> Value {
             enter: true,
             keys: Vec::new(),
         };
-        let typed = handle.and_then(|handle| handle.type_in(Keyboard::Typing(typing), None));
+        let handle = handle.unwrap_or_else(|refusal| panic!("{refusal}"));
+        let typed = handle.type_in(Keyboard::Typing(typing), None);
+        let typed = typed.now_or_never().expect("a terminal takes it at once");
         typed.unwrap_or_else(|refusal| panic!("{refusal}"));
     }
     let said = lines.next().expect("the driver says what it saw");

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use windlass_process::{Command, Launcher, Screen, TerminalSize};
+use windlass_output::Screen;
+use windlass_process::{Command, Launcher, TerminalSize};
 use windlass_runtime::Session;
 
 use super::bare_terminal::BareTerminal;

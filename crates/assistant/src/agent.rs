@@ -18,9 +18,10 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use windlass_protocol::{ActionSet, Arguments, Parameters, SessionId, ToolError, ToolShape};
+use windlass_runtime::output::OutputOptions;
 use windlass_runtime::{
-    Catalogue, Conversations, Executor, Job, QuestionPolicy, QuestionTarget, Reporter, Runtime,
-    Session, SessionOptions, Start, Subject, ToolDefinition,
+    AdoptError, Catalogue, Conversations, Executor, Job, JobDescription, QuestionPolicy,
+    QuestionTarget, Reporter, Runtime, Session, SessionOptions, Start, Subject, ToolDefinition,
 };
 
 use self::ask::Ask;
@@ -203,7 +204,11 @@ impl Executor for Agents {
         let mut catalogue = chosen(parent.tools(), &start.args)?;
         let model = source.model(text(&start.args, "model")).await;
         let model = model.map_err(ToolError::new)?;
-        let shared = Arc::new(Shared::new(reporter));
+        let output = OutputOptions {
+            log: start.log.clone().map(Into::into),
+            ..OutputOptions::default()
+        };
+        let shared = Arc::new(Shared::new(reporter, output));
         // A one-shot has nobody who could answer.
         let can_ask = start.handle.is_some();
         if can_ask {
@@ -230,7 +235,7 @@ impl Executor for Agents {
             &runtime,
             SessionOptions {
                 id: Some(id),
-                root: start.root.clone(),
+                root: start.root.local.clone(),
                 front_end: Some("agent".to_owned()),
                 parent: Some(start.session.clone()),
                 trusted: parent.is_trusted(),
@@ -250,6 +255,10 @@ impl Executor for Agents {
         };
         let task = text(&start.args, "task").unwrap_or_default().to_owned();
         Ok(Arc::new(AgentJob::start(assistant, task, shared, place)))
+    }
+
+    async fn adopt(&self, _: JobDescription, _: Reporter) -> Result<Arc<dyn Job>, AdoptError> {
+        Err(AdoptError::Unsupported)
     }
 
     fn subject(&self, tool: &ToolDefinition, args: &Arguments) -> Subject {

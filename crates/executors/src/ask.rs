@@ -5,7 +5,8 @@
 
 use std::time::Duration;
 
-use windlass_process::{Command, Launcher, Output, OutputOptions, StartError, Stream};
+use windlass_output::{Output, OutputOptions, Stream};
+use windlass_process::{Command, Launcher, StartError};
 
 use crate::ending;
 

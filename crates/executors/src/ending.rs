@@ -1,7 +1,8 @@
 //! How a program's exit is told, and what is left to say of it.
 
-use windlass_process::{Cursor, Exit, Output, StartError, Stream};
-use windlass_protocol::ToolError;
+use windlass_output::{Output, Stream};
+use windlass_process::{Exit, StartError, WriteError};
+use windlass_protocol::{InputError, ToolError};
 use windlass_runtime::{Ending, Exit as BadExit, Receipt};
 
 /// The ending of a program that speaks plain text. A bad one is explained by
@@ -84,15 +85,13 @@ pub(crate) fn to_receipt(receipt: windlass_process::Receipt) -> Receipt {
     }
 }
 
-/// The end of an output, at most `limit` bytes and whole lines where there
-/// are any.
-pub(crate) fn tail(output: &Output, limit: usize) -> String {
-    let end = output.position();
-    let from = end.saturating_sub(limit as u64);
-    let mut cursor = Cursor::at(from);
-    let text = output.read(&mut cursor, limit.max(256)).text;
-    match text.split_once('\n') {
-        Some((_, rest)) if from > 0 && !rest.is_empty() => rest.to_owned(),
-        _ => text,
+/// Input that did not reach a program, in the words of a job.
+pub(crate) fn input_error(error: WriteError) -> InputError {
+    match error {
+        WriteError::NoInput => InputError::NoStdin,
+        WriteError::Closed => InputError::StdinClosed,
+        WriteError::Full { queued } => InputError::StdinFull { queued },
+        // What comes to be added is as final as this.
+        WriteError::Exited | _ => InputError::Exited,
     }
 }

@@ -1,18 +1,19 @@
 //! A function of this program as a tool.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
-use regex::Regex;
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
-use windlass_protocol::{Arguments, Question, ToolError, Typing, View};
+use windlass_output::OutputOptions;
+use windlass_protocol::{Arguments, InputError, Keyboard, OrderId, Question, Receipt, ToolError};
 use windlass_runtime::{
-    Ending, Executor, Job, Reading, Receipt, Reporter, Since, Start, ToolEvent,
+    AdoptError, Ending, Executor, Job, JobDescription, JobHost, JobOutput, JobTerminal, LocalHost,
+    Reporter, Start, ToolEvent,
 };
 
 /// What a function is called with.
@@ -52,8 +53,10 @@ impl Executor for Function {
             args: start.args,
             cancellation: cancellation.clone(),
         });
+        let output = JobOutput::of_messages(OutputOptions::default());
         let end = EndTold {
             reporter,
+            output: output.clone(),
             ended: ended.clone(),
         };
         let task = tokio::spawn(async move {
@@ -64,20 +67,27 @@ impl Executor for Function {
             cancellation,
             task: task.abort_handle(),
             ended,
-            started: Instant::now(),
+            output,
         }))
+    }
+
+    async fn adopt(&self, _: JobDescription, _: Reporter) -> Result<Arc<dyn Job>, AdoptError> {
+        Err(AdoptError::Unsupported)
     }
 }
 
 /// Tells the end also of a function that panics or is dropped.
 struct EndTold {
     reporter: Reporter,
+    output: JobOutput,
     ended: watch::Sender<bool>,
 }
 
 impl EndTold {
     fn tell(&self, ending: Ending) {
-        self.reporter.report(ToolEvent::Ended(ending));
+        self.output.finish();
+        self.reporter
+            .report(self.output.written(), ToolEvent::Ended(ending));
         self.ended.send_replace(true);
     }
 }
@@ -94,7 +104,7 @@ struct FunctionJob {
     cancellation: CancellationToken,
     task: AbortHandle,
     ended: watch::Sender<bool>,
-    started: Instant,
+    output: JobOutput,
 }
 
 impl Drop for FunctionJob {
@@ -106,32 +116,33 @@ impl Drop for FunctionJob {
 
 #[async_trait]
 impl Job for FunctionJob {
-    fn read(&self, _view: View, _limit: usize) -> Reading {
-        Reading::default()
+    fn output(&self) -> &JobOutput {
+        &self.output
     }
 
-    fn preview(&self, _limit: usize) -> String {
-        String::new()
+    fn terminal(&self) -> Option<Arc<dyn JobTerminal>> {
+        None
     }
 
-    fn last_output(&self) -> Instant {
-        self.started
+    fn host(&self) -> Arc<dyn JobHost> {
+        Arc::new(LocalHost)
     }
 
-    fn find(&self, _pattern: Regex, _since: Since) -> BoxFuture<'static, Option<String>> {
-        let mut ended = self.ended.subscribe();
-        Box::pin(async move {
-            let _ = ended.wait_for(|ended| *ended).await;
-            None
-        })
+    fn key(&self) -> Option<Value> {
+        None
     }
 
-    async fn apply(&self, _typing: Typing) -> Result<(), String> {
-        Err("this tool takes no input".to_owned())
+    async fn apply(&self, _order: &OrderId, _input: Keyboard) -> Result<(), InputError> {
+        Err(InputError::TakesNone)
     }
 
-    async fn answer(&self, _question: &Question, _answer: Value) -> Result<(), String> {
-        Err("this tool asks nothing".to_owned())
+    async fn answer(
+        &self,
+        _order: &OrderId,
+        _question: &Question,
+        _answer: Value,
+    ) -> Result<(), InputError> {
+        Err(InputError::AsksNothing)
     }
 
     async fn settle(&self, limit: Duration) {
@@ -139,7 +150,7 @@ impl Job for FunctionJob {
         let _ = tokio::time::timeout(limit, ended.wait_for(|ended| *ended)).await;
     }
 
-    async fn abort(&self, grace: Duration) -> Receipt {
+    async fn abort(&self, _order: &OrderId, grace: Duration) -> Receipt {
         self.cancellation.cancel();
         let mut ended = self.ended.subscribe();
         let by_itself = ended.wait_for(|ended| *ended);

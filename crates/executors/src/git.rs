@@ -9,7 +9,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use windlass_process::{Command, Launcher};
 use windlass_protocol::{ActionSet, Arguments, Parameters, ToolError, ToolShape};
-use windlass_runtime::{Executor, Job, Reporter, Start, Subject, ToolDefinition};
+use windlass_runtime::{
+    AdoptError, Executor, Job, JobDescription, Reporter, Start, Subject, ToolDefinition,
+};
 
 use crate::kept::Kept;
 use crate::terminal::{TerminalJob, TerminalPlan};
@@ -136,7 +138,7 @@ impl Executor for Git {
             let plan = TerminalPlan {
                 launcher,
                 command,
-                log: start.log,
+                log: start.log.map(Into::into),
                 grace,
                 kept: self.kept,
             };
@@ -150,14 +152,18 @@ impl Executor for Git {
         let plan = TextPlan {
             launcher,
             command: Box::new(move |_| Ok(command.clone())),
-            root: start.root,
-            log: start.log,
+            root: start.root.into(),
+            log: start.log.map(Into::into),
             grace,
             takes_input: start.handle.is_some(),
             speaks_protocol: false,
             kept: self.kept,
         };
         Ok(TextJob::start(plan, reporter).await?)
+    }
+
+    async fn adopt(&self, _: JobDescription, _: Reporter) -> Result<Arc<dyn Job>, AdoptError> {
+        Err(AdoptError::Unsupported)
     }
 
     fn subject(&self, tool: &ToolDefinition, args: &Arguments) -> Subject {

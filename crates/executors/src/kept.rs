@@ -1,6 +1,7 @@
 //! What a tool's settings say of its output.
 
-use windlass_process::{OutputOptions, TerminalSize};
+use windlass_output::OutputOptions;
+use windlass_process::TerminalSize;
 
 /// How much of a tool's output is kept, and on what terminal it is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,6 +4,8 @@
 //! them; a single character is itself. The bytes are xterm's, since that is
 //! the terminal that programs are told they have.
 
+use windlass_protocol::InputError;
+
 /// How the program wants its keys.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct KeyModes {
@@ -80,7 +82,7 @@ impl Modifiers {
 }
 
 /// The bytes that a key sends. An error names keys that come near.
-pub(crate) fn key(name: &str, modes: KeyModes) -> Result<Vec<u8>, String> {
+pub(crate) fn key(name: &str, modes: KeyModes) -> Result<Vec<u8>, InputError> {
     let mut modifiers = Modifiers::default();
     let mut rest = name;
     // A lone `-` or the one in `ctrl--` is a key, not a separator.
@@ -178,18 +180,18 @@ fn named_key(key: Key, modifiers: Modifiers, modes: KeyModes) -> Vec<u8> {
     }
 }
 
-fn unknown(name: &str) -> String {
+fn unknown(name: &str) -> InputError {
     let bare = name.rsplit('-').next().unwrap_or(name).to_ascii_lowercase();
     let mut near: Vec<(usize, &str)> = NAMED
         .iter()
         .map(|(named, _)| (strsim::damerau_levenshtein(named, &bare), *named))
         .collect();
     near.sort_unstable();
-    let near: Vec<&str> = near.into_iter().take(4).map(|(_, named)| named).collect();
-    format!(
-        "there is no key `{name}`; near are {}, and ctrl-, alt- and shift- go before a key or a single character",
-        near.join(", ")
-    )
+    let near = near.into_iter().take(4).map(|(_, named)| named.to_owned());
+    InputError::UnknownKey {
+        key: name.to_owned(),
+        near: near.collect(),
+    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ fn check(name: &str) -> String {
             .unwrap()
             .escape_default()
             .to_string(),
-        Err(error) => error,
+        Err(error) => error.to_string(),
     }
 }
 

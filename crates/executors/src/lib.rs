@@ -22,7 +22,6 @@ mod template;
 mod terminal;
 mod text;
 mod typing;
-mod viewing;
 mod writing;
 
 pub use command::LocalCommand;

@@ -4,11 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use windlass_process::{Command, Launcher, Output, OutputOptions, Stream};
+use windlass_output::{Output, OutputOptions, Stream};
+use windlass_process::{Command, Launcher};
 use windlass_protocol::{
     Action, Arguments, Context, HandleAction, IoMode, Tool, ToolAnswer, ToolError, ToolState,
 };
-use windlass_runtime::{Executor, Job, Reporter, Start, Subject, ToolDefinition};
+use windlass_runtime::{
+    AdoptError, Executor, Job, JobDescription, Reporter, Start, Subject, ToolDefinition,
+};
 
 use crate::ask::{AskLimits, ask, bytes_of};
 use crate::command::{LocalCommand, Trailing, of_words};
@@ -60,8 +63,8 @@ impl Executor for LocalTool {
         match self.io {
             IoMode::Text => {
                 let local = self.clone();
-                let root = start.root.clone();
-                let log = start.log.clone();
+                let root = start.root.local.clone();
+                let log = start.log.clone().map(Into::into);
                 let command = move |answers: &Arguments| local.command(&start, answers);
                 let plan = TextPlan {
                     launcher,
@@ -79,7 +82,7 @@ impl Executor for LocalTool {
                 let plan = StatePlan {
                     launcher,
                     command: self.command(&start, &Arguments::new())?,
-                    log: start.log,
+                    log: start.log.map(Into::into),
                     log_limit: kept.log_limit,
                     grace,
                 };
@@ -89,13 +92,17 @@ impl Executor for LocalTool {
                 let plan = TerminalPlan {
                     launcher,
                     command: self.command(&start, &Arguments::new())?,
-                    log: start.log,
+                    log: start.log.map(Into::into),
                     grace,
                     kept,
                 };
                 Ok(TerminalJob::start(plan, reporter).await?)
             }
         }
+    }
+
+    async fn adopt(&self, _: JobDescription, _: Reporter) -> Result<Arc<dyn Job>, AdoptError> {
+        Err(AdoptError::Unsupported)
     }
 
     async fn format_arguments(&self, start: Start) -> Option<String> {
@@ -149,7 +156,7 @@ impl LocalTool {
         };
         let context = Context {
             action,
-            root: start.root.clone(),
+            root: start.root.local.clone(),
             workspace_id: self.workspace_id.clone(),
             conversation_id: Some(start.session.to_string()),
             handle_id: start.handle.as_ref().map(ToString::to_string),

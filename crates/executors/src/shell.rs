@@ -9,7 +9,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use windlass_process::{Command, Launcher, TerminalSize};
 use windlass_protocol::{ActionSet, Arguments, Parameters, ToolError, ToolShape};
-use windlass_runtime::{Executor, Job, Reporter, Start, Subject, ToolDefinition};
+use windlass_runtime::{
+    AdoptError, Executor, Job, JobDescription, Reporter, Start, Subject, ToolDefinition,
+};
 
 use crate::commands::{is_simple, remembered, simple_commands};
 use crate::kept::Kept;
@@ -124,7 +126,7 @@ impl Executor for Shell {
             let plan = TerminalPlan {
                 launcher: self.launcher.clone(),
                 command,
-                log: start.log,
+                log: start.log.map(Into::into),
                 grace: start.tool.limits.grace,
                 kept: Kept {
                     size: TerminalSize {
@@ -139,14 +141,18 @@ impl Executor for Shell {
         let plan = TextPlan {
             launcher: self.launcher.clone(),
             command: Box::new(move |_| Ok(command.clone())),
-            root: start.root,
-            log: start.log,
+            root: start.root.into(),
+            log: start.log.map(Into::into),
             grace: start.tool.limits.grace,
             takes_input: start.handle.is_some(),
             speaks_protocol: false,
             kept: self.kept,
         };
         Ok(TextJob::start(plan, reporter).await?)
+    }
+
+    async fn adopt(&self, _: JobDescription, _: Reporter) -> Result<Arc<dyn Job>, AdoptError> {
+        Err(AdoptError::Unsupported)
     }
 
     fn subject(&self, tool: &ToolDefinition, args: &Arguments) -> Subject {

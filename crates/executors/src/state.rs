@@ -6,23 +6,22 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use async_trait::async_trait;
-use futures_util::future::BoxFuture;
-use parking_lot::Mutex;
-use regex::Regex;
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
-use windlass_process::{
-    Command, Cursor, Exit, Launcher, Output, OutputOptions, Process, Stdin, Stream,
+use windlass_output::{OutputOptions, Stream};
+use windlass_process::{Command, Exit, Launcher, Process, Stdin};
+use windlass_protocol::{
+    InputError, Keyboard, OrderId, Question, Receipt, StateInput, ToolError, ToolState,
 };
-use windlass_protocol::{Question, StateInput, ToolError, ToolState, Typing, View};
-use windlass_runtime::{Ending, Job, Reading, Receipt, Reporter, Since, ToolEvent};
+use windlass_runtime::{
+    Ending, Job, JobHost, JobOutput, JobTerminal, LocalHost, OrderLedger, Reporter, ToolEvent,
+};
 
-use crate::ending;
-use crate::ending::{tail, to_receipt};
+use crate::ending::{self, input_error, to_receipt};
 
 /// The longest line that is read as a state.
 const LONGEST_LINE: usize = 1 << 20;
@@ -41,19 +40,12 @@ pub(crate) struct StatePlan {
 /// A running state program.
 pub(crate) struct StateJob {
     process: Process,
-    /// What its states said.
-    contents: Output,
-    reader: Mutex<Reader>,
+    /// The contents of its states.
+    output: JobOutput,
+    orders: OrderLedger,
     ended: watch::Sender<bool>,
     aborted: Arc<AtomicBool>,
-    started: Instant,
     follower: AbortHandle,
-}
-
-#[derive(Default)]
-struct Reader {
-    cursor: Cursor,
-    last_input: u64,
 }
 
 impl Drop for StateJob {
@@ -80,13 +72,12 @@ impl StateJob {
             .start(command)
             .await
             .map_err(|error| ending::start_error(&error))?;
-        let contents = Output::new(options("log"));
-        contents.keep_log();
+        let output = JobOutput::of_messages(options("log"));
         let ended = watch::Sender::new(false);
         let aborted = Arc::new(AtomicBool::new(false));
         let follow = Follow {
             process: process.clone(),
-            contents: contents.clone(),
+            output: output.clone(),
             reporter,
             ended: ended.clone(),
             aborted: Arc::clone(&aborted),
@@ -96,27 +87,30 @@ impl StateJob {
         };
         Ok(Arc::new(Self {
             process,
-            contents,
-            reader: Mutex::default(),
+            output,
+            orders: OrderLedger::default(),
             ended,
             aborted,
-            started: Instant::now(),
             follower: tokio::spawn(follow.run()).abort_handle(),
         }))
     }
 
-    fn send(&self, input: &StateInput) -> Result<(), String> {
-        let mut line = serde_json::to_vec(input).map_err(|error| error.to_string())?;
+    fn send(&self, input: &StateInput) -> Result<(), InputError> {
+        let mut line = serde_json::to_vec(input).expect("its keys are strings");
         line.push(b'\n');
-        self.reader.lock().last_input = self.contents.position();
-        self.process.write(&line).map_err(|error| error.to_string())
+        let before = self.output.written();
+        self.process.write(&line).map_err(input_error)?;
+        if !matches!(input, StateInput::Abort) {
+            self.output.note_input(before);
+        }
+        Ok(())
     }
 }
 
 /// Reads the program's lines and reports what they say.
 struct Follow {
     process: Process,
-    contents: Output,
+    output: JobOutput,
     reporter: Reporter,
     ended: watch::Sender<bool>,
     /// An abort is under way, which ends the whole tree.
@@ -152,12 +146,12 @@ impl Follow {
         };
         let line = std::mem::take(&mut self.line);
         self.take_line(&line);
-        self.contents.finish();
+        self.output.finish();
         let mut ending = self.ending(&exit);
         if !self.aborted.load(Ordering::Acquire) {
             ending.left_running = self.process.remaining().await;
         }
-        self.reporter.report(ToolEvent::Ended(ending));
+        self.report(ToolEvent::Ended(ending));
         self.ended.send_replace(true);
     }
 
@@ -191,11 +185,11 @@ impl Follow {
             Ok(ToolState::Running { content }) => {
                 self.say(content.as_deref());
                 // A program that goes on by itself has answered its question.
-                self.reporter.report(ToolEvent::Answered);
+                self.report(ToolEvent::Answered);
             }
             Ok(ToolState::Waiting { content, question }) => {
                 self.say(content.as_deref());
-                self.reporter.report(ToolEvent::Asked { question });
+                self.report(ToolEvent::Asked { question });
             }
             Ok(ToolState::Stopped { result }) => self.result = Some(result),
             Err(_) => self.say(Some(text)),
@@ -206,11 +200,12 @@ impl Follow {
         let Some(content) = content.filter(|content| !content.is_empty()) else {
             return;
         };
-        self.contents.push(Stream::Stdout, content.as_bytes());
-        self.contents.push(Stream::Stdout, b"\n");
-        self.reporter.report(ToolEvent::Wrote {
-            bytes: content.len() as u64 + 1,
-        });
+        let bytes = self.output.say(content);
+        self.report(ToolEvent::Wrote { bytes });
+    }
+
+    fn report(&self, event: ToolEvent) {
+        self.reporter.report(self.output.written(), event);
     }
 
     fn ending(&mut self, exit: &Exit) -> Ending {
@@ -223,54 +218,43 @@ impl Follow {
 
 #[async_trait]
 impl Job for StateJob {
-    fn read(&self, view: View, limit: usize) -> Reading {
-        let mut reader = self.reader.lock();
-        let excerpt = match view {
-            View::New => self.contents.read(&mut reader.cursor, limit),
-            View::Screen | View::All => {
-                reader.cursor = Cursor::at(self.contents.position());
-                self.contents.read_all(limit)
-            }
+    fn output(&self) -> &JobOutput {
+        &self.output
+    }
+
+    fn terminal(&self) -> Option<Arc<dyn JobTerminal>> {
+        None
+    }
+
+    fn host(&self) -> Arc<dyn JobHost> {
+        Arc::new(LocalHost)
+    }
+
+    fn key(&self) -> Option<Value> {
+        None
+    }
+
+    async fn apply(&self, order: &OrderId, input: Keyboard) -> Result<(), InputError> {
+        let input = match input {
+            Keyboard::Typing(typing) => typing.input.unwrap_or(Value::Null),
+            // A person cannot type into a program that reads states.
+            Keyboard::Bytes(_) => return Err(InputError::NoKeyboard),
         };
-        let mut text = excerpt.text;
-        if text.ends_with('\n') {
-            text.pop();
-        }
-        Reading {
-            text,
-            omitted_bytes: excerpt.omitted_bytes,
-            log: excerpt.log,
-            ..Reading::default()
-        }
+        let input = StateInput::Apply { input };
+        self.orders.once_now(order, || self.send(&input))
     }
 
-    fn preview(&self, limit: usize) -> String {
-        tail(&self.contents, limit)
-    }
-
-    fn last_output(&self) -> Instant {
-        self.contents.last_write().unwrap_or(self.started)
-    }
-
-    fn find(&self, pattern: Regex, since: Since) -> BoxFuture<'static, Option<String>> {
-        let from = match since {
-            Since::LastInput => self.reader.lock().last_input,
-            Since::Now => self.contents.position(),
-        };
-        Box::pin(self.contents.find(pattern, from))
-    }
-
-    async fn apply(&self, typing: Typing) -> Result<(), String> {
-        self.send(&StateInput::Apply {
-            input: typing.input.unwrap_or(Value::Null),
-        })
-    }
-
-    async fn answer(&self, question: &Question, answer: Value) -> Result<(), String> {
-        self.send(&StateInput::Answer {
+    async fn answer(
+        &self,
+        order: &OrderId,
+        question: &Question,
+        answer: Value,
+    ) -> Result<(), InputError> {
+        let input = StateInput::Answer {
             question: question.id.clone(),
             answer,
-        })
+        };
+        self.orders.once_now(order, || self.send(&input))
     }
 
     async fn settle(&self, limit: Duration) {
@@ -284,7 +268,7 @@ impl Job for StateJob {
         let _ = tokio::time::timeout(limit, settled).await;
     }
 
-    async fn abort(&self, grace: Duration) -> Receipt {
+    async fn abort(&self, _order: &OrderId, grace: Duration) -> Receipt {
         self.aborted.store(true, Ordering::Release);
         let _ = self.send(&StateInput::Abort);
         // It may leave by itself in half of the time; then it is told to.

@@ -1,39 +1,37 @@
 //! A program on a terminal: what it draws becomes a screen, and the assistant
 //! reads what is new on it.
 //!
-//! Start at [`TerminalJob::start`]. A follower watches for the exit and for a
+//! Start at [`TerminalProgram::start`]. A follower watches for the exit and for a
 //! prompt that wants a secret, which becomes a question for the person.
+//! [`TerminalJob`] is the job of a tool that is such a program from the start.
 
-use std::ops::Range;
 use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
-use regex::Regex;
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
-use windlass_process::{
-    Command, Launcher, OutputOptions, Process, Prompt, Screen, ScreenReader, ScreenView, Stream,
-    Terminal, TerminalSize,
+use windlass_output::{OutputOptions, Screen, Stream};
+use windlass_process::{Command, Launcher, Process, Prompt, Terminal, TerminalSize};
+use windlass_protocol::{
+    AnswerType, InputError, Keyboard, OrderId, Question, Receipt, ScreenUpdate, ToolError,
+    ToolEvent, Typing,
 };
-use windlass_protocol::{AnswerType, Question, ScreenUpdate, ToolError, Typing, View};
-use windlass_runtime::{Job, Keyboard, Reading, Receipt, Reporter, Since, ToolEvent};
+use windlass_runtime::{
+    Job, JobHost, JobOutput, JobTerminal, LocalHost, OrderLedger, Reporter, screen_update,
+};
 
-use crate::ending::{self, tail, to_receipt};
+use crate::ending::{self, input_error, to_receipt};
 use crate::kept::Kept;
 use crate::keys::{self, KeyModes};
 use crate::recording::Recording;
-use crate::viewing;
 use crate::writing::Writing;
-
-/// Less than any output of which something was left out.
-const EXCERPT: usize = 1024;
 
 /// What to run.
 pub(crate) struct TerminalPlan {
@@ -44,23 +42,17 @@ pub(crate) struct TerminalPlan {
     pub(crate) kept: Kept,
 }
 
-/// A program on its terminal.
-pub(crate) struct TerminalJob {
+/// A program on its terminal. Dropping it ends the program.
+pub(crate) struct TerminalProgram {
     process: Process,
+    output: JobOutput,
     screen: Arc<Mutex<Screen>>,
     /// The screen's generation, for those who draw it.
     drawn: watch::Sender<u64>,
-    reader: Mutex<Reader>,
     watch: Arc<Watch>,
-    started: Instant,
+    /// Typing of people; the assistant's is the job's to count.
+    orders: OrderLedger,
     follower: AbortHandle,
-}
-
-#[derive(Default)]
-struct Reader {
-    screen: ScreenReader,
-    /// Where the output stood at the last input.
-    last_input: u64,
 }
 
 /// Where a job stands, for those who wait for it.
@@ -70,15 +62,17 @@ enum Phase {
     Ended,
 }
 
-impl Drop for TerminalJob {
+impl Drop for TerminalProgram {
     fn drop(&mut self) {
         self.follower.abort();
     }
 }
 
-impl TerminalJob {
+impl TerminalProgram {
+    /// Starts the program, which writes to this output.
     pub(crate) async fn start(
         plan: TerminalPlan,
+        output: JobOutput,
         reporter: Reporter,
     ) -> Result<Arc<Self>, ToolError> {
         let TerminalSize { rows, cols } = plan.kept.size;
@@ -102,19 +96,17 @@ impl TerminalJob {
             .command
             .terminal_with(plan.kept.size, tap)
             .grace(plan.grace)
-            .output(OutputOptions {
-                log: plan.log,
-                log_limit: plan.kept.log_limit,
-                ..OutputOptions::default()
-            });
+            .output_to(output.bytes().clone());
+        output.attach_screen(Arc::clone(&screen));
+        let from = output.written();
         let process = plan
             .launcher
             .start(command)
             .await
             .map_err(|error| ending::start_error(&error))?;
-        process.output().keep_log();
         let watch = Arc::new(Watch {
             process: process.clone(),
+            output: output.clone(),
             screen: Arc::clone(&screen),
             reporter,
             phase: watch::Sender::new(Phase::Running),
@@ -122,14 +114,14 @@ impl TerminalJob {
             answers: watch::Sender::default(),
             aborted: AtomicBool::new(false),
         });
-        let follower = tokio::spawn(Arc::clone(&watch).follow());
+        let follower = tokio::spawn(Arc::clone(&watch).follow(from));
         Ok(Arc::new(Self {
             process,
+            output,
             screen,
             drawn,
-            reader: Mutex::default(),
             watch,
-            started: Instant::now(),
+            orders: OrderLedger::default(),
             follower: follower.abort_handle(),
         }))
     }
@@ -143,7 +135,7 @@ impl TerminalJob {
     }
 
     /// What a typing sends, and its text.
-    fn bytes_of(&self, typing: &Typing) -> Result<(Vec<u8>, String), String> {
+    fn bytes_of(&self, typing: &Typing) -> Result<(Vec<u8>, String), InputError> {
         let modes = self.modes();
         let mut bytes = Vec::new();
         let mut typed = String::new();
@@ -173,6 +165,7 @@ impl TerminalJob {
 /// What the follower and whoever waits for the job to settle share.
 struct Watch {
     process: Process,
+    output: JobOutput,
     screen: Arc<Mutex<Screen>>,
     reporter: Reporter,
     phase: watch::Sender<Phase>,
@@ -187,8 +180,8 @@ struct Watch {
 }
 
 impl Watch {
-    async fn follow(self: Arc<Self>) {
-        let mut writing = Writing::of(self.process.output(), self.reporter.clone());
+    async fn follow(self: Arc<Self>, from: u64) {
+        let mut writing = Writing::from(&self.output, from, self.reporter.clone());
         let mut looking = pin!(self.look_for_secrets());
         let exit = loop {
             tokio::select! {
@@ -199,11 +192,13 @@ impl Watch {
             }
         };
         writing.rest();
-        let mut ending = ending::of_exit(&exit, self.process.output(), Stream::Stdout);
+        let mut ending = ending::of_exit(&exit, self.output.bytes(), Stream::Stdout);
         if !self.aborted.load(Ordering::Acquire) {
             ending.left_running = self.process.remaining().await;
         }
-        self.reporter.report(ToolEvent::Ended(ending));
+        self.output.finish();
+        let at = self.output.written();
+        self.reporter.report(at, ToolEvent::Ended(ending));
         self.phase.send_replace(Phase::Ended);
     }
 
@@ -212,7 +207,7 @@ impl Watch {
     /// has written since.
     async fn look_for_secrets(&self) {
         let secret = |prompt| prompt == Prompt::Secret;
-        let mut changes = self.process.output().changes();
+        let mut changes = self.output.bytes().changes();
         let mut answers = self.answers.subscribe();
         loop {
             changes.borrow_and_update();
@@ -239,20 +234,18 @@ impl Watch {
         if prompt != Some(Prompt::Secret) {
             return;
         }
-        let written = self.process.output().written();
-        if *asked != Some(written) {
-            *asked = Some(written);
+        let at = self.output.written();
+        if *asked != Some(at) {
+            *asked = Some(at);
             let question = self.question();
-            self.reporter.report(ToolEvent::Asked { question });
+            self.reporter.report(at, ToolEvent::Asked { question });
         }
     }
 
     /// Gives the program the secret that it asked for.
-    fn give(&self, secret: &[u8]) -> Result<(), String> {
+    fn give(&self, secret: &[u8]) -> Result<(), InputError> {
         let mut asked = self.asked.lock();
-        self.process
-            .write(secret)
-            .map_err(|error| error.to_string())?;
+        self.process.write(secret).map_err(input_error)?;
         // The next prompt is another, even if nothing is written between.
         *asked = None;
         self.answers.send_modify(|answers| *answers += 1);
@@ -273,149 +266,39 @@ impl Watch {
     }
 }
 
-// ── The job ────────────────────────────────────────────────────────────────
+// ── Orders ─────────────────────────────────────────────────────────────────
 
-#[async_trait]
-impl Job for TerminalJob {
-    fn read(&self, view: View, limit: usize) -> Reading {
-        let prompt = self.prompt();
-        let mut reader = self.reader.lock();
-        let mut screen = self.screen.lock();
-        let view = match view {
-            View::New => ScreenView::New,
-            View::Screen => ScreenView::Screen,
-            View::All => ScreenView::All,
-        };
-        let text = screen.read(&mut reader.screen, view, limit);
-        // A read that leaves something out sees to it that there is a log.
-        let cut = (text.omitted_bytes > 0).then(|| self.process.output().read_all(EXCERPT));
-        Reading {
-            text: text.text,
-            omitted_bytes: text.omitted_bytes,
-            log: cut.and_then(|excerpt| excerpt.log),
-            awaiting_input: prompt.is_some(),
-            cursor: text.full_screen.then(|| screen.cursor()),
-        }
-    }
-
-    fn scrollback(&self) -> Option<String> {
-        Some(self.screen.lock().scrollback())
-    }
-
-    fn preview(&self, limit: usize) -> String {
-        tail(self.process.output(), limit)
-    }
-
-    fn last_line(&self) -> Option<String> {
-        self.process.output().last_line(Stream::Stdout)
-    }
-
-    fn written(&self) -> u64 {
-        self.process.output().position()
-    }
-
-    fn log(&self, range: Range<u64>) -> Vec<u8> {
-        self.process.output().raw(range)
-    }
-
-    fn has_screen(&self) -> bool {
-        true
-    }
-
-    fn screen(&self, since: Option<u64>) -> Option<ScreenUpdate> {
-        Some(viewing::update(&mut self.screen.lock(), since))
-    }
-
-    fn screen_changed(&self, generation: u64) -> BoxFuture<'static, ()> {
-        let mut drawn = self.drawn.subscribe();
-        Box::pin(async move {
-            if drawn.wait_for(|now| *now != generation).await.is_err() {
-                // The job is gone, and so is its screen.
-                std::future::pending::<()>().await;
-            }
-        })
-    }
-
-    fn resize(&self, rows: u16, cols: u16) -> Result<(), String> {
-        let terminal = self.process.terminal();
-        let terminal = terminal.ok_or("its terminal is gone")?;
-        let mut screen = self.screen.lock();
-        screen.resize(rows, cols);
-        let (rows, cols) = screen.size();
-        self.drawn.send_replace(screen.generation());
-        drop(screen);
-        let size = TerminalSize { rows, cols };
-        terminal.resize(size).map_err(|error| error.to_string())
-    }
-
-    fn hides_typing(&self) -> bool {
-        let modes = self.process.terminal().map(Terminal::modes);
-        modes.is_some_and(|modes| modes.canonical && !modes.echo)
-    }
-
-    fn type_in(&self, keyboard: Keyboard) -> Result<(), String> {
-        let submits = keyboard.submits();
-        let bytes = match keyboard {
-            Keyboard::Bytes(bytes) => bytes,
-            Keyboard::Typing(typing) => self.bytes_of(&typing)?.0,
-        };
-        if submits && self.prompt() == Some(Prompt::Secret) {
-            return self.watch.give(&bytes);
-        }
-        self.process
-            .write(&bytes)
-            .map_err(|error| error.to_string())
-    }
-
-    fn last_output(&self) -> Instant {
-        self.process.output().last_write().unwrap_or(self.started)
-    }
-
-    fn find(&self, pattern: Regex, since: Since) -> BoxFuture<'static, Option<String>> {
-        let output = self.process.output();
-        let from = match since {
-            Since::LastInput => self.reader.lock().last_input,
-            Since::Now => output.position(),
-        };
-        Box::pin(output.find(pattern, from))
-    }
-
-    fn at_prompt(&self) -> BoxFuture<'static, ()> {
-        let process = self.process.clone();
-        Box::pin(async move {
-            if process.prompted(|_| true).await.is_none() {
-                std::future::pending::<()>().await;
-            }
-        })
-    }
-
-    async fn apply(&self, typing: Typing) -> Result<(), String> {
+impl TerminalProgram {
+    /// Types what the assistant sends.
+    pub(crate) fn apply(&self, input: &Keyboard) -> Result<(), InputError> {
         if self.prompt() == Some(Prompt::Secret) {
             // It has come to ask since its state was looked at. What was meant
             // for something else must not become the secret.
             self.watch.look();
-            return Err("the program has just asked for a secret; fetch its question".to_owned());
+            return Err(InputError::SecretAsked);
         }
-        let (bytes, typed) = self.bytes_of(&typing)?;
-        let position = self.process.output().position();
+        let (bytes, typed) = match input {
+            Keyboard::Typing(typing) => self.bytes_of(typing)?,
+            Keyboard::Bytes(bytes) => (bytes.clone(), String::new()),
+        };
+        let before = self.output.written();
         self.screen.lock().typed(typed.trim_end_matches('\n'));
-        self.process
-            .write(&bytes)
-            .map_err(|error| error.to_string())?;
-        self.reader.lock().last_input = position;
+        self.process.write(&bytes).map_err(input_error)?;
+        self.output.note_input(before);
         Ok(())
     }
 
-    async fn answer(&self, _question: &Question, answer: Value) -> Result<(), String> {
+    /// Types the answer to a prompt for a secret.
+    pub(crate) fn answer(&self, answer: &Value) -> Result<(), InputError> {
         let text = match answer {
-            Value::String(text) => text,
+            Value::String(text) => text.clone(),
             other => other.to_string(),
         };
         self.watch
             .give(&keys::text(&text, true, KeyModes::default()))
     }
 
-    async fn settle(&self, limit: Duration) {
+    pub(crate) async fn settle(&self, limit: Duration) {
         let settled = async {
             self.process.settle(limit).await;
             // A prompt for a secret is told before the settling is.
@@ -428,11 +311,142 @@ impl Job for TerminalJob {
         let _ = tokio::time::timeout(limit, settled).await;
     }
 
-    async fn abort(&self, grace: Duration) -> Receipt {
+    pub(crate) async fn abort(&self, grace: Duration) -> Receipt {
         self.watch.aborted.store(true, Ordering::Release);
         let receipt = self.process.end(grace).await;
         let mut phase = self.watch.phase.subscribe();
         let _ = phase.wait_for(|phase| *phase == Phase::Ended).await;
         to_receipt(receipt)
+    }
+}
+
+impl JobTerminal for TerminalProgram {
+    fn screen(&self, since: Option<u64>) -> ScreenUpdate {
+        screen_update(&mut self.screen.lock(), since)
+    }
+
+    fn screen_changed(&self, generation: u64) -> BoxFuture<'static, ()> {
+        let mut drawn = self.drawn.subscribe();
+        Box::pin(async move {
+            if drawn.wait_for(|now| *now != generation).await.is_err() {
+                // The job is gone, and so is its screen.
+                std::future::pending::<()>().await;
+            }
+        })
+    }
+
+    fn scrollback(&self) -> String {
+        self.screen.lock().scrollback()
+    }
+
+    fn resize(&self, rows: u16, cols: u16) -> Result<(), InputError> {
+        let terminal = self.process.terminal();
+        let terminal = terminal.ok_or(InputError::TerminalGone)?;
+        let mut screen = self.screen.lock();
+        screen.resize(rows, cols);
+        let (rows, cols) = screen.size();
+        self.drawn.send_replace(screen.generation());
+        drop(screen);
+        let resized = terminal.resize(TerminalSize { rows, cols });
+        resized.map_err(|error| InputError::Resize {
+            cause: error.to_string(),
+        })
+    }
+
+    fn type_in(&self, order: &OrderId, input: Keyboard) -> Result<(), InputError> {
+        self.orders.once_now(order, || {
+            let submits = input.submits();
+            let bytes = match input {
+                Keyboard::Bytes(bytes) => bytes,
+                Keyboard::Typing(typing) => self.bytes_of(&typing)?.0,
+            };
+            if submits && self.prompt() == Some(Prompt::Secret) {
+                return self.watch.give(&bytes);
+            }
+            self.process.write(&bytes).map_err(input_error)
+        })
+    }
+
+    fn is_at_prompt(&self) -> bool {
+        self.prompt().is_some()
+    }
+
+    fn at_prompt(&self) -> BoxFuture<'static, ()> {
+        let process = self.process.clone();
+        Box::pin(async move {
+            if process.prompted(|_| true).await.is_none() {
+                std::future::pending::<()>().await;
+            }
+        })
+    }
+
+    fn hides_typing(&self) -> bool {
+        let modes = self.process.terminal().map(Terminal::modes);
+        modes.is_some_and(|modes| modes.canonical && !modes.echo)
+    }
+}
+
+// ── The job ────────────────────────────────────────────────────────────────
+
+/// A tool that is one program on a terminal.
+pub(crate) struct TerminalJob {
+    program: Arc<TerminalProgram>,
+    orders: OrderLedger,
+}
+
+impl TerminalJob {
+    pub(crate) async fn start(
+        plan: TerminalPlan,
+        reporter: Reporter,
+    ) -> Result<Arc<Self>, ToolError> {
+        let output = JobOutput::new(OutputOptions {
+            log: plan.log.clone(),
+            log_limit: plan.kept.log_limit,
+            ..OutputOptions::default()
+        });
+        Ok(Arc::new(Self {
+            program: TerminalProgram::start(plan, output, reporter).await?,
+            orders: OrderLedger::default(),
+        }))
+    }
+}
+
+#[async_trait]
+impl Job for TerminalJob {
+    fn output(&self) -> &JobOutput {
+        &self.program.output
+    }
+
+    fn terminal(&self) -> Option<Arc<dyn JobTerminal>> {
+        Some(Arc::clone(&self.program) as _)
+    }
+
+    fn host(&self) -> Arc<dyn JobHost> {
+        Arc::new(LocalHost)
+    }
+
+    fn key(&self) -> Option<Value> {
+        None
+    }
+
+    async fn apply(&self, order: &OrderId, input: Keyboard) -> Result<(), InputError> {
+        self.orders.once_now(order, || self.program.apply(&input))
+    }
+
+    async fn answer(
+        &self,
+        order: &OrderId,
+        _question: &Question,
+        answer: Value,
+    ) -> Result<(), InputError> {
+        self.orders.once_now(order, || self.program.answer(&answer))
+    }
+
+    async fn settle(&self, limit: Duration) {
+        self.program.settle(limit).await;
+    }
+
+    async fn abort(&self, _order: &OrderId, grace: Duration) -> Receipt {
+        self.program.abort(grace).await
     }
 }

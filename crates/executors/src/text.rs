@@ -3,25 +3,26 @@
 //!
 //! Start at [`TextJob::start`]. A follower per run waits for the program's
 //! exit and decides what it means: the end, a question (the program is run
-//! again with the answer) or another program to run in its place. What the
-//! runtime asks of a job is in `text/job.rs`.
+//! again with the answer) or another program to run in its place. All of
+//! them write to one output. The job's orders are in `text/job.rs`.
 
 mod job;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
-use windlass_process::{Command, Cursor, Launcher, OutputOptions, Process, Stdin, Stream};
+use windlass_output::{OutputOptions, Stream};
+use windlass_process::{Command, Exit, Launcher, Process, Stdin};
 use windlass_protocol::{Arguments, ExecAnswer, IoMode, ToolAnswer, ToolError, ToolState};
-use windlass_runtime::{Ending, Reporter, ToolEvent};
+use windlass_runtime::{Ending, JobOutput, OrderLedger, Reporter, ToolEvent};
 
 use crate::ending;
 use crate::kept::Kept;
-use crate::terminal::{TerminalJob, TerminalPlan};
+use crate::terminal::{TerminalPlan, TerminalProgram};
 use crate::writing::Writing;
 
 /// What to run, and how to run it again with answers.
@@ -50,6 +51,8 @@ pub(crate) struct TextJob {
     /// Itself, for its followers.
     me: Weak<Self>,
     plan: TextPlan,
+    output: JobOutput,
+    orders: OrderLedger,
     reporter: Reporter,
     run: Mutex<Run>,
     phase: watch::Sender<Phase>,
@@ -60,18 +63,12 @@ struct Run {
     process: Process,
     /// There from the moment the job is.
     follower: Option<Follower>,
-    cursor: Cursor,
-    /// Where the output stood at the last input.
-    last_input: u64,
-    started: Instant,
     merged: bool,
-    /// What an earlier run said that was not read.
-    carried: String,
     answers: Arguments,
     number: u32,
     aborted: bool,
     /// The program on a terminal that has taken over.
-    terminal: Option<Arc<TerminalJob>>,
+    terminal: Option<Arc<TerminalProgram>>,
 }
 
 /// Where a job stands, for those who wait for it.
@@ -101,79 +98,79 @@ impl TextJob {
     pub(crate) async fn start(plan: TextPlan, reporter: Reporter) -> Result<Arc<Self>, ToolError> {
         let command = (plan.command)(&Arguments::new())?;
         let merged = !plan.speaks_protocol;
-        let process = plan.launch(command, merged, 1).await?;
+        let output = JobOutput::new(OutputOptions {
+            log: plan.log.clone(),
+            log_limit: plan.kept.log_limit,
+            hold_object: !merged,
+            ..OutputOptions::default()
+        });
+        let process = plan.launch(command, merged, &output).await?;
         let job = Arc::new_cyclic(|job| Self {
             me: job.clone(),
             run: Mutex::new(Run {
                 process: process.clone(),
                 follower: None,
-                cursor: Cursor::default(),
-                last_input: 0,
-                started: Instant::now(),
                 merged,
-                carried: String::new(),
                 answers: Arguments::new(),
                 number: 1,
                 aborted: false,
                 terminal: None,
             }),
             phase: watch::Sender::new(Phase::Running(1)),
-            reporter: reporter.clone(),
+            output,
+            orders: OrderLedger::default(),
+            reporter,
             plan,
         });
         // Not before the job is there: a program may have exited already, and
         // its follower would find nobody to tell.
-        job.run.lock().follower = Some(follow(job.me.clone(), process, reporter, 1));
+        job.run.lock().follower = Some(job.follow(process, 0));
         Ok(job)
     }
 
     /// Starts another program in the place of the one that has exited.
     async fn run_again(&self, command: Command, merged: bool) -> Result<(), ToolError> {
-        let number = self.run.lock().number + 1;
-        let process = self.plan.launch(command, merged, number).await?;
+        self.output.bytes().begin_run(!merged);
+        let from = self.output.written();
+        let process = self.plan.launch(command, merged, &self.output).await?;
         let mut run = self.run.lock();
         if run.aborted {
             // Dropping the process ends it.
             return Err(ToolError::new("aborted"));
         }
-        run.carry();
         // This may be the old follower's own doing; it has nothing left to do.
-        run.follower = Some(follow(
-            self.me.clone(),
-            process.clone(),
-            self.reporter.clone(),
-            number,
-        ));
+        run.follower = Some(self.follow(process.clone(), from));
         run.process = process;
-        run.cursor = Cursor::default();
-        run.last_input = 0;
-        run.started = Instant::now();
         run.merged = merged;
-        run.number = number;
-        self.phase.send_replace(Phase::Running(number));
+        run.number += 1;
+        self.phase.send_replace(Phase::Running(run.number));
         Ok(())
     }
 
     /// Starts a program on a terminal in the place of the one that has
     /// exited. From then on everything goes to it.
     async fn hand_over(&self, command: Command) -> Result<(), ToolError> {
-        let number = self.run.lock().number + 1;
+        self.output.bytes().begin_run(false);
         let plan = TerminalPlan {
             launcher: self.plan.launcher.clone(),
             command,
-            log: self.plan.log_of(number),
+            log: self.plan.log.clone(),
             grace: self.plan.grace,
             kept: self.plan.kept,
         };
-        let terminal = TerminalJob::start(plan, self.reporter.clone()).await?;
-        let mut run = self.run.lock();
-        if run.aborted {
-            // Dropping the job ends its program.
-            return Err(ToolError::new("aborted"));
+        let started = TerminalProgram::start(plan, self.output.clone(), self.reporter.clone());
+        let terminal = started.await?;
+        {
+            let mut run = self.run.lock();
+            if run.aborted {
+                // Dropping it ends its program.
+                return Err(ToolError::new("aborted"));
+            }
+            run.terminal = Some(terminal);
+            self.phase.send_replace(Phase::HandedOver);
         }
-        run.carry();
-        run.terminal = Some(terminal);
-        self.phase.send_replace(Phase::HandedOver);
+        // Whoever waits for a terminal looks again.
+        self.output.bytes().announce();
         Ok(())
     }
 
@@ -181,114 +178,87 @@ impl TextJob {
         self.run.lock().process.clone()
     }
 
-    fn terminal(&self) -> Option<Arc<TerminalJob>> {
+    fn terminal_program(&self) -> Option<Arc<TerminalProgram>> {
         self.run.lock().terminal.clone()
     }
 
     fn report_end(&self, ending: Ending) {
-        self.reporter.report(ToolEvent::Ended(ending));
+        self.output.finish();
+        let at = self.output.written();
+        self.reporter.report(at, ToolEvent::Ended(ending));
         self.phase.send_replace(Phase::Ended);
     }
 }
 
-impl Run {
-    /// Keeps what was not read for the run that follows.
-    fn carry(&mut self) {
-        let rest = self.process.output().read(&mut self.cursor, usize::MAX);
-        self.carried.push_str(&rest.text);
-    }
-}
-
 impl TextPlan {
-    /// Each run has a log of its own.
-    fn log_of(&self, number: u32) -> Option<PathBuf> {
-        self.log.as_ref().map(|log| match number {
-            1 => log.clone(),
-            _ => log.with_extension(format!("{number}.log")),
-        })
-    }
-
     async fn launch(
         &self,
         command: Command,
         merged: bool,
-        number: u32,
+        output: &JobOutput,
     ) -> Result<Process, ToolError> {
-        let mut command = command.grace(self.grace).output(OutputOptions {
-            log: self.log_of(number),
-            log_limit: self.kept.log_limit,
-            hold_object: !merged,
-            ..OutputOptions::default()
-        });
+        let mut command = command.grace(self.grace).output_to(output.bytes().clone());
         if self.takes_input {
             command = command.stdin(Stdin::Pipe);
         }
         if merged {
             command = command.merge_output();
         }
-        let process = self
-            .launcher
-            .start(command)
-            .await
-            .map_err(|error| ending::start_error(&error))?;
-        // The session removes its logs when it ends.
-        process.output().keep_log();
-        Ok(process)
+        let started = self.launcher.start(command).await;
+        started.map_err(|error| ending::start_error(&error))
     }
 }
 
 // ── Following ──────────────────────────────────────────────────────────────
 
-fn follow(job: Weak<TextJob>, process: Process, reporter: Reporter, number: u32) -> Follower {
-    let task = async move {
-        let mut writing = Writing::of(process.output(), reporter);
-        let exit = loop {
-            tokio::select! {
-                biased;
-                exit = process.wait() => break exit,
-                () = writing.more() => {}
+impl TextJob {
+    /// Follows a program whose output begins at this offset.
+    fn follow(&self, process: Process, from: u64) -> Follower {
+        let job = self.me.clone();
+        let mut writing = Writing::from(&self.output, from, self.reporter.clone());
+        let task = async move {
+            let exit = loop {
+                tokio::select! {
+                    biased;
+                    exit = process.wait() => break exit,
+                    () = writing.more() => {}
+                }
+            };
+            if let Some(job) = job.upgrade() {
+                job.exited(exit, &process, &mut writing).await;
             }
         };
+        Follower(tokio::spawn(task).abort_handle())
+    }
+
+    /// The program has exited: decides what that means.
+    async fn exited(&self, exit: Exit, process: &Process, writing: &mut Writing) {
+        let bytes = self.output.bytes();
+        let object = bytes.take_object();
+        let answer = object.filter(|_| self.plan.speaks_protocol);
+        let answer = answer.and_then(|stdout| ToolAnswer::read(&stdout));
+        if answer.is_none() {
+            bytes.release();
+        }
         writing.rest();
-        let Some(job) = job.upgrade() else {
-            return;
-        };
-        let answer = job.plan.protocol_answer(&process);
         match answer {
-            Some(Ok(ToolAnswer::State(state))) => job.take_state(state, &process).await,
-            Some(Ok(ToolAnswer::Exec(exec))) => job.exec(exec).await,
-            Some(Err(error)) => job.report_end(Ending::failed(format!(
+            Some(Ok(ToolAnswer::State(state))) => self.take_state(state, process).await,
+            Some(Ok(ToolAnswer::Exec(exec))) => self.exec(exec).await,
+            Some(Err(error)) => self.report_end(Ending::failed(format!(
                 "the tool's answer is not understood: {error}"
             ))),
             None => {
-                process.output().release();
-                let stream = if job.run.lock().merged {
+                let stream = if self.run.lock().merged {
                     Stream::Stdout
                 } else {
                     Stream::Stderr
                 };
-                let mut ending = ending::of_exit(&exit, process.output(), stream);
-                ending.left_running = job.left_running(&process).await;
-                debug_assert!(job.run.lock().number >= number);
-                job.report_end(ending);
+                let mut ending = ending::of_exit(&exit, bytes, stream);
+                ending.left_running = self.left_running(process).await;
+                self.report_end(ending);
             }
         }
-    };
-    Follower(tokio::spawn(task).abort_handle())
-}
-
-impl TextPlan {
-    /// What the program's stdout says, if it speaks the protocol.
-    fn protocol_answer(&self, process: &Process) -> Option<Result<ToolAnswer, serde_json::Error>> {
-        if !self.speaks_protocol {
-            return None;
-        }
-        let stdout = process.output().take_object()?;
-        ToolAnswer::read(&stdout)
     }
-}
-
-impl TextJob {
     /// The program has exited; this is what it said.
     async fn take_state(&self, state: ToolState, process: &Process) {
         match state {
@@ -300,9 +270,10 @@ impl TextJob {
             }
             ToolState::Waiting { content, question } => {
                 if let Some(content) = content.filter(|content| !content.is_empty()) {
-                    self.run.lock().carried.push_str(&content);
+                    self.add(&content);
                 }
-                self.reporter.report(ToolEvent::Asked { question });
+                let at = self.output.written();
+                self.reporter.report(at, ToolEvent::Asked { question });
                 self.phase.send_replace(Phase::Asked);
             }
             ToolState::Stopped { result } => {
@@ -311,6 +282,18 @@ impl TextJob {
                 self.report_end(ending);
             }
         }
+    }
+
+    /// Adds text that the program said in the protocol to its output.
+    fn add(&self, text: &str) {
+        let bytes = self.output.bytes();
+        bytes.begin_run(false);
+        bytes.push(Stream::Stdout, text.as_bytes());
+        bytes.end_run();
+        let wrote = ToolEvent::Wrote {
+            bytes: text.len() as u64,
+        };
+        self.reporter.report(self.output.written(), wrote);
     }
 
     /// How many processes the program has left. An abort ends them all, and

@@ -1,8 +1,10 @@
 //! What an `apply` sends through a pipe.
 
 use serde_json::Value;
-use windlass_process::{Process, Signal, SignalError, WriteError};
-use windlass_protocol::Typing;
+use windlass_process::{Process, Signal};
+use windlass_protocol::{InputError, Keyboard, Typing};
+
+use crate::ending::input_error;
 
 /// One thing to do to a program, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,22 +16,25 @@ enum Stroke {
 
 /// Types into a program that reads from a pipe. Keys that cannot be are
 /// refused before anything is typed.
-pub(crate) fn type_in(process: &Process, typing: &Typing) -> Result<(), String> {
+pub(crate) fn type_in(process: &Process, input: &Keyboard) -> Result<(), InputError> {
+    let typing = match input {
+        Keyboard::Typing(typing) => typing,
+        Keyboard::Bytes(bytes) => return process.write(bytes).map_err(input_error),
+    };
     for stroke in strokes(typing)? {
         match stroke {
-            Stroke::Write(bytes) => process
-                .write(&bytes)
-                .map_err(|error: WriteError| error.to_string())?,
+            Stroke::Write(bytes) => process.write(&bytes).map_err(input_error)?,
+            // A signal fails only when there is no program any more.
             Stroke::Interrupt => process
                 .signal(Signal::Interrupt)
-                .map_err(|error: SignalError| error.to_string())?,
+                .map_err(|_| InputError::Exited)?,
             Stroke::CloseInput => process.close_stdin(),
         }
     }
     Ok(())
 }
 
-fn strokes(typing: &Typing) -> Result<Vec<Stroke>, String> {
+fn strokes(typing: &Typing) -> Result<Vec<Stroke>, InputError> {
     let mut strokes = Vec::new();
     if let Some(input) = &typing.input {
         strokes.push(Stroke::Write(text(input, typing.enter).into_bytes()));
@@ -53,7 +58,7 @@ fn text(input: &Value, enter: bool) -> String {
     text
 }
 
-fn stroke(key: &str) -> Result<Stroke, String> {
+fn stroke(key: &str) -> Result<Stroke, InputError> {
     let mut characters = key.chars();
     if let (Some(character), None) = (characters.next(), characters.next()) {
         return Ok(Stroke::Write(character.to_string().into_bytes()));
@@ -65,10 +70,9 @@ fn stroke(key: &str) -> Result<Stroke, String> {
         "tab" => Ok(Stroke::Write(b"\t".to_vec())),
         "space" => Ok(Stroke::Write(b" ".to_vec())),
         "esc" => Ok(Stroke::Write(b"\x1b".to_vec())),
-        _ => Err(format!(
-            "`{key}` cannot be sent through a pipe; \
-             ctrl-c, eof, enter, tab, space, esc and single characters can"
-        )),
+        _ => Err(InputError::NotThroughPipe {
+            key: key.to_owned(),
+        }),
     }
 }
 

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::time::Instant;
-use windlass_process::Output;
-use windlass_runtime::{Reporter, ToolEvent};
+use windlass_runtime::{JobOutput, Reporter, ToolEvent};
 
 /// The least time between two reports. Whoever listens to a program that writes all the time would otherwise be woken
 /// for every few kilobytes, at the cost of the program.
@@ -13,7 +12,7 @@ const INTERVAL: Duration = Duration::from_millis(10);
 
 /// Reports what is written to an output: the first of it at once, what follows a little later and together.
 pub(crate) struct Writing {
-    output: Output,
+    output: JobOutput,
     changes: watch::Receiver<u64>,
     reporter: Reporter,
     reported: u64,
@@ -21,15 +20,15 @@ pub(crate) struct Writing {
 }
 
 impl Writing {
-    /// What was written before counts as well.
-    pub(crate) fn of(output: &Output, reporter: Reporter) -> Self {
-        let mut changes = output.changes();
+    /// Reports what is written from this offset on.
+    pub(crate) fn from(output: &JobOutput, reported: u64, reporter: Reporter) -> Self {
+        let mut changes = output.bytes().changes();
         changes.mark_changed();
         Self {
             output: output.clone(),
             changes,
             reporter,
-            reported: 0,
+            reported,
             next: None,
         }
     }
@@ -44,21 +43,21 @@ impl Writing {
             return std::future::pending().await;
         }
         self.next = Some(Instant::now() + INTERVAL);
-        let written = *self.changes.borrow_and_update();
-        self.report(written);
+        self.changes.borrow_and_update();
+        self.report();
     }
 
     /// Reports what is left, once all of it was written.
-    pub(crate) fn rest(mut self) {
-        let written = self.output.written();
-        self.report(written);
+    pub(crate) fn rest(&mut self) {
+        self.report();
     }
 
-    fn report(&mut self, written: u64) {
-        let bytes = written.saturating_sub(self.reported);
+    fn report(&mut self) {
+        let at = self.output.written();
+        let bytes = at.saturating_sub(self.reported);
         if bytes > 0 {
-            self.reporter.report(ToolEvent::Wrote { bytes });
-            self.reported = written;
+            self.reporter.report(at, ToolEvent::Wrote { bytes });
+            self.reported = at;
         }
     }
 }

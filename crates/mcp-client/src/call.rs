@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 use parking_lot::Mutex;
 use rmcp::model::{
@@ -15,9 +14,9 @@ use rmcp::model::{
 use serde_json::{Map, Value, json};
 use tokio::sync::{Notify, oneshot, watch};
 use tokio_util::sync::CancellationToken;
-use windlass_process::{Output, OutputOptions, Stream};
-use windlass_protocol::{Question, ToolError};
-use windlass_runtime::{Ending, Reporter, ToolEvent};
+use windlass_output::OutputOptions;
+use windlass_protocol::{InputError, Question, ToolError};
+use windlass_runtime::{Ending, JobOutput, Reporter, ToolEvent};
 
 use crate::form::{Field, Form};
 use crate::handler::NO_SAMPLING;
@@ -27,9 +26,8 @@ const TRIES: usize = 3;
 
 /// A call that runs, or has ended.
 pub(crate) struct Call {
-    /// What its progress said, and a result too large to be told whole.
-    pub(crate) output: Output,
-    pub(crate) started: Instant,
+    /// Its progress, and a result too large to be told whole.
+    pub(crate) output: JobOutput,
     /// Cancelled when the call is to end.
     pub(crate) cancelled: CancellationToken,
     pub(crate) ended: watch::Sender<bool>,
@@ -47,11 +45,8 @@ pub(crate) struct Call {
 
 impl Call {
     pub(crate) fn new(reporter: Reporter, output: OutputOptions, tells_progress: bool) -> Self {
-        let output = Output::new(output);
-        output.keep_log();
         Self {
-            output,
-            started: Instant::now(),
+            output: JobOutput::of_messages(output),
             cancelled: CancellationToken::new(),
             ended: watch::Sender::new(false),
             tells_progress,
@@ -73,7 +68,7 @@ impl Call {
     pub(crate) fn end(&self, ending: Ending) {
         if !self.is_over.swap(true, Ordering::AcqRel) {
             self.output.finish();
-            self.reporter.report(ToolEvent::Ended(ending));
+            self.report(ToolEvent::Ended(ending));
             self.ended.send_replace(true);
         }
     }
@@ -89,13 +84,12 @@ impl Call {
         if text.is_empty() || self.has_ended() {
             return;
         }
-        let mut line = text.to_owned();
-        if !line.ends_with('\n') {
-            line.push('\n');
-        }
-        self.output.push(Stream::Stdout, line.as_bytes());
-        let bytes = line.len() as u64;
-        self.reporter.report(ToolEvent::Wrote { bytes });
+        let bytes = self.output.say(text.strip_suffix('\n').unwrap_or(text));
+        self.report(ToolEvent::Wrote { bytes });
+    }
+
+    fn report(&self, event: ToolEvent) {
+        self.reporter.report(self.output.written(), event);
     }
 
     /// The server tells how far it is.
@@ -133,10 +127,10 @@ impl Call {
     }
 
     /// Takes the answer to the open question.
-    pub(crate) fn answer(&self, answer: Value) -> Result<(), String> {
+    pub(crate) fn answer(&self, answer: Value) -> Result<(), InputError> {
         let open = self.open.lock().take();
         open.and_then(|open| open.send(answer).ok())
-            .ok_or_else(|| "the question is no longer open".to_owned())
+            .ok_or(InputError::NotOpen)
     }
 
     /// Puts a server's elicitation to whoever answers questions. The server may
@@ -153,7 +147,7 @@ impl Call {
             () = given_up.cancelled() => {
                 if self.open.lock().take().is_some() {
                     // Nobody waits for the answer any more.
-                    self.reporter.report(ToolEvent::Answered);
+                    self.report(ToolEvent::Answered);
                 }
                 None
             }
@@ -204,7 +198,7 @@ impl Call {
     async fn ask(&self, question: Question) -> Option<Value> {
         let (answer, answered) = oneshot::channel();
         *self.open.lock() = Some(answer);
-        self.reporter.report(ToolEvent::Asked { question });
+        self.report(ToolEvent::Asked { question });
         answered.await.ok()
     }
 

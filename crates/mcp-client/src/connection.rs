@@ -18,7 +18,8 @@ use rmcp::{ClientLifecycleMode, ClientServiceExt, RoleClient};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::{CancellationToken, DropGuard};
-use windlass_process::{Command, Exit, Launcher, Process, Stream};
+use windlass_output::Stream;
+use windlass_process::{Command, Exit, Launcher, Process};
 
 use crate::error::{ServerError, chain};
 use crate::handler::Handler;

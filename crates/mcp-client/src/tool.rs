@@ -1,17 +1,17 @@
 //! A tool of a server, as an executor and as the job of one call.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use async_trait::async_trait;
-use futures_util::future::BoxFuture;
-use parking_lot::Mutex;
-use regex::Regex;
 use serde_json::Value;
-use windlass_process::{Cursor, Output, OutputOptions};
-use windlass_protocol::{Arguments, Question, ToolError, Typing, View};
+use windlass_output::OutputOptions;
+use windlass_protocol::{
+    Arguments, InputError, Keyboard, OrderId, Question, Receipt, ToolDefinition, ToolError,
+};
 use windlass_runtime::{
-    Ending, Executor, Job, Reading, Receipt, Reporter, Since, Start, Subject, ToolDefinition,
+    AdoptError, Ending, Executor, Job, JobDescription, JobHost, JobOutput, JobTerminal, LocalHost,
+    OrderLedger, Reporter, Start, Subject,
 };
 
 use crate::call::Call;
@@ -38,7 +38,7 @@ impl Executor for McpTool {
     /// that waits for that can be aborted like any other.
     async fn start(&self, start: Start, reporter: Reporter) -> Result<Arc<dyn Job>, ToolError> {
         let options = OutputOptions {
-            log: start.log.clone(),
+            log: start.log.clone().map(Into::into),
             log_limit: self.log_limit,
             ..OutputOptions::default()
         };
@@ -51,8 +51,12 @@ impl Executor for McpTool {
         tokio::spawn(run(follow, start));
         Ok(Arc::new(McpJob {
             call,
-            cursor: Mutex::default(),
+            orders: OrderLedger::default(),
         }))
+    }
+
+    async fn adopt(&self, _: JobDescription, _: Reporter) -> Result<Arc<dyn Job>, AdoptError> {
+        Err(AdoptError::Unsupported)
     }
 
     fn subject(&self, tool: &ToolDefinition, args: &Arguments) -> Subject {
@@ -119,7 +123,7 @@ impl Drop for EndTold {
 /// One call.
 struct McpJob {
     call: Arc<Call>,
-    cursor: Mutex<Cursor>,
+    orders: OrderLedger,
 }
 
 impl Drop for McpJob {
@@ -130,73 +134,43 @@ impl Drop for McpJob {
 
 #[async_trait]
 impl Job for McpJob {
-    fn read(&self, view: View, limit: usize) -> Reading {
-        let mut cursor = self.cursor.lock();
-        let output = &self.call.output;
-        let excerpt = match view {
-            View::New => output.read(&mut cursor, limit),
-            View::Screen | View::All => {
-                *cursor = Cursor::at(output.position());
-                output.read_all(limit)
-            }
-        };
-        let mut text = excerpt.text;
-        if text.ends_with('\n') {
-            text.pop();
-        }
-        Reading {
-            text,
-            omitted_bytes: excerpt.omitted_bytes,
-            log: excerpt.log,
-            ..Reading::default()
-        }
+    fn output(&self) -> &JobOutput {
+        &self.call.output
     }
 
-    fn preview(&self, limit: usize) -> String {
-        tail(&self.call.output, limit)
+    fn terminal(&self) -> Option<Arc<dyn JobTerminal>> {
+        None
     }
 
-    fn last_output(&self) -> Instant {
-        let last = self.call.output.last_write();
-        last.unwrap_or(self.call.started)
+    /// A server behind a URL may run anywhere; ports are looked for where its client is.
+    fn host(&self) -> Arc<dyn JobHost> {
+        Arc::new(LocalHost)
     }
 
-    fn find(&self, pattern: Regex, since: Since) -> BoxFuture<'static, Option<String>> {
-        let from = match since {
-            Since::LastInput => 0,
-            Since::Now => self.call.output.position(),
-        };
-        Box::pin(self.call.output.find(pattern, from))
+    fn key(&self) -> Option<Value> {
+        None
     }
 
-    async fn apply(&self, _typing: Typing) -> Result<(), String> {
-        Err(
-            "a call of an MCP server takes no input while it runs; await it, or abort it"
-                .to_owned(),
-        )
+    async fn apply(&self, _order: &OrderId, _input: Keyboard) -> Result<(), InputError> {
+        Err(InputError::McpCall)
     }
 
-    async fn answer(&self, _question: &Question, answer: Value) -> Result<(), String> {
-        self.call.answer(answer)
+    async fn answer(
+        &self,
+        order: &OrderId,
+        _question: &Question,
+        answer: Value,
+    ) -> Result<(), InputError> {
+        self.orders.once_now(order, || self.call.answer(answer))
     }
 
     async fn settle(&self, limit: Duration) {
         let _ = tokio::time::timeout(limit, self.call.wait()).await;
     }
 
-    async fn abort(&self, _grace: Duration) -> Receipt {
+    async fn abort(&self, _order: &OrderId, _grace: Duration) -> Receipt {
         self.call.cancelled.cancel();
         self.call.wait().await;
         Receipt::default()
-    }
-}
-
-/// The end of an output, whole lines where there are any.
-fn tail(output: &Output, limit: usize) -> String {
-    let from = output.position().saturating_sub(limit as u64);
-    let text = output.read(&mut Cursor::at(from), limit.max(256)).text;
-    match text.split_once('\n') {
-        Some((_, rest)) if from > 0 && !rest.is_empty() => rest.to_owned(),
-        _ => text,
     }
 }

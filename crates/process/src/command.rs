@@ -4,8 +4,9 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::TerminalSize;
 use crate::terminal::Tap;
-use crate::{OutputOptions, TerminalSize};
+use windlass_output::{Output, OutputOptions};
 
 /// A program that [`Launcher::start`](crate::Launcher::start) can start.
 ///
@@ -28,7 +29,7 @@ pub struct Command {
     /// Its stdin and stdout are the caller's.
     pub(crate) hands_over: bool,
     pub(crate) grace: Duration,
-    pub(crate) output: OutputOptions,
+    pub(crate) output: OutputTarget,
     /// Its streams are a terminal, and not pipes.
     pub(crate) terminal: Option<TerminalSize>,
     pub(crate) tap: Option<Tap>,
@@ -42,6 +43,13 @@ pub enum Stdin {
     Null,
     /// A pipe that [`Process::write`](crate::Process::write) fills.
     Pipe,
+}
+
+/// The output that takes what a program writes.
+#[derive(Debug, Clone)]
+pub(crate) enum OutputTarget {
+    New(OutputOptions),
+    Existing(Output),
 }
 
 /// Which pipes take what a program writes.
@@ -66,7 +74,7 @@ impl Command {
             split: false,
             hands_over: false,
             grace: Duration::from_secs(2),
-            output: OutputOptions::default(),
+            output: OutputTarget::New(OutputOptions::default()),
             terminal: None,
             tap: None,
         }
@@ -174,9 +182,16 @@ impl Command {
         self
     }
 
-    /// How what it writes is kept.
-    pub fn output(mut self, output: OutputOptions) -> Self {
-        self.output = output;
+    /// Keeps its output in an [`Output`] of its own, made with these options.
+    pub fn output(mut self, options: OutputOptions) -> Self {
+        self.output = OutputTarget::New(options);
+        self
+    }
+
+    /// Adds its output to an [`Output`] that outlives it. Its exit ends the output's run ([`Output::end_run`]); to
+    /// finish the output, or to begin another run, is the caller's.
+    pub fn output_to(mut self, output: Output) -> Self {
+        self.output = OutputTarget::Existing(output);
         self
     }
 }

@@ -18,7 +18,8 @@ use crate::pipes::Ours;
 use crate::process::Shared;
 use crate::readiness::{Registered, register};
 use crate::watch::Watch;
-use crate::{Exit, Receipt, Stream, Terminal};
+use crate::{Exit, Receipt, Terminal};
+use windlass_output::Stream;
 
 /// What a program's keeper tells.
 pub(crate) enum News {

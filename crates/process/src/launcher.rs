@@ -9,14 +9,14 @@ use std::time::Instant;
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, watch};
 
+use crate::command::OutputTarget;
 use crate::driver::Driver;
 use crate::input::Input;
 use crate::process::{Shared, State};
 use crate::terminal::Keeper;
 use crate::watch::{Hold, Watch};
-use crate::{
-    Command, Output, OutputOptions, Process, StartError, Terminal, find_program, pipes, plain,
-};
+use crate::{Command, Process, StartError, Terminal, find_program, pipes, plain};
+use windlass_output::{Output, OutputOptions};
 
 /// Starts programs. Clones share everything.
 #[derive(Clone)]
@@ -105,7 +105,11 @@ impl Launcher {
         let shared = Arc::new(Shared {
             pid,
             started: Instant::now(),
-            output: Output::new(command.output.clone()),
+            lasting_output: matches!(command.output, OutputTarget::Existing(_)),
+            output: match command.output {
+                OutputTarget::New(options) => Output::new(options),
+                OutputTarget::Existing(output) => output,
+            },
             errors: (command.split && command.terminal.is_none())
                 .then(|| Output::new(OutputOptions::default())),
             input,

@@ -17,14 +17,12 @@ mod input;
 mod launcher;
 #[cfg(target_os = "linux")]
 mod linux;
-mod output;
 mod pause;
 mod pipes;
 mod plain;
 mod process;
 mod prompt;
 mod readiness;
-mod screen;
 mod settle;
 mod terminal;
 mod tree;
@@ -36,11 +34,7 @@ pub use error::{SignalError, StartError, WriteError};
 pub use exit::{Exit, Receipt, Signal, Survivor};
 pub use find::find_program;
 pub use launcher::{Launcher, LauncherOptions};
-pub use output::{Cursor, Excerpt, Output, OutputOptions, Stream};
 pub use process::Process;
-pub use screen::{
-    Colour, Screen, ScreenModes, ScreenReader, ScreenText, ScreenView, Style, StyledRow, StyledRun,
-};
 pub use terminal::{Modes, Prompt, Terminal, TerminalSize};
 pub use typed::Typed;
 

@@ -14,7 +14,8 @@ use crate::input::Input;
 use crate::pipes::HandedOver;
 use crate::tree;
 use crate::watch::Hold;
-use crate::{Exit, Output, Prompt, Receipt, Signal, SignalError, Stream, Terminal, WriteError};
+use crate::{Exit, Prompt, Receipt, Signal, SignalError, Terminal, WriteError};
+use windlass_output::{Output, Stream};
 
 /// A program that was started, with its tree. Clones are the same process; dropping the last one ends the tree, with
 /// the grace of its [`Command`](crate::Command).
@@ -28,6 +29,8 @@ pub(crate) struct Shared {
     pub(crate) pid: u32,
     pub(crate) started: Instant,
     pub(crate) output: Output,
+    /// The output outlives the process: others may write to it later.
+    pub(crate) lasting_output: bool,
     /// What it wrote to stderr, where that is kept apart.
     pub(crate) errors: Option<Output>,
     pub(crate) input: Arc<Input>,
@@ -61,7 +64,11 @@ impl Shared {
 
     /// Nothing more will be written.
     pub(crate) fn finish_output(&self) {
-        self.output.finish();
+        if self.lasting_output {
+            self.output.end_run();
+        } else {
+            self.output.finish();
+        }
         if let Some(errors) = &self.errors {
             errors.finish();
         }

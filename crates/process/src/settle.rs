@@ -6,9 +6,9 @@
 
 use std::time::{Duration, Instant};
 
-use crate::Output;
 use crate::process::Shared;
 use crate::tree;
+use windlass_output::Output;
 
 /// How long the output must have been quiet.
 pub(crate) const QUIET: Duration = Duration::from_millis(20);

@@ -56,7 +56,7 @@ impl fmt::Display for HandleAction {
 }
 
 /// The actions that a tool declares; none for a one-shot tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ActionSet(u8);
 
 impl ActionSet {
@@ -98,7 +98,7 @@ impl FromIterator<HandleAction> for ActionSet {
 
 /// What a tool looks like from outside: enough to write its schema and to
 /// read a call of it.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ToolShape {
     /// What a one-shot or a spawn takes.
     pub parameters: Parameters,

@@ -186,7 +186,7 @@ impl Parameter {
 ///
 /// The schema of a parameter is a document of its own: `#` is its root, and
 /// the definitions that it refers to are inside it.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Parameters {
     /// The schema of each parameter, in the order the model sees them.
     pub properties: IndexMap<String, Value>,

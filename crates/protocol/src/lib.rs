@@ -5,14 +5,18 @@
 //! [`HandleView`], which is what the assistant reads in return. Nothing here
 //! does I/O, and no other crate serialises types of its own.
 
+mod attachment;
 mod call;
 mod command;
 mod context;
 mod conversation;
 mod definitions;
 mod describe;
+mod described;
 mod drive;
+mod event;
 mod ids;
+mod job;
 mod map;
 mod notice;
 mod opencode;
@@ -22,11 +26,13 @@ mod question;
 mod record;
 mod screen;
 mod state;
+mod tool;
 mod view;
 mod wait;
 mod watch;
 mod wire;
 
+pub use attachment::Attachment;
 pub use call::{Batch, BatchReply, CallReply, ReplyContent, ToolCall};
 pub use command::{
     ActionSet, HandleAction, ParseError, Request, ToolCommand, ToolShape, Typing, View, parse,
@@ -41,7 +47,9 @@ pub use drive::{
     Ask, CallsBody, DriveEvent, DriveInput, DriveOutput, NewCall, PermissionAnswer,
     TurnEndDecision, TurnEndHandle, TurnEndReport,
 };
+pub use event::{Ending, Exit, ToolEvent, ToolReport};
 pub use ids::{HandleId, InvalidHandleId, InvalidId, MessageId, PartId, PermissionId, SessionId};
+pub use job::{InputError, JobDescription, Keyboard, LocalPath, OrderId, Receipt, Start};
 pub use map::Arguments;
 pub use notice::{Notice, NoticeKind, NoticeLevel};
 pub use opencode::{
@@ -64,6 +72,10 @@ pub use record::{
 };
 pub use screen::{KeyboardModes, ScreenColour, ScreenRow, ScreenRun, ScreenUpdate};
 pub use state::{Outcome, ToolError, ToolState};
+pub use tool::{
+    Lifecycle, Limits, Notifications, OnTurnEnd, QuestionPolicy, QuestionTarget, RunMode,
+    RunPolicy, ToolDefinition,
+};
 pub use view::{ErrorView, HandleState, HandleView};
 pub use wait::{AwaitReply, AwaitRequest, Condition, ConditionError, Matched, Until, WaitFor};
 pub use watch::{

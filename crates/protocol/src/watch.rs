@@ -350,6 +350,9 @@ pub struct ToolPlace {
     /// The handle's id, unless it is a one-shot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handle: Option<HandleId>,
+    /// How many bytes of the tool's output preceded the event.
+    #[serde(default)]
+    pub at: u64,
 }
 
 /// A screen on the event stream.

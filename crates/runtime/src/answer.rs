@@ -1,10 +1,9 @@
 //! What a call is answered with, and what the record keeps beside it.
 
-use windlass_protocol::{CallReply, HandleState, HandleView, ReplyContent};
+use windlass_protocol::{Attachment, CallReply, Ending, HandleState, HandleView, ReplyContent};
 
-use crate::attachment::Attachment;
 use crate::catalogue::RegisteredTool;
-use crate::event::{Ending, Status};
+use crate::event::Status;
 use crate::handle::Handle;
 use crate::part::CallPart;
 use crate::refusal::Refusal;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use jsonschema::Validator;
 use serde_json::Value;
-use windlass_protocol::{Arguments, ToolShape};
+use windlass_protocol::{Arguments, ToolDefinition, ToolShape};
 
 use crate::announce::Announcer;
 use crate::builtin::BuiltinTool;
@@ -13,7 +13,6 @@ use crate::executor::Executor;
 use crate::refusal::Refusal;
 use crate::session::{Session, SessionOptions};
 use crate::sessions::Sessions;
-use crate::tool::ToolDefinition;
 
 /// A tool and how it runs.
 pub struct RegisteredTool {

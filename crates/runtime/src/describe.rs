@@ -4,12 +4,13 @@ use std::fmt::Write as _;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
-use windlass_protocol::{Arguments, Examples, Parameters, ReplyContent, ToolShape};
+use windlass_protocol::{
+    Arguments, Examples, Parameters, ReplyContent, RunMode, RunPolicy, ToolDefinition, ToolShape,
+};
 
 use crate::builtin::{BuiltinContext, BuiltinTool};
 use crate::catalogue::Catalogue;
 use crate::refusal::Refusal;
-use crate::tool::{RunMode, RunPolicy, ToolDefinition};
 
 /// Gives tools' documentation.
 #[derive(Debug, Clone, Copy, Default)]

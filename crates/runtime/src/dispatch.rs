@@ -14,19 +14,21 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 use windlass_protocol::{
-    Arguments, Batch, BatchReply, CallReply, HandleAction, HandleId, MessageId, ToolCommand,
-    Typing, View,
+    Arguments, Batch, BatchReply, CallReply, Ending, HandleAction, HandleId, Keyboard, MessageId,
+    Receipt, Start, ToolCommand, Typing, View,
 };
 
 use crate::answer::{Answer, reply};
 use crate::arguments::{retyped, typed};
 use crate::builtin::{BuiltinContext, BuiltinTool};
 use crate::catalogue::{RegisteredTool, Runs};
-use crate::event::{Ending, Status};
-use crate::executor::{Executor, Receipt, Reporter, Start};
+use crate::event::Status;
+use crate::executor::{Executor, Reporter};
 use crate::handle::Handle;
 use crate::inquiry;
+use crate::job::Job;
 use crate::one_shot::{EndedWithUs, TimeLimit, to_its_end};
+use crate::orders::new_order;
 use crate::part::CallPart;
 use crate::patience::Patience;
 use crate::permission::{Asking, Permit};
@@ -341,14 +343,18 @@ impl Run<'_> {
                 let Some(job) = handle.job() else {
                     return Err(Refusal::Input(format!("handle `{id}` has not started yet")));
                 };
-                let hidden = job.hides_typing();
-                let applied = job.apply(typing).await;
-                if hidden || job.hides_typing() {
+                let hides = |job: &Arc<dyn Job>| {
+                    let terminal = job.terminal();
+                    terminal.is_some_and(|terminal| terminal.hides_typing())
+                };
+                let hidden = hides(job);
+                let applied = job.apply(&new_order(), Keyboard::Typing(typing)).await;
+                if hidden || hides(job) {
                     call.conceal();
                 } else {
                     call.reveal();
                 }
-                applied.map_err(Refusal::Input)?;
+                applied?;
             }
         }
         self.settle(&handle).await;
@@ -422,17 +428,17 @@ impl Run<'_> {
         let number = handle.number;
         let start = Start {
             session: inner.id.clone(),
-            root: inner.options.root.clone(),
+            root: inner.options.root.clone().into(),
             log: inner
                 .options
                 .log_dir
                 .as_ref()
-                .map(|folder| folder.join(format!("{number}.log"))),
+                .map(|folder| folder.join(format!("{number}.log")).into()),
             handle: handle.id().cloned(),
             tool: Arc::clone(&handle.tool.definition),
             args,
         };
-        let reporter = Reporter(Arc::downgrade(handle));
+        let reporter = Reporter::to(handle);
         match executor.start(start, reporter).await {
             Ok(job) => handle.install(job),
             Err(error) => handle.never_started(Ending::with(Err(error))),

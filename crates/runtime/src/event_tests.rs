@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use windlass_protocol::{Exit, ToolError};
+
 use super::*;
 use windlass_protocol::AnswerType;
 

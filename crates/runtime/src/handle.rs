@@ -13,12 +13,14 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use windlass_protocol::{HandleId, Question};
+use windlass_protocol::{Ending, HandleId, Question, Receipt, ToolEvent, ToolReport};
 
 use crate::catalogue::RegisteredTool;
-use crate::event::{Ending, Status, ToolEvent, fold};
-use crate::executor::{Job, Receipt};
+use crate::event::{Status, fold};
+use crate::executor::ReportSink;
+use crate::job::Job;
 use crate::journal::SessionEvent;
+use crate::orders::new_order;
 use crate::refusal::{HandleSummary, Refusal};
 use crate::session::SessionInner;
 use crate::takeover::Lock;
@@ -55,9 +57,11 @@ pub(crate) struct Handle {
 
 struct Intake {
     /// Events that came before there was a job to read from.
-    early: Option<Vec<ToolEvent>>,
+    early: Option<Vec<ToolReport>>,
     /// Bytes that the journal has not been told of yet.
     unjournalled: u64,
+    /// The offset of the last report.
+    at: u64,
     last_wrote: Option<Instant>,
     /// Somebody will tell the journal in time.
     due: bool,
@@ -87,6 +91,7 @@ impl Handle {
             intake: Mutex::new(Intake {
                 early: Some(Vec::new()),
                 unjournalled: 0,
+                at: 0,
                 last_wrote: None,
                 due: false,
             }),
@@ -158,9 +163,9 @@ impl Handle {
         if self.job.set(job).is_err() {
             unreachable!("a handle is started once");
         }
-        self.apply(&mut intake, &ToolEvent::Started);
-        for event in intake.early.take().unwrap_or_default() {
-            self.apply(&mut intake, &event);
+        self.apply(&mut intake, 0, &ToolEvent::Started);
+        for ToolReport { at, event } in intake.early.take().unwrap_or_default() {
+            self.apply(&mut intake, at, &event);
         }
     }
 
@@ -170,7 +175,7 @@ impl Handle {
         let mut intake = self.intake.lock();
         if self.job.get().is_none() {
             intake.early = None;
-            self.apply(&mut intake, &ToolEvent::Ended(ending));
+            self.apply(&mut intake, 0, &ToolEvent::Ended(ending));
         }
     }
 
@@ -182,19 +187,15 @@ impl Handle {
             return false;
         }
         let reason = reason.to_owned();
-        self.apply(&mut intake, &ToolEvent::Aborting { reason });
+        self.apply(&mut intake, 0, &ToolEvent::Aborting { reason });
         self.withdrawn.cancel();
         true
     }
 
-    /// Takes in what an executor reports.
-    pub(crate) fn take_in(self: &Arc<Self>, event: ToolEvent) {
-        let mut intake = self.intake.lock();
-        if let Some(early) = &mut intake.early {
-            early.push(event);
-            return;
-        }
-        self.apply(&mut intake, &event);
+    /// Takes in an event of the runtime's own, which happens now.
+    fn take_in_own(self: &Arc<Self>, event: ToolEvent) {
+        let at = self.job().map_or(0, |job| job.output().written());
+        Arc::clone(self).take_in(ToolReport { at, event });
     }
 
     /// Answers the open question if it is still this one, so that the first
@@ -221,7 +222,8 @@ impl Handle {
         let Some(job) = self.job() else {
             unreachable!("only a job asks");
         };
-        job.answer(question, answer).await.map_err(Refusal::Input)
+        let answered = job.answer(&new_order(), question, answer).await;
+        answered.map_err(Refusal::from)
     }
 
     /// Somebody answers this question now. Gives false when it is no longer
@@ -230,7 +232,8 @@ impl Handle {
         let mut intake = self.intake.lock();
         let open = self.status.borrow().asks(question);
         if open {
-            self.apply(&mut intake, &ToolEvent::Answered);
+            let at = self.job().map_or(0, |job| job.output().written());
+            self.apply(&mut intake, at, &ToolEvent::Answered);
         }
         open
     }
@@ -265,22 +268,23 @@ impl Handle {
         let Some(job) = self.job() else {
             return Receipt::default();
         };
-        self.take_in(ToolEvent::Aborting {
+        self.take_in_own(ToolEvent::Aborting {
             reason: reason.to_owned(),
         });
-        let receipt = job
-            .abort(grace.min(self.tool.definition.limits.grace))
-            .await;
+        let grace = grace.min(self.tool.definition.limits.grace);
+        let receipt = job.abort(&new_order(), grace).await;
         // Executors report the end before they answer; should one not, the
         // handle must stop all the same.
-        self.take_in(ToolEvent::Ended(Ending::failed(reason)));
+        self.take_in_own(ToolEvent::Ended(Ending::failed(reason)));
         receipt
     }
 
-    fn apply(self: &Arc<Self>, intake: &mut Intake, event: &ToolEvent) {
+    fn apply(self: &Arc<Self>, intake: &mut Intake, at: u64, event: &ToolEvent) {
         let Some(session) = self.session.upgrade() else {
             return;
         };
+        intake.at = intake.at.max(at);
+        let at = intake.at;
         if let ToolEvent::Wrote { bytes } = *event {
             self.apply_wrote(&session, intake, bytes);
             return;
@@ -296,6 +300,7 @@ impl Handle {
             session.tell(SessionEvent::Tool {
                 number: self.number,
                 handle: self.id().cloned(),
+                at,
                 event: event.clone(),
             });
             session.notice_change(self, &next);
@@ -327,6 +332,7 @@ impl Handle {
             session.tell(SessionEvent::Tool {
                 number: self.number,
                 handle: self.id().cloned(),
+                at: intake.at,
                 event: ToolEvent::Wrote { bytes },
             });
         }
@@ -358,5 +364,17 @@ impl Handle {
             intake.due = false;
             handle.journal_output(&session, &mut intake);
         });
+    }
+}
+
+impl ReportSink for Handle {
+    /// Takes in what an executor reports.
+    fn take_in(self: Arc<Self>, report: ToolReport) {
+        let mut intake = self.intake.lock();
+        if let Some(early) = &mut intake.early {
+            early.push(report);
+            return;
+        }
+        self.apply(&mut intake, report.at, &report.event);
     }
 }

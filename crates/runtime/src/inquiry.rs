@@ -11,7 +11,7 @@ use std::task::Poll;
 
 use futures_util::poll;
 use serde_json::Value;
-use windlass_protocol::{Ask, HandleId, Question};
+use windlass_protocol::{Ask, HandleId, Question, QuestionPolicy, QuestionTarget};
 
 use crate::catalogue::RegisteredTool;
 use crate::event::Status;
@@ -20,7 +20,6 @@ use crate::journal::SessionEvent;
 use crate::person::Answered;
 use crate::refusal::Refusal;
 use crate::session::{SessionInner, new_ulid};
-use crate::tool::{QuestionPolicy, QuestionTarget};
 
 /// How often an answer that does not fit is asked for again.
 const TRIES: usize = 3;

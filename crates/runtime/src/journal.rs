@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use windlass_protocol::{
-    Ask, DecisionRecord, HandleAction, HandleId, Notice, PermissionId, PermissionRequest, ToolPart,
+    Ask, DecisionRecord, HandleAction, HandleId, Notice, PermissionId, PermissionRequest,
+    ToolEvent, ToolPart,
 };
 
-use crate::event::ToolEvent;
 use crate::feed::{Bounds, Feed, More};
 use crate::weight::weight;
 
@@ -44,6 +44,8 @@ pub enum SessionEvent {
         number: u64,
         /// The handle's id, unless it is a one-shot.
         handle: Option<HandleId>,
+        /// How many bytes of output preceded the event.
+        at: u64,
         /// What happened.
         event: ToolEvent,
     },

@@ -10,11 +10,9 @@ mod announce;
 mod answer;
 mod archive;
 mod arguments;
-mod attachment;
 mod builtin;
 mod catalogue;
 mod describe;
-mod described;
 mod desk;
 mod dispatch;
 mod event;
@@ -22,10 +20,13 @@ mod executor;
 mod feed;
 mod handle;
 mod inquiry;
+mod job;
+mod job_output;
 mod journal;
 mod notice;
 mod one_shot;
 mod onlooker;
+mod orders;
 mod part;
 mod patience;
 mod pattern;
@@ -35,12 +36,12 @@ mod plan;
 mod refusal;
 mod registry;
 mod rules;
+mod screen_update;
 mod session;
 mod sessions;
 mod show;
 mod sync;
 mod takeover;
-mod tool;
 mod turn;
 mod wait;
 mod weight;
@@ -48,25 +49,34 @@ mod weight;
 /// The words, for those who use the runtime.
 pub use windlass_protocol as protocol;
 
+/// The words that executors and front ends use most.
+pub use windlass_protocol::{
+    Attachment, Ending, Exit, InputError, JobDescription, Keyboard, Lifecycle, Limits, LocalPath,
+    Notifications, OnTurnEnd, OrderId, QuestionPolicy, QuestionTarget, Receipt, RunMode, RunPolicy,
+    Start, ToolDefinition, ToolEvent, ToolReport,
+};
+
+/// Where executors put what their tools write.
+pub use windlass_output as output;
+
 pub use announce::Announcer;
 pub use archive::{Archive, ArchiveError, Conversations, OutputFile, Page};
-pub use attachment::Attachment;
 pub use builtin::{BuiltinContext, BuiltinTool};
 pub use catalogue::{Catalogue, RegisterError, RegisteredTool, Runtime};
 pub use describe::DescribeTools;
 pub use desk::{AtTheDesk, Desk, DeskError};
-pub use event::{Ending, Exit, Status, ToolEvent, fold};
-pub use executor::{Executor, Job, Keyboard, Reading, Receipt, Reporter, Since, Start, Subject};
+pub use event::{Status, fold};
+pub use executor::{AdoptError, Executor, Reporter, Reports, Subject};
+pub use job::{Job, JobHost, JobTerminal, LocalHost};
+pub use job_output::{JobOutput, Reading, Since};
 pub use journal::{Entry, Journal, SessionEvent, Tail};
 pub use onlooker::HandleRef;
+pub use orders::OrderLedger;
 pub use patience::Patience;
 pub use person::{Answered, Inquirer, NoRecorder, PermissionDecision, Person, Recorder};
 pub use refusal::{HandleSummary, Refusal};
 pub use rules::{Explanation, Finding, RuleBook, RuleSource};
+pub use screen_update::screen_update;
 pub use session::{Session, SessionOptions};
 pub use sessions::Sessions;
-pub use tool::{
-    Lifecycle, Limits, Notifications, OnTurnEnd, QuestionPolicy, QuestionTarget, RunMode,
-    RunPolicy, ToolDefinition,
-};
 pub use wait::Await;

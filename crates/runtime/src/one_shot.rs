@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
-use windlass_protocol::{HandleId, Question};
+use windlass_protocol::{Ending, HandleId, Question};
 
-use crate::event::{Ending, Status};
+use crate::event::Status;
 use crate::handle::Handle;
 use crate::inquiry;
 use crate::registry::Registry;

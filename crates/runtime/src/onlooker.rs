@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use serde_json::Value;
-use windlass_protocol::{HandleId, HandleInfo, ScreenUpdate};
+use windlass_protocol::{HandleId, HandleInfo, InputError, Receipt, ScreenUpdate};
 
 use crate::event::Status;
-use crate::executor::{Job, Receipt};
 use crate::handle::Handle;
+use crate::job::{Job, JobTerminal};
 use crate::refusal::Refusal;
 use crate::session::{Session, SessionInner};
 
@@ -47,7 +47,7 @@ impl Session {
         let handle = handles.into_iter().find(|handle| &*handle.call == call)?;
         match handle.status() {
             Status::Waiting { question, .. } => Some(question.text),
-            _ => handle.job()?.last_line(),
+            _ => handle.job()?.output().last_line(),
         }
     }
 
@@ -90,38 +90,41 @@ impl HandleRef {
     /// What its terminal shows: the rows that changed since a generation that
     /// was read before, or all of them. `None` without a terminal.
     pub fn screen(&self, since: Option<u64>) -> Option<ScreenUpdate> {
-        self.handle.job()?.screen(since)
+        Some(self.terminal()?.screen(since))
     }
 
     /// The lines that have left its terminal's screen, as far as they are kept.
     /// `None` without a terminal.
     pub fn scrollback(&self) -> Option<String> {
-        self.handle.job()?.scrollback()
+        Some(self.terminal()?.scrollback())
     }
 
     /// Resolves when its screen is of another generation than this one.
     pub fn screen_changed(&self, generation: u64) -> BoxFuture<'static, ()> {
-        match self.handle.job() {
-            Some(job) => job.screen_changed(generation),
+        match self.terminal() {
+            Some(terminal) => terminal.screen_changed(generation),
             None => Box::pin(std::future::pending()),
         }
     }
 
     /// How many bytes it has written that [`HandleRef::log`] speaks of.
     pub fn written(&self) -> u64 {
-        self.handle.job().map_or(0, |job| job.written())
+        let job = self.handle.job();
+        job.map_or(0, |job| job.output().written())
     }
 
     /// The bytes that it wrote, as it wrote them, within a range. What is no
     /// longer kept is left out.
     pub fn log(&self, range: Range<u64>) -> Vec<u8> {
         let job = self.handle.job();
-        job.map_or_else(Vec::new, |job| job.log(range))
+        job.map_or_else(Vec::new, |job| job.output().log(range))
     }
 
     /// Changes the size of its terminal.
     pub fn resize(&self, rows: u16, cols: u16) -> Result<(), Refusal> {
-        self.job()?.resize(rows, cols).map_err(Refusal::Input)
+        let terminal = self.job()?.terminal();
+        let terminal = terminal.ok_or(InputError::NoTerminal)?;
+        Ok(terminal.resize(rows, cols)?)
     }
 
     /// Answers its open question in the person's name.
@@ -142,6 +145,10 @@ impl HandleRef {
         self.handle.end("aborted by the user").await
     }
 
+    fn terminal(&self) -> Option<Arc<dyn JobTerminal>> {
+        self.handle.job()?.terminal()
+    }
+
     pub(crate) fn job(&self) -> Result<&Arc<dyn Job>, Refusal> {
         let id = &self.id;
         if self.is_stopped() {
@@ -160,10 +167,10 @@ fn info(handle: &Handle) -> Option<HandleInfo> {
         tool: handle.tool.definition.name.clone(),
         state: status.state(),
         elapsed_secs: (handle.elapsed().as_secs_f64() * 10.0).round() / 10.0,
-        written: job.map_or(0, |job| job.written()),
-        terminal: job.is_some_and(|job| job.has_screen()),
+        written: job.map_or(0, |job| job.output().written()),
+        terminal: job.is_some_and(|job| job.terminal().is_some()),
         locked: handle.is_locked(),
-        last_line: job.and_then(|job| job.last_line()),
+        last_line: job.and_then(|job| job.output().last_line()),
         question: None,
         result: None,
         failed: false,

@@ -16,12 +16,12 @@ use std::time::SystemTime;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use windlass_protocol::{
-    Arguments, CallReply, FilePart, HandleAction, HandleId, MessageId, Millis, PartId, PartState,
-    PartTime, PartTimeWithEnd, StateCompleted, StateError, StatePending, StateRunning, ToolPart,
+    Arguments, Attachment, CallReply, FilePart, HandleAction, HandleId, MessageId, Millis, PartId,
+    PartState, PartTime, PartTimeWithEnd, StateCompleted, StateError, StatePending, StateRunning,
+    ToolPart,
 };
 
 use crate::arguments::{conceal, take_typing};
-use crate::attachment::Attachment;
 use crate::catalogue::{RegisteredTool, Runs};
 use crate::journal::SessionEvent;
 use crate::plan::{Planned, Work};

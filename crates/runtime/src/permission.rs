@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use windlass_protocol::{
     Arguments, Decider, DecisionRecord, HandleAction, PermissionId, PermissionReply,
-    PermissionRequest, PermissionRule, PermissionToolContext, RuleAction,
+    PermissionRequest, PermissionRule, PermissionToolContext, RuleAction, RunMode, Start,
 };
 
 use crate::arguments::conceal;
 use crate::catalogue::{RegisteredTool, Runs};
-use crate::executor::{Start, Subject};
+use crate::executor::Subject;
 use crate::journal::SessionEvent;
 use crate::part::CallPart;
 use crate::pattern::is_literal;
@@ -26,7 +26,6 @@ use crate::person::PermissionDecision;
 use crate::refusal::Refusal;
 use crate::rules::{Rules, speak};
 use crate::session::{SessionInner, new_ulid};
-use crate::tool::RunMode;
 
 /// What is allowed.
 pub(crate) enum Permit {
@@ -214,7 +213,7 @@ impl Asking<'_> {
         }
         let start = Start {
             session: self.session.id.clone(),
-            root: self.session.options.root.clone(),
+            root: self.session.options.root.clone().into(),
             log: None,
             handle: None,
             tool: Arc::clone(&self.tool.definition),

@@ -7,13 +7,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use windlass_protocol::{
-    Arguments, HandleAction, HandleId, ParseError, Request, ToolCall, ToolCommand, parse,
+    Arguments, Ending, HandleAction, HandleId, ParseError, Request, ToolCall, ToolCommand, parse,
 };
 
 use crate::arguments::without_nulls;
 use crate::builtin::BuiltinTool;
 use crate::catalogue::{RegisteredTool, Runs};
-use crate::event::Ending;
 use crate::handle::Handle;
 use crate::refusal::Refusal;
 use crate::session::Session;

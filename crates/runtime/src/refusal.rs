@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use windlass_protocol::{AnswerError, ConditionError, HandleId, HandleState, ParseError};
+use windlass_protocol::{
+    AnswerError, ConditionError, HandleId, HandleState, InputError, ParseError,
+};
 
 /// A handle in one line, so that an assistant that lost track finds it again.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,6 +80,9 @@ pub enum Refusal {
     #[error("handle `{0}` has stopped and takes no input; fetch it to read its result")]
     Ended(HandleId),
     /// The tool could not take the input.
+    #[error(transparent)]
+    Unfit(#[from] InputError),
+    /// The handle cannot take the input.
     #[error("{0}")]
     Input(String),
     /// The answer does not fit the question, which stays open.

@@ -6,13 +6,12 @@
 //! rule speaks, the tool's run mode does.
 
 use async_trait::async_trait;
-use windlass_protocol::{Arguments, HandleAction, PermissionRule, RuleAction};
+use windlass_protocol::{Arguments, HandleAction, PermissionRule, RuleAction, RunMode};
 
 use crate::catalogue::RegisteredTool;
 use crate::executor::Subject;
 use crate::pattern::{covers, is_everything};
 use crate::permission::subject_of;
-use crate::tool::RunMode;
 
 /// Keeps what an "always" has allowed in a project.
 #[async_trait]

@@ -14,16 +14,17 @@ use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use ulid::Ulid;
-use windlass_protocol::{HandleId, Notice, NoticeKind, SessionId};
+use windlass_protocol::{HandleId, Limits, Notice, NoticeKind, SessionId};
 
 use crate::catalogue::{Catalogue, RegisteredTool};
 use crate::desk::Desk;
 use crate::event::Status;
-use crate::executor::Job;
 use crate::handle::Handle;
 use crate::inquiry;
+use crate::job::Job;
 use crate::journal::{Journal, SessionEvent};
 use crate::notice::{self, Notices};
+use crate::orders::new_order;
 use crate::part::Discretion;
 use crate::permission::Permissions;
 use crate::person::{Inquirer, Person, Recorder};
@@ -31,7 +32,6 @@ use crate::refusal::{HandleSummary, Refusal};
 use crate::registry::Registry;
 use crate::rules::RuleBook;
 use crate::sessions::{EndedWithUs, Sessions};
-use crate::tool::Limits;
 
 /// How a session is set up. The default asks nobody, trusts nobody and keeps
 /// no record.
@@ -217,7 +217,8 @@ impl Session {
         join_all(endings).await;
         let left = std::mem::take(&mut *inner.left.lock());
         let grace = grace.min(Limits::default().grace);
-        join_all(left.iter().map(|job| job.abort(grace))).await;
+        let order = new_order();
+        join_all(left.iter().map(|job| job.abort(&order, grace))).await;
         inner.tasks.close();
         inner.tasks.wait().await;
         inner.registry.lock().forget_stopped();
@@ -287,11 +288,12 @@ impl SessionInner {
             return Discretion::Open;
         };
         let waits = matches!(handle.status(), Status::Waiting { question, .. } if question.secret);
-        match handle.job() {
-            Some(job) if waits || job.hides_typing() => Discretion::Secret,
-            Some(job) if job.has_screen() => Discretion::Unknown,
+        let terminal = handle.job().and_then(|job| job.terminal());
+        match terminal {
             _ if waits => Discretion::Secret,
-            _ => Discretion::Open,
+            Some(terminal) if terminal.hides_typing() => Discretion::Secret,
+            Some(_) => Discretion::Unknown,
+            None => Discretion::Open,
         }
     }
 

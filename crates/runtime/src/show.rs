@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use windlass_protocol::{ErrorView, HandleId, HandleState, HandleView, View};
+use windlass_protocol::{Ending, ErrorView, Exit, HandleId, HandleState, HandleView, View};
 
-use crate::event::{Ending, Exit, Status};
-use crate::executor::Reading;
+use crate::event::Status;
 use crate::handle::Handle;
+use crate::job_output::Reading;
 use crate::session::SessionInner;
 
 /// The handle as it stands, with what is new, which is thereby told.
@@ -21,9 +21,12 @@ pub(crate) fn show(
     // What a stopped handle said is told once as news; after that, and for
     // as long as it is there, it is told whole.
     let view = if *told { View::All } else { view };
+    let terminal = handle.job().and_then(|job| job.terminal());
+    // Before the output is read: a prompt that is known of is in what is read.
+    let awaits_input = terminal.is_some_and(|terminal| terminal.is_at_prompt());
     let reading = read(handle, view);
     let mut shown = HandleView::new(id.clone(), status.state());
-    shown.awaiting_input = reading.awaiting_input && status.is_running();
+    shown.awaiting_input = awaits_input && status.is_running();
     shown.cursor = reading.cursor.filter(|_| !status.is_stopped());
     if reading.omitted_bytes > 0 {
         shown.omitted_bytes = Some(reading.omitted_bytes);
@@ -83,7 +86,8 @@ pub(crate) fn end_line(text: &mut String) {
 
 fn read(handle: &Handle, view: View) -> Reading {
     handle.job().map_or_else(Reading::default, |job| {
-        job.read(view, handle.tool.definition.limits.output_limit)
+        let limit = handle.tool.definition.limits.output_limit;
+        job.output().read(view, limit)
     })
 }
 

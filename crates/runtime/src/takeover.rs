@@ -9,14 +9,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
-use windlass_protocol::{HandleId, NoticeKind, NoticeLevel};
+use windlass_protocol::{HandleId, Keyboard, NoticeKind, NoticeLevel};
 
 use crate::event::Status;
-use crate::executor::Keyboard;
 use crate::handle::Handle;
 use crate::journal::SessionEvent;
 use crate::notice;
 use crate::onlooker::HandleRef;
+use crate::orders::new_order;
 use crate::refusal::Refusal;
 use crate::session::{SessionInner, new_ulid};
 
@@ -40,7 +40,7 @@ impl HandleRef {
             id: format!("lck_{}", new_ulid()),
             lease,
             until: Instant::now() + lease,
-            written: job.written(),
+            written: job.output().written(),
         };
         let id = lock.id.clone();
         {
@@ -70,7 +70,7 @@ impl HandleRef {
 
     /// Types into the tool in the person's name. Where somebody has taken the
     /// handle over, only they may: `lock` is what they were given.
-    pub fn type_in(&self, keyboard: Keyboard, lock: Option<&str>) -> Result<(), Refusal> {
+    pub async fn type_in(&self, keyboard: Keyboard, lock: Option<&str>) -> Result<(), Refusal> {
         let job = self.job()?;
         self.renew(lock)?;
         if let Status::Waiting { question, .. } = self.handle.status()
@@ -80,7 +80,11 @@ impl HandleRef {
             // Before it is typed: the program may ask for another at once.
             self.handle.is_answered(&question);
         }
-        job.type_in(keyboard).map_err(Refusal::Input)
+        let order = new_order();
+        Ok(match job.terminal() {
+            Some(terminal) => terminal.type_in(&order, keyboard)?,
+            None => job.apply(&order, keyboard).await?,
+        })
     }
 
     /// Whoever types keeps the handle.
@@ -162,13 +166,13 @@ fn hand_back(session: &SessionInner, handle: &Handle, id: &HandleId, lock: &str)
     };
     let handle_id = id.clone();
     session.tell(SessionEvent::Unlocked { handle: handle_id });
-    let written = handle.job().map_or(0, |job| job.written());
+    let written = handle.job().map_or(0, |job| job.output().written());
     let before = held.map_or(0, |held| held.written);
     let text = match written.saturating_sub(before) {
         _ if handle.is_stopped() => format!("a person had `{id}` until it stopped"),
         0 => format!("a person had `{id}` and has handed it back; it wrote nothing meanwhile"),
         new => {
-            let last = handle.job().and_then(|job| job.last_line());
+            let last = handle.job().and_then(|job| job.output().last_line());
             let last = last.map_or_else(String::new, |line| format!(", the last line `{line}`"));
             format!(
                 "a person typed into `{id}` and has handed it back; \

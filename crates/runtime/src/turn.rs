@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 use windlass_protocol::{
-    HandleId, HandleView, NoticeKind, NoticeLevel, TurnEndDecision, TurnEndHandle, TurnEndReport,
-    View,
+    HandleId, HandleView, NoticeKind, NoticeLevel, OnTurnEnd, TurnEndDecision, TurnEndHandle,
+    TurnEndReport, View,
 };
 
 use crate::event::Status;
@@ -16,7 +16,6 @@ use crate::journal::SessionEvent;
 use crate::notice;
 use crate::session::{KEPT_WITH_TURNS, Session};
 use crate::show;
-use crate::tool::OnTurnEnd;
 
 /// How much of a handle's output an inquiry shows.
 const PREVIEW: usize = 400;
@@ -182,6 +181,6 @@ fn preview(handle: &Handle) -> Option<TurnEndHandle> {
         elapsed_secs: (handle.began.elapsed().as_secs_f64() * 10.0).round() / 10.0,
         output_preview: handle
             .job()
-            .map_or_else(String::new, |job| job.preview(PREVIEW)),
+            .map_or_else(String::new, |job| job.output().preview(PREVIEW)),
     })
 }

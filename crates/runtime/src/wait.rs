@@ -3,7 +3,6 @@
 //! Start at [`Await::execute`]. Everything that may end the wait is a future
 //! in one set; whenever one resolves, [`Wait::is_over`] looks at the whole.
 
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,27 +12,22 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use regex::Regex;
 use serde_json::{Value, json};
-use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 use windlass_protocol::{
     Arguments, AwaitReply, AwaitRequest, Condition, HandleId, HandleState, Matched, Parameters,
-    ReplyContent, ToolShape, View, WaitFor,
+    ReplyContent, RunMode, RunPolicy, ToolDefinition, ToolShape, View, WaitFor,
 };
 
 use crate::builtin::{BuiltinContext, BuiltinTool};
 use crate::catalogue::Catalogue;
 use crate::event::Status;
-use crate::executor::Since;
 use crate::handle::Handle;
 use crate::inquiry;
+use crate::job::Job;
+use crate::job_output::Since;
 use crate::refusal::Refusal;
 use crate::session::{Session, SessionInner};
 use crate::show;
-use crate::tool::{RunMode, RunPolicy, ToolDefinition};
-
-/// Nothing in the kernel tells when somebody listens, so a port is tried this
-/// often.
-const PORT_INTERVAL: Duration = Duration::from_millis(25);
 
 /// Waits for handles.
 #[derive(Debug, Clone, Copy, Default)]
@@ -305,7 +299,10 @@ impl Wait {
                 let idle = idle(Arc::clone(&handle), Duration::from_secs_f64(seconds));
                 unless_stopped(handle, idle).boxed()
             }
-            WaitFor::Port(port) => unless_stopped(handle, accepts(port)).boxed(),
+            WaitFor::Port(port) => {
+                let listening = listening(Arc::clone(&handle), port);
+                unless_stopped(handle, listening).boxed()
+            }
             WaitFor::Waiting => {
                 let waiting = waiting(Arc::clone(&handle));
                 unless_stopped(handle, waiting).boxed()
@@ -355,63 +352,66 @@ async fn unless_stopped(handle: Arc<Handle>, condition: impl Future<Output = ()>
 }
 
 async fn find_line(handle: Arc<Handle>, regex: Regex, since: Since) -> Met {
-    handle
-        .wait_until(|status| !matches!(status, Status::Pending))
-        .await;
-    let Some(job) = handle.job() else {
+    let Some(job) = started(&handle).await else {
         return Met::No;
     };
-    match job.find(regex, since).await {
+    match job.output().find(regex, since).await {
         Some(line) => Met::Yes(Some(line)),
         None => Met::No,
     }
 }
 
 async fn idle(handle: Arc<Handle>, quiet: Duration) {
-    handle
-        .wait_until(|status| !matches!(status, Status::Pending))
-        .await;
-    let Some(job) = handle.job() else {
+    let Some(job) = started(&handle).await else {
         return std::future::pending().await;
     };
     loop {
-        let due = job.last_output() + quiet;
+        let due = job.output().last_write() + quiet;
         tokio::time::sleep_until(due.into()).await;
-        if job.last_output() + quiet <= due {
+        if job.output().last_write() + quiet <= due {
             return;
         }
     }
 }
 
-async fn accepts(port: u16) {
-    let addresses: [SocketAddr; 2] = [
-        (Ipv4Addr::LOCALHOST, port).into(),
-        (Ipv6Addr::LOCALHOST, port).into(),
-    ];
-    loop {
-        for address in addresses {
-            if TcpStream::connect(address).await.is_ok() {
-                return;
-            }
-        }
-        tokio::time::sleep(PORT_INTERVAL).await;
+/// Somebody accepts connections on the port, on the machine that the tool runs on.
+async fn listening(handle: Arc<Handle>, port: u16) {
+    match started(&handle).await {
+        Some(job) => job.host().port_open(port).await,
+        None => std::future::pending().await,
     }
 }
 
 /// The handle has a question open, or its tool is blocked at a prompt.
 async fn waiting(handle: Arc<Handle>) {
     let asked = handle.wait_until(|status| matches!(status, Status::Waiting { .. }));
-    let prompted = async {
-        handle
-            .wait_until(|status| !matches!(status, Status::Pending))
-            .await;
-        match handle.job() {
-            Some(job) => job.at_prompt().await,
-            None => std::future::pending().await,
-        }
-    };
     tokio::select! {
         _ = asked => {}
-        () = prompted => {}
+        () = prompted(&handle) => {}
     }
+}
+
+/// Resolves when the tool is blocked at a prompt of its terminal. A tool may get its terminal later, and writes to it
+/// then.
+async fn prompted(handle: &Handle) {
+    let Some(job) = started(handle).await else {
+        return std::future::pending().await;
+    };
+    let mut written = job.output().bytes().changes();
+    loop {
+        if let Some(terminal) = job.terminal() {
+            return terminal.at_prompt().await;
+        }
+        if written.changed().await.is_err() {
+            return std::future::pending().await;
+        }
+    }
+}
+
+/// The job, once there is one; `None` if the tool never started.
+async fn started(handle: &Handle) -> Option<Arc<dyn Job>> {
+    handle
+        .wait_until(|status| !matches!(status, Status::Pending))
+        .await;
+    handle.job().cloned()
 }

@@ -2,9 +2,8 @@
 //! bounded in bytes. It need not be exact, only never far too small.
 
 use serde_json::Value;
-use windlass_protocol::{Arguments, PartState, PermissionRequest, ToolPart};
+use windlass_protocol::{Arguments, Ending, PartState, PermissionRequest, ToolEvent, ToolPart};
 
-use crate::event::{Ending, ToolEvent};
 use crate::journal::SessionEvent;
 
 /// What every event weighs, whatever it says.

@@ -56,11 +56,11 @@ pub(crate) async fn input(
 ) -> Result<StatusCode, ApiError> {
     let lock = input.lock.as_deref();
     match (input.typing, input.bytes, input.answer) {
-        (Some(typing), None, None) => handle.type_in(Keyboard::Typing(typing), lock)?,
+        (Some(typing), None, None) => handle.type_in(Keyboard::Typing(typing), lock).await?,
         (None, Some(bytes), None) => {
             let bytes = STANDARD.decode(bytes);
             let bytes = bytes.map_err(|_| ApiError::bad("`bytes` must be base64"))?;
-            handle.type_in(Keyboard::Bytes(bytes), lock)?;
+            handle.type_in(Keyboard::Bytes(bytes), lock).await?;
         }
         (None, None, Some(answer)) => handle.answer(answer).await?,
         _ => {

@@ -38,11 +38,13 @@ fn update(event: SessionEvent) -> SessionUpdate {
         SessionEvent::Tool {
             number,
             handle,
+            at,
             event,
         } => {
             let place = ToolPlace {
                 tool_number: number,
                 handle,
+                at,
             };
             of_tool(place, event)
         }

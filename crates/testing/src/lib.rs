@@ -5,11 +5,12 @@
 //! question to the test, [`Recording`] keeps what a recorder is told, and
 //! [`batch`] writes calls down briefly; [`needs!`] skips a test whose program
 //! the machine lacks. [`model`] is a model server that says what a script
-//! says, [`load`] a crowd of clients. No process is started here and no time is spent waiting: whatever is
+//! says, [`load`] a crowd of clients, and [`contract`] the suite that every executor's jobs must pass. No process is started here and no time is spent waiting: whatever is
 //! awaited is awaited as a condition.
 
 mod asking;
 mod calls;
+pub mod contract;
 pub mod load;
 pub mod model;
 mod programs;

@@ -7,7 +7,9 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 use windlass_protocol::{Arguments, ToolError};
-use windlass_runtime::{Executor, Job, Reporter, Start, Subject, ToolDefinition};
+use windlass_runtime::{
+    AdoptError, Executor, Job, JobDescription, Reporter, Start, Subject, ToolDefinition,
+};
 
 use crate::scripted_job::{Running, ScriptedJob};
 
@@ -174,6 +176,19 @@ impl Executor for Scripted {
             opening(&job);
         }
         inner.started.send_modify(|jobs| jobs.push(job.clone()));
+        Ok(Arc::new(Running(job)))
+    }
+
+    /// Adopts what [`ScriptedJob::detach`] has made adoptable.
+    async fn adopt(
+        &self,
+        running: JobDescription,
+        reporter: Reporter,
+    ) -> Result<Arc<dyn Job>, AdoptError> {
+        let started = self.started();
+        let job = started.into_iter().find(|job| job.key() == running.key);
+        let job = job.filter(|job| !job.has_ended()).ok_or(AdoptError::Gone)?;
+        job.adopted(running.at, reporter);
         Ok(Arc::new(Running(job)))
     }
 

@@ -2,18 +2,21 @@
 //! of it.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
-use regex::Regex;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::watch;
-use windlass_protocol::{Arguments, HandleId, Question, Typing, View};
+use windlass_protocol::{
+    Arguments, HandleId, InputError, Keyboard, OrderId, Question, Receipt, ScreenUpdate, Typing,
+};
+use windlass_runtime::output::{OutputOptions, Screen, Stream};
 use windlass_runtime::{
-    Ending, Job, Keyboard, Reading, Receipt, Reporter, Since, Start, ToolEvent,
+    Ending, Job, JobHost, JobOutput, JobTerminal, LocalHost, OrderLedger, Reporter, Start,
+    ToolEvent, screen_update,
 };
 
 type OnInput = Arc<dyn Fn(&ScriptedJob, &Typing) + Send + Sync>;
@@ -29,7 +32,10 @@ pub struct ScriptedJob(Arc<Shared>);
 
 struct Shared {
     start: Start,
-    reporter: Reporter,
+    reporter: Mutex<Reporter>,
+    output: JobOutput,
+    orders: OrderLedger,
+    host: Mutex<Arc<dyn JobHost>>,
     life: watch::Sender<Life>,
     script: Mutex<Script>,
 }
@@ -40,13 +46,11 @@ struct Shared {
     reason = "each is a fact of its own, and any mix of them can be true"
 )]
 struct Life {
-    output: String,
-    /// How far the assistant has read.
-    cursor: usize,
-    /// Where the output stood at the last input.
-    last_input: usize,
-    last_output: Instant,
     ended: bool,
+    at_prompt: bool,
+    open: Option<Question>,
+    /// Another runtime takes it over, so that losing this one does not end it.
+    detached: bool,
     held: bool,
     abort_held: bool,
     inputs: Vec<Typing>,
@@ -61,8 +65,8 @@ struct Script {
     left_running: usize,
     survivors: Vec<String>,
     refusal: Option<String>,
-    at_prompt: bool,
     terminal: Option<Typed>,
+    screen: Arc<Mutex<Screen>>,
     on_input: Option<OnInput>,
     on_answer: Option<OnAnswer>,
 }
@@ -78,15 +82,21 @@ pub enum Typed {
 
 impl ScriptedJob {
     pub(crate) fn new(start: Start, reporter: Reporter) -> Self {
+        let output = JobOutput::new(OutputOptions {
+            log: start.log.clone().map(Into::into),
+            ..OutputOptions::default()
+        });
         Self(Arc::new(Shared {
             start,
-            reporter,
+            reporter: Mutex::new(reporter),
+            output,
+            orders: OrderLedger::default(),
+            host: Mutex::new(Arc::new(LocalHost)),
             life: watch::Sender::new(Life {
-                output: String::new(),
-                cursor: 0,
-                last_input: 0,
-                last_output: now(),
                 ended: false,
+                at_prompt: false,
+                open: None,
+                detached: false,
                 held: false,
                 abort_held: false,
                 inputs: Vec::new(),
@@ -99,8 +109,8 @@ impl ScriptedJob {
                 left_running: 0,
                 survivors: Vec::new(),
                 refusal: None,
-                at_prompt: false,
                 terminal: None,
+                screen: Arc::new(Mutex::new(Screen::new(24, 80))),
                 on_input: None,
                 on_answer: None,
             }),
@@ -182,10 +192,11 @@ impl ScriptedJob {
 impl ScriptedJob {
     /// Writes.
     pub fn write(&self, text: &str) {
-        self.0.life.send_modify(|life| {
-            life.output.push_str(text);
-            life.last_output = now();
-        });
+        self.0.output.bytes().push(Stream::Stdout, text.as_bytes());
+        let screen = Arc::clone(&self.0.script.lock().screen);
+        screen.lock().feed(text.replace('\n', "\r\n").as_bytes());
+        // Whoever waits for the screen looks again.
+        self.0.life.send_modify(|_| {});
         self.report(ToolEvent::Wrote {
             bytes: text.len() as u64,
         });
@@ -193,6 +204,9 @@ impl ScriptedJob {
 
     /// Asks and waits.
     pub fn ask(&self, question: Question) {
+        self.0
+            .life
+            .send_modify(|life| life.open = Some(question.clone()));
         self.report(ToolEvent::Asked { question });
     }
 
@@ -223,13 +237,15 @@ impl ScriptedJob {
             script.processes = script.left_running;
             ending.left_running = script.left_running;
             drop(script);
+            self.0.output.finish();
             self.report(ToolEvent::Ended(ending));
         }
     }
 
     /// Reports any event, also one that makes no sense.
     pub fn report(&self, event: ToolEvent) {
-        self.0.reporter.report(event);
+        let reporter = self.0.reporter.lock().clone();
+        reporter.report(self.0.output.written(), event);
     }
 }
 
@@ -256,9 +272,39 @@ impl ScriptedJob {
         self.0.script.lock().refusal = Some(why.to_owned());
     }
 
-    /// Whether it is blocked at a prompt.
+    /// Whether it is blocked at a prompt, which it needs a terminal for.
     pub fn at_prompt(&self, at_prompt: bool) {
-        self.0.script.lock().at_prompt = at_prompt;
+        self.0.life.send_modify(|life| life.at_prompt = at_prompt);
+    }
+
+    /// It runs on this machine.
+    pub fn on_host(&self, host: Arc<dyn JobHost>) {
+        *self.0.host.lock() = host;
+    }
+
+    /// From now on it outlives the runtime that started it, and can be adopted.
+    pub fn detach(&self) {
+        self.0.life.send_modify(|life| life.detached = true);
+    }
+
+    /// Another runtime has adopted it, which knows what happened up to this offset.
+    pub(crate) fn adopted(&self, at: u64, reporter: Reporter) {
+        *self.0.reporter.lock() = reporter;
+        self.0.life.send_modify(|life| life.detached = false);
+        let bytes = self.0.output.written().saturating_sub(at);
+        if bytes > 0 {
+            self.report(ToolEvent::Wrote { bytes });
+        }
+        let open = self.0.life.borrow().open.clone();
+        if let Some(question) = open {
+            self.report(ToolEvent::Asked { question });
+        }
+    }
+
+    /// The key that it is adopted by.
+    pub(crate) fn key(&self) -> Value {
+        let address = Arc::as_ptr(&self.0).addr();
+        json!({ "scripted": address })
     }
 
     /// It is on a terminal, which does this with typing.
@@ -297,118 +343,82 @@ impl ScriptedJob {
     }
 }
 
-/// The runtime's side. Dropping it ends the tool.
+/// The runtime's side. Dropping it ends the tool, unless it is detached.
 pub(crate) struct Running(pub(crate) ScriptedJob);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.0.0.life.send_modify(|life| life.dropped = true);
+        self.0.0.life.send_if_modified(|life| {
+            life.dropped |= !life.detached;
+            life.dropped
+        });
     }
 }
 
 #[async_trait]
 impl Job for Running {
-    fn read(&self, view: View, limit: usize) -> Reading {
-        let mut text = String::new();
-        self.0.0.life.send_if_modified(|life| {
-            let from = match view {
-                View::New => life.cursor,
-                View::Screen | View::All => 0,
+    fn output(&self) -> &JobOutput {
+        &self.0.0.output
+    }
+
+    fn terminal(&self) -> Option<Arc<dyn JobTerminal>> {
+        let shared = &self.0.0;
+        let is_there = shared.script.lock().terminal.is_some() || shared.life.borrow().at_prompt;
+        is_there.then(|| Arc::new(ScriptedTerminal(self.0.clone())) as _)
+    }
+
+    fn host(&self) -> Arc<dyn JobHost> {
+        Arc::clone(&self.0.0.host.lock())
+    }
+
+    fn key(&self) -> Option<Value> {
+        Some(self.0.key())
+    }
+
+    async fn apply(&self, order: &OrderId, input: Keyboard) -> Result<(), InputError> {
+        let shared = &self.0.0;
+        shared.orders.once_now(order, || {
+            if self.0.has_ended() {
+                return Err(InputError::Exited);
+            }
+            let on_input = {
+                let script = shared.script.lock();
+                if let Some(reason) = script.refusal.clone() {
+                    return Err(InputError::Refused { reason });
+                }
+                script.on_input.clone()
             };
-            life.output[from..].clone_into(&mut text);
-            life.cursor = life.output.len();
-            false
-        });
-        let whole = text.len();
-        let text = tail(&text, limit).to_owned();
-        Reading {
-            omitted_bytes: (whole - text.len()) as u64,
-            text,
-            log: self.0.0.start.log.clone(),
-            awaiting_input: self.0.0.script.lock().at_prompt,
-            cursor: None,
-        }
-    }
-
-    fn preview(&self, limit: usize) -> String {
-        tail(&self.0.0.life.borrow().output, limit).to_owned()
-    }
-
-    fn has_screen(&self) -> bool {
-        self.0.0.script.lock().terminal.is_some()
-    }
-
-    fn hides_typing(&self) -> bool {
-        self.0.0.script.lock().terminal == Some(Typed::Hidden)
-    }
-
-    fn last_output(&self) -> Instant {
-        self.0.0.life.borrow().last_output
-    }
-
-    fn find(&self, pattern: Regex, since: Since) -> BoxFuture<'static, Option<String>> {
-        let job = self.0.clone();
-        let from = {
-            let life = job.0.life.borrow();
-            match since {
-                Since::LastInput => life.last_input,
-                Since::Now => life.output.len(),
+            let typing = typing_of(input);
+            shared.output.note_input(shared.output.written());
+            shared
+                .life
+                .send_modify(|life| life.inputs.push(typing.clone()));
+            if let Some(act) = on_input {
+                act(&self.0, &typing);
             }
-        };
-        async move {
-            let mut line = None;
-            job.until(|life| {
-                let mut lines = life.output[from..].lines();
-                line = lines.find(|line| pattern.is_match(line)).map(str::to_owned);
-                line.is_some() || life.ended || life.dropped
-            })
-            .await;
-            line
-        }
-        .boxed()
+            Ok(())
+        })
     }
 
-    fn type_in(&self, keyboard: Keyboard) -> Result<(), String> {
-        let typing = match keyboard {
-            Keyboard::Typing(typing) => typing,
-            Keyboard::Bytes(bytes) => Typing {
-                input: Some(String::from_utf8_lossy(&bytes).into()),
-                enter: false,
-                keys: Vec::new(),
-            },
-        };
-        self.0.0.life.send_modify(|life| life.inputs.push(typing));
-        Ok(())
-    }
-
-    async fn apply(&self, typing: Typing) -> Result<(), String> {
-        let on_input = {
-            let script = self.0.0.script.lock();
-            if let Some(why) = &script.refusal {
-                return Err(why.clone());
+    async fn answer(
+        &self,
+        order: &OrderId,
+        question: &Question,
+        answer: Value,
+    ) -> Result<(), InputError> {
+        let shared = &self.0.0;
+        shared.orders.once_now(order, || {
+            shared.output.note_input(shared.output.written());
+            shared.life.send_modify(|life| {
+                life.open = None;
+                life.answers.push((question.id.clone(), answer.clone()));
+            });
+            let on_answer = shared.script.lock().on_answer.clone();
+            if let Some(act) = on_answer {
+                act(&self.0, &answer);
             }
-            script.on_input.clone()
-        };
-        self.0.0.life.send_modify(|life| {
-            life.last_input = life.output.len();
-            life.inputs.push(typing.clone());
-        });
-        if let Some(act) = on_input {
-            act(&self.0, &typing);
-        }
-        Ok(())
-    }
-
-    async fn answer(&self, question: &Question, answer: Value) -> Result<(), String> {
-        self.0.0.life.send_modify(|life| {
-            life.last_input = life.output.len();
-            life.answers.push((question.id.clone(), answer.clone()));
-        });
-        let on_answer = self.0.0.script.lock().on_answer.clone();
-        if let Some(act) = on_answer {
-            act(&self.0, &answer);
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     async fn settle(&self, limit: Duration) {
@@ -416,7 +426,7 @@ impl Job for Running {
         let _ = tokio::time::timeout(limit, settled).await;
     }
 
-    async fn abort(&self, grace: Duration) -> Receipt {
+    async fn abort(&self, _order: &OrderId, grace: Duration) -> Receipt {
         self.0.0.life.send_modify(|life| life.aborts.push(grace));
         self.0.until(|life| !life.abort_held).await;
         let receipt = {
@@ -432,16 +442,72 @@ impl Job for Running {
     }
 }
 
-/// The end of a text, at most `limit` bytes of it.
-fn tail(text: &str, limit: usize) -> &str {
-    let mut from = text.len().saturating_sub(limit);
-    while !text.is_char_boundary(from) {
-        from += 1;
+struct ScriptedTerminal(ScriptedJob);
+
+impl ScriptedTerminal {
+    fn screen(&self) -> Arc<Mutex<Screen>> {
+        Arc::clone(&self.0.0.script.lock().screen)
     }
-    &text[from..]
 }
 
-/// The time by tokio's clock, so that a test may pause it.
-fn now() -> Instant {
-    tokio::time::Instant::now().into_std()
+impl JobTerminal for ScriptedTerminal {
+    fn screen(&self, since: Option<u64>) -> ScreenUpdate {
+        screen_update(&mut self.screen().lock(), since)
+    }
+
+    fn screen_changed(&self, generation: u64) -> BoxFuture<'static, ()> {
+        let job = self.0.clone();
+        let screen = self.screen();
+        let changed = move |_: &Life| screen.lock().generation() != generation;
+        async move { job.until(changed).await }.boxed()
+    }
+
+    fn scrollback(&self) -> String {
+        self.screen().lock().scrollback()
+    }
+
+    fn resize(&self, rows: u16, cols: u16) -> Result<(), InputError> {
+        self.screen().lock().resize(rows, cols);
+        self.0.0.life.send_modify(|_| {});
+        Ok(())
+    }
+
+    fn type_in(&self, order: &OrderId, input: Keyboard) -> Result<(), InputError> {
+        let shared = &self.0.0;
+        shared.orders.once_now(order, || {
+            let typing = typing_of(input);
+            shared
+                .life
+                .send_modify(|life| life.inputs.push(typing.clone()));
+            let on_input = shared.script.lock().on_input.clone();
+            if let Some(act) = on_input {
+                act(&self.0, &typing);
+            }
+            Ok(())
+        })
+    }
+
+    fn is_at_prompt(&self) -> bool {
+        self.0.0.life.borrow().at_prompt
+    }
+
+    fn at_prompt(&self) -> BoxFuture<'static, ()> {
+        let job = self.0.clone();
+        async move { job.until(|life| life.at_prompt).await }.boxed()
+    }
+
+    fn hides_typing(&self) -> bool {
+        self.0.0.script.lock().terminal == Some(Typed::Hidden)
+    }
+}
+
+fn typing_of(input: Keyboard) -> Typing {
+    match input {
+        Keyboard::Typing(typing) => typing,
+        Keyboard::Bytes(bytes) => Typing {
+            input: Some(String::from_utf8_lossy(&bytes).into()),
+            enter: false,
+            keys: Vec::new(),
+        },
+    }
 }

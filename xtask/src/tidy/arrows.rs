@@ -8,12 +8,19 @@ use cargo_metadata::{DependencyKind, Metadata};
 /// What each crate may use, by the names of their folders.
 const ARROWS: &[(&str, &[&str])] = &[
     ("protocol", &[]),
-    ("process", &[]),
+    ("output", &[]),
+    ("process", &["output"]),
     ("schema", &["protocol"]),
     ("sdk", &["protocol", "schema"]),
-    ("runtime", &["protocol"]),
-    ("executors", &["runtime", "process", "schema", "protocol"]),
-    ("mcp-client", &["runtime", "process", "schema", "protocol"]),
+    ("runtime", &["output", "protocol"]),
+    (
+        "executors",
+        &["runtime", "process", "output", "schema", "protocol"],
+    ),
+    (
+        "mcp-client",
+        &["runtime", "process", "output", "schema", "protocol"],
+    ),
     ("store", &["runtime", "protocol"]),
     ("config", &["runtime", "protocol"]),
     ("assistant", &["runtime", "schema", "protocol"]),

@@ -1,20 +1,22 @@
 //! One agent at work.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use async_trait::async_trait;
-use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
-use regex::Regex;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
-use windlass_protocol::{Question, ToolCall, ToolError, Typing, View};
-use windlass_runtime::{Ending, Job, Reading, Receipt, Reporter, Session, Since, ToolEvent};
+use windlass_protocol::{InputError, Keyboard, OrderId, Question, Receipt, ToolCall, ToolError};
+use windlass_runtime::output::OutputOptions;
+use windlass_runtime::{
+    Ending, Job, JobHost, JobOutput, JobTerminal, LocalHost, OrderLedger, Reporter, Session,
+    ToolEvent,
+};
 
 use super::Place;
-use super::log::{self, Log};
+use super::log;
 use crate::between::{abort_handles, processes_ended};
 use crate::turn::{Assistant, Audience, Heard, Interjection, TurnError, TurnOutcome};
 
@@ -25,29 +27,24 @@ const WAITING: usize = 16;
 pub(super) struct AgentJob {
     shared: Arc<Shared>,
     say: mpsc::Sender<Interjection>,
+    orders: OrderLedger,
     cancel: CancellationToken,
 }
 
 /// What the agent and its job share.
 pub(super) struct Shared {
     reporter: Reporter,
-    log: Mutex<Log>,
+    output: JobOutput,
     /// The calls that are being run.
     calls: Mutex<Vec<ToolCall>>,
-    /// How much was written, and whether it is over.
-    progress: watch::Sender<Progress>,
+    /// Its end has been reported.
+    over: watch::Sender<bool>,
     /// One question at a time.
     asking: tokio::sync::Mutex<()>,
     asked: Mutex<Option<oneshot::Sender<Value>>>,
     /// How many processes of its tools were ended, and how long they had.
     grace: Mutex<Duration>,
     ended: Mutex<usize>,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Progress {
-    written: usize,
-    over: bool,
 }
 
 impl AgentJob {
@@ -70,6 +67,7 @@ impl AgentJob {
         Self {
             shared,
             say,
+            orders: OrderLedger::default(),
             cancel,
         }
     }
@@ -112,7 +110,7 @@ struct EndTold<'a>(&'a Shared);
 
 impl Drop for EndTold<'_> {
     fn drop(&mut self) {
-        if !self.0.progress.borrow().over {
+        if !*self.0.over.borrow() {
             self.0
                 .end(Ending::failed("the agent ended without a result"));
         }
@@ -135,12 +133,12 @@ fn ending(outcome: Option<Result<TurnOutcome, TurnError>>) -> Ending {
 }
 
 impl Shared {
-    pub(super) fn new(reporter: Reporter) -> Self {
+    pub(super) fn new(reporter: Reporter, output: OutputOptions) -> Self {
         Self {
             reporter,
-            log: Mutex::new(Log::new()),
+            output: JobOutput::of_messages(output),
             calls: Mutex::default(),
-            progress: watch::Sender::default(),
+            over: watch::Sender::default(),
             asking: tokio::sync::Mutex::default(),
             asked: Mutex::default(),
             grace: Mutex::new(Duration::MAX),
@@ -154,7 +152,7 @@ impl Shared {
         let (sender, answer) = oneshot::channel();
         *self.asked.lock() = Some(sender);
         let _open = Open(self);
-        self.reporter.report(ToolEvent::Asked { question });
+        self.report(ToolEvent::Asked { question });
         match answer.await {
             Ok(answer) => answer,
             // It is being ended.
@@ -166,15 +164,12 @@ impl Shared {
         if text.trim().is_empty() {
             return;
         }
-        let written = {
-            let mut log = self.log.lock();
-            log.push(text);
-            log.end()
-        };
-        self.progress
-            .send_modify(|progress| progress.written = written);
-        let bytes = text.len() as u64;
-        self.reporter.report(ToolEvent::Wrote { bytes });
+        let bytes = self.output.say(text.trim_end_matches('\n'));
+        self.report(ToolEvent::Wrote { bytes });
+    }
+
+    fn report(&self, event: ToolEvent) {
+        self.reporter.report(self.output.written(), event);
     }
 
     async fn end_tools(&self, session: &Session) {
@@ -185,8 +180,9 @@ impl Shared {
     }
 
     fn end(&self, ending: Ending) {
-        self.reporter.report(ToolEvent::Ended(ending));
-        self.progress.send_modify(|progress| progress.over = true);
+        self.output.finish();
+        self.report(ToolEvent::Ended(ending));
+        self.over.send_replace(true);
     }
 }
 
@@ -196,7 +192,7 @@ struct Open<'a>(&'a Shared);
 impl Drop for Open<'_> {
     fn drop(&mut self) {
         if self.0.asked.lock().take().is_some() {
-            self.0.reporter.report(ToolEvent::Answered);
+            self.0.report(ToolEvent::Answered);
         }
     }
 }
@@ -221,75 +217,56 @@ impl Audience for Shared {
 
 #[async_trait]
 impl Job for AgentJob {
-    fn read(&self, view: View, limit: usize) -> Reading {
-        self.shared.log.lock().read(view, limit)
+    fn output(&self) -> &JobOutput {
+        &self.shared.output
     }
 
-    fn preview(&self, limit: usize) -> String {
-        self.shared.log.lock().preview(limit)
+    fn terminal(&self) -> Option<Arc<dyn JobTerminal>> {
+        None
     }
 
-    fn last_output(&self) -> Instant {
-        self.shared.log.lock().written
+    fn host(&self) -> Arc<dyn JobHost> {
+        Arc::new(LocalHost)
     }
 
-    fn find(&self, pattern: Regex, since: Since) -> BoxFuture<'static, Option<String>> {
-        let shared = Arc::clone(&self.shared);
-        let mut progress = shared.progress.subscribe();
-        let mut from = {
-            let log = shared.log.lock();
-            match since {
-                Since::LastInput => log.input,
-                Since::Now => log.end(),
-            }
+    fn key(&self) -> Option<Value> {
+        None
+    }
+
+    async fn apply(&self, order: &OrderId, input: Keyboard) -> Result<(), InputError> {
+        let text = match input {
+            Keyboard::Typing(typing) => match typing.input {
+                Some(Value::String(text)) => text,
+                Some(other) => other.to_string(),
+                None => return Err(InputError::AgentWantsMessage),
+            },
+            Keyboard::Bytes(_) => return Err(InputError::NoKeyboard),
         };
-        Box::pin(async move {
-            loop {
-                let over = progress.borrow_and_update().over;
-                {
-                    let log = shared.log.lock();
-                    let mut lines = log.since(from).lines();
-                    if let Some(line) = lines.find(|line| pattern.is_match(line)) {
-                        return Some(line.to_owned());
-                    }
-                    from = log.end();
-                }
-                if over || progress.changed().await.is_err() {
-                    return None;
-                }
-            }
+        self.orders.once_now(order, || {
+            let output = &self.shared.output;
+            output.note_input(output.written());
+            let said = self.say.try_send(Interjection::Say(text));
+            said.map_err(|_| InputError::QueueFull)
         })
     }
 
-    async fn apply(&self, typing: Typing) -> Result<(), String> {
-        let text = match typing.input {
-            Some(Value::String(text)) => text,
-            Some(other) => other.to_string(),
-            None => return Err("an agent takes a message as `input`".to_owned()),
-        };
-        {
-            let mut log = self.shared.log.lock();
-            log.input = log.end();
-        }
-        let full = |_| "it has not taken your last messages yet; await it first".to_owned();
-        self.say.try_send(Interjection::Say(text)).map_err(full)
+    async fn answer(&self, order: &OrderId, _: &Question, answer: Value) -> Result<(), InputError> {
+        self.orders.once_now(order, || {
+            let asked = self.shared.asked.lock().take();
+            let told = asked.and_then(|asked| asked.send(answer).ok());
+            told.ok_or(InputError::NotOpen)
+        })
     }
 
-    async fn answer(&self, _: &Question, answer: Value) -> Result<(), String> {
-        let asked = self.shared.asked.lock().take();
-        let told = asked.and_then(|asked| asked.send(answer).ok());
-        told.ok_or_else(|| "the agent no longer asks this".to_owned())
-    }
-
-    /// What it has to say takes its time; whoever wants it awaits it.
+    /// An agent's work takes its time; whoever wants it awaits it.
     async fn settle(&self, _: Duration) {}
 
-    async fn abort(&self, grace: Duration) -> Receipt {
+    async fn abort(&self, _order: &OrderId, grace: Duration) -> Receipt {
         *self.shared.grace.lock() = grace;
         self.cancel.cancel();
-        let mut progress = self.shared.progress.subscribe();
+        let mut over = self.shared.over.subscribe();
         // The agent tells its end whatever happens, and lives as long as this.
-        let _ = progress.wait_for(|progress| progress.over).await;
+        let _ = over.wait_for(|over| *over).await;
         Receipt {
             ended: *self.shared.ended.lock(),
             survivors: Vec::new(),

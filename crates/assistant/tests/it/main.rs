@@ -1,5 +1,6 @@
 //! Models and turns, against the scripted model server.
 
+mod contract;
 mod remote;
 mod support;
 mod turns;

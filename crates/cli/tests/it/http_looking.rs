@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::http_support::{Event, Serve};
 use crate::support::{Project, eventually};
+use crate::term_tools::answering_with;
 
 fn trusted() -> Value {
     json!({"trusted": true})
@@ -137,4 +138,41 @@ fn lines_that_have_left_the_screen_are_read() {
         serve.get(&format!("{session}/handles/p/scrollback")).status,
         409
     );
+}
+
+#[test]
+fn a_program_that_took_over_has_scrollback_too() {
+    let project = answering_with("for i in $(seq 1 40); do echo line $i; done; exec cat");
+    let serve = Serve::start(&project);
+    let session = serve.session(trusted());
+    serve.call(&session, "asks", json!({"action": "spawn", "id": "t"}));
+    eventually("they have left the screen", || {
+        let past = serve.get(&format!("{session}/handles/t/scrollback")).body;
+        past.starts_with("line 1\nline 2\n") && past.ends_with("line 17\n")
+    });
+}
+
+#[test]
+fn the_log_of_a_tool_with_states_is_as_long_as_it_says() {
+    let project = Project::with_config(
+        r#"
+        [conversation.tools.states]
+        source = "local"
+        command = "cat states"
+        parameters = {}
+        spawn.stateful = true
+        spawn.io = "state"
+        "#,
+    );
+    let line = json!({"type": "running", "content": "x".repeat(999)});
+    project.write("states", &format!("{line}\n").repeat(500));
+    let serve = Serve::start(&project);
+    let session = serve.session(trusted());
+    serve.call(&session, "states", json!({"action": "spawn", "id": "s"}));
+    let handle = format!("{session}/handles/s");
+    eventually("all of it is counted", || {
+        serve.get(&handle).json()["written"] == json!(500_000)
+    });
+    let log = serve.get(&format!("{handle}/log?from=0")).body;
+    assert_eq!(log.len(), 500_000);
 }

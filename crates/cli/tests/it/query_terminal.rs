@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use serde_json::json;
-use windlass_process::{Command, Exit, Launcher, LauncherOptions, Process, Screen, TerminalSize};
+use windlass_output::Screen;
+use windlass_process::{Command, Exit, Launcher, LauncherOptions, Process, TerminalSize};
 use windlass_testing::model::{Say, Turn};
 
 use crate::query::{Asked, asked};

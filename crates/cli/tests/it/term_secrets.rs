@@ -7,6 +7,7 @@ use windlass_testing::needs;
 
 use crate::support::{Drive, Project, call};
 use crate::term_sitting::{Sitting, assert_ended_well, assert_shows};
+use crate::term_tools::answering_with;
 
 /// The shell runs without asking.
 pub(crate) const UNATTENDED: &str = "[conversation.tools.shell]\nrun = \"unattended\"\n";
@@ -198,32 +199,41 @@ fn a_prompt_that_becomes_secret_without_a_word_is_asked() {
     assert_eq!(project.read("heard"), "late\n");
 }
 
-#[test]
-fn what_is_typed_while_nothing_is_echoed_is_not_recorded() {
-    let project = Project::with_config(UNATTENDED);
+/// Turns echo off and reads nothing.
+const SILENT: &str = "stty -echo; echo ready; exec sleep 1000";
+
+/// Types a secret into a tool that runs [`SILENT`] on a terminal; it is kept nowhere.
+#[track_caller]
+fn typing_is_not_recorded(project: &Project, tool: &str, mut spawn: Value) {
     let mut drive = project.drive();
-    let silent = "stty -echo; echo ready; exec sleep 1000";
-    drive.run([
-        call(
-            "shell",
-            json!({"action": "spawn", "id": "it", "command": silent, "terminal": true}),
-        ),
-        call(
-            "await",
-            json!({"until": [{"id": "it", "pattern": "ready"}]}),
-        ),
-    ]);
+    spawn["action"] = json!("spawn");
+    spawn["id"] = json!("it");
+    let ready = json!({"until": [{"id": "it", "pattern": "ready"}]});
+    drive.run([call(tool, spawn), call("await", ready)]);
     let typed = json!({"action": "apply", "id": "it", "input": "sesame-9"});
-    assert_eq!(drive.content("shell", typed)["state"], json!("running"));
+    assert_eq!(drive.content(tool, typed)["state"], json!("running"));
     drive.finish();
     for file in crate::support::files_below(&project.state_dir()) {
         let kept = std::fs::read(&file).unwrap_or_default();
         let kept = String::from_utf8_lossy(&kept);
         assert!(!kept.contains("sesame-9"), "{}", file.display());
     }
-    let shown = crate::records::show(&project, "last");
+    let shown = crate::records::show(project, "last");
     let parts = crate::records::parts_of(&shown);
     assert_eq!(parts.last().unwrap()["state"]["input"]["input"], "(secret)");
+}
+
+#[test]
+fn what_is_typed_while_nothing_is_echoed_is_not_recorded() {
+    let project = Project::with_config(UNATTENDED);
+    let spawn = json!({"command": SILENT, "terminal": true});
+    typing_is_not_recorded(&project, "shell", spawn);
+}
+
+#[test]
+fn what_is_typed_into_a_program_that_took_over_unechoed_is_not_recorded() {
+    let project = answering_with(SILENT);
+    typing_is_not_recorded(&project, "asks", json!({}));
 }
 
 #[test]

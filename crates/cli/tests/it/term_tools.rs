@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use windlass_testing::needs;
 
-use crate::support::{Project, files_below};
+use crate::support::{Project, call, files_below};
 use crate::term_sitting::{Sitting, assert_ended_well, text};
 
 #[test]
@@ -33,6 +33,16 @@ fn a_configured_tool_may_run_on_a_terminal() {
 
 /// A tool that answers with another program, which reads a line.
 fn answering(io: &str) -> Project {
+    let line = "[ -t 0 ] && stty size; printf 'Name: '; read name; echo \"hello $name\"";
+    answering_by(line, io)
+}
+
+/// A tool that answers with this shell line on a terminal.
+pub(crate) fn answering_with(line: &str) -> Project {
+    answering_by(line, "terminal")
+}
+
+fn answering_by(line: &str, io: &str) -> Project {
     let project = Project::with_config(
         r#"
         [conversation.tools.asks]
@@ -43,7 +53,6 @@ fn answering(io: &str) -> Project {
         spawn.record = true
         "#,
     );
-    let line = "[ -t 0 ] && stty size; printf 'Name: '; read name; echo \"hello $name\"";
     let answer = json!({"type": "exec", "program": "sh", "args": ["-c", line], "io": io});
     project.write("answer", &answer.to_string());
     project
@@ -59,6 +68,18 @@ fn a_tool_may_answer_with_a_program_on_a_terminal() {
     assert_ended_well(&ended);
     assert_eq!(ended["result"], json!("hello you\n"));
     assert_eq!(casts(&project).len(), 1);
+}
+
+#[test]
+fn a_program_that_took_over_is_awaited_at_its_prompt() {
+    let project = answering_with("until [ -e go ]; do sleep 0.01; done; read name");
+    let mut drive = project.drive();
+    drive.run([call("asks", json!({"action": "spawn", "id": "it"}))]);
+    project.write("go", "");
+    let until = json!({"until": [{"id": "it", "waiting": true}], "timeout_secs": 60});
+    let awaited = drive.content("await", until);
+    assert_eq!(awaited["matched"][0]["id"], json!("it"), "{awaited}");
+    assert_eq!(awaited["timed_out"], json!(false), "{awaited}");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Executors under a runtime, with real programs.
 
+mod contract;
+
 use std::sync::Arc;
 use std::time::Duration;
 

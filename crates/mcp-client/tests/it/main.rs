@@ -5,6 +5,7 @@
 #![cfg(target_os = "linux")]
 
 mod calls;
+mod contract;
 mod deaths;
 mod http;
 mod questions;

@@ -5,7 +5,8 @@ use std::ffi::CStr;
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
-use windlass_process::{Command, Launcher, LauncherOptions, OutputOptions, Process};
+use windlass_output::OutputOptions;
+use windlass_process::{Command, Launcher, LauncherOptions, Process};
 
 pub(crate) fn run() {
     let wanted: Vec<String> = std::env::args().skip(1).collect();

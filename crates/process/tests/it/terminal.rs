@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use windlass_output::Screen;
 use windlass_process::{
-    Command, Exit, Launcher, LauncherOptions, Modes, Process, Screen, Signal, TerminalSize,
-    WriteError,
+    Command, Exit, Launcher, LauncherOptions, Modes, Process, Signal, TerminalSize, WriteError,
 };
 
 use crate::support::{

@@ -374,16 +374,21 @@ c2 {"id":"b","state":"stopped","content":"oh no","result":"it broke","error":{"t
 
 #[tokio::test]
 async fn cut_output_says_how_much_is_missing_and_where_it_is() {
+    let folder = tempfile::tempdir().unwrap();
     let stage = Stage::with(NOBODY, |setup| {
         setup.tool.limits.output_limit = 4;
-        setup.options.log_dir = Some("/nowhere".into());
+        setup.options.log_dir = Some(folder.path().to_owned());
     });
     stage.tool.opening(|job| job.write("0123456789"));
+    let log = folder.path().join("1.log");
+    let log = log.display();
     assert_eq!(
         stage
             .run([("tool", json!({"action": "spawn", "id": "a"}))])
             .await,
-        r#"c1 {"id":"a","state":"running","content":"6789","omitted_bytes":6,"log":"/nowhere/1.log"}"#
+        format!(
+            r#"c1 {{"id":"a","state":"running","content":"6789","omitted_bytes":6,"log":"{log}"}}"#
+        )
     );
 }
 

@@ -6,6 +6,7 @@
 mod awaiting;
 mod awaiting_until;
 mod cancelling;
+mod contract;
 mod handing_over;
 mod handles;
 mod notices;

@@ -139,18 +139,22 @@ async fn what_it_leaves_running_is_told_with_its_reply_and_ended_with_the_sessio
 
 #[tokio::test]
 async fn output_beyond_the_limit_is_cut_and_says_where_the_rest_is() {
+    let folder = tempfile::tempdir().unwrap();
     let stage = Stage::with(crate::support::NOBODY, |setup| {
-        setup.tool.limits.output_limit = 4;
-        setup.options.log_dir = Some("/nowhere".into());
+        setup.tool.limits.output_limit = 1000;
+        setup.options.log_dir = Some(folder.path().to_owned());
     });
-    stage.tool.opening(|job| {
-        job.write("0123456789");
+    let whole = "0123456789\n".repeat(200);
+    let written = whole.clone();
+    stage.tool.opening(move |job| {
+        job.write(&written);
         job.end();
     });
-    assert_eq!(
-        stage.run([("tool", json!({}))]).await,
-        "c1 6789\n[all of it: /nowhere/1.log]"
-    );
+    let reply = stage.run([("tool", json!({}))]).await;
+    let log = folder.path().join("1.log");
+    let rest = format!("[all of it: {}]", log.display());
+    assert!(reply.len() < 1100 && reply.ends_with(&rest), "{reply}");
+    assert_eq!(std::fs::read_to_string(log).unwrap(), whole);
 }
 
 #[tokio::test]

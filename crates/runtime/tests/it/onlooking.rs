@@ -67,7 +67,7 @@ async fn while_a_person_types_the_assistant_is_refused_and_then_told() {
          and a notice comes when they hand it back"
     );
 
-    handle.type_in(typed("ls"), Some(&lock)).unwrap();
+    handle.type_in(typed("ls"), Some(&lock)).await.unwrap();
     assert_eq!(job.inputs(), [Typing::input("ls")]);
     job.write("a file\n");
     handle.unlock(&lock).unwrap();
@@ -91,10 +91,10 @@ async fn only_whoever_has_taken_a_handle_over_may_type() {
     let stage = spawned().await;
     let handle = stage.session.handle("a").unwrap();
     // Nobody has: anybody may.
-    handle.type_in(typed("x"), None).unwrap();
+    handle.type_in(typed("x"), None).await.unwrap();
     let lock = handle.lock(LEASE).unwrap();
     for other in [None, Some("lck_other")] {
-        let refused = handle.type_in(typed("x"), other).unwrap_err();
+        let refused = handle.type_in(typed("x"), other).await.unwrap_err();
         assert_eq!(
             refused.to_string(),
             "somebody has taken handle `a` over; wait until it is handed back"
@@ -146,9 +146,9 @@ async fn a_secret_that_is_typed_answers_the_question_and_is_kept_nowhere() {
         .await;
     let bytes = |text: &str| Keyboard::Bytes(text.as_bytes().to_vec());
 
-    handle.type_in(bytes("ses"), Some(&lock)).unwrap();
+    handle.type_in(bytes("ses"), Some(&lock)).await.unwrap();
     assert_eq!(handle.info().state, HandleState::Waiting);
-    handle.type_in(bytes("ame\r"), Some(&lock)).unwrap();
+    handle.type_in(bytes("ame\r"), Some(&lock)).await.unwrap();
 
     assert_eq!(handle.info().state, HandleState::Running);
     stage
@@ -172,7 +172,7 @@ async fn an_end_by_the_user_is_told_to_the_assistant() {
     assert!(info.failed);
     assert_eq!(info.result.as_deref(), Some("aborted by the user"));
     assert!(handle.lock(LEASE).is_err());
-    assert!(handle.type_in(typed("x"), None).is_err());
+    assert!(handle.type_in(typed("x"), None).await.is_err());
 }
 
 #[tokio::test]

@@ -1,10 +1,10 @@
-//! What a person who looks on sees of a screen, in the words of the protocol.
+//! A screen in the words of the protocol, for people who look on.
 
-use windlass_process::{Colour, Screen, StyledRow, StyledRun};
+use windlass_output::{Colour, Screen, StyledRow, StyledRun};
 use windlass_protocol::{KeyboardModes, ScreenColour, ScreenRow, ScreenRun, ScreenUpdate};
 
 /// The rows that changed since a generation, or all of them.
-pub(crate) fn update(screen: &mut Screen, since: Option<u64>) -> ScreenUpdate {
+pub fn screen_update(screen: &mut Screen, since: Option<u64>) -> ScreenUpdate {
     let (rows, cols) = screen.size();
     let modes = screen.modes();
     let changed = match since {
@@ -64,5 +64,5 @@ fn to_colour(colour: Colour) -> ScreenColour {
 }
 
 #[cfg(test)]
-#[path = "viewing_tests.rs"]
+#[path = "screen_update_tests.rs"]
 mod tests;

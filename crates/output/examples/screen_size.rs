@@ -5,7 +5,7 @@
 
 use std::time::Instant;
 
-use windlass_process::{Screen, ScreenReader, ScreenView};
+use windlass_output::{Screen, ScreenReader, ScreenView};
 
 const COUNT: usize = 1000;
 

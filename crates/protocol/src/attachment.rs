@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
 /// Something that came with a tool's output. The assistant reads of it in the
 /// text; the record holds it by its address.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attachment {
     /// Where it is.
     pub url: String,
@@ -27,7 +29,7 @@ impl Attachment {
     }
 
     /// All of an output that did not fit into a reply.
-    pub(crate) fn log(path: &Path) -> Self {
+    pub fn log(path: &Path) -> Self {
         Self::file(path, "text/plain")
     }
 }

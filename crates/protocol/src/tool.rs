@@ -1,16 +1,18 @@
 //! What the runtime knows of a tool: its shape, its limits and its policies.
 //!
 //! A [`ToolDefinition`] says everything about a tool except how it runs; that
-//! is the [`Executor`](crate::Executor) it is registered with.
+//! is the executor it is registered with.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use windlass_protocol::{Examples, HandleAction, PermissionRule, ToolShape};
+
+use crate::{Examples, HandleAction, PermissionRule, ToolShape};
 
 /// One tool.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolDefinition {
     /// Its name, as the model calls it.
     pub name: String,
@@ -73,7 +75,8 @@ impl ToolDefinition {
 }
 
 /// Whether a person is asked before a tool runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RunMode {
     /// A person is asked.
     Ask,
@@ -86,7 +89,7 @@ pub enum RunMode {
 }
 
 /// A [`RunMode`] per action.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunPolicy {
     /// Calls without an action.
     pub one_shot: RunMode,
@@ -132,7 +135,7 @@ impl Default for RunPolicy {
 }
 
 /// Time and size limits of a tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// How long a one-shot may take.
     pub timeout: Duration,
@@ -156,7 +159,7 @@ impl Default for Limits {
 }
 
 /// What the assistant is told of a tool's handles without asking.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "four switches of the config")]
 pub struct Notifications {
     /// A handle stopped well.
@@ -181,7 +184,7 @@ impl Default for Notifications {
 }
 
 /// What becomes of a tool's handles at the turn's end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lifecycle {
     /// The policy.
     pub on_turn_end: OnTurnEnd,
@@ -199,7 +202,8 @@ impl Default for Lifecycle {
 }
 
 /// What becomes of a handle that still runs when the turn ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum OnTurnEnd {
     /// The assistant is asked, handle by handle.
     Inquire,
@@ -210,7 +214,7 @@ pub enum OnTurnEnd {
 }
 
 /// Who answers a question.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct QuestionPolicy {
     /// Whom to ask.
     pub target: QuestionTarget,
@@ -219,7 +223,8 @@ pub struct QuestionPolicy {
 }
 
 /// Whom a question goes to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum QuestionTarget {
     /// The person.
     #[default]

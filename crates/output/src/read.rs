@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::excerpt::{Cursor, Excerpt, Rendered};
-use super::shared::{Output, Shared};
+use super::output::{Output, Shared};
 use super::store::{LogNote, Part, Store};
 
 /// The least that is rendered of each end of a span too large to render whole.
@@ -32,7 +32,7 @@ impl Output {
         let (span, is_last) = {
             let state = self.shared.state.lock();
             let span = Span::since(cursor.position(), &state.store, limit);
-            (span, state.is_finished)
+            (span, state.run_ended)
         };
         let (head, tail) = match span {
             Span::Whole(part) => {
@@ -66,7 +66,7 @@ impl Output {
     /// Whether anything came since the cursor.
     pub fn has_new(&self, cursor: &Cursor) -> bool {
         let state = self.shared.state.lock();
-        cursor.position() < state.store.end() || (state.is_finished && cursor.holds_back())
+        cursor.position() < state.store.end() || (state.run_ended && cursor.holds_back())
     }
 
     /// The bytes of a range as they were pushed, from memory or the log. What

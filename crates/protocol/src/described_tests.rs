@@ -1,7 +1,7 @@
 //! Descriptions as programs print them, and the definitions made of them.
 
+use crate::HandleAction;
 use serde_json::{Value, json};
-use windlass_protocol::HandleAction;
 
 use super::*;
 

@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 use regex::Regex;
-use windlass_process::{Cursor, Output, OutputOptions, Stream};
+use windlass_output::{Cursor, Output, OutputOptions, Stream};
 
 const TOTAL: usize = 1 << 30;
 

@@ -13,7 +13,7 @@ use regex::Regex;
 use tokio::sync::oneshot;
 
 use super::matcher::{Matcher, Watcher};
-use super::shared::{Output, Shared};
+use super::output::{Output, Shared};
 use super::store::Part;
 
 /// How much of a log is scanned before others get a turn.

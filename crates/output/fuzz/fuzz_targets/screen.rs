@@ -5,7 +5,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use windlass_process::{Screen, ScreenReader, ScreenView};
+use windlass_output::{Screen, ScreenReader, ScreenView};
 
 fuzz_target!(|data: &[u8]| {
     let mut screen = Screen::new(24, 80);

@@ -1,4 +1,4 @@
-//! The output of one child, as one side fills it and others read it.
+//! The output of one tool, as one side fills it and others read it.
 //!
 //! Start at [`Output::push`]. All state is behind one lock. What is read of it is
 //! in `read`, what is waited for in `find`.
@@ -70,6 +70,8 @@ pub(super) struct State {
     written: u64,
     last_write: Option<Instant>,
     pub(super) is_finished: bool,
+    /// The program that writes has exited. Another may follow unless `is_finished`.
+    pub(super) run_ended: bool,
     keeps_log: bool,
     /// Made when somebody asks for it: most outputs are never watched.
     changes: Option<watch::Sender<u64>>,
@@ -94,6 +96,7 @@ impl Output {
             written: 0,
             last_write: None,
             is_finished: false,
+            run_ended: false,
             keeps_log: false,
             changes: None,
             watchers: Vec::new(),
@@ -109,7 +112,8 @@ impl Output {
         }
     }
 
-    /// Adds what the child wrote. Nothing is added after [`Output::finish`].
+    /// Adds what the child wrote. Nothing is added after [`Output::finish`], nor between [`Output::end_run`] and
+    /// [`Output::begin_run`].
     pub fn push(&self, stream: Stream, bytes: &[u8]) {
         self.add(stream, bytes);
         self.announce();
@@ -117,33 +121,54 @@ impl Output {
 
     /// Adds a piece of what the child wrote; it can be read at once, but nobody is woken for it before
     /// [`Output::announce`].
-    pub(crate) fn add(&self, stream: Stream, bytes: &[u8]) {
+    pub fn add(&self, stream: Stream, bytes: &[u8]) {
         let mut state = self.shared.state.lock();
-        if state.is_finished || bytes.is_empty() {
+        if state.run_ended || bytes.is_empty() {
             return;
         }
         state.written += bytes.len() as u64;
-        state.last_write = Some(Instant::now());
+        state.last_write = Some(now());
         state.accept(stream, bytes);
     }
 
     /// Wakes those who wait for output.
-    pub(crate) fn announce(&self) {
+    pub fn announce(&self) {
         self.shared.state.lock().announce();
     }
 
-    /// Says that nothing more will come.
+    /// Begins the run of another program that writes to this output, after [`Output::end_run`]. Offsets go on from
+    /// where they are; last lines begin anew. With `hold_object` its standard output is held while it may be one JSON
+    /// object. It counts as a write for [`Output::last_write`]. Nothing happens after [`Output::finish`].
+    pub fn begin_run(&self, hold_object: bool) {
+        let mut state = self.shared.state.lock();
+        if !state.is_finished {
+            state.run_ended = false;
+            state.last_write = Some(now());
+            state.last_lines = Default::default();
+            state.held = hold_object.then(Box::default);
+        }
+    }
+
+    /// Ends the run of the program that writes: nothing is added until [`Output::begin_run`]. Readers that wait for a
+    /// line go on waiting.
+    pub fn end_run(&self) {
+        let mut state = self.shared.state.lock();
+        if !state.run_ended {
+            state.end_run();
+            state.announce();
+        }
+    }
+
+    /// Ends the output: nothing more will come.
     pub fn finish(&self) {
         let mut state = self.shared.state.lock();
         if state.is_finished {
             return;
         }
-        let held = state.held.as_deref();
-        if held.and_then(HeldObject::object).is_none() {
-            state.release();
+        if !state.run_ended {
+            state.end_run();
         }
         state.is_finished = true;
-        state.finish_streams();
         for watcher in std::mem::take(&mut state.watchers) {
             watcher.finished();
         }
@@ -189,12 +214,11 @@ impl Output {
         self.shared.state.lock().last_lines[stream as usize].get()
     }
 
-    /// The text of standard output, if the output was made with `hold_object`,
-    /// has finished, and standard output was one JSON object as far as braces
-    /// tell. It stays held, so that [`Output::release`] can still show it.
+    /// The text of standard output, if it was held during the run that has ended and was one JSON object as far as
+    /// braces tell. It stays held, so that [`Output::release`] can still show it.
     pub fn take_object(&self) -> Option<String> {
         let state = self.shared.state.lock();
-        let held = state.held.as_ref().filter(|_| state.is_finished)?;
+        let held = state.held.as_ref().filter(|_| state.run_ended)?;
         held.object().map(str::to_owned)
     }
 
@@ -211,6 +235,11 @@ impl Output {
     pub fn keep_log(&self) {
         self.shared.state.lock().keeps_log = true;
     }
+}
+
+/// The time by tokio's clock, which a test may pause.
+fn now() -> Instant {
+    tokio::time::Instant::now().into_std()
 }
 
 impl State {
@@ -249,9 +278,18 @@ impl State {
         if let Some(held) = self.held.take() {
             self.append(Stream::Stdout, &held.into_bytes());
         }
-        if self.is_finished {
+        if self.run_ended {
             self.finish_streams();
         }
+    }
+
+    fn end_run(&mut self) {
+        let held = self.held.as_deref();
+        if held.and_then(HeldObject::object).is_none() {
+            self.release();
+        }
+        self.run_ended = true;
+        self.finish_streams();
     }
 
     /// Nothing will complete what is incomplete.
@@ -294,5 +332,5 @@ impl Drop for Shared {
 }
 
 #[cfg(test)]
-#[path = "shared_tests.rs"]
+#[path = "output_tests.rs"]
 mod tests;

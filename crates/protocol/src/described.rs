@@ -4,11 +4,9 @@
 //! come through here; the person's own word is laid over it by the
 //! configuration.
 
-use windlass_protocol::{
-    ActionSet, IoMode, Parameters, SpawnDescription, ToolDescription, ToolShape,
+use crate::{
+    ActionSet, IoMode, Parameters, SpawnDescription, ToolDefinition, ToolDescription, ToolShape,
 };
-
-use crate::tool::ToolDefinition;
 
 impl ToolDefinition {
     /// The tool as it describes itself, with default policies. What the

@@ -1,0 +1,89 @@
+//! Events that a tool reports while it runs.
+//!
+//! [`ToolReport`] is an event with the offset of the output at which it happened.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Attachment, Question, ToolError};
+
+/// An event, and the place in the tool's output at which it happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolReport {
+    /// How many bytes of output preceded the event.
+    pub at: u64,
+    /// The event.
+    pub event: ToolEvent,
+}
+
+/// Something that happened to a tool.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolEvent {
+    /// It runs.
+    Started,
+    /// It wrote this many bytes.
+    Wrote {
+        /// How many.
+        bytes: u64,
+    },
+    /// It asks something and waits.
+    Asked {
+        /// What it asks.
+        question: Question,
+    },
+    /// Its question was answered.
+    Answered,
+    /// It is being ended; its end will be told as `reason`.
+    Aborting {
+        /// Who or what ends it, as a message for the assistant.
+        reason: String,
+    },
+    /// It has ended, and all that it wrote can be read.
+    Ended(Ending),
+}
+
+/// How a tool ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ending {
+    /// `Ok(None)` when its result is its output, `Ok(Some)` when it reported
+    /// a result of its own.
+    pub result: Result<Option<String>, ToolError>,
+    /// How its process exited, if it was one and exited badly.
+    pub exit: Option<Exit>,
+    /// How many processes it left running.
+    pub left_running: usize,
+    /// What came with its output.
+    pub attachments: Vec<Attachment>,
+}
+
+impl Ending {
+    /// It ended well, and its result is its output.
+    pub fn output() -> Self {
+        Self::with(Ok(None))
+    }
+
+    /// It ended with this result or error.
+    pub fn with(result: Result<Option<String>, ToolError>) -> Self {
+        Self {
+            result,
+            exit: None,
+            left_running: 0,
+            attachments: Vec::new(),
+        }
+    }
+
+    /// It failed.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::with(Err(ToolError::new(message)))
+    }
+}
+
+/// How a process exited badly.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Exit {
+    /// With this code, not 0.
+    Code(i32),
+    /// By this signal, such as `SIGKILL`.
+    Signal(String),
+}

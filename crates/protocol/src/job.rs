@@ -1,0 +1,210 @@
+//! The orders that a running tool takes, and its description.
+//!
+//! Everything here can cross a wire: an executor may run its tools in another process or on another machine.
+//! [`Start`] starts a tool, [`OrderId`] makes an order idempotent, [`JobDescription`] lets an executor adopt a tool
+//! that runs already.
+
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Arguments, HandleId, SessionId, ToolDefinition, ToolError, Typing};
+
+/// A path on the machine of the runtime. It means nothing elsewhere, and its wire form says so: `{"local": "/tmp/x"}`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct LocalPath {
+    /// The path.
+    pub local: PathBuf,
+}
+
+impl Deref for LocalPath {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.local
+    }
+}
+
+impl AsRef<Path> for LocalPath {
+    fn as_ref(&self) -> &Path {
+        &self.local
+    }
+}
+
+impl From<PathBuf> for LocalPath {
+    fn from(local: PathBuf) -> Self {
+        Self { local }
+    }
+}
+
+impl From<LocalPath> for PathBuf {
+    fn from(path: LocalPath) -> Self {
+        path.local
+    }
+}
+
+/// A request to start a tool.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Start {
+    /// The session of the call.
+    pub session: SessionId,
+    /// The project's root folder.
+    pub root: LocalPath,
+    /// The file to make a log in, should output outgrow memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log: Option<LocalPath>,
+    /// The handle's id; a one-shot has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handle: Option<HandleId>,
+    /// The tool.
+    pub tool: Arc<ToolDefinition>,
+    /// The call's arguments.
+    pub args: Arguments,
+}
+
+/// A running tool, described well enough for its executor to adopt it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JobDescription {
+    /// The request that started it.
+    pub start: Start,
+    /// The executor's own key to the running tool.
+    pub key: Value,
+    /// The offset up to which reports have been taken in. Reports on what happened later follow the adoption.
+    pub at: u64,
+}
+
+/// Names one order to a job. A job carries out an order once, however often it arrives, and gives the same answer each
+/// time.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct OrderId(pub Arc<str>);
+
+/// Input for a running tool.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Keyboard {
+    /// Text and keys by name.
+    Typing(Typing),
+    /// Bytes as a keyboard sends them.
+    Bytes(Vec<u8>),
+}
+
+impl Keyboard {
+    /// Whether it ends a line.
+    pub fn submits(&self) -> bool {
+        let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
+        match self {
+            Self::Bytes(bytes) => bytes.iter().any(is_end),
+            Self::Typing(typing) => {
+                let is_enter = |key: &String| matches!(key.as_str(), "enter" | "return");
+                let text = typing.input.as_ref().and_then(Value::as_str);
+                (typing.enter && typing.input.is_some())
+                    || text.is_some_and(|text| text.bytes().any(|byte| is_end(&byte)))
+                    || typing.keys.iter().any(is_enter)
+            }
+        }
+    }
+}
+
+/// The result of stopping a tool.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Receipt {
+    /// How many processes were ended.
+    pub ended: usize,
+    /// Those that could not be ended, as text.
+    pub survivors: Vec<String>,
+}
+
+/// Input that a running tool did not take. Nothing was typed. Each message says what would work.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+pub enum InputError {
+    /// The tool takes none.
+    #[error("this tool takes no input")]
+    TakesNone,
+    /// A call of an MCP server takes none.
+    #[error("a call of an MCP server takes no input while it runs; await it, or abort it")]
+    McpCall,
+    /// An agent takes text and nothing else.
+    #[error("an agent takes a message as `input`")]
+    AgentWantsMessage,
+    /// The tool has not taken what it was sent before.
+    #[error("it has not taken your last messages yet; await it first")]
+    QueueFull,
+    /// The tool has no terminal.
+    #[error("it has no terminal that could be resized")]
+    NoTerminal,
+    /// The tool is not typed into.
+    #[error("it has no keyboard; answer its questions instead")]
+    NoKeyboard,
+    /// The terminal has been closed.
+    #[error("its terminal is gone")]
+    TerminalGone,
+    /// The terminal could not be resized.
+    #[error("its terminal cannot be resized: {cause}")]
+    Resize {
+        /// The system's message.
+        cause: String,
+    },
+    /// No such key.
+    #[error(
+        "there is no key `{key}`; near are {}, and ctrl-, alt- and shift- go before a key or a single character",
+        .near.join(", ")
+    )]
+    UnknownKey {
+        /// The key as it was asked for.
+        key: String,
+        /// The nearest keys that there are.
+        near: Vec<String>,
+    },
+    /// A pipe carries no such key.
+    #[error(
+        "`{key}` cannot be sent through a pipe; ctrl-c, eof, enter, tab, space, esc and single characters can"
+    )]
+    NotThroughPipe {
+        /// The key as it was asked for.
+        key: String,
+    },
+    /// The program was started without an input.
+    #[error("the program was started without an input; start it with one")]
+    NoStdin,
+    /// The input was closed, by us or by the program.
+    #[error("the program's input is closed; start it again to write to it")]
+    StdinClosed,
+    /// The program has exited.
+    #[error("the program has exited; start it again to write to it")]
+    Exited,
+    /// The program does not read.
+    #[error(
+        "the program does not read its input ({queued} bytes wait); wait until it reads, or end it"
+    )]
+    StdinFull {
+        /// How many bytes wait to be read.
+        queued: usize,
+    },
+    /// The program has begun to ask for a secret, which this input was not meant for.
+    #[error("the program has just asked for a secret; fetch its question")]
+    SecretAsked,
+    /// The question was answered or withdrawn before.
+    #[error("the question is no longer open")]
+    NotOpen,
+    /// The tool asks nothing.
+    #[error("this tool asks nothing")]
+    AsksNothing,
+    /// The program could not be run again with the answer.
+    #[error(transparent)]
+    Rerun(#[from] ToolError),
+    /// The test refused it.
+    #[error("{reason}")]
+    Refused {
+        /// The reason, and what would work.
+        reason: String,
+    },
+}
+
+#[cfg(test)]
+#[path = "job_tests.rs"]
+mod tests;

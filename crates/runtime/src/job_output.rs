@@ -1,0 +1,232 @@
+//! The output of a job: one type that every executor fills and every reader uses.
+//!
+//! Executors push bytes ([`JobOutput::bytes`]) or messages ([`JobOutput::say`]); one that runs a program on a terminal
+//! attaches its screen. Bytes are addressed by their offset from the start of the job, however many programs the job
+//! runs one after the other. The assistant has one place up to which it has read; readers that only look on use
+//! [`JobOutput::log`] and [`JobOutput::preview`], which move nothing.
+
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use futures_util::future::BoxFuture;
+use parking_lot::Mutex;
+use regex::Regex;
+use windlass_output::{Cursor, Output, OutputOptions, Screen, ScreenReader, ScreenView, Stream};
+use windlass_protocol::View;
+
+/// How much unread text is carried over when a program on a terminal takes over from one without.
+const CARRIED: usize = 64 << 10;
+/// The length of an excerpt that certainly leaves something out, and so sees to it that there is a log.
+const EXCERPT: usize = 1024;
+
+/// Everything that a tool has written, and how far its assistant has read. Clones are the same output.
+#[derive(Clone)]
+pub struct JobOutput {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    bytes: Output,
+    /// The output consists of messages, a line each. The newline after the last one is not part of it.
+    messages: bool,
+    started: Instant,
+    screen: OnceLock<Arc<Mutex<Screen>>>,
+    reader: Mutex<Reader>,
+}
+
+/// The assistant's place in the output.
+#[derive(Default)]
+struct Reader {
+    cursor: Cursor,
+    screen: ScreenReader,
+    /// Unread text from before there was a screen.
+    carried: String,
+    last_input: u64,
+}
+
+/// A piece of a job's output, as its assistant reads it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Reading {
+    /// The text.
+    pub text: String,
+    /// The number of bytes left out.
+    pub omitted_bytes: u64,
+    /// The file with all of the output, if something was left out.
+    pub log: Option<PathBuf>,
+    /// The terminal's cursor, as row and column from 1 on, while a program has the whole screen to itself.
+    pub cursor: Option<(u16, u16)>,
+}
+
+/// The start of a search by [`JobOutput::find`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Since {
+    /// The start of the job, or its last input.
+    LastInput,
+    /// Now.
+    Now,
+}
+
+impl JobOutput {
+    /// An output of bytes, as programs write them. Its log stays until the session removes it.
+    pub fn new(options: OutputOptions) -> Self {
+        Self::with(options, false)
+    }
+
+    /// An output of messages, which [`JobOutput::say`] adds.
+    pub fn of_messages(options: OutputOptions) -> Self {
+        Self::with(options, true)
+    }
+
+    fn with(options: OutputOptions, messages: bool) -> Self {
+        let bytes = Output::new(options);
+        bytes.keep_log();
+        Self {
+            inner: Arc::new(Inner {
+                bytes,
+                messages,
+                started: tokio::time::Instant::now().into_std(),
+                screen: OnceLock::new(),
+                reader: Mutex::default(),
+            }),
+        }
+    }
+}
+
+/// For executors.
+impl JobOutput {
+    /// The bytes, to be pushed to or given to a process.
+    pub fn bytes(&self) -> &Output {
+        &self.inner.bytes
+    }
+
+    /// Adds a message and ends its line. Gives the number of bytes that were added.
+    pub fn say(&self, message: &str) -> u64 {
+        let before = self.written();
+        let mut line = message.to_owned();
+        line.push('\n');
+        self.inner.bytes.push(Stream::Stdout, line.as_bytes());
+        self.written() - before
+    }
+
+    /// From now on the assistant reads this screen. Text that it has not read yet comes first. Only the first screen of
+    /// a job counts.
+    pub fn attach_screen(&self, screen: Arc<Mutex<Screen>>) {
+        let mut reader = self.inner.reader.lock();
+        let rest = self.inner.bytes.read(&mut reader.cursor, CARRIED);
+        reader.carried.push_str(&rest.text);
+        // A second one is the executor's mistake and harms nobody.
+        let _ = self.inner.screen.set(screen);
+    }
+
+    /// Notes that the tool was given input when it had written `at` bytes: [`Since::LastInput`] is there from now on.
+    pub fn note_input(&self, at: u64) {
+        self.inner.reader.lock().last_input = at;
+    }
+
+    /// Ends the output: nothing more will come, and searches that found nothing are over.
+    pub fn finish(&self) {
+        self.inner.bytes.finish();
+    }
+}
+
+/// For readers.
+impl JobOutput {
+    /// Reads for the assistant, at most `limit` bytes of text. Every view moves its place to the end.
+    pub fn read(&self, view: View, limit: usize) -> Reading {
+        let mut reader = self.inner.reader.lock();
+        if let Some(screen) = self.inner.screen.get() {
+            return self.read_screen(&mut reader, &mut screen.lock(), view, limit);
+        }
+        let bytes = &self.inner.bytes;
+        let excerpt = match view {
+            View::New => bytes.read(&mut reader.cursor, limit),
+            View::Screen | View::All => {
+                reader.cursor = Cursor::at(bytes.position());
+                bytes.read_all(limit)
+            }
+        };
+        let mut text = excerpt.text;
+        if self.inner.messages && text.ends_with('\n') {
+            text.pop();
+        }
+        Reading {
+            text,
+            omitted_bytes: excerpt.omitted_bytes,
+            log: excerpt.log,
+            cursor: None,
+        }
+    }
+
+    fn read_screen(
+        &self,
+        reader: &mut Reader,
+        screen: &mut Screen,
+        view: View,
+        limit: usize,
+    ) -> Reading {
+        let view = match view {
+            View::New => ScreenView::New,
+            View::Screen => ScreenView::Screen,
+            View::All => ScreenView::All,
+        };
+        let shown = screen.read(&mut reader.screen, view, limit);
+        let cut = (shown.omitted_bytes > 0).then(|| self.inner.bytes.read_all(EXCERPT));
+        let mut text = std::mem::take(&mut reader.carried);
+        text.push_str(&shown.text);
+        Reading {
+            text,
+            omitted_bytes: shown.omitted_bytes,
+            log: cut.and_then(|excerpt| excerpt.log),
+            cursor: shown.full_screen.then(|| screen.cursor()),
+        }
+    }
+
+    /// The end of the output, at most about `limit` bytes, and whole lines where there are any.
+    pub fn preview(&self, limit: usize) -> String {
+        let bytes = &self.inner.bytes;
+        let from = bytes.position().saturating_sub(limit as u64);
+        let text = bytes.read(&mut Cursor::at(from), limit.max(256)).text;
+        match text.split_once('\n') {
+            Some((_, rest)) if from > 0 && !rest.is_empty() => rest.to_owned(),
+            _ => text,
+        }
+    }
+
+    /// The last line that is not blank, of stderr if there is none of stdout.
+    pub fn last_line(&self) -> Option<String> {
+        let bytes = &self.inner.bytes;
+        let line = bytes.last_line(Stream::Stdout);
+        line.or_else(|| bytes.last_line(Stream::Stderr))
+    }
+
+    /// How many bytes have been written: the offset of the next one.
+    pub fn written(&self) -> u64 {
+        self.inner.bytes.position()
+    }
+
+    /// The bytes of a range of offsets, as the tool wrote them. Bytes that are no longer kept are left out.
+    pub fn log(&self, range: Range<u64>) -> Vec<u8> {
+        self.inner.bytes.raw(range)
+    }
+
+    /// The time of the last write, or of the start.
+    pub fn last_write(&self) -> Instant {
+        let last = self.inner.bytes.last_write();
+        last.unwrap_or(self.inner.started)
+    }
+
+    /// Resolves to the first line that matches, or to `None` when the job has ended without one.
+    pub fn find(&self, pattern: Regex, since: Since) -> BoxFuture<'static, Option<String>> {
+        let from = match since {
+            Since::LastInput => self.inner.reader.lock().last_input,
+            Since::Now => self.written(),
+        };
+        Box::pin(self.inner.bytes.find(pattern, from))
+    }
+}
+
+#[cfg(test)]
+#[path = "job_output_tests.rs"]
+mod tests;
