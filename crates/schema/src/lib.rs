@@ -4,10 +4,12 @@
 //! action and is the canonical one, or the form that a provider accepts, one
 //! [`Dialect`] each. [`restore()`] undoes in a call's arguments what a dialect
 //! made of the parameters, and [`check()`] refuses a tool before any schema is
-//! written. Nothing here validates a call or does I/O.
+//! written. [`derive_arguments()`] goes the other way: it makes parameters of a
+//! Rust struct. Nothing here validates a call or does I/O.
 
 mod branch;
 mod check;
+mod derive;
 mod dialect;
 mod flat;
 mod form;
@@ -21,6 +23,7 @@ mod strict;
 mod subschema;
 
 pub use check::{SchemaError, check, check_name};
+pub use derive::{DerivedArguments, derive_arguments};
 pub use dialect::{Dialect, UnknownDialect};
 pub use render::render;
 pub use restore::restore;

@@ -3,7 +3,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::*;
-use crate::describe::arguments_of;
+use windlass_schema::derive_arguments;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[expect(dead_code, reason = "only whether it can be read matters")]
@@ -48,7 +48,7 @@ fn said(arguments: Value) -> String {
     let Value::Object(arguments) = arguments else {
         panic!("arguments are an object");
     };
-    let entries = || arguments_of::<Deploy>().unwrap().parameters;
+    let entries = || derive_arguments::<Deploy>().unwrap().parameters;
     match read::<Deploy>(arguments, entries) {
         Ok(_) => "fits".to_owned(),
         Err(error) => error.to_string(),

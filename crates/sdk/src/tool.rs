@@ -10,8 +10,8 @@ use windlass_protocol::{
     ActionSet, Examples, HandleAction, IoMode, Parameter, ParameterType, Parameters,
     SpawnDescription, ToolDescription, ToolShape,
 };
+use windlass_schema::{DerivedArguments, derive_arguments};
 
-use crate::describe::{Described, arguments_of};
 use crate::{Call, Command, DescribeError, Error, Exec, Handle, Stateful, explain};
 
 /// The parameter that chooses an interactive tool's command.
@@ -27,7 +27,7 @@ pub struct Tool {
     pub(crate) name: String,
     pub(crate) work: Work,
     pub(crate) format: Option<OfCall<String>>,
-    arguments: fn() -> Option<Described>,
+    arguments: fn() -> Option<DerivedArguments>,
     commands: Vec<(String, String, bool)>,
     summary: Option<String>,
     description: Option<String>,
@@ -137,7 +137,7 @@ impl Tool {
             name,
             work,
             format: None,
-            arguments: arguments_of::<A>,
+            arguments: derive_arguments::<A>,
             commands: Vec::new(),
             summary: None,
             description: None,
@@ -241,7 +241,7 @@ impl Tool {
 }
 
 fn read<A: DeserializeOwned + JsonSchema>(call: &Call) -> Result<A, Error> {
-    let entries = || arguments_of::<A>().unwrap_or_default().parameters;
+    let entries = || derive_arguments::<A>().unwrap_or_default().parameters;
     explain::read(call.arguments().clone(), entries)
 }
 

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::*;
 
 fn check<A: JsonSchema>() -> String {
-    let described = arguments_of::<A>().expect("a struct");
+    let described = derive_arguments::<A>().expect("a struct");
     let mut lines = vec![
         format!("summary: {:?}", described.summary),
         format!("description: {:?}", described.description),
@@ -132,8 +132,8 @@ struct Nothing {}
 #[test]
 fn a_tool_may_take_nothing() {
     assert_eq!(
-        arguments_of::<Nothing>(),
-        Some(Described::default()),
+        derive_arguments::<Nothing>(),
+        Some(DerivedArguments::default()),
         "{}",
         check::<Nothing>()
     );
@@ -141,8 +141,8 @@ fn a_tool_may_take_nothing() {
 
 #[test]
 fn only_a_struct_describes_a_tool() {
-    assert_eq!(arguments_of::<String>(), None);
-    assert_eq!(arguments_of::<Size>(), None);
-    assert_eq!(arguments_of::<()>(), None);
-    assert_eq!(arguments_of::<Vec<Owner>>(), None);
+    assert_eq!(derive_arguments::<String>(), None);
+    assert_eq!(derive_arguments::<Size>(), None);
+    assert_eq!(derive_arguments::<()>(), None);
+    assert_eq!(derive_arguments::<Vec<Owner>>(), None);
 }
