@@ -29,10 +29,11 @@ pub use model::{
 };
 pub use prompt::system_prompt;
 pub use provider::{
-    KNOWN_PROVIDERS, KeyCommand, KnownProvider, OpenError, ProviderSettings, Providers, Variables,
-    key_variables,
+    KeyCommand, KeyCommandError, OpenError, ProviderSettings, Providers, Variables,
 };
 pub use remote::{Endpoint, Patience, RemoteModel, SetupError};
 pub use secret::Secret;
 pub use turn::{Assistant, Audience, Heard, Interjection, TurnError, TurnOutcome};
-pub use wire::Api;
+
+/// The table of known providers.
+pub use windlass_providers::{Api, KNOWN_PROVIDERS, KnownProvider, key_variables};

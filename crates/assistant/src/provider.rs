@@ -1,144 +1,18 @@
 //! The providers that there are, and how a model's name becomes a model.
 //!
 //! Start at [`Providers::open`]. Keys come from the environment or from a
-//! command that whoever sets this up runs; which variables hold keys is
-//! [`key_variables`], so that no tool is given them.
+//! command that whoever sets this up runs. The table of known providers is
+//! `windlass-providers`.
 
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use indexmap::IndexMap;
-use windlass_schema::Dialect;
+use windlass_providers::{Api, KNOWN_PROVIDERS, KnownProvider};
 
 use crate::model::{InvalidModelId, Model, ModelId};
 use crate::remote::{Endpoint, Patience, RemoteModel, SetupError};
 use crate::secret::Secret;
-use crate::wire::Api;
-
-/// A provider that is known without configuration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct KnownProvider {
-    /// Its name, the part before the slash.
-    pub name: &'static str,
-    /// How it is spoken to.
-    pub api: Api,
-    /// Where it is.
-    pub base_url: &'static str,
-    /// The variable that says where it is instead.
-    pub base_url_variable: &'static str,
-    /// The variables that may hold its key, first wins; none where it needs
-    /// none.
-    pub key_variables: &'static [&'static str],
-    dialect: Option<Dialect>,
-}
-
-impl KnownProvider {
-    /// It works without a key.
-    pub fn needs_no_key(&self) -> bool {
-        self.key_variables.is_empty()
-    }
-}
-
-const fn remote(
-    name: &'static str,
-    api: Api,
-    base_url: &'static str,
-    base_url_variable: &'static str,
-    key_variables: &'static [&'static str],
-) -> KnownProvider {
-    KnownProvider {
-        name,
-        api,
-        base_url,
-        base_url_variable,
-        key_variables,
-        dialect: None,
-    }
-}
-
-/// Every provider that is known without configuration.
-pub const KNOWN_PROVIDERS: &[KnownProvider] = &[
-    remote(
-        "anthropic",
-        Api::Anthropic,
-        "https://api.anthropic.com",
-        "ANTHROPIC_BASE_URL",
-        &["ANTHROPIC_API_KEY"],
-    ),
-    remote(
-        "openai",
-        Api::Responses,
-        "https://api.openai.com/v1",
-        "OPENAI_BASE_URL",
-        &["OPENAI_API_KEY"],
-    ),
-    remote(
-        "gemini",
-        Api::Gemini,
-        "https://generativelanguage.googleapis.com",
-        "GEMINI_BASE_URL",
-        &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
-    ),
-    remote(
-        "openrouter",
-        Api::Chat,
-        "https://openrouter.ai/api/v1",
-        "OPENROUTER_BASE_URL",
-        &["OPENROUTER_API_KEY"],
-    ),
-    remote(
-        "mistral",
-        Api::Chat,
-        "https://api.mistral.ai/v1",
-        "MISTRAL_BASE_URL",
-        &["MISTRAL_API_KEY"],
-    ),
-    remote(
-        "deepseek",
-        Api::Chat,
-        "https://api.deepseek.com/v1",
-        "DEEPSEEK_BASE_URL",
-        &["DEEPSEEK_API_KEY"],
-    ),
-    remote(
-        "xai",
-        Api::Chat,
-        "https://api.x.ai/v1",
-        "XAI_BASE_URL",
-        &["XAI_API_KEY"],
-    ),
-    remote(
-        "ollama",
-        Api::Ollama,
-        "http://127.0.0.1:11434",
-        "OLLAMA_HOST",
-        &[],
-    ),
-    KnownProvider {
-        dialect: Some(Dialect::LlamaCpp),
-        ..remote(
-            "llamacpp",
-            Api::Chat,
-            "http://127.0.0.1:8080/v1",
-            "LLAMACPP_BASE_URL",
-            &[],
-        )
-    },
-    remote(
-        "lmstudio",
-        Api::Chat,
-        "http://127.0.0.1:1234/v1",
-        "LMSTUDIO_BASE_URL",
-        &[],
-    ),
-    remote(
-        "vllm",
-        Api::Chat,
-        "http://127.0.0.1:8000/v1",
-        "VLLM_BASE_URL",
-        &[],
-    ),
-];
 
 /// What the configuration says of a provider.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -155,10 +29,26 @@ pub struct ProviderSettings {
     pub headers: Vec<(String, String)>,
 }
 
-/// Runs the command that prints a provider's key. The error says what went
-/// wrong.
+/// Runs the command that prints a provider's key.
 pub type KeyCommand =
-    Arc<dyn Fn(String) -> BoxFuture<'static, Result<Secret, String>> + Send + Sync>;
+    Arc<dyn Fn(String) -> BoxFuture<'static, Result<Secret, KeyCommandError>> + Send + Sync>;
+
+/// A command printed no key.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum KeyCommandError {
+    /// The provider has no command.
+    #[error("there is none")]
+    Missing,
+    /// It cannot be started, for this reason.
+    #[error("{0}")]
+    Start(String),
+    /// It ended like this.
+    #[error("it ended with {0}")]
+    Failed(String),
+    /// It printed nothing.
+    #[error("it printed nothing")]
+    Empty,
+}
 
 /// Reads a variable.
 pub type Variables = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
@@ -199,8 +89,8 @@ pub enum OpenError {
     KeyCommand {
         /// The provider.
         provider: String,
-        /// What went wrong.
-        why: String,
+        /// The reason.
+        why: KeyCommandError,
     },
     /// It cannot be set up.
     #[error(transparent)]
@@ -270,7 +160,7 @@ impl Providers {
 
     /// How a provider is reached.
     pub async fn endpoint(&self, provider: &str) -> Result<Endpoint, OpenError> {
-        let known = KNOWN_PROVIDERS.iter().find(|known| known.name == provider);
+        let known = KnownProvider::named(provider);
         let settings = self.settings.get(provider).cloned().unwrap_or_default();
         let unknown = || OpenError::Unknown {
             name: provider.to_owned(),
@@ -294,8 +184,7 @@ impl Providers {
             api,
             dialect: known
                 .filter(|known| known.api == api)
-                .and_then(|known| known.dialect)
-                .unwrap_or(api.dialect()),
+                .map_or(api.dialect(), KnownProvider::dialect),
             base_url: base_url.ok_or_else(unknown)?,
             key,
             key_source,
@@ -313,13 +202,13 @@ impl Providers {
         if let Some(command) = &self.key_command
             && settings.has_key_command
         {
-            let failed = |why: String| OpenError::KeyCommand {
+            let failed = |why| OpenError::KeyCommand {
                 provider: provider.to_owned(),
                 why,
             };
             let key = command(provider.to_owned()).await.map_err(failed)?;
             if key.is_empty() {
-                return Err(failed("it printed nothing".to_owned()));
+                return Err(failed(KeyCommandError::Empty));
             }
             return Ok((Some(key), "api_key_command".to_owned()));
         }
@@ -369,13 +258,6 @@ fn ollama_url(host: &str) -> String {
     } else {
         format!("{scheme}://{rest}:11434")
     }
-}
-
-/// The variables that hold keys of known providers.
-pub fn key_variables() -> impl Iterator<Item = &'static str> {
-    KNOWN_PROVIDERS
-        .iter()
-        .flat_map(|known| known.key_variables.iter().copied())
 }
 
 #[cfg(test)]

@@ -13,13 +13,14 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, Response, StatusCode};
 use serde_json::Value;
 use ulid::Ulid;
+use windlass_providers::Api;
 use windlass_schema::Dialect;
 
 use crate::error::ModelError;
 use crate::frames::Frames;
 use crate::model::{Model, ModelEvent, ModelId, ModelStream, Request};
 use crate::secret::Secret;
-use crate::wire::{Api, ReadError, Reader, error_message};
+use crate::wire::{ReadError, Reader, WireFormat, error_message};
 
 /// How often and how long a model is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! How providers are spoken to: a body out, frames in.
 //!
-//! Start at [`Api`]; each has a file that writes its requests and a reader
+//! Start at [`WireFormat`]; each [`Api`] has a file that writes its requests and a reader
 //! that turns frames into events. All of it is pure: sending, trying again and
 //! keys are `remote.rs`.
 
@@ -15,71 +15,37 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 use ulid::Ulid;
 use windlass_protocol::{Arguments, Notice, Said, ToolCall, TurnEvent};
+use windlass_providers::Api;
 use windlass_schema::Dialect;
 
 use crate::frames::Framing;
 use crate::model::{ModelEvent, ModelId, Request};
 
-/// The ways in which providers are spoken to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Api {
-    /// Anthropic Messages.
-    Anthropic,
-    /// `OpenAI` Responses.
-    Responses,
-    /// `OpenAI` Chat Completions, and all who copy them.
-    Chat,
-    /// Google Gemini.
-    Gemini,
-    /// Ollama.
-    Ollama,
+/// Requests and answers in the words of an [`Api`].
+pub(crate) trait WireFormat {
+    /// How its answers are cut into frames.
+    fn framing(self) -> Framing;
+    /// The path at which a model is asked, under the provider's base URL.
+    fn path(self, model: &ModelId) -> String;
+    /// The header that holds the key, and what stands before it.
+    fn key_header(self) -> (&'static str, &'static str);
+    /// Further headers.
+    fn headers(self) -> &'static [(&'static str, &'static str)];
+    /// The body of a request.
+    fn body(self, model: &ModelId, dialect: Dialect, request: &Request<'_>) -> Value;
+    /// The reader of an answer.
+    fn reader(self) -> Box<dyn Reader>;
 }
 
-impl Api {
-    /// All of them.
-    pub const ALL: [Self; 5] = [
-        Self::Anthropic,
-        Self::Responses,
-        Self::Chat,
-        Self::Gemini,
-        Self::Ollama,
-    ];
-
-    /// The word for it in the config.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Anthropic => "anthropic",
-            Self::Responses => "responses",
-            Self::Chat => "chat",
-            Self::Gemini => "gemini",
-            Self::Ollama => "ollama",
-        }
-    }
-
-    /// The API of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|api| api.as_str() == name)
-    }
-
-    /// How its tools are described unless the provider says otherwise.
-    pub(crate) fn dialect(self) -> Dialect {
-        match self {
-            Self::Anthropic => Dialect::Anthropic,
-            Self::Responses | Self::Chat => Dialect::OpenAi,
-            Self::Gemini => Dialect::Gemini,
-            Self::Ollama => Dialect::Ollama,
-        }
-    }
-
-    pub(crate) fn framing(self) -> Framing {
+impl WireFormat for Api {
+    fn framing(self) -> Framing {
         match self {
             Self::Ollama => Framing::Lines,
             _ => Framing::Events,
         }
     }
 
-    /// Where a model is asked, under the provider's base URL.
-    pub(crate) fn path(self, model: &ModelId) -> String {
+    fn path(self, model: &ModelId) -> String {
         match self {
             Self::Anthropic => "/v1/messages".to_owned(),
             Self::Responses => "/responses".to_owned(),
@@ -92,8 +58,7 @@ impl Api {
         }
     }
 
-    /// The header that holds the key, and what stands before it.
-    pub(crate) fn key_header(self) -> (&'static str, &'static str) {
+    fn key_header(self) -> (&'static str, &'static str) {
         match self {
             Self::Anthropic => ("x-api-key", ""),
             Self::Gemini => ("x-goog-api-key", ""),
@@ -101,16 +66,14 @@ impl Api {
         }
     }
 
-    /// Further headers.
-    pub(crate) fn headers(self) -> &'static [(&'static str, &'static str)] {
+    fn headers(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Anthropic => &[("anthropic-version", "2023-06-01")],
             _ => &[],
         }
     }
 
-    /// The body of a request.
-    pub(crate) fn body(self, model: &ModelId, dialect: Dialect, request: &Request<'_>) -> Value {
+    fn body(self, model: &ModelId, dialect: Dialect, request: &Request<'_>) -> Value {
         let ask = Ask {
             model,
             dialect,
@@ -125,8 +88,7 @@ impl Api {
         }
     }
 
-    /// What reads the answer.
-    pub(crate) fn reader(self) -> Box<dyn Reader> {
+    fn reader(self) -> Box<dyn Reader> {
         match self {
             Self::Anthropic => Box::<anthropic::AnthropicReader>::default(),
             Self::Responses => Box::<responses::ResponsesReader>::default(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use windlass::Windlass;
 use windlass::executors::Launcher;
-use windlass_assistant::{Api, ProviderSettings, Providers, Secret};
+use windlass_assistant::{KeyCommandError, ProviderSettings, Providers, Secret};
 use windlass_config::CommandConfig;
 use windlass_process::Command;
 
@@ -16,7 +16,7 @@ pub(crate) fn providers(windlass: &Windlass) -> Providers {
         .iter()
         .map(|(name, provider)| {
             let settings = ProviderSettings {
-                api: provider.api.and_then(Api::from_name),
+                api: provider.api,
                 base_url: provider.base_url.clone(),
                 key_variable: provider.api_key_env.clone(),
                 has_key_command: provider.api_key_command.is_some(),
@@ -41,14 +41,14 @@ pub(crate) fn providers(windlass: &Windlass) -> Providers {
         let command = commands.iter().find(|(name, _)| *name == provider);
         let command = command.map(|(_, command)| command.clone());
         Box::pin(async move {
-            let command = command.ok_or("there is none")?;
+            let command = command.ok_or(KeyCommandError::Missing)?;
             printed(&launcher, &command).await.map(Secret::new)
         })
     }))
 }
 
 /// What a command prints.
-async fn printed(launcher: &Launcher, command: &CommandConfig) -> Result<String, String> {
+async fn printed(launcher: &Launcher, command: &CommandConfig) -> Result<String, KeyCommandError> {
     let command = if command.shell {
         Command::new("sh").args(["-c", command.program.as_str()])
     } else {
@@ -57,13 +57,13 @@ async fn printed(launcher: &Launcher, command: &CommandConfig) -> Result<String,
     let process = launcher
         .start(command)
         .await
-        .map_err(|error| error.to_string())?;
+        .map_err(|error| KeyCommandError::Start(error.to_string()))?;
     let exit = process.wait().await;
     let text = process.output().read_all(1 << 16).text;
     if exit.success() {
         Ok(text)
     } else {
         // What it printed may hold the key.
-        Err(format!("it ended with {exit:?}"))
+        Err(KeyCommandError::Failed(format!("{exit:?}")))
     }
 }

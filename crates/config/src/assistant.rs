@@ -1,24 +1,12 @@
 //! The assistant: which model, how it is told, and where its provider is.
 
 use indexmap::IndexMap;
+use windlass_providers::Api;
 
 use crate::command::CommandConfig;
 use crate::keys;
 use crate::node::{Node, Value};
 use crate::read::{self, Reader, Table};
-
-/// Variables that hold keys of the providers that are known without
-/// configuration. No tool is given them.
-pub const KEY_VARIABLES: &[&str] = &[
-    "ANTHROPIC_API_KEY",
-    "OPENAI_API_KEY",
-    "GEMINI_API_KEY",
-    "GOOGLE_API_KEY",
-    "OPENROUTER_API_KEY",
-    "MISTRAL_API_KEY",
-    "DEEPSEEK_API_KEY",
-    "XAI_API_KEY",
-];
 
 /// What `[assistant]` and its neighbours say.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -55,8 +43,8 @@ pub enum ReasoningEffort {
 /// One provider of `[providers.llm]`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ProviderConfig {
-    /// How it is spoken to: a word of [`APIS`].
-    pub api: Option<&'static str>,
+    /// Its wire format.
+    pub api: Option<Api>,
     /// Where it is.
     pub base_url: Option<String>,
     /// The variable that holds its key.
@@ -66,9 +54,6 @@ pub struct ProviderConfig {
     /// Headers to send with every request.
     pub headers: IndexMap<String, String>,
 }
-
-/// The ways in which providers are spoken to.
-pub const APIS: [&str; 5] = ["anthropic", "responses", "chat", "gemini", "ollama"];
 
 impl AssistantConfig {
     pub(crate) fn read(&mut self, reader: &mut Reader, table: &Table<'_>) {
@@ -108,11 +93,13 @@ impl AssistantConfig {
         }
     }
 
-    /// Every variable that may hold a key.
+    /// Every variable that may hold a key: those of known providers, and those
+    /// that the configuration names. No tool is given them.
     pub fn key_variables(&self) -> impl Iterator<Item = &str> {
         let told = self.providers.values();
         let told = told.filter_map(|provider| provider.api_key_env.as_deref());
-        KEY_VARIABLES.iter().copied().chain(told)
+        let known = windlass_providers::key_variables();
+        known.map(|name: &str| name).chain(told)
     }
 }
 
@@ -158,7 +145,7 @@ impl ProviderConfig {
         reader.check_keys(table, keys::LLM);
         Self {
             api: reader.get(table, "api", |node| {
-                read::word(node, &APIS.map(|api| (api, api)))
+                read::word(node, &Api::ALL.map(|api| (api.as_str(), api)))
             }),
             base_url: reader.get(table, "base_url", |node| {
                 let url = read::string(node)?;

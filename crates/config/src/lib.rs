@@ -26,7 +26,7 @@ mod tables;
 mod tool;
 mod units;
 
-pub use assistant::{APIS, AssistantConfig, KEY_VARIABLES, ProviderConfig, ReasoningEffort};
+pub use assistant::{AssistantConfig, ProviderConfig, ReasoningEffort};
 pub use command::{CommandConfig, CommandError};
 pub use config::{Config, LoadOptions, SAMPLE_CONFIG, load};
 pub use error::{ConfigError, Problem, ProblemKind};

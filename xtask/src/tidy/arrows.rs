@@ -11,6 +11,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("output", &[]),
     ("process", &["output"]),
     ("schema", &["protocol"]),
+    ("providers", &["schema"]),
     ("sdk", &["protocol", "schema"]),
     ("runtime", &["output", "protocol"]),
     (
@@ -22,8 +23,8 @@ const ARROWS: &[(&str, &[&str])] = &[
         &["runtime", "process", "output", "schema", "protocol"],
     ),
     ("store", &["runtime", "protocol"]),
-    ("config", &["runtime", "protocol"]),
-    ("assistant", &["runtime", "schema", "protocol"]),
+    ("config", &["runtime", "providers", "protocol"]),
+    ("assistant", &["runtime", "providers", "schema", "protocol"]),
     ("serve-mcp", &["runtime", "schema", "protocol"]),
     ("serve-http", &["runtime", "protocol"]),
     (
