@@ -17,7 +17,6 @@ mod mcp_http;
 mod models;
 mod permissions;
 mod prompt;
-mod providers;
 mod ps;
 mod query;
 mod reach;

@@ -4,19 +4,18 @@ use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use serde_json::json;
-use windlass_assistant::KNOWN_PROVIDERS;
+use windlass_assistant::KnownProvider;
 
 use crate::args::Global;
-use crate::providers;
 use crate::setup;
 
 pub(crate) async fn run(global: &Global) -> anyhow::Result<ExitCode> {
-    let windlass = setup::windlass_with(global, None).await?;
-    let providers = providers::providers(&windlass);
+    let windlass = setup::build(setup::builder(global)?.only(None)).await?;
+    let providers = windlass.providers();
     let mut stdout = std::io::stdout().lock();
     for name in providers.names() {
         let endpoint = providers.endpoint(&name).await;
-        let known = KNOWN_PROVIDERS.iter().find(|known| known.name == name);
+        let known = KnownProvider::named(&name);
         let needs = known.and_then(|known| known.key_variables.first());
         let (url, ready, note) = match &endpoint {
             Ok(endpoint) if endpoint.key.is_none() => {

@@ -66,7 +66,7 @@ async fn explain(
     as_json: bool,
 ) -> anyhow::Result<ExitCode> {
     let arguments = read_arguments(arguments)?;
-    let windlass = setup::windlass_with(global, Some(name)).await?;
+    let windlass = setup::build(setup::builder(global)?.only(Some(name))).await?;
     let tools = windlass.runtime().tools();
     let Some(tool) = tools.get(name) else {
         bail!("there is no tool `{name}`; `windlass tools` lists them");

@@ -1,9 +1,9 @@
 //! `windlass query`: one turn with a model and all the tools.
 //!
-//! Start at [`run`]. The turn itself is `windlass-assistant`'s; this sets it
-//! up, shows it, and carries what the user says in between.
+//! Start at [`run`]. The turn itself is `windlass-assistant`'s, and its set-up
+//! [`windlass::Assistants`]; this shows it, and carries what the user says in
+//! between.
 
-mod agents;
 mod markdown;
 mod message;
 mod plain;
@@ -14,16 +14,12 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
-use windlass::Windlass;
-use windlass_assistant::{
-    Agents, Assistant, Conversation, Interjection, Model, ModelInquirer, TurnError, TurnOutcome,
-    system_prompt,
-};
-use windlass_protocol::SessionId;
-use windlass_runtime::{Conversations, Session, SessionOptions};
+use windlass::{Assistants, ChooseModelError, Resume, Windlass};
+use windlass_assistant::{Assistant, Interjection, TurnError, TurnOutcome};
+use windlass_runtime::SessionOptions;
 
 use self::plain::Form;
 use self::show::{Show, Shower};
@@ -32,7 +28,6 @@ use crate::args::{Global, QueryArgs};
 use crate::control;
 use crate::exit;
 use crate::prompt::{Choice, Keyboard};
-use crate::providers;
 use crate::setup;
 use crate::signals::Signals;
 
@@ -44,19 +39,11 @@ enum Manner {
 }
 
 pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<ExitCode> {
-    let config = setup::config(global)?;
-    let agents = agents::agents(&config);
-    let tool = agents
-        .clone()
-        .map(|agents| (Agents::definition(), agents as _));
-    let windlass = Arc::new(setup::windlass_having(config, tool).await?);
+    let builder = setup::builder(global)?.agents();
+    let windlass = Arc::new(setup::build(builder).await?);
     setup::warn_of_record(&windlass);
     let _reachable = control::listen(&windlass, "query");
-    let model = open_models(&windlass, args.model.as_deref()).await?;
-    let source = agents::source(&windlass, &model.0);
-    if let Some(agents) = agents {
-        agents.connect(&source);
-    }
+    let assistants = open_models(&windlass, args.model.as_deref()).await?;
     let at_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     let interactive = at_terminal && !args.non_interactive && !global.json;
     let message = message::read(&args.message, interactive).await?;
@@ -66,13 +53,15 @@ pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<Exit
         false => Manner::Plain(Form::Text),
     };
     let (shower, shows) = show::channel();
-    let (id, conversation) = conversation(&windlass, args.go_on, args.session).await?;
+    let resume = resume(args.go_on, args.session);
+    let (id, conversation) = assistants.conversation(resume).await?;
     let options = SessionOptions {
         id: Some(id),
+        front_end: Some("query".to_owned()),
         person: interactive.then(|| Arc::new(shower.clone()) as _),
         ..SessionOptions::default()
     };
-    let assistant = assistant(&windlass, model, conversation, options);
+    let assistant = assistants.begin(conversation, options);
     let session = assistant.session.clone();
     let mut signals = Signals::new()?;
     let (interrupts, interrupted) = mpsc::unbounded_channel();
@@ -106,82 +95,23 @@ pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<Exit
     Ok(report(global, ended, code))
 }
 
-/// The model of the conversation, and the one that answers inquiries.
-async fn open_models(
-    windlass: &Windlass,
-    asked: Option<&str>,
-) -> anyhow::Result<(Arc<dyn Model>, Arc<dyn Model>)> {
-    let config = &windlass.config().assistant;
-    let providers = providers::providers(windlass);
-    let name = asked.or(config.model.as_deref()).context(
-        "no model is chosen; give --model provider/name, set WINDLASS_MODEL, or `model` under \
-         [assistant]; `windlass models` lists the providers",
-    )?;
-    let model = providers.open(name).await?;
-    let inquiry = match &config.inquiry_model {
-        Some(name) => providers.open(name).await?,
-        None => Arc::clone(&model),
-    };
-    Ok((model, inquiry))
+/// The models. Where none is named, the command line's ways to name one are
+/// told.
+async fn open_models(windlass: &Arc<Windlass>, asked: Option<&str>) -> anyhow::Result<Assistants> {
+    match Assistants::open(windlass, asked).await {
+        Err(ChooseModelError::NotNamed) => bail!(
+            "no model is chosen; give --model provider/name, set WINDLASS_MODEL, or `model` under \
+             [assistant]; `windlass models` lists the providers"
+        ),
+        opened => Ok(opened?),
+    }
 }
 
-/// A new conversation, or the one that is to go on.
-async fn conversation(
-    windlass: &Windlass,
-    newest: bool,
-    session: Option<String>,
-) -> anyhow::Result<(SessionId, Conversation)> {
-    let record = windlass.config().record.then(|| windlass.record());
-    if !newest && session.is_none() {
-        let id = Session::new_id();
-        let conversation = match record {
-            Some(Ok(record)) => Conversation::kept(Arc::new(record.clone()), id.clone()),
-            // It is not kept, and the session says so.
-            _ => Conversation::new(),
-        };
-        return Ok((id, conversation));
-    }
-    let record = match record {
-        Some(Ok(record)) => Arc::new(record.clone()),
-        Some(Err(error)) => bail!("the record cannot be opened: {error}"),
-        None => bail!("sessions are not recorded, so there is nothing to go on with"),
-    };
-    let id = match session {
-        Some(id) => SessionId::new(id)?,
-        None => Conversations::newest(&*record, &windlass.project_id())
-            .await?
-            .context("there is no conversation of this project to go on with")?,
-    };
-    let conversation = Conversation::load(record, id.clone()).await?;
-    if conversation.events().is_empty() {
-        bail!("session `{id}` holds no conversation; `windlass sessions` lists what there is");
-    }
-    Ok((id, conversation))
-}
-
-fn assistant(
-    windlass: &Windlass,
-    (model, inquiry): (Arc<dyn Model>, Arc<dyn Model>),
-    conversation: Conversation,
-    options: SessionOptions,
-) -> Assistant {
-    let config = &windlass.config().assistant;
-    let conversation = Arc::new(conversation);
-    let inquirer = ModelInquirer::new(inquiry, Arc::clone(&conversation));
-    let tools = Assistant::offered(windlass.runtime().tools());
-    let own = config.system_prompt.as_deref();
-    Assistant {
-        model,
-        system: system_prompt(own, &windlass.config().root, &tools),
-        max_tokens: config.max_tokens,
-        effort: agents::effort(config),
-        tools,
-        session: windlass.session(SessionOptions {
-            inquirer: Some(Arc::new(inquirer)),
-            front_end: Some("query".to_owned()),
-            ..options
-        }),
-        conversation,
+fn resume(newest: bool, session: Option<String>) -> Resume {
+    match session {
+        Some(id) => Resume::Session(id),
+        None if newest => Resume::Newest,
+        None => Resume::New,
     }
 }
 

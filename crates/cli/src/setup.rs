@@ -1,49 +1,25 @@
 //! From the command line to a runtime.
 
-use std::sync::Arc;
-
 use anyhow::Context as _;
-use windlass::Windlass;
-use windlass::config::{BUILTINS, Config, LoadOptions, Source};
-use windlass_runtime::{Executor, ToolDefinition};
+use windlass::config::{Config, LoadOptions};
+use windlass::{Builder, Windlass};
 
 use crate::args::Global;
 
 /// Loads the configuration and sets the runtime up. What a person should know
 /// goes to stderr. Leftovers of runtimes that died are ended on the side.
 pub(crate) async fn windlass(global: &Global) -> anyhow::Result<Windlass> {
-    ready(config(global)?).await
+    build(builder(global)?).await
 }
 
-/// The same, with a tool that runs here.
-pub(crate) async fn windlass_having(
-    config: Config,
-    tool: Option<(ToolDefinition, Arc<dyn Executor>)>,
-) -> anyhow::Result<Windlass> {
-    let mut builder = Windlass::builder(config);
-    if let Some((definition, executor)) = tool {
-        builder = builder.tool(definition, executor);
-    }
+/// Sets the runtime up as the builder says, and tells its warnings.
+pub(crate) async fn build(builder: Builder) -> anyhow::Result<Windlass> {
     Ok(told(builder.build().await?))
 }
 
-/// The same for somebody who is interested in this tool alone, or in none: no
-/// program is asked and no server started for the sake of others.
-pub(crate) async fn windlass_with(global: &Global, tool: Option<&str>) -> anyhow::Result<Windlass> {
-    let mut config = config(global)?;
-    let may_be_a_servers = tool.is_some_and(|name| match config.tool(name) {
-        Some(tool) => matches!(tool.source, Source::Mcp { .. }),
-        None => !BUILTINS.contains(&name),
-    });
-    if !may_be_a_servers {
-        config.mcp_servers.clear();
-        config.tools.retain(|it| Some(it.name.as_str()) == tool);
-    }
-    ready(config).await
-}
-
-async fn ready(config: Config) -> anyhow::Result<Windlass> {
-    Ok(told(Windlass::new(config).await?))
+/// A builder with the configuration that the command line chooses.
+pub(crate) fn builder(global: &Global) -> anyhow::Result<Builder> {
+    Ok(Windlass::builder(config(global)?))
 }
 
 /// What a person should know is said.

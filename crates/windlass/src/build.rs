@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use windlass_assistant::Agents;
 use windlass_config::{
     BUILTINS, Config, ConfigError, LoadOptions, Place, SecretTarget, Source, ToolConfig,
 };
@@ -19,7 +20,7 @@ use windlass_runtime::{
 
 use windlass_store::{Store, StoreError};
 
-use crate::builder::{Builder, OwnTools};
+use crate::builder::Builder;
 use crate::cache::Cache;
 use crate::describe::{self, Answers, Asking};
 use crate::mcp::Servers;
@@ -47,6 +48,7 @@ pub struct Windlass {
     config: Config,
     problems: Vec<ToolProblem>,
     warnings: Vec<String>,
+    pub(crate) agents: Option<Arc<Agents>>,
     state_dir: PathBuf,
     record: Record,
 }
@@ -99,7 +101,7 @@ impl Windlass {
         let Builder {
             config,
             asking,
-            own,
+            agents,
         } = builder;
         let launcher = Launcher::new(launcher_options(&config)).map_err(Error::Launcher)?;
         let describer = Describer {
@@ -120,7 +122,7 @@ impl Windlass {
             launcher: &launcher,
             config: &config,
             answers,
-            own,
+            agents: agents.as_ref(),
             problems: Vec::new(),
         };
         build.register_builtins()?;
@@ -140,6 +142,7 @@ impl Windlass {
             warnings: config.warnings.iter().cloned().chain(told).collect(),
             problems,
             config,
+            agents,
             record: Record::new(&state_dir()),
             state_dir: state_dir(),
         })
@@ -223,7 +226,7 @@ struct Build<'a> {
     launcher: &'a Launcher,
     config: &'a Config,
     answers: Answers,
-    own: OwnTools,
+    agents: Option<&'a Arc<Agents>>,
     problems: Vec<ToolProblem>,
 }
 
@@ -243,7 +246,7 @@ impl Build<'_> {
     /// The built-in tool of that name can be registered.
     fn is_there(&self, name: &str) -> bool {
         let everywhere = [Shell::NAME, Git::NAME, Await::NAME, DescribeTools::NAME];
-        everywhere.contains(&name) || self.own.contains_key(name)
+        everywhere.contains(&name) || (name == Agents::NAME && self.agents.is_some())
     }
 
     fn register(&mut self, tool: &ToolConfig) -> Result<(), RegisterError> {
@@ -329,10 +332,10 @@ impl Build<'_> {
                 tool.overlay(DescribeTools::definition()),
                 Arc::new(DescribeTools),
             ),
-            name => match self.own.get(name).cloned() {
-                Some((base, executor)) => {
-                    let definition = Self::overlaid(tool, base);
-                    self.catalogue.register(definition, executor)
+            _ => match self.agents {
+                Some(agents) => {
+                    let definition = Self::overlaid(tool, Agents::definition());
+                    self.catalogue.register(definition, Arc::clone(agents) as _)
                 }
                 None => Ok(()),
             },

@@ -1,22 +1,19 @@
-//! How a runtime is set up: what for, and with which tools beside its own.
+//! How a runtime is set up: by which configuration, and with which of its
+//! tools.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use windlass_config::Config;
-use windlass_runtime::{Executor, ToolDefinition};
+use windlass_assistant::{AgentLimits, Agents};
+use windlass_config::{BUILTINS, Config, Source};
 
 use crate::build::{Error, Windlass};
 use crate::describe::Asking;
-
-/// Built-in tools that the caller runs, by name.
-pub(crate) type OwnTools = HashMap<String, (ToolDefinition, Arc<dyn Executor>)>;
 
 /// A runtime that is to be set up. Start at [`Windlass::builder`].
 pub struct Builder {
     pub(crate) config: Config,
     pub(crate) asking: Asking,
-    pub(crate) own: OwnTools,
+    pub(crate) agents: Option<Arc<Agents>>,
 }
 
 impl Windlass {
@@ -25,7 +22,7 @@ impl Windlass {
         Builder {
             config,
             asking: Asking::Remembering,
-            own: OwnTools::new(),
+            agents: None,
         }
     }
 }
@@ -37,12 +34,35 @@ impl Builder {
         self
     }
 
-    /// Adds a built-in tool that this crate does not have, under a name that
-    /// the configuration knows as one, such as `agent`. What the configuration
-    /// says of it holds.
-    pub fn tool(mut self, definition: ToolDefinition, executor: Arc<dyn Executor>) -> Self {
-        self.own
-            .insert(definition.name.clone(), (definition, executor));
+    /// Offers the built-in tool `agent`, within the limits of the
+    /// configuration; limits that leave no room for any agent leave the tool
+    /// out. Its agents can be started once
+    /// [`Assistants`](crate::Assistants) are open.
+    pub fn agents(mut self) -> Self {
+        let config = &self.config.assistant;
+        let usual = AgentLimits::default();
+        let limits = AgentLimits {
+            depth: config.max_agent_depth.unwrap_or(usual.depth),
+            active: config.max_active_agents.unwrap_or(usual.active),
+        };
+        let any = limits.depth > 0 && limits.active > 0;
+        self.agents = any.then(|| Arc::new(Agents::new(limits)));
+        self
+    }
+
+    /// Leaves out the configured tools other than this one, so that no program
+    /// is asked and no server started for them. The servers stay if the tool
+    /// may be one of theirs.
+    pub fn only(mut self, tool: Option<&str>) -> Self {
+        let config = &mut self.config;
+        let may_be_a_servers = tool.is_some_and(|name| match config.tool(name) {
+            Some(tool) => matches!(tool.source, Source::Mcp { .. }),
+            None => !BUILTINS.contains(&name),
+        });
+        if !may_be_a_servers {
+            config.mcp_servers.clear();
+            config.tools.retain(|it| Some(it.name.as_str()) == tool);
+        }
         self
     }
 

@@ -1,6 +1,7 @@
 //! Windlass as a library: a runtime with everything in it.
 //!
-//! Start at [`Windlass::load`]. Call [`init`] first thing in `main`; a program
+//! Start at [`Windlass::load`]. [`Assistants`] sets models up to work with its
+//! tools. Call [`init`] first thing in `main`; a program
 //! that leaves it out gets plain process groups instead of trees that are
 //! held together, and what escapes a group is then not ended.
 //!
@@ -25,19 +26,24 @@
 //! # }
 //! ```
 
+mod agents;
+mod assistants;
 mod build;
 mod builder;
 mod cache;
 mod describe;
 mod mcp;
 mod place;
+mod providers;
 mod record;
 
+pub use assistants::{Assistants, ChooseModelError, Resume, ResumeError};
 pub use build::{Error, ToolProblem, Windlass};
 pub use builder::Builder;
 pub use describe::Asking;
 pub use place::{cache_dir, state_dir};
 pub use record::open_record;
+pub use windlass_assistant as assistant;
 pub use windlass_config as config;
 pub use windlass_executors as executors;
 pub use windlass_executors::init;

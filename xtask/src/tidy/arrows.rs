@@ -29,7 +29,15 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("serve-http", &["runtime", "protocol"]),
     (
         "windlass",
-        &["runtime", "executors", "mcp-client", "store", "config"],
+        &[
+            "runtime",
+            "executors",
+            "mcp-client",
+            "store",
+            "config",
+            "assistant",
+            "process",
+        ],
     ),
     ("testing", &["runtime", "protocol"]),
     ("example-tools", &["sdk"]),

@@ -1,37 +1,16 @@
-//! What the agents of a query are made of.
+//! The models, sessions and prompts that agents are made of.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use windlass::Windlass;
-use windlass_assistant::{AgentLimits, AgentSource, Agents, Effort, Model, Providers};
-use windlass_config::{AssistantConfig, Config, ReasoningEffort};
+use windlass_assistant::{AgentSource, Effort, Model, Providers};
+use windlass_config::{AssistantConfig, ReasoningEffort};
 use windlass_runtime::{Conversations, Runtime, Session, SessionOptions};
 
-use crate::providers;
-
-/// The tool `agent`, unless the configuration leaves no room for any.
-pub(super) fn agents(config: &Config) -> Option<Arc<Agents>> {
-    let usual = AgentLimits::default();
-    let limits = AgentLimits {
-        depth: config.assistant.max_agent_depth.unwrap_or(usual.depth),
-        active: config.assistant.max_active_agents.unwrap_or(usual.active),
-    };
-    let any = limits.depth > 0 && limits.active > 0;
-    any.then(|| Arc::new(Agents::new(limits)))
-}
-
-/// What they are made of: this runtime, and this model unless another is named.
-pub(super) fn source(windlass: &Arc<Windlass>, model: &Arc<dyn Model>) -> Arc<dyn AgentSource> {
-    Arc::new(Source {
-        windlass: Arc::clone(windlass),
-        providers: providers::providers(windlass),
-        model: Arc::clone(model),
-    })
-}
+use crate::build::Windlass;
 
 /// How hard a model should think.
-pub(super) fn effort(config: &AssistantConfig) -> Option<Effort> {
+pub(crate) fn effort(config: &AssistantConfig) -> Option<Effort> {
     config.reasoning.map(|effort| match effort {
         ReasoningEffort::Low => Effort::Low,
         ReasoningEffort::Medium => Effort::Medium,
@@ -39,14 +18,16 @@ pub(super) fn effort(config: &AssistantConfig) -> Option<Effort> {
     })
 }
 
-struct Source {
-    windlass: Arc<Windlass>,
-    providers: Providers,
-    model: Arc<dyn Model>,
+/// Makes agents of a runtime's tools, and of this model unless they name
+/// another.
+pub(crate) struct ConfiguredAgents {
+    pub(crate) windlass: Arc<Windlass>,
+    pub(crate) providers: Providers,
+    pub(crate) model: Arc<dyn Model>,
 }
 
 #[async_trait]
-impl AgentSource for Source {
+impl AgentSource for ConfiguredAgents {
     fn runtime(&self) -> &Runtime {
         self.windlass.runtime()
     }
@@ -56,7 +37,7 @@ impl AgentSource for Source {
             return Ok(Arc::clone(&self.model));
         };
         let opened = self.providers.open(name).await;
-        opened.map_err(|error| format!("{:#}", anyhow::Error::from(error)))
+        opened.map_err(|error| error.to_string())
     }
 
     fn session(&self, runtime: &Runtime, options: SessionOptions) -> Session {
