@@ -117,6 +117,12 @@ impl Config {
         resolve::untold(&name, source, self.defaults.clone())
     }
 
+    /// A tool of the program that Windlass is embedded in, with what holds for
+    /// every tool.
+    pub fn embedded_tool(&self, name: &str) -> ToolConfig {
+        resolve::untold_builtin(name, self.defaults.clone())
+    }
+
     /// A built-in tool under its own name: by its table, or by what holds for
     /// every tool. `None` where a table gives the name to another tool.
     pub fn builtin(&self, name: &str) -> Option<ToolConfig> {

@@ -10,7 +10,7 @@ use windlass_config::{
     BUILTINS, Config, ConfigError, LoadOptions, Place, SecretTarget, Source, ToolConfig,
 };
 use windlass_executors::{
-    Describer, Git, Kept, Launcher, LauncherOptions, LocalTool, Shell, TerminalSize,
+    Describer, Git, Kept, Launcher, LauncherOptions, LocalTool, SchemaError, Shell, TerminalSize,
 };
 use windlass_runtime::protocol::IoMode;
 use windlass_runtime::{
@@ -23,6 +23,7 @@ use windlass_store::{Store, StoreError};
 use crate::builder::Builder;
 use crate::cache::Cache;
 use crate::describe::{self, Answers, Asking};
+use crate::embedded::{self, NameOwner};
 use crate::mcp::Servers;
 use crate::place::{cache_dir, new_log_dir, remove_logs_of_the_dead, state_dir, workspace_id};
 use crate::record::Record;
@@ -36,6 +37,32 @@ pub enum Error {
     /// A tool cannot be offered.
     #[error(transparent)]
     Register(#[from] RegisterError),
+    /// A tool that the program adds has a name that is taken.
+    #[error("tool `{name}` cannot be added: {owner}; choose another name")]
+    NameTaken {
+        /// The name.
+        name: String,
+        /// The tool that has it.
+        owner: NameOwner,
+    },
+    /// The arguments of a function are no struct with named fields.
+    #[error(
+        "the arguments of tool `{tool}` are no struct with named fields; wrap them in one, or give \
+         their schema"
+    )]
+    NotStruct {
+        /// The tool.
+        tool: String,
+    },
+    /// A tool that the program adds is one that no model could be given.
+    #[error("tool `{tool}` cannot be added")]
+    Unfit {
+        /// The tool.
+        tool: String,
+        /// The reason.
+        #[source]
+        problem: SchemaError,
+    },
     /// Nothing can be started.
     #[error("programs cannot be started")]
     Launcher(#[source] io::Error),
@@ -102,7 +129,9 @@ impl Windlass {
             config,
             asking,
             agents,
+            embedded,
         } = builder;
+        let embedded = embedded::checked(embedded, &config)?;
         let launcher = Launcher::new(launcher_options(&config)).map_err(Error::Launcher)?;
         let describer = Describer {
             launcher: launcher.clone(),
@@ -129,6 +158,7 @@ impl Windlass {
         for tool in config.offered() {
             build.register(tool)?;
         }
+        build.register_embedded(embedded)?;
         let unreached = build.register_mcp(&servers);
         let Build {
             catalogue,
@@ -221,10 +251,10 @@ impl Windlass {
 }
 
 /// A runtime that is being set up.
-struct Build<'a> {
-    catalogue: Catalogue,
+pub(crate) struct Build<'a> {
+    pub(crate) catalogue: Catalogue,
     launcher: &'a Launcher,
-    config: &'a Config,
+    pub(crate) config: &'a Config,
     answers: Answers,
     agents: Option<&'a Arc<Agents>>,
     problems: Vec<ToolProblem>,
@@ -299,7 +329,7 @@ impl Build<'_> {
     }
 
     /// Reports a tool that is not there; a call of it is told why.
-    fn cannot_offer(&mut self, tool: &ToolConfig, why: &str) {
+    pub(crate) fn cannot_offer(&mut self, tool: &ToolConfig, why: &str) {
         self.catalogue.set_unavailable(&tool.name, why);
         self.report(tool, why, false);
     }

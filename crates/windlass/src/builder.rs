@@ -1,19 +1,41 @@
-//! How a runtime is set up: by which configuration, and with which of its
-//! tools.
+//! How a runtime is set up: by which configuration, and with which tools of
+//! the program beside its own.
 
 use std::sync::Arc;
 
 use windlass_assistant::{AgentLimits, Agents};
 use windlass_config::{BUILTINS, Config, Source};
+use windlass_runtime::{Executor, ToolDefinition};
 
 use crate::build::{Error, Windlass};
 use crate::describe::Asking;
+use crate::function::FunctionTool;
 
 /// A runtime that is to be set up. Start at [`Windlass::builder`].
+///
+/// ```
+/// # use windlass::{FunctionTool, Windlass};
+/// # use schemars::JsonSchema;
+/// # #[derive(serde::Deserialize, JsonSchema)] struct Add { left: i64, right: i64 }
+/// # async fn run(config: windlass::config::Config) -> Result<(), windlass::Error> {
+/// let windlass = Windlass::builder(config)
+///     .function(FunctionTool::new("add", |add: Add| async move { Ok(add.left + add.right) }))
+///     .build()
+///     .await?;
+/// # Ok(())
+/// # }
+/// ```
 pub struct Builder {
     pub(crate) config: Config,
     pub(crate) asking: Asking,
     pub(crate) agents: Option<Arc<Agents>>,
+    pub(crate) embedded: Vec<EmbeddedTool>,
+}
+
+/// A tool that the embedding program brings.
+pub(crate) enum EmbeddedTool {
+    Executor(Box<ToolDefinition>, Arc<dyn Executor>),
+    Function(Box<FunctionTool>),
 }
 
 impl Windlass {
@@ -23,6 +45,7 @@ impl Windlass {
             config,
             asking: Asking::Remembering,
             agents: None,
+            embedded: Vec::new(),
         }
     }
 }
@@ -31,6 +54,26 @@ impl Builder {
     /// Says which answers of programs are good enough.
     pub fn asking(mut self, asking: Asking) -> Self {
         self.asking = asking;
+        self
+    }
+
+    /// Adds a tool that `executor` runs.
+    ///
+    /// The definition's own policies hold, with what the configuration says of
+    /// every tool (`conversation.tools."*"`) laid over them. A name that is a
+    /// built-in tool's, another added tool's or a configured tool's is an
+    /// error of [`build`](Self::build), and so is a definition that models
+    /// could not be given.
+    pub fn tool(mut self, definition: ToolDefinition, executor: Arc<dyn Executor>) -> Self {
+        let tool = EmbeddedTool::Executor(Box::new(definition), executor);
+        self.embedded.push(tool);
+        self
+    }
+
+    /// Adds a function as a tool. What holds for [`tool`](Self::tool) holds
+    /// here.
+    pub fn function(mut self, tool: FunctionTool) -> Self {
+        self.embedded.push(EmbeddedTool::Function(Box::new(tool)));
         self
     }
 

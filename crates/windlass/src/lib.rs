@@ -1,7 +1,9 @@
 //! Windlass as a library: a runtime with everything in it.
 //!
-//! Start at [`Windlass::load`]. [`Assistants`] sets models up to work with its
-//! tools. Call [`init`] first thing in `main`; a program
+//! Start at [`Windlass::load`], or at [`Windlass::builder`] to add tools of your
+//! own: a function ([`FunctionTool`]) or anything that is an
+//! [`Executor`](runtime::Executor). [`Assistants`] sets models up to work with
+//! the tools. Call [`init`] first thing in `main`; a program
 //! that leaves it out gets plain process groups instead of trees that are
 //! held together, and what escapes a group is then not ended.
 //!
@@ -32,6 +34,8 @@ mod build;
 mod builder;
 mod cache;
 mod describe;
+mod embedded;
+mod function;
 mod mcp;
 mod place;
 mod providers;
@@ -41,6 +45,8 @@ pub use assistants::{Assistants, ChooseModelError, Resume, ResumeError};
 pub use build::{Error, ToolProblem, Windlass};
 pub use builder::Builder;
 pub use describe::Asking;
+pub use embedded::NameOwner;
+pub use function::FunctionTool;
 pub use place::{cache_dir, state_dir};
 pub use record::open_record;
 pub use windlass_assistant as assistant;

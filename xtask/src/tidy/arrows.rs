@@ -37,6 +37,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "config",
             "assistant",
             "process",
+            "schema",
         ],
     ),
     ("testing", &["runtime", "protocol"]),

@@ -1,0 +1,94 @@
+//! Registering the tools that the embedding program brings.
+
+use std::fmt;
+use std::sync::Arc;
+
+use windlass_config::{BUILTINS, Config, Place};
+use windlass_executors::check_shape;
+use windlass_runtime::{Executor, ToolDefinition};
+
+use crate::build::{Build, Error};
+use crate::builder::EmbeddedTool;
+
+/// The owner of a tool's name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NameOwner {
+    /// A built-in tool, whether or not it is offered.
+    Builtin,
+    /// Another tool of the program.
+    Program,
+    /// A tool of the configuration, and where its table stands.
+    Config(Option<Place>),
+}
+
+impl fmt::Display for NameOwner {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Builtin => formatter.write_str("a built-in tool has that name"),
+            Self::Program => formatter.write_str("the program adds another tool of that name"),
+            Self::Config(None) => formatter.write_str("the configuration has a tool of that name"),
+            Self::Config(Some(place)) => {
+                write!(
+                    formatter,
+                    "the configuration has a tool of that name ({place})"
+                )
+            }
+        }
+    }
+}
+
+type Parts = (ToolDefinition, Arc<dyn Executor>);
+
+/// The tools as they are registered, or why one of them cannot be.
+pub(crate) fn checked(tools: Vec<EmbeddedTool>, config: &Config) -> Result<Vec<Parts>, Error> {
+    let mut checked: Vec<Parts> = Vec::new();
+    for tool in tools {
+        let parts = match tool {
+            EmbeddedTool::Executor(definition, executor) => (*definition, executor),
+            EmbeddedTool::Function(function) => function.into_parts()?,
+        };
+        let name = &parts.0.name;
+        let in_config = || config.tool(name).map(|tool| tool.place.clone());
+        let owner = if BUILTINS.contains(&name.as_str()) {
+            Some(NameOwner::Builtin)
+        } else if checked.iter().any(|(before, _)| before.name == *name) {
+            Some(NameOwner::Program)
+        } else {
+            in_config().map(NameOwner::Config)
+        };
+        if let Some(owner) = owner {
+            let name = name.clone();
+            return Err(Error::NameTaken { name, owner });
+        }
+        check_shape(&parts.0.shape).map_err(|problem| Error::Unfit {
+            tool: name.clone(),
+            problem,
+        })?;
+        checked.push(parts);
+    }
+    Ok(checked)
+}
+
+impl Build<'_> {
+    /// Registers the program's tools: their own policies, with what the
+    /// configuration says of every tool laid over them.
+    pub(crate) fn register_embedded(&mut self, tools: Vec<Parts>) -> Result<(), Error> {
+        for (base, executor) in tools {
+            let tool = self.config.embedded_tool(&base.name);
+            if !tool.enabled {
+                self.cannot_offer(&tool, "`enable` of conversation.tools.\"*\" is false");
+                continue;
+            }
+            let mut definition = tool.overlay(base.clone());
+            definition.origin = base.origin;
+            definition.permissions = [base.permissions, definition.permissions].concat();
+            definition.run_for_client = base.run_for_client.map(|run| tool.settings.run.over(run));
+            self.catalogue.register(definition, executor)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+#[path = "embedded_tests.rs"]
+mod tests;
