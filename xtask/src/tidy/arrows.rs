@@ -42,11 +42,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("testing", &["runtime", "protocol"]),
     ("example-tools", &["sdk"]),
+    ("embed-examples", &["windlass"]),
     ("xtask", &["protocol"]),
 ];
 
 /// Programs, which nothing may use.
-const TOPS: [&str; 4] = ["cli", "benches", "xtask", "example-tools"];
+const TOPS: [&str; 5] = ["cli", "benches", "xtask", "example-tools", "embed-examples"];
 
 /// The crate that is there for tests alone.
 const TESTING: &str = "testing";
