@@ -1,7 +1,5 @@
-//! An executor of this program's own, under a tool definition.
-//!
-//! It fails if the call does not reach the executor. The name of the called
-//! tool can be given as an argument.
+//! An executor of this program's own. The program fails if the call does not
+//! reach it. The name of the called tool can be given as an argument.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -14,7 +12,8 @@ use windlass::config::{LoadOptions, load};
 use windlass::executors::Function;
 use windlass::runtime::protocol::{Parameters, ToolError};
 use windlass::runtime::{
-    Executor, Job, Reporter, RunMode, RunPolicy, SessionOptions, Start, ToolDefinition,
+    AdoptError, Executor, Job, JobDescription, Reporter, RunMode, RunPolicy, SessionOptions, Start,
+    ToolDefinition,
 };
 
 static STARTED: AtomicUsize = AtomicUsize::new(0);
@@ -31,6 +30,10 @@ impl Executor for Greeter {
         // Any `Job` will do, of your own or of another executor.
         let function = Function::new(move |_| std::future::ready(Ok(greeting.clone())));
         function.start(start, reporter).await
+    }
+
+    async fn adopt(&self, _: JobDescription, _: Reporter) -> Result<Arc<dyn Job>, AdoptError> {
+        Err(AdoptError::Unsupported)
     }
 }
 
