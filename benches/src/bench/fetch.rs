@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use windlass_protocol::{Batch, HandleState, ReplyContent};
-use windlass_runtime::Session;
+use windlass_runtime::{RunOptions, Session};
 use windlass_testing::batch;
 
 use super::fixture::{Fixture, call, view};
@@ -58,7 +58,7 @@ async fn rates(pace: Pace) -> Vec<Line> {
 
 async fn fetch_all(session: &Session, batches: Vec<Batch>) {
     for batch in batches {
-        let reply = session.run(batch).await;
+        let reply = session.run(batch, RunOptions::default()).await;
         let ReplyContent::Handle(view) = &reply.replies[0].content else {
             panic!("{}", reply.replies[0].content.to_text());
         };

@@ -9,7 +9,7 @@ use windlass::Windlass;
 use windlass::config::LoadOptions;
 use windlass_process::{Launcher, LauncherOptions};
 use windlass_protocol::{BatchReply, HandleState, HandleView, ReplyContent};
-use windlass_runtime::{Session, SessionOptions};
+use windlass_runtime::{RunOptions, Session, SessionOptions};
 use windlass_testing::batch;
 
 /// The tools. Each has a typed parameter, so that no program is asked for its
@@ -109,7 +109,9 @@ pub(super) fn launcher() -> Launcher {
 
 /// Runs one call, which must not fail.
 pub(super) async fn call(session: &Session, tool: &str, arguments: Value) -> ReplyContent {
-    let reply = session.run(batch([(tool, arguments)])).await;
+    let reply = session
+        .run(batch([(tool, arguments)]), RunOptions::default())
+        .await;
     expect_well(&reply);
     let mut replies = reply.replies;
     replies.remove(0).content

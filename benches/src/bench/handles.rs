@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::json;
 use windlass_protocol::HandleState;
-use windlass_runtime::Session;
+use windlass_runtime::{RunOptions, Session};
 use windlass_testing::batch;
 
 use super::fixture::{Fixture, expect_well, view};
@@ -58,7 +58,7 @@ async fn spawn(session: &Session, number: usize) {
         let id = format!("h{number}-{place}");
         ("idle", json!({"action": "spawn", "id": id}))
     });
-    let reply = session.run(batch(calls)).await;
+    let reply = session.run(batch(calls), RunOptions::default()).await;
     expect_well(&reply);
     for reply in reply.replies {
         assert_eq!(view(reply.content).state, HandleState::Running);

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use windlass_protocol::{HandleState, ReplyContent};
-use windlass_runtime::Session;
+use windlass_runtime::{RunOptions, Session};
 use windlass_testing::batch;
 
 use super::fixture::{Fixture, expect_well};
@@ -103,7 +103,7 @@ async fn run(session: &Session, batches: usize) {
             };
             ("nothing", arguments)
         });
-        let reply = session.run(batch(calls)).await;
+        let reply = session.run(batch(calls), RunOptions::default()).await;
         expect_well(&reply);
         for reply in reply.replies {
             if let ReplyContent::Handle(view) = reply.content {

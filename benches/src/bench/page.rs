@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use windlass_protocol::Typing;
-use windlass_runtime::{Keyboard, Session};
+use windlass_runtime::{Keyboard, RunOptions, Session};
 use windlass_serve_http::{Access, Api, Limits, Server, Token, page};
 use windlass_testing::batch;
 
@@ -85,7 +85,7 @@ async fn spawn(session: &Session, seconds: usize) {
         let spawn = json!({"action": "spawn", "id": id, "command": command, "terminal": true});
         ("shell", spawn)
     });
-    expect_well(&session.run(batch(spawns)).await);
+    expect_well(&session.run(batch(spawns), RunOptions::default()).await);
     for number in 0..TERMINALS {
         at_prompt(session, &format!("t{number}")).await;
     }

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 use windlass_protocol::HandleState;
-use windlass_runtime::Session;
+use windlass_runtime::{RunOptions, Session};
 use windlass_testing::batch;
 
 use super::fixture::{Fixture, at_prompt, expect_well, view};
@@ -57,7 +57,7 @@ async fn spawn(session: &Session, number: usize) {
         let spawn = json!({"action": "spawn", "id": id, "command": command, "terminal": true});
         ("shell", spawn)
     });
-    let reply = session.run(batch(calls)).await;
+    let reply = session.run(batch(calls), RunOptions::default()).await;
     expect_well(&reply);
     for reply in reply.replies {
         assert_eq!(view(reply.content).state, HandleState::Running);

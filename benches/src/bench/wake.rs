@@ -13,7 +13,7 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use windlass_process::{Command, Launcher, LauncherOptions};
 use windlass_protocol::HandleState;
-use windlass_runtime::Session;
+use windlass_runtime::{RunOptions, Session};
 use windlass_testing::batch;
 
 use super::fixture::{Fixture, call, expect_well, launcher, view};
@@ -100,7 +100,10 @@ async fn time_await(session: &Session) -> Duration {
     let told = spawned.content.unwrap_or_default();
     let pid = told.trim().parse().ok().and_then(Pid::from_raw);
     let pid = pid.expect("it says who it is");
-    let waiting = session.run(batch([("await", json!({"any": ["w"]}))]));
+    let waiting = session.run(
+        batch([("await", json!({"any": ["w"]}))]),
+        RunOptions::default(),
+    );
     tokio::pin!(waiting);
     assert!(poll!(&mut waiting).is_pending());
     let start = Instant::now();

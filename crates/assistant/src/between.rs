@@ -7,7 +7,7 @@ use ulid::Ulid;
 use windlass_protocol::{
     Batch, BatchReply, HandleState, Notice, NoticeKind, NoticeLevel, ReplyContent, ToolCall,
 };
-use windlass_runtime::{Session, SessionEvent, Tail};
+use windlass_runtime::{RunOptions, Session, SessionEvent, Tail};
 
 use crate::turn::Interjection;
 
@@ -71,7 +71,7 @@ pub(crate) async fn abort_handles(session: &Session) -> Option<BatchReply> {
         id: format!("stop_{}", Ulid::generate()),
         calls,
     };
-    Some(session.run(batch).await)
+    Some(session.run(batch, RunOptions::default()).await)
 }
 
 /// How many processes the aborts of a batch have ended.

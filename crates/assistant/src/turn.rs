@@ -26,7 +26,7 @@ use windlass_protocol::{
     AwaitReply, Batch, BatchReply, CallReply, HandleView, Notice, ReplyContent, Said, ToolCall,
     TurnEndReport, TurnEvent,
 };
-use windlass_runtime::{ArchiveError, Session, Tail};
+use windlass_runtime::{ArchiveError, RunOptions, Session, Tail};
 
 use crate::between::{critical, next, stop_handles};
 use crate::conversation::Conversation;
@@ -333,7 +333,10 @@ impl Turn<'_> {
         };
         self.audience.hear(Heard::Running(&batch));
         let cancel = CancellationToken::new();
-        let running = self.assistant.session.run_until(batch, &cancel);
+        let running = self
+            .assistant
+            .session
+            .run(batch, RunOptions::until(&cancel));
         tokio::pin!(running);
         let (mut stopped, mut aborted) = (false, false);
         let reply = loop {

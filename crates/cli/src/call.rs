@@ -5,9 +5,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use tokio_util::sync::CancellationToken;
 use windlass_protocol::{Arguments, Batch, BatchReply, ToolCall};
-use windlass_runtime::SessionOptions;
+use windlass_runtime::{RunOptions, SessionOptions};
 
 use crate::args::{CallArgs, Global};
 use crate::exit;
@@ -48,9 +47,8 @@ pub(crate) async fn run(global: &Global, args: CallArgs) -> anyhow::Result<ExitC
             arguments,
         }],
     };
-    let cancel = CancellationToken::new();
     let reply = tokio::select! {
-        reply = session.run_until(batch, &cancel) => reply,
+        reply = session.run(batch, RunOptions::default()) => reply,
         code = signals.next() => {
             signals.finish(session.close()).await;
             return Ok(ExitCode::from(code));

@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use windlass_protocol::{Batch, DriveInput, DriveOutput};
-use windlass_runtime::{Session, SessionOptions};
+use windlass_runtime::{RunOptions, Session, SessionOptions};
 
 use self::asks::Asks;
 use self::lines::Line;
@@ -110,7 +110,7 @@ impl Drive {
             while let Some((batch, cancel)) = queue.recv().await {
                 let id = batch.id.clone();
                 progress.begin(&batch);
-                let reply = session.run_until(batch, &cancel).await;
+                let reply = session.run(batch, RunOptions::until(&cancel)).await;
                 cancels.lock().remove(&id);
                 output.write(&DriveOutput::Replies(reply));
                 progress.end();

@@ -30,43 +30,26 @@ use crate::job::Job;
 use crate::one_shot::{EndedWithUs, TimeLimit, to_its_end};
 use crate::orders::new_order;
 use crate::part::CallPart;
-use crate::patience::Patience;
 use crate::permission::{Asking, Permit};
 use crate::plan::{Planned, Reservation, Work, in_lanes, plan};
 use crate::refusal::Refusal;
+use crate::run_options::RunOptions;
 use crate::session::{Session, new_ulid};
 use crate::show;
 
 impl Session {
     /// Runs the calls of a batch and answers them in call order.
-    pub async fn run(&self, batch: Batch) -> BatchReply {
-        self.run_with(batch, &Patience::default()).await
-    }
-
-    /// The same, until `cancel` says that the caller has given up: calls that
-    /// are not answered by then are refused as cancelled, one-shots among
-    /// them are ended, handles stay.
-    pub async fn run_until(&self, batch: Batch, cancel: &CancellationToken) -> BatchReply {
-        self.run_with(batch, &Patience::until(cancel)).await
-    }
-
-    /// The same, for a caller that may give up, or be in a hurry.
-    pub async fn run_with(&self, batch: Batch, patience: &Patience) -> BatchReply {
-        let message = MessageId::from_suffix(&new_ulid());
-        self.run_as(message, batch, patience).await
-    }
-
-    /// The same, as the calls of this message of a conversation.
-    pub async fn run_as(
-        &self,
-        message: MessageId,
-        batch: Batch,
-        patience: &Patience,
-    ) -> BatchReply {
+    pub async fn run(&self, batch: Batch, options: RunOptions) -> BatchReply {
+        let RunOptions {
+            cancel,
+            hurry,
+            message,
+        } = options;
         let run = Run {
             session: self,
-            patience,
-            message,
+            cancel,
+            hurry,
+            message: message.unwrap_or_else(|| MessageId::from_suffix(&new_ulid())),
         };
         let mut planned: Vec<Planned> = batch
             .calls
@@ -90,7 +73,8 @@ impl Session {
 /// One batch on its way.
 struct Run<'a> {
     session: &'a Session,
-    patience: &'a Patience,
+    cancel: CancellationToken,
+    hurry: CancellationToken,
     /// Names the batch in the record and in requests for permission.
     message: MessageId,
 }
@@ -165,7 +149,7 @@ impl Run<'_> {
             Err(refusal) => Err(refusal),
             Ok(work) => {
                 let answer = self.answer(&part, work);
-                let answer = self.patience.cancel.run_until_cancelled(answer);
+                let answer = self.cancel.run_until_cancelled(answer);
                 match self.session.inner.closing.run_until_cancelled(answer).await {
                     Some(Some(answer)) => answer,
                     Some(None) => Err(Refusal::Cancelled),
@@ -212,8 +196,8 @@ impl Run<'_> {
         args: &Arguments,
     ) -> Result<Answer, Refusal> {
         let context = BuiltinContext {
-            cancellation: self.patience.cancel.clone(),
-            hurry: self.patience.hurry.clone(),
+            cancellation: self.cancel.clone(),
+            hurry: self.hurry.clone(),
             session: self.session.clone(),
         };
         let reply = builtin.execute(args, &context).await?;
@@ -241,7 +225,7 @@ impl Run<'_> {
         let handle = Handle::new(inner, Arc::clone(tool), None, &call.id);
         let ended_with_us = EndedWithUs::new(inner, &handle);
         self.start(&handle, executor, args).await;
-        let hurry = &self.patience.hurry;
+        let hurry = &self.hurry;
         let ended = to_its_end(inner, &handle, &mut limit);
         let ending = match hurry.run_until_cancelled(ended).await {
             Some(ending) => ending,
@@ -409,7 +393,7 @@ impl Run<'_> {
         };
         // Asking takes much room, and most calls are not asked about.
         let permitted = Box::pin(asking.permit(args));
-        let hurry = &self.patience.hurry;
+        let hurry = &self.hurry;
         let Some(permitted) = hurry.run_until_cancelled(permitted).await else {
             return Err(Refusal::Rejected(format!(
                 "nobody has answered yet whether `{}` may run, and nothing has run; call it again",

@@ -10,6 +10,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
 use tower::ServiceExt;
+use windlass_runtime::RunOptions;
 use windlass_testing::{batch, text_question};
 
 use super::*;
@@ -26,13 +27,19 @@ impl Crowded {
         let stage = Stage::new();
         let session = stage.session.clone();
         let spawn = json!({"action": "spawn", "id": "h"});
-        session.run(batch([("free", spawn)])).await;
+        session
+            .run(batch([("free", spawn)]), RunOptions::default())
+            .await;
         let job = stage.tool.next().await;
         job.ask(text_question("q", "What?"));
         // Whatever a body starts has ended before it is waited for.
         stage.tool.opening(windlass_testing::ScriptedJob::end);
         let asking = session.clone();
-        tokio::spawn(async move { asking.run(batch([("asked", json!({}))])).await });
+        tokio::spawn(async move {
+            asking
+                .run(batch([("asked", json!({}))]), RunOptions::default())
+                .await
+        });
         let desk = Arc::clone(session.desk().unwrap());
         let permission = loop {
             if let Some(request) = desk.permissions().first() {

@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use serde_json::{Value, json};
+use windlass_runtime::RunOptions;
 use windlass_testing::batch;
 
 use crate::stage::{Events, Stage};
@@ -37,7 +38,9 @@ async fn types(events: &mut Events, last: &str) -> String {
 async fn a_call_is_told_from_its_coming_in_to_its_end() {
     let stage = Stage::new();
     let mut events = connected(&stage, "/event").await;
-    let run = stage.session.run(batch([("asked", json!({"x": 1}))]));
+    let run = stage
+        .session
+        .run(batch([("asked", json!({"x": 1}))]), RunOptions::default());
     let answer = async {
         let before = types(&mut events, "permission.updated").await;
         let (_, asked) = stage.get("/permission").await;
@@ -71,7 +74,9 @@ async fn a_call_is_told_from_its_coming_in_to_its_end() {
 async fn a_request_is_told_and_answered_in_the_words_of_both_generations() {
     let stage = Stage::new();
     let mut events = connected(&stage, "/event").await;
-    let run = stage.session.run(batch([("asked", json!({}))]));
+    let run = stage
+        .session
+        .run(batch([("asked", json!({}))]), RunOptions::default());
     let answer = async {
         let second = events.of_type("permission.asked").await;
         let first = events.of_type("permission.updated").await;
@@ -220,7 +225,9 @@ async fn messages_are_there_while_their_calls_run() {
     let stage = Stage::new();
     let session = stage.session.id();
     let path = format!("/session/{session}/message");
-    let run = stage.session.run(batch([("free", json!({"x": 1}))]));
+    let run = stage
+        .session
+        .run(batch([("free", json!({"x": 1}))]), RunOptions::default());
     let look = async {
         let job = stage.tool.next().await;
         let (status, running) = stage.get(&path).await;

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use windlass_protocol::{
     Batch, BatchReply, HandleState, Millis, NewSession, SessionBegun, SessionInfo, TurnEndReport,
 };
-use windlass_runtime::{AtTheDesk, Session, SessionOptions};
+use windlass_runtime::{AtTheDesk, RunOptions, Session, SessionOptions};
 
 use crate::api::{Api, Owned};
 use crate::error::ApiError;
@@ -171,7 +171,7 @@ pub(crate) async fn calls(
     let text = std::str::from_utf8(&body).map_err(|_| ApiError::bad("the body is not UTF-8"))?;
     let number = session.journal().last() + 1;
     let batch = Batch::read(text, number).map_err(ApiError::bad)?;
-    let reply = session.run(batch).await;
+    let reply = session.run(batch, RunOptions::default()).await;
     api.touch(session.id().as_str());
     Ok(Json(reply))
 }

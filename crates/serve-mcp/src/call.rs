@@ -4,8 +4,6 @@
 //! put to the user first; how that is put is the caller's affair: within the
 //! request, as another round (`rounds.rs`), or as a task's input (`task.rs`).
 
-use std::sync::Arc;
-
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -19,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use windlass_protocol::{
     Arguments, Batch, BatchReply, HandleAction, HandleState, ReplyContent, ToolCall,
 };
-use windlass_runtime::{Await, Patience, Session, ToolDefinition};
+use windlass_runtime::{Await, RunOptions, Session, ToolDefinition};
 
 use crate::conversation::Conversation;
 use crate::desk::{Means, Put, Seat};
@@ -32,7 +30,7 @@ use crate::status::Doing;
 pub(crate) struct Call {
     run: BoxFuture<'static, BatchReply>,
     seat: Seat,
-    pub(crate) patience: Arc<Patience>,
+    options: RunOptions,
     session: Session,
     id: String,
     /// The handles that it waits for.
@@ -82,16 +80,16 @@ impl Call {
         };
         let seat = conversation.desk.sit(&call, waits_for.clone(), means);
         let session = conversation.session.clone();
-        let patience = Arc::new(Patience::default());
+        let options = RunOptions::default();
         let run = {
-            let (session, patience) = (session.clone(), Arc::clone(&patience));
+            let (session, options) = (session.clone(), options.clone());
             let batch = batch(&call, &tool, arguments);
             let lives = spawns.clone().filter(|_| whole_life);
             async move {
                 grace::appear(&session, &expected).await;
-                let reply = session.run_with(batch, &patience).await;
+                let reply = session.run(batch, options.clone()).await;
                 match lives {
-                    Some(id) if runs(&reply) => live(&session, &patience, reply, &id).await,
+                    Some(id) if runs(&reply) => live(&session, options, reply, &id).await,
                     _ => reply,
                 }
             }
@@ -100,7 +98,7 @@ impl Call {
         Self {
             run,
             seat,
-            patience,
+            options,
             session,
             id: call,
             waits_for,
@@ -121,6 +119,11 @@ impl Call {
             reply = &mut self.run => Step::Done(tell(reply, self.telling)),
             put = self.seat.next() => Step::Put(put),
         }
+    }
+
+    /// Cancelling this has it answered at once.
+    pub(crate) fn hurry(&self) -> CancellationToken {
+        self.options.hurry.clone()
     }
 
     /// It may take its time: it waits for handles, or runs to its end.
@@ -145,7 +148,7 @@ impl Call {
 
     /// The client no longer wants it: ends what it started.
     pub(crate) async fn cancel(mut self) -> CallToolResult {
-        self.patience.cancel.cancel();
+        self.options.cancel.cancel();
         let result = loop {
             match self.next().await {
                 Step::Done(result) => break result,
@@ -155,7 +158,7 @@ impl Call {
         if let Some(id) = &self.spawns {
             let arguments = json!({"action": "abort", "id": id});
             let batch = batch("cancel", &self.tool, object(arguments));
-            self.session.run(batch).await;
+            self.session.run(batch, RunOptions::default()).await;
         }
         result
     }
@@ -217,10 +220,10 @@ fn runs(reply: &BatchReply) -> bool {
 
 /// Waits for the handle's end and gives how it then stands, with all that it
 /// said from the start.
-async fn live(session: &Session, patience: &Patience, spawned: BatchReply, id: &str) -> BatchReply {
+async fn live(session: &Session, options: RunOptions, spawned: BatchReply, id: &str) -> BatchReply {
     let call = &spawned.replies[0].id;
     let waiting = batch(call, Await::NAME, object(json!({"all": [id]})));
-    let mut awaited = session.run_with(waiting, patience).await;
+    let mut awaited = session.run(waiting, options).await;
     let ended = match &awaited.replies[0].content {
         ReplyContent::Await(reply) => reply.completed.first().cloned(),
         _ => None,

@@ -1,11 +1,9 @@
 //! How long a call may block, and signs of life for one that may block longer.
 
-use std::sync::Arc;
-
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RoleServer};
 use tokio::time::Instant;
-use windlass_runtime::Patience;
+use tokio_util::sync::CancellationToken;
 
 use crate::server::McpOptions;
 
@@ -14,7 +12,7 @@ pub(crate) struct Waiting {
     began: Instant,
     options: McpOptions,
     sign: Option<(ProgressToken, Peer<RoleServer>)>,
-    patience: Arc<Patience>,
+    hurry: CancellationToken,
 }
 
 impl Waiting {
@@ -23,13 +21,13 @@ impl Waiting {
     pub(crate) fn new(
         options: &McpOptions,
         sign: Option<(ProgressToken, Peer<RoleServer>)>,
-        patience: Arc<Patience>,
+        hurry: CancellationToken,
     ) -> Self {
         Self {
             began: Instant::now(),
             options: options.clone(),
             sign,
-            patience,
+            hurry,
         }
     }
 
@@ -38,7 +36,7 @@ impl Waiting {
     pub(crate) async fn keep(&self) {
         let Some((token, peer)) = &self.sign else {
             tokio::time::sleep_until(self.began + self.options.max_block).await;
-            self.patience.hurry.cancel();
+            self.hurry.cancel();
             return std::future::pending().await;
         };
         loop {

@@ -17,7 +17,6 @@ use rmcp::model::{
 };
 use tokio_util::sync::CancellationToken;
 use ulid::Ulid;
-use windlass_runtime::Patience;
 
 use crate::call::{Call, Step, read_answer};
 use crate::desk::Put;
@@ -163,8 +162,8 @@ impl Round {
         }
     }
 
-    /// What its caller has to say.
-    pub(crate) fn patience(&self) -> Arc<Patience> {
-        Arc::clone(&self.call.patience)
+    /// Cancelling this has its call answered at once.
+    pub(crate) fn hurry(&self) -> CancellationToken {
+        self.call.hurry()
     }
 }

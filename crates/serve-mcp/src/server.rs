@@ -210,8 +210,7 @@ impl ServerHandler for McpServer {
         if let Some(state) = request.request_state.take() {
             let answers = request.input_responses.take().unwrap_or_default();
             let round = sealing.resume(&state, answers)?;
-            let patience = round.patience();
-            let waiting = Waiting::new(&self.shared.options, sign, patience);
+            let waiting = Waiting::new(&self.shared.options, sign, round.hurry());
             return Ok(sealing.run(round, &waiting, &context.ct, taker).await);
         }
         let actions = definition.shape.actions;
@@ -224,8 +223,7 @@ impl ServerHandler for McpServer {
                 whole_life: tasks && !actions.contains(HandleAction::Apply),
             },
         );
-        let patience = Arc::clone(&call.patience);
-        let waiting = Waiting::new(&self.shared.options, sign, patience);
+        let waiting = Waiting::new(&self.shared.options, sign, call.hurry());
         if stateless {
             let taker = taker.filter(|_| call.may_last());
             let round = Round::first(call);

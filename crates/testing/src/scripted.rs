@@ -25,7 +25,7 @@ type Naming = Box<dyn Fn(&Arguments) -> Subject + Send + Sync>;
 ///
 /// ```
 /// # use serde_json::json;
-/// # use windlass_runtime::{Catalogue, Runtime, SessionOptions};
+/// # use windlass_runtime::{Catalogue, RunOptions, Runtime, SessionOptions};
 /// # use windlass_testing::{Scripted, batch, lasting};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -35,13 +35,13 @@ type Naming = Box<dyn Fn(&Arguments) -> Subject + Send + Sync>;
 /// let session = Runtime::new(catalogue).session(SessionOptions::default());
 ///
 /// let spawn = json!({"action": "spawn", "id": "b1"});
-/// session.run(batch([("build", spawn)])).await;
+/// session.run(batch([("build", spawn)]), RunOptions::default()).await;
 /// let job = build.next().await;
 /// job.write("2 warnings\n");
 /// job.end();
 ///
 /// let fetch = json!({"action": "fetch", "id": "b1"});
-/// let reply = session.run(batch([("build", fetch)])).await;
+/// let reply = session.run(batch([("build", fetch)]), RunOptions::default()).await;
 /// assert_eq!(
 ///     json!(reply.replies[0].content),
 ///     json!({"id": "b1", "state": "stopped", "result": "2 warnings\n"})

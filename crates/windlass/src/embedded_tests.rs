@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use windlass_config::LoadOptions;
 use windlass_executors::{Function, SchemaError};
 use windlass_runtime::protocol::{Batch, Parameters, PermissionRule, RuleAction, ToolCall};
-use windlass_runtime::{RegisterError, RunMode, RunPolicy, SessionOptions};
+use windlass_runtime::{RegisterError, RunMode, RunOptions, RunPolicy, SessionOptions};
 
 use super::*;
 use crate::{Builder, FunctionTool, Windlass};
@@ -58,7 +58,7 @@ async fn call(windlass: &Windlass, tool: &str, trusted: bool) -> (String, bool) 
             arguments: serde_json::Map::new(),
         }],
     };
-    let reply = session.run(batch).await.replies.remove(0);
+    let reply = session.run(batch, RunOptions::default()).await.replies.remove(0);
     session.close().await;
     (reply.content.to_text(), reply.is_error)
 }

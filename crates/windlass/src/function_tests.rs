@@ -2,7 +2,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use windlass_runtime::protocol::{Batch, BatchReply, ToolCall};
-use windlass_runtime::{Catalogue, Runtime, SessionOptions};
+use windlass_runtime::{Catalogue, RunOptions, Runtime, SessionOptions};
 
 use super::*;
 
@@ -43,7 +43,7 @@ async fn call(tool: FunctionTool, arguments: Value) -> BatchReply {
             arguments,
         }],
     };
-    let reply = session.run(batch).await;
+    let reply = session.run(batch, RunOptions::default()).await;
     session.close().await;
     reply
 }

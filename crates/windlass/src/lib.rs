@@ -8,20 +8,21 @@
 //! held together, and what escapes a group is then not ended.
 //!
 //! ```no_run
-//! use windlass::runtime::SessionOptions;
+//! use windlass::runtime::{RunOptions, SessionOptions};
 //! use windlass::runtime::protocol::{Batch, ToolCall};
 //!
 //! # async fn run() -> Result<(), windlass::Error> {
 //! let windlass = windlass::Windlass::load(&windlass::config::LoadOptions::for_process("/project")).await?;
 //! let session = windlass.session(SessionOptions { trusted: true, ..Default::default() });
-//! let reply = session.run(Batch {
+//! let batch = Batch {
 //!     id: "1".into(),
 //!     calls: vec![ToolCall {
 //!         id: "c1".into(),
 //!         tool: "shell".into(),
 //!         arguments: serde_json::from_str(r#"{"command": "ls"}"#).unwrap(),
 //!     }],
-//! });
+//! };
+//! let reply = session.run(batch, RunOptions::default());
 //! println!("{}", reply.await.replies[0].content.to_text());
 //! session.close().await;
 //! # Ok(())

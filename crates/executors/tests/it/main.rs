@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::json;
 use windlass_executors::{Function, FunctionCall, Launcher, LauncherOptions, Shell};
 use windlass_protocol::{Batch, ReplyContent, ToolCall, ToolError};
-use windlass_runtime::{Catalogue, Runtime, Session, SessionOptions, ToolDefinition};
+use windlass_runtime::{Catalogue, RunOptions, Runtime, Session, SessionOptions, ToolDefinition};
 
 fn session() -> Session {
     let launcher = Launcher::new(LauncherOptions::default()).unwrap();
@@ -41,7 +41,10 @@ async fn call(session: &Session, tool: &str, arguments: serde_json::Value) -> (S
             arguments: serde_json::from_value(arguments).unwrap(),
         }],
     };
-    let reply = tokio::time::timeout(Duration::from_mins(1), session.run(batch));
+    let reply = tokio::time::timeout(
+        Duration::from_mins(1),
+        session.run(batch, RunOptions::default()),
+    );
     let reply = reply.await.expect("it is answered").replies.remove(0);
     let ReplyContent::Text(text) = reply.content else {
         panic!("a one-shot is answered with text");

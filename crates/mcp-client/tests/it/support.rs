@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use windlass_mcp_client::{Listed, McpTool, Reach, Server, ServerError, ServerSpec};
 use windlass_process::{Launcher, LauncherOptions};
 use windlass_protocol::{ActionSet, Batch, BatchReply, Notice, ToolCall};
-use windlass_runtime::{Await, Catalogue, Runtime, Session, SessionOptions};
+use windlass_runtime::{Await, Catalogue, RunOptions, Runtime, Session, SessionOptions};
 
 /// How long anything may take on a machine that has other work too.
 const DEADLINE: Duration = Duration::from_mins(1);
@@ -101,7 +101,8 @@ impl Stage {
                 arguments: serde_json::from_value(arguments).unwrap(),
             }],
         };
-        let reply = tokio::time::timeout(DEADLINE, self.session.run(batch)).await;
+        let reply =
+            tokio::time::timeout(DEADLINE, self.session.run(batch, RunOptions::default())).await;
         reply.expect("it is answered in time")
     }
 

@@ -5,7 +5,7 @@ use serde_json::json;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use windlass_protocol::{Decider, DecisionRecord};
-use windlass_runtime::{RunMode, RunPolicy, SessionEvent};
+use windlass_runtime::{RunMode, RunOptions, RunPolicy, SessionEvent};
 use windlass_testing::{batch, question};
 
 use crate::support::{PERSON, Stage, told};
@@ -19,7 +19,7 @@ fn go<const N: usize>(
     let session = stage.session.clone();
     let cancel = cancel.clone();
     let batch = batch(calls);
-    tokio::spawn(async move { told(&session.run_until(batch, &cancel).await) })
+    tokio::spawn(async move { told(&session.run(batch, RunOptions::until(&cancel)).await) })
 }
 
 #[tokio::test]

@@ -8,29 +8,29 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use windlass_protocol::{Ask, HandleId, PermissionRequest};
 use windlass_runtime::{
-    Answered, Patience, PermissionDecision, Person, RunMode, RunPolicy, SessionEvent, ToolEvent,
+    Answered, PermissionDecision, Person, RunMode, RunOptions, RunPolicy, SessionEvent, ToolEvent,
 };
 use windlass_testing::{batch, question};
 
 use crate::support::{NOBODY, PERSON, Stage, told};
 
 /// Runs one call beside the test, for a caller who can be hurried.
-fn go(stage: &Stage, tool: &str, args: Value) -> (JoinHandle<String>, Patience) {
+fn go(stage: &Stage, tool: &str, args: Value) -> (JoinHandle<String>, RunOptions) {
     let session = stage.session.clone();
     let batch = batch([(tool, args)]);
-    let patience = Patience::default();
-    let hurried = patience.clone();
-    let running = tokio::spawn(async move { told(&session.run_with(batch, &hurried).await) });
-    (running, patience)
+    let options = RunOptions::default();
+    let hurried = options.clone();
+    let running = tokio::spawn(async move { told(&session.run(batch, hurried).await) });
+    (running, options)
 }
 
 #[tokio::test]
 async fn a_one_shot_that_still_runs_goes_on_as_a_handle() {
     let stage = Stage::new();
-    let (running, patience) = go(&stage, "tool", json!({}));
+    let (running, options) = go(&stage, "tool", json!({}));
     let job = stage.tool.next().await;
     job.write("half\n");
-    patience.hurry.cancel();
+    options.hurry.cancel();
     assert_eq!(
         running.await.unwrap(),
         r#"c1 {"id":"tool-1","state":"running","content":"half\n"}"#
@@ -48,13 +48,13 @@ async fn a_one_shot_that_still_runs_goes_on_as_a_handle() {
 #[tokio::test]
 async fn what_was_handed_over_is_told_of_and_can_be_ended() {
     let stage = Stage::new();
-    let (running, patience) = go(&stage, "tool", json!({}));
+    let (running, options) = go(&stage, "tool", json!({}));
     let first = stage.tool.next().await;
-    patience.hurry.cancel();
+    options.hurry.cancel();
     running.await.unwrap();
-    let (running, patience) = go(&stage, "tool", json!({}));
+    let (running, options) = go(&stage, "tool", json!({}));
     stage.tool.next().await;
-    patience.hurry.cancel();
+    options.hurry.cancel();
     running.await.unwrap();
     first.fail("broken");
     stage
@@ -77,9 +77,9 @@ async fn an_id_that_the_assistant_has_taken_is_passed_by() {
         .run([("tool", json!({"action": "spawn", "id": "tool-2"}))])
         .await;
     stage.tool.next().await;
-    let (running, patience) = go(&stage, "tool", json!({}));
+    let (running, options) = go(&stage, "tool", json!({}));
     stage.tool.next().await;
-    patience.hurry.cancel();
+    options.hurry.cancel();
     assert_eq!(
         running.await.unwrap(),
         r#"c1 {"id":"tool-2_","state":"running"}"#
@@ -92,10 +92,10 @@ async fn its_time_limit_goes_on() {
         setup.tool.limits.timeout = Duration::from_mins(1);
     });
     let began = tokio::time::Instant::now();
-    let (running, patience) = go(&stage, "tool", json!({}));
+    let (running, options) = go(&stage, "tool", json!({}));
     stage.tool.next().await;
     tokio::time::sleep(Duration::from_secs(50)).await;
-    patience.hurry.cancel();
+    options.hurry.cancel();
     running.await.unwrap();
     assert_eq!(
         stage.run([("await", json!({"all": ["tool-1"]}))]).await,
@@ -108,9 +108,9 @@ async fn its_time_limit_goes_on() {
 #[tokio::test]
 async fn it_ends_with_the_session() {
     let stage = Stage::new();
-    let (running, patience) = go(&stage, "tool", json!({}));
+    let (running, options) = go(&stage, "tool", json!({}));
     let job = stage.tool.next().await;
-    patience.hurry.cancel();
+    options.hurry.cancel();
     running.await.unwrap();
     stage.session.close().await;
     assert_eq!(job.aborts().len(), 1);
@@ -119,12 +119,12 @@ async fn it_ends_with_the_session() {
 #[tokio::test]
 async fn its_open_question_is_put_again_for_the_handle() {
     let stage = Stage::with(PERSON, |_| {});
-    let (running, patience) = go(&stage, "tool", json!({}));
+    let (running, options) = go(&stage, "tool", json!({}));
     let job = stage.tool.next().await;
     job.ask(question("sure", "Sure?"));
     let first = stage.person.next_question().await;
     assert_eq!(first.asked.call.as_deref(), Some("c1"));
-    patience.hurry.cancel();
+    options.hurry.cancel();
     let reply = running.await.unwrap();
     assert!(reply.contains(r#""state":"waiting""#), "{reply}");
     first.withdrawn().await;
@@ -153,9 +153,9 @@ async fn an_await_answers_as_if_its_time_were_up() {
     stage
         .run([("tool", json!({"action": "spawn", "id": "a"}))])
         .await;
-    let (running, patience) = go(&stage, "await", json!({"all": ["a"], "timeout_secs": 1000}));
+    let (running, options) = go(&stage, "await", json!({"all": ["a"], "timeout_secs": 1000}));
     stage.called("c1").await;
-    patience.hurry.cancel();
+    options.hurry.cancel();
     assert_eq!(
         running.await.unwrap(),
         r#"c1 {"completed":[],"pending":[{"id":"a","state":"running"}],"timed_out":true}"#
@@ -167,9 +167,9 @@ async fn a_permission_that_nobody_has_answered_leaves_nothing_running() {
     let stage = Stage::with(PERSON, |setup| {
         setup.tool.run = RunPolicy::starting(RunMode::Ask);
     });
-    let (running, patience) = go(&stage, "tool", json!({}));
+    let (running, options) = go(&stage, "tool", json!({}));
     let asked = stage.person.next_permission().await;
-    patience.hurry.cancel();
+    options.hurry.cancel();
     assert_eq!(
         running.await.unwrap(),
         "c1 ! nobody has answered yet whether `tool` may run, and nothing has run; call it again"

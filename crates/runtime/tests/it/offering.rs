@@ -6,7 +6,8 @@ use std::sync::Arc;
 use serde_json::json;
 use windlass_protocol::{Examples, Parameters, ToolShape};
 use windlass_runtime::{
-    Await, Catalogue, DescribeTools, RegisterError, Runtime, SessionOptions, ToolDefinition,
+    Await, Catalogue, DescribeTools, RegisterError, RunOptions, Runtime, SessionOptions,
+    ToolDefinition,
 };
 use windlass_testing::{Scripted, batch, lasting};
 
@@ -162,7 +163,11 @@ async fn a_tool_that_could_not_be_had_is_not_offered_and_says_why() {
         ("gone", json!({})),
         ("describe_tools", json!({"tools": ["gone"]})),
     ];
-    for reply in session.run(batch(calls)).await.replies {
+    for reply in session
+        .run(batch(calls), RunOptions::default())
+        .await
+        .replies
+    {
         assert!(reply.is_error);
         assert_eq!(
             reply.content.to_text(),
@@ -199,7 +204,10 @@ async fn definitions_of_a_parameter_are_checked_like_any_other_schema() {
         ("walk", json!({"a": deep(json!(1))})),
         ("walk", json!({"b": deep(json!(2))})),
     ];
-    let replies = session.run(batch(calls)).await.replies;
+    let replies = session
+        .run(batch(calls), RunOptions::default())
+        .await
+        .replies;
     let told: Vec<_> = replies
         .iter()
         .map(|reply| reply.content.to_text())

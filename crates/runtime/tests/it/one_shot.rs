@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use windlass_protocol::ToolError;
-use windlass_runtime::Ending;
+use windlass_runtime::{Ending, RunOptions};
 
 use crate::support::Stage;
 
@@ -34,7 +34,10 @@ async fn a_result_of_its_own_is_passed_on_exactly() {
     });
     let reply = stage
         .session
-        .run(windlass_testing::batch([("tool", json!({}))]))
+        .run(
+            windlass_testing::batch([("tool", json!({}))]),
+            RunOptions::default(),
+        )
         .await;
     assert_eq!(json!(reply.replies[0].content), json!("  exactly this\n"));
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use windlass_protocol::{MessageId, ToolPart};
-use windlass_runtime::{Attachment, Ending, Entry, Patience, SessionEvent, ToolEvent};
+use windlass_runtime::{Attachment, Ending, Entry, RunOptions, SessionEvent, ToolEvent};
 use windlass_testing::{Recorded, ScriptedJob, Typed, batch};
 
 use crate::support::{Cast, NOBODY, Stage};
@@ -142,10 +142,13 @@ async fn the_parts_of_a_batch_share_a_message_and_a_front_end_may_name_it() {
     let stage = Stage::with(RECORDER, |_| {});
     stage.tool.opening(ScriptedJob::end);
     let calls = || batch([("tool", json!({})), ("tool", json!({}))]);
-    stage.session.run(calls()).await;
+    stage.session.run(calls(), RunOptions::default()).await;
     let message = MessageId::new("msg_mine").unwrap();
-    let patience = Patience::default();
-    stage.session.run_as(message, calls(), &patience).await;
+    let options = RunOptions {
+        message: Some(message),
+        ..RunOptions::default()
+    };
+    stage.session.run(calls(), options).await;
     let messages: Vec<String> = stage
         .recording
         .told()

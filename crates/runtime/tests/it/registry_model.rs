@@ -11,6 +11,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use windlass_protocol::{Batch, BatchReply, NoticeKind, ReplyContent, ToolCall};
+use windlass_runtime::RunOptions;
 use windlass_testing::{ScriptedJob, question};
 
 use crate::support::Stage;
@@ -314,7 +315,7 @@ async fn run(rounds: Vec<(Vec<Op>, Act)>) {
             calls: calls.collect(),
         };
         let expected = model.batch(&ops);
-        let reply = stage.session.run(batch).await;
+        let reply = stage.session.run(batch, RunOptions::default()).await;
         check(&reply, &expected);
         let mut now: BTreeMap<String, usize> = BTreeMap::new();
         for notice in &reply.notices {

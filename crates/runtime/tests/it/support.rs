@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio::task::JoinHandle;
 use windlass_protocol::{BatchReply, Notice, ReplyContent};
 use windlass_runtime::{
-    Await, Catalogue, DescribeTools, Runtime, Session, SessionEvent, SessionOptions,
+    Await, Catalogue, DescribeTools, RunOptions, Runtime, Session, SessionEvent, SessionOptions,
     ToolDefinition, ToolEvent,
 };
 use windlass_testing::{Recording, Scripted, ScriptedInquirer, ScriptedPerson, batch, lasting};
@@ -105,14 +105,14 @@ impl Stage {
 
     /// Runs a batch and gives its replies as text.
     pub(crate) async fn run<const N: usize>(&self, calls: [(&str, Value); N]) -> String {
-        told(&self.session.run(batch(calls)).await)
+        told(&self.session.run(batch(calls), RunOptions::default()).await)
     }
 
     /// Runs a batch beside the test.
     pub(crate) fn go<const N: usize>(&self, calls: [(&str, Value); N]) -> JoinHandle<String> {
         let session = self.session.clone();
         let batch = batch(calls);
-        tokio::spawn(async move { told(&session.run(batch).await) })
+        tokio::spawn(async move { told(&session.run(batch, RunOptions::default()).await) })
     }
 
     /// Resolves when the journal holds such an event.

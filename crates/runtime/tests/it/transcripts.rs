@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use windlass_protocol::{HandleAction, Parameters, Typing};
-use windlass_runtime::{Await, Catalogue, Runtime, Session, SessionOptions};
+use windlass_runtime::{Await, Catalogue, RunOptions, Runtime, Session, SessionOptions};
 use windlass_testing::{Scripted, ScriptedJob, batch, lasting};
 
 /// A session with these tools and `await`.
@@ -23,7 +23,7 @@ fn session<const N: usize>(tools: [(&str, &Scripted); N]) -> Session {
 }
 
 async fn replies<const N: usize>(session: &Session, calls: [(&str, Value); N]) -> Value {
-    json!(session.run(batch(calls)).await)
+    json!(session.run(batch(calls), RunOptions::default()).await)
 }
 
 /// Interactive staging: the first hunk is shown at once, the prompt a little

@@ -15,7 +15,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tonic::Status;
 use ulid::Ulid;
 use windlass_protocol::{Batch, BatchReply, MessageId, PermissionRequest, ToolCall};
-use windlass_runtime::{Journal, Patience, Session, SessionEvent, Tail};
+use windlass_runtime::{Journal, RunOptions, Session, SessionEvent, Tail};
 
 use super::proto::run_calls_response::Update;
 use super::tools::Streamed;
@@ -57,10 +57,13 @@ impl Running {
             id: message.to_string(),
             calls,
         };
-        let patience = Patience::until(&cancel);
+        let options = RunOptions {
+            message: Some(message.clone()),
+            ..RunOptions::until(&cancel)
+        };
         let run = tokio::spawn({
-            let (session, message) = (session.clone(), message.clone());
-            async move { session.run_as(message, batch, &patience).await }
+            let session = session.clone();
+            async move { session.run(batch, options).await }
         });
         Self {
             message,

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use windlass_protocol::{ConversationEvent, MessageId, MessagePart, Millis, Role};
-use windlass_runtime::{Archive, Conversations, Page, Patience};
+use windlass_runtime::{Archive, Conversations, Page, RunOptions};
 use windlass_testing::{ScriptedJob, batch};
 
 use crate::support::{Record, session_id};
@@ -33,8 +33,11 @@ async fn a_conversation_comes_back_as_it_was_and_its_calls_stand_in_its_messages
     }
     let message = MessageId::new("msg_2").unwrap();
     let calls = batch([("tool", json!({}))]);
-    let patience = Patience::default();
-    recorded.session.run_as(message, calls, &patience).await;
+    let options = RunOptions {
+        message: Some(message),
+        ..RunOptions::default()
+    };
+    recorded.session.run(calls, options).await;
 
     assert_eq!(record.store.load(&id).await.unwrap(), events);
     assert_eq!(record.store.newest("p1").await.unwrap(), Some(id.clone()));

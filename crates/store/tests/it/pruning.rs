@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use serde_json::json;
-use windlass_runtime::{Archive, Page};
+use windlass_runtime::{Archive, Page, RunOptions};
 use windlass_store::{Prune, Pruned};
 use windlass_testing::batch;
 
@@ -18,7 +18,10 @@ async fn with_an_output(record: &Record, id: &str) -> std::path::PathBuf {
     let recorded = record.session(id);
     let large = "x".repeat(100_000);
     recorded.tool.opening(move |job| job.end_saying(&large));
-    recorded.session.run(batch([("tool", json!({}))])).await;
+    recorded
+        .session
+        .run(batch([("tool", json!({}))]), RunOptions::default())
+        .await;
     recorded.session.close().await;
     let part = &record.parts(id).await[0];
     let output = record.store.output(&part.id).await.unwrap();

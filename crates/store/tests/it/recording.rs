@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use windlass_protocol::{Decider, PermissionReply};
-use windlass_runtime::{Archive, Page, RunMode};
+use windlass_runtime::{Archive, Page, RunMode, RunOptions};
 use windlass_store::Store;
 use windlass_testing::batch;
 
@@ -20,7 +20,10 @@ async fn what_was_answered_can_be_read_by_another_at_once() {
     for round in 1..=3 {
         recorded
             .session
-            .run(batch([("tool", json!({"n": 1})), ("nothing", json!({}))]))
+            .run(
+                batch([("tool", json!({"n": 1})), ("nothing", json!({}))]),
+                RunOptions::default(),
+            )
             .await;
         let parts = parts(&other, "ses_1").await;
         assert_eq!(parts.len(), round * 2);
@@ -45,7 +48,10 @@ async fn a_session_says_what_it_is_and_when_it_ended() {
     };
     assert_eq!(read().await.time.ended, None);
     recorded.tool.opening(windlass_testing::ScriptedJob::end);
-    recorded.session.run(batch([("tool", json!({}))])).await;
+    recorded
+        .session
+        .run(batch([("tool", json!({}))]), RunOptions::default())
+        .await;
     recorded.session.close().await;
     let session = read().await;
     assert_eq!(session.project_id, "p1");
@@ -82,7 +88,10 @@ async fn lists_are_read_page_by_page() {
     let recorded = record.session("ses_1");
     recorded.tool.opening(windlass_testing::ScriptedJob::end);
     for _ in 0..5 {
-        recorded.session.run(batch([("tool", json!({}))])).await;
+        recorded
+            .session
+            .run(batch([("tool", json!({}))]), RunOptions::default())
+            .await;
     }
     let page = |before, limit| Page { before, limit };
     let id = session_id("ses_1");
@@ -104,7 +113,10 @@ async fn a_large_output_lies_in_a_file() {
     let large = "line\n".repeat(40_000);
     let said = large.clone();
     recorded.tool.opening(move |job| job.end_saying(&said));
-    recorded.session.run(batch([("tool", json!({}))])).await;
+    recorded
+        .session
+        .run(batch([("tool", json!({}))]), RunOptions::default())
+        .await;
     let parts = record.parts("ses_1").await;
     let kept = state(&parts[0])["output"].as_str().unwrap().to_owned();
     assert!(kept.len() < 8 << 10, "{}", kept.len());
@@ -134,7 +146,11 @@ async fn every_decision_is_kept_with_who_made_it() {
     recorded.tool.opening(windlass_testing::ScriptedJob::end);
     for round in 0..3 {
         let session = recorded.session.clone();
-        let running = tokio::spawn(async move { session.run(batch([("tool", json!({}))])).await });
+        let running = tokio::spawn(async move {
+            session
+                .run(batch([("tool", json!({}))]), RunOptions::default())
+                .await
+        });
         if round < 2 {
             let prompt = recorded.person.next_permission().await;
             if round == 0 {
@@ -164,7 +180,10 @@ async fn notices_are_kept_with_their_delivery() {
     let record = Record::new();
     let recorded = record.session("ses_1");
     let spawn = json!({"action": "spawn", "id": "a"});
-    recorded.session.run(batch([("tool", spawn)])).await;
+    recorded
+        .session
+        .run(batch([("tool", spawn)]), RunOptions::default())
+        .await;
     recorded.tool.next().await.end();
     let id = session_id("ses_1");
     let notices = record.store.notices(&id).await.unwrap();

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::json;
 use windlass_protocol::{Arguments, Decider};
-use windlass_runtime::{Archive, RunMode};
+use windlass_runtime::{Archive, RunMode, RunOptions};
 use windlass_store::Store;
 use windlass_testing::batch;
 
@@ -26,7 +26,7 @@ async fn what_a_dead_runtime_left_open_is_interrupted() {
     let recorded = record(&store.store, "ses_1", RunMode::Ask);
     let session = recorded.session.clone();
     let calls = batch([("tool", json!({"n": 1})), ("tool", json!({"n": 2}))]);
-    let running = tokio::spawn(async move { session.run(calls).await });
+    let running = tokio::spawn(async move { session.run(calls, RunOptions::default()).await });
     let first = recorded.person.next_permission().await;
     let _second = recorded.person.next_permission().await;
     first.once();
@@ -69,7 +69,11 @@ async fn what_a_living_runtime_does_is_left_alone() {
     let store = Record::new();
     let recorded = store.session("ses_1");
     let session = recorded.session.clone();
-    let running = tokio::spawn(async move { session.run(batch([("tool", json!({}))])).await });
+    let running = tokio::spawn(async move {
+        session
+            .run(batch([("tool", json!({}))]), RunOptions::default())
+            .await
+    });
     let job = recorded.tool.next().await;
     store.parts("ses_1").await;
     let other = Store::open(store.path()).unwrap();

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::json;
 use windlass::FunctionTool;
 use windlass::runtime::protocol::{Batch, ToolCall};
-use windlass::runtime::{Catalogue, Runtime, Session, SessionOptions};
+use windlass::runtime::{Catalogue, RunOptions, Runtime, Session, SessionOptions};
 
 static CALLED: AtomicUsize = AtomicUsize::new(0);
 
@@ -27,7 +27,8 @@ async fn work(session: &Session, task: &str, model: impl Fn(&[String]) -> Reply)
             Break(last_word) => return Some(last_word),
         };
         let id = step.to_string();
-        let answered = session.run(Batch { id, calls }).await;
+        let batch = Batch { id, calls };
+        let answered = session.run(batch, RunOptions::default()).await;
         heard.extend(answered.replies.iter().map(|it| it.content.to_text()));
     }
     None

@@ -7,13 +7,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use serde_json::json;
-use windlass::Windlass;
 use windlass::config::{LoadOptions, load};
 use windlass::executors::Function;
 use windlass::runtime::protocol::{Parameters, ToolError};
 use windlass::runtime::{
-    AdoptError, Executor, Job, JobDescription, Reporter, RunMode, RunPolicy, SessionOptions, Start,
-    ToolDefinition,
+    AdoptError, Executor, Job, JobDescription, Reporter, RunMode, RunOptions, RunPolicy,
+    SessionOptions, Start, ToolDefinition,
 };
 
 static STARTED: AtomicUsize = AtomicUsize::new(0);
@@ -47,12 +46,13 @@ async fn run() -> Result<(), Box<dyn Error>> {
     greet.run = RunPolicy::starting(RunMode::Unattended);
     greet.shape.parameters = Parameters::exactly([("name", json!({"type": "string"}))], &["name"]);
     let config = load(&LoadOptions::for_process(std::env::current_dir()?))?;
-    let builder = Windlass::builder(config).tool(greet, Arc::new(Greeter));
+    let builder = windlass::Windlass::builder(config).tool(greet, Arc::new(Greeter));
     let session = builder.build().await?.session(SessionOptions::default());
     let tool = std::env::args().nth(1).unwrap_or("greet".to_owned());
     let call = json!({"id": "1", "tool": tool, "arguments": {"name": "Ada"}});
     let batch = serde_json::from_value(json!({"batch": "1", "calls": [call]}))?;
-    println!("{}", session.run(batch).await.replies[0].content.to_text());
+    let reply = session.run(batch, RunOptions::default()).await;
+    println!("{}", reply.replies[0].content.to_text());
     session.close().await;
     assert_eq!(STARTED.load(Ordering::Relaxed), 1, "calls of the executor");
     Ok(())

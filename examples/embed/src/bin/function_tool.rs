@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use windlass::config::{LoadOptions, load};
-use windlass::runtime::SessionOptions;
+use windlass::runtime::{RunOptions, SessionOptions};
 use windlass::{FunctionTool, Windlass};
 
 static CALLED: AtomicUsize = AtomicUsize::new(0);
@@ -43,7 +43,8 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let batch = json!({"batch": "1", "calls": [
         {"id": "sum", "tool": tool, "arguments": {"left": 40, "right": 2}},
     ]});
-    let reply = session.run(serde_json::from_value(batch)?).await;
+    let batch = serde_json::from_value(batch)?;
+    let reply = session.run(batch, RunOptions::default()).await;
     println!("{}", reply.replies[0].content.to_text());
     session.close().await;
     assert_eq!(CALLED.load(Ordering::Relaxed), 1, "calls of the function");
