@@ -5,6 +5,8 @@
 //! under a shell are values quoted, because only there would they be read
 //! again.
 
+use std::cell::OnceCell;
+
 use minijinja::value::{Serde, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, Output, UndefinedBehavior, Value};
 use serde::Serialize;
@@ -20,9 +22,13 @@ pub struct TemplateError {
 }
 
 /// Renders the parts of one command.
-pub(crate) struct Renderer {
+pub(crate) struct Renderer<'a, T> {
     environment: Environment<'static>,
-    variables: Value,
+    tool: &'a T,
+    context: &'a Context,
+    /// Made for the first template: most commands have none, and arguments may
+    /// be large.
+    variables: OnceCell<Value>,
 }
 
 /// How values are written.
@@ -34,10 +40,10 @@ pub(crate) enum Quoting {
     Shell,
 }
 
-impl Renderer {
+impl<'a, T: Serialize> Renderer<'a, T> {
     /// `{{tool}}` holds the call, or nothing where a program is asked what it
     /// is.
-    pub(crate) fn new(tool: &impl Serialize, context: &Context, quoting: Quoting) -> Self {
+    pub(crate) fn new(tool: &'a T, context: &'a Context, quoting: Quoting) -> Self {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Chainable);
         // A template of a config file is no place for long loops.
@@ -56,10 +62,9 @@ impl Renderer {
         }
         Self {
             environment,
-            variables: Value::from_pairs([
-                ("tool", Value::from(Serde(tool))),
-                ("context", Value::from(Serde(context))),
-            ]),
+            tool,
+            context,
+            variables: OnceCell::new(),
         }
     }
 
@@ -67,8 +72,14 @@ impl Renderer {
         if !template.contains("{{") && !template.contains("{%") {
             return Ok(template.to_owned());
         }
+        let variables = self.variables.get_or_init(|| {
+            Value::from_pairs([
+                ("tool", Value::from(Serde(self.tool))),
+                ("context", Value::from(Serde(self.context))),
+            ])
+        });
         self.environment
-            .render_str(template, self.variables.clone())
+            .render_str(template, variables.clone())
             .map_err(|source| TemplateError {
                 template: template.to_owned(),
                 source,

@@ -5,7 +5,7 @@ use windlass_protocol::{Action, Tool};
 
 use super::*;
 
-fn renderer(quoting: Quoting) -> Renderer {
+fn render(quoting: Quoting, template: &str) -> Result<String, TemplateError> {
     let arguments = json!({
         "text": "two words",
         "hostile": "'; touch pwned; $(touch pwned) `x` \" \\",
@@ -29,12 +29,12 @@ fn renderer(quoting: Quoting) -> Renderer {
         conversation_id: None,
         handle_id: None,
     };
-    Renderer::new(&tool, &context, quoting)
+    Renderer::new(&tool, &context, quoting).render(template)
 }
 
 #[track_caller]
 fn check(quoting: Quoting, template: &str, expected: &str) {
-    assert_eq!(renderer(quoting).render(template).unwrap(), expected);
+    assert_eq!(render(quoting, template).unwrap(), expected);
 }
 
 #[test]
@@ -65,12 +65,12 @@ fn without_a_shell_nothing_is_quoted() {
 #[test]
 fn for_a_shell_a_value_is_one_word() {
     for name in ["text", "hostile", "list", "table", "nothing"] {
-        let bare = renderer(Quoting::Bare)
-            .render(&format!("{{{{tool.arguments.{name}}}}}"))
-            .unwrap();
-        let line = renderer(Quoting::Shell)
-            .render(&format!("program {{{{tool.arguments.{name}}}}} end"))
-            .unwrap();
+        let bare = render(Quoting::Bare, &format!("{{{{tool.arguments.{name}}}}}")).unwrap();
+        let line = render(
+            Quoting::Shell,
+            &format!("program {{{{tool.arguments.{name}}}}} end"),
+        )
+        .unwrap();
         let words = shlex::split(&line).unwrap();
         assert_eq!(words, ["program", &bare, "end"], "{line}");
     }
@@ -100,15 +100,15 @@ fn a_value_is_not_read_as_a_template() {
 
 #[test]
 fn an_error_names_the_template() {
-    let error = renderer(Quoting::Bare).render("{{ tool | nonsense }}");
+    let error = render(Quoting::Bare, "{{ tool | nonsense }}");
     let error = error.unwrap_err().to_string();
     assert!(error.contains("`{{ tool | nonsense }}`"), "{error}");
-    assert!(renderer(Quoting::Bare).render("{{ tool").is_err());
+    assert!(render(Quoting::Bare, "{{ tool").is_err());
 }
 
 #[test]
 fn an_endless_loop_runs_out_of_fuel() {
     let endless =
         "{% for a in range(100000) %}{% for b in range(100000) %}x{% endfor %}{% endfor %}";
-    assert!(renderer(Quoting::Bare).render(endless).is_err());
+    assert!(render(Quoting::Bare, endless).is_err());
 }

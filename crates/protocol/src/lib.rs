@@ -60,8 +60,8 @@ pub use opencode::{
     OpencodeStatus, OpencodeTokens, OpencodeUpdate, OpencodeUserMessage,
 };
 pub use part::{
-    FilePart, Millis, PartState, PartTime, PartTimeWithEnd, StateCompleted, StateError,
-    StatePending, StateRunning, ToolPart,
+    FilePart, Millis, PartState, PartTime, PartTimeWithEnd, RawArguments, StateCompleted,
+    StateError, StatePending, StateRunning, ToolPart,
 };
 pub use permission::{PermissionReply, PermissionRequest, PermissionToolContext};
 pub use question::{AnswerError, AnswerType, Question};

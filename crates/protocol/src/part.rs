@@ -3,10 +3,12 @@
 //! The names and the spelling (`sessionID`, `callID`) are those of opencode's
 //! wire, so that its clients can read our record.
 
+use std::fmt;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use schemars::{JsonSchema, Schema};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::{Arguments, MessageId, PartId, SessionId};
@@ -54,16 +56,68 @@ pub enum PartState {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StatePending {
     /// The arguments.
-    pub input: Arguments,
+    pub input: Arc<Arguments>,
     /// The arguments as the model wrote them.
-    pub raw: String,
+    pub raw: RawArguments,
+}
+
+/// The arguments of a call as text. Most pending calls run before anybody
+/// reads them, so the text is written when it is read.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(from = "String")]
+#[schemars(with = "String")]
+pub enum RawArguments {
+    /// The text as it came.
+    Text(String),
+    /// These, as JSON.
+    Json(Arc<Arguments>),
+}
+
+impl From<String> for RawArguments {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl fmt::Display for RawArguments {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => formatter.write_str(text),
+            Self::Json(arguments) => {
+                let text = serde_json::to_string(arguments).map_err(|_| fmt::Error)?;
+                formatter.write_str(&text)
+            }
+        }
+    }
+}
+
+impl Serialize for RawArguments {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::Json(arguments) => {
+                let text = serde_json::to_string(arguments).map_err(serde::ser::Error::custom)?;
+                serializer.serialize_str(&text)
+            }
+        }
+    }
+}
+
+/// Two are equal when their texts are.
+impl PartialEq for RawArguments {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Text(one), Self::Text(other)) => one == other,
+            (one, other) => one.to_string() == other.to_string(),
+        }
+    }
 }
 
 /// A call that runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StateRunning {
     /// The arguments.
-    pub input: Arguments,
+    pub input: Arc<Arguments>,
     /// What to show for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
@@ -78,7 +132,7 @@ pub struct StateRunning {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StateCompleted {
     /// The arguments.
-    pub input: Arguments,
+    pub input: Arc<Arguments>,
     /// What the assistant read.
     pub output: String,
     /// What to show for it.
@@ -97,7 +151,7 @@ pub struct StateCompleted {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StateError {
     /// The arguments.
-    pub input: Arguments,
+    pub input: Arc<Arguments>,
     /// What went wrong.
     pub error: String,
     /// Anything else worth keeping.

@@ -35,14 +35,18 @@ impl RegisteredTool {
     }
 
     /// Checks arguments against the parameters' schemas. The message names the
-    /// argument, what was expected and what came.
-    pub(crate) fn validate(&self, args: &Arguments) -> Result<(), String> {
+    /// argument, what was expected and what came. Gives the arguments back.
+    pub(crate) fn validate(&self, args: Arguments) -> Result<Arguments, String> {
         if args.is_empty() && self.definition.shape.parameters.required.is_empty() {
-            return Ok(());
+            return Ok(args);
         }
-        let args = Value::Object(args.clone());
+        // The validator takes a value; wrapped and unwrapped, nothing is copied.
+        let args = Value::Object(args);
         let Err(error) = self.validator.validate(&args) else {
-            return Ok(());
+            let Value::Object(args) = args else {
+                unreachable!("it was wrapped as an object")
+            };
+            return Ok(args);
         };
         let path = error.instance_path().to_string();
         let name = path.trim_start_matches('/').replace('/', ".");

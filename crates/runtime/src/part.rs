@@ -10,6 +10,7 @@
 //! part is left running. What is typed into a terminal is told when it has been
 //! typed and was to be seen, not before: it may turn out to be a secret.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -17,8 +18,8 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use windlass_protocol::{
     Arguments, Attachment, CallReply, FilePart, HandleAction, HandleId, MessageId, Millis, PartId,
-    PartState, PartTime, PartTimeWithEnd, StateCompleted, StateError, StatePending, StateRunning,
-    ToolPart,
+    PartState, PartTime, PartTimeWithEnd, RawArguments, StateCompleted, StateError, StatePending,
+    StateRunning, ToolPart,
 };
 
 use crate::arguments::{conceal, take_typing};
@@ -27,8 +28,15 @@ use crate::journal::SessionEvent;
 use crate::plan::{Planned, Work};
 use crate::session::{SessionInner, new_ulid};
 
+/// Arguments of an action that belong to the call, not to the tool.
+const OF_THE_CALL: [&str; 4] = ["action", "id", "view", "enter"];
+
 /// The longest title.
 const TITLE: usize = 200;
+
+/// A text that is longer than this, in bytes, is cut before a title is made of
+/// it.
+const LONG_FOR_A_TITLE: usize = 4096;
 
 /// One call on its way, and its part of the record.
 pub(crate) struct CallPart<'a> {
@@ -57,7 +65,7 @@ pub(crate) enum Discretion {
 }
 
 struct Progress {
-    input: Arguments,
+    input: Arc<Arguments>,
     /// What is typed, until it is known whether it may be told.
     withheld: Option<Arguments>,
     /// What the input says is a secret and is not kept.
@@ -98,8 +106,8 @@ impl<'a> CallPart<'a> {
         let mut withheld = None;
         match discretion {
             Discretion::Open => {}
-            Discretion::Unknown => withheld = Some(take_typing(&mut input)),
-            Discretion::Secret => conceal(&mut input),
+            Discretion::Unknown => withheld = Some(take_typing(Arc::make_mut(&mut input))),
+            Discretion::Secret => conceal(Arc::make_mut(&mut input)),
         }
         let part = Self {
             id: Arc::clone(&call.id),
@@ -133,7 +141,7 @@ impl<'a> CallPart<'a> {
             self.take_arguments(&mut progress.input, args);
         }
         let state = StateRunning {
-            input: progress.input.clone(),
+            input: Arc::clone(&progress.input),
             title: Some(progress.title.clone()),
             metadata: Some(self.metadata()),
             time: PartTime {
@@ -148,15 +156,17 @@ impl<'a> CallPart<'a> {
         let mut progress = self.progress.lock();
         progress.secret = true;
         let withheld = progress.withheld.take();
-        progress.input.extend(withheld.unwrap_or_default());
-        conceal(&mut progress.input);
+        let input = Arc::make_mut(&mut progress.input);
+        input.extend(withheld.unwrap_or_default());
+        conceal(input);
     }
 
     /// What was given has been typed where everybody could see it.
     pub(crate) fn reveal(&self) {
         let mut progress = self.progress.lock();
-        let withheld = progress.withheld.take();
-        progress.input.extend(withheld.unwrap_or_default());
+        if let Some(withheld) = progress.withheld.take() {
+            Arc::make_mut(&mut progress.input).extend(withheld);
+        }
     }
 
     /// What was given is a secret.
@@ -214,8 +224,8 @@ impl<'a> CallPart<'a> {
             action,
             handle,
         });
-        let input = self.progress.lock().input.clone();
-        let raw = Value::Object(input.clone()).to_string();
+        let input = Arc::clone(&self.progress.lock().input);
+        let raw = RawArguments::Json(Arc::clone(&input));
         self.tell(PartState::Pending(StatePending { input, raw }));
     }
 
@@ -243,20 +253,24 @@ impl<'a> CallPart<'a> {
         metadata
     }
 
-    /// A person may have changed them. What names the handle is not theirs.
-    fn take_arguments(&self, input: &mut Arguments, args: &Arguments) {
-        if self.action.is_none() {
-            input.clone_from(args);
+    /// Takes over the arguments that the tool is given: a person may have
+    /// changed them. The names of [`OF_THE_CALL`] are not the person's.
+    fn take_arguments(&self, input: &mut Arc<Arguments>, args: &Arguments) {
+        let own = |name: &str| self.action.is_some() && OF_THE_CALL.contains(&name);
+        let theirs = input.iter().filter(|(name, _)| !own(name));
+        if theirs.eq(args) {
             return;
         }
-        input.retain(|name, _| matches!(name.as_str(), "action" | "id" | "view" | "enter"));
-        input.extend(args.clone());
+        let kept = input.iter().filter(|(name, _)| own(name));
+        let taken = kept.chain(args);
+        let taken = taken.map(|(name, value)| (name.clone(), value.clone()));
+        *input = Arc::new(taken.collect());
     }
 
     fn title(&self, tool: &RegisteredTool, args: &Arguments) -> String {
         let title = match (&tool.runs, self.action, &self.handle) {
             (Runs::Executor(executor), None | Some(HandleAction::Spawn), _) => {
-                let subject = executor.subject(&tool.definition, args);
+                let subject = executor.subject(&tool.definition, &brief(args));
                 subject.patterns.join("; ")
             }
             (_, Some(action), Some(handle)) => format!("{action} {handle}"),
@@ -287,6 +301,21 @@ impl Drop for CallPart<'_> {
             self.failed("cancelled: nobody waits for the answer any more".to_owned());
         }
     }
+}
+
+/// The arguments with long texts cut: more than that, no title shows.
+fn brief(args: &Arguments) -> Cow<'_, Arguments> {
+    let is_long =
+        |value: &Value| matches!(value, Value::String(text) if text.len() > LONG_FOR_A_TITLE);
+    if !args.values().any(is_long) {
+        return Cow::Borrowed(args);
+    }
+    let cut = |value: &Value| match value {
+        Value::String(text) => text[..text.floor_char_boundary(LONG_FOR_A_TITLE)].into(),
+        other => other.clone(),
+    };
+    let cut = args.iter().map(|(name, value)| (name.clone(), cut(value)));
+    Cow::Owned(cut.collect())
 }
 
 fn now() -> Millis {

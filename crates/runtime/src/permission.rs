@@ -179,9 +179,12 @@ impl Asking<'_> {
         let Some(edited) = edited else {
             return Ok(Permit::Run(args));
         };
-        if matches!(self.action, None | Some(HandleAction::Spawn)) {
-            self.tool.validate(&edited).map_err(Refusal::Invalid)?;
-        }
+        let edited = match self.action {
+            None | Some(HandleAction::Spawn) => {
+                self.tool.validate(edited).map_err(Refusal::Invalid)?
+            }
+            Some(_) => edited,
+        };
         Ok(Permit::Run(edited))
     }
 

@@ -23,7 +23,7 @@ pub(crate) struct Planned {
     pub(crate) tool: Arc<str>,
     pub(crate) work: Result<Work, Refusal>,
     /// The arguments as they came, for the record.
-    pub(crate) input: Arguments,
+    pub(crate) input: Arc<Arguments>,
 }
 
 /// What a call wants.
@@ -58,7 +58,7 @@ impl Drop for Reservation {
 /// Reads a call. Raw JSON is looked at here and nowhere after.
 pub(crate) fn plan(session: &Session, call: ToolCall) -> Planned {
     let inner = &session.inner;
-    let input = call.arguments.clone();
+    let input = Arc::new(call.arguments.clone());
     let known = inner.catalogue.get(&call.tool);
     let tool = known.map_or_else(|| call.tool.as_str().into(), |tool| Arc::clone(&tool.name));
     let work = read(session, &call.tool, call.arguments);
@@ -79,7 +79,7 @@ fn read(session: &Session, name: &str, arguments: Arguments) -> Result<Work, Ref
         Runs::Builtin(_) => without_nulls(arguments),
         Runs::Executor(_) => arguments,
     };
-    let request = parse(&tool.definition.shape, arguments).map_err(|error| {
+    let mut request = parse(&tool.definition.shape, arguments).map_err(|error| {
         let lost = matches!(error, ParseError::MissingId(action) if action != HandleAction::Spawn);
         Refusal::Unreadable {
             handles: if lost { session.handles() } else { Vec::new() },
@@ -87,8 +87,11 @@ fn read(session: &Session, name: &str, arguments: Arguments) -> Result<Work, Ref
         }
     })?;
     let tool = Arc::clone(tool);
-    if let Request::OneShot { args } | Request::Handle(ToolCommand::Spawn { args, .. }) = &request {
-        tool.validate(args).map_err(Refusal::Invalid)?;
+    if let Request::OneShot { args } | Request::Handle(ToolCommand::Spawn { args, .. }) =
+        &mut request
+    {
+        let given = std::mem::take(args);
+        *args = tool.validate(given).map_err(Refusal::Invalid)?;
     }
     Ok(match request {
         Request::OneShot { args } => match &tool.runs {

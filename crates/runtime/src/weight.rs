@@ -2,7 +2,9 @@
 //! bounded in bytes. It need not be exact, only never far too small.
 
 use serde_json::Value;
-use windlass_protocol::{Arguments, Ending, PartState, PermissionRequest, ToolEvent, ToolPart};
+use windlass_protocol::{
+    Arguments, Ending, PartState, PermissionRequest, RawArguments, ToolEvent, ToolPart,
+};
 
 use crate::journal::SessionEvent;
 
@@ -36,7 +38,13 @@ pub(crate) fn weight(event: &SessionEvent) -> usize {
 
 fn of_part(part: &ToolPart) -> usize {
     match &part.state {
-        PartState::Pending(state) => state.raw.len() + of_object(&state.input),
+        PartState::Pending(state) => {
+            let raw = match &state.raw {
+                RawArguments::Text(text) => text.len(),
+                RawArguments::Json(_) => 0,
+            };
+            raw + of_object(&state.input)
+        }
         PartState::Running(state) => of_object(&state.input),
         PartState::Completed(state) => state.output.len() + of_object(&state.input),
         PartState::Error(state) => state.error.len() + of_object(&state.input),

@@ -204,7 +204,9 @@ fn shorten(message: &mut MessageRecord) {
         };
         let input = match &mut part.state {
             PartState::Pending(state) => {
-                cut(&mut state.raw);
+                let mut raw = state.raw.to_string();
+                cut(&mut raw);
+                state.raw = raw.into();
                 &mut state.input
             }
             PartState::Running(state) => &mut state.input,
@@ -217,7 +219,7 @@ fn shorten(message: &mut MessageRecord) {
                 &mut state.input
             }
         };
-        input.values_mut().for_each(cut_value);
+        Arc::make_mut(input).values_mut().for_each(cut_value);
     }
 }
 

@@ -58,7 +58,11 @@ async fn call(windlass: &Windlass, tool: &str, trusted: bool) -> (String, bool) 
             arguments: serde_json::Map::new(),
         }],
     };
-    let reply = session.run(batch, RunOptions::default()).await.replies.remove(0);
+    let reply = session
+        .run(batch, RunOptions::default())
+        .await
+        .replies
+        .remove(0);
     session.close().await;
     (reply.content.to_text(), reply.is_error)
 }

@@ -1,7 +1,9 @@
 //! What a recorder is told, and when.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
-use windlass_protocol::{MessageId, ToolPart};
+use windlass_protocol::{Arguments, MessageId, PartState, ToolPart};
 use windlass_runtime::{Attachment, Ending, Entry, RunOptions, SessionEvent, ToolEvent};
 use windlass_testing::{Recorded, ScriptedJob, Typed, batch};
 
@@ -340,4 +342,39 @@ async fn what_came_with_the_output_is_attached_to_every_call_that_tells_the_end(
         "url": "file:///tmp/a%20b.png",
     });
     assert_eq!(attached, vec![file; 4]);
+}
+
+fn input(part: &ToolPart) -> &Arc<Arguments> {
+    match &part.state {
+        PartState::Pending(state) => &state.input,
+        PartState::Running(state) => &state.input,
+        PartState::Completed(state) => &state.input,
+        PartState::Error(state) => &state.input,
+    }
+}
+
+#[tokio::test]
+async fn the_states_of_a_call_share_their_arguments() {
+    let stage = Stage::with(RECORDER, |_| {});
+    stage.tool.opening(ScriptedJob::end);
+    stage.run([("tool", json!({"path": "x"}))]).await;
+    let spawn = json!({"action": "spawn", "id": "a", "path": "y"});
+    stage.run([("tool", spawn)]).await;
+    let inputs: Vec<Arc<Arguments>> = stage
+        .recording
+        .told()
+        .into_iter()
+        .filter_map(|told| match told {
+            Recorded::Happened(Entry {
+                event: SessionEvent::Part(part),
+                ..
+            }) => Some(Arc::clone(input(&part))),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(inputs.len(), 6);
+    for call in inputs.chunks(3) {
+        assert!(Arc::ptr_eq(&call[0], &call[1]), "{call:?}");
+        assert!(Arc::ptr_eq(&call[0], &call[2]), "{call:?}");
+    }
 }

@@ -3,6 +3,8 @@
 //! Everything here is pure. A `Struct` has doubles for all numbers: whole ones
 //! become whole numbers again, so that a tool that takes an integer gets one.
 
+use std::sync::Arc;
+
 use prost_types::value::Kind;
 use prost_types::{ListValue, Struct, Value as AnyValue};
 use serde_json::{Map, Number, Value};
@@ -37,12 +39,12 @@ fn state(state: PartState) -> proto::tool_part::State {
     match state {
         PartState::Pending(pending) => State::Pending(proto::ToolStatePending {
             status: "pending".to_owned(),
-            input: Some(object(pending.input)),
-            raw: pending.raw,
+            input: Some(object(Arc::unwrap_or_clone(pending.input))),
+            raw: pending.raw.to_string(),
         }),
         PartState::Running(running) => State::Running(proto::ToolStateRunning {
             status: "running".to_owned(),
-            input: Some(object(running.input)),
+            input: Some(object(Arc::unwrap_or_clone(running.input))),
             title: running.title,
             metadata: running.metadata.map(object),
             time: Some(proto::ToolTime {
@@ -51,7 +53,7 @@ fn state(state: PartState) -> proto::tool_part::State {
         }),
         PartState::Completed(completed) => State::Completed(proto::ToolStateCompleted {
             status: "completed".to_owned(),
-            input: Some(object(completed.input)),
+            input: Some(object(Arc::unwrap_or_clone(completed.input))),
             output: completed.output,
             title: completed.title,
             metadata: Some(object(completed.metadata)),
@@ -65,7 +67,7 @@ fn state(state: PartState) -> proto::tool_part::State {
         }),
         PartState::Error(failed) => State::Error(proto::ToolStateError {
             status: "error".to_owned(),
-            input: Some(object(failed.input)),
+            input: Some(object(Arc::unwrap_or_clone(failed.input))),
             error: failed.error,
             metadata: failed.metadata.map(object),
             time: Some(time(failed.time)),

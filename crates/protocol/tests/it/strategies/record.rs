@@ -1,5 +1,7 @@
 //! Parts, permissions and notices.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 use proptest::sample::select;
 use windlass_protocol::{
@@ -29,7 +31,10 @@ pub(crate) fn part_time_with_end() -> impl Strategy<Value = PartTimeWithEnd> {
 }
 
 pub(crate) fn state_pending() -> impl Strategy<Value = StatePending> {
-    (arguments(), any::<String>()).prop_map(|(input, raw)| StatePending { input, raw })
+    (arguments(), any::<String>()).prop_map(|(input, raw)| StatePending {
+        input: Arc::new(input),
+        raw: raw.into(),
+    })
 }
 
 pub(crate) fn state_running() -> impl Strategy<Value = StateRunning> {
@@ -40,7 +45,7 @@ pub(crate) fn state_running() -> impl Strategy<Value = StateRunning> {
         part_time(),
     )
         .prop_map(|(input, title, metadata, time)| StateRunning {
-            input,
+            input: Arc::new(input),
             title,
             metadata,
             time,
@@ -58,7 +63,7 @@ pub(crate) fn state_completed() -> impl Strategy<Value = StateCompleted> {
     )
         .prop_map(
             |(input, output, title, metadata, time, attachments)| StateCompleted {
-                input,
+                input: Arc::new(input),
                 output,
                 title,
                 metadata,
@@ -76,7 +81,7 @@ pub(crate) fn state_error() -> impl Strategy<Value = StateError> {
         part_time_with_end(),
     )
         .prop_map(|(input, error, metadata, time)| StateError {
-            input,
+            input: Arc::new(input),
             error,
             metadata,
             time,
