@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use parking_lot::Mutex;
-use serde_json::json;
+use serde_json::{Value, json};
 use ulid::Ulid;
 use windlass_protocol::{
     CallReply, ConversationEvent, MessageId, Millis, Role, Said, SessionId, TurnEvent,
@@ -23,6 +23,8 @@ const LOST: &str = "not answered: Windlass ended before this call did; it may ha
 #[derive(Default)]
 pub struct Conversation {
     events: Mutex<Vec<Arc<TurnEvent>>>,
+    /// The newest message, which replies and notices belong to.
+    newest: Mutex<Option<MessageId>>,
     kept: Option<(Arc<dyn Conversations>, SessionId)>,
 }
 
@@ -35,8 +37,8 @@ impl Conversation {
     /// An empty one, kept under this session.
     pub fn kept(record: Arc<dyn Conversations>, session: SessionId) -> Self {
         Self {
-            events: Mutex::default(),
             kept: Some((record, session)),
+            ..Self::default()
         }
     }
 
@@ -46,16 +48,13 @@ impl Conversation {
         record: Arc<dyn Conversations>,
         session: SessionId,
     ) -> Result<Self, ArchiveError> {
-        let events: Vec<Arc<TurnEvent>> = record
-            .load(&session)
-            .await?
-            .into_iter()
-            .filter_map(|event| serde_json::from_value(event.payload).ok())
-            .map(Arc::new)
-            .collect();
-        let (mended, added) = mend(events);
+        let recorded = record.load(&session).await?;
+        let newest = recorded.last().map(|event| event.message.clone());
+        let events = recorded.into_iter().filter_map(read).map(Arc::new);
+        let (mended, added) = mend(events.collect());
         let conversation = Self {
             events: Mutex::new(mended),
+            newest: Mutex::new(newest),
             kept: Some((record, session)),
         };
         for event in added {
@@ -64,11 +63,13 @@ impl Conversation {
         Ok(conversation)
     }
 
-    /// Appends an event. It is kept by the time this resolves.
-    pub async fn append(&self, event: TurnEvent) -> Result<(), ArchiveError> {
-        self.keep(&event).await?;
+    /// Appends an event, which is kept by the time this resolves. Gives the
+    /// message that holds it: a new one for what the user or the assistant
+    /// said, the newest one for everything else.
+    pub async fn append(&self, event: TurnEvent) -> Result<MessageId, ArchiveError> {
+        let message = self.keep(&event).await?;
         self.events.lock().push(Arc::new(event));
-        Ok(())
+        Ok(message)
     }
 
     /// Everything so far.
@@ -76,22 +77,61 @@ impl Conversation {
         self.events.lock().clone()
     }
 
-    async fn keep(&self, event: &TurnEvent) -> Result<(), ArchiveError> {
+    async fn keep(&self, event: &TurnEvent) -> Result<MessageId, ArchiveError> {
+        let message = self.message_for(event);
         let Some((record, session)) = &self.kept else {
-            return Ok(());
+            return Ok(message);
         };
+        let (payload, replies) = written(event);
         let event = ConversationEvent {
-            message: MessageId::from_suffix(&Ulid::generate().to_string()),
+            message: message.clone(),
             role: match event {
-                TurnEvent::Assistant { .. } => Role::Assistant,
+                TurnEvent::Assistant { .. } | TurnEvent::Replies { .. } => Role::Assistant,
                 _ => Role::User,
             },
             text: text(event),
-            payload: json!(event),
+            payload,
+            replies,
             at: Millis::at(SystemTime::now()),
         };
-        record.append(session, event).await
+        record.append(session, event).await?;
+        Ok(message)
     }
+
+    fn message_for(&self, event: &TurnEvent) -> MessageId {
+        let mut newest = self.newest.lock();
+        match event {
+            TurnEvent::User { .. } | TurnEvent::Assistant { .. } => *newest = None,
+            TurnEvent::Replies { .. } | TurnEvent::Notices { .. } | TurnEvent::TurnEnded => {}
+        }
+        let message = || MessageId::from_suffix(&Ulid::generate().to_string());
+        newest.get_or_insert_with(message).clone()
+    }
+}
+
+/// An event as it is recorded: the replies stand beside the payload.
+fn written(event: &TurnEvent) -> (Value, Vec<CallReply>) {
+    match event {
+        TurnEvent::Replies { replies, notices } => {
+            let rest = TurnEvent::Replies {
+                replies: Vec::new(),
+                notices: notices.clone(),
+            };
+            (json!(rest), replies.clone())
+        }
+        other => (json!(other), Vec::new()),
+    }
+}
+
+/// Reads a recorded event. Older records have the replies in the payload.
+fn read(recorded: ConversationEvent) -> Option<TurnEvent> {
+    let mut event = serde_json::from_value(recorded.payload).ok()?;
+    if let TurnEvent::Replies { replies, .. } = &mut event
+        && !recorded.replies.is_empty()
+    {
+        *replies = recorded.replies;
+    }
+    Some(event)
 }
 
 /// What a person who reads the record is shown.

@@ -84,3 +84,63 @@ async fn what_cannot_be_read_is_left_out() {
     let loaded = Conversation::load(record, session).await.unwrap();
     assert_eq!(loaded.events().len(), 1);
 }
+
+fn replies(id: &str) -> TurnEvent {
+    TurnEvent::Replies {
+        replies: vec![CallReply::refused(id, "no")],
+        notices: Vec::new(),
+    }
+}
+
+#[tokio::test]
+async fn replies_and_the_end_of_a_turn_belong_to_the_message_before_them() {
+    let record = Arc::new(Memory::default());
+    let conversation = Conversation::kept(record.clone(), SessionId::from_suffix("1"));
+    let mut messages = Vec::new();
+    for event in [
+        user("hello"),
+        calling("c1"),
+        replies("c1"),
+        calling("c2"),
+        TurnEvent::TurnEnded,
+    ] {
+        messages.push(conversation.append(event).await.unwrap());
+    }
+    assert_eq!(messages[1], messages[2]);
+    assert_eq!(messages[3], messages[4]);
+    assert_ne!(messages[0], messages[1]);
+    assert_ne!(messages[2], messages[3]);
+    let recorded: Vec<MessageId> = record
+        .0
+        .lock()
+        .iter()
+        .map(|event| event.message.clone())
+        .collect();
+    assert_eq!(recorded, messages);
+}
+
+#[tokio::test]
+async fn replies_are_recorded_beside_the_payload_and_read_in_either_place() {
+    let record = Arc::new(Memory::default());
+    let session = SessionId::from_suffix("1");
+    let conversation = Conversation::kept(record.clone(), session.clone());
+    conversation.append(calling("c1")).await.unwrap();
+    conversation.append(replies("c1")).await.unwrap();
+    {
+        let recorded = record.0.lock();
+        assert_eq!(
+            recorded[1].payload,
+            json!({"type": "replies", "replies": []})
+        );
+        assert_eq!(recorded[1].replies, [CallReply::refused("c1", "no")]);
+    }
+    let loaded = Conversation::load(record.clone(), session.clone())
+        .await
+        .unwrap();
+    assert_eq!(loaded.events(), conversation.events());
+    // As an older version wrote it.
+    record.0.lock()[1].payload = json!(replies("c1"));
+    record.0.lock()[1].replies.clear();
+    let loaded = Conversation::load(record, session).await.unwrap();
+    assert_eq!(loaded.events(), conversation.events());
+}

@@ -23,8 +23,8 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use ulid::Ulid;
 use windlass_protocol::{
-    AwaitReply, Batch, BatchReply, CallReply, HandleView, Notice, ReplyContent, Said, ToolCall,
-    TurnEndReport, TurnEvent,
+    AwaitReply, Batch, BatchReply, CallReply, HandleView, MessageId, Notice, ReplyContent, Said,
+    ToolCall, TurnEndReport, TurnEvent,
 };
 use windlass_runtime::{ArchiveError, RunOptions, Session, Tail};
 
@@ -128,9 +128,14 @@ pub enum TurnError {
 /// What a turn does next.
 enum Phase {
     Speaking,
-    Running(Vec<ToolCall>),
+    Running {
+        message: MessageId,
+        calls: Vec<ToolCall>,
+    },
     Ending,
-    Over { aborted: bool },
+    Over {
+        aborted: bool,
+    },
 }
 
 impl Assistant {
@@ -177,7 +182,7 @@ impl Assistant {
             // Boxed, so that a turn that waits is small.
             phase = match phase {
                 Phase::Speaking => Box::pin(turn.speak()).await?,
-                Phase::Running(calls) => Box::pin(turn.run(calls)).await?,
+                Phase::Running { message, calls } => Box::pin(turn.run(message, calls)).await?,
                 Phase::Ending => Box::pin(turn.end()).await?,
                 Phase::Over { aborted } => {
                     turn.outcome.aborted = aborted;
@@ -194,9 +199,8 @@ impl Assistant {
         if notices.is_empty() {
             return Ok(());
         }
-        self.conversation
-            .append(TurnEvent::Notices { notices })
-            .await
+        let event = TurnEvent::Notices { notices };
+        self.conversation.append(event).await.map(drop)
     }
 }
 
@@ -283,7 +287,7 @@ impl Turn<'_> {
         let calls: Vec<ToolCall> = reply.calls().cloned().collect();
         self.outcome.text = reply.text();
         let finish = reply.finish.clone();
-        self.put_down(reply.said, false).await?;
+        let message = self.put_down(reply.said, false).await?;
         match finish {
             Some(Finish::Length) => {
                 self.cut += 1;
@@ -294,11 +298,13 @@ impl Turn<'_> {
                 Ok(Phase::Speaking)
             }
             Some(Finish::Refused(why)) if calls.is_empty() => Err(TurnError::Refused(why)),
-            _ if calls.is_empty() => Ok(Phase::Ending),
-            _ => {
-                self.cut = 0;
-                Ok(Phase::Running(calls))
-            }
+            _ => match message {
+                Some(message) if !calls.is_empty() => {
+                    self.cut = 0;
+                    Ok(Phase::Running { message, calls })
+                }
+                _ => Ok(Phase::Ending),
+            },
         }
     }
 
@@ -319,24 +325,27 @@ impl Turn<'_> {
                 notices: Vec::new(),
             }
         };
-        Ok(self.assistant.conversation.append(event).await?)
+        self.assistant.conversation.append(event).await?;
+        Ok(())
     }
 }
 
 // ── Running ────────────────────────────────────────────────────────────────
 
 impl Turn<'_> {
-    async fn run(&mut self, calls: Vec<ToolCall>) -> Result<Phase, TurnError> {
+    /// Runs the calls of a message.
+    async fn run(&mut self, message: MessageId, calls: Vec<ToolCall>) -> Result<Phase, TurnError> {
         let batch = Batch {
             id: Ulid::generate().to_string(),
             calls: calls.into_iter().map(|call| self.restored(call)).collect(),
         };
         self.audience.hear(Heard::Running(&batch));
         let cancel = CancellationToken::new();
-        let running = self
-            .assistant
-            .session
-            .run(batch, RunOptions::until(&cancel));
+        let options = RunOptions {
+            message: Some(message),
+            ..RunOptions::until(&cancel)
+        };
+        let running = self.assistant.session.run(batch, options);
         tokio::pin!(running);
         let (mut stopped, mut aborted) = (false, false);
         let reply = loop {
@@ -444,24 +453,30 @@ impl Turn<'_> {
             }],
             notices,
         };
-        Ok(conversation.append(replies).await?)
+        conversation.append(replies).await?;
+        Ok(())
     }
 }
 
 // ── The conversation ───────────────────────────────────────────────────────
 
 impl Turn<'_> {
-    /// Puts down what the assistant said, if it said anything.
-    async fn put_down(&mut self, said: Vec<Said>, interrupted: bool) -> Result<(), TurnError> {
+    /// Puts down what the assistant said, if it said anything, and gives the
+    /// message that holds it.
+    async fn put_down(
+        &mut self,
+        said: Vec<Said>,
+        interrupted: bool,
+    ) -> Result<Option<MessageId>, TurnError> {
         if said.is_empty() {
-            return Ok(());
+            return Ok(None);
         }
         let event = TurnEvent::Assistant {
             model: self.assistant.model.id().to_string(),
             said,
             interrupted,
         };
-        Ok(self.assistant.conversation.append(event).await?)
+        Ok(Some(self.assistant.conversation.append(event).await?))
     }
 
     /// Gives the assistant what the user said, and what it has not been told
@@ -486,6 +501,7 @@ impl Turn<'_> {
         }
         self.audience.hear(Heard::Told(&notices));
         let event = TurnEvent::Notices { notices };
-        Ok(self.assistant.conversation.append(event).await?)
+        self.assistant.conversation.append(event).await?;
+        Ok(())
     }
 }

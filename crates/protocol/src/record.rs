@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Arguments, MessageId, Millis, Notice, PartId, PermissionReply, PermissionRequest, SessionId,
-    ToolPart,
+    Arguments, CallReply, MessageId, Millis, Notice, PartId, PermissionReply, PermissionRequest,
+    SessionId, ToolPart,
 };
 
 /// A name for a project that is the same across runs, made of its root folder.
@@ -155,8 +155,12 @@ pub struct ConversationEvent {
     /// What was said, if anything was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// The event itself.
+    /// The event itself, without its replies.
     pub payload: Value,
+    /// The replies to the message's calls that the event tells. Where a call's
+    /// part says the same, the record stores the text once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replies: Vec<CallReply>,
     /// When it was written.
     pub at: Millis,
 }

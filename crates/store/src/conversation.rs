@@ -1,10 +1,11 @@
 //! The conversations of front ends that have messages of their own.
 
 use async_trait::async_trait;
-use rusqlite::{OptionalExtension, Result};
+use rusqlite::{Connection, OptionalExtension, Result, Row};
 use windlass_protocol::{ConversationEvent, MessageId, SessionId};
 use windlass_runtime::{ArchiveError, Conversations};
 
+use crate::reply;
 use crate::rows::{self, millis, read, session_id};
 use crate::store::Store;
 use crate::write::Write;
@@ -32,11 +33,11 @@ impl Conversations for Store {
         self.read(move |connection| {
             connection
                 .prepare_cached(
-                    "SELECT said.message, message.role, said.text, said.payload, said.at
+                    "SELECT said.message, message.role, said.text, said.payload, said.at, said.replies
                      FROM said JOIN message ON message.id = said.message
                      WHERE said.session = ? ORDER BY said.seq",
                 )?
-                .query_map([session], event)?
+                .query_map([session], |row| event(connection, row))?
                 .collect()
         })
         .await
@@ -61,16 +62,19 @@ impl Conversations for Store {
     }
 }
 
-fn event(row: &rusqlite::Row<'_>) -> Result<ConversationEvent> {
+fn event(connection: &Connection, row: &Row<'_>) -> Result<ConversationEvent> {
     let message: String = row.get(0)?;
     let role: String = row.get(1)?;
     let payload: String = row.get(3)?;
+    let replies: Option<String> = row.get(5)?;
+    let replies = replies.map(|stored| reply::restored(connection, &stored));
     Ok(ConversationEvent {
         message: MessageId::new(message)
             .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?,
         role: rows::role(&role),
         text: row.get(2)?,
         payload: read(3, &payload)?,
+        replies: replies.transpose()?.unwrap_or_default(),
         at: millis(row, 4)?,
     })
 }

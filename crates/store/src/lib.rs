@@ -17,6 +17,7 @@ mod output;
 mod prune;
 mod recorder;
 mod recover;
+mod reply;
 mod rows;
 mod rules;
 mod store;

@@ -8,7 +8,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::store::StoreError;
 
 /// The steps, in order.
-const STEPS: &[&str] = &[FIRST, PARENTS];
+const STEPS: &[&str] = &[FIRST, PARENTS, REPLIES];
 
 const FIRST: &str = "
 CREATE TABLE session (
@@ -93,6 +93,10 @@ CREATE TABLE notice (
 
 /// Sessions that work for another one.
 const PARENTS: &str = "ALTER TABLE session ADD COLUMN parent TEXT;";
+
+/// Replies of a conversation, which refer to the parts of their calls. Older
+/// rows have them in `payload`.
+const REPLIES: &str = "ALTER TABLE said ADD COLUMN replies TEXT;";
 
 /// Takes the steps that are missing. Two processes may try at once.
 pub(crate) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {

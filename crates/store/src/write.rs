@@ -10,6 +10,7 @@ use windlass_protocol::{
 };
 
 use crate::output::shorten;
+use crate::reply;
 use crate::rows::{json, number, role_word};
 use crate::store::SessionStart;
 
@@ -197,10 +198,18 @@ fn write_said(
         "INSERT OR IGNORE INTO message (id, session, role, created) VALUES (?, ?, ?, ?)",
         params![message, session, role_word(event.role), at],
     )?;
+    let replies = reply::stored(connection, message, &event.replies)?;
     run(
         connection,
-        "INSERT INTO said (session, message, text, payload, at) VALUES (?, ?, ?, ?, ?)",
-        params![session, message, event.text, json(&event.payload), at],
+        "INSERT INTO said (session, message, text, payload, replies, at) VALUES (?, ?, ?, ?, ?, ?)",
+        params![
+            session,
+            message,
+            event.text,
+            json(&event.payload),
+            replies,
+            at
+        ],
     )?;
     // The first that was said is what a person knows the session by.
     let title: String = event

@@ -298,3 +298,42 @@ async fn a_conversation_whose_process_was_killed_can_go_on() {
     let replies = replies(&asked);
     assert!(replies[0].starts_with("not answered"), "{replies:?}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reply_of_the_model_is_one_message_of_the_record() {
+    let turns = [
+        Turn::new([
+            Say::Text("Let me look.".into()),
+            Say::call("shell", json!({"command": "echo forty-two"})),
+        ]),
+        Turn::text("It says forty-two."),
+    ];
+    let asked = asked("unattended", turns).await;
+    assert_eq!(asked.query(&["what does it say?"], "").code(), Some(0));
+    let args = ["sessions", "show", "last", "--json"];
+    let shown = tokio::task::block_in_place(|| asked.project.run(&args, ""));
+    let shown: Value = serde_json::from_str(&shown.stdout()).unwrap();
+    let messages: Vec<Value> = shown["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| {
+            let parts = message["parts"].as_array().unwrap().iter();
+            let parts: Vec<&Value> = parts
+                .map(|part| match &part["text"] {
+                    Value::Null => &part["state"]["output"],
+                    text => text,
+                })
+                .collect();
+            json!([message["info"]["role"], parts])
+        })
+        .collect();
+    assert_eq!(
+        json!(messages),
+        json!([
+            ["user", ["what does it say?"]],
+            ["assistant", ["Let me look.", "forty-two\n"]],
+            ["assistant", ["It says forty-two."]],
+        ])
+    );
+}
