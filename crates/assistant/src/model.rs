@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use futures_util::stream::BoxStream;
 use serde_json::Value;
-use windlass_protocol::{Said, ToolCall, ToolShape, TurnEvent};
-use windlass_schema::Dialect;
+use windlass_protocol::{Said, ToolCall, TurnEvent};
+use windlass_schema::{Dialect, RenderedShape};
 
 use crate::error::ModelError;
 
@@ -91,8 +91,8 @@ pub struct OfferedTool {
     pub name: String,
     /// What it is for.
     pub description: String,
-    /// Its parameters and actions.
-    pub shape: ToolShape,
+    /// Its parameters and actions, with the schemas that models were given.
+    pub shape: RenderedShape,
 }
 
 /// The form of an answer that must be JSON.

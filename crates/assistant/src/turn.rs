@@ -27,6 +27,7 @@ use windlass_protocol::{
     ToolCall, TurnEndReport, TurnEvent,
 };
 use windlass_runtime::{ArchiveError, RunOptions, Session, Tail};
+use windlass_schema::RenderedShape;
 
 use crate::between::{critical, next, stop_handles};
 use crate::conversation::Conversation;
@@ -149,7 +150,7 @@ impl Assistant {
                 OfferedTool {
                     name: tool.name.clone(),
                     description: description.cloned().unwrap_or_default(),
-                    shape: tool.shape.clone(),
+                    shape: RenderedShape::new(tool.shape.clone()),
                 }
             })
             .collect()

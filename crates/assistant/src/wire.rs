@@ -141,9 +141,9 @@ impl Ask<'_> {
     }
 
     /// The tools, as name, description and schema.
-    fn tools(&self) -> impl Iterator<Item = (&str, &str, Value)> {
+    fn tools(&self) -> impl Iterator<Item = (&str, &str, &Value)> {
         self.request.tools.iter().map(|tool| {
-            let schema = windlass_schema::render(&tool.shape, self.dialect);
+            let schema = tool.shape.schema(self.dialect);
             (tool.name.as_str(), tool.description.as_str(), schema)
         })
     }

@@ -1,9 +1,13 @@
 use proptest::prelude::*;
+use windlass_protocol::Parameters;
+use windlass_runtime::Catalogue;
 use windlass_testing::model::{self, Fault, Format, Say, Turn};
+use windlass_testing::{Scripted, lasting};
 
 use super::*;
 use crate::frames::Frames;
-use crate::model::{Finish, Reply};
+use crate::model::{Finish, OfferedTool, Reply};
+use crate::turn::Assistant;
 
 const APIS: [(Api, Format); 5] = [
     (Api::Anthropic, Format::Anthropic),
@@ -209,4 +213,48 @@ proptest! {
             prop_assert_eq!(said(&reply.unwrap()), WHOLE);
         }
     }
+}
+
+/// The schemas that a model is told for a catalogue with this parameter.
+fn told_schemas(parameter: &str) -> (Vec<OfferedTool>, Value) {
+    let mut definition = lasting("tool");
+    definition.shape.parameters =
+        Parameters::exactly([(parameter, json!({"type": "string"}))], &[]);
+    let mut catalogue = Catalogue::new();
+    catalogue
+        .register(definition, Scripted::new().executor())
+        .unwrap();
+    let tools = Assistant::offered(&catalogue);
+    let body = body_with(&tools);
+    (tools, body)
+}
+
+fn body_with(tools: &[OfferedTool]) -> Value {
+    let model: ModelId = "anthropic/scripted".parse().unwrap();
+    let request = Request {
+        system: "",
+        events: &[],
+        tools,
+        format: None,
+        max_tokens: None,
+        effort: None,
+    };
+    Api::Anthropic.body(&model, Dialect::Anthropic, &request)
+}
+
+#[test]
+fn a_schema_is_rendered_once_for_all_requests_and_a_changed_catalogue_is_seen() {
+    let (tools, body) = told_schemas("path");
+    let schema = &body["tools"][0]["input_schema"];
+    assert!(schema["properties"]["path"].is_object(), "{schema}");
+    let rendered = std::ptr::from_ref(tools[0].shape.schema(Dialect::Anthropic));
+    assert_eq!(body_with(&tools), body);
+    assert!(std::ptr::eq(
+        rendered,
+        tools[0].shape.schema(Dialect::Anthropic)
+    ));
+    let (_, body) = told_schemas("file");
+    let schema = &body["tools"][0]["input_schema"];
+    assert!(schema["properties"]["file"].is_object(), "{schema}");
+    assert!(schema["properties"]["path"].is_null(), "{schema}");
 }

@@ -2,10 +2,11 @@
 //!
 //! Start at [`render()`]: it writes the `oneOf` form, which has a branch per
 //! action and is the canonical one, or the form that a provider accepts, one
-//! [`Dialect`] each. [`restore()`] undoes in a call's arguments what a dialect
-//! made of the parameters, and [`check()`] refuses a tool before any schema is
-//! written. [`derive_arguments()`] goes the other way: it makes parameters of a
-//! Rust struct. Nothing here validates a call or does I/O.
+//! [`Dialect`] each. [`RenderedShape`] renders each of them once. [`restore()`]
+//! undoes in a call's arguments what a dialect made of the parameters, and
+//! [`check()`] refuses a tool before any schema is written.
+//! [`derive_arguments()`] goes the other way: it makes parameters of a Rust
+//! struct. Nothing here validates a call or does I/O.
 
 mod branch;
 mod check;
@@ -18,6 +19,7 @@ mod llama;
 mod ollama;
 mod reference;
 mod render;
+mod rendered;
 mod restore;
 mod strict;
 mod subschema;
@@ -26,4 +28,5 @@ pub use check::{SchemaError, check, check_name};
 pub use derive::{DerivedArguments, derive_arguments};
 pub use dialect::{Dialect, UnknownDialect};
 pub use render::render;
+pub use rendered::RenderedShape;
 pub use restore::restore;
