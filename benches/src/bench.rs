@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `plan` | which of them run, and how thoroughly |
 //! | `one_shot`, `wake`, `fetch`, `startup`, `flood` | times and rates |
+//! | `argument` | what a large argument costs a call |
 //! | `record` | what the record costs a call |
 //! | `mcp` | a call over MCP; its floor is `mcp_echo` |
 //! | `assistant` | what a turn adds, and what a long conversation costs |
@@ -17,6 +18,7 @@
 //! | `samples`, `table` | medians, and the table |
 
 mod apply;
+mod argument;
 mod assistant;
 mod bare;
 mod bare_terminal;
@@ -71,6 +73,7 @@ pub(crate) fn run() -> ExitCode {
             Benchmark::Wake => on_executor(wake::measure(plan.pace)),
             Benchmark::Apply => on_executor(apply::measure(plan.pace)),
             Benchmark::Fetch => fetch::measure(plan.pace),
+            Benchmark::Argument => on_executor(argument::measure(plan.pace)),
             Benchmark::Record => on_executor(record::measure(plan.pace)),
             Benchmark::Mcp => mcp::measure(plan.pace),
             Benchmark::Assistant => on_executor(assistant::measure(plan.pace)),

@@ -10,6 +10,7 @@ pub(super) enum Benchmark {
     Wake,
     Apply,
     Fetch,
+    Argument,
     Record,
     Mcp,
     Assistant,
@@ -36,7 +37,7 @@ pub(super) struct Plan {
 }
 
 impl Benchmark {
-    const ALL: [Self; 15] = [
+    const ALL: [Self; 16] = [
         Self::Many,
         Self::Handles,
         Self::Terminals,
@@ -44,6 +45,7 @@ impl Benchmark {
         Self::Wake,
         Self::Apply,
         Self::Fetch,
+        Self::Argument,
         Self::Record,
         Self::Mcp,
         Self::Assistant,
@@ -64,6 +66,7 @@ impl Benchmark {
             Self::Wake => "wake",
             Self::Apply => "apply",
             Self::Fetch => "fetch",
+            Self::Argument => "argument",
             Self::Record => "record",
             Self::Mcp => "mcp",
             Self::Assistant => "assistant",

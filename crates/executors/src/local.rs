@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use serde::Serialize;
 use windlass_output::{Output, OutputOptions, Stream};
 use windlass_process::{Command, Launcher};
 use windlass_protocol::{
-    Action, Arguments, Context, HandleAction, IoMode, Tool, ToolAnswer, ToolError, ToolState,
+    Action, Arguments, Context, HandleAction, IoMode, ToolAnswer, ToolError, ToolState,
 };
 use windlass_runtime::{
     AdoptError, Executor, Job, JobDescription, Reporter, Start, Subject, ToolDefinition,
@@ -50,6 +51,16 @@ pub struct LocalTool {
     pub workspace_id: Option<String>,
     /// What is kept of its output.
     pub kept: Kept,
+}
+
+/// A [`Tool`](windlass_protocol::Tool) that is only written: nothing of it is
+/// copied.
+#[derive(Serialize)]
+struct ToolRef<'a> {
+    name: &'a str,
+    arguments: &'a Arguments,
+    answers: &'a Arguments,
+    options: &'a Arguments,
 }
 
 #[async_trait]
@@ -148,11 +159,11 @@ impl LocalTool {
         start: &Start,
         answers: &Arguments,
     ) -> Result<Command, TemplateError> {
-        let tool = Tool {
-            name: self.tool.clone(),
-            arguments: start.args.clone(),
-            answers: answers.clone(),
-            options: self.options.clone(),
+        let tool = ToolRef {
+            name: &self.tool,
+            arguments: &start.args,
+            answers,
+            options: &self.options,
         };
         let context = Context {
             action,
