@@ -126,7 +126,15 @@ impl<'a> CallPart<'a> {
                 ended: false,
             }),
         };
-        part.tell_pending();
+        session.tell(SessionEvent::Called {
+            call: Arc::clone(&part.id),
+            tool: Arc::clone(&part.tool),
+            action,
+            handle: part.handle.clone(),
+        });
+        let input = Arc::clone(&part.progress.lock().input);
+        let raw = RawArguments::Json(Arc::clone(&input));
+        part.tell(PartState::Pending(StatePending { input, raw }));
         part
     }
 
@@ -214,19 +222,6 @@ impl<'a> CallPart<'a> {
             time: progress.time(),
         };
         self.tell(PartState::Error(state));
-    }
-
-    fn tell_pending(&self) {
-        let (action, handle) = (self.action, self.handle.clone());
-        self.session.tell(SessionEvent::Called {
-            call: Arc::clone(&self.id),
-            tool: Arc::clone(&self.tool),
-            action,
-            handle,
-        });
-        let input = Arc::clone(&self.progress.lock().input);
-        let raw = RawArguments::Json(Arc::clone(&input));
-        self.tell(PartState::Pending(StatePending { input, raw }));
     }
 
     fn tell(&self, state: PartState) {
