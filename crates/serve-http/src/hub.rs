@@ -186,19 +186,27 @@ impl Hub {
     pub(crate) async fn next(&self, place: Place) -> (u64, Item) {
         let mut last = self.last.subscribe();
         loop {
-            // The sender is in `self`.
-            let _ = last.wait_for(|last| *last > place.0).await;
-            let ring = self.ring.lock();
-            let Some(oldest) = ring.items.front() else {
-                continue;
-            };
-            let missed = oldest.number.saturating_sub(place.0 + 1);
-            let index = (place.0 + 1 + missed).saturating_sub(oldest.number);
-            let index = usize::try_from(index).unwrap_or(usize::MAX);
-            if let Some(item) = ring.items.get(index) {
-                return (missed, item.clone());
+            // Marked before the ring is read, so that an event pushed
+            // afterwards wakes the wait below.
+            last.mark_unchanged();
+            if let Some(found) = self.ring.lock().after(place) {
+                return found;
             }
+            // The number alone does not say that there is an event: `lose`
+            // clears the ring. The sender is in `self`.
+            let _ = last.changed().await;
         }
+    }
+}
+
+impl Ring {
+    /// The first kept event after a place, and how many before it are gone.
+    fn after(&self, place: Place) -> Option<(u64, Item)> {
+        let oldest = self.items.front()?.number;
+        let missed = oldest.saturating_sub(place.0 + 1);
+        let index = (place.0 + 1 + missed).saturating_sub(oldest);
+        let item = self.items.get(usize::try_from(index).ok()?)?;
+        Some((missed, item.clone()))
     }
 }
 
@@ -284,3 +292,7 @@ async fn follow_peer(api: &Api, peer: &Peer) {
         .hub
         .push("peer_gone", &json!({ "pid": peer.pid }).to_string());
 }
+
+#[cfg(test)]
+#[path = "hub_tests.rs"]
+mod tests;

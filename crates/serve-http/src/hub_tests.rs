@@ -1,0 +1,45 @@
+use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+
+use super::*;
+
+/// Counts how often a future asks to be polled again.
+#[derive(Default)]
+struct WakeCount(AtomicUsize);
+
+impl Wake for WakeCount {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[tokio::test]
+async fn a_reader_that_is_behind_when_events_are_lost_sleeps_until_the_next() {
+    let hub = Hub::new();
+    hub.push("update", "one");
+    hub.push("update", "two");
+    hub.lose();
+    let count = Arc::new(WakeCount::default());
+    let waker = Waker::from(Arc::clone(&count));
+    let mut context = Context::from_waker(&waker);
+    let mut reading = pin!(hub.next(Place(0)));
+    assert!(reading.as_mut().poll(&mut context).is_pending());
+    assert_eq!(count.0.load(Ordering::Relaxed), 0);
+    hub.push("update", "four");
+    assert_eq!(count.0.load(Ordering::Relaxed), 1);
+    let Poll::Ready((missed, item)) = reading.as_mut().poll(&mut context) else {
+        panic!("the event is there");
+    };
+    assert_eq!((missed, item.number, &*item.data), (3, 4, "four"));
+}
+
+#[tokio::test]
+async fn a_reader_that_was_up_to_date_is_told_that_events_are_lost() {
+    let hub = Hub::new();
+    hub.push("update", "one");
+    hub.lose();
+    hub.push("update", "three");
+    let (missed, item) = hub.next(Place(1)).await;
+    assert_eq!((missed, item.number), (1, 3));
+}
