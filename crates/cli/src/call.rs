@@ -36,7 +36,10 @@ pub(crate) async fn run(global: &Global, args: CallArgs) -> anyhow::Result<ExitC
         .tools()
         .get(&args.tool)
         .is_some_and(|tool| !tool.definition().shape.actions.is_empty());
-    if declares && arguments.contains_key("action") {
+    let names_action = arguments
+        .get("action")
+        .is_some_and(|action| !action.is_null());
+    if declares && names_action {
         bail!("`call` runs a tool once, without `action`; use `windlass drive` for handles");
     }
     let batch = Batch {

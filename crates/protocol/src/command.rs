@@ -8,9 +8,10 @@
 use std::fmt;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+use crate::null::null_as_default;
 use crate::{Arguments, HandleId, InvalidHandleId, Parameters};
 
 /// What may be done with a handle.
@@ -137,15 +138,27 @@ pub struct Typing {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
     /// Whether the input is submitted with Enter.
-    #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
+    #[serde(
+        default = "yes",
+        deserialize_with = "null_as_yes",
+        skip_serializing_if = "Clone::clone"
+    )]
     pub enter: bool,
     /// Keys to press after the input, by name.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "null_as_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub keys: Vec<String>,
 }
 
 fn yes() -> bool {
     true
+}
+
+fn null_as_yes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_else(yes))
 }
 
 impl Typing {
@@ -310,9 +323,12 @@ fn takes(known: &[String]) -> String {
 /// A `null` counts as absent unless the parameter's schema admits null, since
 /// strict schemas make every property required and nullable.
 pub fn parse(shape: &ToolShape, mut arguments: Arguments) -> Result<Request, ParseError> {
-    let named = shape.parameters.properties.contains_key("action");
     if shape.actions.is_empty() {
-        if arguments.contains_key("action") && !named && !shape.parameters.additional {
+        let named = shape.parameters.properties.contains_key("action");
+        let given = arguments
+            .get("action")
+            .is_some_and(|action| !action.is_null());
+        if given && !named && !shape.parameters.additional {
             return Err(ParseError::NoActions);
         }
         return one_shot(shape, arguments);

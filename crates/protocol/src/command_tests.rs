@@ -246,6 +246,22 @@ fn null_is_absent_unless_the_parameter_admits_it() {
 }
 
 #[test]
+fn a_null_action_is_none_for_a_tool_without_actions_too() {
+    let git = git(ActionSet::NONE);
+    assert_eq!(
+        check(
+            &git,
+            &json!({"action": null, "id": null, "command": "stage"})
+        ),
+        r#"one-shot {"command":"stage"}"#
+    );
+    assert_eq!(
+        check(&git, &json!({"action": "spawn", "command": "stage"})),
+        "this tool has no actions; call it without `action`"
+    );
+}
+
+#[test]
 fn typing_takes_enter_and_keys() {
     assert_eq!(
         check(

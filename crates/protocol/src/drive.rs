@@ -289,7 +289,7 @@ fn read_list(calls: Vec<Value>, number: u64) -> Result<Batch, String> {
 
 fn read_batch(mut object: Arguments, number: u64) -> Result<Batch, String> {
     let id = match object.shift_remove("batch") {
-        None => number.to_string(),
+        None | Some(Value::Null) => number.to_string(),
         Some(Value::String(id)) => id,
         Some(_) => return Err("`batch` must be a string".to_owned()),
     };

@@ -60,6 +60,10 @@ fn what_has_no_name_is_called_by_its_place() {
         )
     );
     assert_eq!(check(r#"{"calls":[]}"#), r#"{"batch":"7","calls":[]}"#);
+    assert_eq!(
+        check(r#"{"batch":null,"calls":[{"id":null,"tool":"git","arguments":null}]}"#),
+        r#"{"batch":"7","calls":[{"id":"1","tool":"git","arguments":{}}]}"#
+    );
 }
 
 #[test]

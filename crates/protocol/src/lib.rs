@@ -19,6 +19,7 @@ mod ids;
 mod job;
 mod map;
 mod notice;
+mod null;
 mod opencode;
 mod part;
 mod permission;

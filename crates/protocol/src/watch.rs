@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::null::null_as_default;
 use crate::{
     Arguments, Ask, HandleAction, HandleId, HandleState, Millis, Notice, PermissionId,
     PermissionReply, PermissionRequest, Question, ScreenUpdate, SessionId, ToolPart, Typing,
@@ -41,7 +42,7 @@ pub struct SessionInfo {
 #[serde(deny_unknown_fields)]
 pub struct NewSession {
     /// Whoever drives it needs no permission for anything.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub trusted: bool,
     /// It ends when nothing was asked of it for this long; an hour unless said.
     #[serde(default, skip_serializing_if = "Option::is_none")]

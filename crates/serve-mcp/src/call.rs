@@ -69,9 +69,12 @@ impl Call {
         } = wanted;
         let tool = definition.name.clone();
         let call = conversation.next_call();
-        let expected = grace::expected(&tool, &arguments);
-        let spawns = spawned(&arguments);
-        let one_shot = definition.shape.actions.is_empty() || !arguments.contains_key("action");
+        let action = handle_action(definition, &arguments);
+        let id = arguments.get("id").and_then(Value::as_str);
+        let expected = grace::expected(&tool, action, &arguments);
+        let spawns = id.filter(|_| action == Some(HandleAction::Spawn));
+        let spawns = spawns.map(str::to_owned);
+        let one_shot = action.is_none();
         let whole_life = whole_life && spawns.is_some();
         let waits_for = match &spawns {
             Some(id) if whole_life => vec![id.clone()],
@@ -244,10 +247,12 @@ async fn live(session: &Session, options: RunOptions, spawned: BatchReply, id: &
     awaited
 }
 
-fn spawned(arguments: &Arguments) -> Option<String> {
-    let text = |key: &str| arguments.get(key).and_then(Value::as_str);
-    let spawns = text("action") == Some(HandleAction::Spawn.as_str());
-    text("id").filter(|_| spawns).map(str::to_owned)
+/// The action that a call names, if its tool has that one; a `null` names none,
+/// and a tool without actions may have a parameter of that name.
+fn handle_action(definition: &ToolDefinition, arguments: &Arguments) -> Option<HandleAction> {
+    let action = HandleAction::from_name(arguments.get("action")?.as_str()?)?;
+    let actions = definition.shape.actions;
+    actions.contains(action).then_some(action)
 }
 
 fn batch(call: &str, tool: &str, arguments: Arguments) -> Batch {

@@ -111,12 +111,19 @@ pub(crate) fn decided(result: &ElicitResult) -> PermissionDecision {
 /// The answer; a client that names its only field otherwise is understood.
 fn answer(result: &ElicitResult) -> Option<&Value> {
     let only = || match result.content.as_ref()?.as_object()? {
-        fields if fields.len() == 1 => fields.values().next(),
+        fields if fields.len() == 1 => fields.values().next().filter(|value| !value.is_null()),
         _ => None,
     };
     field(result, "answer").or_else(only)
 }
 
+/// A field of the form that was filled in; some clients send `null` for the
+/// others.
 fn field<'a>(result: &'a ElicitResult, name: &str) -> Option<&'a Value> {
-    result.content.as_ref()?.get(name)
+    let value = result.content.as_ref()?.get(name);
+    value.filter(|value| !value.is_null())
 }
+
+#[cfg(test)]
+#[path = "form_tests.rs"]
+mod tests;

@@ -13,8 +13,12 @@ use windlass_runtime::{Await, Session, SessionEvent};
 /// How long an unknown id may take to appear.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// The handles that a call names and expects to be there.
-pub(crate) fn expected(tool: &str, arguments: &Arguments) -> Vec<String> {
+/// The handles that a call, which names this action, expects to be there.
+pub(crate) fn expected(
+    tool: &str,
+    action: Option<HandleAction>,
+    arguments: &Arguments,
+) -> Vec<String> {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     if tool == Await::NAME {
         let listed = |key: &str| arguments.get(key).and_then(Value::as_array);
@@ -23,12 +27,10 @@ pub(crate) fn expected(tool: &str, arguments: &Arguments) -> Vec<String> {
         let conditions = conditions.filter_map(|condition| condition.get("id"));
         return plain.chain(conditions).filter_map(text).collect();
     }
-    let spawns =
-        arguments.get("action").and_then(Value::as_str) == Some(HandleAction::Spawn.as_str());
-    let id = arguments
-        .get("id")
-        .filter(|_| arguments.contains_key("action") && !spawns);
-    id.and_then(text).into_iter().collect()
+    match action {
+        None | Some(HandleAction::Spawn) => Vec::new(),
+        Some(_) => arguments.get("id").and_then(text).into_iter().collect(),
+    }
 }
 
 /// Resolves when all of them are there and have had their start, or when they

@@ -3,6 +3,9 @@
 use std::time::Duration;
 
 use serde_json::json;
+use windlass_protocol::{ActionSet, ToolShape};
+use windlass_runtime::ToolDefinition;
+use windlass_testing::lasting;
 
 use crate::support::{Tools, text};
 
@@ -54,6 +57,38 @@ async fn an_id_that_never_appears_is_refused_with_those_that_are() {
         text(&refused),
         "Handle `b` not found; handles: a (tool, running)"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_action_and_an_id_are_plain_parameters_of_a_tool_without_actions() {
+    let tools = Tools::with(ToolDefinition {
+        shape: ToolShape {
+            actions: ActionSet::NONE,
+            ..lasting("tool").shape
+        },
+        ..lasting("tool")
+    });
+    tools.tool.opening(|job| job.end_saying("done"));
+    let mut client = tools.client(json!({})).await;
+    let before = tokio::time::Instant::now();
+    for action in [json!("fetch"), json!("deploy"), json!(null)] {
+        let arguments = json!({"action": action, "id": "never"});
+        assert_eq!(text(&client.call("tool", arguments).await), "done");
+        tools.tool.next().await;
+    }
+    // Nobody has waited for a handle of that name.
+    assert_eq!(before.elapsed(), Duration::ZERO);
+
+    // Nor is one aborted when such a call is cancelled.
+    tools.tool.opening(|_| {});
+    let arguments = json!({"action": "spawn", "id": "never"});
+    let call = client.begin("tool", arguments).await;
+    let job = tools.tool.next().await;
+    let cancelled = json!({"requestId": call});
+    client
+        .send(json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled}))
+        .await;
+    job.aborted(1).await;
 }
 
 #[tokio::test(start_paused = true)]

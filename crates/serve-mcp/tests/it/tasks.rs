@@ -58,6 +58,18 @@ async fn a_long_one_shot_is_a_task_whose_input_is_its_question() {
 }
 
 #[tokio::test]
+async fn a_null_action_is_as_if_none_were_given() {
+    let tools = Tools::new();
+    let mut client = tools.stateless(&capable());
+    let nulls = json!({"action": null, "id": null, "input": null});
+    let created = client.call("tool", nulls).await;
+    assert_eq!(created["resultType"], "task");
+    tools.tool.next().await.end_saying("done");
+    let done = until(&mut client, &created["taskId"], "completed").await;
+    assert_eq!(text(&done["result"]), "done");
+}
+
+#[tokio::test]
 async fn a_tool_that_fails_is_a_completed_task_with_an_error() {
     let tools = Tools::new();
     let mut client = tools.stateless(&capable());

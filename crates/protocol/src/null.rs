@@ -1,0 +1,17 @@
+//! Optional fields that clients send as `null`.
+
+use serde::{Deserialize, Deserializer};
+
+/// Reads a field that may be left out. A `null` is the default, as if the field
+/// had been: many clients write every field that they know.
+pub(crate) fn null_as_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + Default,
+{
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+#[cfg(test)]
+#[path = "null_tests.rs"]
+mod tests;
