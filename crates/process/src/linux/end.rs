@@ -203,7 +203,7 @@ pub(super) fn kill_children(
             return;
         }
         kill_all(root, 0, &members);
-        sys::wait(-1, Some(step));
+        sys::wait(None, Some(step));
         step = (step * 2).min(KILL_STEP.1);
     }
 }

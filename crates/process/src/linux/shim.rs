@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use super::end::{Ending, Progress};
 use super::socket::{self, Received};
-use super::spawn::{Action, Place, pointers, spawn};
+use super::spawn::{Action, Place, StringList, spawn};
 use super::sys::{self, Reaped, Woken};
 use super::wire::{Order, Report, Stage, Start, flag};
 
@@ -51,7 +51,7 @@ impl Shim {
             let length = match socket::receive(&control, buffer, |fd| fds.push(fd)) {
                 Received::Message(length) => length,
                 Received::Nothing => {
-                    sys::wait(control.as_raw_fd(), None);
+                    sys::wait(Some(control.as_fd()), None);
                     continue;
                 }
                 Received::End { .. } => return None,
@@ -102,7 +102,7 @@ impl Shim {
                 };
             }
             let timeout = self.advance();
-            let control = self.control.as_ref().map_or(-1, AsRawFd::as_raw_fd);
+            let control = self.control.as_ref().map(AsFd::as_fd);
             if sys::wait(control, timeout) == Woken::Readable {
                 self.obey(buffer);
             }
@@ -205,8 +205,8 @@ fn launch(start: &Start<'_>, base: &[CString], fds: &[OwnedFd]) -> Launched {
     } else {
         (Place::Group, actions(start.flags, fds))
     };
-    let argv = pointers(start.args.iter().copied());
-    let envp = pointers(environment(start, base));
+    let argv = StringList::new(start.args.iter().copied());
+    let envp = StringList::new(environment(start, base));
     let pid = spawn(start.program, &argv, &envp, place, &actions)
         .map_err(|error| (Stage::Exec, error.raw_os_error().unwrap_or(libc::EIO)))?;
     Ok(Program {

@@ -6,6 +6,7 @@
 
 use std::ffi::CStr;
 use std::io;
+use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::os::fd::RawFd;
 use std::ptr;
@@ -34,42 +35,52 @@ pub(super) enum Action<'a> {
     },
 }
 
+/// The argument or environment list that `posix_spawn` takes: pointers to C strings, and a null pointer at the end.
+/// It borrows the strings.
+pub(super) struct StringList<'a> {
+    pointers: Vec<*const c_char>,
+    strings: PhantomData<&'a CStr>,
+}
+
+impl<'a> StringList<'a> {
+    pub(super) fn new(strings: impl IntoIterator<Item = &'a CStr>) -> Self {
+        let strings = strings.into_iter().map(CStr::as_ptr);
+        Self {
+            pointers: strings.chain(std::iter::once(ptr::null())).collect(),
+            strings: PhantomData,
+        }
+    }
+
+    fn as_ptr(&self) -> *const *mut c_char {
+        self.pointers.as_ptr().cast()
+    }
+}
+
 /// Starts `program` with every signal at its default and none blocked, and returns its pid.
-///
-/// `argv` and `envp` end in a null pointer, as the list that [`pointers`] makes does.
 pub(super) fn spawn(
     program: &CStr,
-    argv: &[*const c_char],
-    envp: &[*const c_char],
+    argv: &StringList<'_>,
+    envp: &StringList<'_>,
     place: Place,
     actions: &[Action<'_>],
 ) -> io::Result<i32> {
-    assert!(
-        argv.last().is_some_and(|it| it.is_null()) && envp.last().is_some_and(|it| it.is_null()),
-        "the lists end in null"
-    );
     let attributes = Attributes::new(place)?;
     let file_actions = FileActions::new(actions)?;
     let mut pid = 0;
-    // SAFETY: the program is a C string, both structures are initialised, and both lists hold pointers to C strings
-    // (see `pointers`) and end in null; all outlive the call.
+    // SAFETY: the program is a C string, and both structures are initialised. A `StringList` holds pointers to C
+    // strings that it borrows, and ends in null; only `StringList::new` makes one. All outlive the call, which writes
+    // to none of the strings.
     check(unsafe {
         libc::posix_spawn(
             &raw mut pid,
             program.as_ptr(),
             &raw const file_actions.0,
             &raw const attributes.0,
-            argv.as_ptr().cast::<*mut c_char>(),
-            envp.as_ptr().cast::<*mut c_char>(),
+            argv.as_ptr(),
+            envp.as_ptr(),
         )
     })?;
     Ok(pid)
-}
-
-/// The list of C strings that `posix_spawn` wants. It must not outlive the strings.
-pub(super) fn pointers<'a>(strings: impl IntoIterator<Item = &'a CStr>) -> Vec<*const c_char> {
-    let strings = strings.into_iter().map(CStr::as_ptr);
-    strings.chain(std::iter::once(ptr::null())).collect()
 }
 
 struct Attributes(libc::posix_spawnattr_t);
@@ -159,3 +170,7 @@ fn check(result: c_int) -> io::Result<()> {
         error => Err(io::Error::from_raw_os_error(error)),
     }
 }
+
+#[cfg(test)]
+#[path = "spawn_tests.rs"]
+mod tests;

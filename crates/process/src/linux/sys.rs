@@ -8,7 +8,7 @@
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::RawFd;
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::ptr;
 use std::time::Duration;
 
@@ -54,11 +54,11 @@ pub(super) enum Woken {
     Time,
 }
 
-/// Waits until the descriptor can be read (or its peer is gone), a child changed, or the time is over. A negative
-/// descriptor is not waited for.
-pub(super) fn wait(fd: RawFd, timeout: Option<Duration>) -> Woken {
+/// Waits until the descriptor can be read (or its peer is gone), a child changed, or the time is over.
+pub(super) fn wait(fd: Option<BorrowedFd<'_>>, timeout: Option<Duration>) -> Woken {
     let mut poll = libc::pollfd {
-        fd,
+        // The kernel passes over a negative one.
+        fd: fd.map_or(-1, |fd| fd.as_raw_fd()),
         events: libc::POLLIN,
         revents: 0,
     };
@@ -102,9 +102,14 @@ pub(super) fn reap() -> Reaped {
     }
 }
 
-/// Forks this process, which must have one thread only. `Ok(None)` is the child.
-pub(super) fn fork() -> io::Result<Option<i32>> {
-    // SAFETY: zygote and shims have a single thread, so the child may do whatever its parent may.
+/// Forks this process. `Ok(None)` is the child.
+///
+/// # Safety
+///
+/// This process has a single thread: the child may then do whatever its parent may. A child of a process with more
+/// threads could meet locks that nobody will release, the allocator's among them.
+pub(super) unsafe fn fork() -> io::Result<Option<i32>> {
+    // SAFETY: the caller promises that there is no other thread.
     match unsafe { libc::fork() } {
         0 => Ok(None),
         pid if pid > 0 => Ok(Some(pid)),
@@ -125,9 +130,14 @@ pub(super) fn set_name(name: &std::ffi::CStr) {
 }
 
 /// Closes every descriptor from `first` on.
-pub(super) fn close_from(first: RawFd) {
+///
+/// # Safety
+///
+/// Nothing in this process owns or uses a descriptor from `first` on, so that no owner closes it again or meets another
+/// file under its number.
+pub(super) unsafe fn close_from(first: RawFd) {
     let first = libc::c_uint::try_from(first).expect("descriptors are not negative");
-    // SAFETY: called before this process has made any descriptor that an owner would close again.
+    // SAFETY: the caller promises that nobody has a use for them.
     let closed = unsafe { libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, 0) };
     if closed == 0 {
         return;

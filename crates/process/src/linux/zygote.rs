@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::ffi::CString;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStringExt;
 
 use super::end::kill_children;
@@ -45,8 +45,17 @@ pub(super) fn run_if_started_as_one() {
     run(limit)
 }
 
+#[expect(
+    unsafe_code,
+    reason = "the zygote takes over the descriptors that it was started with, by number"
+)]
 fn run(file_limit: Option<u64>) -> ! {
-    sys::close_from(SOCKET + 1);
+    // SAFETY: `init` runs first thing in `main`, and this process has only been looked at since: nothing has made a
+    // descriptor, and those from before belong to nobody here.
+    unsafe { sys::close_from(SOCKET + 1) };
+    // SAFETY: the runtime put the socket there, nothing else in this process has touched it, and this function, which
+    // runs once, is the only one that takes it.
+    let socket = unsafe { OwnedFd::from_raw_fd(SOCKET) };
     sys::prepare_signals();
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     if let Some(limit) = file_limit {
@@ -56,19 +65,13 @@ fn run(file_limit: Option<u64>) -> ! {
     // Large enough to be mapped instead of carved from the heap: its pages exist only where a shim touches them.
     let buffer = vec![0; 4 * INLINE_LIMIT];
     Zygote {
-        socket: Some(take_socket()),
+        socket: Some(socket),
         pid: rustix::process::getpid().as_raw_nonzero().get(),
         shims: HashSet::new(),
         base,
         buffer,
     }
     .serve()
-}
-
-#[expect(unsafe_code, reason = "the socket is known by its number only")]
-fn take_socket() -> OwnedFd {
-    // SAFETY: the runtime put the socket there, and nothing else in this process has touched it.
-    unsafe { OwnedFd::from_raw_fd(SOCKET) }
 }
 
 /// What programs get, edits aside.
@@ -101,7 +104,7 @@ impl Zygote {
             if childless && self.socket.is_none() {
                 sys::exit(0);
             }
-            let socket = self.socket.as_ref().map_or(-1, AsRawFd::as_raw_fd);
+            let socket = self.socket.as_ref().map(AsFd::as_fd);
             if sys::wait(socket, None) == Woken::Readable {
                 self.receive();
             }
@@ -139,6 +142,7 @@ impl Zygote {
     }
 
     /// Takes one control socket and forks a shim for it.
+    #[expect(unsafe_code, reason = "only a process with one thread may fork")]
     fn receive(&mut self) {
         let Some(socket) = &self.socket else { return };
         let mut control = None;
@@ -148,7 +152,8 @@ impl Zygote {
             Received::End { .. } => self.socket = None,
         }
         let Some(control) = control else { return };
-        match sys::fork() {
+        // SAFETY: the zygote never starts a thread.
+        match unsafe { sys::fork() } {
             Ok(Some(pid)) => {
                 self.shims.insert(pid);
             }

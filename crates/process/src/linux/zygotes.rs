@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 use super::marker::{self, RuntimeId};
-use super::spawn::{Action, Place, pointers, spawn};
+use super::spawn::{Action, Place, StringList, spawn};
 use super::{guard, limit, socket, zygote};
 
 /// More starts than this wait for one another rather than fill the zygote's socket.
@@ -127,8 +127,9 @@ impl Zygote {
         let name = CString::new(zygote::NAME).expect("no NUL in the name");
         let limit = limit::original().map_or_else(String::new, |limit| limit.to_string());
         let limit = CString::new(limit).expect("no NUL in a number");
-        let envp = pointers(environment.iter().chain(&variables).map(CString::as_c_str));
-        let argv = pointers([name.as_c_str(), limit.as_c_str()]);
+        let envp = environment.iter().chain(&variables);
+        let envp = StringList::new(envp.map(CString::as_c_str));
+        let argv = StringList::new([name.as_c_str(), limit.as_c_str()]);
         let null = |to| Action::Open {
             path: c"/dev/null",
             to,
