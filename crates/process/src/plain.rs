@@ -108,6 +108,10 @@ pub(crate) fn start(
     Ok((pid, hold, Watch { news: outgoing }))
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this crate is the one that starts children"
+)]
 fn spawn(
     command: &Command,
     path: &Path,
