@@ -26,6 +26,10 @@ pub(crate) enum News {
     /// The program's own process has exited; nothing of its tree is left if `idle`.
     Exited { exit: Exit, idle: bool },
     /// Nothing of the tree is left, some time after the exit; its keeper is free.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "only a shim outlives its program")
+    )]
     Idle,
     /// The tree was ended, as was asked.
     Ended(Receipt),

@@ -46,6 +46,12 @@ pub fn find_program(
     Err(best.into_error(program()))
 }
 
+/// How the system says that a file has an executable's head and is none.
+#[cfg(not(target_vendor = "apple"))]
+const DAMAGED: i32 = libc::ELIBBAD;
+#[cfg(target_vendor = "apple")]
+const DAMAGED: i32 = libc::EBADMACHO;
+
 /// Says why executing `path` failed with `error`.
 pub(crate) fn explain(program: &OsStr, path: &Path, error: io::Error) -> StartError {
     let program = program.to_owned();
@@ -58,7 +64,7 @@ pub(crate) fn explain(program: &OsStr, path: &Path, error: io::Error) -> StartEr
             Probe::NoFile => StartError::NotExecutable { program },
             _ => StartError::Permission { program },
         },
-        Some(libc::ENOEXEC | libc::EISDIR | libc::ELIBBAD) => StartError::NotExecutable { program },
+        Some(libc::ENOEXEC | libc::EISDIR | DAMAGED) => StartError::NotExecutable { program },
         Some(libc::E2BIG) => StartError::TooLong { program },
         _ => StartError::System {
             program,

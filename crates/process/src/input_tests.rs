@@ -1,9 +1,11 @@
-use rustix::pipe::{PipeFlags, pipe_with};
-
 use super::*;
 
 fn input() -> (Input, OwnedFd) {
-    let (read, write) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK).unwrap();
+    let (read, write) = std::io::pipe().unwrap();
+    let (read, write): (OwnedFd, OwnedFd) = (read.into(), write.into());
+    for end in [&read, &write] {
+        rustix::io::ioctl_fionbio(end, true).unwrap();
+    }
     (Input::new(Some(Arc::new(write))), read)
 }
 

@@ -1,13 +1,12 @@
 //! The streams between the runtime and a program: pipes, or a terminal.
 //!
-//! Only our ends do not block: the other ends belong to programs that expect to.
+//! Only our ends do not block: the other ends belong to programs that expect to. None of them is inherited: the standard
+//! library makes pipes so, in one step where the system can.
 
 use std::ffi::CString;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-
-use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::Command;
 use crate::command::{Capture, Stdin};
@@ -52,19 +51,19 @@ pub(crate) fn open(command: &Command) -> io::Result<(Ours, Theirs)> {
     }
     let mut theirs = Vec::with_capacity(3);
     if command.stdin == Stdin::Pipe {
-        let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
-        theirs.push(read);
-        ours.stdin = Some(unblocked(write)?);
+        let (read, write) = io::pipe()?;
+        theirs.push(read.into());
+        ours.stdin = Some(unblocked(write.into())?);
     }
     if command.capture != Capture::Nothing {
-        let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
-        theirs.push(write);
-        ours.stdout = Some(unblocked(read)?);
+        let (read, write) = io::pipe()?;
+        theirs.push(write.into());
+        ours.stdout = Some(unblocked(read.into())?);
     }
     if command.capture == Capture::Separate {
-        let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
-        theirs.push(write);
-        ours.stderr = Some(unblocked(read)?);
+        let (read, write) = io::pipe()?;
+        theirs.push(write.into());
+        ours.stderr = Some(unblocked(read.into())?);
     }
     if command.hands_over {
         let stdin = ours.stdin.take().and_then(Arc::into_inner);

@@ -33,6 +33,10 @@ enum Answered {
     No,
     /// If it is quiet for a while: it waits for others too, or we cannot see what for.
     IfQuiet,
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "only `/proc` tells it for certain")
+    )]
     Yes,
 }
 

@@ -113,7 +113,7 @@ pub(crate) enum Keeper {
     #[cfg(target_os = "linux")]
     Shim(i32),
     /// They all are of this session.
-    Session(i32),
+    Session(#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "for `/proc`"))] i32),
 }
 
 impl Terminal {
