@@ -22,6 +22,7 @@ use crate::error::ApiError;
 use crate::hub::Hub;
 use crate::metrics::Metrics;
 use crate::opencode::{self, Opencode};
+use crate::routing::RouteTable;
 use crate::{asks, events, grpc, handles, history, log, metrics, openapi};
 use crate::{proxy, record, sessions, watching};
 
@@ -46,6 +47,8 @@ pub(crate) struct Inner {
     /// Sessions that were begun over HTTP, which this keeps alive.
     pub(crate) owned: Mutex<HashMap<String, Owned>>,
     pub(crate) hub: Hub,
+    /// Which other runtime has what.
+    pub(crate) routes: RouteTable,
     pub(crate) metrics: Metrics,
     pub(crate) opencode: Opencode,
     woken: Once,
@@ -71,6 +74,7 @@ impl Api {
             archive: None,
             owned: Mutex::default(),
             hub: Hub::new(),
+            routes: RouteTable::default(),
             metrics: Metrics::default(),
             opencode: Opencode::new(),
             woken: Once::new(),

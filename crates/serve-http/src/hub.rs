@@ -285,9 +285,11 @@ async fn follow_peer(api: &Api, peer: &Peer) {
             "missed" => "missed",
             _ => continue,
         };
+        api.0.routes.learn_event(peer, name, &event.data);
         let wrote = Wrote::read(&event.data);
         api.0.hub.push_update(name, &event.data, wrote);
     }
+    api.0.routes.forget_peer(peer);
     api.0
         .hub
         .push("peer_gone", &json!({ "pid": peer.pid }).to_string());

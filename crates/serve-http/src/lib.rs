@@ -29,6 +29,7 @@ mod page;
 mod proxy;
 mod rate;
 mod record;
+mod routing;
 mod server;
 mod sessions;
 #[cfg(test)]

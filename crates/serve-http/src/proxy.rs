@@ -1,14 +1,17 @@
 //! Reaching the sessions of other runtimes.
 //!
-//! [`elsewhere`] stands before every handler that is about one session: what is
-//! not of this process is passed on to the runtime that has it, byte by byte,
-//! event streams included.
+//! [`elsewhere`] stands before every handler that is about one session: a
+//! request about another runtime's is passed on to it, and its answer comes back
+//! byte by byte, event streams included. `routing.rs` knows which runtime that
+//! is; all of them are asked only where it does not, or was wrong.
 
 use axum::body::Body;
-use axum::extract::{RawPathParams, Request, State};
+use axum::extract::{FromRequest, RawPathParams, Request, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
 use futures_util::future::join_all;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -17,6 +20,8 @@ use windlass_protocol::SessionInfo;
 use crate::api::Api;
 use crate::client::{LOCAL, Peer, PeerError, peers};
 use crate::error::ApiError;
+use crate::extract::RawBody;
+use crate::routing::Routed;
 
 /// Passes a request on to the runtime whose session it is about.
 pub(crate) async fn elsewhere(
@@ -29,35 +34,92 @@ pub(crate) async fn elsewhere(
     let Some((_, id)) = id else {
         return next.run(request).await;
     };
-    if api.sessions().get(id).is_some() {
+    if api.sessions().get(id).is_some() || !reaches_others(&api, request.headers()) {
         return next.run(request).await;
     }
-    match owner(&api, request.headers(), id).await {
-        None => next.run(request).await,
-        Some((peer, _)) => match pass_on(&peer, request).await {
+    let (parts, body) = request.into_parts();
+    // Read whole, since it may have to be sent to another runtime again.
+    let request = Request::from_parts(parts.clone(), body);
+    let body = match RawBody::from_request(request, &api).await {
+        Ok(RawBody(body)) => body,
+        Err(error) => return error.into_response(),
+    };
+    if let Some(peer) = api.0.routes.find(id) {
+        match pass_on(&peer, &parts, &body).await {
+            Ok(response) => {
+                if is_from_owner(&peer, id, response.status()).await {
+                    return response;
+                }
+            }
+            // It may have been done before the connection broke.
+            Err(error @ PeerError::Broken(_)) if !parts.method.is_safe() => {
+                api.0.routes.forget(id, &peer);
+                return bad_gateway(&error);
+            }
+            Err(_) => {}
+        }
+        api.0.routes.forget(id, &peer);
+    }
+    match search(&api, &parts.headers, id).await {
+        None => next.run(Request::from_parts(parts, body.into())).await,
+        Some((peer, _)) => match pass_on(&peer, &parts, &body).await {
             Ok(response) => response,
-            Err(error) => ApiError::new(StatusCode::BAD_GATEWAY, error.to_string()).into_response(),
+            Err(error) => bad_gateway(&error),
         },
     }
 }
 
-async fn pass_on(peer: &Peer, request: Request) -> Result<Response, PeerError> {
-    let (mut parts, body) = request.into_parts();
-    let path = parts.extensions.get::<axum::extract::OriginalUri>();
-    let uri = path.map_or(&parts.uri, |original| &original.0);
+fn bad_gateway(error: &PeerError) -> Response {
+    ApiError::new(StatusCode::BAD_GATEWAY, error.to_string()).into_response()
+}
+
+async fn pass_on(peer: &Peer, parts: &Parts, body: &Bytes) -> Result<Response, PeerError> {
+    let mut request = Request::new(Body::from(body.clone()));
+    let original = parts.extensions.get::<axum::extract::OriginalUri>();
+    let uri = original.map_or(&parts.uri, |original| &original.0);
     let path = uri.path_and_query().map_or("/", |path| path.as_str());
-    parts.uri = path.parse().unwrap_or_else(|_| Uri::from_static("/"));
-    parts.version = axum::http::Version::HTTP_11;
+    *request.uri_mut() = path.parse().unwrap_or_else(|_| Uri::from_static("/"));
+    *request.method_mut() = parts.method.clone();
+    let mut headers = parts.headers.clone();
     // The other runtime knows its user by the socket.
-    parts.headers.remove(header::AUTHORIZATION);
-    parts.headers.remove(header::ORIGIN);
-    parts.headers.remove(header::CONNECTION);
-    let response = peer.send(Request::from_parts(parts, body)).await?;
+    headers.remove(header::AUTHORIZATION);
+    headers.remove(header::ORIGIN);
+    headers.remove(header::CONNECTION);
+    // The body is of a known length by now.
+    headers.remove(header::TRANSFER_ENCODING);
+    *request.headers_mut() = headers;
+    let response = peer.send(request).await?;
     Ok(response.map(Body::new))
+}
+
+/// Whether a runtime has the session that it was asked about: it answers that
+/// there is none, or no such handle, in the same way.
+async fn is_from_owner(peer: &Peer, id: &str, answered: StatusCode) -> bool {
+    answered != StatusCode::NOT_FOUND || info(peer, id).await.is_ok()
+}
+
+async fn info(peer: &Peer, id: &str) -> Result<SessionInfo, PeerError> {
+    peer.get(&format!("/api/v1/sessions/{id}")).await
 }
 
 /// The runtime that has this session, if it is reached.
 pub(crate) async fn owner(api: &Api, headers: &HeaderMap, id: &str) -> Option<(Peer, SessionInfo)> {
+    if let Some(peer) = api
+        .0
+        .routes
+        .find(id)
+        .filter(|_| reaches_others(api, headers))
+    {
+        match info(&peer, id).await {
+            Ok(info) => return Some((peer, info)),
+            Err(_) => api.0.routes.forget(id, &peer),
+        }
+    }
+    search(api, headers, id).await
+}
+
+/// Asks every other runtime for a session.
+async fn search(api: &Api, headers: &HeaderMap, id: &str) -> Option<(Peer, SessionInfo)> {
     let all = gather::<SessionInfo>(api, headers, "/api/v1/sessions").await;
     all.into_iter().find_map(|(peer, infos)| {
         let info = infos.into_iter().find(|info| info.id.as_str() == id);
@@ -65,9 +127,10 @@ pub(crate) async fn owner(api: &Api, headers: &HeaderMap, id: &str) -> Option<(P
     })
 }
 
-/// What each other runtime answers to a GET, of those that answer. Nothing
-/// where only this one is meant.
-pub(crate) async fn gather<T: DeserializeOwned>(
+/// The list that each other runtime answers to a GET, of those that answer;
+/// what they have is routed to them from now on. Nothing where only this one is
+/// meant.
+pub(crate) async fn gather<T: DeserializeOwned + Routed>(
     api: &Api,
     headers: &HeaderMap,
     path: &str,
@@ -79,10 +142,17 @@ pub(crate) async fn gather<T: DeserializeOwned>(
             let answer = peer.get::<Vec<T>>(path).await.ok()?;
             Some((peer, answer))
         });
-    join_all(asked).await.into_iter().flatten().collect()
+    let answers: Vec<(Peer, Vec<T>)> = join_all(asked).await.into_iter().flatten().collect();
+    for (peer, listed) in &answers {
+        for one in listed {
+            api.0.routes.learn(one.id(), peer);
+        }
+    }
+    answers
 }
 
-/// Posts to the other runtimes until one takes it.
+/// Posts to the runtime that has what the path names, or else to the others
+/// until one takes it.
 pub(crate) async fn post_to_whoever_takes_it<B: Serialize>(
     api: &Api,
     headers: &HeaderMap,
@@ -95,22 +165,52 @@ pub(crate) async fn post_to_whoever_takes_it<B: Serialize>(
     } else {
         format!("/api/v1{path}")
     };
-    let missing = ApiError::not_found("nobody asks this, or it has been answered elsewhere");
+    if !reaches_others(api, headers) {
+        return Err(missing());
+    }
+    let mut asked = None;
+    let known = |id: &str| Some((id.to_owned(), api.0.routes.find(id)?));
+    if let Some((id, peer)) = path.rsplit('/').find_map(known) {
+        if let Some(answer) = taken(peer.post(&path, body).await) {
+            return answer;
+        }
+        api.0.routes.forget(&id, &peer);
+        asked = Some(peer);
+    }
     for peer in others(api, headers).await {
-        match peer.post(&path, body).await {
-            Ok(_) => return Ok(StatusCode::NO_CONTENT),
-            Err(PeerError::Refused { status, message }) if status != StatusCode::NOT_FOUND => {
-                return Err(ApiError::new(status, message));
-            }
-            Err(_) => {}
+        if asked.as_ref() != Some(&peer)
+            && let Some(answer) = taken(peer.post(&path, body).await)
+        {
+            return answer;
         }
     }
-    Err(missing)
+    Err(missing())
+}
+
+fn missing() -> ApiError {
+    ApiError::not_found("nobody asks this, or it has been answered elsewhere")
+}
+
+/// The answer of the runtime that has what was posted about; `None` of one that
+/// has not, or is gone.
+fn taken(answer: Result<Bytes, PeerError>) -> Option<Result<StatusCode, ApiError>> {
+    match answer {
+        Ok(_) => Some(Ok(StatusCode::NO_CONTENT)),
+        Err(PeerError::Refused { status, message }) if status != StatusCode::NOT_FOUND => {
+            Some(Err(ApiError::new(status, message)))
+        }
+        Err(_) => None,
+    }
+}
+
+/// Whether more than the sessions of this process are meant.
+fn reaches_others(api: &Api, headers: &HeaderMap) -> bool {
+    api.0.peers.is_some() && !headers.contains_key(LOCAL)
 }
 
 async fn others(api: &Api, headers: &HeaderMap) -> Vec<Peer> {
     match &api.0.peers {
-        Some(folder) if !headers.contains_key(LOCAL) => {
+        Some(folder) if reaches_others(api, headers) => {
             let own = std::process::id();
             let all = peers(folder).await.into_iter();
             all.filter(|peer| peer.pid != own).collect()
@@ -118,3 +218,7 @@ async fn others(api: &Api, headers: &HeaderMap) -> Vec<Peer> {
         _ => Vec::new(),
     }
 }
+
+#[cfg(test)]
+#[path = "proxy_tests.rs"]
+mod tests;

@@ -154,13 +154,12 @@ impl Follower {
 
     /// Looks for a session whose beginning was told before this began.
     async fn find(&mut self, id: &SessionId) -> bool {
-        let mut all = sessions::local(&self.api);
-        let headers = HeaderMap::new();
-        let peers = proxy::gather::<SessionInfo>(&self.api, &headers, "/api/v1/sessions");
-        if !all.iter().any(|info| info.id == *id) {
-            all.extend(peers.await.into_iter().flat_map(|(_, infos)| infos));
+        let mut here = sessions::local(&self.api).into_iter();
+        let mut found = here.find(|info| info.id == *id);
+        if found.is_none() {
+            let owner = proxy::owner(&self.api, &HeaderMap::new(), id.as_str()).await;
+            found = owner.map(|(_, info)| info);
         }
-        let found = all.into_iter().find(|info| info.id == *id);
         if let Some(info) = &found {
             self.known.insert(id.clone(), Known::new(info));
         }
