@@ -51,6 +51,8 @@ pub(crate) struct Item {
     pub(crate) wrote: Option<Wrote>,
     /// The folder that it is about, where readers may ask for one.
     pub(crate) scope: Option<Arc<str>>,
+    /// It came from another runtime, which tells it by itself.
+    pub(crate) relayed: bool,
 }
 
 /// Which tool wrote; one without a handle is a one-shot.
@@ -105,12 +107,18 @@ impl Hub {
     }
 
     fn push(&self, name: &'static str, data: &str) {
-        self.put(None, |_| (name, data.to_owned(), None));
+        self.put(None, false, |_| (name, data.to_owned(), None));
     }
 
     /// The same of an update, which may be that a tool wrote.
     fn push_update(&self, name: &'static str, data: &str, wrote: Option<Wrote>) {
-        self.put(wrote, |_| (name, data.to_owned(), None));
+        self.put(wrote, false, |_| (name, data.to_owned(), None));
+    }
+
+    /// Pushes an event of another runtime.
+    fn relay(&self, name: &'static str, data: &str) {
+        let wrote = Wrote::read(data);
+        self.put(wrote, true, |_| (name, data.to_owned(), None));
     }
 
     /// The same of what holds its own id, which is given first.
@@ -118,12 +126,13 @@ impl Hub {
         &self,
         make: impl FnOnce(&str) -> (&'static str, String, Option<Arc<str>>),
     ) {
-        self.put(None, make);
+        self.put(None, false, make);
     }
 
     fn put(
         &self,
         wrote: Option<Wrote>,
+        relayed: bool,
         make: impl FnOnce(&str) -> (&'static str, String, Option<Arc<str>>),
     ) {
         let mut ring = self.ring.lock();
@@ -137,6 +146,7 @@ impl Hub {
             data: data.into(),
             scope,
             wrote,
+            relayed,
         });
         while ring.items.len() > ITEMS || ring.bytes > BYTES && ring.items.len() > 1 {
             let gone = ring.items.pop_front();
@@ -286,13 +296,11 @@ async fn follow_peer(api: &Api, peer: &Peer) {
             _ => continue,
         };
         api.0.routes.learn_event(peer, name, &event.data);
-        let wrote = Wrote::read(&event.data);
-        api.0.hub.push_update(name, &event.data, wrote);
+        api.0.hub.relay(name, &event.data);
     }
     api.0.routes.forget_peer(peer);
-    api.0
-        .hub
-        .push("peer_gone", &json!({ "pid": peer.pid }).to_string());
+    let gone = json!({ "pid": peer.pid }).to_string();
+    api.0.hub.push("peer_gone", &gone);
 }
 
 #[cfg(test)]

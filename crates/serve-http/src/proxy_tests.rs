@@ -4,8 +4,9 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::net::UnixListener;
 use windlass_protocol::SessionId;
 use windlass_runtime::{Catalogue, Runtime, Session, SessionOptions};
@@ -13,7 +14,7 @@ use windlass_testing::batch;
 
 use super::*;
 use crate::control::ControlSocket;
-use crate::stage::Stage;
+use crate::stage::{Events, Stage};
 
 /// Lets a runtime be found as that of another process.
 fn listen(folder: &Path, pid: u32, api: &Api) -> (ControlSocket, Peer) {
@@ -162,4 +163,54 @@ async fn a_request_for_permission_is_replied_to_where_it_is() {
         .post("/api/v1/permissions/per_none", json!({"reply": "once"}))
         .await;
     assert_eq!(status, StatusCode::NOT_FOUND);
+}
+
+/// Everything up to the first event that `ends` is true of.
+async fn events_until(events: &mut Events, ends: impl Fn(&Value) -> bool) -> Vec<Value> {
+    let mut seen = Vec::new();
+    loop {
+        let event = events.next().await.expect("the stream goes on");
+        let is_last = ends(&event);
+        seen.push(event);
+        if is_last {
+            return seen;
+        }
+    }
+}
+
+#[tokio::test]
+async fn two_servers_that_reach_each_other_tell_an_event_once() {
+    let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let [left, right] = [0, 1].map(|own| Stage::with(|api| api.reaching(folders[own].path())));
+    let _left = listen(folders[1].path(), 1, &left.api);
+    let _right = listen(folders[0].path(), 2, &right.api);
+    let [mut at_left, mut at_right] = [
+        left.follow("/api/v1/events").await,
+        right.follow("/api/v1/events").await,
+    ];
+    // Both follow each other once an event has come across.
+    for (stage, events) in [(&left, &mut at_right), (&right, &mut at_left)] {
+        let id = stage.session.id().as_str();
+        let mut has_come = false;
+        while !has_come {
+            stage.session.end_turn().await;
+            let come = events_until(events, |event| event["session"] == id);
+            let within = Duration::from_millis(50);
+            has_come = tokio::time::timeout(within, come).await.is_ok();
+        }
+    }
+    let called = |stage: &Stage| {
+        let id = stage.session.id().to_string();
+        move |event: &Value| event["session"] == id && event["type"] == "called"
+    };
+    for stage in [&left, &right] {
+        stage.tool.opening(|job| job.end_saying("done"));
+    }
+    // An echo of the first call would come back before the second one does.
+    left.session.run(batch([("free", json!({}))])).await;
+    events_until(&mut at_right, called(&left)).await;
+    right.session.run(batch([("free", json!({}))])).await;
+    let seen = events_until(&mut at_left, called(&right)).await;
+    let is_left = called(&left);
+    assert_eq!(seen.iter().filter(|event| is_left(event)).count(), 1);
 }

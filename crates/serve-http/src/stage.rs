@@ -134,7 +134,9 @@ impl Events {
     pub(crate) async fn next(&mut self) -> Option<Value> {
         loop {
             if let Some((event, rest)) = self.read.split_once("\n\n") {
-                let data = event.strip_prefix("data: ").map(ToOwned::to_owned);
+                let mut lines = event.lines();
+                let data = lines.find_map(|line| line.strip_prefix("data: "));
+                let data = data.map(ToOwned::to_owned);
                 self.read = rest.to_owned();
                 if let Some(data) = data {
                     return Some(serde_json::from_str(&data).unwrap());

@@ -22,6 +22,7 @@ use tokio::time::Instant;
 use windlass_protocol::HandleId;
 
 use crate::api::Api;
+use crate::client::LOCAL;
 use crate::error::ApiError;
 use crate::events::{heartbeat, last_event_id, respond};
 use crate::hub::{Item, Place, Wrote};
@@ -60,6 +61,7 @@ pub(crate) async fn of_all(
         ready: VecDeque::from([first.id(api.0.hub.id(place.0))]),
         screens: screens(&api, &headers, &query).await?,
         written: query.written_ms.map(Gathered::every),
+        own_only: headers.contains_key(LOCAL),
         place,
         api,
         _watched: watched,
@@ -77,6 +79,9 @@ struct Watching {
     place: Place,
     screens: SelectAll<BoxStream<'static, Event>>,
     written: Option<Gathered>,
+    /// Another runtime reads, which follows all others by itself: were it told
+    /// their events here, two servers would tell each other for ever.
+    own_only: bool,
     ready: VecDeque<Event>,
     _watched: Watched,
 }
@@ -103,6 +108,9 @@ impl Watching {
             let data = json!({ "count": missed }).to_string();
             let event = Event::default().event("missed").data(data);
             self.ready.push_back(event.id(hub.id(item.number - 1)));
+        }
+        if self.own_only && item.relayed {
+            return;
         }
         if let (Some(gathered), Some(wrote)) = (&mut self.written, item.wrote) {
             gathered.take(wrote);
