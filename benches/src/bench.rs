@@ -26,6 +26,7 @@ mod fetch;
 mod fixture;
 mod flood;
 mod handles;
+mod keystroke;
 mod load;
 mod many;
 mod mcp;
@@ -77,6 +78,7 @@ pub(crate) fn run() -> ExitCode {
             Benchmark::Record => on_executor(record::measure(plan.pace)),
             Benchmark::Mcp => mcp::measure(plan.pace),
             Benchmark::Assistant => on_executor(assistant::measure(plan.pace)),
+            Benchmark::Keystroke => on_executor(keystroke::measure(plan.pace)),
             Benchmark::Load => on_executor(load::measure(plan.pace)),
             Benchmark::Startup => startup::measure(plan.pace),
             Benchmark::Flood => on_executor(flood::measure(plan.pace)),

@@ -14,6 +14,7 @@ pub(super) enum Benchmark {
     Record,
     Mcp,
     Assistant,
+    Keystroke,
     Load,
     Startup,
     Flood,
@@ -37,7 +38,7 @@ pub(super) struct Plan {
 }
 
 impl Benchmark {
-    const ALL: [Self; 16] = [
+    const ALL: [Self; 17] = [
         Self::Many,
         Self::Handles,
         Self::Terminals,
@@ -49,6 +50,7 @@ impl Benchmark {
         Self::Record,
         Self::Mcp,
         Self::Assistant,
+        Self::Keystroke,
         Self::Load,
         Self::Startup,
         Self::Flood,
@@ -70,6 +72,7 @@ impl Benchmark {
             Self::Record => "record",
             Self::Mcp => "mcp",
             Self::Assistant => "assistant",
+            Self::Keystroke => "keystroke",
             Self::Load => "load",
             Self::Startup => "startup",
             Self::Flood => "flood",

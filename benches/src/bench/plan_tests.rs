@@ -23,7 +23,8 @@ fn a_wrong_name_is_told_the_right_ones() {
     assert_eq!(
         read("--only speed").unwrap_err(),
         "`speed` is no benchmark; there are many, handles, terminals, one-shot, wake, apply, \
-         fetch, argument, record, mcp, assistant, load, startup, flood, terminal-flood, page"
+         fetch, argument, record, mcp, assistant, keystroke, load, startup, flood, \
+         terminal-flood, page"
     );
     assert!(read("--only").unwrap_err().starts_with("`--only` needs"));
     assert!(read("quick").unwrap_err().contains("use --quick"));
