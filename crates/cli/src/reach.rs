@@ -4,6 +4,7 @@
 //! alone is not enough.
 
 use anyhow::bail;
+use futures_util::future::join_all;
 use windlass_protocol::{HandleInfo, SessionInfo};
 use windlass_serve_http::{Peer, peers, run_dir};
 
@@ -50,23 +51,23 @@ pub(crate) async fn runtimes() -> Vec<Peer> {
 
 /// Every session of every runtime. One that ends meanwhile is left out.
 pub(crate) async fn sessions() -> Vec<Reached> {
-    let mut reached = Vec::new();
-    for peer in runtimes().await {
-        let Ok(sessions) = peer.get::<Vec<SessionInfo>>("/api/v1/sessions").await else {
-            continue;
-        };
-        for session in sessions {
-            let path = format!("/api/v1/sessions/{}/handles", session.id);
-            if let Ok(handles) = peer.get(&path).await {
-                reached.push(Reached {
-                    peer: peer.clone(),
-                    session,
-                    handles,
-                });
-            }
-        }
-    }
-    reached
+    let runtimes = runtimes().await;
+    let reached = join_all(runtimes.iter().map(sessions_of)).await;
+    reached.into_iter().flatten().collect()
+}
+
+async fn sessions_of(peer: &Peer) -> Vec<Reached> {
+    let sessions = peer.get::<Vec<SessionInfo>>("/api/v1/sessions").await;
+    let handles = async |session: SessionInfo| {
+        let path = format!("/api/v1/sessions/{}/handles", session.id);
+        Some(Reached {
+            handles: peer.get(&path).await.ok()?,
+            peer: peer.clone(),
+            session,
+        })
+    };
+    let reached = join_all(sessions.unwrap_or_default().into_iter().map(handles)).await;
+    reached.into_iter().flatten().collect()
 }
 
 /// The end of a session's id.
