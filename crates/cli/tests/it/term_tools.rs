@@ -79,7 +79,7 @@ fn a_program_that_took_over_is_awaited_at_its_prompt() {
     let until = json!({"until": [{"id": "it", "waiting": true}], "timeout_secs": 60});
     let awaited = drive.content("await", until);
     assert_eq!(awaited["matched"][0]["id"], json!("it"), "{awaited}");
-    assert_eq!(awaited["timed_out"], json!(false), "{awaited}");
+    assert!(awaited.get("timed_out").is_none(), "{awaited}");
 }
 
 #[test]
