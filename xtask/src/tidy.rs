@@ -1,11 +1,12 @@
 //! `cargo xtask tidy`: what the compiler does not check.
 //!
-//! [`arrows`], [`manifests`] and [`forgotten`] fail; [`size`] only warns,
-//! since a long file may still be one idea.
+//! [`arrows`], [`manifests`], [`forgotten`] and [`ratchet`] fail; [`size`]
+//! only warns, since a long file may still be one idea.
 
 mod arrows;
 mod forgotten;
 mod manifests;
+mod ratchet;
 mod size;
 
 use std::path::Path;
@@ -15,9 +16,18 @@ use cargo_metadata::{Metadata, MetadataCommand};
 
 use crate::workspace;
 
+/// Runs the chore: checks, or with `--tighten` lowers the ratchet's counts.
+pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
+    match arguments {
+        [] => check(),
+        [only] if only == "--tighten" => ratchet::tighten(),
+        [other, ..] => bail!("`tidy` takes `--tighten` or nothing, but `{other}` was given"),
+    }
+}
+
 /// Checks the workspace and prints what is wrong with it; an error says that
 /// something is.
-pub(crate) fn run() -> anyhow::Result<()> {
+pub(crate) fn check() -> anyhow::Result<()> {
     let metadata = MetadataCommand::new()
         .current_dir(workspace::root())
         .no_deps()
@@ -31,6 +41,14 @@ pub(crate) fn run() -> anyhow::Result<()> {
             println!("warning: {warning}");
         }
     }
+    let tally = ratchet::check()?;
+    for count in &tally.counts {
+        println!("{count}");
+    }
+    for hint in &tally.hints {
+        println!("hint: {hint}");
+    }
+    faults.extend(tally.faults);
     for fault in &faults {
         println!("error: {fault}");
     }

@@ -99,7 +99,8 @@ impl Visit<'_> for Lengths {
     }
 }
 
-fn is_cfg_test(attribute: &syn::Attribute) -> bool {
+/// Whether the attribute is `#[cfg(test)]`.
+pub(super) fn is_cfg_test(attribute: &syn::Attribute) -> bool {
     attribute.path().is_ident("cfg")
         && attribute
             .parse_args::<syn::Path>()

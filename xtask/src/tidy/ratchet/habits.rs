@@ -1,0 +1,298 @@
+//! The habits that are counted, and how they are found in a source file.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+
+use anyhow::Context;
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+
+use crate::tidy::size::is_cfg_test;
+
+/// Something that new code should not add to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Habit {
+    /// A declaration of a struct, enum or trait whose name is declared
+    /// elsewhere too.
+    SharedName,
+    /// A `Result` whose error is a `String`.
+    StringError,
+    /// A doc comment that begins with "What".
+    DocWithWhat,
+    /// A doc comment that begins with "The same,".
+    DocWithTheSame,
+}
+
+impl Habit {
+    /// Every habit, in the order in which they are told.
+    pub(super) const ALL: [Self; 4] = [
+        Self::SharedName,
+        Self::StringError,
+        Self::DocWithWhat,
+        Self::DocWithTheSame,
+    ];
+
+    /// The habit's key in the file of counts.
+    pub(super) fn key(self) -> &'static str {
+        match self {
+            Self::SharedName => "shared_type_names",
+            Self::StringError => "string_errors",
+            Self::DocWithWhat => "docs_with_what",
+            Self::DocWithTheSame => "docs_with_the_same",
+        }
+    }
+
+    /// How to get by without it.
+    pub(super) fn remedy(self) -> &'static str {
+        match self {
+            Self::SharedName => "give the new type a name that no other type has",
+            Self::StringError => "make the error an enum with `thiserror`",
+            Self::DocWithWhat | Self::DocWithTheSame => {
+                "begin the comment with the thing's usual technical noun"
+            }
+        }
+    }
+}
+
+impl fmt::Display for Habit {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::SharedName => "shared type names",
+            Self::StringError => "`Result<_, String>`",
+            Self::DocWithWhat => "doc comments that begin with \"What\"",
+            Self::DocWithTheSame => "doc comments that begin with \"The same,\"",
+        })
+    }
+}
+
+/// One source file.
+#[derive(Debug, Clone)]
+pub(super) struct Source {
+    /// From the workspace's root on.
+    pub(super) path: String,
+    /// The whole text.
+    pub(super) text: String,
+}
+
+/// One place where a habit was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Sighting {
+    path: String,
+    line: usize,
+    /// The name, the signature's function or the comment's first line: equal
+    /// in two versions of a file if nobody touched it.
+    text: String,
+}
+
+impl fmt::Display for Sighting {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, line, text } = self;
+        write!(formatter, "{path}:{line} {text}")
+    }
+}
+
+/// Everything that was found.
+#[derive(Debug, Default)]
+pub(super) struct Census(BTreeMap<Habit, Vec<Sighting>>);
+
+impl Census {
+    /// How often a habit was found.
+    pub(super) fn count(&self, habit: Habit) -> usize {
+        self.sightings(habit).len()
+    }
+
+    /// Where a habit was found.
+    pub(super) fn sightings(&self, habit: Habit) -> &[Sighting] {
+        self.0.get(&habit).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Whether the file of this path, from the workspace's root on, is counted:
+/// sources of crates, without tests and generated code.
+pub(super) fn is_counted(path: &str) -> bool {
+    let mut folders = path.split('/');
+    folders.next() == Some("crates")
+        && folders.nth(1) == Some("src")
+        && Path::new(path)
+            .extension()
+            .is_some_and(|ending| ending == "rs")
+        && !path.ends_with("_tests.rs")
+        && !path.contains("/generated/")
+}
+
+/// Counts every habit in the sources.
+pub(super) fn census(sources: &[Source]) -> anyhow::Result<Census> {
+    let mut census = Census::default();
+    let mut declared: BTreeMap<String, Vec<Sighting>> = BTreeMap::new();
+    for source in sources {
+        let file = syn::parse_file(&source.text)
+            .with_context(|| format!("cannot understand `{}`", source.path))?;
+        let mut walk = Walk::default();
+        walk.visit_file(&file);
+        for (habit, line, text) in walk.found {
+            let sighting = Sighting {
+                path: source.path.clone(),
+                line,
+                text: text.clone(),
+            };
+            match habit {
+                Habit::SharedName => declared.entry(text).or_default().push(sighting),
+                _ => census.0.entry(habit).or_default().push(sighting),
+            }
+        }
+    }
+    let shared = declared
+        .into_values()
+        .filter(|declarations| declarations.len() > 1)
+        .flatten()
+        .collect();
+    census.0.insert(Habit::SharedName, shared);
+    Ok(census)
+}
+
+/// The places of a habit that were not there before, by file and text. A
+/// declaration that was moved or has become shared is new.
+pub(super) fn news(earlier: &Census, now: &Census, habit: Habit) -> Vec<String> {
+    let mut known: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for Sighting { path, text, .. } in earlier.sightings(habit) {
+        *known.entry((path, text)).or_default() += 1;
+    }
+    now.sightings(habit)
+        .iter()
+        .filter(|Sighting { path, text, .. }| {
+            match known.get_mut(&(path.as_str(), text.as_str())) {
+                Some(left) if *left > 0 => {
+                    *left -= 1;
+                    false
+                }
+                _ => true,
+            }
+        })
+        .map(ToString::to_string)
+        .collect()
+}
+
+/// One walk through a file. Test modules are not entered.
+#[derive(Default)]
+struct Walk {
+    found: Vec<(Habit, usize, String)>,
+    function: String,
+    /// The last line of the doc comment that is being read.
+    doc_line: Option<usize>,
+}
+
+impl Walk {
+    fn declaration(&mut self, name: &syn::Ident) {
+        let line = name.span().start().line;
+        self.found.push((Habit::SharedName, line, name.to_string()));
+    }
+
+    fn in_function(&mut self, signature: &syn::Signature, visit: impl FnOnce(&mut Self)) {
+        let outer = std::mem::replace(&mut self.function, signature.ident.to_string());
+        visit(self);
+        self.function = outer;
+    }
+}
+
+impl Visit<'_> for Walk {
+    fn visit_item_mod(&mut self, module: &syn::ItemMod) {
+        if !module.attrs.iter().any(is_cfg_test) {
+            visit::visit_item_mod(self, module);
+        }
+    }
+
+    fn visit_item_struct(&mut self, item: &syn::ItemStruct) {
+        self.declaration(&item.ident);
+        visit::visit_item_struct(self, item);
+    }
+
+    fn visit_item_enum(&mut self, item: &syn::ItemEnum) {
+        self.declaration(&item.ident);
+        visit::visit_item_enum(self, item);
+    }
+
+    fn visit_item_trait(&mut self, item: &syn::ItemTrait) {
+        self.declaration(&item.ident);
+        visit::visit_item_trait(self, item);
+    }
+
+    fn visit_item_fn(&mut self, function: &syn::ItemFn) {
+        self.in_function(&function.sig, |walk| visit::visit_item_fn(walk, function));
+    }
+
+    fn visit_impl_item_fn(&mut self, function: &syn::ImplItemFn) {
+        self.in_function(&function.sig, |walk| {
+            visit::visit_impl_item_fn(walk, function);
+        });
+    }
+
+    fn visit_trait_item_fn(&mut self, function: &syn::TraitItemFn) {
+        self.in_function(&function.sig, |walk| {
+            visit::visit_trait_item_fn(walk, function);
+        });
+    }
+
+    fn visit_type_path(&mut self, path: &syn::TypePath) {
+        if is_string_result(path) {
+            let line = path.span().start().line;
+            let place = match self.function.as_str() {
+                "" => "Result<_, String>".to_owned(),
+                function => format!("fn {function}"),
+            };
+            self.found.push((Habit::StringError, line, place));
+        }
+        visit::visit_type_path(self, path);
+    }
+
+    fn visit_attribute(&mut self, attribute: &syn::Attribute) {
+        let Some(text) = doc_text(attribute) else {
+            return;
+        };
+        let line = attribute.span().start().line;
+        let begins = self.doc_line.is_none_or(|last| line != last + 1);
+        self.doc_line = Some(attribute.span().end().line);
+        let text = text.trim();
+        if begins && first_word(text) == "What" {
+            self.found
+                .push((Habit::DocWithWhat, line, format!("\"{text}\"")));
+        } else if begins && text.starts_with("The same,") {
+            self.found
+                .push((Habit::DocWithTheSame, line, format!("\"{text}\"")));
+        }
+    }
+}
+
+fn is_string_result(path: &syn::TypePath) -> bool {
+    let Some(last) = path.path.segments.last() else {
+        return false;
+    };
+    let syn::PathArguments::AngleBracketed(arguments) = &last.arguments else {
+        return false;
+    };
+    last.ident == "Result"
+        && matches!(
+            arguments.args.iter().nth(1),
+            Some(syn::GenericArgument::Type(syn::Type::Path(error)))
+                if error.path.segments.last().is_some_and(|last| last.ident == "String")
+        )
+}
+
+/// The line of a doc comment that the attribute is.
+fn doc_text(attribute: &syn::Attribute) -> Option<String> {
+    let syn::Meta::NameValue(pair) = &attribute.meta else {
+        return None;
+    };
+    match &pair.value {
+        syn::Expr::Lit(syn::ExprLit {
+            lit: syn::Lit::Str(text),
+            ..
+        }) if pair.path.is_ident("doc") => Some(text.value()),
+        _ => None,
+    }
+}
+
+fn first_word(text: &str) -> &str {
+    let end = text.find(|character: char| !character.is_alphanumeric());
+    &text[..end.unwrap_or(text.len())]
+}
