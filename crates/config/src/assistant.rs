@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use windlass_providers::Api;
 
 use crate::command::CommandConfig;
+use crate::expected::ExpectedValue;
 use crate::keys;
 use crate::node::{Node, Value};
 use crate::read::{self, Reader, Table};
@@ -114,30 +115,29 @@ fn read_model(reader: &mut Reader, table: &Table<'_>) -> Option<String> {
     reader.get(table, "model", model_name)
 }
 
-fn model_name(node: &Node) -> Result<String, String> {
+fn model_name(node: &Node) -> Result<String, ExpectedValue> {
     let name = read::string(node).ok();
     let fits = |name: &String| {
         let parts = name.split_once('/');
         parts.is_some_and(|(provider, name)| !provider.is_empty() && !name.is_empty())
     };
-    name.filter(fits)
-        .ok_or_else(|| "a model as \"provider/name\"".to_owned())
+    name.filter(fits).ok_or(ExpectedValue::Model)
 }
 
-fn count(node: &Node) -> Result<usize, String> {
+fn count(node: &Node) -> Result<usize, ExpectedValue> {
     match node.value {
         Value::Integer(count) => usize::try_from(count).ok(),
         _ => None,
     }
-    .ok_or_else(|| "a number from 0 on".to_owned())
+    .ok_or(ExpectedValue::Count)
 }
 
-fn tokens(node: &Node) -> Result<u32, String> {
+fn tokens(node: &Node) -> Result<u32, ExpectedValue> {
     match node.value {
         Value::Integer(count) => u32::try_from(count).ok().filter(|count| *count > 0),
         _ => None,
     }
-    .ok_or_else(|| "a number of tokens".to_owned())
+    .ok_or(ExpectedValue::Tokens)
 }
 
 impl ProviderConfig {
@@ -152,7 +152,7 @@ impl ProviderConfig {
                 if url.starts_with("http://") || url.starts_with("https://") {
                     Ok(url)
                 } else {
-                    Err("an address that begins with http:// or https://".to_owned())
+                    Err(ExpectedValue::Address)
                 }
             }),
             api_key_env: reader.get(table, "api_key_env", read::string),

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::error::ProblemKind;
+use crate::expected::ExpectedValue;
 use crate::keys;
 use crate::node::{Node, Value};
 use crate::read::{self, Reader, Table};
@@ -75,8 +76,7 @@ impl CommandConfig {
             },
             Value::Table(_) => Self::read_table(reader, node, parent.path_of(key)),
             _ => {
-                let wanted = "a string, or a table with `program`, `args` and `shell`";
-                reader.wrong(node, parent.path_of(key), wanted);
+                reader.wrong(node, parent.path_of(key), ExpectedValue::Command);
                 None
             }
         }

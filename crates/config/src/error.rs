@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::command::CommandError;
+use crate::expected::ExpectedValue;
 use crate::place::{Place, Span};
 
 /// The configuration could not be loaded. It holds every problem that was
@@ -65,8 +66,8 @@ pub enum ProblemKind {
     WrongValue {
         /// The dotted path of the key.
         key: String,
-        /// What would work.
-        wanted: String,
+        /// The value that would work.
+        wanted: ExpectedValue,
         /// What stands there.
         got: String,
     },

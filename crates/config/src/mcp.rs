@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 
 use crate::command::CommandConfig;
 use crate::error::ProblemKind;
+use crate::expected::ExpectedValue;
 use crate::keys;
 use crate::node::Node;
 use crate::place::{Place, Span};
@@ -101,7 +102,7 @@ impl McpTable {
                 if url.starts_with("http://") || url.starts_with("https://") {
                     Ok(url)
                 } else {
-                    Err("an address that begins with http:// or https://".to_owned())
+                    Err(ExpectedValue::Address)
                 }
             }),
             headers: reader
@@ -155,9 +156,9 @@ impl McpTable {
     }
 }
 
-fn read_tools(node: &Node) -> Result<McpTools, String> {
+fn read_tools(node: &Node) -> Result<McpTools, ExpectedValue> {
     read::word(node, &[("all", ())])
         .map(|()| McpTools::All)
         .or_else(|_| read::strings(node).map(McpTools::Listed))
-        .map_err(|_| "\"all\", or an array of names of its tools".to_owned())
+        .map_err(|_| ExpectedValue::McpTools)
 }

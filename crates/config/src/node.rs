@@ -7,6 +7,7 @@ use serde_json::Number;
 use toml::de::{DeTable, DeValue};
 
 use crate::error::{Problem, ProblemKind};
+use crate::expected::ExpectedValue;
 use crate::place::{Span, Text};
 
 /// One value.
@@ -93,13 +94,11 @@ impl Node {
 
     /// The value as JSON; dates become strings. The only numbers that JSON
     /// does not have are an error that names them.
-    pub(crate) fn to_json(&self) -> Result<serde_json::Value, String> {
+    pub(crate) fn to_json(&self) -> Result<serde_json::Value, ExpectedValue> {
         Ok(match &self.value {
             Value::String(text) | Value::Datetime(text) => text.clone().into(),
             Value::Integer(number) => (*number).into(),
-            Value::Float(number) => Number::from_f64(*number)
-                .ok_or("a value without `inf` and `nan`")?
-                .into(),
+            Value::Float(number) => Number::from_f64(*number).ok_or(ExpectedValue::Json)?.into(),
             Value::Boolean(value) => (*value).into(),
             Value::Array(items) => items
                 .iter()
@@ -109,7 +108,7 @@ impl Node {
             Value::Table(entries) => entries
                 .iter()
                 .map(|(key, entry)| Ok((key.clone(), entry.node.to_json()?)))
-                .collect::<Result<serde_json::Map<_, _>, String>>()?
+                .collect::<Result<serde_json::Map<_, _>, ExpectedValue>>()?
                 .into(),
         })
     }
@@ -173,12 +172,12 @@ fn node(
     value: &DeValue<'_>,
 ) -> Result<Node, Problem> {
     let span = Span::new(text, range.start + offset..range.end + offset);
-    let too_large = |wanted: &str, got: &str| {
+    let too_large = |wanted: ExpectedValue, got: &str| {
         Problem::at(
             &span,
             ProblemKind::WrongValue {
                 key: got.to_owned(),
-                wanted: wanted.to_owned(),
+                wanted,
                 got: "a larger one".to_owned(),
             },
         )
@@ -187,13 +186,13 @@ fn node(
         DeValue::String(string) => Value::String(string.to_string()),
         DeValue::Integer(number) => Value::Integer(
             i64::from_str_radix(number.as_str(), number.radix())
-                .map_err(|_| too_large("a number of at most 64 bits", number.as_str()))?,
+                .map_err(|_| too_large(ExpectedValue::Integer, number.as_str()))?,
         ),
         DeValue::Float(number) => Value::Float(
             number
                 .as_str()
                 .parse()
-                .map_err(|_| too_large("a floating-point number", number.as_str()))?,
+                .map_err(|_| too_large(ExpectedValue::Float, number.as_str()))?,
         ),
         DeValue::Boolean(value) => Value::Boolean(*value),
         DeValue::Datetime(date) => Value::Datetime(date.to_string()),

@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 use windlass_protocol::{Examples, Parameter, ParameterType};
 
+use crate::expected::ExpectedValue;
 use crate::keys;
 use crate::node::{Node, Value};
 use crate::read::{self, Reader, Table};
@@ -42,7 +43,7 @@ fn read_parameter(reader: &mut Reader, parent: &Table<'_>, key: &str) -> Option<
         required: reader.get(&table, "required", read::boolean),
         options: reader.get(&table, "enum", |node| match &node.value {
             Value::Array(items) => items.iter().map(Node::to_json).collect(),
-            _ => Err("an array of values".to_owned()),
+            _ => Err(ExpectedValue::Values),
         }),
         items: table
             .node("items")
@@ -54,23 +55,20 @@ fn read_parameter(reader: &mut Reader, parent: &Table<'_>, key: &str) -> Option<
 }
 
 /// Examples are a text, or a list of values.
-pub(crate) fn examples(node: &Node) -> Result<Examples, String> {
+pub(crate) fn examples(node: &Node) -> Result<Examples, ExpectedValue> {
     match &node.value {
         Value::String(text) => Ok(Examples::Text(text.clone())),
         Value::Array(items) => Ok(Examples::List(
             items.iter().map(Node::to_json).collect::<Result<_, _>>()?,
         )),
-        _ => Err("a string or an array".to_owned()),
+        _ => Err(ExpectedValue::StringOrArray),
     }
 }
 
-fn parameter_type(node: &Node) -> Result<ParameterType, String> {
+fn parameter_type(node: &Node) -> Result<ParameterType, ExpectedValue> {
     let wanted = || {
-        let names: Vec<_> = keys::JSON_TYPES
-            .iter()
-            .map(|name| format!("\"{name}\""))
-            .collect();
-        format!("one of {}, or an array of them", names.join(", "))
+        let names = keys::JSON_TYPES.iter().map(|name| (*name).to_owned());
+        ExpectedValue::JsonTypes(names.collect())
     };
     let known = |name: &String| keys::JSON_TYPES.contains(&name.as_str());
     if let Ok(name) = read::string(node) {

@@ -11,6 +11,7 @@
 use indexmap::IndexMap;
 use windlass_protocol::{PermissionRule, RuleAction};
 
+use crate::expected::ExpectedValue;
 use crate::node::{Node, Value};
 use crate::read::{self, Reader, Table};
 
@@ -72,7 +73,7 @@ fn patterns(reader: &mut Reader, table: &Table<'_>) -> IndexMap<String, RuleActi
     patterns
 }
 
-fn action(node: &Node) -> Result<RuleAction, String> {
+fn action(node: &Node) -> Result<RuleAction, ExpectedValue> {
     let words = [
         ("allow", RuleAction::Allow),
         ("ask", RuleAction::Ask),

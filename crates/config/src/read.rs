@@ -8,6 +8,7 @@
 use indexmap::IndexMap;
 
 use crate::error::{Problem, ProblemKind};
+use crate::expected::ExpectedValue;
 use crate::keys;
 use crate::node::{Entries, Node, Value};
 use crate::place::Span;
@@ -69,7 +70,7 @@ impl Reader {
                 span: &node.span,
             })
         } else {
-            self.wrong(node, path, "a table");
+            self.wrong(node, path, ExpectedValue::Table);
             None
         }
     }
@@ -118,7 +119,7 @@ impl Reader {
         &mut self,
         table: &Table<'_>,
         key: &str,
-        read: impl FnOnce(&Node) -> Result<T, String>,
+        read: impl FnOnce(&Node) -> Result<T, ExpectedValue>,
     ) -> Option<T> {
         let node = table.node(key)?;
         match read(node) {
@@ -130,12 +131,12 @@ impl Reader {
         }
     }
 
-    pub(crate) fn wrong(&mut self, node: &Node, key: String, wanted: impl Into<String>) {
+    pub(crate) fn wrong(&mut self, node: &Node, key: String, wanted: ExpectedValue) {
         self.problem(
             &node.span,
             ProblemKind::WrongValue {
                 key,
-                wanted: wanted.into(),
+                wanted,
                 got: node.brief(),
             },
         );
@@ -143,59 +144,54 @@ impl Reader {
 }
 
 /// A string.
-pub(crate) fn string(node: &Node) -> Result<String, String> {
+pub(crate) fn string(node: &Node) -> Result<String, ExpectedValue> {
     match &node.value {
         Value::String(text) => Ok(text.clone()),
-        _ => Err("a string".to_owned()),
+        _ => Err(ExpectedValue::String),
     }
 }
 
 /// True or false.
-pub(crate) fn boolean(node: &Node) -> Result<bool, String> {
+pub(crate) fn boolean(node: &Node) -> Result<bool, ExpectedValue> {
     match node.value {
         Value::Boolean(value) => Ok(value),
-        _ => Err("true or false".to_owned()),
+        _ => Err(ExpectedValue::Boolean),
     }
 }
 
 /// A list of strings.
-pub(crate) fn strings(node: &Node) -> Result<Vec<String>, String> {
-    let wanted = || "an array of strings".to_owned();
+pub(crate) fn strings(node: &Node) -> Result<Vec<String>, ExpectedValue> {
     match &node.value {
         Value::Array(items) => items
             .iter()
-            .map(|item| string(item).map_err(|_| wanted()))
+            .map(|item| string(item).map_err(|_| ExpectedValue::Strings))
             .collect(),
-        _ => Err(wanted()),
+        _ => Err(ExpectedValue::Strings),
     }
 }
 
 /// A table of strings.
-pub(crate) fn string_map(node: &Node) -> Result<IndexMap<String, String>, String> {
-    let wanted = || "a table of strings".to_owned();
+pub(crate) fn string_map(node: &Node) -> Result<IndexMap<String, String>, ExpectedValue> {
     match &node.value {
         Value::Table(entries) => entries
             .iter()
             .map(|(key, entry)| {
-                let value = string(&entry.node).map_err(|_| wanted())?;
+                let value = string(&entry.node).map_err(|_| ExpectedValue::StringMap)?;
                 Ok((key.clone(), value))
             })
             .collect(),
-        _ => Err(wanted()),
+        _ => Err(ExpectedValue::StringMap),
     }
 }
 
 /// One of several words.
-pub(crate) fn word<T: Copy>(node: &Node, words: &[(&str, T)]) -> Result<T, String> {
+pub(crate) fn word<T: Copy>(node: &Node, words: &[(&str, T)]) -> Result<T, ExpectedValue> {
     let found = match &node.value {
         Value::String(text) => words.iter().find(|(word, _)| word == text),
         _ => None,
     };
     found.map(|(_, value)| *value).ok_or_else(|| {
-        let quoted: Vec<_> = words
-            .iter()
-            .map(|(word, _)| format!("\"{word}\""))
-            .collect();
-        format!("one of {}", quoted.join(", "))
+        let words = words.iter().map(|(word, _)| (*word).to_owned());
+        ExpectedValue::OneOf(words.collect())
     })
 }

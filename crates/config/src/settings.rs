@@ -11,6 +11,7 @@ use serde_json::Value as Json;
 use windlass_protocol::{Arguments, HandleAction, IoMode};
 use windlass_runtime::{Lifecycle, Notifications, OnTurnEnd, QuestionTarget, RunMode, RunPolicy};
 
+use crate::expected::ExpectedValue;
 use crate::keys;
 use crate::node::{Node, Value};
 use crate::permissions::PermissionSettings;
@@ -149,7 +150,7 @@ impl ToolSettings {
 /// JP's `enable` is a boolean, one of four words, or a table with a `state`.
 /// Its `explicit` is off until someone says otherwise, so it is off here.
 fn read_enable(reader: &mut Reader, table: &Table<'_>) -> Option<bool> {
-    fn switch(node: &Node) -> Result<bool, String> {
+    fn switch(node: &Node) -> Result<bool, ExpectedValue> {
         let words = [
             ("on", true),
             ("always", true),
@@ -158,7 +159,7 @@ fn read_enable(reader: &mut Reader, table: &Table<'_>) -> Option<bool> {
         ];
         read::boolean(node)
             .or_else(|_| read::word(node, &words))
-            .map_err(|_| "true or false".to_owned())
+            .map_err(|_| ExpectedValue::Boolean)
     }
 
     if let Some(Value::Table(_)) = table.node("enable").map(|node| &node.value) {
@@ -190,7 +191,7 @@ fn read_questions(reader: &mut Reader, table: &Table<'_>) -> IndexMap<String, Qu
 
 /// JP also writes a table that configures the assistant it asks; whom it asks
 /// is the same.
-fn question_target(node: &Node) -> Result<QuestionTarget, String> {
+fn question_target(node: &Node) -> Result<QuestionTarget, ExpectedValue> {
     if let Value::Table(_) = node.value {
         return Ok(QuestionTarget::Assistant);
     }
@@ -201,10 +202,10 @@ fn question_target(node: &Node) -> Result<QuestionTarget, String> {
     read::word(node, &words)
 }
 
-fn json_table(node: &Node) -> Result<Arguments, String> {
+fn json_table(node: &Node) -> Result<Arguments, ExpectedValue> {
     match node.to_json()? {
         Json::Object(map) => Ok(map),
-        _ => Err("a table".to_owned()),
+        _ => Err(ExpectedValue::Table),
     }
 }
 
@@ -229,7 +230,10 @@ impl RunSettings {
             }
             _ => reader
                 .get(table, "run", |node| {
-                    run_mode(node).map_err(|wanted| format!("{wanted}, or a table per action"))
+                    run_mode(node).map_err(|wanted| match wanted {
+                        ExpectedValue::OneOf(words) => ExpectedValue::RunModes(words),
+                        other => other,
+                    })
                 })
                 .map_or_else(Self::default, |mode| RunPolicy::starting(mode).into()),
         }
@@ -270,7 +274,7 @@ impl From<RunPolicy> for RunSettings {
     }
 }
 
-fn run_mode(node: &Node) -> Result<RunMode, String> {
+fn run_mode(node: &Node) -> Result<RunMode, ExpectedValue> {
     // `always` is what older JP files call `unattended`; it is understood and
     // not advertised.
     if matches!(&node.value, Value::String(text) if text == "always") {
@@ -312,8 +316,7 @@ impl SpawnSettings {
 fn read_actions(reader: &mut Reader, table: &Table<'_>) -> Option<Vec<HandleAction>> {
     let node = table.node("actions")?;
     let Value::Array(items) = &node.value else {
-        let wanted = "an array of actions, such as [\"spawn\", \"fetch\", \"abort\"]";
-        reader.wrong(node, table.path_of("actions"), wanted);
+        reader.wrong(node, table.path_of("actions"), ExpectedValue::Actions);
         return None;
     };
     let words = HandleAction::ALL.map(|action| (action.as_str(), action));
@@ -322,7 +325,10 @@ fn read_actions(reader: &mut Reader, table: &Table<'_>) -> Option<Vec<HandleActi
         match read::word(item, &words) {
             Ok(action) => actions.push(action),
             Err(wanted) => {
-                let wanted = wanted.replace("one of", "made of");
+                let wanted = match wanted {
+                    ExpectedValue::OneOf(words) => ExpectedValue::MadeOf(words),
+                    other => other,
+                };
                 reader.wrong(item, table.path_of("actions"), wanted);
             }
         }

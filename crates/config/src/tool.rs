@@ -6,6 +6,7 @@ use windlass_runtime::ToolDefinition;
 
 use crate::command::CommandConfig;
 use crate::error::ProblemKind;
+use crate::expected::ExpectedValue;
 use crate::keys;
 use crate::node::{Node, Value};
 use crate::parameter::{examples, read_parameters};
@@ -161,9 +162,6 @@ fn check_keys(reader: &mut Reader, table: &Table<'_>) {
 }
 
 impl Source {
-    const WANTED: &str = "\"local\", \"builtin\" or \"mcp\", with `.NAME` after it where the \
-                          source has another name for the tool (\"mcp.SERVER.TOOL\")";
-
     fn read(reader: &mut Reader, parent: &Table<'_>) -> Option<Self> {
         let node = parent.node("source")?;
         if !matches!(node.value, Value::Table(_)) {
@@ -171,7 +169,7 @@ impl Source {
                 read::string(node)
                     .ok()
                     .and_then(|text| Self::parse(&text))
-                    .ok_or_else(|| Self::WANTED.to_owned())
+                    .ok_or(ExpectedValue::Source)
             });
         }
         let table = reader.table(parent, "source")?;
@@ -187,8 +185,7 @@ impl Source {
                 if table.node("type").is_none() {
                     let kind = ProblemKind::WrongValue {
                         key: table.path.clone(),
-                        wanted: "a table with a `type` of \"local\", \"builtin\" or \"mcp\""
-                            .to_owned(),
+                        wanted: ExpectedValue::SourceTable,
                         got: "one without".to_owned(),
                     };
                     reader.problem(&node.span, kind);

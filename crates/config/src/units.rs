@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
+use crate::expected::ExpectedValue;
 use crate::node::{Node, Value};
 
 /// Nothing waits longer than this; it also keeps deadlines computable.
 const YEAR_SECS: f64 = 365.0 * 24.0 * 3600.0;
 
 /// Seconds, whole or not, from none at all to a year.
-pub(crate) fn seconds(node: &Node) -> Result<Duration, String> {
-    let wanted = "a number of seconds from 0 to 31536000 (a year)";
+pub(crate) fn seconds(node: &Node) -> Result<Duration, ExpectedValue> {
     let seconds = match node.value {
         #[expect(
             clippy::cast_precision_loss,
@@ -17,42 +17,40 @@ pub(crate) fn seconds(node: &Node) -> Result<Duration, String> {
         )]
         Value::Integer(number) => number as f64,
         Value::Float(number) => number,
-        _ => return Err(wanted.to_owned()),
+        _ => return Err(ExpectedValue::Seconds),
     };
     if (0.0..=YEAR_SECS).contains(&seconds) {
         Ok(Duration::from_secs_f64(seconds))
     } else {
-        Err(wanted.to_owned())
+        Err(ExpectedValue::Seconds)
     }
 }
 
 /// Seconds, but not none.
-pub(crate) fn some_seconds(node: &Node) -> Result<Duration, String> {
+pub(crate) fn some_seconds(node: &Node) -> Result<Duration, ExpectedValue> {
     match seconds(node) {
         Ok(duration) if !duration.is_zero() => Ok(duration),
-        _ => Err("a number of seconds above 0 and at most 31536000 (a year)".to_owned()),
+        _ => Err(ExpectedValue::SomeSeconds),
     }
 }
 
 /// Bytes: a whole number, or a string such as `"32KiB"`; not none.
-pub(crate) fn size(node: &Node) -> Result<u64, String> {
+pub(crate) fn size(node: &Node) -> Result<u64, ExpectedValue> {
     let bytes = match &node.value {
         Value::Integer(number) => u64::try_from(*number).ok(),
         Value::String(text) => parse_size(text),
         _ => None,
     };
-    bytes.filter(|bytes| *bytes > 0).ok_or_else(|| {
-        "a number of bytes above 0, or a string such as \"32KiB\" or \"1GiB\"".to_owned()
-    })
+    bytes.filter(|bytes| *bytes > 0).ok_or(ExpectedValue::Size)
 }
 
 /// Rows or columns of a terminal.
-pub(crate) fn cells(node: &Node) -> Result<u16, String> {
+pub(crate) fn cells(node: &Node) -> Result<u16, ExpectedValue> {
     match node.value {
         Value::Integer(number) if (2..=1000).contains(&number) => {
             Ok(u16::try_from(number).expect("1000 fits"))
         }
-        _ => Err("a whole number from 2 to 1000".to_owned()),
+        _ => Err(ExpectedValue::Cells),
     }
 }
 

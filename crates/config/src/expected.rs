@@ -1,0 +1,96 @@
+//! The values that keys accept, as an error names them.
+
+/// The value that a key accepts. It is the error of a value that does not
+/// fit, and completes "the key must be …".
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ExpectedValue {
+    /// Any string.
+    #[error("a string")]
+    String,
+    /// A boolean.
+    #[error("true or false")]
+    Boolean,
+    /// Any table.
+    #[error("a table")]
+    Table,
+    /// An array of strings.
+    #[error("an array of strings")]
+    Strings,
+    /// A table whose values are strings.
+    #[error("a table of strings")]
+    StringMap,
+    /// An array of any values.
+    #[error("an array of values")]
+    Values,
+    /// A string or an array of values: a parameter's examples.
+    #[error("a string or an array")]
+    StringOrArray,
+    /// One of these words.
+    #[error("one of {}", quoted(.0))]
+    OneOf(Vec<String>),
+    /// An array in which only these words stand.
+    #[error("made of {}", quoted(.0))]
+    MadeOf(Vec<String>),
+    /// One of these names of JSON types, or several of them.
+    #[error("one of {}, or an array of them", quoted(.0))]
+    JsonTypes(Vec<String>),
+    /// A run mode, or a table that has one for each action.
+    #[error("one of {}, or a table per action", quoted(.0))]
+    RunModes(Vec<String>),
+    /// A duration.
+    #[error("a number of seconds from 0 to 31536000 (a year)")]
+    Seconds,
+    /// A duration that is not zero.
+    #[error("a number of seconds above 0 and at most 31536000 (a year)")]
+    SomeSeconds,
+    /// A number of bytes.
+    #[error("a number of bytes above 0, or a string such as \"32KiB\" or \"1GiB\"")]
+    Size,
+    /// Rows or columns of a terminal.
+    #[error("a whole number from 2 to 1000")]
+    Cells,
+    /// A count that may be zero.
+    #[error("a number from 0 on")]
+    Count,
+    /// A number of tokens.
+    #[error("a number of tokens")]
+    Tokens,
+    /// An integer that TOML's 64 bits hold.
+    #[error("a number of at most 64 bits")]
+    Integer,
+    /// A floating-point number.
+    #[error("a floating-point number")]
+    Float,
+    /// A value that JSON can hold.
+    #[error("a value without `inf` and `nan`")]
+    Json,
+    /// A model's name.
+    #[error("a model as \"provider/name\"")]
+    Model,
+    /// An HTTP address.
+    #[error("an address that begins with http:// or https://")]
+    Address,
+    /// A command.
+    #[error("a string, or a table with `program`, `args` and `shell`")]
+    Command,
+    /// The actions that a tool's handles take.
+    #[error("an array of actions, such as [\"spawn\", \"fetch\", \"abort\"]")]
+    Actions,
+    /// Names of an MCP server's tools.
+    #[error("\"all\", or an array of names of its tools")]
+    McpTools,
+    /// A tool's source, as a string.
+    #[error(
+        "\"local\", \"builtin\" or \"mcp\", with `.NAME` after it where the source has another \
+         name for the tool (\"mcp.SERVER.TOOL\")"
+    )]
+    Source,
+    /// A tool's source, as a table.
+    #[error("a table with a `type` of \"local\", \"builtin\" or \"mcp\"")]
+    SourceTable,
+}
+
+fn quoted(words: &[String]) -> String {
+    let quoted: Vec<_> = words.iter().map(|word| format!("\"{word}\"")).collect();
+    quoted.join(", ")
+}
