@@ -10,7 +10,7 @@ use windlass_protocol::{Arguments, ToolDefinition, ToolShape};
 use crate::announce::Announcer;
 use crate::builtin::BuiltinTool;
 use crate::executor::Executor;
-use crate::refusal::Refusal;
+use crate::refusal::{ArgumentMisfit, Refusal};
 use crate::session::{Session, SessionOptions};
 use crate::sessions::Sessions;
 
@@ -36,7 +36,7 @@ impl RegisteredTool {
 
     /// Checks arguments against the parameters' schemas. The message names the
     /// argument, what was expected and what came. Gives the arguments back.
-    pub(crate) fn validate(&self, args: Arguments) -> Result<Arguments, String> {
+    pub(crate) fn validate(&self, args: Arguments) -> Result<Arguments, ArgumentMisfit> {
         if args.is_empty() && self.definition.shape.parameters.required.is_empty() {
             return Ok(args);
         }
@@ -49,12 +49,10 @@ impl RegisteredTool {
             return Ok(args);
         };
         let path = error.instance_path().to_string();
-        let name = path.trim_start_matches('/').replace('/', ".");
-        if name.is_empty() {
-            Err(error.to_string())
-        } else {
-            Err(format!("`{name}`: {error}"))
-        }
+        Err(ArgumentMisfit {
+            argument: path.trim_start_matches('/').replace('/', "."),
+            problem: error.to_string(),
+        })
     }
 }
 

@@ -343,16 +343,14 @@ impl Run<'_> {
                     call.conceal();
                 }
                 let Some(answer) = typing.input else {
-                    return Err(Refusal::Input(format!(
-                        "handle `{id}` waits for an answer; give it as `input`"
-                    )));
+                    return Err(Refusal::WantsAnswer(id.clone()));
                 };
                 inquiry::may_answer(&self.session.inner, tool, id, &question)?;
                 handle.answer(&question, answer).await?;
             }
             Status::Pending | Status::Running { .. } => {
                 let Some(job) = handle.job() else {
-                    return Err(Refusal::Input(format!("handle `{id}` has not started yet")));
+                    return Err(Refusal::NotStarted(id.clone()));
                 };
                 let hides = |job: &Arc<dyn Job>| {
                     let terminal = job.terminal();
@@ -422,10 +420,8 @@ impl Run<'_> {
         let permitted = Box::pin(asking.permit(args));
         let hurry = &self.hurry;
         let Some(permitted) = hurry.run_until_cancelled(permitted).await else {
-            return Err(Refusal::Rejected(format!(
-                "nobody has answered yet whether `{}` may run, and nothing has run; call it again",
-                tool.definition.name
-            )));
+            let tool = tool.definition.name.clone();
+            return Err(Refusal::Unpermitted { tool });
         };
         let permit = permitted?;
         if let Permit::Run(args) = &permit {

@@ -208,16 +208,17 @@ impl Handle {
         let answer = question.check(answer).map_err(|error| {
             if question.secret {
                 // The error would tell what was given.
-                Refusal::Input(format!("question `{}` wants a string", question.id))
+                Refusal::SecretNotString {
+                    question: question.id.clone(),
+                }
             } else {
                 error.into()
             }
         })?;
         if !self.is_answered(question) {
-            return Err(Refusal::Input(format!(
-                "question `{}` has already been answered",
-                question.id
-            )));
+            return Err(Refusal::AlreadyAnswered {
+                question: question.id.clone(),
+            });
         }
         let Some(job) = self.job() else {
             unreachable!("only a job asks");

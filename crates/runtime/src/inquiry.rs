@@ -29,19 +29,36 @@ pub(crate) async fn answer(
     session: &SessionInner,
     handle: &Handle,
     question: &Question,
-) -> Result<Value, String> {
+) -> Result<Value, Unanswered> {
     match ask(session, handle, question).await {
         Answered::With(answer) => return Ok(answer),
-        Answered::Declined(why) => return Err(why),
+        Answered::Declined(why) => return Err(Unanswered::Declined(why)),
         Answered::Nobody => {}
     }
-    question.default.clone().ok_or_else(|| {
-        format!(
-            "the tool asked \"{}\" and nobody could answer; \
-             set `questions.{}.answer` for it in the config",
-            question.text, question.id
-        )
-    })
+    let unanswered = || Unanswered::Nobody {
+        text: question.text.clone(),
+        question: question.id.clone(),
+    };
+    question.default.clone().ok_or_else(unanswered)
+}
+
+/// Why a one-shot's question has no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Unanswered {
+    /// The person declined, in these words.
+    #[error("{0}")]
+    Declined(String),
+    /// Nobody can be asked, and the question has no default.
+    #[error(
+        "the tool asked \"{text}\" and nobody could answer; \
+         set `questions.{question}.answer` for it in the config"
+    )]
+    Nobody {
+        /// The question's words.
+        text: String,
+        /// Its id.
+        question: String,
+    },
 }
 
 /// Puts a live handle's question to whoever can answer it, beside everything
@@ -94,18 +111,13 @@ pub(crate) fn may_answer(
     if !question.secret || options.trusted || tool.definition.secrets_to_assistant {
         return Ok(());
     }
-    let text = &question.text;
-    Err(Refusal::Input(if options.person.is_some() {
-        format!(
-            "handle `{id}` asks for a secret (\"{text}\"), which only the user can give; await it"
-        )
+    let (id, text) = (id.clone(), question.text.clone());
+    Err(if options.person.is_some() {
+        Refusal::SecretOfUser { id, text }
     } else {
-        format!(
-            "handle `{id}` asks for a secret (\"{text}\") and nobody can be asked; \
-             set `secrets = \"assistant\"` for `{}` to give it yourself, or abort it",
-            tool.definition.name
-        )
-    }))
+        let tool = tool.definition.name.clone();
+        Refusal::SecretOfNobody { id, text, tool }
+    })
 }
 
 /// The handle waits for an answer that nobody but its assistant can give.

@@ -73,7 +73,7 @@ pub use journal::{Entry, Journal, SessionEvent, Tail};
 pub use onlooker::HandleRef;
 pub use orders::OrderLedger;
 pub use person::{Answered, Inquirer, NoRecorder, PermissionDecision, Person, Recorder};
-pub use refusal::{HandleSummary, Refusal};
+pub use refusal::{ArgumentMisfit, HandleSummary, Refusal, RefusalKind};
 pub use rules::{Explanation, Finding, RuleBook, RuleSource};
 pub use screen_update::screen_update;
 pub use session::{Session, SessionOptions};

@@ -47,7 +47,7 @@ async fn answer_question(session: &SessionInner, handle: &Arc<Handle>, question:
             }
         }
         Err(why) => {
-            handle.end(&why).await;
+            handle.end(&why.to_string()).await;
         }
     }
 }

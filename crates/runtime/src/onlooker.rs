@@ -132,10 +132,7 @@ impl HandleRef {
         match self.handle.status() {
             Status::Waiting { question, .. } => self.handle.answer(&question, answer).await,
             Status::Stopped(_) => Err(Refusal::Ended(self.id.clone())),
-            _ => Err(Refusal::Input(format!(
-                "handle `{}` asks nothing; type into it instead",
-                self.id
-            ))),
+            _ => Err(Refusal::AsksNothing(self.id.clone())),
         }
     }
 
@@ -155,7 +152,7 @@ impl HandleRef {
             return Err(Refusal::Ended(id.clone()));
         }
         let job = self.handle.job();
-        job.ok_or_else(|| Refusal::Input(format!("handle `{id}` has not started yet")))
+        job.ok_or_else(|| Refusal::NotStarted(id.clone()))
     }
 }
 

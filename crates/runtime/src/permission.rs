@@ -180,9 +180,7 @@ impl Asking<'_> {
             return Ok(Permit::Run(args));
         };
         let edited = match self.action {
-            None | Some(HandleAction::Spawn) => {
-                self.tool.validate(edited).map_err(Refusal::Invalid)?
-            }
+            None | Some(HandleAction::Spawn) => self.tool.validate(edited)?,
             Some(_) => edited,
         };
         Ok(Permit::Run(edited))
@@ -270,34 +268,27 @@ impl Asking<'_> {
     }
 
     fn nobody(&self) -> Refusal {
-        let name = &self.tool.definition.name;
-        Refusal::Rejected(format!(
-            "`{name}` needs permission and nobody can be asked; \
-             set `run = \"unattended\"` under [conversation.tools.{name}] to allow it"
-        ))
+        let tool = self.tool.definition.name.clone();
+        Refusal::NobodyToAsk { tool }
     }
 
     fn denied(&self, rule: &PermissionRule) -> Refusal {
-        let name = &self.tool.definition.name;
-        Refusal::Rejected(format!(
-            "the configuration denies `{}` of `{name}`; nothing has run, do it another way",
-            rule.pattern
-        ))
+        Refusal::Denied {
+            tool: self.tool.definition.name.clone(),
+            pattern: rule.pattern.clone(),
+        }
     }
 
     fn rejected(&self, message: Option<&str>) -> Refusal {
-        let name = &self.tool.definition.name;
-        Refusal::Rejected(match message {
-            Some(message) => format!("the user rejected `{name}`: {message}"),
-            None => format!("the user rejected `{name}`; nothing has run"),
-        })
+        Refusal::Rejected {
+            tool: self.tool.definition.name.clone(),
+            message: message.map(str::to_owned),
+        }
     }
 
     fn rejected_too(&self) -> Refusal {
-        let name = &self.tool.definition.name;
-        Refusal::Rejected(format!(
-            "the user rejected another request, and `{name}` with it; nothing has run"
-        ))
+        let tool = self.tool.definition.name.clone();
+        Refusal::RejectedWithAnother { tool }
     }
 }
 

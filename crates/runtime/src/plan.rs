@@ -91,7 +91,7 @@ fn read(session: &Session, name: &str, arguments: Arguments) -> Result<Work, Ref
         &mut request
     {
         let given = std::mem::take(args);
-        *args = tool.validate(given).map_err(Refusal::Invalid)?;
+        *args = tool.validate(given)?;
     }
     Ok(match request {
         Request::OneShot { args } => match &tool.runs {

@@ -1,6 +1,10 @@
 //! Why a call was refused. Every message says what would work.
+//!
+//! Start at [`Refusal`], then [`Refusal::kind`], from which the front ends
+//! take their status codes.
 
 use std::fmt;
+use std::sync::Arc;
 
 use windlass_protocol::{
     AnswerError, ConditionError, HandleId, HandleState, InputError, ParseError,
@@ -25,22 +29,22 @@ impl fmt::Display for HandleSummary {
 }
 
 /// Why a call was refused: nothing was done.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 pub enum Refusal {
     /// There is no such tool.
     #[error("there is no tool `{name}`; the tools are {}", .tools.join(", "))]
     UnknownTool {
-        /// What was called.
+        /// The name that was called.
         name: String,
-        /// What could have been.
+        /// The tools that there are.
         tools: Vec<String>,
     },
     /// There should be such a tool, and there is not.
     #[error("`{name}` cannot be used: {why}")]
     Unavailable {
-        /// What was called.
+        /// The name that was called.
         name: String,
-        /// Why, and what would work.
+        /// The reason that was registered, and what would work.
         why: String,
     },
     /// The arguments cannot be read.
@@ -52,14 +56,14 @@ pub enum Refusal {
         handles: Vec<HandleSummary>,
     },
     /// An argument does not fit its parameter.
-    #[error("{0}")]
-    Invalid(String),
+    #[error(transparent)]
+    Misfit(#[from] ArgumentMisfit),
     /// No handle has this id.
     #[error("Handle `{id}` not found{}", listed(.handles))]
     NotFound {
-        /// What was asked for.
+        /// The id that was asked for.
         id: String,
-        /// What there is.
+        /// The handles that there are.
         handles: Vec<HandleSummary>,
     },
     /// The handle belongs to another tool.
@@ -79,30 +83,227 @@ pub enum Refusal {
     /// Input for something that has ended.
     #[error("handle `{0}` has stopped and takes no input; fetch it to read its result")]
     Ended(HandleId),
-    /// The tool could not take the input.
+    /// Input for something that has not begun.
+    #[error("handle `{0}` has not started yet")]
+    NotStarted(HandleId),
+    /// Input other than text for a handle that waits for an answer.
+    #[error("handle `{0}` waits for an answer; give it as `input`")]
+    WantsAnswer(HandleId),
+    /// An answer for a handle that asks nothing.
+    #[error("handle `{0}` asks nothing; type into it instead")]
+    AsksNothing(HandleId),
+    /// The assistant types into a handle that a person has taken over.
+    #[error(
+        "a person has taken handle `{0}` over and is typing; fetch shows what they do, \
+         and a notice comes when they hand it back"
+    )]
+    Locked(HandleId),
+    /// A person wants a handle that another person has taken over.
+    #[error("somebody has taken handle `{0}` over; wait until it is handed back")]
+    TakenOver(HandleId),
+    /// The lock that is to be handed back is not held.
+    #[error("handle `{0}` is not locked under that name; it may have been handed back")]
+    NotLocked(HandleId),
+    /// The tool did not take the input.
     #[error(transparent)]
-    Unfit(#[from] InputError),
-    /// The handle cannot take the input.
-    #[error("{0}")]
-    Input(String),
+    Input(#[from] InputError),
     /// The answer does not fit the question, which stays open.
     #[error(transparent)]
     Answer(#[from] AnswerError),
+    /// The answer to a question for a secret is not a string. The answer is
+    /// not repeated.
+    #[error("question `{question}` wants a string")]
+    SecretNotString {
+        /// The question's id.
+        question: String,
+    },
+    /// Somebody was quicker.
+    #[error("question `{question}` has already been answered")]
+    AlreadyAnswered {
+        /// The question's id.
+        question: String,
+    },
+    /// The assistant answers a question for a secret that is the user's.
+    #[error("handle `{id}` asks for a secret (\"{text}\"), which only the user can give; await it")]
+    SecretOfUser {
+        /// The handle.
+        id: HandleId,
+        /// The question.
+        text: String,
+    },
+    /// The assistant answers a question for a secret, and no user is there.
+    #[error(
+        "handle `{id}` asks for a secret (\"{text}\") and nobody can be asked; \
+         set `secrets = \"assistant\"` for `{tool}` to give it yourself, or abort it"
+    )]
+    SecretOfNobody {
+        /// The handle.
+        id: HandleId,
+        /// The question.
+        text: String,
+        /// The tool that would have to be configured.
+        tool: String,
+    },
     /// `await` was given nothing to wait for.
     #[error("At least one handle ID required{}", listed(.0))]
     NothingToAwait(Vec<HandleSummary>),
+    /// The arguments of `await` cannot be read.
+    #[error("await: {0}")]
+    Await(Arc<serde_json::Error>),
+    /// `await` was given a time that is none.
+    #[error("`timeout_secs` must be a number of seconds from 0 on")]
+    Timeout(f64),
     /// A condition of `await` cannot be read.
     #[error(transparent)]
     Condition(#[from] ConditionError),
+    /// A pattern of `await` is not a regular expression.
+    #[error("pattern `{pattern}`: {error}")]
+    Pattern {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong with it.
+        error: regex::Error,
+    },
+    /// The tool needs permission, and there is no person.
+    #[error(
+        "`{tool}` needs permission and nobody can be asked; \
+         set `run = \"unattended\"` under [conversation.tools.{tool}] to allow it"
+    )]
+    NobodyToAsk {
+        /// The tool.
+        tool: String,
+    },
+    /// A rule of the configuration forbids it.
+    #[error("the configuration denies `{pattern}` of `{tool}`; nothing has run, do it another way")]
+    Denied {
+        /// The tool.
+        tool: String,
+        /// The rule's pattern.
+        pattern: String,
+    },
     /// A person said no.
-    #[error("{0}")]
-    Rejected(String),
+    #[error("the user rejected `{tool}`{}", because(.message.as_deref()))]
+    Rejected {
+        /// The tool.
+        tool: String,
+        /// The person's word to the assistant.
+        message: Option<String>,
+    },
+    /// A person said no to another call, which rejects all that are pending.
+    #[error("the user rejected another request, and `{tool}` with it; nothing has run")]
+    RejectedWithAnother {
+        /// The tool.
+        tool: String,
+    },
+    /// The caller was in a hurry and no person has replied yet.
+    #[error("nobody has answered yet whether `{tool}` may run, and nothing has run; call it again")]
+    Unpermitted {
+        /// The tool.
+        tool: String,
+    },
     /// The session has ended.
     #[error("the session has ended; begin another one")]
     Closed,
     /// The caller gave up on the batch.
     #[error("cancelled")]
     Cancelled,
+}
+
+/// An argument that does not fit its parameter's schema.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}{problem}", named(.argument))]
+pub struct ArgumentMisfit {
+    /// The argument's dotted path; empty where it is about all of them.
+    pub argument: String,
+    /// The schema's rule that it breaks, with the value that was given.
+    pub problem: String,
+}
+
+/// The kind of a refusal. Each front end has one status code for each kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RefusalKind {
+    /// The request cannot be read.
+    Unreadable,
+    /// The request can be read, and a value in it does not fit.
+    Unfit,
+    /// The tool, handle, question or permission request is not known.
+    Missing,
+    /// The name is taken.
+    Exists,
+    /// The thing's state does not allow it now.
+    Conflict,
+    /// Too much waits already; the same request may do later.
+    Busy,
+    /// The session has ended.
+    Gone,
+    /// A person or a rule forbids it.
+    Forbidden,
+    /// A tool, server or person is not there at the moment.
+    Unavailable,
+    /// The caller gave up.
+    Cancelled,
+}
+
+impl Refusal {
+    /// The kind of this refusal, which says how a client should take it.
+    pub fn kind(&self) -> RefusalKind {
+        match self {
+            Self::Unreadable { .. } | Self::Await(_) => RefusalKind::Unreadable,
+            Self::Misfit(_)
+            | Self::OtherTool { .. }
+            | Self::Twice(_)
+            | Self::WantsAnswer(_)
+            | Self::Answer(_)
+            | Self::SecretNotString { .. }
+            | Self::NothingToAwait(_)
+            | Self::Timeout(_)
+            | Self::Condition(_)
+            | Self::Pattern { .. } => RefusalKind::Unfit,
+            Self::UnknownTool { .. } | Self::NotFound { .. } => RefusalKind::Missing,
+            Self::Taken(_) => RefusalKind::Exists,
+            Self::Input(error) => input_kind(error),
+            Self::Ended(_)
+            | Self::NotStarted(_)
+            | Self::AsksNothing(_)
+            | Self::Locked(_)
+            | Self::TakenOver(_)
+            | Self::NotLocked(_)
+            | Self::AlreadyAnswered { .. } => RefusalKind::Conflict,
+            Self::SecretOfUser { .. }
+            | Self::SecretOfNobody { .. }
+            | Self::NobodyToAsk { .. }
+            | Self::Denied { .. }
+            | Self::Rejected { .. }
+            | Self::RejectedWithAnother { .. } => RefusalKind::Forbidden,
+            Self::Unavailable { .. } | Self::Unpermitted { .. } => RefusalKind::Unavailable,
+            Self::Closed => RefusalKind::Gone,
+            Self::Cancelled => RefusalKind::Cancelled,
+        }
+    }
+}
+
+fn input_kind(error: &InputError) -> RefusalKind {
+    match error {
+        InputError::UnknownKey { .. }
+        | InputError::NotThroughPipe { .. }
+        | InputError::AgentWantsMessage => RefusalKind::Unfit,
+        InputError::QueueFull | InputError::StdinFull { .. } => RefusalKind::Busy,
+        _ => RefusalKind::Conflict,
+    }
+}
+
+fn because(message: Option<&str>) -> String {
+    match message {
+        Some(message) => format!(": {message}"),
+        None => "; nothing has run".to_owned(),
+    }
+}
+
+fn named(argument: &str) -> String {
+    match argument {
+        "" => String::new(),
+        argument => format!("`{argument}`: "),
+    }
 }
 
 fn listed(handles: &[HandleSummary]) -> String {

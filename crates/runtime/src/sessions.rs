@@ -3,6 +3,7 @@
 //! Start at [`Sessions::list`]. A session is listed from its beginning until it
 //! ends; being listed does not keep it alive.
 
+use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
 use std::time::SystemTime;
 
@@ -14,9 +15,14 @@ use windlass_protocol::SessionId;
 
 use crate::session::{Session, SessionInner};
 
+/// How many sessions that have ended are remembered by their ids.
+const REMEMBERED: usize = 1024;
+
 /// The sessions of one runtime.
 pub struct Sessions {
     live: Mutex<IndexMap<SessionId, Listed>>,
+    /// The newest of those that have ended, oldest first.
+    ended: Mutex<VecDeque<SessionId>>,
     changes: watch::Sender<u64>,
 }
 
@@ -36,6 +42,7 @@ impl Default for Sessions {
     fn default() -> Self {
         Self {
             live: Mutex::default(),
+            ended: Mutex::default(),
             changes: watch::Sender::new(0),
         }
     }
@@ -62,6 +69,12 @@ impl Sessions {
         session.upgrade()
     }
 
+    /// Whether a session of that id was under way here and has ended. Only the
+    /// newest 1024 are remembered.
+    pub fn has_ended(&self, id: &str) -> bool {
+        self.ended.lock().iter().any(|ended| ended.as_str() == id)
+    }
+
     /// Marked as changed whenever a session begins or ends.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
@@ -78,6 +91,13 @@ impl Sessions {
 
     pub(crate) fn remove(&self, id: &SessionId) {
         if self.live.lock().shift_remove(id).is_some() {
+            {
+                let mut ended = self.ended.lock();
+                if ended.len() == REMEMBERED {
+                    ended.pop_front();
+                }
+                ended.push_back(id.clone());
+            }
             self.tell();
         }
     }

@@ -61,10 +61,7 @@ impl HandleRef {
         if hand_back(&self.session, &self.handle, &self.id, lock) {
             Ok(())
         } else {
-            Err(Refusal::Input(format!(
-                "handle `{}` is not locked under that name; it may have been handed back",
-                self.id
-            )))
+            Err(Refusal::NotLocked(self.id.clone()))
         }
     }
 
@@ -100,10 +97,7 @@ impl HandleRef {
     }
 
     fn somebody_else(&self) -> Refusal {
-        Refusal::Input(format!(
-            "somebody has taken handle `{}` over; wait until it is handed back",
-            self.id
-        ))
+        Refusal::TakenOver(self.id.clone())
     }
 
     /// Whoever has gone away without a word has handed it back.
@@ -145,10 +139,7 @@ impl Handle {
     /// Refuses what the assistant types while a person does.
     pub(crate) fn check_unlocked(&self, id: &HandleId) -> Result<(), Refusal> {
         if self.is_locked() {
-            return Err(Refusal::Input(format!(
-                "a person has taken handle `{id}` over and is typing; fetch shows what they do, \
-                 and a notice comes when they hand it back"
-            )));
+            return Err(Refusal::Locked(id.clone()));
         }
         Ok(())
     }

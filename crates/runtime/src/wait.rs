@@ -110,16 +110,16 @@ impl BuiltinTool for Await {
 
 fn read(arguments: &Arguments) -> Result<AwaitRequest, Refusal> {
     serde_json::from_value(Value::Object(arguments.clone()))
-        .map_err(|error| Refusal::Invalid(format!("await: {error}")))
+        .map_err(|error| Refusal::Await(Arc::new(error)))
 }
 
 fn read_deadline(request: &AwaitRequest) -> Result<Option<Duration>, Refusal> {
     let Some(seconds) = request.timeout_secs else {
         return Ok(None);
     };
-    Duration::try_from_secs_f64(seconds).map(Some).map_err(|_| {
-        Refusal::Invalid("`timeout_secs` must be a number of seconds from 0 on".into())
-    })
+    Duration::try_from_secs_f64(seconds)
+        .map(Some)
+        .map_err(|_| Refusal::Timeout(seconds))
 }
 
 /// Something that may end the wait.
@@ -290,8 +290,8 @@ impl Wait {
         let condition = condition.clone();
         let met = match until.wait_for {
             WaitFor::Pattern { pattern, new } => {
-                let regex = Regex::new(&pattern)
-                    .map_err(|error| Refusal::Invalid(format!("pattern `{pattern}`: {error}")))?;
+                let regex =
+                    Regex::new(&pattern).map_err(|error| Refusal::Pattern { pattern, error })?;
                 let since = if new { Since::Now } else { Since::LastInput };
                 find_line(handle, regex, since).boxed()
             }
