@@ -4,6 +4,7 @@
 //! the other, and this loop hands out everything that is taken at once.
 
 mod asks;
+mod fault;
 mod lines;
 mod output;
 mod progress;
@@ -20,6 +21,7 @@ use windlass_protocol::{Batch, DriveInput, DriveOutput};
 use windlass_runtime::{RunOptions, Session, SessionOptions};
 
 use self::asks::Asks;
+use self::fault::DriveFault;
 use self::lines::Line;
 use self::output::Output;
 use self::progress::Progress;
@@ -125,17 +127,18 @@ impl Drive {
         self.line += 1;
         let taken = match line {
             Line::Text(text) if text.trim().is_empty() => Ok(()),
-            Line::Text(text) => {
-                DriveInput::read(&text, self.line).and_then(|input| self.carry_out(input))
-            }
-            Line::Bad(why) => Err(why),
+            Line::Text(text) => DriveInput::read(&text, self.line)
+                .map_err(DriveFault::from)
+                .and_then(|input| self.carry_out(input)),
+            Line::Bad(fault) => Err(fault),
         };
-        if let Err(error) = taken {
+        if let Err(fault) = taken {
+            let error = fault.to_string();
             self.output.write(&DriveOutput::Error { error });
         }
     }
 
-    fn carry_out(&mut self, input: DriveInput) -> Result<(), String> {
+    fn carry_out(&mut self, input: DriveInput) -> Result<(), DriveFault> {
         match input {
             DriveInput::Batch(batch) => self.queue(batch),
             DriveInput::Cancel(batch) => self.cancel(&batch),
@@ -149,21 +152,16 @@ impl Drive {
         }
     }
 
-    fn asks(&self) -> Result<&Asks, String> {
-        self.asks
-            .as_deref()
-            .ok_or_else(|| "nothing is asked without --ask".to_owned())
+    fn asks(&self) -> Result<&Asks, DriveFault> {
+        self.asks.as_deref().ok_or(DriveFault::NotAsking)
     }
 
-    fn queue(&mut self, batch: Batch) -> Result<(), String> {
+    fn queue(&mut self, batch: Batch) -> Result<(), DriveFault> {
         let cancel = CancellationToken::new();
         {
             let mut cancels = self.cancels.lock();
             if cancels.contains_key(&batch.id) {
-                return Err(format!(
-                    "batch `{}` is not answered yet; give this one another name",
-                    batch.id
-                ));
+                return Err(DriveFault::BatchTaken(batch.id));
             }
             cancels.insert(batch.id.clone(), cancel.clone());
         }
@@ -173,13 +171,13 @@ impl Drive {
         Ok(())
     }
 
-    fn cancel(&self, batch: &str) -> Result<(), String> {
+    fn cancel(&self, batch: &str) -> Result<(), DriveFault> {
         match self.cancels.lock().get(batch) {
             Some(cancel) => {
                 cancel.cancel();
                 Ok(())
             }
-            None => Err(format!("no batch `{batch}` is being answered")),
+            None => Err(DriveFault::NoBatch(batch.to_owned())),
         }
     }
 

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::line_error::LineError;
 use crate::{
     Arguments, Batch, BatchReply, HandleId, HandleState, HandleView, PermissionId, PermissionReply,
     PermissionRequest, Question, ToolCall,
@@ -185,23 +186,16 @@ pub struct NewCall {
 
 impl DriveInput {
     /// Reads a line. `number` is the line's place in the input, from 1 on,
-    /// which names a batch that has no name of its own. An error is one line.
-    pub fn read(line: &str, number: u64) -> Result<Self, String> {
-        // An error may quote what was given, control characters and all.
-        Self::read_value(line, number).map_err(|error| error.replace(char::is_control, " "))
-    }
-
-    fn read_value(line: &str, number: u64) -> Result<Self, String> {
+    /// which names a batch that has no name of its own.
+    pub fn read(line: &str, number: u64) -> Result<Self, LineError> {
         match json(line)? {
             Value::Array(calls) => read_list(calls, number).map(Self::Batch),
             Value::Object(object) => Self::read_object(object, number),
-            _ => Err("a line must be a list of calls or an object; for example \
-                      [{\"tool\":\"shell\",\"arguments\":{\"command\":\"ls\"}}]"
-                .to_owned()),
+            _ => Err(LineError::NotALine),
         }
     }
 
-    fn read_object(object: Arguments, number: u64) -> Result<Self, String> {
+    fn read_object(object: Arguments, number: u64) -> Result<Self, LineError> {
         let has = |key: &str| object.contains_key(key);
         if has("calls") {
             read_batch(object, number).map(Self::Batch)
@@ -215,12 +209,15 @@ impl DriveInput {
             if single(object, "turn_end", "true")? {
                 Ok(Self::TurnEnd)
             } else {
-                Err("`turn_end` must be true".to_owned())
+                Err(LineError::Value {
+                    key: "turn_end",
+                    expected: "true",
+                })
             }
         } else if has("permission") {
             serde_json::from_value(Value::Object(object))
                 .map(Self::Permission)
-                .map_err(|error| format!("a permission's reply is not understood: {error}"))
+                .map_err(LineError::Permission)
         } else if has("answer") {
             #[derive(Deserialize)]
             #[serde(deny_unknown_fields)]
@@ -228,8 +225,8 @@ impl DriveInput {
                 answer: String,
                 value: Value,
             }
-            let wire: Wire = serde_json::from_value(Value::Object(object))
-                .map_err(|error| format!("an answer is not understood: {error}"))?;
+            let wire: Wire =
+                serde_json::from_value(Value::Object(object)).map_err(LineError::Answer)?;
             Ok(Self::Answer {
                 ask: wire.answer,
                 value: wire.value,
@@ -241,18 +238,14 @@ impl DriveInput {
                 inquire: String,
                 decisions: BTreeMap<String, TurnEndDecision>,
             }
-            let wire: Wire = serde_json::from_value(Value::Object(object))
-                .map_err(|error| format!("an inquiry's answer is not understood: {error}"))?;
+            let wire: Wire =
+                serde_json::from_value(Value::Object(object)).map_err(LineError::Inquiry)?;
             Ok(Self::Inquire {
                 ask: wire.inquire,
                 decisions: wire.decisions,
             })
         } else {
-            Err(
-                "an object must have one of `calls`, `cancel`, `turn_end`, `permission`, \
-                 `answer` and `inquire`"
-                    .to_owned(),
-            )
+            Err(LineError::UnknownObject)
         }
     }
 }
@@ -260,46 +253,45 @@ impl DriveInput {
 impl Batch {
     /// Reads what must be a batch, in either of the forms that a line of
     /// [`DriveInput`] has it. `number` names one that has no name of its own.
-    /// An error is one line.
-    pub fn read(text: &str, number: u64) -> Result<Self, String> {
-        let read = match json(text) {
-            Ok(Value::Array(calls)) => read_list(calls, number),
-            Ok(Value::Object(object)) if object.contains_key("calls") => read_batch(object, number),
-            Ok(_) => Err(
-                "a batch is a list of calls, or an object with `calls`; for example \
-                 [{\"tool\":\"shell\",\"arguments\":{\"command\":\"ls\"}}]"
-                    .to_owned(),
-            ),
-            Err(error) => Err(error),
-        };
-        read.map_err(|error| error.replace(char::is_control, " "))
+    pub fn read(text: &str, number: u64) -> Result<Self, LineError> {
+        match json(text)? {
+            Value::Array(calls) => read_list(calls, number),
+            Value::Object(object) if object.contains_key("calls") => read_batch(object, number),
+            _ => Err(LineError::NotABatch),
+        }
     }
 }
 
-fn json(text: &str) -> Result<Value, String> {
-    serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))
+fn json(text: &str) -> Result<Value, LineError> {
+    serde_json::from_str(text).map_err(LineError::Json)
 }
 
-fn read_list(calls: Vec<Value>, number: u64) -> Result<Batch, String> {
+fn read_list(calls: Vec<Value>, number: u64) -> Result<Batch, LineError> {
     Ok(Batch {
         id: number.to_string(),
         calls: read_calls(calls)?,
     })
 }
 
-fn read_batch(mut object: Arguments, number: u64) -> Result<Batch, String> {
+fn read_batch(mut object: Arguments, number: u64) -> Result<Batch, LineError> {
     let id = match object.shift_remove("batch") {
         None | Some(Value::Null) => number.to_string(),
         Some(Value::String(id)) => id,
-        Some(_) => return Err("`batch` must be a string".to_owned()),
+        Some(_) => {
+            return Err(LineError::Value {
+                key: "batch",
+                expected: "a string",
+            });
+        }
     };
     let Some(Value::Array(calls)) = object.shift_remove("calls") else {
-        return Err("`calls` must be a list of calls".to_owned());
+        return Err(LineError::Value {
+            key: "calls",
+            expected: "a list of calls",
+        });
     };
     if let Some(key) = object.keys().next() {
-        return Err(format!(
-            "unknown key `{key}` beside `calls`; a batch has `batch` and `calls`"
-        ));
+        return Err(LineError::UnknownBatchKey(key.clone()));
     }
     Ok(Batch {
         id,
@@ -307,22 +299,18 @@ fn read_batch(mut object: Arguments, number: u64) -> Result<Batch, String> {
     })
 }
 
-fn read_calls(calls: Vec<Value>) -> Result<Vec<ToolCall>, String> {
+fn read_calls(calls: Vec<Value>) -> Result<Vec<ToolCall>, LineError> {
     let mut seen = IndexMap::new();
     let mut read = Vec::with_capacity(calls.len());
     for (place, call) in (1..).zip(calls) {
         if !call.is_object() {
-            return Err(format!(
-                "call {place} must be an object with `tool` and `arguments`"
-            ));
+            return Err(LineError::NotACall { place });
         }
-        let call: NewCall = serde_json::from_value(call)
-            .map_err(|error| format!("call {place} is not understood: {error}"))?;
+        let call: NewCall =
+            serde_json::from_value(call).map_err(|error| LineError::Call { place, error })?;
         let id = call.id.unwrap_or_else(|| place.to_string());
         if let Some(earlier) = seen.insert(id.clone(), place) {
-            return Err(format!(
-                "calls {earlier} and {place} have the same id `{id}`"
-            ));
+            return Err(LineError::CallTwice { earlier, place, id });
         }
         read.push(ToolCall {
             id,
@@ -335,14 +323,17 @@ fn read_calls(calls: Vec<Value>) -> Result<Vec<ToolCall>, String> {
 
 fn single<T: serde::de::DeserializeOwned>(
     mut object: Arguments,
-    key: &str,
-    expected: &str,
-) -> Result<T, String> {
+    key: &'static str,
+    expected: &'static str,
+) -> Result<T, LineError> {
     let value = object.shift_remove(key).unwrap_or_default();
     if let Some(other) = object.keys().next() {
-        return Err(format!("unknown key `{other}` beside `{key}`"));
+        return Err(LineError::UnknownKey {
+            key: other.clone(),
+            beside: key,
+        });
     }
-    serde_json::from_value(value).map_err(|_| format!("`{key}` must be {expected}"))
+    serde_json::from_value(value).map_err(|_| LineError::Value { key, expected })
 }
 
 #[cfg(test)]

@@ -107,10 +107,14 @@ fn where_only_a_batch_will_do_nothing_else_is_named() {
     assert_eq!(Batch::read(&named, 7).unwrap().id, "b");
     let wanted = r#"a batch is a list of calls, or an object with `calls`; for example [{"tool":"shell","arguments":{"command":"ls"}}]"#;
     for other in ["3", "{}", r#"{"cancel":"b"}"#, r#"{"turn_end":true}"#] {
-        assert_eq!(Batch::read(other, 7).unwrap_err(), wanted, "{other}");
+        assert_eq!(
+            Batch::read(other, 7).unwrap_err().to_string(),
+            wanted,
+            "{other}"
+        );
     }
     assert_eq!(
-        Batch::read("x", 7).unwrap_err(),
+        Batch::read("x", 7).unwrap_err().to_string(),
         "not JSON: expected value at line 1 column 1"
     );
 }

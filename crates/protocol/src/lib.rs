@@ -17,6 +17,7 @@ mod drive;
 mod event;
 mod ids;
 mod job;
+mod line_error;
 mod map;
 mod notice;
 mod null;
@@ -51,6 +52,7 @@ pub use drive::{
 pub use event::{Ending, Exit, ToolEvent, ToolReport};
 pub use ids::{HandleId, InvalidHandleId, InvalidId, MessageId, PartId, PermissionId, SessionId};
 pub use job::{InputError, JobDescription, Keyboard, LocalPath, OrderId, Receipt, Start};
+pub use line_error::LineError;
 pub use map::Arguments;
 pub use notice::{Notice, NoticeKind, NoticeLevel};
 pub use opencode::{

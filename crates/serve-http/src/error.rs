@@ -3,8 +3,8 @@
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use windlass_protocol::ErrorBody;
-use windlass_runtime::{DeskError, Refusal};
+use windlass_protocol::{ErrorBody, LineError};
+use windlass_runtime::{DeskError, Refusal, RefusalKind, Sessions};
 
 /// A refused request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,15 +19,28 @@ impl ApiError {
         Self { status, message }
     }
 
+    /// The request cannot be read.
     pub(crate) fn bad(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, message)
+    }
+
+    /// The request can be read, and a value in it does not fit.
+    pub(crate) fn unfit(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, message)
     }
 
     pub(crate) fn not_found(message: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, message)
     }
 
-    pub(crate) fn no_session(id: &str) -> Self {
+    /// No session of that id is under way: it has ended, or there was none.
+    pub(crate) fn no_session(sessions: &Sessions, id: &str) -> Self {
+        if sessions.has_ended(id) {
+            let message = format!(
+                "session `{id}` has ended; GET /api/v1/sessions lists those that are under way"
+            );
+            return Self::new(StatusCode::GONE, message);
+        }
         let id: String = id.chars().take(64).collect();
         Self::not_found(format!(
             "there is no session `{id}`; GET /api/v1/sessions lists those that are under way"
@@ -35,13 +48,36 @@ impl ApiError {
     }
 }
 
+/// The status that a kind of refusal is answered with.
+fn status(kind: RefusalKind) -> StatusCode {
+    match kind {
+        RefusalKind::Unreadable => StatusCode::BAD_REQUEST,
+        RefusalKind::Unfit => StatusCode::UNPROCESSABLE_ENTITY,
+        RefusalKind::Missing => StatusCode::NOT_FOUND,
+        RefusalKind::Exists | RefusalKind::Conflict | RefusalKind::Cancelled => {
+            StatusCode::CONFLICT
+        }
+        RefusalKind::Busy => StatusCode::TOO_MANY_REQUESTS,
+        RefusalKind::Gone => StatusCode::GONE,
+        RefusalKind::Forbidden => StatusCode::FORBIDDEN,
+        RefusalKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+    }
+}
+
 impl From<Refusal> for ApiError {
     fn from(refusal: Refusal) -> Self {
-        let status = match refusal {
-            Refusal::NotFound { .. } => StatusCode::NOT_FOUND,
-            _ => StatusCode::CONFLICT,
-        };
-        Self::new(status, refusal.to_string())
+        Self::new(status(refusal.kind()), refusal.to_string())
+    }
+}
+
+impl From<LineError> for ApiError {
+    fn from(error: LineError) -> Self {
+        let message = error.to_string();
+        if error.is_syntax() {
+            Self::bad(message)
+        } else {
+            Self::unfit(message)
+        }
     }
 }
 
@@ -49,7 +85,7 @@ impl From<DeskError> for ApiError {
     fn from(error: DeskError) -> Self {
         let status = match error {
             DeskError::NoPermission(_) | DeskError::NoQuestion(_) => StatusCode::NOT_FOUND,
-            DeskError::Unfit(_) | DeskError::UnfitSecret(_) => StatusCode::BAD_REQUEST,
+            DeskError::Unfit(_) | DeskError::UnfitSecret(_) => StatusCode::UNPROCESSABLE_ENTITY,
         };
         Self::new(status, error.to_string())
     }
@@ -66,3 +102,7 @@ impl IntoResponse for ApiError {
         response
     }
 }
+
+#[cfg(test)]
+#[path = "error_tests.rs"]
+mod tests;

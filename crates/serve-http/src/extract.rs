@@ -25,7 +25,9 @@ impl FromRequestParts<Api> for Here {
         let id = param(parts, api, "id").await?;
         let session = api.sessions().get(&id);
         api.touch(&id);
-        session.map(Self).ok_or_else(|| ApiError::no_session(&id))
+        session
+            .map(Self)
+            .ok_or_else(|| ApiError::no_session(api.sessions(), &id))
     }
 }
 
@@ -62,9 +64,17 @@ impl<T: DeserializeOwned> FromRequest<Api> for JsonBody<T> {
     async fn from_request(request: Request, api: &Api) -> Result<Self, ApiError> {
         let bytes = body(request, api).await?;
         let read = serde_json::from_slice(if bytes.is_empty() { b"{}" } else { &bytes });
-        let read =
-            read.map_err(|error| ApiError::bad(format!("the body is not understood: {error}")))?;
-        Ok(Self(read))
+        Ok(Self(read.map_err(not_understood)?))
+    }
+}
+
+/// Text that is not JSON cannot be read; JSON of another shape does not fit.
+fn not_understood(error: serde_json::Error) -> ApiError {
+    let message = format!("the body is not understood: {error}");
+    if error.is_data() {
+        ApiError::unfit(message)
+    } else {
+        ApiError::bad(message)
     }
 }
 

@@ -59,12 +59,12 @@ pub(crate) async fn input(
         (Some(typing), None, None) => handle.type_in(Keyboard::Typing(typing), lock).await?,
         (None, Some(bytes), None) => {
             let bytes = STANDARD.decode(bytes);
-            let bytes = bytes.map_err(|_| ApiError::bad("`bytes` must be base64"))?;
+            let bytes = bytes.map_err(|_| ApiError::unfit("`bytes` must be base64"))?;
             handle.type_in(Keyboard::Bytes(bytes), lock).await?;
         }
         (None, None, Some(answer)) => handle.answer(answer).await?,
         _ => {
-            return Err(ApiError::bad(
+            return Err(ApiError::unfit(
                 "give one of `typing`, `bytes` and `answer`, and `lock` where the handle is locked",
             ));
         }
@@ -77,7 +77,7 @@ pub(crate) async fn resize(
     JsonBody(size): JsonBody<Resize>,
 ) -> Result<StatusCode, ApiError> {
     if !(1..=512).contains(&size.rows) || !(2..=1024).contains(&size.cols) {
-        return Err(ApiError::bad(
+        return Err(ApiError::unfit(
             "a terminal has 1 to 512 rows and 2 to 1024 columns",
         ));
     }

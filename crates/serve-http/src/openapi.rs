@@ -30,6 +30,7 @@ pub fn openapi() -> Value {
         let path = paths.entry(operation.path).or_default();
         path.insert(operation.method.to_owned(), described);
     }
+    let responses = operation::refusals(&mut generator);
     let token = "The token that the server makes at its first start. A control socket needs none.";
     json!({
         "openapi": "3.1.0",
@@ -42,6 +43,7 @@ pub fn openapi() -> Value {
         "security": [{ "token": [] }],
         "paths": paths,
         "components": {
+            "responses": responses,
             "schemas": generator.take_definitions(true),
             "securitySchemes": {
                 "token": { "type": "http", "scheme": "bearer", "description": token },

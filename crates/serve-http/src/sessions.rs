@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use windlass_protocol::{
     Batch, BatchReply, HandleState, Millis, NewSession, SessionBegun, SessionInfo, TurnEndReport,
 };
-use windlass_runtime::{AtTheDesk, RunOptions, Session, SessionOptions};
+use windlass_runtime::{AtTheDesk, Refusal, RunOptions, Session, SessionOptions};
 
 use crate::api::{Api, Owned};
 use crate::error::ApiError;
@@ -134,7 +134,7 @@ pub(crate) async fn show(
     let mut all = local(&api).into_iter();
     let info = all.find(|info| info.id == *session.id());
     info.map(Json)
-        .ok_or_else(|| ApiError::no_session(session.id().as_str()))
+        .ok_or_else(|| ApiError::no_session(api.sessions(), session.id().as_str()))
 }
 
 /// Ends a session that was begun over HTTP. Answers when all of it is gone.
@@ -170,7 +170,10 @@ pub(crate) async fn calls(
 ) -> Result<Json<BatchReply>, ApiError> {
     let text = std::str::from_utf8(&body).map_err(|_| ApiError::bad("the body is not UTF-8"))?;
     let number = session.journal().last() + 1;
-    let batch = Batch::read(text, number).map_err(ApiError::bad)?;
+    let batch = Batch::read(text, number)?;
+    if session.is_closing() {
+        return Err(Refusal::Closed.into());
+    }
     let reply = session.run(batch, RunOptions::default()).await;
     api.touch(session.id().as_str());
     Ok(Json(reply))

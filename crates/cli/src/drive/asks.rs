@@ -12,6 +12,7 @@ use windlass_protocol::{
 };
 use windlass_runtime::{Inquirer, PermissionDecision, Person};
 
+use super::fault::DriveFault;
 use super::output::Output;
 
 /// What the driver has been asked and has not answered.
@@ -40,10 +41,10 @@ impl Asks {
     }
 
     /// The driver replies to a permission request.
-    pub(crate) fn permission(&self, answer: PermissionAnswer) -> Result<(), String> {
+    pub(crate) fn permission(&self, answer: PermissionAnswer) -> Result<(), DriveFault> {
         let id = answer.permission.as_str();
         let Some(sender) = self.permissions.lock().remove(id) else {
-            return Err(format!("no permission `{id}` is being asked for"));
+            return Err(DriveFault::NoPermission(id.to_owned()));
         };
         let _ = sender.send(PermissionDecision {
             reply: answer.reply,
@@ -54,12 +55,12 @@ impl Asks {
     }
 
     /// The driver answers a question. One that does not fit leaves it open.
-    pub(crate) fn answer(&self, ask: &str, value: Value) -> Result<(), String> {
+    pub(crate) fn answer(&self, ask: &str, value: Value) -> Result<(), DriveFault> {
         let mut questions = self.questions.lock();
         let Some((question, _)) = questions.get(ask) else {
-            return Err(format!("no question `{ask}` is open"));
+            return Err(DriveFault::NoQuestion(ask.to_owned()));
         };
-        let value = question.check(value).map_err(|error| error.to_string())?;
+        let value = question.check(value)?;
         if let Some((_, sender)) = questions.remove(ask) {
             let _ = sender.send(value);
         }
@@ -71,16 +72,17 @@ impl Asks {
         &self,
         ask: &str,
         decisions: BTreeMap<String, TurnEndDecision>,
-    ) -> Result<(), String> {
+    ) -> Result<(), DriveFault> {
         let mut inquiries = self.inquiries.lock();
         let Some(inquiry) = inquiries.get(ask) else {
-            return Err(format!("no inquiry `{ask}` is open"));
+            return Err(DriveFault::NoInquiry(ask.to_owned()));
         };
         if let Some(unknown) = decisions.keys().find(|id| !inquiry.handles.contains(id)) {
-            return Err(format!(
-                "inquiry `{ask}` is not about `{unknown}`; it is about {}",
-                inquiry.handles.join(", ")
-            ));
+            return Err(DriveFault::OtherHandle {
+                inquiry: ask.to_owned(),
+                handle: unknown.clone(),
+                handles: inquiry.handles.clone(),
+            });
         }
         if let Some(inquiry) = inquiries.remove(ask) {
             let _ = inquiry.answer.send(decisions);

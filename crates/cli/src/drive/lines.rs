@@ -4,16 +4,18 @@ use std::io::{BufRead, BufReader, Read};
 
 use tokio::sync::mpsc;
 
+use super::fault::DriveFault;
+
 /// The longest line that is taken.
 const LONGEST: usize = 8 << 20;
 /// How many lines may wait to be taken.
 const AHEAD: usize = 64;
 
 /// A line, or what is wrong with it.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum Line {
     Text(String),
-    Bad(String),
+    Bad(DriveFault),
 }
 
 /// Reads stdin until its end, which closes the channel.
@@ -39,17 +41,14 @@ fn next(input: &mut impl BufRead) -> Option<Line> {
     }
     if bytes.len() > LONGEST && !bytes.ends_with(b"\n") {
         skip_line(input)?;
-        return Some(Line::Bad(format!(
-            "the line is longer than {} MiB; send less at once",
-            LONGEST >> 20
-        )));
+        return Some(Line::Bad(DriveFault::TooLong { most: LONGEST }));
     }
     if bytes.ends_with(b"\n") {
         bytes.pop();
     }
     Some(match String::from_utf8(bytes) {
         Ok(text) => Line::Text(text),
-        Err(_) => Line::Bad("the line is not UTF-8".to_owned()),
+        Err(_) => Line::Bad(DriveFault::NotUtf8),
     })
 }
 

@@ -55,7 +55,7 @@ fn a_session_is_begun_used_and_ended() {
 
     assert_eq!(serve.delete(&session).status, 204);
     let gone = serve.get(&session);
-    assert_eq!(gone.status, 404);
+    assert_eq!(gone.status, 410);
     assert!(gone.error().contains("GET /api/v1/sessions"), "{gone:?}");
     assert_eq!(serve.get("/sessions").json(), json!([]));
 }
@@ -110,7 +110,7 @@ fn a_handle_is_watched_typed_into_and_ended() {
         serve
             .post(&format!("{handle}/resize"), json!({"rows": 0, "cols": 100}))
             .status,
-        400
+        422
     );
 
     let log = serve.get(&format!("{handle}/log?from=0&to=5"));
@@ -219,7 +219,7 @@ fn a_secret_is_asked_for_and_answered_by_the_person() {
     eventually("it asks", || ask().is_some());
     let id = ask().unwrap();
     let unfit = serve.post(&format!("/questions/{id}"), json!({"value": ["hunter2"]}));
-    assert_eq!(unfit.status, 400);
+    assert_eq!(unfit.status, 422);
     assert!(!unfit.body.contains("hunter2"), "{unfit:?}");
     let answered = serve.post(
         &format!("{session}/questions/{id}"),
@@ -366,7 +366,7 @@ fn a_session_that_nobody_uses_expires() {
     let project = Project::new();
     let serve = Serve::start(&project);
     let session = serve.session(json!({"trusted": true, "idle_secs": 0}));
-    eventually("it has expired", || serve.get(&session).status == 404);
+    eventually("it has expired", || serve.get(&session).status == 410);
 }
 
 #[test]
@@ -376,15 +376,15 @@ fn what_is_not_understood_is_refused_with_what_would_work() {
     let session = serve.session(TRUSTED());
     let calls = format!("{session}/calls");
     for (body, status) in [
-        (json!("x"), 400),
-        (json!({"turn_end": true}), 400),
-        (json!([{"tool": 1}]), 400),
+        (json!("x"), 422),
+        (json!({"turn_end": true}), 422),
+        (json!([{"tool": 1}]), 422),
     ] {
         let answer = serve.post(&calls, body);
         assert_eq!(answer.status, status, "{answer:?}");
         assert!(!answer.error().is_empty());
     }
-    assert_eq!(serve.post("/sessions", json!({"what": 1})).status, 400);
+    assert_eq!(serve.post("/sessions", json!({"what": 1})).status, 422);
     assert_eq!(serve.get("/nothing").status, 404);
     let wrong = serve.get(&calls);
     assert_eq!(wrong.status, 405);

@@ -11,15 +11,17 @@ use crate::error::ApiError;
 impl From<ApiError> for Status {
     fn from(error: ApiError) -> Self {
         let code = match error.status {
-            StatusCode::BAD_REQUEST => Code::InvalidArgument,
+            StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => Code::InvalidArgument,
             StatusCode::UNAUTHORIZED => Code::Unauthenticated,
             StatusCode::FORBIDDEN | StatusCode::MISDIRECTED_REQUEST => Code::PermissionDenied,
-            StatusCode::NOT_FOUND => Code::NotFound,
+            StatusCode::NOT_FOUND | StatusCode::GONE => Code::NotFound,
             StatusCode::CONFLICT => Code::FailedPrecondition,
             StatusCode::PAYLOAD_TOO_LARGE
             | StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE
             | StatusCode::TOO_MANY_REQUESTS => Code::ResourceExhausted,
-            StatusCode::BAD_GATEWAY => Code::Unavailable,
+            StatusCode::REQUEST_TIMEOUT => Code::DeadlineExceeded,
+            StatusCode::INTERNAL_SERVER_ERROR => Code::Internal,
+            StatusCode::BAD_GATEWAY | StatusCode::SERVICE_UNAVAILABLE => Code::Unavailable,
             _ => Code::Unknown,
         };
         Self::new(code, error.message)

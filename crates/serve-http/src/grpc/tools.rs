@@ -73,7 +73,7 @@ impl ToolService for Tools {
         } else {
             let headers = metadata.into_headers();
             let owner = proxy::owner(&self.0, &headers, id).await;
-            let (peer, info) = owner.ok_or_else(|| ApiError::no_session(id))?;
+            let (peer, info) = owner.ok_or_else(|| ApiError::no_session(self.0.sessions(), id))?;
             watching::elsewhere(&peer, &info, wanted.after).await?
         };
         Ok(Response::new(stream))
@@ -85,7 +85,7 @@ impl Tools {
     fn here(&self, id: &str) -> Result<Session, ApiError> {
         let session = self.0.sessions().get(id);
         self.0.touch(id);
-        session.ok_or_else(|| ApiError::no_session(id))
+        session.ok_or_else(|| ApiError::no_session(self.0.sessions(), id))
     }
 }
 

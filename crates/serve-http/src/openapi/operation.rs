@@ -151,6 +151,19 @@ impl Operation {
         all
     }
 
+    /// The refusals that a client should tell apart, of [`REFUSALS`].
+    fn refusals(&self) -> impl Iterator<Item = &'static Refused> {
+        let names = |part: &str| self.path.split('/').any(|known| known == part);
+        REFUSALS.iter().filter(move |refused| match refused.status {
+            404 => self.path.contains('{'),
+            409 => ["{handle}", "{permission}", "{ask}"].into_iter().any(names),
+            // opencode's clients know no 410 and no 422.
+            410 => names("{id}") && !self.is_opencodes(),
+            422 => self.body.is_some() && !self.is_opencodes(),
+            _ => true,
+        })
+    }
+
     fn responses(&self, generator: &mut SchemaGenerator) -> Value {
         let (status, media) = &self.reply;
         let mut content = Map::new();
@@ -165,22 +178,95 @@ impl Operation {
         if !content.is_empty() {
             done["content"] = Value::Object(content);
         }
-        let error = of::<ErrorBody>(generator);
-        let error = if self.is_opencodes() {
-            json!({ "anyOf": [of::<OpencodeError>(generator), error] })
-        } else {
-            json!(error)
-        };
-        let refused = |what: &str| {
-            let content = json!({ "application/json": { "schema": error } });
-            json!({ "description": what, "content": content })
-        };
-        json!({
-            status.to_string(): done,
-            "4XX": refused("It was refused, and says what would work."),
-            "5XX": refused("It cannot be done just now."),
-        })
+        let opencodes = self.is_opencodes();
+        let mut all = Map::new();
+        all.insert(status.to_string(), done);
+        for refused in self.refusals() {
+            let path = format!("#/components/responses/{}", refused.name(opencodes));
+            all.insert(refused.status.to_string(), json!({ "$ref": path }));
+        }
+        let others = [
+            ("4XX", "It was refused, and says what would work."),
+            ("5XX", "It cannot be done just now."),
+        ];
+        for (status, text) in others {
+            all.insert(status.to_owned(), refused(text, opencodes, generator));
+        }
+        Value::Object(all)
     }
+}
+
+/// A refusal that is described once and answers many requests.
+struct Refused {
+    status: u16,
+    name: &'static str,
+    text: &'static str,
+}
+
+impl Refused {
+    const fn new(status: u16, name: &'static str, text: &'static str) -> Self {
+        Self { status, name, text }
+    }
+
+    fn name(&self, opencodes: bool) -> String {
+        let prefix = if opencodes { "Opencode" } else { "" };
+        format!("{prefix}{}", self.name)
+    }
+}
+
+const REFUSALS: [Refused; 7] = [
+    Refused::new(400, "Unreadable", "The request cannot be read."),
+    Refused::new(
+        404,
+        "Missing",
+        "The path names something that is not there.",
+    ),
+    Refused::new(
+        409,
+        "Conflict",
+        "Its state does not allow this, or somebody was quicker.",
+    ),
+    Refused::new(410, "Gone", "The session has ended."),
+    Refused::new(
+        422,
+        "Unfit",
+        "The request can be read, and a value in it does not fit.",
+    ),
+    Refused::new(
+        429,
+        "TooMany",
+        "There were too many requests; `Retry-After` says when to come again.",
+    ),
+    Refused::new(
+        503,
+        "Unavailable",
+        "Something that it needs is not there just now.",
+    ),
+];
+
+/// The refusals that operations refer to, for `components/responses`.
+pub(super) fn refusals(generator: &mut SchemaGenerator) -> Value {
+    let mut all = Map::new();
+    for each in &REFUSALS {
+        for opencodes in [false, true] {
+            if opencodes && matches!(each.status, 410 | 422) {
+                continue;
+            }
+            let described = refused(each.text, opencodes, generator);
+            all.insert(each.name(opencodes), described);
+        }
+    }
+    Value::Object(all)
+}
+
+fn refused(text: &str, opencodes: bool, generator: &mut SchemaGenerator) -> Value {
+    let error = of::<ErrorBody>(generator);
+    let schema = if opencodes {
+        json!({ "anyOf": [of::<OpencodeError>(generator), error] })
+    } else {
+        json!(error)
+    };
+    json!({ "description": text, "content": { "application/json": { "schema": schema } } })
 }
 
 /// Nothing has to be in it.

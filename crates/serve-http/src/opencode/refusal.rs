@@ -22,10 +22,13 @@ pub(super) fn no_permission(error: ApiError, request: &str) -> Response {
 }
 
 fn said(error: ApiError, request: Option<String>) -> Response {
-    let name = match error.status {
-        StatusCode::NOT_FOUND => "NotFoundError",
-        StatusCode::BAD_REQUEST => "BadRequest",
-        _ => "UnknownError",
+    // These clients know only one status for each of the two.
+    let (status, name) = match error.status {
+        StatusCode::NOT_FOUND | StatusCode::GONE => (StatusCode::NOT_FOUND, "NotFoundError"),
+        StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => {
+            (StatusCode::BAD_REQUEST, "BadRequest")
+        }
+        other => (other, "UnknownError"),
     };
     let body = OpencodeError {
         name: name.to_owned(),
@@ -38,5 +41,5 @@ fn said(error: ApiError, request: Option<String>) -> Response {
         request_id: request,
         message: error.message,
     };
-    (error.status, Json(body)).into_response()
+    (status, Json(body)).into_response()
 }

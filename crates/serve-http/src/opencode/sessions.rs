@@ -128,7 +128,7 @@ pub(super) async fn show(
 
 /// A session of this process or of the record.
 pub(super) async fn recall(api: &Api, id: &str) -> Result<OpencodeSession, ApiError> {
-    let missing = || ApiError::no_session(id);
+    let missing = || ApiError::no_session(api.sessions(), id);
     let known = SessionId::new(id).map_err(|_| missing())?;
     if let Some(archive) = &api.0.archive
         && let Some(record) = archive

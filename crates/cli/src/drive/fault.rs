@@ -1,0 +1,52 @@
+//! Why a line of `drive` was not taken.
+
+use windlass_protocol::{AnswerError, LineError};
+
+/// A line that was not taken. It is answered with an error, and nothing else
+/// changes.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DriveFault {
+    /// The line is longer than a line may be.
+    #[error("the line is longer than {} MiB; send less at once", .most >> 20)]
+    TooLong {
+        /// The most bytes that a line may have.
+        most: usize,
+    },
+    /// The line is not text.
+    #[error("the line is not UTF-8")]
+    NotUtf8,
+    /// The line cannot be read.
+    #[error(transparent)]
+    Line(#[from] LineError),
+    /// A reply came, and the driver is not the person.
+    #[error("nothing is asked without --ask")]
+    NotAsking,
+    /// A batch of this name is not answered yet.
+    #[error("batch `{0}` is not answered yet; give this one another name")]
+    BatchTaken(String),
+    /// No such batch is under way.
+    #[error("no batch `{0}` is being answered")]
+    NoBatch(String),
+    /// No such permission request is open.
+    #[error("no permission `{0}` is being asked for")]
+    NoPermission(String),
+    /// No such question is open.
+    #[error("no question `{0}` is open")]
+    NoQuestion(String),
+    /// The answer does not fit the question, which stays open.
+    #[error(transparent)]
+    Answer(#[from] AnswerError),
+    /// No such inquiry is open.
+    #[error("no inquiry `{0}` is open")]
+    NoInquiry(String),
+    /// A decision is about a handle that the inquiry does not name.
+    #[error("inquiry `{inquiry}` is not about `{handle}`; it is about {}", .handles.join(", "))]
+    OtherHandle {
+        /// The inquiry.
+        inquiry: String,
+        /// The handle that was named.
+        handle: String,
+        /// The handles that could have been.
+        handles: Vec<String>,
+    },
+}

@@ -1,0 +1,99 @@
+//! Why a line of `windlass drive`, or the body of a batch, cannot be read.
+
+use std::fmt::Display;
+
+/// A line or a batch that cannot be read. The message is one line, whatever
+/// it quotes.
+#[derive(Debug, thiserror::Error)]
+pub enum LineError {
+    /// The text is not JSON.
+    #[error("not JSON: {}", one_line(.0))]
+    Json(serde_json::Error),
+    /// The JSON value is neither a list nor an object.
+    #[error(
+        "a line must be a list of calls or an object; for example \
+         [{{\"tool\":\"shell\",\"arguments\":{{\"command\":\"ls\"}}}}]"
+    )]
+    NotALine,
+    /// The JSON value is not a batch, and nothing else is taken here.
+    #[error(
+        "a batch is a list of calls, or an object with `calls`; for example \
+         [{{\"tool\":\"shell\",\"arguments\":{{\"command\":\"ls\"}}}}]"
+    )]
+    NotABatch,
+    /// The object has none of the keys that say what it is.
+    #[error(
+        "an object must have one of `calls`, `cancel`, `turn_end`, `permission`, `answer` and \
+         `inquire`"
+    )]
+    UnknownObject,
+    /// A batch has a key that means nothing.
+    #[error(
+        "unknown key `{}` beside `calls`; a batch has `batch` and `calls`",
+        one_line(.0)
+    )]
+    UnknownBatchKey(String),
+    /// An object has a key that means nothing beside the one that says what
+    /// it is.
+    #[error("unknown key `{}` beside `{beside}`", one_line(.key))]
+    UnknownKey {
+        /// The unknown key.
+        key: String,
+        /// The known one.
+        beside: &'static str,
+    },
+    /// A key has a value that does not fit.
+    #[error("`{key}` must be {expected}")]
+    Value {
+        /// The key.
+        key: &'static str,
+        /// The value that would fit.
+        expected: &'static str,
+    },
+    /// A reply to a permission request does not fit its schema.
+    #[error("a permission's reply is not understood: {}", one_line(.0))]
+    Permission(serde_json::Error),
+    /// An answer to a question does not fit its schema.
+    #[error("an answer is not understood: {}", one_line(.0))]
+    Answer(serde_json::Error),
+    /// An answer to a turn end's inquiry does not fit its schema.
+    #[error("an inquiry's answer is not understood: {}", one_line(.0))]
+    Inquiry(serde_json::Error),
+    /// An element of `calls` is not an object.
+    #[error("call {place} must be an object with `tool` and `arguments`")]
+    NotACall {
+        /// The element's place, from 1 on.
+        place: usize,
+    },
+    /// An element of `calls` does not fit its schema.
+    #[error("call {place} is not understood: {}", one_line(.error))]
+    Call {
+        /// The element's place, from 1 on.
+        place: usize,
+        /// The mismatch.
+        error: serde_json::Error,
+    },
+    /// Two calls of a batch have one id.
+    #[error("calls {earlier} and {place} have the same id `{}`", one_line(.id))]
+    CallTwice {
+        /// The first call's place, from 1 on.
+        earlier: usize,
+        /// The second call's place.
+        place: usize,
+        /// Their id.
+        id: String,
+    },
+}
+
+impl LineError {
+    /// Whether the text is not JSON. Otherwise it can be read, and a value in
+    /// it does not fit.
+    pub fn is_syntax(&self) -> bool {
+        matches!(self, Self::Json(_))
+    }
+}
+
+/// A quotation may hold control characters; the message may not.
+fn one_line(quoted: &impl Display) -> String {
+    quoted.to_string().replace(char::is_control, " ")
+}
