@@ -212,7 +212,7 @@ impl Kind {
 impl Field {
     /// What the answer means in the form: a value, `None` for a field that is
     /// left out, or why it does not do.
-    pub(crate) fn value(&self, answer: &Value) -> Result<Option<Value>, String> {
+    pub(crate) fn value(&self, answer: &Value) -> Result<Option<Value>, FieldMisfit> {
         let text = answer.as_str().map(str::trim);
         if text == Some("") && !self.required {
             return Ok(None);
@@ -220,11 +220,11 @@ impl Field {
         match (&self.kind, text) {
             (Kind::Number, Some(text)) => match text.parse::<f64>() {
                 Ok(number) if number.is_finite() => Ok(Some(json!(number))),
-                _ => Err(format!("\"{text}\" is no number")),
+                _ => Err(FieldMisfit::Number(text.to_owned())),
             },
             (Kind::Integer, Some(text)) => match text.parse::<i64>() {
                 Ok(number) => Ok(Some(json!(number))),
-                Err(_) => Err(format!("\"{text}\" is no whole number")),
+                Err(_) => Err(FieldMisfit::Integer(text.to_owned())),
             },
             (Kind::One(options), Some(text)) => meant(options, text).map(Some),
             (Kind::Several(options), Some(text)) => {
@@ -238,14 +238,35 @@ impl Field {
     }
 }
 
-fn meant(options: &[(String, String)], word: &str) -> Result<Value, String> {
+fn meant(options: &[(String, String)], word: &str) -> Result<Value, FieldMisfit> {
     let known = options
         .iter()
         .find(|(shown, meant)| shown == word || meant == word);
-    known.map(|(_, meant)| json!(meant)).ok_or_else(|| {
-        let shown: Vec<_> = options.iter().map(|(shown, _)| shown.as_str()).collect();
-        format!("\"{word}\" is none of: {}", shown.join(", "))
-    })
+    known
+        .map(|(_, meant)| json!(meant))
+        .ok_or_else(|| FieldMisfit::Option {
+            word: word.to_owned(),
+            options: options.iter().map(|(shown, _)| shown.clone()).collect(),
+        })
+}
+
+/// Why an answer is no value of its field. Whoever answers reads it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum FieldMisfit {
+    /// The field takes a number.
+    #[error("\"{0}\" is no number")]
+    Number(String),
+    /// The field takes an integer.
+    #[error("\"{0}\" is no whole number")]
+    Integer(String),
+    /// The field takes one of its options.
+    #[error("\"{word}\" is none of: {}", .options.join(", "))]
+    Option {
+        /// The word that was given.
+        word: String,
+        /// The options, as they are shown.
+        options: Vec<String>,
+    },
 }
 
 #[cfg(test)]
