@@ -397,7 +397,10 @@ impl Build<'_> {
     fn register_described(&mut self, tool: &ToolConfig) {
         let described = match self.answers.describe(tool) {
             Ok(described) => described,
-            Err(why) => return self.cannot_offer(tool, &why),
+            Err(error) => {
+                let why = error.to_string();
+                return self.cannot_offer(tool, &why);
+            }
         };
         let local = self.local(tool, described.io, Some(described.formats_arguments));
         match self.register_executor(tool, described.definition, local) {

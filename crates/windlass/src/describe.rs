@@ -11,7 +11,7 @@ use futures_util::future::join_all;
 use indexmap::IndexMap;
 use windlass_config::{ToolConfig, nearest};
 use windlass_executors::{
-    DescribeError, Describer, LocalCommand, SchemaAnswer, SchemaQuestion, check_shape,
+    DescribeError, Describer, LocalCommand, SchemaAnswer, SchemaError, SchemaQuestion, check_shape,
 };
 use windlass_runtime::ToolDefinition;
 use windlass_runtime::protocol::IoMode;
@@ -80,30 +80,17 @@ impl Answers {
 
     /// The tool as its program describes it. The error says what is wrong and
     /// both ways out.
-    pub(crate) fn describe(&self, tool: &ToolConfig) -> Result<Described, String> {
-        self.find(tool).map_err(|why| {
-            format!(
-                "{why}; add `parameters` to its table, or update the program so that it answers \
-                 the action `schema` with this tool"
-            )
-        })
-    }
-
-    fn find(&self, tool: &ToolConfig) -> Result<Described, String> {
-        let question = self.describer.question(&command(tool));
-        let question = question.map_err(|error| chain(&error))?;
-        let answer = match &self.answers[&question] {
-            Ok(answer) => answer,
-            Err(error) => return Err(chain(error)),
-        };
-        let description = answer.find(tool.source_name());
-        let description = description.map_err(|error| chain(&error))?;
+    pub(crate) fn describe(&self, tool: &ToolConfig) -> Result<Described, Undescribed<'_>> {
+        let question = self.describer.question(&command(tool))?;
+        let answer = self.answers[&question].as_ref();
+        let answer = answer.map_err(Undescribed::Answer)?;
+        let description = answer.find(tool.source_name())?;
         let base = ToolDefinition::described(&description);
         let problems = unknown_overrides(tool, &base);
         let io = tool.io_over(description.spawn.and_then(|spawn| spawn.io));
         let mut definition = tool.overlay(base);
         definition.origin = format!("{} ({})", question.program(), definition.origin);
-        check(&definition).map_err(|why| format!("`{}` describes {why}", question.program()))?;
+        check(&definition, question.program())?;
         Ok(Described {
             definition,
             io,
@@ -115,6 +102,42 @@ impl Answers {
         })
     }
 }
+
+/// Why a tool is not described by its program.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Undescribed<'a> {
+    /// The program cannot be asked, or does not know the tool.
+    #[error("{}{WAYS_OUT}", chain(.0))]
+    Tool(#[from] DescribeError),
+    /// The program was asked and gave no answer.
+    #[error("{}{WAYS_OUT}", chain(*.0))]
+    Answer(&'a DescribeError),
+    /// The answer has parameters of a wrong form.
+    #[error(
+        "`{program}` describes parameters of it that no provider would accept: {error}{WAYS_OUT}"
+    )]
+    Schema {
+        /// The program.
+        program: String,
+        /// The fault.
+        error: SchemaError,
+    },
+    /// The answer has parameters that take too many bytes.
+    #[error(
+        "`{program}` describes parameters of it that no provider would accept: \
+         their schema takes {} KiB, and {} are the most{WAYS_OUT}",
+        .size >> 10, MOST_SCHEMA >> 10
+    )]
+    TooLarge {
+        /// The program.
+        program: String,
+        /// How many bytes they take.
+        size: usize,
+    },
+}
+
+const WAYS_OUT: &str = "; add `parameters` to its table, or update the program so that it \
+                        answers the action `schema` with this tool";
 
 async fn answer(
     describer: &Describer,
@@ -149,12 +172,12 @@ pub(crate) fn command(tool: &ToolConfig) -> LocalCommand {
     }
 }
 
-/// What no provider would take.
-fn check(definition: &ToolDefinition) -> Result<(), String> {
-    let refused = |why: &dyn std::fmt::Display| {
-        format!("parameters of it that no provider would accept: {why}")
-    };
-    check_shape(&definition.shape).map_err(|error| refused(&error))?;
+/// Refuses what no provider would take.
+fn check(definition: &ToolDefinition, program: &str) -> Result<(), Undescribed<'static>> {
+    let program = program.to_owned();
+    if let Err(error) = check_shape(&definition.shape) {
+        return Err(Undescribed::Schema { program, error });
+    }
     let size = definition
         .shape
         .parameters
@@ -162,11 +185,7 @@ fn check(definition: &ToolDefinition) -> Result<(), String> {
         .to_string()
         .len();
     if size > MOST_SCHEMA {
-        return Err(refused(&format!(
-            "their schema takes {} KiB, and {} are the most",
-            size >> 10,
-            MOST_SCHEMA >> 10
-        )));
+        return Err(Undescribed::TooLarge { program, size });
     }
     Ok(())
 }
