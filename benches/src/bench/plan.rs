@@ -1,5 +1,7 @@
 //! What the command line asks for.
 
+use anyhow::{Context, bail};
+
 /// One benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Benchmark {
@@ -94,7 +96,7 @@ impl Pace {
 
 impl Plan {
     /// Reads the arguments; the error says what would work.
-    pub(super) fn read(arguments: impl Iterator<Item = String>) -> Result<Self, String> {
+    pub(super) fn read(arguments: impl Iterator<Item = String>) -> anyhow::Result<Self> {
         let mut arguments = arguments;
         let mut only = Vec::new();
         let mut pace = Pace::Thorough;
@@ -103,9 +105,7 @@ impl Plan {
                 "--quick" => pace = Pace::Quick,
                 "--only" => only.push(named(arguments.next().as_deref())?),
                 other => {
-                    return Err(format!(
-                        "`{other}` is not understood; use --quick or --only NAME"
-                    ));
+                    bail!("`{other}` is not understood; use --quick or --only NAME");
                 }
             }
         }
@@ -117,15 +117,15 @@ impl Plan {
     }
 }
 
-fn named(name: Option<&str>) -> Result<Benchmark, String> {
+fn named(name: Option<&str>) -> anyhow::Result<Benchmark> {
     let known = Benchmark::ALL.map(Benchmark::name).join(", ");
     let Some(name) = name else {
-        return Err(format!("`--only` needs a name; there are {known}"));
+        bail!("`--only` needs a name; there are {known}");
     };
     Benchmark::ALL
         .into_iter()
         .find(|benchmark| benchmark.name() == name)
-        .ok_or_else(|| format!("`{name}` is no benchmark; there are {known}"))
+        .with_context(|| format!("`{name}` is no benchmark; there are {known}"))
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 use super::{Benchmark, Pace, Plan};
 
 fn read(line: &str) -> Result<Plan, String> {
-    Plan::read(line.split_ascii_whitespace().map(str::to_owned))
+    let plan = Plan::read(line.split_ascii_whitespace().map(str::to_owned));
+    plan.map_err(|error| error.to_string())
 }
 
 #[test]

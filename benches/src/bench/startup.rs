@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use anyhow::{bail, ensure};
+
 use super::plan::Pace;
 use super::samples::Samples;
 use super::table::{Goal, Line, Quantity, Unit};
@@ -107,8 +109,8 @@ fn finished(binary: &Path, argument: &str, folder: &Path) -> (Duration, String) 
     clippy::disallowed_methods,
     reason = "cargo is no tool and leaves nothing behind"
 )]
-pub(super) fn binary() -> Result<PathBuf, String> {
-    let own = std::env::current_exe().map_err(|error| error.to_string())?;
+pub(super) fn binary() -> anyhow::Result<PathBuf> {
+    let own = std::env::current_exe()?;
     let folder = own.parent().unwrap_or(Path::new("/"));
     if let (Some(cargo), Some(target)) = (std::env::var_os("CARGO"), folder.parent())
         && folder.file_name() == Some(OsStr::new("release"))
@@ -120,18 +122,16 @@ pub(super) fn binary() -> Result<PathBuf, String> {
             .current_dir(env!("CARGO_MANIFEST_DIR"))
             .status();
         if !built.is_ok_and(|status| status.success()) {
-            return Err("windlass-cli cannot be built".to_owned());
+            bail!("windlass-cli cannot be built");
         }
     }
     let binary = folder.join("windlass");
-    if binary.is_file() {
-        Ok(binary)
-    } else {
-        let binary = binary.display();
-        Err(format!(
-            "`{binary}` is missing; run `cargo build --release --package windlass-cli`"
-        ))
-    }
+    ensure!(
+        binary.is_file(),
+        "`{}` is missing; run `cargo build --release --package windlass-cli`",
+        binary.display()
+    );
+    Ok(binary)
 }
 
 /// Starts it, writes the call and waits for a line; then lets it end.

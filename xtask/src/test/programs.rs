@@ -9,6 +9,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
+use anyhow::{Context, ensure};
+
 /// Names the variable that lists, with commas between, the programs without
 /// which the tests have to do.
 pub(super) const SKIP: &str = "WINDLASS_SKIP";
@@ -115,7 +117,7 @@ pub(super) fn provide() -> Vec<&'static str> {
         Some(why) => why.to_owned(),
         None => match install(&packages(&missing)) {
             Ok(()) => "installing its package did not bring it".to_owned(),
-            Err(why) => why,
+            Err(error) => format!("{error:#}"),
         },
     };
     let still_missing = self::missing(&path);
@@ -162,25 +164,22 @@ fn packages(missing: &[Needed]) -> Vec<&'static str> {
     packages
 }
 
-fn install(packages: &[&str]) -> Result<(), String> {
+fn install(packages: &[&str]) -> anyhow::Result<()> {
     apt_get(&["update"])?;
     let arguments = ["install", "--yes", "--no-install-recommends"];
     apt_get(&[&arguments, packages].concat())
 }
 
-fn apt_get(arguments: &[&str]) -> Result<(), String> {
+fn apt_get(arguments: &[&str]) -> anyhow::Result<()> {
     let said = format!("apt-get {}", arguments.join(" "));
     println!("$ {said}");
     let status = Command::new("apt-get")
         .args(arguments)
         .env("DEBIAN_FRONTEND", "noninteractive")
         .status()
-        .map_err(|error| format!("`{said}` could not be run: {error}"))?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(format!("`{said}` failed"))
-    }
+        .with_context(|| format!("`{said}` could not be run"))?;
+    ensure!(status.success(), "`{said}` failed");
+    Ok(())
 }
 
 fn skip_line(needed: &Needed, why: &str) -> String {
