@@ -31,6 +31,7 @@ use crate::conversation::Conversation;
 use crate::inquiry::ModelInquirer;
 use crate::model::{Effort, Model};
 use crate::prompt::system_prompt;
+use crate::provider::OpenError;
 use crate::turn::Assistant;
 
 /// What an agent is told beside the usual.
@@ -65,7 +66,7 @@ pub trait AgentSource: Send + Sync {
 
     /// Opens a model by its name, or the usual one. The error says what would
     /// work.
-    async fn model(&self, name: Option<&str>) -> Result<Arc<dyn Model>, String>;
+    async fn model(&self, name: Option<&str>) -> Result<Arc<dyn Model>, OpenError>;
 
     /// Begins a session that offers the tools of this runtime.
     fn session(&self, runtime: &Runtime, options: SessionOptions) -> Session;
@@ -203,7 +204,7 @@ impl Executor for Agents {
         let place = self.place(&start.session, &id)?;
         let mut catalogue = chosen(parent.tools(), &start.args)?;
         let model = source.model(text(&start.args, "model")).await;
-        let model = model.map_err(ToolError::new)?;
+        let model = model.map_err(|error| ToolError::new(error.to_string()))?;
         let output = OutputOptions {
             log: start.log.clone().map(Into::into),
             ..OutputOptions::default()

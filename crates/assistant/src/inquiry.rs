@@ -12,11 +12,12 @@ use async_trait::async_trait;
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 use windlass_protocol::{
-    AnswerType, Ask, Question, Said, TurnEndDecision, TurnEndHandle, TurnEvent,
+    AnswerError, AnswerType, Ask, Question, Said, TurnEndDecision, TurnEndHandle, TurnEvent,
 };
 use windlass_runtime::Inquirer;
 
 use crate::conversation::Conversation;
+use crate::error::ModelError;
 use crate::model::{AnswerFormat, Model, Reply, Request};
 use crate::wire::notices_text;
 
@@ -50,7 +51,7 @@ impl ModelInquirer {
         &self,
         question: &str,
         format: &AnswerFormat,
-        read: impl Fn(Value) -> Result<T, String>,
+        read: impl Fn(Value) -> Result<T, InquiryError>,
     ) -> Option<T> {
         let shown = transcript(&self.conversation.events());
         let mut prompt = format!(
@@ -62,16 +63,16 @@ impl ModelInquirer {
             let answered = self.ask_once(&prompt, format).await;
             match answered.and_then(&read) {
                 Ok(answer) => return Some(answer),
-                Err(why) => {
-                    tracing::debug!(model = %self.model.id(), why, "an inquiry failed");
-                    let _ = write!(prompt, "\n\nYour last answer does not do: {why}");
+                Err(error) => {
+                    tracing::debug!(model = %self.model.id(), %error, "an inquiry failed");
+                    let _ = write!(prompt, "\n\nYour last answer does not do: {error}");
                 }
             }
         }
         None
     }
 
-    async fn ask_once(&self, prompt: &str, format: &AnswerFormat) -> Result<Value, String> {
+    async fn ask_once(&self, prompt: &str, format: &AnswerFormat) -> Result<Value, InquiryError> {
         let events = [Arc::new(TurnEvent::User {
             text: prompt.to_owned(),
             notices: Vec::new(),
@@ -86,7 +87,7 @@ impl ModelInquirer {
         });
         let mut reply = Reply::default();
         while let Some(event) = stream.next().await {
-            reply.take(event.map_err(|error| error.to_string())?);
+            reply.take(event?);
         }
         let text = reply.text();
         // Models without structured output like to fence their JSON.
@@ -94,8 +95,31 @@ impl ModelInquirer {
             (Some(first), Some(last)) if first < last => &text[first..=last],
             _ => text.as_str(),
         };
-        serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))
+        Ok(serde_json::from_str(text)?)
     }
+}
+
+/// Why a model's answer to an inquiry does not do. The model reads it.
+#[derive(Debug, thiserror::Error)]
+enum InquiryError {
+    /// The model could not be asked.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The answer is not JSON.
+    #[error("it is not JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// A key is not there.
+    #[error("`{0}` is missing")]
+    Missing(&'static str),
+    /// The answer does not fit the question.
+    #[error(transparent)]
+    Answer(#[from] AnswerError),
+    /// A decision is about a handle that was not shown.
+    #[error("there is no handle `{0}`")]
+    NoHandle(String),
+    /// A handle's decision is no known word.
+    #[error("`{0}` needs `wait` or `abort`")]
+    NoDecision(String),
 }
 
 #[async_trait]
@@ -112,8 +136,9 @@ impl Inquirer for ModelInquirer {
         };
         let prompt = question_text(ask);
         let read = |value: Value| {
-            let answer = value.get("answer").cloned().ok_or("`answer` is missing")?;
-            question.check(answer).map_err(|error| error.to_string())
+            let answer = value.get("answer").cloned();
+            let answer = answer.ok_or(InquiryError::Missing("answer"))?;
+            Ok(question.check(answer)?)
         };
         self.ask(&prompt, &format, read).await
     }
@@ -135,17 +160,18 @@ impl Inquirer for ModelInquirer {
             serde_json::to_string_pretty(handles).unwrap_or_default()
         );
         let read = |value: Value| {
-            let list = value["handles"].as_array().ok_or("`handles` is missing")?;
+            let list = value["handles"].as_array();
+            let list = list.ok_or(InquiryError::Missing("handles"))?;
             let mut decisions = BTreeMap::new();
             for decided in list {
                 let id = decided["id"].as_str().unwrap_or_default();
                 if !ids.contains(&id) {
-                    return Err(format!("there is no handle `{id}`"));
+                    return Err(InquiryError::NoHandle(id.to_owned()));
                 }
                 let decision = match decided["action"].as_str() {
                     Some("wait") => TurnEndDecision::Wait,
                     Some("abort") => TurnEndDecision::Abort,
-                    _ => return Err(format!("`{id}` needs `wait` or `abort`")),
+                    _ => return Err(InquiryError::NoDecision(id.to_owned())),
                 };
                 decisions.insert(id.to_owned(), decision);
             }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use windlass_assistant::{AgentSource, Effort, Model, Providers};
+use windlass_assistant::{AgentSource, Effort, Model, OpenError, Providers};
 use windlass_config::{AssistantConfig, ReasoningEffort};
 use windlass_runtime::{Conversations, Runtime, Session, SessionOptions};
 
@@ -32,12 +32,11 @@ impl AgentSource for ConfiguredAgents {
         self.windlass.runtime()
     }
 
-    async fn model(&self, name: Option<&str>) -> Result<Arc<dyn Model>, String> {
-        let Some(name) = name else {
-            return Ok(Arc::clone(&self.model));
-        };
-        let opened = self.providers.open(name).await;
-        opened.map_err(|error| error.to_string())
+    async fn model(&self, name: Option<&str>) -> Result<Arc<dyn Model>, OpenError> {
+        match name {
+            Some(name) => self.providers.open(name).await,
+            None => Ok(Arc::clone(&self.model)),
+        }
     }
 
     fn session(&self, runtime: &Runtime, options: SessionOptions) -> Session {
