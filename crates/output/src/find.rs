@@ -5,6 +5,7 @@
 //! What is only in the log is scanned before that, a chunk at a time.
 
 use std::future::Future;
+use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
@@ -77,8 +78,8 @@ async fn follow(mut step: Step) -> Option<String> {
             Step::Behind { shared, scan, part } => {
                 tokio::task::yield_now().await;
                 match scan.over(&shared, part) {
-                    Ok(scan) => Shared::advance(&shared, scan),
-                    Err(line) => return Some(line),
+                    ControlFlow::Continue(scan) => Shared::advance(&shared, scan),
+                    ControlFlow::Break(line) => return Some(line),
                 }
             }
         };
@@ -131,8 +132,9 @@ impl Shared {
 }
 
 impl Scan {
-    /// Scans a part of the log; the line if there is one that matches.
-    fn over(mut self: Box<Self>, shared: &Shared, part: Part) -> Result<Box<Self>, String> {
+    /// Scans a part of the log; breaks with the line if there is one that
+    /// matches.
+    fn over(mut self: Box<Self>, shared: &Shared, part: Part) -> ControlFlow<String, Box<Self>> {
         let range = part.range.clone();
         let (start, bytes) = shared.load(part);
         if start > range.start {
@@ -140,8 +142,8 @@ impl Scan {
         }
         self.position = range.end;
         match self.matcher.feed(&bytes) {
-            Some(line) => Err(line),
-            None => Ok(self),
+            Some(line) => ControlFlow::Break(line),
+            None => ControlFlow::Continue(self),
         }
     }
 }

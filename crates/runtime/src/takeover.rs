@@ -78,10 +78,11 @@ impl HandleRef {
             self.handle.is_answered(&question);
         }
         let order = new_order();
-        Ok(match job.terminal() {
+        match job.terminal() {
             Some(terminal) => terminal.type_in(&order, keyboard)?,
             None => job.apply(&order, keyboard).await?,
-        })
+        }
+        Ok(())
     }
 
     /// Whoever types keeps the handle.
