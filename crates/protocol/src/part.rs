@@ -58,14 +58,14 @@ pub struct StatePending {
     /// The arguments.
     pub input: Arc<Arguments>,
     /// The arguments as the model wrote them.
+    #[schemars(with = "String")]
     pub raw: RawArguments,
 }
 
 /// The arguments of a call as text. Most pending calls run before anybody
 /// reads them, so the text is written when it is read.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(from = "String")]
-#[schemars(with = "String")]
 pub enum RawArguments {
     /// The text as it came.
     Text(String),
