@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
-use windlass_runtime::{Catalogue, Runtime, Session, SessionOptions};
+use windlass_runtime::{Catalogue, RunOptions, Runtime, Session, SessionOptions};
 use windlass_serve_http::{Api, ControlSocket, Limits, Server};
 use windlass_testing::batch;
 
@@ -27,7 +27,11 @@ pub(super) async fn measure(pace: Pace) -> Vec<Line> {
     let fixture = Fixture::new().await;
     let session = fixture.session();
     let spawn = json!({"action": "spawn", "id": "k", "command": "cat", "terminal": true});
-    expect_well(&session.run(batch([("shell", spawn)])).await);
+    expect_well(
+        &session
+            .run(batch([("shell", spawn)]), RunOptions::default())
+            .await,
+    );
     at_prompt(&session, "k").await;
 
     let (one, thirty) = (fixture.folder().join("one"), fixture.folder().join("many"));

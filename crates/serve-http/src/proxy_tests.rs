@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::net::UnixListener;
 use windlass_protocol::SessionId;
-use windlass_runtime::{Catalogue, Runtime, Session, SessionOptions};
+use windlass_runtime::{Catalogue, RunOptions, Runtime, Session, SessionOptions};
 use windlass_testing::batch;
 
 use super::*;
@@ -138,7 +138,11 @@ async fn a_request_for_permission_is_replied_to_where_it_is() {
         Some(peer(folder.path(), 9)),
     ] {
         let session = far.session.clone();
-        let run = tokio::spawn(async move { session.run(batch([("asked", json!({}))])).await });
+        let run = tokio::spawn(async move {
+            session
+                .run(batch([("asked", json!({}))]), RunOptions::default())
+                .await
+        });
         let id = loop {
             let (_, open) = near.get("/api/v1/permissions").await;
             if let Some(id) = open[0]["id"].as_str() {
@@ -207,9 +211,14 @@ async fn two_servers_that_reach_each_other_tell_an_event_once() {
         stage.tool.opening(|job| job.end_saying("done"));
     }
     // An echo of the first call would come back before the second one does.
-    left.session.run(batch([("free", json!({}))])).await;
+    left.session
+        .run(batch([("free", json!({}))]), RunOptions::default())
+        .await;
     events_until(&mut at_right, called(&left)).await;
-    right.session.run(batch([("free", json!({}))])).await;
+    right
+        .session
+        .run(batch([("free", json!({}))]), RunOptions::default())
+        .await;
     let seen = events_until(&mut at_left, called(&right)).await;
     let is_left = called(&left);
     assert_eq!(seen.iter().filter(|event| is_left(event)).count(), 1);
