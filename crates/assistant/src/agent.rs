@@ -1,15 +1,14 @@
 //! The tool `agent`: another assistant with a task, in a session of its own.
 //!
 //! Start at [`Agents`], which is how the tool runs. `job.rs` is one agent,
-//! `log.rs` what can be read of it, `ask.rs` the tool by which it asks whoever
-//! started it, and `person.rs` how its tools ask the user. An agent is a handle
-//! like any other: it runs until its turn is over, and its last word is the
-//! result.
+//! `log.rs` what can be read of it, and `ask.rs` the tool by which it asks
+//! whoever started it. Its tools ask the user among the requests of the session
+//! that started it. An agent is a handle like any other: it runs until its turn
+//! is over, and its last word is the result.
 
 mod ask;
 mod job;
 mod log;
-mod person;
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, Weak};
@@ -17,16 +16,17 @@ use std::sync::{Arc, OnceLock, Weak};
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
-use windlass_protocol::{ActionSet, Arguments, Parameters, SessionId, ToolError, ToolShape};
+use windlass_protocol::{
+    ActionSet, Arguments, HandleId, Parameters, SessionId, ToolError, ToolShape,
+};
 use windlass_runtime::output::OutputOptions;
 use windlass_runtime::{
-    AdoptError, Catalogue, Conversations, Executor, Job, JobDescription, QuestionPolicy,
+    AdoptError, Catalogue, Conversations, Executor, Job, JobDescription, OnBehalf, QuestionPolicy,
     QuestionTarget, Reporter, Runtime, Session, SessionOptions, Start, Subject, ToolDefinition,
 };
 
 use self::ask::Ask;
 use self::job::{AgentJob, Shared};
-use self::person::OfAgent;
 use crate::conversation::Conversation;
 use crate::inquiry::ModelInquirer;
 use crate::model::{Effort, Model};
@@ -240,7 +240,7 @@ impl Executor for Agents {
                 front_end: Some("agent".to_owned()),
                 parent: Some(start.session.clone()),
                 trusted: parent.is_trusted(),
-                person: OfAgent::of(start.handle.as_ref(), parent.desk()),
+                on_behalf: Some(on_behalf(start.handle.as_ref(), &parent)),
                 inquirer: Some(Arc::new(inquirer)),
                 ..SessionOptions::default()
             },
@@ -269,6 +269,14 @@ impl Executor for Agents {
             always: vec!["*".to_owned()],
             exact: false,
         }
+    }
+}
+
+/// Whoever is asked in the parent's session is asked for the agent, by its name.
+fn on_behalf(agent: Option<&HandleId>, parent: &Session) -> OnBehalf {
+    OnBehalf {
+        requests: parent.requests().clone(),
+        agent: agent.map_or(Agents::NAME, HandleId::as_str).to_owned(),
     }
 }
 

@@ -2,15 +2,14 @@
 
 use std::io::{IsTerminal, Read, Write};
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use windlass_protocol::{Arguments, Batch, BatchReply, ToolCall};
-use windlass_runtime::{RunOptions, SessionOptions};
+use windlass_runtime::{Attendance, RunOptions, SessionOptions};
 
 use crate::args::{CallArgs, Global};
 use crate::exit;
-use crate::prompt::Prompt;
+use crate::prompt;
 use crate::setup;
 use crate::signals::Signals;
 
@@ -28,9 +27,15 @@ pub(crate) async fn run(global: &Global, args: CallArgs) -> anyhow::Result<ExitC
         front_end: Some("call".to_owned()),
         // Whoever types the call has thereby permitted it.
         trusted: true,
-        person: can_ask.then(|| Arc::new(Prompt::default()) as _),
+        attendance: Attendance::when(can_ask),
         ..SessionOptions::default()
     });
+    // It ends with the session, and is awaited so that no prompt stays behind.
+    let prompting = tokio::spawn(prompt::attend(session.requests().watch()));
+    let close = async {
+        session.close().await;
+        let _ = prompting.await;
+    };
     let declares = windlass
         .runtime()
         .tools()
@@ -53,12 +58,12 @@ pub(crate) async fn run(global: &Global, args: CallArgs) -> anyhow::Result<ExitC
     let reply = tokio::select! {
         reply = session.run(batch, RunOptions::default()) => reply,
         code = signals.next() => {
-            signals.finish(session.close()).await;
+            signals.finish(close).await;
             return Ok(ExitCode::from(code));
         }
     };
     let code = print(global, &reply);
-    signals.finish(session.close()).await;
+    signals.finish(close).await;
     Ok(code)
 }
 

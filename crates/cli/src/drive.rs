@@ -18,9 +18,9 @@ use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use windlass_protocol::{Batch, DriveInput, DriveOutput};
-use windlass_runtime::{RunOptions, Session, SessionOptions};
+use windlass_runtime::{Attendance, RunOptions, Session, SessionOptions};
 
-use self::asks::Asks;
+use self::asks::Inquiries;
 use self::fault::DriveFault;
 use self::lines::Line;
 use self::output::Output;
@@ -49,17 +49,19 @@ pub(crate) async fn run(global: &Global, args: DriveArgs) -> anyhow::Result<Exit
         code = signals.next() => return Ok(ExitCode::from(code)),
     };
     let output = Output::stdout();
-    let asks = args.ask.then(|| Arc::new(Asks::new(output.clone())));
+    let inquiries = args.ask.then(|| Arc::new(Inquiries::new(output.clone())));
     setup::warn_of_record(&windlass);
     let session = windlass.session(SessionOptions {
         front_end: Some("drive".to_owned()),
-        trusted: asks.is_none(),
-        person: asks.clone().map(|asks| asks as _),
-        inquirer: asks.clone().map(|asks| asks as _),
+        trusted: inquiries.is_none(),
+        attendance: Attendance::when(args.ask),
+        inquirer: inquiries.clone().map(|inquiries| inquiries as _),
         ..SessionOptions::default()
     });
     let _reachable = control::listen(&windlass, "drive");
-    let mut drive = Drive::start(session.clone(), output.clone(), asks);
+    let watch = session.requests().watch();
+    tokio::spawn(asks::tell_requests(output.clone(), watch));
+    let mut drive = Drive::start(session.clone(), output.clone(), inquiries);
     let code = loop {
         tokio::select! {
             line = lines.recv() => match line {
@@ -85,7 +87,8 @@ pub(crate) async fn run(global: &Global, args: DriveArgs) -> anyhow::Result<Exit
 struct Drive {
     session: Session,
     output: Output,
-    asks: Option<Arc<Asks>>,
+    /// The driver is asked.
+    inquiries: Option<Arc<Inquiries>>,
     batches: mpsc::UnboundedSender<(Batch, CancellationToken)>,
     cancels: Arc<Mutex<HashMap<String, CancellationToken>>>,
     progress: Progress,
@@ -94,14 +97,14 @@ struct Drive {
 }
 
 impl Drive {
-    fn start(session: Session, output: Output, asks: Option<Arc<Asks>>) -> Self {
+    fn start(session: Session, output: Output, inquiries: Option<Arc<Inquiries>>) -> Self {
         let (batches, mut queue) = mpsc::unbounded_channel::<(Batch, CancellationToken)>();
         let cancels = Arc::new(Mutex::new(HashMap::new()));
         let progress = Progress::follow(&session);
         let drive = Self {
             session: session.clone(),
             output: output.clone(),
-            asks,
+            inquiries,
             batches,
             cancels: Arc::clone(&cancels),
             progress: progress.clone(),
@@ -146,14 +149,23 @@ impl Drive {
                 self.end_turn();
                 Ok(())
             }
-            DriveInput::Permission(answer) => self.asks()?.permission(answer),
-            DriveInput::Answer { ask, value } => self.asks()?.answer(&ask, value),
-            DriveInput::Inquire { ask, decisions } => self.asks()?.decide(&ask, decisions),
+            DriveInput::Permission { permission, answer } => {
+                self.inquiries()?;
+                Ok(self.session.requests().reply(&permission, answer)?)
+            }
+            DriveInput::Answer { ask, value } => {
+                let inquiries = self.inquiries()?;
+                if inquiries.holds(&ask) {
+                    return inquiries.answer(&ask, value);
+                }
+                Ok(self.session.requests().answer(&ask, value)?)
+            }
+            DriveInput::Inquire { ask, decisions } => self.inquiries()?.decide(&ask, decisions),
         }
     }
 
-    fn asks(&self) -> Result<&Asks, DriveFault> {
-        self.asks.as_deref().ok_or(DriveFault::NotAsking)
+    fn inquiries(&self) -> Result<&Inquiries, DriveFault> {
+        self.inquiries.as_deref().ok_or(DriveFault::NotAsking)
     }
 
     fn queue(&mut self, batch: Batch) -> Result<(), DriveFault> {

@@ -10,12 +10,12 @@ mod form;
 mod keyboard;
 mod line;
 
-use async_trait::async_trait;
 use rustix::process::{Signal, getpid, kill_process};
 use serde_json::Value;
-use tokio::sync::Mutex;
-use windlass_protocol::{AnswerType, Arguments, Ask, PermissionReply, PermissionRequest, Question};
-use windlass_runtime::{PermissionDecision, Person};
+use windlass_protocol::{
+    AnswerType, Arguments, PermissionAnswer, PermissionReply, PermissionRequest, Question,
+};
+use windlass_runtime::{OpenRequest, PersonRequest, RequestWatch};
 
 pub(crate) use editor::edit;
 pub(crate) use fill::NoAnswer;
@@ -50,34 +50,55 @@ pub(crate) async fn ask<A: Asking>(asking: &A) -> Option<A::Answer> {
     }
 }
 
-/// Asks on the terminal, one thing at a time.
-#[derive(Default)]
-pub(crate) struct Prompt(Mutex<()>);
-
-#[async_trait]
-impl Person for Prompt {
-    async fn permit(&self, request: &PermissionRequest) -> Option<PermissionDecision> {
-        let _one = self.0.lock().await;
-        ask(request).await
+/// Asks everything that is opened on the terminal, one after the other, until
+/// the session ends. A prompt vanishes when it is answered elsewhere.
+pub(crate) async fn attend(mut watch: RequestWatch) {
+    while let Some(open) = watch.next().await {
+        tokio::select! {
+            biased;
+            () = open.closed() => {}
+            typed = ask(open.request()) => give(&open, typed),
+        }
     }
+}
 
-    async fn answer(&self, asked: &Ask) -> Option<Value> {
-        let _one = self.0.lock().await;
-        ask(&asked.question).await
+/// Gives a request what was typed; without it, nobody answers.
+pub(crate) fn give(open: &OpenRequest, typed: Option<PromptReply>) {
+    let given = match typed {
+        Some(PromptReply::Reply(answer)) => open.reply(answer),
+        Some(PromptReply::Answer(value)) => open.answer(value),
+        None => return open.give_up(),
+    };
+    // A prompt gives only what fits; somebody elsewhere may have been first.
+    if let Err(error) = given {
+        tracing::debug!(%error, "what was typed is not wanted");
+    }
+}
+
+/// A reply that was typed at a prompt.
+pub(crate) enum PromptReply {
+    Reply(PermissionAnswer),
+    Answer(Value),
+}
+
+impl Asking for PersonRequest {
+    type Answer = PromptReply;
+
+    async fn ask(&self, keyboard: &mut Keyboard) -> Result<PromptReply, NoAnswer> {
+        match self {
+            Self::Permission(request) => request.ask(keyboard).await.map(PromptReply::Reply),
+            Self::Question(asked) => asked.question.ask(keyboard).await.map(PromptReply::Answer),
+        }
     }
 }
 
 // ── Permissions ────────────────────────────────────────────────────────────
 
 impl Asking for PermissionRequest {
-    type Answer = PermissionDecision;
+    type Answer = PermissionAnswer;
 
-    async fn ask(&self, keyboard: &mut Keyboard) -> Result<PermissionDecision, NoAnswer> {
-        let mut decision = PermissionDecision {
-            reply: PermissionReply::Once,
-            message: None,
-            arguments: None,
-        };
+    async fn ask(&self, keyboard: &mut Keyboard) -> Result<PermissionAnswer, NoAnswer> {
+        let mut decision = PermissionAnswer::from(PermissionReply::Once);
         let mut choice = Select {
             text: clean(&format!("Run `{}`?", self.permission)),
             items: ["once", "always", "reject", "edit"]

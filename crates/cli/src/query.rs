@@ -19,7 +19,7 @@ use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
 use windlass::{Assistants, ChooseModelError, Resume, Windlass};
 use windlass_assistant::{Assistant, Interjection, TurnError, TurnOutcome};
-use windlass_runtime::SessionOptions;
+use windlass_runtime::{Attendance, SessionOptions};
 
 use self::plain::Form;
 use self::show::{Show, Shower};
@@ -58,7 +58,7 @@ pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<Exit
     let options = SessionOptions {
         id: Some(id),
         front_end: Some("query".to_owned()),
-        person: interactive.then(|| Arc::new(shower.clone()) as _),
+        attendance: Attendance::when(interactive),
         ..SessionOptions::default()
     };
     let assistant = assistants.begin(conversation, options);
@@ -76,7 +76,7 @@ pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<Exit
             };
             tokio::spawn(terminal::run(shows, session.clone(), seat, colour))
         }
-        Manner::Plain(form) => tokio::spawn(plain::run(form, shows)),
+        Manner::Plain(form) => tokio::spawn(plain::run(form, shows, session.requests().watch())),
     };
     let turn = Turn {
         assistant: &assistant,

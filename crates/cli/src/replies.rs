@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use serde_json::json;
-use windlass_protocol::{PermissionReply, PermissionRequest, ReplyBody};
+use windlass_protocol::{PermissionAnswer, PermissionReply, PermissionRequest};
 use windlass_serve_http::PeerError;
 
 use crate::args::{Reply, ReplyArgs};
@@ -34,7 +34,7 @@ pub(crate) async fn pending(as_json: bool) -> anyhow::Result<ExitCode> {
 }
 
 pub(crate) async fn reply(args: ReplyArgs) -> anyhow::Result<ExitCode> {
-    let body = ReplyBody {
+    let body = PermissionAnswer {
         reply: match args.reply {
             Reply::Once => PermissionReply::Once,
             Reply::Always => PermissionReply::Always,

@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use crate::line_error::LineError;
 use crate::{
-    Arguments, Batch, BatchReply, HandleId, HandleState, HandleView, PermissionId, PermissionReply,
-    PermissionRequest, Question, ToolCall,
+    Arguments, Batch, BatchReply, HandleId, HandleState, HandleView, PermissionAnswer,
+    PermissionId, PermissionRequest, Question, ToolCall,
 };
 
 /// A line from the driver.
@@ -25,7 +25,12 @@ pub enum DriveInput {
     /// End the turn.
     TurnEnd,
     /// Reply to a permission request.
-    Permission(PermissionAnswer),
+    Permission {
+        /// The request.
+        permission: PermissionId,
+        /// The reply.
+        answer: PermissionAnswer,
+    },
     /// Answer a question.
     Answer {
         /// The question, by the id it was asked under.
@@ -40,22 +45,6 @@ pub enum DriveInput {
         /// What becomes of each.
         decisions: BTreeMap<String, TurnEndDecision>,
     },
-}
-
-/// A person's whole reply to a permission request.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PermissionAnswer {
-    /// The request.
-    pub permission: PermissionId,
-    /// Yes, always or no.
-    pub reply: PermissionReply,
-    /// A word to the assistant, with a rejection.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub message: Option<String>,
-    /// The arguments to run with instead.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub arguments: Option<Arguments>,
 }
 
 /// What becomes of a handle at the turn's end.
@@ -215,9 +204,13 @@ impl DriveInput {
                 })
             }
         } else if has("permission") {
-            serde_json::from_value(Value::Object(object))
-                .map(Self::Permission)
-                .map_err(LineError::Permission)
+            let mut object = object;
+            let permission = object.shift_remove("permission").unwrap_or_default();
+            Ok(Self::Permission {
+                permission: serde_json::from_value(permission).map_err(LineError::Permission)?,
+                answer: serde_json::from_value(Value::Object(object))
+                    .map_err(LineError::Permission)?,
+            })
         } else if has("answer") {
             #[derive(Deserialize)]
             #[serde(deny_unknown_fields)]

@@ -18,8 +18,9 @@ fn shown(input: DriveInput) -> String {
         DriveInput::Batch(batch) => serde_json::to_string(&batch).unwrap(),
         DriveInput::Cancel(batch) => format!("cancel {batch}"),
         DriveInput::TurnEnd => "turn end".to_owned(),
-        DriveInput::Permission(answer) => {
-            format!("permission {}", serde_json::to_string(&answer).unwrap())
+        DriveInput::Permission { permission, answer } => {
+            let answer = serde_json::to_string(&answer).unwrap();
+            format!("permission {permission} {answer}")
         }
         DriveInput::Answer { ask, value } => format!("answer {ask} {value}"),
         DriveInput::Inquire { ask, decisions } => {
@@ -79,15 +80,15 @@ fn the_other_lines_are_read() {
         (r#"{"turn_end":true}"#, "turn end"),
         (
             r#"{"permission":"per_1","reply":"once"}"#,
-            r#"permission {"permission":"per_1","reply":"once"}"#,
+            r#"permission per_1 {"reply":"once"}"#,
         ),
         (
             r#"{"permission":"per_1","reply":"always","arguments":{"command":"ls"}}"#,
-            r#"permission {"permission":"per_1","reply":"always","arguments":{"command":"ls"}}"#,
+            r#"permission per_1 {"reply":"always","arguments":{"command":"ls"}}"#,
         ),
         (
             r#"{"permission":"per_1","reply":"reject","message":"not here"}"#,
-            r#"permission {"permission":"per_1","reply":"reject","message":"not here"}"#,
+            r#"permission per_1 {"reply":"reject","message":"not here"}"#,
         ),
         (r#"{"answer":"q_1","value":true}"#, "answer q_1 true"),
         (

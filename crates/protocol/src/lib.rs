@@ -46,8 +46,8 @@ pub use describe::{
     ToolDescriptions,
 };
 pub use drive::{
-    Ask, CallsBody, DriveEvent, DriveInput, DriveOutput, NewCall, PermissionAnswer,
-    TurnEndDecision, TurnEndHandle, TurnEndReport,
+    Ask, CallsBody, DriveEvent, DriveInput, DriveOutput, NewCall, TurnEndDecision, TurnEndHandle,
+    TurnEndReport,
 };
 pub use event::{Ending, Exit, ToolEvent, ToolReport};
 pub use ids::{HandleId, InvalidHandleId, InvalidId, MessageId, PartId, PermissionId, SessionId};
@@ -66,7 +66,7 @@ pub use part::{
     FilePart, Millis, PartState, PartTime, PartTimeWithEnd, RawArguments, StateCompleted,
     StateError, StatePending, StateRunning, ToolPart,
 };
-pub use permission::{PermissionReply, PermissionRequest, PermissionToolContext};
+pub use permission::{PermissionAnswer, PermissionReply, PermissionRequest, PermissionToolContext};
 pub use question::{AnswerError, AnswerType, Question};
 pub use record::{
     ConversationEvent, Decider, DecisionRecord, MessageInfo, MessagePart, MessageRecord,
@@ -83,7 +83,7 @@ pub use view::{ErrorView, HandleState, HandleView};
 pub use wait::{AwaitReply, AwaitRequest, Condition, ConditionError, Matched, Until, WaitFor};
 pub use watch::{
     AnswerBody, ErrorBody, HandleInfo, Health, LockInfo, LogMatch, LogMatches, NewSession,
-    OpenQuestion, PersonInput, ReplyBody, Resize, SessionBegun, SessionHistory, SessionInfo,
-    SessionUpdate, StopReceipt, StreamedEvent, StreamedScreen, ToolPlace,
+    OpenQuestion, PersonInput, Resize, SessionBegun, SessionHistory, SessionInfo, SessionUpdate,
+    StopReceipt, StreamedEvent, StreamedScreen, ToolPlace,
 };
 pub use wire::{ExecAnswer, StateInput, ToolAnswer};

@@ -48,3 +48,33 @@ pub enum PermissionReply {
     /// No.
     Reject,
 }
+
+/// A person's whole reply to a permission request, whichever way it comes. The
+/// request is named beside it: by an address, or by a key of the same object.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(
+    rename = "ReplyBody",
+    description = "A person's reply to a permission request, by the request's own address."
+)]
+pub struct PermissionAnswer {
+    /// Yes, always or no.
+    pub reply: PermissionReply,
+    /// A word to the assistant, with a rejection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The arguments to run with instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<Arguments>,
+}
+
+impl From<PermissionReply> for PermissionAnswer {
+    /// The reply alone.
+    fn from(reply: PermissionReply) -> Self {
+        Self {
+            reply,
+            message: None,
+            arguments: None,
+        }
+    }
+}

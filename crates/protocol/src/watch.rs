@@ -12,8 +12,8 @@ use serde_json::Value;
 
 use crate::null::null_as_default;
 use crate::{
-    Arguments, Ask, HandleAction, HandleId, HandleState, Millis, Notice, PermissionId,
-    PermissionReply, PermissionRequest, Question, ScreenUpdate, SessionId, ToolPart, Typing,
+    Ask, HandleAction, HandleId, HandleState, Millis, Notice, PermissionId, PermissionReply,
+    PermissionRequest, Question, ScreenUpdate, SessionId, ToolPart, Typing,
 };
 
 /// A session that is under way.
@@ -161,20 +161,6 @@ pub struct Health {
 pub struct ErrorBody {
     /// What would work.
     pub error: String,
-}
-
-/// A person's reply to a permission request, by the request's own address.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ReplyBody {
-    /// Yes, always or no.
-    pub reply: PermissionReply,
-    /// A word to the assistant, with a rejection.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub message: Option<String>,
-    /// The arguments to run with instead.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub arguments: Option<Arguments>,
 }
 
 /// An answer to a question, by the question's own address.

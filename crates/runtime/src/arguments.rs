@@ -25,14 +25,31 @@ pub(crate) fn retyped(enter: bool, mut args: Arguments) -> Typing {
     }
 }
 
-/// What is typed is a secret, and is not kept.
+/// Stands for a secret.
+const CONCEALED: &str = "(secret)";
+
+/// Hides what would be typed, which is a secret and is not kept.
 pub(crate) fn conceal(arguments: &mut Arguments) {
     if let Some(input) = arguments.get_mut("input") {
-        *input = Value::String("(secret)".to_owned());
+        *input = Value::String(CONCEALED.to_owned());
     }
     // Single characters could spell it.
     if let Some(keys) = arguments.get_mut("keys") {
-        *keys = Value::Array(vec![Value::String("(secret)".to_owned())]);
+        *keys = Value::Array(vec![Value::String(CONCEALED.to_owned())]);
+    }
+}
+
+/// Puts a secret back where a person who edited the arguments, and was not
+/// shown it, has left it alone.
+pub(crate) fn reveal(edited: &mut Arguments, original: &Arguments) {
+    let mut shown = original.clone();
+    conceal(&mut shown);
+    for name in ["input", "keys"] {
+        if let Some(value) = original.get(name)
+            && edited.get(name) == shown.get(name)
+        {
+            edited.insert(name.to_owned(), value.clone());
+        }
     }
 }
 

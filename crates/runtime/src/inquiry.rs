@@ -5,19 +5,16 @@
 //! question's default. A live handle stays waiting, since its assistant can
 //! answer with `apply`.
 
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
 
-use futures_util::poll;
 use serde_json::Value;
 use windlass_protocol::{Ask, HandleId, Question, QuestionPolicy, QuestionTarget};
 
 use crate::catalogue::RegisteredTool;
 use crate::event::Status;
 use crate::handle::Handle;
+use crate::inquirer::Answered;
 use crate::journal::SessionEvent;
-use crate::person::Answered;
 use crate::refusal::Refusal;
 use crate::session::{SessionInner, new_ulid};
 
@@ -92,7 +89,7 @@ pub(crate) fn can_be_answered(
     let policy = policy(handle, question);
     policy.answer.is_some()
         || match policy.target {
-            QuestionTarget::User => session.options.person.is_some(),
+            QuestionTarget::User => session.requests.is_attended(),
             QuestionTarget::Assistant => session.options.inquirer.is_some(),
             QuestionTarget::Caller => false,
         }
@@ -112,7 +109,7 @@ pub(crate) fn may_answer(
         return Ok(());
     }
     let (id, text) = (id.clone(), question.text.clone());
-    Err(if options.person.is_some() {
+    Err(if session.requests.is_attended() {
         Refusal::SecretOfUser { id, text }
     } else {
         let tool = tool.definition.name.clone();
@@ -136,52 +133,41 @@ async fn ask(session: &SessionInner, handle: &Handle, question: &Question) -> An
         let fits = question.check(answer).ok();
         return fits.map_or(Answered::Nobody, Answered::With);
     }
-    let ask = Arc::new(Ask {
+    let ask = Ask {
         ask: format!("q_{}", new_ulid()),
         call: handle.id().is_none().then(|| handle.call.to_string()),
         handle: handle.id().cloned(),
         tool: handle.tool.definition.name.clone(),
         question: question.clone(),
-    });
-    // It is asked before it is told: whoever hears of it may answer at once.
-    let mut asking = pin!(put(session, policy.target, &ask));
-    let at_once = poll!(asking.as_mut());
-    session.tell(SessionEvent::QuestionAsked(Arc::clone(&ask)));
-    let _close = Close(session, &ask);
-    let mut answered = match at_once {
-        Poll::Ready(answered) => answered,
-        Poll::Pending => asking.await,
     };
-    for _ in 1..TRIES {
-        match answered {
-            Answered::With(answer) if question.check(answer.clone()).is_err() => {}
-            other => return fitting(question, other),
+    match policy.target {
+        QuestionTarget::User if session.requests.is_attended() => {
+            session.requests.open_question(ask).outcome().await
         }
-        answered = put(session, policy.target, &ask).await;
-    }
-    fitting(question, answered)
-}
-
-/// An answer that does not fit is none.
-fn fitting(question: &Question, answered: Answered) -> Answered {
-    match answered {
-        Answered::With(answer) => question
-            .check(answer)
-            .map_or(Answered::Nobody, Answered::With),
-        other => other,
+        QuestionTarget::Assistant => inquire(session, ask).await,
+        QuestionTarget::User | QuestionTarget::Caller => {
+            JournalledAsk::tell(session, ask);
+            Answered::Nobody
+        }
     }
 }
 
-async fn put(session: &SessionInner, target: QuestionTarget, ask: &Ask) -> Answered {
-    let options = &session.options;
-    match (target, &options.person, &options.inquirer) {
-        (QuestionTarget::User, Some(person), _) => person.ask(ask).await,
-        (QuestionTarget::Assistant, _, Some(inquirer)) => inquirer
-            .answer(ask)
-            .await
-            .map_or(Answered::Nobody, Answered::With),
-        _ => Answered::Nobody,
+/// Asks the model, if there is one. An answer that does not fit is asked for
+/// again.
+async fn inquire(session: &SessionInner, ask: Ask) -> Answered {
+    let asked = JournalledAsk::tell(session, ask);
+    let Some(inquirer) = &session.options.inquirer else {
+        return Answered::Nobody;
+    };
+    for _ in 0..TRIES {
+        let Some(answer) = inquirer.answer(&asked.ask).await else {
+            break;
+        };
+        if let Ok(answer) = asked.ask.question.check(answer) {
+            return Answered::With(answer);
+        }
     }
+    Answered::Nobody
 }
 
 fn policy(handle: &Handle, question: &Question) -> QuestionPolicy {
@@ -189,13 +175,25 @@ fn policy(handle: &Handle, question: &Question) -> QuestionPolicy {
     questions.get(&question.id).cloned().unwrap_or_default()
 }
 
-/// Tells that an asking is closed, also when it is dropped.
-struct Close<'a>(&'a SessionInner, &'a Ask);
+/// A question that no person is asked. The journal is told of it, and again
+/// when this is dropped.
+struct JournalledAsk<'a> {
+    session: &'a SessionInner,
+    ask: Arc<Ask>,
+}
 
-impl Drop for Close<'_> {
+impl<'a> JournalledAsk<'a> {
+    fn tell(session: &'a SessionInner, ask: Ask) -> Self {
+        let ask = Arc::new(ask);
+        session.tell(SessionEvent::QuestionAsked(Arc::clone(&ask)));
+        Self { session, ask }
+    }
+}
+
+impl Drop for JournalledAsk<'_> {
     fn drop(&mut self) {
-        self.0.tell(SessionEvent::QuestionClosed {
-            ask: self.1.ask.clone(),
+        self.session.tell(SessionEvent::QuestionClosed {
+            ask: self.ask.ask.clone(),
         });
     }
 }

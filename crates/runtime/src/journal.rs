@@ -13,6 +13,7 @@ use windlass_protocol::{
 };
 
 use crate::feed::{Bounds, Feed, More};
+use crate::recorder::Recorder;
 use crate::weight::weight;
 
 /// One thing that happened in a session.
@@ -161,6 +162,25 @@ impl Journal {
             journal: Arc::clone(self),
             position: after,
         }
+    }
+}
+
+/// Writes a session's journal and, in its order, the record. Clones write the
+/// same.
+#[derive(Clone)]
+pub(crate) struct JournalWriter {
+    pub(crate) journal: Arc<Journal>,
+    pub(crate) recorder: Option<Arc<dyn Recorder>>,
+}
+
+impl JournalWriter {
+    /// Gives the event's number.
+    pub(crate) fn tell(&self, event: SessionEvent) -> u64 {
+        self.journal.append_telling(event, |entry| {
+            if let Some(recorder) = &self.recorder {
+                recorder.happened(entry);
+            }
+        })
     }
 }
 

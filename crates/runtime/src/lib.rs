@@ -2,8 +2,9 @@
 //!
 //! Start at [`dispatch`](Session::run): a batch of calls goes in, one reply
 //! per call comes out, and the path in between is one file. [`Executor`] is
-//! how a tool runs, [`Person`], [`Inquirer`] and [`Recorder`] are what a front
-//! end or a store supplies. Nothing here knows processes, terminals, HTTP or
+//! how a tool runs; [`Inquirer`] and [`Recorder`] are supplied by a front end
+//! or a store; [`PendingRequests`] is where a front end finds everything that
+//! its person is asked. Nothing here knows processes, terminals, HTTP or
 //! MCP, and nothing assumes that a tool runs on this machine.
 
 mod announce;
@@ -13,12 +14,12 @@ mod arguments;
 mod builtin;
 mod catalogue;
 mod describe;
-mod desk;
 mod dispatch;
 mod event;
 mod executor;
 mod feed;
 mod handle;
+mod inquirer;
 mod inquiry;
 mod job;
 mod job_output;
@@ -29,9 +30,10 @@ mod onlooker;
 mod orders;
 mod part;
 mod pattern;
+mod pending;
 mod permission;
-mod person;
 mod plan;
+mod recorder;
 mod refusal;
 mod registry;
 mod rules;
@@ -63,16 +65,19 @@ pub use archive::{Archive, ArchiveError, Conversations, OutputFile, Page};
 pub use builtin::{BuiltinContext, BuiltinTool};
 pub use catalogue::{Catalogue, RegisterError, RegisteredTool, Runtime};
 pub use describe::DescribeTools;
-pub use desk::{AtTheDesk, Desk, DeskError};
 pub use dispatch::RunOptions;
 pub use event::{Status, fold};
 pub use executor::{AdoptError, Executor, Reporter, Reports, Subject};
+pub use inquirer::{Answered, Inquirer};
 pub use job::{Job, JobHost, JobTerminal, LocalHost};
 pub use job_output::{JobOutput, Reading, Since};
 pub use journal::{Entry, Journal, SessionEvent, Tail};
 pub use onlooker::HandleRef;
 pub use orders::OrderLedger;
-pub use person::{Answered, Inquirer, NoRecorder, PermissionDecision, Person, Recorder};
+pub use pending::{
+    Attendance, OnBehalf, OpenRequest, PendingRequests, PersonRequest, ReplyError, RequestWatch,
+};
+pub use recorder::{NoRecorder, Recorder};
 pub use refusal::{ArgumentMisfit, HandleSummary, Refusal, RefusalKind};
 pub use rules::{Explanation, Finding, RuleBook, RuleSource};
 pub use screen_update::screen_update;

@@ -1,28 +1,25 @@
 //! Asking before something runs.
 //!
 //! Start at [`Asking::permit`]. What the rules say is in `rules.rs`; here is
-//! what becomes of it, who is asked, and how one reply settles others.
+//! what becomes of it and of a person's reply. Open requests are kept in
+//! `pending.rs`.
 
-use std::collections::HashMap;
 use std::sync::Arc;
-use std::task::Poll;
 
-use futures_util::poll;
-use parking_lot::Mutex;
 use serde_json::{Value, json};
-use tokio::sync::oneshot;
 use windlass_protocol::{
-    Arguments, Decider, DecisionRecord, HandleAction, PermissionId, PermissionReply,
-    PermissionRequest, PermissionRule, PermissionToolContext, RuleAction, RunMode, Start,
+    Arguments, Decider, DecisionRecord, HandleAction, PermissionAnswer, PermissionId,
+    PermissionReply, PermissionRequest, PermissionRule, PermissionToolContext, RuleAction, RunMode,
+    Start,
 };
 
-use crate::arguments::conceal;
+use crate::arguments::{conceal, reveal};
 use crate::catalogue::{RegisteredTool, Runs};
 use crate::executor::Subject;
 use crate::journal::SessionEvent;
 use crate::part::CallPart;
 use crate::pattern::is_literal;
-use crate::person::PermissionDecision;
+use crate::pending::{PermissionOutcome, Terms};
 use crate::refusal::Refusal;
 use crate::rules::{Rules, speak};
 use crate::session::{SessionInner, new_ulid};
@@ -33,22 +30,6 @@ pub(crate) enum Permit {
     Run(Arguments),
     /// It does not run, and that is no error.
     Skip,
-}
-
-/// What a session knows of permissions.
-#[derive(Default)]
-pub(crate) struct Permissions {
-    /// What an "always" of this session has allowed.
-    remembered: Mutex<Vec<PermissionRule>>,
-    /// Requests that nobody has replied to.
-    pending: Mutex<HashMap<PermissionId, Pending>>,
-}
-
-struct Pending {
-    subject: Subject,
-    config: Vec<PermissionRule>,
-    editable: bool,
-    settle: oneshot::Sender<PermissionReply>,
 }
 
 /// One call that may need permission.
@@ -75,12 +56,7 @@ impl Asking<'_> {
             return Ok(Permit::Run(args));
         }
         let subject = self.subject(&args);
-        let remembered = self.session.remembered_rules().await;
-        let rules = Rules {
-            config: &definition.permissions,
-            remembered: &remembered,
-        };
-        match (rules.judge(&subject), mode) {
+        match (self.judge(&subject).await, mode) {
             (Some((RuleAction::Deny, rule)), _) => {
                 let refusal = self.denied(&rule);
                 self.decided(&subject, &args, rule);
@@ -102,88 +78,82 @@ impl Asking<'_> {
         editable: bool,
     ) -> Result<Permit, Refusal> {
         let mut request = self.request(&subject, &args, editable);
-        let Some(person) = &self.session.options.person else {
+        let requests = &self.session.requests;
+        if !requests.is_attended() {
             let decision = DecisionRecord::new(Decider::Nobody, None);
             self.tell_decided(request, decision);
             return Err(self.nobody());
-        };
+        }
         if let Some(display) = self.formatted(&args).await {
             request.metadata.insert("display".into(), json!(display));
         }
-        let request = Arc::new(request);
-        let (settle, settled) = oneshot::channel();
-        let pending = Pending {
+        let terms = Terms {
             subject: subject.clone(),
             config: self.tool.definition.permissions.clone(),
             editable,
-            settle,
+            secret: self.call.is_secret(),
         };
-        let permissions = &self.session.permissions;
-        permissions
-            .pending
-            .lock()
-            .insert(request.id.clone(), pending);
-        let open = Open(self.session, &request.id);
-        // It is asked before it is told: whoever hears of it may answer at once.
-        let mut asking = person.permit(&request);
-        let at_once = poll!(&mut asking);
-        self.session
-            .tell(SessionEvent::PermissionAsked(Arc::clone(&request)));
-        let answered = async {
-            match at_once {
-                Poll::Ready(decision) => decision,
-                Poll::Pending => asking.await,
+        match requests.open_permission(request, terms).outcome().await {
+            PermissionOutcome::Replied(answer) => self.carry_out(subject, args, answer).await,
+            PermissionOutcome::Settled(PermissionReply::Reject) => Err(self.rejected_too()),
+            PermissionOutcome::Settled(PermissionReply::Once | PermissionReply::Always) => {
+                Ok(Permit::Run(args))
             }
-        };
-        let decision = tokio::select! {
-            biased;
-            Ok(reply) = settled => {
-                open.close(DecisionRecord::new(Decider::Another, Some(reply)));
-                return match reply {
-                    PermissionReply::Reject => Err(self.rejected_too()),
-                    PermissionReply::Once | PermissionReply::Always => Ok(Permit::Run(args)),
-                };
-            }
-            decision = answered => decision,
-        };
-        let Some(decision) = decision else {
-            open.close(DecisionRecord::new(Decider::Nobody, None));
-            return Err(self.nobody());
-        };
-        open.close(DecisionRecord {
-            message: decision.message.clone(),
-            arguments: decision.arguments.clone().map(|args| self.shown(args)),
-            ..DecisionRecord::new(Decider::Person, Some(decision.reply))
-        });
-        self.carry_out(&subject, args, decision).await
+            PermissionOutcome::Nobody => Err(self.nobody()),
+        }
     }
 
     async fn carry_out(
         &self,
-        subject: &Subject,
+        subject: Subject,
         args: Arguments,
-        decision: PermissionDecision,
+        answer: PermissionAnswer,
     ) -> Result<Permit, Refusal> {
-        match decision.reply {
-            PermissionReply::Reject => {
-                self.session.reject_pending();
-                return Err(self.rejected(decision.message.as_deref()));
-            }
-            PermissionReply::Always => self.session.remember(subject).await,
-            PermissionReply::Once => {}
+        if answer.reply == PermissionReply::Reject {
+            return Err(self.rejected(answer.message.as_deref()));
         }
-        self.accepted(args, decision.arguments)
+        let (subject, args) = match answer.arguments {
+            Some(edited) => self.edited(&args, edited).await?,
+            None => (subject, args),
+        };
+        if answer.reply == PermissionReply::Always {
+            self.session.remember(&subject).await;
+        }
+        Ok(Permit::Run(args))
     }
 
-    fn accepted(&self, args: Arguments, edited: Option<Arguments>) -> Result<Permit, Refusal> {
-        let Some(edited) = edited else {
-            return Ok(Permit::Run(args));
-        };
+    /// The arguments that a person has written instead, and their subject.
+    /// They were never judged, so that what the rules deny is denied here too.
+    async fn edited(
+        &self,
+        args: &Arguments,
+        mut edited: Arguments,
+    ) -> Result<(Subject, Arguments), Refusal> {
+        if self.call.is_secret() {
+            reveal(&mut edited, args);
+        }
         let edited = match self.action {
             None | Some(HandleAction::Spawn) => self.tool.validate(edited)?,
             Some(_) => edited,
         };
-        Ok(Permit::Run(edited))
+        let subject = self.subject(&edited);
+        match self.judge(&subject).await {
+            Some((RuleAction::Deny, rule)) => {
+                let refusal = self.denied(&rule);
+                self.decided(&subject, &edited, rule);
+                Err(refusal)
+            }
+            _ => Ok((subject, edited)),
+        }
+    }
+
+    async fn judge(&self, subject: &Subject) -> Option<(RuleAction, PermissionRule)> {
+        let remembered = self.session.remembered_rules().await;
+        let rules = Rules {
+            config: &self.tool.definition.permissions,
+            remembered: &remembered,
+        };
+        rules.judge(subject)
     }
 
     fn subject(&self, args: &Arguments) -> Subject {
@@ -298,7 +268,7 @@ impl SessionInner {
             Some(book) => book.remembered().await,
             None => Vec::new(),
         };
-        rules.extend(self.permissions.remembered.lock().iter().cloned());
+        rules.extend(self.remembered.lock().iter().cloned());
         rules
     }
 
@@ -316,30 +286,9 @@ impl SessionInner {
             .collect();
         match &self.options.rules {
             Some(book) => book.remember(rules.clone()).await,
-            None => self.permissions.remembered.lock().extend(rules.clone()),
+            None => self.remembered.lock().extend(rules.clone()),
         }
-        let covered = |pending: &Pending| {
-            let rules = Rules {
-                config: &pending.config,
-                remembered: &rules,
-            };
-            let verdict = rules.judge(&pending.subject);
-            !pending.editable && matches!(verdict, Some((RuleAction::Allow, _)))
-        };
-        self.settle(PermissionReply::Always, covered);
-    }
-
-    /// A rejection stands for everything that is being asked.
-    fn reject_pending(&self) {
-        self.settle(PermissionReply::Reject, |_| true);
-    }
-
-    fn settle(&self, reply: PermissionReply, wanted: impl Fn(&Pending) -> bool) {
-        let mut pending = self.permissions.pending.lock();
-        for (_, pending) in pending.extract_if(|_, pending| wanted(pending)) {
-            // One that was withdrawn in this moment needs no answer.
-            let _ = pending.settle.send(reply);
-        }
+        self.requests.settle_covered(&rules);
     }
 }
 
@@ -397,28 +346,4 @@ fn typed_text(args: &Arguments) -> String {
         text.push('>');
     }
     text
-}
-
-/// A request that is being asked. Dropping it withdraws it.
-struct Open<'a>(&'a SessionInner, &'a PermissionId);
-
-impl Open<'_> {
-    fn close(self, decision: DecisionRecord) {
-        self.tell(decision);
-        std::mem::forget(self);
-    }
-
-    fn tell(&self, decision: DecisionRecord) {
-        self.0.permissions.pending.lock().remove(self.1);
-        self.0.tell(SessionEvent::PermissionReplied {
-            id: self.1.clone(),
-            decision: Arc::new(decision),
-        });
-    }
-}
-
-impl Drop for Open<'_> {
-    fn drop(&mut self) {
-        self.tell(DecisionRecord::new(Decider::Withdrawn, None));
-    }
 }

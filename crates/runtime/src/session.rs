@@ -14,20 +14,20 @@ use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use ulid::Ulid;
-use windlass_protocol::{HandleId, Limits, Notice, NoticeKind, SessionId};
+use windlass_protocol::{HandleId, Limits, Notice, NoticeKind, PermissionRule, SessionId};
 
 use crate::catalogue::{Catalogue, RegisteredTool};
-use crate::desk::Desk;
 use crate::event::Status;
 use crate::handle::Handle;
+use crate::inquirer::Inquirer;
 use crate::inquiry;
 use crate::job::Job;
-use crate::journal::{Journal, SessionEvent};
+use crate::journal::{Journal, JournalWriter, SessionEvent};
 use crate::notice::{self, Notices};
 use crate::orders::new_order;
 use crate::part::Discretion;
-use crate::permission::Permissions;
-use crate::person::{Inquirer, Person, Recorder};
+use crate::pending::{Attendance, OnBehalf, PendingRequests};
+use crate::recorder::Recorder;
 use crate::refusal::{HandleSummary, Refusal};
 use crate::registry::Registry;
 use crate::rules::RuleBook;
@@ -54,8 +54,11 @@ pub struct SessionOptions {
     pub trusted: bool,
     /// The client of the session asks its user by itself before a tool runs.
     pub client_asks: bool,
-    /// Someone to ask.
-    pub person: Option<Arc<dyn Person>>,
+    /// Whether anybody will reply to what the session asks a person.
+    pub attendance: Attendance,
+    /// Who is asked instead, where the session works for another one, as an
+    /// agent's does. Attendance is then that one's.
+    pub on_behalf: Option<OnBehalf>,
     /// A model to ask.
     pub inquirer: Option<Arc<dyn Inquirer>>,
     /// What an "always" has allowed, beyond this session.
@@ -87,16 +90,17 @@ pub(crate) struct SessionInner {
     pub(crate) options: SessionOptions,
     pub(crate) registry: Mutex<Registry>,
     pub(crate) notices: Mutex<Notices>,
-    pub(crate) permissions: Permissions,
+    pub(crate) requests: PendingRequests,
+    /// The rules that an "always" of this session has made, where no book
+    /// keeps them.
+    pub(crate) remembered: Mutex<Vec<PermissionRule>>,
     pub(crate) tasks: TaskTracker,
     /// Cancelled when the session ends.
     pub(crate) closing: CancellationToken,
     /// One-shots that run, by number.
     pub(crate) one_shots: Mutex<HashMap<u64, Arc<Handle>>>,
-    /// What the person has been asked, if there is one.
-    desk: Option<Arc<Desk>>,
     sessions: Arc<Sessions>,
-    journal: Arc<Journal>,
+    writer: JournalWriter,
     numbers: AtomicU64,
     /// Jobs whose tool has ended and left processes running.
     left: Mutex<Vec<Arc<dyn Job>>>,
@@ -106,26 +110,35 @@ impl Session {
     pub(crate) fn new(
         catalogue: Arc<Catalogue>,
         sessions: &Arc<Sessions>,
-        mut options: SessionOptions,
+        options: SessionOptions,
     ) -> Self {
         let id = options.id.clone();
         let id = id.unwrap_or_else(Self::new_id);
         let closing = CancellationToken::new();
-        let desk = options.person.take().map(Desk::before);
-        options.person = desk.clone().map(|desk| desk as _);
+        let writer = JournalWriter {
+            journal: Journal::new(options.journal_capacity.unwrap_or(4096)),
+            recorder: options.recorder.clone(),
+        };
+        let requests = PendingRequests::new(
+            id.clone(),
+            options.on_behalf.as_ref(),
+            options.attendance,
+            writer.clone(),
+            closing.clone(),
+        );
         let ended_with_us = Arc::new(EndedWithUs::new(&closing, sessions, &id));
         let inner = Arc::new(SessionInner {
             id,
             catalogue,
-            journal: Journal::new(options.journal_capacity.unwrap_or(4096)),
+            writer,
             options,
             registry: Mutex::new(Registry::new(KEPT_WITHOUT_TURNS)),
             notices: Mutex::default(),
-            permissions: Permissions::default(),
+            requests,
+            remembered: Mutex::default(),
             tasks: TaskTracker::new(),
             closing,
             one_shots: Mutex::default(),
-            desk,
             sessions: Arc::clone(sessions),
             numbers: AtomicU64::new(0),
             left: Mutex::default(),
@@ -151,12 +164,12 @@ impl Session {
 
     /// Everything that happens in the session, in order.
     pub fn journal(&self) -> &Arc<Journal> {
-        &self.inner.journal
+        &self.inner.writer.journal
     }
 
-    /// What waits for the session's person, if there is one.
-    pub fn desk(&self) -> Option<&Arc<Desk>> {
-        self.inner.desk.as_ref()
+    /// Everything that a person is asked by this session.
+    pub fn requests(&self) -> &PendingRequests {
+        &self.inner.requests
     }
 
     /// The tools that its calls may use.
@@ -242,11 +255,7 @@ impl SessionInner {
     /// Tells the journal and, in its order, the recorder. Gives the event's
     /// number.
     pub(crate) fn tell(&self, event: SessionEvent) -> u64 {
-        self.journal.append_telling(event, |entry| {
-            if let Some(recorder) = &self.options.recorder {
-                recorder.happened(entry);
-            }
-        })
+        self.writer.tell(event)
     }
 
     /// Resolves when everything told so far would survive a crash.

@@ -40,9 +40,8 @@ impl Crowded {
                 .run(batch([("asked", json!({}))]), RunOptions::default())
                 .await
         });
-        let desk = Arc::clone(session.desk().unwrap());
         let permission = loop {
-            if let Some(request) = desk.permissions().first() {
+            if let Some(request) = session.requests().permissions().first() {
                 break request.id.clone();
             }
             tokio::task::yield_now().await;

@@ -4,8 +4,10 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, Uri};
-use windlass_protocol::{AnswerBody, OpenQuestion, PermissionId, PermissionRequest, ReplyBody};
-use windlass_runtime::{Desk, PermissionDecision, Session};
+use windlass_protocol::{
+    AnswerBody, OpenQuestion, PermissionAnswer, PermissionId, PermissionRequest,
+};
+use windlass_runtime::{PendingRequests, Session};
 
 use crate::api::Api;
 use crate::error::ApiError;
@@ -13,13 +15,7 @@ use crate::extract::{Here, JsonBody, param};
 use crate::proxy;
 
 pub(crate) async fn permissions(Here(session): Here) -> Json<Vec<PermissionRequest>> {
-    Json(permissions_of(&session))
-}
-
-fn permissions_of(session: &Session) -> Vec<PermissionRequest> {
-    session
-        .desk()
-        .map_or_else(Vec::new, |desk| desk.permissions())
+    Json(session.requests().permissions())
 }
 
 pub(crate) async fn questions(Here(session): Here) -> Json<Vec<OpenQuestion>> {
@@ -27,9 +23,7 @@ pub(crate) async fn questions(Here(session): Here) -> Json<Vec<OpenQuestion>> {
 }
 
 fn questions_of(session: &Session) -> Vec<OpenQuestion> {
-    let asks = session
-        .desk()
-        .map_or_else(Vec::new, |desk| desk.questions());
+    let asks = session.requests().questions();
     let open = |ask| OpenQuestion {
         session: session.id().clone(),
         ask,
@@ -45,7 +39,7 @@ pub(crate) async fn all_permissions(
     let sessions = api.sessions().list();
     let local = sessions
         .iter()
-        .flat_map(|(session, _)| permissions_of(session));
+        .flat_map(|(session, _)| session.requests().permissions());
     let mut all: Vec<_> = local.collect();
     for (_, more) in proxy::gather(&api, &headers, "/api/v1/permissions").await {
         all.extend(more);
@@ -73,7 +67,7 @@ pub(crate) async fn reply(
     State(api): State<Api>,
     Here(session): Here,
     mut parts: Parts,
-    JsonBody(body): JsonBody<ReplyBody>,
+    JsonBody(body): JsonBody<PermissionAnswer>,
 ) -> Result<StatusCode, ApiError> {
     let id = permission_id(&mut parts, &api).await?;
     reply_at(&session, &id, body)?;
@@ -84,9 +78,9 @@ pub(crate) async fn reply(
 pub(crate) fn reply_at(
     session: &Session,
     id: &PermissionId,
-    body: ReplyBody,
+    body: PermissionAnswer,
 ) -> Result<(), ApiError> {
-    Ok(desk(session)?.reply(id, decision(body))?)
+    Ok(attended(session)?.reply(id, body)?)
 }
 
 /// Replies to a request of whichever session.
@@ -94,7 +88,7 @@ pub(crate) async fn reply_anywhere(
     State(api): State<Api>,
     headers: HeaderMap,
     mut parts: Parts,
-    JsonBody(body): JsonBody<ReplyBody>,
+    JsonBody(body): JsonBody<PermissionAnswer>,
 ) -> Result<StatusCode, ApiError> {
     let id = permission_id(&mut parts, &api).await?;
     reply_wherever(&api, &headers, &parts.uri, &id, body).await
@@ -106,13 +100,10 @@ pub(crate) async fn reply_wherever(
     headers: &HeaderMap,
     path: &Uri,
     id: &PermissionId,
-    body: ReplyBody,
+    body: PermissionAnswer,
 ) -> Result<StatusCode, ApiError> {
-    let desks = desks(api);
-    let holds =
-        |desk: &&std::sync::Arc<Desk>| desk.permissions().iter().any(|request| request.id == *id);
-    if let Some(desk) = desks.iter().find(holds) {
-        desk.reply(id, decision(body))?;
+    if let Some(session) = holder(api, id.as_str()) {
+        session.requests().reply(id, body)?;
         return Ok(StatusCode::NO_CONTENT);
     }
     proxy::post_to_whoever_takes_it(api, headers, path, &body).await
@@ -125,7 +116,7 @@ pub(crate) async fn answer(
     JsonBody(body): JsonBody<AnswerBody>,
 ) -> Result<StatusCode, ApiError> {
     let ask = param(&mut parts, &api, "ask").await?;
-    desk(&session)?.answer(&ask, body.value)?;
+    attended(&session)?.answer(&ask, body.value)?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -137,18 +128,16 @@ pub(crate) async fn answer_anywhere(
     JsonBody(body): JsonBody<AnswerBody>,
 ) -> Result<StatusCode, ApiError> {
     let ask = param(&mut parts, &api, "ask").await?;
-    let desks = desks(&api);
-    let holds = |desk: &&std::sync::Arc<Desk>| desk.questions().iter().any(|open| open.ask == ask);
-    if let Some(desk) = desks.iter().find(holds) {
-        desk.answer(&ask, body.value)?;
+    if let Some(session) = holder(&api, &ask) {
+        session.requests().answer(&ask, body.value)?;
         return Ok(StatusCode::NO_CONTENT);
     }
     proxy::post_to_whoever_takes_it(&api, &headers, &parts.uri, &body).await
 }
 
-fn desk(session: &Session) -> Result<&Desk, ApiError> {
-    let desk = session.desk().map(|desk| &**desk);
-    desk.ok_or_else(|| {
+fn attended(session: &Session) -> Result<&PendingRequests, ApiError> {
+    let requests = Some(session.requests()).filter(|requests| requests.is_attended());
+    requests.ok_or_else(|| {
         ApiError::new(
             StatusCode::CONFLICT,
             "nobody is asked in this session; whoever drives it answers",
@@ -156,21 +145,15 @@ fn desk(session: &Session) -> Result<&Desk, ApiError> {
     })
 }
 
-fn desks(api: &Api) -> Vec<std::sync::Arc<Desk>> {
-    let sessions = api.sessions().list();
-    let desks = sessions.iter().filter_map(|(session, _)| session.desk());
-    desks.cloned().collect()
+/// The session of this runtime in which the request is open.
+fn holder(api: &Api, id: &str) -> Option<Session> {
+    let sessions = api.sessions().list().into_iter();
+    sessions
+        .map(|(session, _)| session)
+        .find(|session| session.requests().holds(id))
 }
 
 async fn permission_id(parts: &mut Parts, api: &Api) -> Result<PermissionId, ApiError> {
     let id = param(parts, api, "permission").await?;
     PermissionId::new(id).map_err(|error| ApiError::bad(error.to_string()))
-}
-
-fn decision(body: ReplyBody) -> PermissionDecision {
-    PermissionDecision {
-        reply: body.reply,
-        message: body.message,
-        arguments: body.arguments,
-    }
 }

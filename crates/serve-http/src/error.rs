@@ -4,7 +4,7 @@ use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use windlass_protocol::{ErrorBody, LineError};
-use windlass_runtime::{DeskError, Refusal, RefusalKind, Sessions};
+use windlass_runtime::{Refusal, RefusalKind, ReplyError, Sessions};
 
 /// A refused request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,11 +81,11 @@ impl From<LineError> for ApiError {
     }
 }
 
-impl From<DeskError> for ApiError {
-    fn from(error: DeskError) -> Self {
+impl From<ReplyError> for ApiError {
+    fn from(error: ReplyError) -> Self {
         let status = match error {
-            DeskError::NoPermission(_) | DeskError::NoQuestion(_) => StatusCode::NOT_FOUND,
-            DeskError::Unfit(_) | DeskError::UnfitSecret(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            ReplyError::NoPermission(_) | ReplyError::NoQuestion(_) => StatusCode::NOT_FOUND,
+            ReplyError::Unfit(_) | ReplyError::UnfitSecret(_) => StatusCode::UNPROCESSABLE_ENTITY,
         };
         Self::new(status, error.to_string())
     }

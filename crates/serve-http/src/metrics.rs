@@ -155,7 +155,7 @@ fn of_sessions(text: &mut Text, api: &Api) {
     let mut states: BTreeMap<&str, usize> = all.map(|state| (state.as_str(), 0)).into();
     let mut asked = 0;
     for (session, _) in &sessions {
-        asked += session.desk().map_or(0, |desk| desk.len());
+        asked += session.requests().len();
         for handle in session.handles() {
             *states.entry(handle.state.as_str()).or_default() += 1;
         }

@@ -1,6 +1,5 @@
 //! Sessions: listing, beginning, running calls, ending.
 
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use axum::Json;
@@ -11,7 +10,7 @@ use tokio::time::Instant;
 use windlass_protocol::{
     Batch, BatchReply, HandleState, Millis, NewSession, SessionBegun, SessionInfo, TurnEndReport,
 };
-use windlass_runtime::{AtTheDesk, Refusal, RunOptions, Session, SessionOptions};
+use windlass_runtime::{Attendance, Refusal, RunOptions, Session, SessionOptions};
 
 use crate::api::{Api, Owned};
 use crate::error::ApiError;
@@ -50,7 +49,7 @@ pub(crate) fn info(api: &Api, session: &Session, began: SystemTime) -> SessionIn
         root: session.root().to_owned(),
         created: millis(began),
         active: active.count(),
-        pending: session.desk().map_or(0, |desk| desk.len()),
+        pending: session.requests().len(),
         last_event: session.journal().last(),
     }
 }
@@ -85,7 +84,7 @@ pub(crate) fn begin(api: &Api, new: &NewSession) -> Result<Session, ApiError> {
     let session = open(SessionOptions {
         front_end: Some(api.0.front_end.clone()),
         trusted: new.trusted,
-        person: Some(Arc::new(AtTheDesk)),
+        attendance: Attendance::Attended,
         ..SessionOptions::default()
     });
     let id = session.id().to_string();

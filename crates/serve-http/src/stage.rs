@@ -12,7 +12,7 @@ use http_body_util::BodyExt;
 use serde_json::Value;
 use tower::ServiceExt;
 use windlass_runtime::{
-    AtTheDesk, Catalogue, RunMode, RunPolicy, Runtime, Session, SessionOptions, ToolDefinition,
+    Attendance, Catalogue, RunMode, RunPolicy, Runtime, Session, SessionOptions, ToolDefinition,
 };
 use windlass_testing::{Scripted, lasting};
 
@@ -25,7 +25,7 @@ pub(crate) struct Stage {
     /// Runs `free`, which needs no permission, and `asked`, which does.
     pub(crate) tool: Scripted,
     pub(crate) api: Api,
-    /// A session with a person at its desk.
+    /// A session whose requests are replied to.
     pub(crate) session: Session,
     router: Router,
 }
@@ -48,7 +48,7 @@ impl Stage {
         }
         let runtime = Runtime::new(catalogue);
         let session = runtime.session(SessionOptions {
-            person: Some(Arc::new(AtTheDesk)),
+            attendance: Attendance::Attended,
             root: "/project".into(),
             ..SessionOptions::default()
         });

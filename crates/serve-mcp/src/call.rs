@@ -20,10 +20,10 @@ use windlass_protocol::{
 use windlass_runtime::{Await, RunOptions, Session, ToolDefinition};
 
 use crate::conversation::Conversation;
-use crate::desk::{Means, Put, Seat};
 use crate::grace;
 use crate::progress::Waiting;
 use crate::reply::{Telling, tell};
+use crate::seats::{Means, Put, Seat};
 use crate::status::Doing;
 
 /// A call that has been begun. Dropping it ends what it runs.
@@ -81,7 +81,7 @@ impl Call {
             _ if tool == Await::NAME => expected.clone(),
             _ => Vec::new(),
         };
-        let seat = conversation.desk.sit(&call, waits_for.clone(), means);
+        let seat = conversation.seats.sit(&call, waits_for.clone(), means);
         let session = conversation.session.clone();
         let options = RunOptions::default();
         let run = {

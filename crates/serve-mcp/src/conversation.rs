@@ -6,20 +6,20 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use rmcp::task_manager::TaskManager;
-use windlass_runtime::{Session, SessionOptions};
+use windlass_runtime::{Attendance, Session, SessionOptions};
 
-use crate::desk::Desk;
 use crate::listen::Level;
 use crate::rounds::Parked;
+use crate::seats::Seats;
 use crate::status::Board;
 
-/// Begins a session with these options, which hold whom to ask.
+/// Begins a session with these options.
 pub type SessionFactory = Arc<dyn Fn(SessionOptions) -> Session + Send + Sync>;
 
 /// One client's session.
 pub(crate) struct Conversation {
     pub(crate) session: Session,
-    pub(crate) desk: Desk,
+    pub(crate) seats: Seats,
     pub(crate) tasks: TaskManager,
     /// How its tasks stand.
     pub(crate) board: Board,
@@ -32,16 +32,17 @@ pub(crate) struct Conversation {
 
 impl Conversation {
     pub(crate) fn begin(factory: &SessionFactory) -> Arc<Self> {
-        let desk = Desk::default();
         let session = factory(SessionOptions {
             front_end: Some("mcp".to_owned()),
             client_asks: true,
-            person: Some(Arc::new(desk.clone())),
+            attendance: Attendance::Attended,
             ..SessionOptions::default()
         });
+        let seats = Seats::default();
+        seats.attend(session.requests().watch());
         Arc::new(Self {
             session,
-            desk,
+            seats,
             tasks: TaskManager::new(),
             board: Board::default(),
             parked: Parked::default(),

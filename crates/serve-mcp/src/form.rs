@@ -2,8 +2,8 @@
 
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
 use serde_json::{Map, Value, json};
-use windlass_protocol::{AnswerType, Ask, PermissionReply, PermissionRequest};
-use windlass_runtime::{Answered, PermissionDecision};
+use windlass_protocol::{AnswerType, Ask, PermissionAnswer, PermissionReply, PermissionRequest};
+use windlass_runtime::Answered;
 
 /// A question of a tool, as a form with one field.
 pub(crate) fn of_question(ask: &Ask) -> ElicitRequestParams {
@@ -89,7 +89,7 @@ pub(crate) fn answered(ask: &Ask, result: &ElicitResult) -> Answered {
 }
 
 /// What came of a permission's form. Whatever is no clear yes is a no.
-pub(crate) fn decided(result: &ElicitResult) -> PermissionDecision {
+pub(crate) fn decided(result: &ElicitResult) -> PermissionAnswer {
     let decision = match result.action {
         ElicitationAction::Accept => field(result, "decision").and_then(Value::as_str),
         _ => None,
@@ -101,7 +101,7 @@ pub(crate) fn decided(result: &ElicitResult) -> PermissionDecision {
     };
     let message = field(result, "message").and_then(Value::as_str);
     let arguments = field(result, "arguments").and_then(Value::as_str);
-    PermissionDecision {
+    PermissionAnswer {
         reply,
         message: message.filter(|text| !text.is_empty()).map(str::to_owned),
         arguments: arguments.and_then(|text| serde_json::from_str(text).ok()),

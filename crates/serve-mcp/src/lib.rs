@@ -9,7 +9,6 @@
 
 mod call;
 mod conversation;
-mod desk;
 mod form;
 mod grace;
 mod http;
@@ -18,6 +17,7 @@ mod offer;
 mod progress;
 mod reply;
 mod rounds;
+mod seats;
 mod secret;
 mod server;
 mod status;

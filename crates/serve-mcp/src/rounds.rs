@@ -19,8 +19,8 @@ use tokio_util::sync::CancellationToken;
 use ulid::Ulid;
 
 use crate::call::{Call, Step, read_answer};
-use crate::desk::Put;
 use crate::progress::Waiting;
+use crate::seats::Put;
 use crate::task::{self, Taker};
 
 /// How long a call waits for its next round.

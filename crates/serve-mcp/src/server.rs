@@ -27,12 +27,12 @@ use windlass_runtime::Runtime;
 
 use crate::call::{Call, Wanted};
 use crate::conversation::{Conversation, SessionFactory};
-use crate::desk::Means;
 use crate::http::{Sessions, Visit};
 use crate::listen;
 use crate::offer::offered;
 use crate::progress::Waiting;
 use crate::rounds::{Round, Sealing};
+use crate::seats::Means;
 use crate::status::Listening;
 use crate::task::Taker;
 use crate::wording::INSTRUCTIONS;

@@ -21,7 +21,7 @@ use tokio::sync::watch;
 
 use crate::call::{Call, Step, read_answer};
 use crate::conversation::Conversation;
-use crate::desk::Put;
+use crate::seats::Put;
 use crate::status::Doing;
 
 /// How long a call may take before it becomes a task.

@@ -4,12 +4,17 @@
 //! test replies, or until the runtime withdraws it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde_json::Value;
 use tokio::sync::{Mutex, mpsc, oneshot};
-use windlass_protocol::{Ask, PermissionReply, PermissionRequest, TurnEndDecision, TurnEndHandle};
-use windlass_runtime::{Inquirer, PermissionDecision, Person};
+use windlass_protocol::{
+    Ask, PermissionAnswer, PermissionReply, PermissionRequest, TurnEndDecision, TurnEndHandle,
+};
+use windlass_runtime::{
+    Inquirer, OpenRequest, PendingRequests, PersonRequest, ReplyError, RequestWatch,
+};
 
 /// Something that was asked and is not answered yet.
 #[derive(Debug)]
@@ -41,7 +46,7 @@ impl<Q, A> Prompt<Q, A> {
     }
 }
 
-impl<Q> Prompt<Q, PermissionDecision> {
+impl<Q> Prompt<Q, PermissionAnswer> {
     /// Permits it this time.
     pub fn once(self) {
         self.decide(PermissionReply::Once, None);
@@ -58,7 +63,7 @@ impl<Q> Prompt<Q, PermissionDecision> {
     }
 
     fn decide(self, reply: PermissionReply, message: Option<&str>) {
-        self.reply(PermissionDecision {
+        self.reply(PermissionAnswer {
             reply,
             message: message.map(str::to_owned),
             arguments: None,
@@ -94,10 +99,18 @@ impl<Q, A> Line<Q, A> {
     }
 }
 
-/// A person whose part the test plays.
+/// How often a person whose answer does not fit is asked again.
+const TRIES: usize = 3;
+
+/// A person whose part the test plays: a watcher of a session's requests.
 #[derive(Debug)]
 pub struct ScriptedPerson {
-    permissions: Line<PermissionRequest, PermissionDecision>,
+    lines: Arc<PersonLines>,
+}
+
+#[derive(Debug)]
+struct PersonLines {
+    permissions: Line<PermissionRequest, PermissionAnswer>,
     questions: Line<Ask, Value>,
 }
 
@@ -111,30 +124,66 @@ impl ScriptedPerson {
     /// A person who answers when the test does.
     pub fn new() -> Self {
         Self {
-            permissions: Line::new(),
-            questions: Line::new(),
+            lines: Arc::new(PersonLines {
+                permissions: Line::new(),
+                questions: Line::new(),
+            }),
         }
     }
 
+    /// Watches these requests from now on, until their session ends. A prompt
+    /// that the test declines or drops is given up.
+    pub fn attend(&self, requests: &PendingRequests) {
+        tokio::spawn(follow(Arc::clone(&self.lines), requests.watch()));
+    }
+
     /// The next permission that is asked for.
-    pub async fn next_permission(&self) -> Prompt<PermissionRequest, PermissionDecision> {
-        self.permissions.next().await
+    pub async fn next_permission(&self) -> Prompt<PermissionRequest, PermissionAnswer> {
+        self.lines.permissions.next().await
     }
 
     /// The next question that is put.
     pub async fn next_question(&self) -> Prompt<Ask, Value> {
-        self.questions.next().await
+        self.lines.questions.next().await
     }
 }
 
-#[async_trait]
-impl Person for ScriptedPerson {
-    async fn permit(&self, request: &PermissionRequest) -> Option<PermissionDecision> {
-        self.permissions.ask(request.clone()).await
+async fn follow(lines: Arc<PersonLines>, mut watch: RequestWatch) {
+    while let Some(open) = watch.next().await {
+        let lines = Arc::clone(&lines);
+        tokio::spawn(async move {
+            tokio::select! {
+                biased;
+                () = open.closed() => {}
+                () = lines.prompt(&open) => {}
+            }
+        });
     }
+}
 
-    async fn answer(&self, ask: &Ask) -> Option<Value> {
-        self.questions.ask(ask.clone()).await
+impl PersonLines {
+    async fn prompt(&self, open: &OpenRequest) {
+        match open.request() {
+            PersonRequest::Permission(request) => {
+                if let Some(answer) = self.permissions.ask((**request).clone()).await {
+                    // It may have been closed in this moment.
+                    let _ = open.reply(answer);
+                    return;
+                }
+            }
+            PersonRequest::Question(ask) => {
+                for _ in 0..TRIES {
+                    let Some(answer) = self.questions.ask((**ask).clone()).await else {
+                        break;
+                    };
+                    match open.answer(answer) {
+                        Err(ReplyError::Unfit(_) | ReplyError::UnfitSecret(_)) => {}
+                        _ => return,
+                    }
+                }
+            }
+        }
+        open.give_up();
     }
 }
 

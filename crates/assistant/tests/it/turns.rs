@@ -12,8 +12,8 @@ use windlass_assistant::{
 };
 use windlass_protocol::{Notice, NoticeKind, NoticeLevel, Said, TurnEvent};
 use windlass_runtime::{
-    Await, Catalogue, OnTurnEnd, QuestionPolicy, QuestionTarget, RunMode, RunPolicy, Runtime,
-    SessionOptions, ToolDefinition,
+    Attendance, Await, Catalogue, OnTurnEnd, QuestionPolicy, QuestionTarget, RunMode, RunPolicy,
+    Runtime, SessionOptions, ToolDefinition,
 };
 use windlass_testing::model::{Fault, ModelServer, Say, Script, Turn};
 use windlass_testing::{Scripted, ScriptedPerson, lasting, question};
@@ -73,12 +73,13 @@ async fn play(
         effort: None,
         tools,
         session: runtime.session(SessionOptions {
-            person: Some(person.clone()),
+            attendance: Attendance::Attended,
             inquirer: setup.inquirer.then(|| Arc::new(inquirer) as _),
             ..SessionOptions::default()
         }),
         conversation,
     };
+    person.attend(assistant.session.requests());
     let (interject, interjections) = mpsc::channel(8);
     Play {
         server,

@@ -1,4 +1,8 @@
 //! With `--ask` the driver is the person, and the assistant too.
+//!
+//! As the person it is told of the session's open requests ([`tell_requests`])
+//! and replies by their ids. As the assistant it answers inquiries, which are
+//! kept here ([`Inquiries`]).
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,55 +10,58 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::oneshot;
-use windlass_protocol::{
-    Ask, DriveEvent, DriveOutput, PermissionAnswer, PermissionRequest, Question, TurnEndDecision,
-    TurnEndHandle,
-};
-use windlass_runtime::{Inquirer, PermissionDecision, Person};
+use windlass_protocol::{Ask, DriveEvent, DriveOutput, Question, TurnEndDecision, TurnEndHandle};
+use windlass_runtime::{Inquirer, PersonRequest, RequestWatch};
 
 use super::fault::DriveFault;
 use super::output::Output;
 
-/// What the driver has been asked and has not answered.
-pub(crate) struct Asks {
+/// Tells the driver of every request that is opened, until the session ends.
+pub(crate) async fn tell_requests(output: Output, mut watch: RequestWatch) {
+    while let Some(open) = watch.next().await {
+        // Nobody waits for a reply to what was withdrawn meanwhile.
+        if !open.is_open() {
+            continue;
+        }
+        output.write(&DriveOutput::Event(match open.request() {
+            PersonRequest::Permission(request) => DriveEvent::Permission {
+                request: (**request).clone(),
+            },
+            PersonRequest::Question(ask) => DriveEvent::Question((**ask).clone()),
+        }));
+    }
+}
+
+/// Inquiries that the driver has not answered.
+pub(crate) struct Inquiries {
     output: Output,
-    permissions: Mutex<HashMap<String, oneshot::Sender<PermissionDecision>>>,
     questions: Mutex<HashMap<String, (Question, oneshot::Sender<Value>)>>,
-    inquiries: Mutex<HashMap<String, Inquiry>>,
+    turn_ends: Mutex<HashMap<String, TurnEndInquiry>>,
     inquired: Mutex<u64>,
 }
 
-struct Inquiry {
+struct TurnEndInquiry {
     handles: Vec<String>,
     answer: oneshot::Sender<BTreeMap<String, TurnEndDecision>>,
 }
 
-impl Asks {
+impl Inquiries {
     pub(crate) fn new(output: Output) -> Self {
         Self {
             output,
-            permissions: Mutex::default(),
             questions: Mutex::default(),
-            inquiries: Mutex::default(),
+            turn_ends: Mutex::default(),
             inquired: Mutex::new(0),
         }
     }
 
-    /// The driver replies to a permission request.
-    pub(crate) fn permission(&self, answer: PermissionAnswer) -> Result<(), DriveFault> {
-        let id = answer.permission.as_str();
-        let Some(sender) = self.permissions.lock().remove(id) else {
-            return Err(DriveFault::NoPermission(id.to_owned()));
-        };
-        let _ = sender.send(PermissionDecision {
-            reply: answer.reply,
-            message: answer.message,
-            arguments: answer.arguments,
-        });
-        Ok(())
+    /// The assistant, and not the person, is asked this.
+    pub(crate) fn holds(&self, ask: &str) -> bool {
+        self.questions.lock().contains_key(ask)
     }
 
-    /// The driver answers a question. One that does not fit leaves it open.
+    /// The driver answers for the assistant. An answer that does not fit leaves
+    /// the question open.
     pub(crate) fn answer(&self, ask: &str, value: Value) -> Result<(), DriveFault> {
         let mut questions = self.questions.lock();
         let Some((question, _)) = questions.get(ask) else {
@@ -73,7 +80,7 @@ impl Asks {
         ask: &str,
         decisions: BTreeMap<String, TurnEndDecision>,
     ) -> Result<(), DriveFault> {
-        let mut inquiries = self.inquiries.lock();
+        let mut inquiries = self.turn_ends.lock();
         let Some(inquiry) = inquiries.get(ask) else {
             return Err(DriveFault::NoInquiry(ask.to_owned()));
         };
@@ -105,18 +112,7 @@ impl<T> Drop for Forget<'_, T> {
 }
 
 #[async_trait]
-impl Person for Asks {
-    async fn permit(&self, request: &PermissionRequest) -> Option<PermissionDecision> {
-        let id = request.id.as_str();
-        let (sender, receiver) = oneshot::channel();
-        self.permissions.lock().insert(id.to_owned(), sender);
-        let _forget = Forget(&self.permissions, id);
-        self.tell(DriveEvent::Permission {
-            request: request.clone(),
-        });
-        receiver.await.ok()
-    }
-
+impl Inquirer for Inquiries {
     async fn answer(&self, ask: &Ask) -> Option<Value> {
         let (sender, receiver) = oneshot::channel();
         let entry = (ask.question.clone(), sender);
@@ -124,13 +120,6 @@ impl Person for Asks {
         let _forget = Forget(&self.questions, &ask.ask);
         self.tell(DriveEvent::Question(ask.clone()));
         receiver.await.ok()
-    }
-}
-
-#[async_trait]
-impl Inquirer for Asks {
-    async fn answer(&self, ask: &Ask) -> Option<Value> {
-        Person::answer(self, ask).await
     }
 
     async fn decide(&self, handles: &[TurnEndHandle]) -> Option<BTreeMap<String, TurnEndDecision>> {
@@ -141,12 +130,12 @@ impl Inquirer for Asks {
         };
         let ask = format!("q_turn_{number}");
         let (answer, receiver) = oneshot::channel();
-        let inquiry = Inquiry {
+        let inquiry = TurnEndInquiry {
             handles: handles.iter().map(|handle| handle.id.to_string()).collect(),
             answer,
         };
-        self.inquiries.lock().insert(ask.clone(), inquiry);
-        let _forget = Forget(&self.inquiries, &ask);
+        self.turn_ends.lock().insert(ask.clone(), inquiry);
+        let _forget = Forget(&self.turn_ends, &ask);
         self.tell(DriveEvent::Inquire {
             ask: ask.clone(),
             handles: handles.to_vec(),

@@ -1,6 +1,7 @@
 //! Why a line of `drive` was not taken.
 
 use windlass_protocol::{AnswerError, LineError};
+use windlass_runtime::ReplyError;
 
 /// A line that was not taken. It is answered with an error, and nothing else
 /// changes.
@@ -27,10 +28,10 @@ pub(crate) enum DriveFault {
     /// No such batch is under way.
     #[error("no batch `{0}` is being answered")]
     NoBatch(String),
-    /// No such permission request is open.
-    #[error("no permission `{0}` is being asked for")]
-    NoPermission(String),
-    /// No such question is open.
+    /// The reply to a request is not wanted, or does not fit.
+    #[error(transparent)]
+    Reply(#[from] ReplyError),
+    /// No such question to the assistant is open.
     #[error("no question `{0}` is open")]
     NoQuestion(String),
     /// The answer does not fit the question, which stays open.

@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
-use tokio::sync::oneshot;
+use windlass_runtime::{OpenRequest, RequestWatch};
 
 use super::show::{Show, Shows};
-use crate::prompt::{self, Asking};
+use crate::prompt;
 
 /// How a turn is written down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,10 +17,22 @@ pub(crate) enum Form {
     Json,
 }
 
-/// Writes what is shown until there is no more.
-pub(crate) async fn run(form: Form, mut shows: Shows) {
+/// Writes what is shown until there is no more. Questions go to the terminal
+/// even where the answer goes into a pipe.
+pub(crate) async fn run(form: Form, mut shows: Shows, mut requests: RequestWatch) {
     let mut at_line_start = true;
-    while let Some(show) = shows.next().await {
+    loop {
+        let show = tokio::select! {
+            biased;
+            show = shows.next() => match show {
+                Some(show) => show,
+                None => break,
+            },
+            Some(open) = requests.next() => {
+                ask(&open, &mut shows).await;
+                continue;
+            }
+        };
         match form {
             Form::Json => {
                 if let Some(event) = event(&show) {
@@ -40,30 +52,16 @@ pub(crate) async fn run(form: Form, mut shows: Shows) {
                 _ => {}
             },
         }
-        ask(show, &mut shows).await;
-    }
-}
-
-/// Questions go to the terminal even where the answer goes into a pipe.
-async fn ask(show: Show, shows: &mut Shows) {
-    match show {
-        Show::Permit(request, reply) => put(&*request, reply, shows).await,
-        Show::Question(asked, reply) => put(&asked.question, reply, shows).await,
-        _ => {}
     }
 }
 
 /// Asks until it is answered, here or elsewhere, or the turn is over.
-async fn put<A: Asking>(asking: &A, mut reply: oneshot::Sender<A::Answer>, shows: &mut Shows) {
+async fn ask(open: &OpenRequest, shows: &mut Shows) {
     tokio::select! {
         biased;
-        () = reply.closed() => {}
-        _ = shows.urgent() => {}
-        answer = prompt::ask(asking) => {
-            if let Some(answer) = answer {
-                let _ = reply.send(answer);
-            }
-        }
+        () = open.closed() => {}
+        _ = shows.urgent() => open.give_up(),
+        typed = prompt::ask(open.request()) => prompt::give(open, typed),
     }
 }
 
@@ -78,12 +76,7 @@ fn event(show: &Show) -> Option<Value> {
         }
         Show::Told(notices) => json!({"event": "notices", "notices": notices}),
         Show::Ending => json!({"event": "ending"}),
-        Show::Calling
-        | Show::Said
-        | Show::Permit(..)
-        | Show::Question(..)
-        | Show::Interrupted(_)
-        | Show::Over => return None,
+        Show::Calling | Show::Said | Show::Interrupted(_) | Show::Over => return None,
     })
 }
 

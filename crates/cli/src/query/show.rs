@@ -2,12 +2,9 @@
 
 use std::collections::VecDeque;
 
-use async_trait::async_trait;
-use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use windlass_assistant::{Audience, Heard, ModelEvent};
-use windlass_protocol::{Ask, Batch, BatchReply, Notice, PermissionRequest};
-use windlass_runtime::{PermissionDecision, Person};
+use windlass_protocol::{Batch, BatchReply, Notice};
 
 use crate::prompt::Choice;
 
@@ -31,10 +28,6 @@ pub(crate) enum Show {
     Told(Vec<Notice>),
     /// The turn ends: what still runs is seen to.
     Ending,
-    /// May this run?
-    Permit(Box<PermissionRequest>, oneshot::Sender<PermissionDecision>),
-    /// A tool asks.
-    Question(Box<Ask>, oneshot::Sender<Value>),
     /// Ctrl-C: what now?
     Interrupted(oneshot::Sender<Choice>),
     /// There is no more to show.
@@ -86,6 +79,17 @@ impl Shows {
         show.filter(|show| !matches!(show, Show::Over))
     }
 
+    /// The next, if it has come already and is not the end.
+    pub(crate) fn ready(&mut self) -> Option<Show> {
+        if self.kept.is_empty() {
+            self.kept.extend(self.receiver.try_recv().ok());
+        }
+        match self.kept.front() {
+            Some(Show::Over) | None => None,
+            Some(_) => self.kept.pop_front(),
+        }
+    }
+
     /// The next that cannot wait. Everything before it is kept.
     pub(crate) async fn urgent(&mut self) -> Urgent {
         loop {
@@ -118,21 +122,5 @@ impl Audience for Shower {
             Heard::Ending => Show::Ending,
             Heard::Ended(_) => return,
         });
-    }
-}
-
-/// The person who looks.
-#[async_trait]
-impl Person for Shower {
-    async fn permit(&self, request: &PermissionRequest) -> Option<PermissionDecision> {
-        let (reply, answer) = oneshot::channel();
-        self.show(Show::Permit(Box::new(request.clone()), reply));
-        answer.await.ok()
-    }
-
-    async fn answer(&self, ask: &Ask) -> Option<Value> {
-        let (reply, answer) = oneshot::channel();
-        self.show(Show::Question(Box::new(ask.clone()), reply));
-        answer.await.ok()
     }
 }

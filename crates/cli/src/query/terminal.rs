@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
 use windlass_protocol::{BatchReply, HandleState, Notice, NoticeLevel, ToolCall};
-use windlass_runtime::{Session, SessionEvent, Tail};
+use windlass_runtime::{OpenRequest, RequestWatch, Session, SessionEvent, Tail};
 
 use super::markdown;
 use super::show::{Show, Shows, Urgent};
-use crate::prompt::{Asking, Choice, Interruption, Key, Keyboard, NoAnswer};
+use crate::prompt::{self, Asking, Choice, Interruption, Key, Keyboard, NoAnswer};
 use crate::screen::Screen;
 
 const TICK: Duration = Duration::from_millis(100);
@@ -40,6 +40,7 @@ pub(crate) async fn run(shows: Shows, session: Session, seat: Seat, colour: bool
         began: Instant::now(),
         spaced: false,
         journal: session.journal().tail(session.journal().last()),
+        requests: session.requests().watch(),
         session,
     };
     let mut tick = tokio::time::interval(TICK);
@@ -52,10 +53,12 @@ pub(crate) async fn run(shows: Shows, session: Session, seat: Seat, colour: bool
             }
         };
         tokio::select! {
+            biased;
             show = view.shows.next() => match show {
                 Some(show) => view.take(show).await,
                 None => break,
             },
+            Some(open) = view.requests.next() => view.ask(open).await,
             key = view.seat.next() => if key == Key::Interrupt {
                 view.seat.interrupt();
             },
@@ -133,6 +136,7 @@ struct View {
     /// The last thing shown was text, and what follows keeps its distance.
     spaced: bool,
     journal: Tail,
+    requests: RequestWatch,
     session: Session,
 }
 
@@ -159,8 +163,6 @@ impl View {
             Show::Answered(reply) => self.answered(&reply),
             Show::Told(notices) => self.tell(&notices),
             Show::Ending => self.activity = Some("finishing"),
-            Show::Permit(request, reply) => self.ask(&*request, reply).await,
-            Show::Question(asked, reply) => self.ask(&asked.question, reply).await,
             Show::Interrupted(reply) => self.interrupted(reply).await,
             Show::Over => {}
         }
@@ -261,15 +263,22 @@ impl View {
     }
 
     /// Asks until it is answered, here or elsewhere, or the turn is over.
-    async fn ask<A: Asking>(&mut self, asking: &A, mut reply: oneshot::Sender<A::Answer>) {
+    async fn ask(&mut self, open: OpenRequest) {
+        // What was said before it is shown before it.
+        while let Some(show) = self.shows.ready() {
+            Box::pin(self.take(show)).await;
+        }
         // Somebody elsewhere may have been first.
-        while !reply.is_closed() {
-            match self.put(asking, &mut reply).await {
-                Came::Answered(Some(answer)) => {
-                    let _ = reply.send(answer);
+        while open.is_open() {
+            match self.put(open.request(), open.closed()).await {
+                Came::Answered(typed) => {
+                    prompt::give(&open, typed);
                     return self.paint(&[]);
                 }
-                Came::Answered(None) | Came::Over => return self.paint(&[]),
+                Came::Over => {
+                    open.give_up();
+                    return self.paint(&[]);
+                }
                 Came::Elsewhere => {
                     let line = self.dim("answered elsewhere, or no longer asked");
                     return self.paint(&[line]);
@@ -284,7 +293,7 @@ impl View {
         if reply.is_closed() {
             return;
         }
-        if let Came::Answered(Some(choice)) = self.put(&Interruption, &mut reply).await {
+        if let Came::Answered(Some(choice)) = self.put(&Interruption, reply.closed()).await {
             let _ = reply.send(choice);
         }
         self.paint(&[]);
@@ -294,12 +303,12 @@ impl View {
     async fn put<A: Asking>(
         &mut self,
         asking: &A,
-        reply: &mut oneshot::Sender<A::Answer>,
+        closed: impl Future<Output = ()>,
     ) -> Came<A::Answer> {
         self.screen.clear();
         tokio::select! {
             biased;
-            () = reply.closed() => Came::Elsewhere,
+            () = closed => Came::Elsewhere,
             urgent = self.shows.urgent() => match urgent {
                 Urgent::Interrupted(choice) => Came::Interrupted(choice),
                 Urgent::Over => Came::Over,

@@ -179,7 +179,7 @@ fn a_cancelled_batch_withdraws_its_request() {
     let error = drive.next();
     assert_eq!(
         error,
-        json!({"error": format!("no permission `{id}` is being asked for")})
+        json!({"error": format!("no permission `{id}` is being asked for; it may have been answered elsewhere")})
     );
     assert!(!project.root().join("ran").exists());
 }
@@ -229,7 +229,7 @@ fn a_question_of_a_call_is_answered_by_event() {
     let ask = asked["ask"].as_str().unwrap();
     assert_eq!(
         drive.next(),
-        json!({"error": format!("no question `{ask}` is open")})
+        json!({"error": format!("no question `{ask}` is open; it may have been answered elsewhere")})
     );
 }
 

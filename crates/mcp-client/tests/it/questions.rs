@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use windlass_runtime::SessionOptions;
+use windlass_runtime::{Attendance, SessionOptions};
 use windlass_testing::{ScriptedPerson, needs};
 
 use crate::support::{Stage, eventually, fixture};
@@ -119,10 +119,11 @@ async fn a_one_shots_question_goes_to_the_person() {
     let person = Arc::new(ScriptedPerson::new());
     let folder = tempfile::tempdir().unwrap();
     let options = SessionOptions {
-        person: Some(person.clone()),
+        attendance: Attendance::Attended,
         ..SessionOptions::default()
     };
     let stage = Stage::at(fixture(&folder, &[]), folder, options).await;
+    person.attend(stage.session.requests());
     let (reply, ()) = tokio::join!(stage.call("ask", json!({})), async {
         person.next_question().await.reply(json!(false));
     });

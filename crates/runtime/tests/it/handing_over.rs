@@ -1,14 +1,12 @@
 //! A caller in a hurry: one-shots go on as handles, and waits end.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
-use windlass_protocol::{Ask, HandleId, PermissionRequest};
+use windlass_protocol::HandleId;
 use windlass_runtime::{
-    Answered, PermissionDecision, Person, RunMode, RunOptions, RunPolicy, SessionEvent, ToolEvent,
+    Attendance, PersonRequest, RunMode, RunOptions, RunPolicy, SessionEvent, ToolEvent,
 };
 use windlass_testing::{batch, question};
 
@@ -178,28 +176,19 @@ async fn a_permission_that_nobody_has_answered_leaves_nothing_running() {
     assert!(stage.tool.started().is_empty());
 }
 
-/// Someone who will not answer.
-struct Refuses;
-
-#[async_trait]
-impl Person for Refuses {
-    async fn permit(&self, _: &PermissionRequest) -> Option<PermissionDecision> {
-        None
-    }
-
-    async fn answer(&self, _: &Ask) -> Option<Value> {
-        None
-    }
-
-    async fn ask(&self, ask: &Ask) -> Answered {
-        Answered::Declined(format!("the user declined: {}", ask.question.text))
-    }
-}
-
 #[tokio::test]
 async fn a_declined_question_ends_the_tool() {
     let stage = Stage::with(NOBODY, |setup| {
-        setup.options.person = Some(Arc::new(Refuses));
+        setup.options.attendance = Attendance::Attended;
+    });
+    let mut watch = stage.session.requests().watch();
+    tokio::spawn(async move {
+        while let Some(open) = watch.next().await {
+            let PersonRequest::Question(ask) = open.request() else {
+                continue;
+            };
+            open.decline(format!("the user declined: {}", ask.question.text));
+        }
     });
     stage.tool.opening(|job| job.ask(question("sure", "Sure?")));
     assert_eq!(

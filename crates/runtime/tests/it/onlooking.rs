@@ -4,11 +4,11 @@
 use std::time::Duration;
 
 use serde_json::json;
-use windlass_protocol::{HandleState, PermissionReply, Question, Typing};
-use windlass_runtime::{Keyboard, PermissionDecision, RunPolicy, SessionEvent};
+use windlass_protocol::{HandleState, PermissionAnswer, PermissionReply, Question, Typing};
+use windlass_runtime::{Keyboard, RunPolicy, SessionEvent};
 use windlass_testing::text_question;
 
-use crate::support::{NOBODY, PERSON, Stage};
+use crate::support::{PERSON, Stage};
 
 const LEASE: Duration = Duration::from_mins(5);
 
@@ -154,7 +154,7 @@ async fn a_secret_that_is_typed_answers_the_question_and_is_kept_nowhere() {
     stage
         .seen(|event| matches!(event, SessionEvent::QuestionClosed { .. }))
         .await;
-    assert!(stage.session.desk().unwrap().is_empty());
+    assert!(stage.session.requests().is_empty());
     let told = format!("{:?}", stage.recording.told());
     assert!(!told.contains("ame"), "{told}");
 }
@@ -176,26 +176,26 @@ async fn an_end_by_the_user_is_told_to_the_assistant() {
 }
 
 #[tokio::test]
-async fn a_permission_is_answered_at_the_desk() {
+async fn a_permission_is_answered_by_its_id() {
     let stage = Stage::with(PERSON, |setup| setup.tool.run = RunPolicy::default());
     let going = stage.go([("tool", json!({"action": "spawn", "id": "a"}))]);
     stage
         .seen(|event| matches!(event, SessionEvent::PermissionAsked(_)))
         .await;
-    let desk = stage.session.desk().unwrap();
+    let requests = stage.session.requests();
     // Whoever hears of it finds it there.
-    let request = desk.permissions().remove(0);
-    let decision = PermissionDecision {
+    let request = requests.permissions().remove(0);
+    let decision = PermissionAnswer {
         reply: PermissionReply::Reject,
         message: Some("not now".to_owned()),
         arguments: None,
     };
-    desk.reply(&request.id, decision).unwrap();
+    requests.reply(&request.id, decision).unwrap();
     assert_eq!(
         going.await.unwrap(),
         "c1 ! the user rejected `tool`: not now"
     );
-    assert!(desk.is_empty());
+    assert!(requests.is_empty());
 }
 
 #[tokio::test]
@@ -217,10 +217,4 @@ async fn sessions_are_listed_until_they_end() {
     assert!(sessions.get(id.as_str()).is_none());
     assert!(sessions.get("../etc/passwd").is_none());
     changes.changed().await.unwrap();
-}
-
-#[tokio::test]
-async fn a_session_without_a_person_has_no_desk() {
-    let stage = Stage::with(NOBODY, |_| {});
-    assert!(stage.session.desk().is_none());
 }

@@ -2,9 +2,10 @@
 
 use serde_json::json;
 use windlass_protocol::{
-    Arguments, Decider, DecisionRecord, HandleAction, Parameters, PermissionReply,
+    Arguments, Decider, DecisionRecord, HandleAction, Parameters, PermissionAnswer,
+    PermissionReply, PermissionRule, RuleAction,
 };
-use windlass_runtime::{PermissionDecision, RunMode, RunPolicy, SessionEvent, Subject};
+use windlass_runtime::{RunMode, RunPolicy, SessionEvent, Subject};
 
 use crate::support::{Cast, NOBODY, PERSON, Stage};
 
@@ -238,9 +239,9 @@ async fn every_action_has_a_mode_of_its_own() {
     assert!(job.inputs().is_empty() && job.aborts().is_empty());
 }
 
-fn edited(arguments: serde_json::Value) -> PermissionDecision {
+fn edited(arguments: serde_json::Value) -> PermissionAnswer {
     let arguments: Arguments = serde_json::from_value(arguments).unwrap();
-    PermissionDecision {
+    PermissionAnswer {
         reply: PermissionReply::Once,
         message: None,
         arguments: Some(arguments),
@@ -295,6 +296,110 @@ async fn a_person_may_edit_what_is_typed() {
     let inputs = stage.tool.next().await.inputs();
     assert_eq!(inputs[0].input, Some(json!("ls")));
     assert_eq!(inputs[0].keys, ["ctrl-d"]);
+}
+
+/// A tool whose calls are known by their `run`, and remembered by its first
+/// word.
+fn known_by_first_word(stage: &Stage) {
+    stage.tool.subject(|args| {
+        let run = args["run"].as_str().unwrap();
+        let first = run.split(' ').next().unwrap();
+        Subject {
+            permission: "tool".into(),
+            patterns: vec![run.into()],
+            always: vec![format!("{first} *")],
+            exact: false,
+        }
+    });
+}
+
+fn edited_always(run: &str) -> PermissionAnswer {
+    PermissionAnswer {
+        reply: PermissionReply::Always,
+        ..edited(json!({"run": run}))
+    }
+}
+
+#[tokio::test]
+async fn always_remembers_what_ran_and_not_what_was_asked_for() {
+    let stage = asking(PERSON, RunMode::Ask);
+    known_by_first_word(&stage);
+    let running = stage.go([("tool", json!({"run": "rm -rf x"}))]);
+    let prompt = stage.person.next_permission().await;
+    prompt.reply(edited_always("echo harmless"));
+    assert_eq!(running.await.unwrap(), "c1 ran");
+
+    assert_eq!(
+        stage.run([("tool", json!({"run": "echo twice"}))]).await,
+        "c1 ran"
+    );
+    let running = stage.go([("tool", json!({"run": "rm -rf y"}))]);
+    stage.person.next_permission().await.reject(None);
+    assert_eq!(
+        running.await.unwrap(),
+        "c1 ! the user rejected `tool`; nothing has run"
+    );
+}
+
+#[tokio::test]
+async fn an_edit_with_always_settles_only_what_its_own_subject_covers() {
+    let stage = asking(PERSON, RunMode::Ask);
+    known_by_first_word(&stage);
+    let edited = stage.go([("tool", json!({"run": "rm -rf x"}))]);
+    let prompt = stage.person.next_permission().await;
+    let removing = stage.go([("tool", json!({"run": "rm -rf y"}))]);
+    let other = stage.person.next_permission().await;
+    prompt.reply(edited_always("echo harmless"));
+    assert_eq!(edited.await.unwrap(), "c1 ran");
+    assert!(other.is_open());
+    other.reject(None);
+    removing.await.unwrap();
+}
+
+#[tokio::test]
+async fn an_edited_call_that_a_rule_denies_does_not_run_and_is_not_remembered() {
+    let stage = Stage::with(PERSON, |setup| {
+        setup.tool.run = RunPolicy::starting(RunMode::Edit);
+        setup.tool.permissions = vec![PermissionRule {
+            permission: "tool".into(),
+            pattern: "rm *".into(),
+            action: RuleAction::Deny,
+        }];
+    });
+    stage.tool.opening(|job| job.end_saying("ran"));
+    known_by_first_word(&stage);
+    let running = stage.go([("tool", json!({"run": "echo harmless"}))]);
+    let prompt = stage.person.next_permission().await;
+    prompt.reply(edited_always("rm -rf x"));
+    assert_eq!(
+        running.await.unwrap(),
+        "c1 ! the configuration denies `rm *` of `tool`; nothing has run, do it another way"
+    );
+    assert!(stage.tool.started().is_empty());
+    let denied = stage.events().await.into_iter().any(|event| match event {
+        SessionEvent::PermissionDecided { decision, .. } => decision.by == Decider::Rule,
+        _ => false,
+    });
+    assert!(denied, "the record says which rule it was");
+}
+
+#[tokio::test]
+async fn edited_arguments_that_are_not_understood_are_not_remembered() {
+    let stage = Stage::with(PERSON, |setup| {
+        setup.tool.run = RunPolicy::starting(RunMode::Ask);
+        setup.tool.shape.parameters =
+            Parameters::exactly([("path", json!({"type": "string"}))], &["path"]);
+    });
+    let running = stage.go([("tool", json!({"path": "x"}))]);
+    let prompt = stage.person.next_permission().await;
+    prompt.reply(PermissionAnswer {
+        reply: PermissionReply::Always,
+        ..edited(json!({}))
+    });
+    assert!(running.await.unwrap().contains("required"));
+    let running = stage.go([("tool", json!({"path": "x"}))]);
+    stage.person.next_permission().await.reject(None);
+    running.await.unwrap();
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! Questions for a secret: who may answer, and what is kept of it.
 
 use serde_json::json;
-use windlass_protocol::Question;
+use windlass_protocol::{PermissionAnswer, PermissionReply, Question};
 use windlass_testing::text_question;
 
 use crate::support::{Cast, NOBODY, PERSON, Setup, Stage};
@@ -126,4 +126,30 @@ async fn a_secret_that_needs_permission_is_not_shown_to_whoever_permits_it() {
     prompt.once();
     assert!(running.await.unwrap().contains("6 letters"));
     assert_not_kept(&stage, "sesame");
+}
+
+#[tokio::test]
+async fn a_secret_that_an_edit_leaves_alone_is_typed_as_it_was() {
+    for (edit, told) in [
+        (json!({"input": "(secret)"}), "6 letters"),
+        (json!({"input": "other"}), "5 letters"),
+    ] {
+        let stage = asking(PERSON, |setup| {
+            setup.tool.secrets_to_assistant = true;
+            setup.tool.run.apply = windlass_runtime::RunMode::Edit;
+        })
+        .await;
+        let arguments = json!({"action": "apply", "id": "a", "input": "sesame"});
+        let running = stage.go([("tool", arguments)]);
+        let prompt = stage.person.next_permission().await;
+        prompt.reply(PermissionAnswer {
+            arguments: serde_json::from_value(edit).unwrap(),
+            ..PermissionReply::Always.into()
+        });
+        let answered = running.await.unwrap();
+        assert!(answered.contains(told), "{answered}");
+        for secret in ["sesame", "other"] {
+            assert_not_kept(&stage, secret);
+        }
+    }
 }

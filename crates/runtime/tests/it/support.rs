@@ -8,8 +8,8 @@ use serde_json::Value;
 use tokio::task::JoinHandle;
 use windlass_protocol::{BatchReply, Notice, ReplyContent};
 use windlass_runtime::{
-    Await, Catalogue, DescribeTools, RunOptions, Runtime, Session, SessionEvent, SessionOptions,
-    ToolDefinition, ToolEvent,
+    Attendance, Await, Catalogue, DescribeTools, RunOptions, Runtime, Session, SessionEvent,
+    SessionOptions, ToolDefinition, ToolEvent,
 };
 use windlass_testing::{Recording, Scripted, ScriptedInquirer, ScriptedPerson, batch, lasting};
 
@@ -66,7 +66,7 @@ impl Stage {
         let recording = Arc::new(Recording::new());
         let mut options = SessionOptions::default();
         if cast.person {
-            options.person = Some(person.clone());
+            options.attendance = Attendance::Attended;
         }
         if cast.inquirer {
             options.inquirer = Some(inquirer.clone());
@@ -93,10 +93,14 @@ impl Stage {
         catalogue
             .register_builtin(DescribeTools::definition(), describing)
             .unwrap();
+        let session = Runtime::new(catalogue).session(setup.options);
+        if cast.person {
+            person.attend(session.requests());
+        }
         Self {
             tool,
             other,
-            session: Runtime::new(catalogue).session(setup.options),
+            session,
             person,
             inquirer,
             recording,

@@ -13,7 +13,7 @@ use axum::http::Request;
 use libfuzzer_sys::fuzz_target;
 use tokio::runtime::{Builder, Runtime as Tokio};
 use tower::ServiceExt;
-use windlass_runtime::{AtTheDesk, Catalogue, Runtime, Session, SessionOptions};
+use windlass_runtime::{Attendance, Catalogue, Runtime, Session, SessionOptions};
 use windlass_serve_http::Api;
 use windlass_testing::{Scripted, ScriptedJob, lasting};
 
@@ -49,7 +49,7 @@ impl Stage {
         catalogue.register(lasting("t"), tool.executor()).unwrap();
         let runtime = Runtime::new(catalogue);
         let session = runtime.session(SessionOptions {
-            person: Some(Arc::new(AtTheDesk)),
+            attendance: Attendance::Attended,
             ..SessionOptions::default()
         });
         let api = Api::new(&runtime, "serve");

@@ -2,7 +2,7 @@
 
 use axum::http::{HeaderMap, Uri};
 use tonic::{Request, Response, Status};
-use windlass_protocol::{PermissionId, ReplyBody};
+use windlass_protocol::{PermissionAnswer, PermissionId};
 
 use super::proto::permission_service_server::PermissionService;
 use super::{proto, words};
@@ -34,7 +34,7 @@ impl Permissions {
         headers: &HeaderMap,
         session: Option<&str>,
         id: &PermissionId,
-        body: ReplyBody,
+        body: PermissionAnswer,
     ) -> Result<(), ApiError> {
         let api = &self.0;
         let local = session.and_then(|session| api.sessions().get(session));
@@ -63,7 +63,7 @@ fn path(parts: &[&str]) -> Result<Uri, ApiError> {
         .ok_or_else(|| ApiError::not_found("nobody asks this, or it has been answered elsewhere"))
 }
 
-type Read = (PermissionId, Option<String>, ReplyBody);
+type Read = (PermissionId, Option<String>, PermissionAnswer);
 
 fn read(response: proto::PermissionResponse) -> Result<Read, ApiError> {
     let reply = words::read_reply(response.reply()).ok_or_else(|| {
@@ -72,7 +72,7 @@ fn read(response: proto::PermissionResponse) -> Result<Read, ApiError> {
         )
     })?;
     let arguments = response.arguments.map(words::read_object).transpose();
-    let body = ReplyBody {
+    let body = PermissionAnswer {
         reply,
         message: response.message,
         arguments: arguments.map_err(|error| ApiError::bad(error.to_string()))?,

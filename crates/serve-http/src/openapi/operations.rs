@@ -4,9 +4,9 @@ use serde_json::Value;
 use windlass_protocol::{
     AnswerBody, BatchReply, CallsBody, HandleInfo, Health, LockInfo, LogMatches, MessageRecord,
     NewSession, NoticeRecord, OpenQuestion, OpencodeEvent, OpencodeMessage, OpencodeNewSession,
-    OpencodeReplyBody, OpencodeResponseBody, OpencodeSession, PermissionRecord, PermissionRequest,
-    PersonInput, ReplyBody, Resize, ScreenUpdate, SessionBegun, SessionHistory, SessionInfo,
-    SessionRecord, StopReceipt, StreamedEvent, TurnEndReport,
+    OpencodeReplyBody, OpencodeResponseBody, OpencodeSession, PermissionAnswer, PermissionRecord,
+    PermissionRequest, PersonInput, Resize, ScreenUpdate, SessionBegun, SessionHistory,
+    SessionInfo, SessionRecord, StopReceipt, StreamedEvent, TurnEndReport,
 };
 
 use super::operation::{Operation, delete, get, of, post};
@@ -137,7 +137,8 @@ fn asks() -> Vec<Operation> {
             "What is being asked for, in every session.",
         )
         .gives::<Vec<PermissionRequest>>(),
-        post("/api/v1/permissions/{permission}", "Replies to a request.").takes(of::<ReplyBody>),
+        post("/api/v1/permissions/{permission}", "Replies to a request.")
+            .takes(of::<PermissionAnswer>),
         get(
             "/api/v1/sessions/{id}/permissions",
             "What is being asked for, in one session.",
@@ -147,7 +148,7 @@ fn asks() -> Vec<Operation> {
             "/api/v1/sessions/{id}/permissions/{permission}",
             "Replies to a request of the session.",
         )
-        .takes(of::<ReplyBody>),
+        .takes(of::<PermissionAnswer>),
         get("/api/v1/questions", "The open questions of every session.")
             .gives::<Vec<OpenQuestion>>(),
         post("/api/v1/questions/{ask}", "Answers a question.").takes(of::<AnswerBody>),

@@ -6,9 +6,8 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use windlass_protocol::{
-    OpencodeReplyBody, OpencodeResponseBody, PermissionId, PermissionRequest, ReplyBody,
+    OpencodeReplyBody, OpencodeResponseBody, PermissionAnswer, PermissionId, PermissionRequest,
 };
-use windlass_runtime::Session;
 
 use super::refusal::no_permission;
 use crate::api::Api;
@@ -29,12 +28,7 @@ pub(super) async fn respond(
     JsonBody(body): JsonBody<OpencodeResponseBody>,
 ) -> Result<Json<bool>, ApiError> {
     let id = param(&mut parts, &api, "permission").await?;
-    let reply = ReplyBody {
-        reply: body.response,
-        message: None,
-        arguments: None,
-    };
-    reply_in(&session, &id, reply)?;
+    asks::reply_at(&session, &request_id(&id)?, body.response.into())?;
     Ok(Json(true))
 }
 
@@ -46,7 +40,7 @@ pub(super) async fn reply(
     JsonBody(body): JsonBody<OpencodeReplyBody>,
 ) -> Result<Response, ApiError> {
     let id = param(&mut parts, &api, "request").await?;
-    let reply = ReplyBody {
+    let reply = PermissionAnswer {
         reply: body.reply,
         message: body.message,
         arguments: None,
@@ -64,10 +58,6 @@ pub(super) async fn reply(
         Err(error) if error.status == StatusCode::NOT_FOUND => Ok(no_permission(error, &id)),
         Err(error) => Err(error),
     }
-}
-
-fn reply_in(session: &Session, id: &str, reply: ReplyBody) -> Result<(), ApiError> {
-    asks::reply_at(session, &request_id(id)?, reply)
 }
 
 /// What cannot be a request's name is one that there is not.

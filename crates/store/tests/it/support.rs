@@ -7,7 +7,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use windlass_protocol::{MessagePart, SessionId, ToolPart};
 use windlass_runtime::{
-    Archive, Catalogue, Page, RunMode, RunPolicy, Runtime, Session, SessionOptions,
+    Archive, Attendance, Catalogue, Page, RunMode, RunPolicy, Runtime, Session, SessionOptions,
 };
 use windlass_store::{SessionStart, Store};
 use windlass_testing::{Scripted, ScriptedPerson, lasting};
@@ -57,10 +57,11 @@ pub(crate) fn record(store: &Store, id: &str, mode: RunMode) -> Recorded {
     let session = Runtime::new(catalogue).session(SessionOptions {
         id: Some(id),
         recorder: Some(recorder),
-        person: Some(person.clone()),
+        attendance: Attendance::Attended,
         rules: Some(store.rules("p1", Path::new("/project"))),
         ..SessionOptions::default()
     });
+    person.attend(session.requests());
     Recorded {
         session,
         tool,

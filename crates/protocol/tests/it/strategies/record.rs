@@ -183,13 +183,11 @@ pub(crate) fn permission_reply() -> impl Strategy<Value = PermissionReply> {
 
 pub(crate) fn permission_answer() -> impl Strategy<Value = PermissionAnswer> {
     (
-        permission_id(),
         permission_reply(),
         any::<Option<String>>(),
         maybe(arguments()),
     )
-        .prop_map(|(permission, reply, message, arguments)| PermissionAnswer {
-            permission,
+        .prop_map(|(reply, message, arguments)| PermissionAnswer {
             reply,
             message,
             arguments,

@@ -1,23 +1,21 @@
-//! Where what tools ask waits for a call that can put it to the user.
+//! Routes a session's open requests to calls that can put them to the user.
 //!
-//! [`Desk`] is the session's [`Person`]. A client can be asked only within one
-//! of its own requests, so every call that can ask takes a [`Seat`]: a
-//! one-shot's questions and every permission go to their own call's seat, a
-//! handle's question to the call that waits for that handle, now or later.
-//! Where the client takes no questions, nobody is there, and the assistant
+//! Start at [`Seats::attend`]. A client can be asked only within one of its own
+//! requests, so every call that can ask takes a [`Seat`]: a one-shot's
+//! questions and every permission go to their own call's seat, a handle's
+//! question to the call that waits for that handle, now or later. Where the
+//! client takes no questions, the request is given up, and the assistant
 //! answers with `apply`.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use async_trait::async_trait;
 use parking_lot::Mutex;
 use rmcp::model::{ClientCapabilities, ElicitRequestParams, ElicitResult};
-use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
-use windlass_protocol::{Ask, PermissionRequest};
-use windlass_runtime::{Answered, PermissionDecision, Person};
+use windlass_protocol::{Ask, PermissionAnswer, PermissionRequest};
+use windlass_runtime::{Answered, OpenRequest, PersonRequest, ReplyError, RequestWatch};
 
 use crate::form;
 use crate::secret;
@@ -55,9 +53,12 @@ pub(crate) struct Put {
     pub(crate) reply: oneshot::Sender<ElicitResult>,
 }
 
-/// Where a session's questions and permissions go. Clones share it.
+/// How often a client whose answer does not fit is asked again.
+const TRIES: usize = 3;
+
+/// The calls of a session that can ask. Clones share them.
 #[derive(Clone, Default)]
-pub(crate) struct Desk(Arc<Inner>);
+pub(crate) struct Seats(Arc<Inner>);
 
 #[derive(Default)]
 struct Inner {
@@ -94,12 +95,43 @@ impl Taken {
 /// A call that can ask. Whatever is put to it and not answered when it is
 /// dropped waits for another.
 pub(crate) struct Seat {
-    desk: Desk,
+    all: Seats,
     call: String,
     puts: mpsc::UnboundedReceiver<Put>,
 }
 
-impl Desk {
+impl Seats {
+    /// Puts everything that is asked to a call that can ask, until the session
+    /// ends.
+    pub(crate) fn attend(&self, mut watch: RequestWatch) {
+        let seats = self.clone();
+        tokio::spawn(async move {
+            while let Some(open) = watch.next().await {
+                let seats = seats.clone();
+                tokio::spawn(async move {
+                    tokio::select! {
+                        biased;
+                        () = open.closed() => {}
+                        () = seats.route(&open) => {}
+                    }
+                });
+            }
+        });
+    }
+
+    async fn route(&self, open: &OpenRequest) {
+        let answered = match open.request() {
+            PersonRequest::Permission(request) => {
+                let answer = self.permit(request).await;
+                answer.is_some_and(|answer| open.reply(answer).is_ok())
+            }
+            PersonRequest::Question(ask) => self.ask(open, ask).await,
+        };
+        if !answered {
+            open.give_up();
+        }
+    }
+
     /// Takes a seat for a call that waits for these handles.
     pub(crate) fn sit(&self, call: &str, handles: Vec<String>, means: Means) -> Seat {
         let (sender, puts) = mpsc::unbounded_channel();
@@ -113,7 +145,7 @@ impl Desk {
         };
         self.0.seats.send_modify(|seats| seats.push(taken));
         Seat {
-            desk: self.clone(),
+            all: self.clone(),
             call: call.to_owned(),
             puts,
         }
@@ -169,27 +201,34 @@ impl Desk {
         let result = self.put(seat, &ask.question.id, opened.request()).await?;
         Some(opened.answered(ask, &result).await)
     }
-}
 
-#[async_trait]
-impl Person for Desk {
-    async fn permit(&self, request: &PermissionRequest) -> Option<PermissionDecision> {
+    async fn permit(&self, request: &PermissionRequest) -> Option<PermissionAnswer> {
         let call = &request.tool.as_ref()?.call_id;
         let seat = self.seat_of(call).filter(|seat| seat.means.form)?;
-        let result = self
-            .put(&seat, "permission", form::of_permission(request))
-            .await?;
+        let form = form::of_permission(request);
+        let result = self.put(&seat, "permission", form).await?;
         Some(form::decided(&result))
     }
 
-    async fn answer(&self, ask: &Ask) -> Option<Value> {
-        match self.ask(ask).await {
-            Answered::With(answer) => Some(answer),
-            Answered::Nobody | Answered::Declined(_) => None,
+    /// Whether the question was closed.
+    async fn ask(&self, open: &OpenRequest, ask: &Ask) -> bool {
+        for _ in 0..TRIES {
+            match self.answer(ask).await {
+                Answered::With(value) => match open.answer(value) {
+                    Err(ReplyError::Unfit(_) | ReplyError::UnfitSecret(_)) => {}
+                    _ => return true,
+                },
+                Answered::Declined(why) => {
+                    open.decline(why);
+                    return true;
+                }
+                Answered::Nobody => return false,
+            }
         }
+        false
     }
 
-    async fn ask(&self, ask: &Ask) -> Answered {
+    async fn answer(&self, ask: &Ask) -> Answered {
         let secret = ask.question.secret;
         let fits = move |means: Means| if secret { means.url } else { means.form };
         let Some(handle) = &ask.handle else {
@@ -227,7 +266,7 @@ impl Seat {
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        let seats = &self.desk.0.seats;
+        let seats = &self.all.0.seats;
         seats.send_modify(|seats| seats.retain(|seat| seat.call != self.call));
     }
 }

@@ -1,0 +1,639 @@
+//! Everything that a person has been asked and has not answered.
+//!
+//! Start at [`PendingRequests`]. Every session has one, whether or not a front
+//! end can show anything. Front ends list, watch and reply; here requests are
+//! opened, closed exactly once, and recorded. What is asked and what a reply
+//! leads to is decided in `permission.rs` and `inquiry.rs`.
+//!
+//! ```text
+//!            ┌─▶ replied     a person has answered it
+//!            ├─▶ settled     a reply to another request covers it
+//!   open ────┤
+//!            ├─▶ given up    nobody answers it
+//!            └─▶ withdrawn   whoever asked no longer wants to know
+//! ```
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+use windlass_protocol::{
+    AnswerError, Ask, Decider, DecisionRecord, PermissionAnswer, PermissionId, PermissionReply,
+    PermissionRequest, PermissionRule, RuleAction, SessionId,
+};
+
+use crate::arguments::conceal;
+use crate::executor::Subject;
+use crate::inquirer::Answered;
+use crate::journal::{JournalWriter, SessionEvent};
+use crate::rules::Rules;
+
+/// Something that a person is asked.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PersonRequest {
+    /// Whether something may run.
+    Permission(Arc<PermissionRequest>),
+    /// A tool's question.
+    Question(Arc<Ask>),
+}
+
+impl PersonRequest {
+    /// Names the request among all requests.
+    pub fn id(&self) -> &str {
+        match self {
+            Self::Permission(request) => request.id.as_str(),
+            Self::Question(ask) => &ask.ask,
+        }
+    }
+}
+
+/// Whether anybody will reply to a session's requests. A front end decides
+/// this when it sets the session up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Attendance {
+    /// Nobody will: permission is refused at once, and a question takes its
+    /// default.
+    #[default]
+    Unattended,
+    /// Somebody may: a request stays open until it is answered or withdrawn.
+    Attended,
+}
+
+impl Attendance {
+    /// Attended when somebody will reply.
+    pub fn when(somebody_replies: bool) -> Self {
+        if somebody_replies {
+            Self::Attended
+        } else {
+            Self::Unattended
+        }
+    }
+}
+
+/// A reply to a request that is not open, or one that does not fit it.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum ReplyError {
+    /// The request was replied to, withdrawn, or never made.
+    #[error("no permission `{0}` is being asked for; it may have been answered elsewhere")]
+    NoPermission(String),
+    /// The question was answered, withdrawn, or never asked.
+    #[error("no question `{0}` is open; it may have been answered elsewhere")]
+    NoQuestion(String),
+    /// The question stays open.
+    #[error(transparent)]
+    Unfit(AnswerError),
+    /// The question stays open. The answer is not repeated here.
+    #[error("question `{0}` asks for a secret, which must be a string")]
+    UnfitSecret(String),
+}
+
+/// The open requests of a session. Clones share them, and so do the sessions
+/// of agents: what an agent's session asks is seen by whoever watches the
+/// session that the agent works for.
+#[derive(Clone)]
+pub struct PendingRequests {
+    table: Arc<RequestTable>,
+    /// The sessions that this one works for, the topmost first, then itself.
+    lineage: Arc<[SessionId]>,
+    /// The agents on the way down to this session, by the handles they have.
+    agents: Arc<[String]>,
+    writer: JournalWriter,
+    /// Cancelled when the session ends.
+    closing: CancellationToken,
+}
+
+/// Set-up of the requests of a session that works for another one.
+#[derive(Clone)]
+pub struct OnBehalf {
+    /// The requests of the session that it works for.
+    pub requests: PendingRequests,
+    /// The name by which a person knows it there.
+    pub agent: String,
+}
+
+impl PendingRequests {
+    pub(crate) fn new(
+        session: SessionId,
+        on_behalf: Option<&OnBehalf>,
+        attendance: Attendance,
+        writer: JournalWriter,
+        closing: CancellationToken,
+    ) -> Self {
+        let (table, above, agents) = match on_behalf {
+            Some(OnBehalf { requests, agent }) => {
+                let agents = requests.agents.iter().chain([agent]).cloned().collect();
+                (
+                    Arc::clone(&requests.table),
+                    requests.lineage.to_vec(),
+                    agents,
+                )
+            }
+            None => (RequestTable::new(attendance), Vec::new(), Vec::new()),
+        };
+        Self {
+            table,
+            lineage: above.into_iter().chain([session]).collect(),
+            agents: agents.into(),
+            writer,
+            closing,
+        }
+    }
+
+    /// The open requests of this session, oldest first.
+    pub fn list(&self) -> Vec<PersonRequest> {
+        let state = self.table.0.lock();
+        let own = state
+            .open
+            .values()
+            .filter(|open| open.is_of(self.session()));
+        own.map(|open| open.request.clone()).collect()
+    }
+
+    /// The permissions that this session asks for, oldest first.
+    pub fn permissions(&self) -> Vec<PermissionRequest> {
+        let permission = |request| match request {
+            PersonRequest::Permission(request) => Some(Arc::unwrap_or_clone(request)),
+            PersonRequest::Question(_) => None,
+        };
+        self.list().into_iter().filter_map(permission).collect()
+    }
+
+    /// The open questions of this session, oldest first.
+    pub fn questions(&self) -> Vec<Ask> {
+        let question = |request| match request {
+            PersonRequest::Question(ask) => Some(Arc::unwrap_or_clone(ask)),
+            PersonRequest::Permission(_) => None,
+        };
+        self.list().into_iter().filter_map(question).collect()
+    }
+
+    /// How many requests of this session are open.
+    pub fn len(&self) -> usize {
+        let state = self.table.0.lock();
+        let open = state.open.values();
+        open.filter(|open| open.is_of(self.session())).count()
+    }
+
+    /// Nothing of this session waits for a person.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The request of that id is one of this session's.
+    pub fn holds(&self, id: &str) -> bool {
+        let state = self.table.0.lock();
+        state
+            .open
+            .get(id)
+            .is_some_and(|open| open.is_of(self.session()))
+    }
+
+    /// Watches from now on: gives every request that is open or will be
+    /// opened, of this session and of the agents that work for it.
+    pub fn watch(&self) -> RequestWatch {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let mut state = self.table.0.lock();
+        let below = state
+            .open
+            .values()
+            .filter(|open| open.is_below(self.session()));
+        for open in below {
+            // Its receiver is right here.
+            let _ = sender.send(self.table.shown(open));
+        }
+        state.watchers.push((self.session().clone(), sender));
+        RequestWatch {
+            receiver,
+            closing: self.closing.clone(),
+        }
+    }
+
+    /// Whether anybody will reply.
+    pub fn attendance(&self) -> Attendance {
+        self.table.0.lock().attendance
+    }
+
+    /// Somebody will reply.
+    pub fn is_attended(&self) -> bool {
+        self.attendance() == Attendance::Attended
+    }
+
+    /// Says whether anybody will reply from now on, to this session and to
+    /// those that share its requests. When nobody will, what is open is given
+    /// up.
+    pub fn set_attendance(&self, attendance: Attendance) {
+        let mut state = self.table.0.lock();
+        state.attendance = attendance;
+        if attendance == Attendance::Unattended {
+            for (_, open) in state.open.drain(..) {
+                open.give_up();
+            }
+        }
+    }
+
+    /// Replies to a permission request. A rejection stands for everything else
+    /// that the session asks permission for.
+    pub fn reply(&self, id: &PermissionId, answer: PermissionAnswer) -> Result<(), ReplyError> {
+        self.table.reply(id.as_str(), answer)
+    }
+
+    /// Answers a question. An answer that does not fit leaves it open.
+    pub fn answer(&self, ask: &str, value: Value) -> Result<(), ReplyError> {
+        self.table.answer(ask, value)
+    }
+
+    /// Opens a request for permission. Dropping the ticket withdraws it.
+    pub(crate) fn open_permission(
+        &self,
+        mut request: PermissionRequest,
+        terms: Terms,
+    ) -> Ticket<PermissionOutcome> {
+        // An agent of an agent is named by the one that the user knows.
+        if let Some(agent) = self.agents.first() {
+            request.metadata.insert("agent".to_owned(), json!(agent));
+        }
+        let (sender, outcome) = oneshot::channel();
+        let request = PersonRequest::Permission(Arc::new(request));
+        self.open(request, Asker::Permission { terms, sender }, outcome)
+    }
+
+    /// Opens a question. Dropping the ticket withdraws it.
+    pub(crate) fn open_question(&self, mut ask: Ask) -> Ticket<Answered> {
+        for agent in self.agents.iter().rev() {
+            let mut told = format!("Agent `{agent}`, tool `{}`:", ask.tool);
+            if let Some(pre_amble) = &ask.question.pre_amble {
+                told.push('\n');
+                told.push_str(pre_amble);
+            }
+            ask.question.pre_amble = Some(told);
+        }
+        let (sender, outcome) = oneshot::channel();
+        let request = PersonRequest::Question(Arc::new(ask));
+        self.open(request, Asker::Question(sender), outcome)
+    }
+
+    fn open<T>(
+        &self,
+        request: PersonRequest,
+        asker: Asker,
+        outcome: oneshot::Receiver<T>,
+    ) -> Ticket<T> {
+        let id = request.id().to_owned();
+        let open = RequestEntry {
+            request,
+            lineage: Arc::clone(&self.lineage),
+            writer: self.writer.clone(),
+            closed: CancellationToken::new(),
+            asker,
+        };
+        let event = match &open.request {
+            PersonRequest::Permission(request) => {
+                SessionEvent::PermissionAsked(Arc::clone(request))
+            }
+            PersonRequest::Question(ask) => SessionEvent::QuestionAsked(Arc::clone(ask)),
+        };
+        let mut state = self.table.0.lock();
+        let shown = self.table.shown(&open);
+        state
+            .watchers
+            .retain(|(session, watcher)| match open.is_below(session) {
+                true => watcher.send(shown.clone()).is_ok(),
+                false => !watcher.is_closed(),
+            });
+        state.open.insert(id.clone(), open);
+        // Within the lock, so that no reply is told before its request.
+        self.writer.tell(event);
+        Ticket {
+            table: Arc::clone(&self.table),
+            id,
+            outcome,
+        }
+    }
+
+    /// Permits whatever of this session waits for just what these rules allow.
+    pub(crate) fn settle_covered(&self, rules: &[PermissionRule]) {
+        let covered = |terms: &Terms| {
+            let rules = Rules {
+                config: &terms.config,
+                remembered: rules,
+            };
+            let verdict = rules.judge(&terms.subject);
+            !terms.editable && matches!(verdict, Some((RuleAction::Allow, _)))
+        };
+        let mut state = self.table.0.lock();
+        state.settle(self.session(), PermissionReply::Always, covered);
+    }
+
+    fn session(&self) -> &SessionId {
+        self.lineage
+            .last()
+            .expect("it holds at least the session itself")
+    }
+}
+
+/// Requests as they are opened, the oldest first.
+pub struct RequestWatch {
+    receiver: mpsc::UnboundedReceiver<OpenRequest>,
+    closing: CancellationToken,
+}
+
+impl RequestWatch {
+    /// The next request, which may have been closed meanwhile; `None` when the
+    /// session has ended. Dropping the future loses nothing.
+    pub async fn next(&mut self) -> Option<OpenRequest> {
+        tokio::select! {
+            biased;
+            () = self.closing.cancelled() => None,
+            open = self.receiver.recv() => open,
+        }
+    }
+}
+
+/// A request that was opened. Clones are the same request.
+#[derive(Clone)]
+pub struct OpenRequest {
+    request: PersonRequest,
+    closed: CancellationToken,
+    table: Arc<RequestTable>,
+}
+
+impl OpenRequest {
+    /// The request itself.
+    pub fn request(&self) -> &PersonRequest {
+        &self.request
+    }
+
+    /// Nobody has answered or withdrawn it yet.
+    pub fn is_open(&self) -> bool {
+        !self.closed.is_cancelled()
+    }
+
+    /// Resolves when it is closed, however that came about.
+    pub async fn closed(&self) {
+        self.closed.cancelled().await;
+    }
+
+    /// Replies to it, if it asks for permission.
+    pub fn reply(&self, answer: PermissionAnswer) -> Result<(), ReplyError> {
+        self.table.reply(self.request.id(), answer)
+    }
+
+    /// Answers it, if it is a question. An answer that does not fit leaves it
+    /// open.
+    pub fn answer(&self, value: Value) -> Result<(), ReplyError> {
+        self.table.answer(self.request.id(), value)
+    }
+
+    /// Whoever was asked will not have the question answered: its tool is
+    /// ended with this as its error. Nothing happens if it is closed.
+    pub fn decline(&self, why: String) {
+        self.table
+            .close_question(self.request.id(), Answered::Declined(why));
+    }
+
+    /// Nobody answers it: permission is refused, and a question takes its
+    /// default. Nothing happens if it is closed.
+    pub fn give_up(&self) {
+        let open = self.table.0.lock().open.shift_remove(self.request.id());
+        if let Some(open) = open {
+            open.give_up();
+        }
+    }
+}
+
+/// The conditions under which a reply to another request settles this one.
+pub(crate) struct Terms {
+    pub(crate) subject: Subject,
+    /// The configured rules of its tool.
+    pub(crate) config: Vec<PermissionRule>,
+    /// A person is to look at its arguments.
+    pub(crate) editable: bool,
+    /// Its arguments must not be recorded.
+    pub(crate) secret: bool,
+}
+
+/// How a request for permission was closed.
+pub(crate) enum PermissionOutcome {
+    /// A person replied.
+    Replied(PermissionAnswer),
+    /// A reply to another request settled it.
+    Settled(PermissionReply),
+    /// Nobody answers.
+    Nobody,
+}
+
+/// A request as its asker holds it. Dropping it withdraws the request, if it
+/// is still open.
+pub(crate) struct Ticket<T> {
+    table: Arc<RequestTable>,
+    id: String,
+    outcome: oneshot::Receiver<T>,
+}
+
+impl<T> Ticket<T> {
+    /// Waits until the request is closed.
+    pub(crate) async fn outcome(mut self) -> T {
+        match (&mut self.outcome).await {
+            Ok(outcome) => outcome,
+            Err(_) => unreachable!("only the ticket withdraws its request without an outcome"),
+        }
+    }
+}
+
+impl<T> Drop for Ticket<T> {
+    fn drop(&mut self) {
+        let mut state = self.table.0.lock();
+        if let Some(open) = state.open.shift_remove(&self.id) {
+            open.close(&DecisionRecord::new(Decider::Withdrawn, None));
+        }
+    }
+}
+
+/// The requests of a session and of the agents that work for it.
+struct RequestTable(Mutex<TableState>);
+
+struct TableState {
+    attendance: Attendance,
+    open: IndexMap<String, RequestEntry>,
+    watchers: Vec<(SessionId, mpsc::UnboundedSender<OpenRequest>)>,
+}
+
+struct RequestEntry {
+    request: PersonRequest,
+    lineage: Arc<[SessionId]>,
+    writer: JournalWriter,
+    closed: CancellationToken,
+    asker: Asker,
+}
+
+enum Asker {
+    Permission {
+        terms: Terms,
+        sender: oneshot::Sender<PermissionOutcome>,
+    },
+    Question(oneshot::Sender<Answered>),
+}
+
+impl RequestTable {
+    fn new(attendance: Attendance) -> Arc<Self> {
+        Arc::new(Self(Mutex::new(TableState {
+            attendance,
+            open: IndexMap::new(),
+            watchers: Vec::new(),
+        })))
+    }
+
+    fn shown(self: &Arc<Self>, open: &RequestEntry) -> OpenRequest {
+        OpenRequest {
+            request: open.request.clone(),
+            closed: open.closed.clone(),
+            table: Arc::clone(self),
+        }
+    }
+
+    fn reply(&self, id: &str, answer: PermissionAnswer) -> Result<(), ReplyError> {
+        let mut state = self.0.lock();
+        let open = state.take(id, |open| matches!(open.asker, Asker::Permission { .. }));
+        let open = open.ok_or_else(|| ReplyError::NoPermission(brief(id)))?;
+        let session = open.session().clone();
+        let rejects = answer.reply == PermissionReply::Reject;
+        open.reply(answer);
+        if rejects {
+            state.settle(&session, PermissionReply::Reject, |_| true);
+        }
+        Ok(())
+    }
+
+    fn answer(&self, id: &str, value: Value) -> Result<(), ReplyError> {
+        let mut state = self.0.lock();
+        let missing = || ReplyError::NoQuestion(brief(id));
+        let open = state.open.get(id).ok_or_else(missing)?;
+        let PersonRequest::Question(ask) = &open.request else {
+            return Err(missing());
+        };
+        let question = &ask.question;
+        let value = question.check(value).map_err(|error| {
+            if question.secret {
+                ReplyError::UnfitSecret(question.id.clone())
+            } else {
+                ReplyError::Unfit(error)
+            }
+        })?;
+        let open = state.take(id, |_| true).ok_or_else(missing)?;
+        open.answer(Answered::With(value));
+        Ok(())
+    }
+
+    fn close_question(&self, id: &str, answered: Answered) {
+        let mut state = self.0.lock();
+        if let Some(open) = state.take(id, |open| matches!(open.asker, Asker::Question(_))) {
+            open.answer(answered);
+        }
+    }
+}
+
+impl TableState {
+    fn take(&mut self, id: &str, wanted: impl Fn(&RequestEntry) -> bool) -> Option<RequestEntry> {
+        self.open.get(id).filter(|open| wanted(open))?;
+        self.open.shift_remove(id)
+    }
+
+    fn settle(
+        &mut self,
+        session: &SessionId,
+        reply: PermissionReply,
+        wanted: impl Fn(&Terms) -> bool,
+    ) {
+        let settled = self.open.extract_if(.., |_, open| match &open.asker {
+            Asker::Permission { terms, .. } => open.is_of(session) && wanted(terms),
+            Asker::Question(_) => false,
+        });
+        for (_, open) in settled {
+            open.settle(reply);
+        }
+    }
+}
+
+/// Each of these closes it, so that nothing closes twice. An asker who has
+/// gone in this moment needs no outcome.
+impl RequestEntry {
+    fn session(&self) -> &SessionId {
+        self.lineage
+            .last()
+            .expect("it holds at least the session itself")
+    }
+
+    fn is_of(&self, session: &SessionId) -> bool {
+        self.session() == session
+    }
+
+    fn is_below(&self, session: &SessionId) -> bool {
+        self.lineage.contains(session)
+    }
+
+    fn reply(self, answer: PermissionAnswer) {
+        let Asker::Permission { terms, .. } = &self.asker else {
+            unreachable!("only permissions are replied to so");
+        };
+        let mut arguments = answer.arguments.clone();
+        if let Some(arguments) = arguments.as_mut().filter(|_| terms.secret) {
+            conceal(arguments);
+        }
+        let decision = DecisionRecord {
+            message: answer.message.clone(),
+            arguments,
+            ..DecisionRecord::new(Decider::Person, Some(answer.reply))
+        };
+        if let Asker::Permission { sender, .. } = self.close(&decision) {
+            let _ = sender.send(PermissionOutcome::Replied(answer));
+        }
+    }
+
+    fn settle(self, reply: PermissionReply) {
+        let decision = DecisionRecord::new(Decider::Another, Some(reply));
+        if let Asker::Permission { sender, .. } = self.close(&decision) {
+            let _ = sender.send(PermissionOutcome::Settled(reply));
+        }
+    }
+
+    fn answer(self, answered: Answered) {
+        let decision = DecisionRecord::new(Decider::Person, None);
+        if let Asker::Question(sender) = self.close(&decision) {
+            let _ = sender.send(answered);
+        }
+    }
+
+    fn give_up(self) {
+        match self.close(&DecisionRecord::new(Decider::Nobody, None)) {
+            Asker::Permission { sender, .. } => drop(sender.send(PermissionOutcome::Nobody)),
+            Asker::Question(sender) => drop(sender.send(Answered::Nobody)),
+        }
+    }
+
+    /// Tells the journal and the watchers, and gives whom to tell the outcome.
+    fn close(self, decision: &DecisionRecord) -> Asker {
+        self.writer.tell(match self.request {
+            PersonRequest::Permission(request) => SessionEvent::PermissionReplied {
+                id: request.id.clone(),
+                decision: Arc::new(decision.clone()),
+            },
+            PersonRequest::Question(ask) => SessionEvent::QuestionClosed {
+                ask: ask.ask.clone(),
+            },
+        });
+        self.closed.cancel();
+        self.asker
+    }
+}
+
+/// At most 64 characters of an id that may be anything.
+fn brief(id: &str) -> String {
+    id.chars().take(64).collect()
+}
+
+#[cfg(test)]
+#[path = "pending_tests.rs"]
+mod tests;
