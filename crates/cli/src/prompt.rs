@@ -13,7 +13,8 @@ mod line;
 use rustix::process::{Signal, getpid, kill_process};
 use serde_json::Value;
 use windlass_protocol::{
-    AnswerType, Arguments, PermissionAnswer, PermissionReply, PermissionRequest, Question,
+    AnswerType, Arguments, Ask, PermissionAnswer, PermissionReply, PermissionRequest,
+    RequestRendering, visible_line,
 };
 use windlass_runtime::{OpenRequest, PersonRequest, RequestWatch};
 
@@ -87,7 +88,7 @@ impl Asking for PersonRequest {
     async fn ask(&self, keyboard: &mut Keyboard) -> Result<PromptReply, NoAnswer> {
         match self {
             Self::Permission(request) => request.ask(keyboard).await.map(PromptReply::Reply),
-            Self::Question(asked) => asked.question.ask(keyboard).await.map(PromptReply::Answer),
+            Self::Question(asked) => asked.ask(keyboard).await.map(PromptReply::Answer),
         }
     }
 }
@@ -99,14 +100,15 @@ impl Asking for PermissionRequest {
 
     async fn ask(&self, keyboard: &mut Keyboard) -> Result<PermissionAnswer, NoAnswer> {
         let mut decision = PermissionAnswer::from(PermissionReply::Once);
+        let rendering = RequestRendering::of_permission(self);
         let mut choice = Select {
-            text: clean(&format!("Run `{}`?", self.permission)),
+            text: rendering.title.clone(),
             items: ["once", "always", "reject", "edit"]
                 .map(str::to_owned)
                 .into(),
             chosen: 0,
         };
-        match fill(keyboard, &subject(self), &mut choice).await {
+        match fill(keyboard, rendering.details().trim_end(), &mut choice).await {
             Ok(()) => {}
             Err(NoAnswer::Declined) => {
                 decision.reply = PermissionReply::Reject;
@@ -126,23 +128,6 @@ impl Asking for PermissionRequest {
         }
         Ok(decision)
     }
-}
-
-/// What would run: the tool's own words for it, where it has any.
-fn subject(request: &PermissionRequest) -> String {
-    let display = request.metadata.get("display").and_then(Value::as_str);
-    let lines: Vec<&str> = match display {
-        Some(display) => display.lines().collect(),
-        None => request.patterns.iter().flat_map(|it| it.lines()).collect(),
-    };
-    let agent = request.metadata.get("agent").and_then(Value::as_str);
-    let agent = agent.map(|agent| format!("Agent `{agent}` wants to run"));
-    let lines = lines.iter().map(|line| format!("  {line}"));
-    agent
-        .into_iter()
-        .chain(lines)
-        .collect::<Vec<_>>()
-        .join("\n")
 }
 
 /// The arguments as the person wants them, written in an editor. `None` leaves
@@ -184,20 +169,18 @@ fn tell(text: &str) {
 
 // ── Questions ──────────────────────────────────────────────────────────────
 
-impl Asking for Question {
+impl Asking for Ask {
     type Answer = Value;
 
     async fn ask(&self, keyboard: &mut Keyboard) -> Result<Value, NoAnswer> {
-        let text = clean(&self.text);
+        let RequestRendering { lead, body, .. } = RequestRendering::of_question(self);
         // Only the last line of a text stands before the answer.
-        let (above, text) = text.rsplit_once('\n').unwrap_or(("", &text));
-        let head: Vec<&str> = [self.pre_amble.as_deref().unwrap_or_default(), above]
-            .into_iter()
-            .filter(|part| !part.is_empty())
-            .collect();
+        let mut head: Vec<String> = lead.into_iter().chain(body).collect();
+        let text = &*head.pop().unwrap_or_default();
         let head = head.join("\n");
-        let preset = self.default.as_ref();
-        match &self.answer_type {
+        let question = &self.question;
+        let preset = question.default.as_ref();
+        match &question.answer_type {
             AnswerType::Boolean => {
                 let mut confirm = yes_or_no(text, preset.and_then(Value::as_bool));
                 fill(keyboard, &head, &mut confirm).await?;
@@ -210,7 +193,7 @@ impl Asking for Question {
                     .position(|option| Some(option.as_str()) == preset);
                 let mut select = Select {
                     text: text.to_owned(),
-                    items: options.iter().map(|option| clean(option)).collect(),
+                    items: options.iter().map(|option| visible_line(option)).collect(),
                     chosen: place.unwrap_or(0),
                 };
                 fill(keyboard, &head, &mut select).await?;
@@ -220,7 +203,7 @@ impl Asking for Question {
             AnswerType::Text => {
                 let mut input = Input {
                     preset: preset.and_then(Value::as_str).map(str::to_owned),
-                    secret: self.secret,
+                    secret: question.secret,
                     ..Input::new(text)
                 };
                 fill(keyboard, &head, &mut input).await?;

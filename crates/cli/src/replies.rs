@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use serde_json::json;
-use windlass_protocol::{PermissionAnswer, PermissionReply, PermissionRequest};
+use windlass_protocol::{PermissionAnswer, PermissionReply, PermissionRequest, RequestRendering};
 use windlass_serve_http::PeerError;
 
 use crate::args::{Reply, ReplyArgs};
@@ -23,9 +23,10 @@ pub(crate) async fn pending(as_json: bool) -> anyhow::Result<ExitCode> {
             if as_json {
                 println!("{}", json!(request));
             } else {
-                println!("{}  {}", request.id, request.permission);
-                for pattern in &request.patterns {
-                    println!("    {}", pattern.replace(char::is_control, " "));
+                let rendering = RequestRendering::of_permission(&request);
+                println!("{}  {}", request.id, rendering.title);
+                for line in rendering.details().lines() {
+                    println!("  {line}");
                 }
             }
         }

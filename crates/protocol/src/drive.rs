@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::line_error::LineError;
 use crate::{
     Arguments, Batch, BatchReply, HandleId, HandleState, HandleView, PermissionAnswer,
-    PermissionId, PermissionRequest, Question, ToolCall,
+    PermissionId, PermissionRequest, Question, RequestRendering, ToolCall,
 };
 
 /// A line from the driver.
@@ -112,6 +112,9 @@ pub struct Ask {
     pub tool: String,
     /// What it asks.
     pub question: Question,
+    /// How it is shown to a person, where one is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rendering: Option<Box<RequestRendering>>,
 }
 
 /// A handle that still runs when the turn ends.

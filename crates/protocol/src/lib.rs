@@ -26,6 +26,7 @@ mod part;
 mod permission;
 mod question;
 mod record;
+mod rendering;
 mod screen;
 mod state;
 mod tool;
@@ -73,6 +74,7 @@ pub use record::{
     MessageTime, NoticeRecord, PermissionRecord, PermissionRule, PermissionTime, Role, RuleAction,
     RuleRecord, RuntimeRecord, SessionRecord, SessionTime, TextPart, project_id,
 };
+pub use rendering::{RenderedField, RequestRendering, visible_line, visible_lines};
 pub use screen::{KeyboardModes, ScreenColour, ScreenRow, ScreenRun, ScreenUpdate};
 pub use state::{Outcome, ToolError, ToolState};
 pub use tool::{

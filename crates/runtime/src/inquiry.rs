@@ -139,6 +139,7 @@ async fn ask(session: &SessionInner, handle: &Handle, question: &Question) -> An
         handle: handle.id().cloned(),
         tool: handle.tool.definition.name.clone(),
         question: question.clone(),
+        rendering: None,
     };
     match policy.target {
         QuestionTarget::User if session.requests.is_attended() => {

@@ -183,5 +183,6 @@ fn ask_of(bytes: usize) -> Ask {
             default: None,
             secret: false,
         },
+        rendering: None,
     }
 }

@@ -22,7 +22,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use windlass_protocol::{
     AnswerError, Ask, Decider, DecisionRecord, PermissionAnswer, PermissionId, PermissionReply,
-    PermissionRequest, PermissionRule, RuleAction, SessionId,
+    PermissionRequest, PermissionRule, RequestRendering, RuleAction, SessionId,
 };
 
 use crate::arguments::conceal;
@@ -255,6 +255,10 @@ impl PendingRequests {
         if let Some(agent) = self.agents.first() {
             request.metadata.insert("agent".to_owned(), json!(agent));
         }
+        let rendering = RequestRendering::of_permission(&request);
+        request
+            .metadata
+            .insert("rendering".to_owned(), json!(rendering));
         let (sender, outcome) = oneshot::channel();
         let request = PersonRequest::Permission(Arc::new(request));
         self.open(request, Asker::Permission { terms, sender }, outcome)
@@ -270,6 +274,7 @@ impl PendingRequests {
             }
             ask.question.pre_amble = Some(told);
         }
+        ask.rendering = Some(Box::new(RequestRendering::of_question(&ask)));
         let (sender, outcome) = oneshot::channel();
         let request = PersonRequest::Question(Arc::new(ask));
         self.open(request, Asker::Question(sender), outcome)
@@ -297,12 +302,13 @@ impl PendingRequests {
         };
         let mut state = self.table.0.lock();
         let shown = self.table.shown(&open);
-        state
-            .watchers
-            .retain(|(session, watcher)| match open.is_below(session) {
-                true => watcher.send(shown.clone()).is_ok(),
-                false => !watcher.is_closed(),
-            });
+        state.watchers.retain(|(session, watcher)| {
+            if open.is_below(session) {
+                watcher.send(shown.clone()).is_ok()
+            } else {
+                !watcher.is_closed()
+            }
+        });
         state.open.insert(id.clone(), open);
         // Within the lock, so that no reply is told before its request.
         self.writer.tell(event);

@@ -48,6 +48,8 @@ function makePermission(ask) {
   const { request } = ask;
   const { metadata } = request;
   const args = metadata.arguments ?? {};
+  // A runtime of an older version sends none.
+  const rendering = metadata.rendering ?? { body: request.patterns, always: request.always };
   const error = el("p", { class: "problem", role: "alert" });
   const message = el("input", { class: "message", placeholder: "A word to the assistant, with a reject", "aria-label": "A word to the assistant" });
   const editor = el("textarea", { class: "edit", hidden: true, spellcheck: false, "aria-label": "Arguments to run with instead", rows: 6 });
@@ -70,10 +72,10 @@ function makePermission(ask) {
   const action = metadata.action ? ` ${metadata.action}` : "";
   const item = el(
     "li",
-    { class: "ask", tabIndex: 0, "data-ask": ask.id, "aria-label": `Permission for ${metadata.tool ?? request.permission}: ${request.patterns.join(", ")}` },
+    { class: "ask", tabIndex: 0, "data-ask": ask.id, "aria-label": `Permission for ${metadata.tool ?? request.permission}: ${rendering.body.join(", ")}` },
     whose(ask, `${metadata.tool ?? request.permission}${action}`),
-    ...shown(request, args),
-    request.always.length > 0 && el("p", { class: "always" }, "Always would remember ", ...request.always.map((pattern) => el("code", {}, pattern))),
+    ...shown(rendering),
+    rendering.always?.length > 0 && el("p", { class: "always" }, "Always would remember ", ...rendering.always.map((pattern) => el("code", {}, pattern))),
     editor,
     el(
       "div",
@@ -90,31 +92,27 @@ function makePermission(ask) {
   return item;
 }
 
-/** What would be done, as a person would write it. */
-function shown(request, args) {
-  const parts = [];
-  if (typeof request.metadata.display === "string") parts.push(el("pre", {}, request.metadata.display));
-  const { command, ...rest } = args;
-  if (typeof command === "string") parts.push(el("pre", { class: "command" }, command));
-  else if (request.patterns.length) parts.push(el("pre", { class: "command" }, request.patterns.join("\n")));
-  const more = Object.entries(typeof command === "string" ? rest : args).filter(([name]) => name !== "action");
-  if (more.length) {
-    parts.push(el("dl", {}, ...more.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, typeof value === "string" ? value : JSON.stringify(value))])));
-  }
-  return parts;
+/** A request as every front end shows it: the server has made all of it visible. */
+function shown({ lead = [], body, fields = [] }) {
+  return [
+    lead.length > 0 && el("pre", {}, lead.join("\n")),
+    body.length > 0 && el("pre", { class: "command" }, body.join("\n")),
+    fields.length > 0 && el("dl", {}, ...fields.flatMap(({ name, lines }) => [el("dt", {}, name), el("dd", {}, lines.join("\n"))])),
+  ];
 }
 
 function makeQuestion(ask) {
   const { question, tool, handle } = ask.ask;
+  const { lead = [], body } = ask.ask.rendering ?? { lead: [question.pre_amble ?? ""].filter(Boolean), body: [question.text] };
   const error = el("p", { class: "problem", role: "alert" });
   const send = (value) => answer(`/questions/${ask.id}`, () => ({ value }), error, item);
   const { form, keys } = questionForm(question, send);
   const item = el(
     "li",
-    { class: "ask question", tabIndex: 0, "data-ask": ask.id, "aria-label": `${tool} asks: ${question.text}` },
+    { class: "ask question", tabIndex: 0, "data-ask": ask.id, "aria-label": `${tool} asks: ${body.join(" ")}` },
     whose(ask, handle ? `${handle} · ${tool}` : tool),
-    question.pre_amble && el("pre", {}, question.pre_amble),
-    el("p", { class: "text" }, question.text),
+    lead.length > 0 && el("pre", {}, lead.join("\n")),
+    el("p", { class: "text" }, body.join("\n")),
     form,
     error,
   );

@@ -161,7 +161,7 @@ function update(event) {
   if (type === "permission") {
     const ask = permissionAsk(event.request);
     store.asks.set(ask.id, ask);
-    announce(`Permission asked: ${ask.request.permission} ${ask.request.patterns.join(", ")}`);
+    announce(`Permission asked: ${ask.request.metadata.rendering?.title ?? ask.request.permission}`);
   } else if (type === "permission_replied") store.asks.delete(event.permission);
   else if (type === "question") {
     store.asks.set(event.ask, questionAsk(session, event));

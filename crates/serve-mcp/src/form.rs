@@ -2,7 +2,9 @@
 
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
 use serde_json::{Map, Value, json};
-use windlass_protocol::{AnswerType, Ask, PermissionAnswer, PermissionReply, PermissionRequest};
+use windlass_protocol::{
+    AnswerType, Ask, PermissionAnswer, PermissionReply, PermissionRequest, RequestRendering,
+};
 use windlass_runtime::Answered;
 
 /// A question of a tool, as a form with one field.
@@ -16,27 +18,22 @@ pub(crate) fn of_question(ask: &Ask) -> ElicitRequestParams {
     if let Some(default) = &question.default {
         field["default"] = default.clone();
     }
-    let by = match &ask.handle {
-        Some(id) => format!("{} ({id})", ask.tool),
-        None => ask.tool.clone(),
-    };
-    let preamble = question.pre_amble.as_ref();
-    let preamble = preamble.map(|text| format!("{text}\n")).unwrap_or_default();
     form(
-        &format!("{by} asks: {preamble}{}", question.text),
+        &RequestRendering::of_question(ask).to_text(),
         json!({"type": "object", "properties": {"answer": field}, "required": ["answer"]}),
     )
 }
 
 /// A request for permission, as a form.
 pub(crate) fn of_permission(request: &PermissionRequest) -> ElicitRequestParams {
+    let rendering = RequestRendering::of_permission(request);
     let mut properties = Map::new();
     properties.insert(
         "decision".to_owned(),
         json!({
             "type": "string",
             "enum": ["once", "always", "reject"],
-            "description": format!("always also covers: {}", request.always.join(", ")),
+            "description": format!("always also covers: {}", rendering.always.join(", ")),
         }),
     );
     properties.insert(
@@ -54,9 +51,8 @@ pub(crate) fn of_permission(request: &PermissionRequest) -> ElicitRequestParams 
             }),
         );
     }
-    let what = request.patterns.join("; ");
     form(
-        &format!("May `{}` run? {what}", request.permission),
+        &rendering.to_text(),
         json!({"type": "object", "properties": properties, "required": ["decision"]}),
     )
 }

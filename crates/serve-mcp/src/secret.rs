@@ -21,7 +21,7 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use ulid::Ulid;
-use windlass_protocol::Ask;
+use windlass_protocol::{Ask, RequestRendering};
 use windlass_runtime::Answered;
 
 use crate::form;
@@ -81,7 +81,7 @@ impl Page {
         // Twice as long as anyone could guess.
         let key = format!("{}{}", Ulid::generate(), Ulid::generate());
         let (sender, answer) = oneshot::channel();
-        let text = format!("{} asks: {}", ask.tool, ask.question.text);
+        let text = RequestRendering::of_question(ask).to_text();
         let asked = Asked {
             text: text.clone(),
             answer: sender,

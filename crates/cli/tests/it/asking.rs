@@ -42,7 +42,15 @@ fn a_request_says_what_would_run() {
     assert_eq!(request["always"], json!(["git status *", "ls *", "wc *"]));
     assert_eq!(
         request["metadata"],
-        json!({"tool": "shell", "arguments": arguments})
+        json!({
+            "tool": "shell", "arguments": arguments,
+            // As every front end shows it: with its operators.
+            "rendering": {
+                "title": "Run `shell`?",
+                "body": ["git status -s && ls | wc"],
+                "always": ["git status *", "ls *", "wc *"],
+            },
+        })
     );
     assert_eq!(request["tool"]["callID"], json!("c"));
     answer(&mut drive, &request, json!({"reply": "reject"}));

@@ -3,11 +3,19 @@
 use serde_json::json;
 use windlass_protocol::{
     Arguments, Decider, DecisionRecord, HandleAction, Parameters, PermissionAnswer,
-    PermissionReply, PermissionRule, RuleAction,
+    PermissionReply, PermissionRequest, PermissionRule, RuleAction,
 };
 use windlass_runtime::{RunMode, RunPolicy, SessionEvent, Subject};
 
 use crate::support::{Cast, NOBODY, PERSON, Stage};
+
+/// The metadata but for how the request is shown, which is tested where it is
+/// made.
+fn unrendered(request: &PermissionRequest) -> serde_json::Value {
+    let mut metadata = request.metadata.clone();
+    assert!(metadata.shift_remove("rendering").is_some());
+    json!(metadata)
+}
 
 fn asking(cast: Cast, mode: RunMode) -> Stage {
     let stage = Stage::with(cast, |setup| {
@@ -58,7 +66,7 @@ async fn a_request_says_what_would_be_done() {
     assert_eq!(request.always, ["open *"]);
     assert_eq!(request.tool.as_ref().unwrap().call_id, "c1");
     assert_eq!(
-        json!(request.metadata),
+        unrendered(request),
         json!({"tool": "tool", "arguments": {"path": "x"}})
     );
     prompt.once();
@@ -72,7 +80,7 @@ async fn a_request_shows_the_arguments_as_the_tool_would() {
     let running = stage.go([("tool", json!({"path": "x"}))]);
     let prompt = stage.person.next_permission().await;
     assert_eq!(
-        json!(prompt.asked.metadata),
+        unrendered(&prompt.asked),
         json!({"tool": "tool", "arguments": {"path": "x"}, "display": "open x, then close it"})
     );
     prompt.once();
@@ -220,7 +228,7 @@ async fn every_action_has_a_mode_of_its_own() {
     ]);
     let apply = stage.person.next_permission().await;
     assert_eq!(
-        json!(apply.asked.metadata),
+        unrendered(&apply.asked),
         json!({"tool": "tool", "action": "apply", "arguments": {"input": "x"}})
     );
     apply.reject(None);

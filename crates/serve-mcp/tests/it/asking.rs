@@ -136,7 +136,10 @@ async fn permission_is_asked_before_anything_runs() {
     let mut client = tools.client(json!({"elicitation": {}})).await;
     let call = client.begin("tool", json!({})).await;
     let asked = client.told("elicitation/create").await;
-    assert_eq!(asked["params"]["message"], "May `tool` run? tool");
+    assert_eq!(
+        asked["params"]["message"],
+        "Run `tool`?\n  tool\nalways would remember: tool"
+    );
     assert!(tools.tool.started().is_empty());
     let no = json!({"decision": "reject", "message": "not today"});
     client.reply(&asked, accept(no)).await;

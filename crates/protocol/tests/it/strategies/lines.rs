@@ -5,7 +5,8 @@ use proptest::sample::select;
 use serde_json::Value;
 use windlass_protocol::{
     Ask, AwaitReply, AwaitRequest, Batch, BatchReply, CallReply, Condition, DriveEvent,
-    DriveOutput, Matched, ReplyContent, ToolCall, TurnEndDecision, TurnEndHandle, TurnEndReport,
+    DriveOutput, Matched, ReplyContent, RequestRendering, ToolCall, TurnEndDecision, TurnEndHandle,
+    TurnEndReport,
 };
 
 use super::{
@@ -170,13 +171,19 @@ pub(crate) fn ask() -> impl Strategy<Value = Ask> {
         maybe(handle_id()),
         any::<String>(),
         question(),
+        any::<bool>(),
     )
-        .prop_map(|(ask, call, handle, tool, question)| Ask {
-            ask,
-            call,
-            handle,
-            tool,
-            question,
+        .prop_map(|(ask, call, handle, tool, question, rendered)| {
+            let mut ask = Ask {
+                ask,
+                call,
+                handle,
+                tool,
+                question,
+                rendering: None,
+            };
+            ask.rendering = rendered.then(|| Box::new(RequestRendering::of_question(&ask)));
+            ask
         })
 }
 

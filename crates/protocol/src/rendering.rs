@@ -1,0 +1,334 @@
+//! A request to a person as every front end shows it.
+//!
+//! Start at [`RequestRendering::of_permission`] and
+//! [`RequestRendering::of_question`]. Whoever wrote the request may want to
+//! deceive the person, so everything here is plain text in which nothing is
+//! invisible, reorders its neighbours, steers a terminal or passes for another
+//! field, and long text is cut with a word on how much. Pure; nothing here
+//! decides anything.
+
+use std::fmt::Write as _;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Arguments, Ask, PermissionRequest};
+
+/// At most so many lines of one text are shown.
+const LINES: usize = 20;
+/// Of those, so many are its end.
+const LAST_LINES: usize = 6;
+/// At most so many characters of one line are shown.
+const WIDTH: usize = 600;
+/// Of those, so many are its end.
+const LAST_WIDTH: usize = 150;
+/// A longer run of spaces is shown as its length.
+const SPACES: usize = 16;
+/// At most so many arguments, variables or patterns are shown.
+const ENTRIES: usize = 30;
+
+/// A request in plain text that is safe to show. Every string is one line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RequestRendering {
+    /// Who asks for what.
+    pub title: String,
+    /// The tool's own words, before the request itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lead: Vec<String>,
+    /// The command that would run, or the question.
+    pub body: Vec<String>,
+    /// Where and how it would run, and its other arguments.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<RenderedField>,
+    /// The patterns that an "always" would remember.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub always: Vec<String>,
+}
+
+/// One thing beside the command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RenderedField {
+    /// `cwd`, `env`, or another argument's name.
+    pub name: String,
+    /// Its value.
+    pub lines: Vec<String>,
+}
+
+impl RequestRendering {
+    /// A request for permission.
+    pub fn of_permission(request: &PermissionRequest) -> Self {
+        let metadata = &request.metadata;
+        let text = |key: &str| metadata.get(key).and_then(Value::as_str);
+        let none = Arguments::new();
+        let arguments = metadata.get("arguments").and_then(Value::as_object);
+        let arguments = arguments.unwrap_or(&none);
+        let command = arguments.get("command").and_then(Value::as_str);
+        // With words beside it, it is only the first of them.
+        let command = command.filter(|_| !arguments.contains_key("args"));
+        let whole = serde_json::to_string(arguments).ok();
+        let mut fields = Vec::new();
+        for (key, name) in [("host", "on host"), ("sandbox", "in sandbox")] {
+            let value = metadata.get(key).map(|value| field(name, value));
+            fields.extend(value);
+        }
+        let body = match command {
+            Some(command) => visible_lines(command),
+            None => visible_lines(&request.patterns.join("\n")),
+        };
+        // Some tools are known by all of their arguments.
+        if command.is_some() || whole.as_deref() != request.patterns.first().map(String::as_str) {
+            fields.extend(argument_fields(arguments, command.is_some()));
+        }
+        let run = visible_line(&request.permission);
+        Self {
+            title: match text("agent") {
+                Some(agent) => {
+                    let agent = visible_line(agent);
+                    format!("Agent `{agent}` wants to run `{run}`. Run it?")
+                }
+                None => format!("Run `{run}`?"),
+            },
+            lead: text("display").map(visible_lines).unwrap_or_default(),
+            body,
+            fields,
+            always: entries(request.always.iter(), |pattern| visible_line(pattern)),
+        }
+    }
+
+    /// A tool's question.
+    pub fn of_question(ask: &Ask) -> Self {
+        let tool = visible_line(&ask.tool);
+        let question = &ask.question;
+        Self {
+            title: match &ask.handle {
+                Some(handle) => format!("{tool} ({handle}) asks:"),
+                None => format!("{tool} asks:"),
+            },
+            lead: question
+                .pre_amble
+                .as_deref()
+                .map(visible_lines)
+                .unwrap_or_default(),
+            body: visible_lines(&question.text),
+            fields: Vec::new(),
+            always: Vec::new(),
+        }
+    }
+
+    /// All of it as text. The title and the names of fields stand at the
+    /// beginning of a line and nothing else does. A question of one line stands
+    /// beside its title.
+    pub fn to_text(&self) -> String {
+        if let ([], [only]) = (&*self.lead, &*self.body)
+            && self.title.ends_with(':')
+        {
+            return format!("{} {only}", self.title);
+        }
+        let mut text = format!("{}\n", self.title);
+        text.push_str(&self.details());
+        text.truncate(text.trim_end().len());
+        text
+    }
+
+    /// The same text without the title; each line ends with a newline.
+    pub fn details(&self) -> String {
+        let mut text = String::new();
+        for line in self.lead.iter().chain(&self.body) {
+            push_line(&mut text, &format!("  {line}"));
+        }
+        let always = (!self.always.is_empty()).then(|| RenderedField {
+            name: "always would remember".to_owned(),
+            lines: self.always.clone(),
+        });
+        for field in self.fields.iter().chain(&always) {
+            match &*field.lines {
+                [line] => push_line(&mut text, &format!("{}: {line}", field.name)),
+                lines => {
+                    push_line(&mut text, &format!("{}:", field.name));
+                    for line in lines {
+                        push_line(&mut text, &format!("  {line}"));
+                    }
+                }
+            }
+        }
+        text
+    }
+}
+
+/// Text on one line, with nothing in it that cannot be seen.
+pub fn visible_line(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '\n' => shown.push_str("\\n"),
+            letter => push_visible(&mut shown, letter),
+        }
+    }
+    cut_line(&collapse_spaces(&shown))
+}
+
+/// Text line by line, with nothing in it that cannot be seen. Runs of blank
+/// lines and too many lines are cut, which a line says.
+pub fn visible_lines(text: &str) -> Vec<String> {
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    let mut shown: Vec<String> = Vec::new();
+    let mut blank = 0;
+    for line in text.split('\n') {
+        let line = visible_line(line.strip_suffix('\r').unwrap_or(line));
+        if line.trim().is_empty() {
+            blank += 1;
+            continue;
+        }
+        push_blanks(&mut shown, std::mem::take(&mut blank));
+        shown.push(line);
+    }
+    push_blanks(&mut shown, blank);
+    if shown.len() > LINES {
+        let last = shown.split_off(shown.len() - LAST_LINES);
+        let cut = shown.split_off(LINES - LAST_LINES - 1);
+        let characters: usize = cut.iter().map(|line| line.chars().count()).sum();
+        let lines = cut.len();
+        shown.push(format!("[{lines} lines of {characters} characters cut]"));
+        shown.extend(last);
+    }
+    shown
+}
+
+fn push_blanks(shown: &mut Vec<String>, blank: usize) {
+    match blank {
+        0 => {}
+        1 => shown.push(String::new()),
+        blank => shown.push(format!("[{blank} blank lines]")),
+    }
+}
+
+fn push_line(text: &mut String, line: &str) {
+    text.push_str(line);
+    text.push('\n');
+}
+
+fn argument_fields(arguments: &Arguments, without_command: bool) -> Vec<RenderedField> {
+    let first = ["cwd", "env", "terminal"];
+    let known = first
+        .iter()
+        .filter_map(|&name| arguments.get_key_value(name));
+    let rest = arguments.iter().filter(|(name, _)| {
+        let shown = without_command && *name == "command" || *name == "action";
+        !shown && !first.contains(&name.as_str())
+    });
+    let all: Vec<_> = known.chain(rest).collect();
+    let more = all.len().saturating_sub(ENTRIES);
+    let mut fields: Vec<_> = all
+        .into_iter()
+        .take(ENTRIES)
+        .map(|(name, value)| field(name, value))
+        .collect();
+    if more > 0 {
+        fields.push(RenderedField {
+            name: "[more]".to_owned(),
+            lines: vec![format!("[{more} arguments cut]")],
+        });
+    }
+    fields
+}
+
+fn field(name: &str, value: &Value) -> RenderedField {
+    RenderedField {
+        name: visible_line(name),
+        lines: match value {
+            Value::String(text) => visible_lines(text),
+            Value::Bool(true) => vec!["yes".to_owned()],
+            Value::Bool(false) => vec!["no".to_owned()],
+            Value::Object(object) => entries(object.iter(), |(key, value)| match value {
+                Value::String(text) => format!("{}={}", visible_line(key), visible_line(text)),
+                other => format!("{}={}", visible_line(key), visible_line(&other.to_string())),
+            }),
+            other => vec![visible_line(&other.to_string())],
+        },
+    }
+}
+
+fn entries<T>(items: impl ExactSizeIterator<Item = T>, show: impl Fn(T) -> String) -> Vec<String> {
+    let more = items.len().saturating_sub(ENTRIES);
+    let mut shown: Vec<String> = items.take(ENTRIES).map(show).collect();
+    if more > 0 {
+        shown.push(format!("[{more} more cut]"));
+    }
+    shown
+}
+
+/// A run of spaces could push what follows out of sight, or to where a line
+/// seems to begin.
+fn collapse_spaces(line: &str) -> String {
+    let mut shown = String::with_capacity(line.len());
+    let mut run = 0;
+    for letter in line.chars().map(Some).chain([None]) {
+        if letter == Some(' ') {
+            run += 1;
+            continue;
+        }
+        match std::mem::take(&mut run) {
+            spaces if spaces > SPACES => {
+                // Writing into a string does not fail.
+                let _ = write!(shown, "[{spaces} spaces]");
+            }
+            spaces => shown.extend(std::iter::repeat_n(' ', spaces)),
+        }
+        shown.extend(letter);
+    }
+    shown
+}
+
+fn cut_line(line: &str) -> String {
+    let length = line.chars().count();
+    if length <= WIDTH {
+        return line.to_owned();
+    }
+    let first: String = line.chars().take(WIDTH - LAST_WIDTH).collect();
+    let last: String = line.chars().skip(length - LAST_WIDTH).collect();
+    let cut = length - WIDTH;
+    format!("{first}[{cut} characters cut]{last}")
+}
+
+fn push_visible(shown: &mut String, letter: char) {
+    match letter {
+        '\t' => shown.push_str("    "),
+        letter if is_hidden(letter) => shown.extend(letter.escape_unicode()),
+        letter => shown.push(letter),
+    }
+}
+
+/// It steers a terminal, reorders text, or cannot be told from nothing or from
+/// an ordinary space.
+fn is_hidden(letter: char) -> bool {
+    letter.is_control()
+        || letter.is_whitespace() && letter != ' '
+        || matches!(
+            letter,
+            '\u{ad}'
+                | '\u{34f}'
+                | '\u{61c}'
+                | '\u{115f}'
+                | '\u{1160}'
+                | '\u{17b4}'
+                | '\u{17b5}'
+                | '\u{180b}'..='\u{180f}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{202a}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{2800}'
+                | '\u{3164}'
+                | '\u{fe00}'..='\u{fe0f}'
+                | '\u{feff}'
+                | '\u{ffa0}'
+                | '\u{fff0}'..='\u{fffb}'
+                | '\u{1bca0}'..='\u{1bca3}'
+                | '\u{1d173}'..='\u{1d17a}'
+                | '\u{e0000}'..='\u{e0fff}'
+        )
+}
+
+#[cfg(test)]
+#[path = "rendering_tests.rs"]
+mod tests;
