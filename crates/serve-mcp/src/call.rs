@@ -201,10 +201,11 @@ async fn elicit(peer: &Peer<RoleServer>, put: Put) {
     tokio::select! {
         () = reply.closed() => {}
         result = peer.send_request(request) => {
-            // A client that cannot ask after all has not answered.
-            if let Ok(ClientResult::ElicitResult(result)) = result {
-                let _ = reply.send(result);
-            }
+            let result = match result {
+                Ok(ClientResult::ElicitResult(result)) => Some(result),
+                _ => None,
+            };
+            let _ = reply.send(result);
         }
     }
 }

@@ -88,7 +88,7 @@ impl Sealing<'_> {
             if let Some(answer) = answers.remove(&key)
                 && let Some(put) = round.open.remove(&key)
             {
-                let _ = put.reply.send(read_answer(answer));
+                let _ = put.reply.send(Some(read_answer(answer)));
             }
         }
         Ok(round)

@@ -50,7 +50,8 @@ pub(crate) struct Put {
     /// Names it within its call.
     pub(crate) key: String,
     pub(crate) request: ElicitRequestParams,
-    pub(crate) reply: oneshot::Sender<ElicitResult>,
+    /// Takes the user's reply; `None` of a client that cannot ask after all.
+    pub(crate) reply: oneshot::Sender<Option<ElicitResult>>,
 }
 
 /// How often a client whose answer does not fit is asked again.
@@ -171,13 +172,14 @@ impl Seats {
         }
     }
 
-    /// Puts a request to a call; `None` when the call ends first.
+    /// Puts a request to a call; `None` when the call ends first. The reply is
+    /// `None` when the call's client cannot ask after all.
     async fn put(
         &self,
         seat: &Taken,
         name: &str,
         request: ElicitRequestParams,
-    ) -> Option<ElicitResult> {
+    ) -> Option<Option<ElicitResult>> {
         let (reply, answer) = oneshot::channel();
         let put = Put {
             key: seat.key(name),
@@ -189,16 +191,21 @@ impl Seats {
     }
 
     /// Puts a question to a call's user, as its kind wants; `None` when the
-    /// call ends first or cannot ask it.
+    /// call ends first. Nobody answers where it cannot be asked: the same call
+    /// would be found again at once, and could not ask it then either.
     async fn question(&self, seat: &Taken, ask: &Ask) -> Option<Answered> {
         if !ask.question.secret {
             let request = form::of_question(ask);
             let result = self.put(seat, &ask.question.id, request).await?;
-            return Some(form::answered(ask, &result));
+            return Some(result.map_or(Answered::Nobody, |result| form::answered(ask, &result)));
         }
-        let page = secret::Page::shared(&self.0.secrets).await?;
+        let Some(page) = secret::Page::shared(&self.0.secrets).await else {
+            return Some(Answered::Nobody);
+        };
         let opened = page.open(ask);
-        let result = self.put(seat, &ask.question.id, opened.request()).await?;
+        let Some(result) = self.put(seat, &ask.question.id, opened.request()).await? else {
+            return Some(Answered::Nobody);
+        };
         Some(opened.answered(ask, &result).await)
     }
 
@@ -206,7 +213,7 @@ impl Seats {
         let call = &request.tool.as_ref()?.call_id;
         let seat = self.seat_of(call).filter(|seat| seat.means.form)?;
         let form = form::of_permission(request);
-        let result = self.put(&seat, "permission", form).await?;
+        let result = self.put(&seat, "permission", form).await??;
         Some(form::decided(&result))
     }
 

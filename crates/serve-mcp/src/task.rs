@@ -113,7 +113,7 @@ impl Asking {
         open.lock().remove(&key);
         // It ends without an answer when the task is cancelled.
         if let Ok(answer) = answer {
-            let _ = reply.send(read_answer(answer));
+            let _ = reply.send(Some(read_answer(answer)));
             self.changed.send_replace(());
         }
     }

@@ -92,6 +92,33 @@ async fn a_handle_is_asked_about_by_the_await_that_waits_for_it() {
 }
 
 #[tokio::test]
+async fn a_client_that_cannot_ask_after_all_is_asked_once() {
+    let tools = Tools::new();
+    sure(&tools);
+    let mut client = tools.client(json!({"elicitation": {}})).await;
+    client
+        .call("tool", json!({"action": "spawn", "id": "a"}))
+        .await;
+    let waiting = client.begin("await", json!({"all": ["a"]})).await;
+    let asked = client.told("elicitation/create").await;
+    let error = json!({"code": -32601, "message": "method not found"});
+    client
+        .send(json!({"jsonrpc": "2.0", "id": asked["id"], "error": error}))
+        .await;
+    // The assistant is told of the question; the client is not asked again.
+    let answer = client
+        .find(|message| message["id"] == waiting || message["method"] == "elicitation/create")
+        .await;
+    assert_eq!(answer["method"], Value::Null, "{answer}");
+    let pending = &answer["result"]["structuredContent"]["pending"][0];
+    assert_eq!(pending["question"]["text"], "Sure?");
+    let applied = client
+        .call("tool", json!({"action": "apply", "id": "a", "input": true}))
+        .await;
+    assert_eq!(applied["structuredContent"]["result"], "was told true");
+}
+
+#[tokio::test]
 async fn without_forms_the_assistant_answers_a_handle_with_apply() {
     let tools = Tools::new();
     sure(&tools);
