@@ -44,12 +44,14 @@ pub(crate) async fn elsewhere(
         Ok(RawBody(body)) => body,
         Err(error) => return error.into_response(),
     };
+    let mut denied = None;
     if let Some(peer) = api.0.routes.find(id) {
         match pass_on(&peer, &parts, &body).await {
             Ok(response) => {
                 if is_from_owner(&peer, id, response.status()).await {
                     return response;
                 }
+                denied = Some(response);
             }
             // It may have been done before the connection broke.
             Err(error @ PeerError::Broken(_)) if !parts.method.is_safe() => {
@@ -61,7 +63,11 @@ pub(crate) async fn elsewhere(
         api.0.routes.forget(id, &peer);
     }
     match search(&api, &parts.headers, id).await {
-        None => next.run(Request::from_parts(parts, body.into())).await,
+        // A runtime that had it knows that it has ended.
+        None => match denied {
+            Some(response) => response,
+            None => next.run(Request::from_parts(parts, body.into())).await,
+        },
         Some((peer, _)) => match pass_on(&peer, &parts, &body).await {
             Ok(response) => response,
             Err(error) => bad_gateway(&error),
@@ -95,7 +101,8 @@ async fn pass_on(peer: &Peer, parts: &Parts, body: &Bytes) -> Result<Response, P
 /// Whether a runtime has the session that it was asked about: it answers that
 /// there is none, or no such handle, in the same way.
 async fn is_from_owner(peer: &Peer, id: &str, answered: StatusCode) -> bool {
-    answered != StatusCode::NOT_FOUND || info(peer, id).await.is_ok()
+    let denies = matches!(answered, StatusCode::NOT_FOUND | StatusCode::GONE);
+    !denies || info(peer, id).await.is_ok()
 }
 
 async fn info(peer: &Peer, id: &str) -> Result<SessionInfo, PeerError> {

@@ -119,7 +119,7 @@ async fn a_session_that_has_ended_is_told_so() {
     session.close().await;
     drop(session);
     let (status, refused) = near.get(&path).await;
-    assert_eq!(status, StatusCode::NOT_FOUND);
+    assert_eq!(status, StatusCode::GONE);
     assert!(refused["error"].as_str().unwrap().contains("ses_ends"));
     assert_eq!(near.api.0.routes.find(id.as_str()), None);
 }
