@@ -64,12 +64,12 @@ impl<T: DeserializeOwned> FromRequest<Api> for JsonBody<T> {
     async fn from_request(request: Request, api: &Api) -> Result<Self, ApiError> {
         let bytes = body(request, api).await?;
         let read = serde_json::from_slice(if bytes.is_empty() { b"{}" } else { &bytes });
-        Ok(Self(read.map_err(not_understood)?))
+        Ok(Self(read.map_err(|error| not_understood(&error))?))
     }
 }
 
 /// Text that is not JSON cannot be read; JSON of another shape does not fit.
-fn not_understood(error: serde_json::Error) -> ApiError {
+fn not_understood(error: &serde_json::Error) -> ApiError {
     let message = format!("the body is not understood: {error}");
     if error.is_data() {
         ApiError::unfit(message)
