@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde_json::json;
-use windlass_assistant::{AgentLimits, AgentSource, Agents, Effort, Model};
+use windlass_assistant::{AgentLimits, AgentSource, Agents, Effort, Model, OpenError};
 use windlass_protocol::HandleId;
 use windlass_runtime::{
     AdoptError, Catalogue, Conversations, Executor, JobDescription, Reporter, Runtime, Session,
@@ -30,7 +30,7 @@ impl AgentSource for Source {
         &self.runtime
     }
 
-    async fn model(&self, _: Option<&str>) -> Result<Arc<dyn Model>, String> {
+    async fn model(&self, _: Option<&str>) -> Result<Arc<dyn Model>, OpenError> {
         Ok(model(&self.server, 0))
     }
 
