@@ -86,11 +86,11 @@ pub(crate) fn to_receipt(receipt: windlass_process::Receipt) -> Receipt {
 }
 
 /// Input that did not reach a program, in the words of a job.
-pub(crate) fn input_error(error: WriteError) -> InputError {
+pub(crate) fn input_error(error: &WriteError) -> InputError {
     match error {
         WriteError::NoInput => InputError::NoStdin,
         WriteError::Closed => InputError::StdinClosed,
-        WriteError::Full { queued } => InputError::StdinFull { queued },
+        WriteError::Full { queued } => InputError::StdinFull { queued: *queued },
         // What comes to be added is as final as this.
         WriteError::Exited | _ => InputError::Exited,
     }

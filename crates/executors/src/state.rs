@@ -99,7 +99,9 @@ impl StateJob {
         let mut line = serde_json::to_vec(input).expect("its keys are strings");
         line.push(b'\n');
         let before = self.output.written();
-        self.process.write(&line).map_err(input_error)?;
+        self.process
+            .write(&line)
+            .map_err(|error| input_error(&error))?;
         if !matches!(input, StateInput::Abort) {
             self.output.note_input(before);
         }

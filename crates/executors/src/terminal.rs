@@ -245,7 +245,9 @@ impl Watch {
     /// Gives the program the secret that it asked for.
     fn give(&self, secret: &[u8]) -> Result<(), InputError> {
         let mut asked = self.asked.lock();
-        self.process.write(secret).map_err(input_error)?;
+        self.process
+            .write(secret)
+            .map_err(|error| input_error(&error))?;
         // The next prompt is another, even if nothing is written between.
         *asked = None;
         self.answers.send_modify(|answers| *answers += 1);
@@ -283,7 +285,9 @@ impl TerminalProgram {
         };
         let before = self.output.written();
         self.screen.lock().typed(typed.trim_end_matches('\n'));
-        self.process.write(&bytes).map_err(input_error)?;
+        self.process
+            .write(&bytes)
+            .map_err(|error| input_error(&error))?;
         self.output.note_input(before);
         Ok(())
     }
@@ -363,7 +367,9 @@ impl JobTerminal for TerminalProgram {
             if submits && self.prompt() == Some(Prompt::Secret) {
                 return self.watch.give(&bytes);
             }
-            self.process.write(&bytes).map_err(input_error)
+            self.process
+                .write(&bytes)
+                .map_err(|error| input_error(&error))
         })
     }
 

@@ -19,11 +19,11 @@ enum Stroke {
 pub(crate) fn type_in(process: &Process, input: &Keyboard) -> Result<(), InputError> {
     let typing = match input {
         Keyboard::Typing(typing) => typing,
-        Keyboard::Bytes(bytes) => return process.write(bytes).map_err(input_error),
+        Keyboard::Bytes(bytes) => return process.write(bytes).map_err(|error| input_error(&error)),
     };
     for stroke in strokes(typing)? {
         match stroke {
-            Stroke::Write(bytes) => process.write(&bytes).map_err(input_error)?,
+            Stroke::Write(bytes) => process.write(&bytes).map_err(|error| input_error(&error))?,
             // A signal fails only when there is no program any more.
             Stroke::Interrupt => process
                 .signal(Signal::Interrupt)

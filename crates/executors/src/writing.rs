@@ -21,14 +21,14 @@ pub(crate) struct Writing {
 
 impl Writing {
     /// Reports what is written from this offset on.
-    pub(crate) fn from(output: &JobOutput, reported: u64, reporter: Reporter) -> Self {
+    pub(crate) fn from(output: &JobOutput, at: u64, reporter: Reporter) -> Self {
         let mut changes = output.bytes().changes();
         changes.mark_changed();
         Self {
             output: output.clone(),
             changes,
             reporter,
-            reported,
+            reported: at,
             next: None,
         }
     }

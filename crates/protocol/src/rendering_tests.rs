@@ -4,13 +4,14 @@ use super::*;
 use crate::{AnswerType, HandleId, PermissionId, Question, SessionId};
 
 fn request(arguments: Value, patterns: &[&str], always: &[&str]) -> PermissionRequest {
-    let metadata = json!({"tool": "shell", "arguments": arguments});
+    let tool = ("tool".to_owned(), json!("shell"));
+    let metadata = [tool, ("arguments".to_owned(), arguments)];
     PermissionRequest {
         id: PermissionId::from_suffix("1"),
         session_id: SessionId::from_suffix("1"),
         permission: "shell".to_owned(),
         patterns: patterns.iter().map(|&it| it.to_owned()).collect(),
-        metadata: serde_json::from_value(metadata).unwrap(),
+        metadata: metadata.into_iter().collect(),
         always: always.iter().map(|&it| it.to_owned()).collect(),
         tool: None,
     }

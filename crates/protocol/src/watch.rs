@@ -339,7 +339,7 @@ pub struct ToolPlace {
     pub handle: Option<HandleId>,
     /// How many bytes of the tool's output preceded the event.
     #[serde(default)]
-    pub at: u64,
+    pub offset: u64,
 }
 
 /// A screen on the event stream.

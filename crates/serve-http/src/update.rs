@@ -44,7 +44,7 @@ fn update(event: SessionEvent) -> SessionUpdate {
             let place = ToolPlace {
                 tool_number: number,
                 handle,
-                at,
+                offset: at,
             };
             of_tool(place, event)
         }

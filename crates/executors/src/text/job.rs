@@ -35,18 +35,16 @@ impl Job for TextJob {
     }
 
     async fn apply(&self, order: &OrderId, input: Keyboard) -> Result<(), InputError> {
-        self.orders
-            .once_now(order, || match self.terminal_program() {
-                Some(terminal) => terminal.apply(&input),
-                None => {
-                    let process = self.process();
-                    // What the program answers comes after this.
-                    let before = self.output.written();
-                    typing::type_in(&process, &input)?;
-                    self.output.note_input(before);
-                    Ok(())
-                }
-            })
+        self.orders.once_now(order, || {
+            if let Some(terminal) = self.terminal_program() {
+                return terminal.apply(&input);
+            }
+            // What the program answers comes after this.
+            let before = self.output.written();
+            typing::type_in(&self.process(), &input)?;
+            self.output.note_input(before);
+            Ok(())
+        })
     }
 
     async fn answer(

@@ -15,15 +15,18 @@ use windlass_protocol::{ActionSet, Arguments, HandleId, IoMode, SessionId};
 use windlass_runtime::{AdoptError, Executor, JobDescription, Reporter, Start, ToolDefinition};
 use windlass_testing::contract::{Behaviour, Contractor, Specimen, check_contract};
 
+/// Gives an executor and the arguments for a tool that behaves so; `None` if it cannot.
+type Starting = fn(&Path, Behaviour) -> Option<(Arc<dyn Executor>, Arguments)>;
+
 /// Starts shell scripts through an executor.
 struct Programs {
     folder: TempDir,
     count: AtomicU64,
-    start: fn(&Path, Behaviour) -> Option<(Arc<dyn Executor>, Arguments)>,
+    start: Starting,
 }
 
 impl Programs {
-    fn new(start: fn(&Path, Behaviour) -> Option<(Arc<dyn Executor>, Arguments)>) -> Self {
+    fn new(start: Starting) -> Self {
         Self {
             folder: tempfile::tempdir().unwrap(),
             count: AtomicU64::new(0),
