@@ -13,6 +13,7 @@
 //!            └─▶ withdrawn   whoever asked no longer wants to know
 //! ```
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -30,6 +31,9 @@ use crate::executor::Subject;
 use crate::inquirer::Answered;
 use crate::journal::{JournalWriter, SessionEvent};
 use crate::rules::Rules;
+
+/// How many requests are remembered by their ids.
+const REMEMBERED: usize = 1024;
 
 /// Something that a person is asked.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,12 +80,15 @@ impl Attendance {
 /// A reply to a request that is not open, or one that does not fit it.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ReplyError {
-    /// The request was replied to, withdrawn, or never made.
+    /// No such permission was asked for lately.
     #[error("no permission `{0}` is being asked for; it may have been answered elsewhere")]
     NoPermission(String),
-    /// The question was answered, withdrawn, or never asked.
+    /// No such question was asked lately.
     #[error("no question `{0}` is open; it may have been answered elsewhere")]
     NoQuestion(String),
+    /// The request was open, and has been answered or withdrawn.
+    #[error("`{0}` is no longer open; it was answered elsewhere, or withdrawn")]
+    Closed(String),
     /// The question stays open.
     #[error(transparent)]
     Unfit(AnswerError),
@@ -189,6 +196,13 @@ impl PendingRequests {
             .open
             .get(id)
             .is_some_and(|open| open.is_of(self.session()))
+    }
+
+    /// The request of that id was one of this session or of those that share
+    /// its requests, and is no longer open. Only the newest 1024 are
+    /// remembered.
+    pub fn has_closed(&self, id: &str) -> bool {
+        self.table.0.lock().has_closed(id)
     }
 
     /// Watches from now on: gives every request that is open or will be
@@ -309,6 +323,7 @@ impl PendingRequests {
                 !watcher.is_closed()
             }
         });
+        state.remember(&id);
         state.open.insert(id.clone(), open);
         // Within the lock, so that no reply is told before its request.
         self.writer.tell(event);
@@ -464,6 +479,8 @@ struct RequestTable(Mutex<TableState>);
 struct TableState {
     attendance: Attendance,
     open: IndexMap<String, RequestEntry>,
+    /// The ids of the newest requests, open or not, oldest first.
+    opened: VecDeque<String>,
     watchers: Vec<(SessionId, mpsc::UnboundedSender<OpenRequest>)>,
 }
 
@@ -488,6 +505,7 @@ impl RequestTable {
         Arc::new(Self(Mutex::new(TableState {
             attendance,
             open: IndexMap::new(),
+            opened: VecDeque::new(),
             watchers: Vec::new(),
         })))
     }
@@ -503,7 +521,7 @@ impl RequestTable {
     fn reply(&self, id: &str, answer: PermissionAnswer) -> Result<(), ReplyError> {
         let mut state = self.0.lock();
         let open = state.take(id, |open| matches!(open.asker, Asker::Permission { .. }));
-        let open = open.ok_or_else(|| ReplyError::NoPermission(brief(id)))?;
+        let open = open.ok_or_else(|| state.missing(id, ReplyError::NoPermission))?;
         let session = open.session().clone();
         let rejects = answer.reply == PermissionReply::Reject;
         open.reply(answer);
@@ -515,10 +533,9 @@ impl RequestTable {
 
     fn answer(&self, id: &str, value: Value) -> Result<(), ReplyError> {
         let mut state = self.0.lock();
-        let missing = || ReplyError::NoQuestion(brief(id));
-        let open = state.open.get(id).ok_or_else(missing)?;
-        let PersonRequest::Question(ask) = &open.request else {
-            return Err(missing());
+        let request = state.open.get(id).map(|open| &open.request);
+        let Some(PersonRequest::Question(ask)) = request else {
+            return Err(state.missing(id, ReplyError::NoQuestion));
         };
         let question = &ask.question;
         let value = question.check(value).map_err(|error| {
@@ -528,8 +545,9 @@ impl RequestTable {
                 ReplyError::Unfit(error)
             }
         })?;
-        let open = state.take(id, |_| true).ok_or_else(missing)?;
-        open.answer(Answered::With(value));
+        if let Some(open) = state.take(id, |_| true) {
+            open.answer(Answered::With(value));
+        }
         Ok(())
     }
 
@@ -542,6 +560,26 @@ impl RequestTable {
 }
 
 impl TableState {
+    fn remember(&mut self, id: &str) {
+        if self.opened.len() == REMEMBERED {
+            self.opened.pop_front();
+        }
+        self.opened.push_back(id.to_owned());
+    }
+
+    fn has_closed(&self, id: &str) -> bool {
+        !self.open.contains_key(id) && self.opened.iter().any(|opened| opened == id)
+    }
+
+    /// Why a request cannot be replied to: it is closed, or was never made.
+    fn missing(&self, id: &str, never: impl FnOnce(String) -> ReplyError) -> ReplyError {
+        if self.has_closed(id) {
+            ReplyError::Closed(brief(id))
+        } else {
+            never(brief(id))
+        }
+    }
+
     fn take(&mut self, id: &str, wanted: impl Fn(&RequestEntry) -> bool) -> Option<RequestEntry> {
         self.open.get(id).filter(|open| wanted(open))?;
         self.open.shift_remove(id)

@@ -109,7 +109,7 @@ async fn a_request_is_listed_until_somebody_replies_and_no_second_reply_is_taken
     requests.reply(&id, PermissionReply::Once.into()).unwrap();
     assert!(requests.is_empty());
     let again = requests.reply(&id, PermissionReply::Reject.into());
-    assert_eq!(again, Err(ReplyError::NoPermission("per_1".to_owned())));
+    assert_eq!(again, Err(ReplyError::Closed("per_1".to_owned())));
     let outcome = ticket.outcome().await;
     assert!(
         matches!(outcome, PermissionOutcome::Replied(answer) if answer.reply == PermissionReply::Once)
@@ -127,7 +127,7 @@ async fn an_unfit_answer_leaves_the_question_open() {
     requests.answer("q_1", json!("yes")).unwrap();
     assert_eq!(ticket.outcome().await, Answered::With(json!(true)));
     let late = requests.answer("q_1", json!("yes")).unwrap_err();
-    assert_eq!(late, ReplyError::NoQuestion("q_1".to_owned()));
+    assert_eq!(late, ReplyError::Closed("q_1".to_owned()));
 }
 
 #[tokio::test]

@@ -148,7 +148,7 @@ async function answer(path, body, error, item) {
     changed();
   } catch (problem) {
     item.classList.remove("sending");
-    if (problem.status === 404) {
+    if ([404, 409, 410].includes(problem.status)) {
       // Answered elsewhere, or withdrawn.
       store.asks.delete(item.dataset.ask);
       changed();

@@ -145,12 +145,12 @@ fn attended(session: &Session) -> Result<&PendingRequests, ApiError> {
     })
 }
 
-/// The session of this runtime in which the request is open.
+/// The session of this runtime in which the request is open, or was.
 fn holder(api: &Api, id: &str) -> Option<Session> {
     let sessions = api.sessions().list().into_iter();
     sessions
         .map(|(session, _)| session)
-        .find(|session| session.requests().holds(id))
+        .find(|session| session.requests().holds(id) || session.requests().has_closed(id))
 }
 
 async fn permission_id(parts: &mut Parts, api: &Api) -> Result<PermissionId, ApiError> {

@@ -85,6 +85,7 @@ impl From<ReplyError> for ApiError {
     fn from(error: ReplyError) -> Self {
         let status = match error {
             ReplyError::NoPermission(_) | ReplyError::NoQuestion(_) => StatusCode::NOT_FOUND,
+            ReplyError::Closed(_) => StatusCode::CONFLICT,
             ReplyError::Unfit(_) | ReplyError::UnfitSecret(_) => StatusCode::UNPROCESSABLE_ENTITY,
         };
         Self::new(status, error.to_string())

@@ -127,3 +127,28 @@ async fn a_batch_for_a_session_that_is_being_ended_is_410() {
     job.let_go();
     closing.await.unwrap();
 }
+
+#[tokio::test]
+async fn a_reply_to_a_request_that_is_no_longer_open_is_409_and_to_none_404() {
+    let stage = Stage::new();
+    stage.tool.opening(ScriptedJob::end);
+    let session = stage.session.clone();
+    let call = tokio::spawn(async move {
+        let calls = batch([("asked", json!({}))]);
+        session.run(calls, RunOptions::default()).await
+    });
+    let id = stage.session.requests().watch().next().await.unwrap();
+    let id = id.request().id().to_owned();
+    let here = format!("/api/v1/sessions/{}/permissions", stage.session.id());
+    for (status, path) in [
+        (204, format!("{here}/{id}")),
+        (409, format!("{here}/{id}")),
+        (409, format!("/api/v1/permissions/{id}")),
+        (404, format!("{here}/per_never")),
+        (404, "/api/v1/permissions/per_never".to_owned()),
+    ] {
+        let (answered, message) = refused(&stage, &path, json!({"reply": "once"})).await;
+        assert_eq!(answered, status, "{path}: {message}");
+    }
+    call.await.unwrap();
+}

@@ -187,7 +187,7 @@ fn a_cancelled_batch_withdraws_its_request() {
     let error = drive.next();
     assert_eq!(
         error,
-        json!({"error": format!("no permission `{id}` is being asked for; it may have been answered elsewhere")})
+        json!({"error": format!("`{id}` is no longer open; it was answered elsewhere, or withdrawn")})
     );
     assert!(!project.root().join("ran").exists());
 }
@@ -237,7 +237,7 @@ fn a_question_of_a_call_is_answered_by_event() {
     let ask = asked["ask"].as_str().unwrap();
     assert_eq!(
         drive.next(),
-        json!({"error": format!("no question `{ask}` is open; it may have been answered elsewhere")})
+        json!({"error": format!("`{ask}` is no longer open; it was answered elsewhere, or withdrawn")})
     );
 }
 

@@ -188,7 +188,9 @@ fn permissions_are_asked_for_and_replied_to() {
         assert_eq!(replied.status, 204, "{replied:?}");
         assert_eq!(call.join().unwrap(), json!("yes\n"));
         let again = serve.post(&format!("/permissions/{id}"), json!({"reply": "once"}));
-        assert_eq!(again.status, 404);
+        assert_eq!(again.status, 409, "{again:?}");
+        let never = serve.post("/permissions/per_never", json!({"reply": "once"}));
+        assert_eq!(never.status, 404, "{never:?}");
 
         let command = json!({"command": "echo no"});
         let call = scope.spawn(|| serve.call(&session, "shell", command));

@@ -156,8 +156,11 @@ impl Operation {
         let names = |part: &str| self.path.split('/').any(|known| known == part);
         REFUSALS.iter().filter(move |refused| match refused.status {
             404 => self.path.contains('{'),
-            409 => ["{handle}", "{permission}", "{ask}"].into_iter().any(names),
-            // opencode's clients know no 410 and no 422.
+            409 => {
+                let stateful = ["{handle}", "{permission}", "{ask}"];
+                stateful.into_iter().any(names) && !self.is_opencodes()
+            }
+            // opencode's clients know no 409, no 410 and no 422.
             410 => names("{id}") && !self.is_opencodes(),
             422 => self.body.is_some() && !self.is_opencodes(),
             _ => true,
@@ -249,7 +252,7 @@ pub(super) fn refusals(generator: &mut SchemaGenerator) -> Value {
     let mut all = Map::new();
     for each in &REFUSALS {
         for opencodes in [false, true] {
-            if opencodes && matches!(each.status, 410 | 422) {
+            if opencodes && matches!(each.status, 409 | 410 | 422) {
                 continue;
             }
             let described = refused(each.text, opencodes, generator);

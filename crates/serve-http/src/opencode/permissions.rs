@@ -55,7 +55,9 @@ pub(super) async fn reply(
     };
     match replied {
         Ok(_) => Ok(Json(true).into_response()),
-        Err(error) if error.status == StatusCode::NOT_FOUND => Ok(no_permission(error, &id)),
+        Err(error) if matches!(error.status, StatusCode::NOT_FOUND | StatusCode::CONFLICT) => {
+            Ok(no_permission(error, &id))
+        }
         Err(error) => Err(error),
     }
 }

@@ -22,9 +22,12 @@ pub(super) fn no_permission(error: ApiError, request: &str) -> Response {
 }
 
 fn said(error: ApiError, request: Option<String>) -> Response {
-    // These clients know only one status for each of the two.
+    // These clients know only one status for each of the two. To them a request
+    // that is no longer open is one that there is not.
     let (status, name) = match error.status {
-        StatusCode::NOT_FOUND | StatusCode::GONE => (StatusCode::NOT_FOUND, "NotFoundError"),
+        StatusCode::NOT_FOUND | StatusCode::CONFLICT | StatusCode::GONE => {
+            (StatusCode::NOT_FOUND, "NotFoundError")
+        }
         StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => {
             (StatusCode::BAD_REQUEST, "BadRequest")
         }
