@@ -45,6 +45,8 @@ pub struct Specimen {
     pub reports: Reports,
     /// Whether the tool still runs, as seen from outside of its job.
     pub runs: Arc<dyn Fn() -> bool + Send + Sync>,
+    /// The tool is ended by a message to another program, which hears of it some time later.
+    pub is_remote: bool,
 }
 
 /// Makes tools of one kind behave.
@@ -195,7 +197,7 @@ impl Clauses<'_> {
             ended, 1,
             "the end is told once, before the abort is answered"
         );
-        assert!(!(specimen.runs)(), "nothing is left");
+        specimen.is_gone().await;
         assert_eq!(missing.await, None);
     }
 
@@ -206,13 +208,7 @@ impl Clauses<'_> {
         let runs = Arc::clone(&specimen.runs);
         assert!(runs(), "it runs");
         drop(specimen);
-        let gone = async {
-            while runs() {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
-        };
-        let gone = tokio::time::timeout(DEADLINE, gone).await;
-        gone.expect("dropping a job ends its tool");
+        until_gone(&*runs).await;
     }
 
     async fn input_arrives_once(&self) {
@@ -385,8 +381,26 @@ impl Specimen {
 
     async fn end(&mut self) {
         self.job.abort(&order("end"), GRACE).await;
+        self.is_gone().await;
+    }
+
+    /// An abort that was answered has ended everything that it could verify.
+    async fn is_gone(&self) {
+        if self.is_remote {
+            until_gone(&*self.runs).await;
+        }
         assert!(!(self.runs)(), "an abort leaves nothing");
     }
+}
+
+async fn until_gone(runs: &(dyn Fn() -> bool + Send + Sync)) {
+    let gone = async {
+        while runs() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let gone = tokio::time::timeout(DEADLINE, gone).await;
+    gone.expect("the tool ends");
 }
 
 fn order(id: &str) -> OrderId {

@@ -92,6 +92,7 @@ impl Contractor for ScriptedAgents {
             job,
             reports,
             runs: Arc::new(runs),
+            is_remote: false,
         })
     }
 

@@ -30,9 +30,16 @@ fn asked(declares: bool, formatting: &str) -> (Project, Value, Value) {
 fn check(formatting: &str, display: Value) {
     let (_, request, reply) = asked(true, formatting);
     let mut metadata = json!({"tool": "send", "arguments": {"to": "ada"}});
+    let mut rendering = json!({
+        "title": "Run `send`?",
+        "body": [r#"{"to":"ada"}"#],
+        "always": ["*"],
+    });
     if !display.is_null() {
+        rendering["lead"] = json!([display]);
         metadata["display"] = display;
     }
+    metadata["rendering"] = rendering;
     assert_eq!(request["metadata"], metadata);
     assert_eq!(reply["content"], json!("sent\n"));
 }

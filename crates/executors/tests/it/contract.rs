@@ -64,6 +64,7 @@ impl Contractor for Programs {
             job,
             reports,
             runs: Arc::new(move || is_running(&pid)),
+            is_remote: false,
         })
     }
 
@@ -261,6 +262,7 @@ impl Contractor for Functions {
             job: function.start(start, reporter).await.unwrap(),
             reports,
             runs: Arc::new(move || runs.load(Ordering::Acquire)),
+            is_remote: false,
         })
     }
 

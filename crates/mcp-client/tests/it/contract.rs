@@ -57,6 +57,7 @@ impl Contractor for Calls {
             job,
             reports,
             runs: Arc::new(runs),
+            is_remote: true,
         })
     }
 

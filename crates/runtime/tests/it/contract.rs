@@ -34,6 +34,7 @@ impl ScriptedTools {
             job,
             reports,
             runs: Arc::new(move || !scripted.has_ended()),
+            is_remote: false,
         }
     }
 }
