@@ -2,11 +2,14 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use clap::{Args as ClapArgs, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
+use crate::exit;
 use crate::mcp::install::{Client, Scope};
+use crate::stdout;
 
 /// Tools that last, for any AI assistant.
 #[derive(Parser)]
@@ -324,11 +327,21 @@ pub(crate) enum Reply {
 }
 
 /// Writes a completion script to stdout.
-pub(crate) fn print_completions(shell: Shell) {
-    clap_complete::generate(
-        shell,
-        &mut Args::command(),
-        "windlass",
-        &mut std::io::stdout(),
-    );
+pub(crate) fn print_completions(shell: Shell) -> std::io::Result<()> {
+    // A writer that fails makes the generator panic, so it is given one that
+    // does not.
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Args::command(), "windlass", &mut script);
+    stdout::write(&script)
+}
+
+/// Says why the command line was not taken, or gives the help or the version
+/// that it asked for.
+pub(crate) fn explain(unread: &clap::Error) -> anyhow::Result<ExitCode> {
+    let printed = unread.print();
+    if unread.use_stderr() {
+        return Ok(ExitCode::from(exit::USAGE));
+    }
+    printed.map_err(stdout::error)?;
+    Ok(ExitCode::SUCCESS)
 }

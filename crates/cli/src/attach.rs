@@ -23,6 +23,7 @@ use crate::args::AttachArgs;
 use crate::draw;
 use crate::reach::{self, Target};
 use crate::signals::Signals;
+use crate::stdout::{self, outln};
 
 /// Ctrl-]: leaves.
 const DETACH: u8 = 0x1d;
@@ -55,7 +56,7 @@ pub(crate) async fn run(args: AttachArgs) -> anyhow::Result<ExitCode> {
     let left = attached.stay(args.watch).await;
     drop(screen);
     attached.leave(&before).await;
-    println!("{}", left?);
+    outln!("{}", left?)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -116,7 +117,7 @@ impl Attached {
                 let streamed: StreamedScreen = serde_json::from_str(&event.data)?;
                 let (rows, cols) = size();
                 let drawn = draw::draw(&streamed.screen, rows, cols);
-                let mut stdout = std::io::stdout().lock();
+                let mut stdout = stdout::lock();
                 stdout.write_all(drawn.as_bytes())?;
                 stdout.flush()?;
                 Ok(false)
@@ -220,7 +221,7 @@ impl Drop for OwnScreen {
 }
 
 fn print_now(text: &str) -> std::io::Result<()> {
-    let mut stdout = std::io::stdout().lock();
+    let mut stdout = stdout::lock();
     stdout.write_all(text.as_bytes())?;
     stdout.flush()
 }

@@ -1,6 +1,6 @@
 //! `windlass call`: one tool, once.
 
-use std::io::{IsTerminal, Read, Write};
+use std::io::{IsTerminal, Read};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
@@ -12,6 +12,7 @@ use crate::exit;
 use crate::prompt;
 use crate::setup;
 use crate::signals::Signals;
+use crate::stdout::{self, errln};
 
 pub(crate) async fn run(global: &Global, args: CallArgs) -> anyhow::Result<ExitCode> {
     let arguments = read_arguments(args.arguments.as_deref())?;
@@ -64,7 +65,7 @@ pub(crate) async fn run(global: &Global, args: CallArgs) -> anyhow::Result<ExitC
     };
     let code = print(global, &reply);
     signals.finish(close).await;
-    Ok(code)
+    Ok(code?)
 }
 
 pub(crate) fn read_arguments(arguments: Option<&str>) -> anyhow::Result<Arguments> {
@@ -83,11 +84,10 @@ pub(crate) fn read_arguments(arguments: Option<&str>) -> anyhow::Result<Argument
         .context("the arguments must be a JSON object, such as '{\"command\": \"ls\"}'")
 }
 
-fn print(global: &Global, reply: &BatchReply) -> ExitCode {
+fn print(global: &Global, reply: &BatchReply) -> std::io::Result<ExitCode> {
     let Some(answer) = reply.replies.first() else {
-        return ExitCode::from(exit::FAILED);
+        return Ok(ExitCode::from(exit::FAILED));
     };
-    let mut stdout = std::io::stdout().lock();
     let text = if global.json {
         let line = serde_json::json!({
             "content": answer.content,
@@ -97,7 +97,7 @@ fn print(global: &Global, reply: &BatchReply) -> ExitCode {
         line.to_string()
     } else {
         for notice in &reply.notices {
-            eprintln!("windlass: {}", notice.text);
+            errln!("windlass: {}", notice.text);
         }
         answer.content.to_text()
     };
@@ -106,11 +106,10 @@ fn print(global: &Global, reply: &BatchReply) -> ExitCode {
     } else {
         "\n"
     };
-    // A reader that has gone wants nothing more.
-    let _ = write!(stdout, "{text}{newline}").and_then(|()| stdout.flush());
-    if answer.is_error {
+    stdout::write(format!("{text}{newline}").as_bytes())?;
+    Ok(if answer.is_error {
         ExitCode::from(exit::FAILED)
     } else {
         ExitCode::SUCCESS
-    }
+    })
 }

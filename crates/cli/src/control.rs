@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::stdout::errln;
 use windlass::Windlass;
 use windlass_serve_http::{Api, ControlSocket, run_dir};
 
@@ -13,7 +14,7 @@ pub(crate) fn listen(windlass: &Windlass, front_end: &str) -> Option<ControlSock
     match ControlSocket::listen(&folder, &api) {
         Ok(socket) => Some(socket),
         Err(error) => {
-            eprintln!("windlass: other commands cannot reach this one: {error}");
+            errln!("windlass: other commands cannot reach this one: {error}");
             None
         }
     }

@@ -8,6 +8,7 @@ use windlass::config::SAMPLE_CONFIG;
 
 use crate::args::Global;
 use crate::setup;
+use crate::stdout::outln;
 
 pub(crate) fn run(global: &Global) -> anyhow::Result<ExitCode> {
     let folder = setup::load_options(global)?.cwd.join(".windlass");
@@ -25,6 +26,6 @@ pub(crate) fn run(global: &Global) -> anyhow::Result<ExitCode> {
     };
     made.write_all(SAMPLE_CONFIG.as_bytes())
         .with_context(|| format!("cannot write `{}`", file.display()))?;
-    println!("wrote {}", file.display());
+    outln!("wrote {}", file.display())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -7,6 +7,7 @@ use windlass_protocol::{HandleInfo, HandleState};
 
 use crate::args::LogsArgs;
 use crate::reach::{self, Target};
+use crate::stdout;
 
 pub(crate) async fn run(args: LogsArgs) -> anyhow::Result<ExitCode> {
     let target = reach::find(&args.handle).await?;
@@ -42,7 +43,7 @@ async fn copy(target: &Target, mut at: u64, end: u64, plain: bool) -> anyhow::Re
         let to = end.min(at + STEP);
         let path = target.path(&format!("/log?from={at}&to={to}&plain={plain}"));
         let bytes = target.peer.bytes(&path).await?;
-        let mut stdout = std::io::stdout().lock();
+        let mut stdout = stdout::lock();
         stdout.write_all(&bytes)?;
         stdout.flush()?;
         at = to;

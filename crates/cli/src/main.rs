@@ -1,7 +1,9 @@
 //! The `windlass` command.
 //!
 //! `args.rs` lists the subcommands; each has a module of its own. This is the
-//! only crate that prints.
+//! only crate that prints, and it does so through `stdout.rs`.
+
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod args;
 mod attach;
@@ -27,6 +29,7 @@ mod serve;
 mod sessions;
 mod setup;
 mod signals;
+mod stdout;
 mod tools;
 
 use std::process::ExitCode;
@@ -34,13 +37,32 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::args::{Args, Command};
+use crate::stdout::{StdoutError, errln};
 
 fn main() -> ExitCode {
     // Before anything else: this may be a zygote.
     windlass::init();
-    let args = Args::parse();
+    let result = match Args::try_parse() {
+        Ok(args) => run(args),
+        Err(unread) => args::explain(&unread),
+    };
+    // What is still in the buffer counts too.
+    let result = result.and_then(|code| Ok(stdout::write(&[]).map(|()| code)?));
+    result.unwrap_or_else(|error| failed(&error))
+}
+
+/// Says why the command failed, and gives its exit code.
+fn failed(error: &anyhow::Error) -> ExitCode {
+    let stdout = stdout::error_in(error);
+    if !matches!(stdout, Some(StdoutError::Closed)) {
+        errln!("windlass: {error:#}");
+    }
+    ExitCode::from(stdout.map_or(exit::USAGE, StdoutError::exit_code))
+}
+
+fn run(args: Args) -> anyhow::Result<ExitCode> {
     start_tracing();
-    let result = match args.command {
+    match args.command {
         Command::Drive(drive) => on_runtime(drive::run(&args.global, drive)),
         Command::Call(call) => on_runtime(call::run(&args.global, call)),
         Command::Tools(tools) => on_runtime(tools::run(&args.global, &tools)),
@@ -59,14 +81,10 @@ fn main() -> ExitCode {
         }
         Command::Init => init::run(&args.global),
         Command::Completions { shell } => {
-            args::print_completions(shell);
+            args::print_completions(shell)?;
             Ok(ExitCode::SUCCESS)
         }
-    };
-    result.unwrap_or_else(|error| {
-        eprintln!("windlass: {error:#}");
-        ExitCode::from(exit::USAGE)
-    })
+    }
 }
 
 /// Runs a subcommand on tokio and does not wait for threads that block.

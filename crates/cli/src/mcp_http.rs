@@ -11,6 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::stdout::errln;
 use anyhow::{Context as _, bail};
 use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
@@ -62,7 +63,7 @@ async fn serve_unix(router: Router, path: &Path, stop: CancellationToken) -> any
     let listener = UnixListener::bind(path)
         .with_context(|| format!("cannot listen at `{}`", path.display()))?;
     std::fs::set_permissions(path, Permissions::from_mode(0o600))?;
-    eprintln!("windlass: MCP at unix:{}", path.display());
+    errln!("windlass: MCP at unix:{}", path.display());
     let router = router.layer(middleware::from_fn(local));
     let serving = axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned());
     let outcome = serving.await;
@@ -73,7 +74,7 @@ async fn serve_unix(router: Router, path: &Path, stop: CancellationToken) -> any
 async fn serve_tcp(router: Router, address: &str, stop: CancellationToken) -> anyhow::Result<()> {
     let listener = listen(address).await?;
     let token: Arc<str> = token().into();
-    eprintln!("windlass: MCP at http://{}/mcp", listener.local_addr()?);
+    errln!("windlass: MCP at http://{}/mcp", listener.local_addr()?);
     // A reply is small and its client waits for it.
     let listener = listener.tap_io(|stream| {
         let _ = stream.set_nodelay(true);
@@ -106,7 +107,7 @@ fn token() -> String {
         return token;
     }
     let token = format!("{}{}", ulid::Ulid::generate(), ulid::Ulid::generate());
-    eprintln!("windlass: clients must send `Authorization: Bearer {token}`; {TOKEN} sets another");
+    errln!("windlass: clients must send `Authorization: Bearer {token}`; {TOKEN} sets another");
     token
 }
 

@@ -8,11 +8,12 @@ use windlass_assistant::KnownProvider;
 
 use crate::args::Global;
 use crate::setup;
+use crate::stdout;
 
 pub(crate) async fn run(global: &Global) -> anyhow::Result<ExitCode> {
     let windlass = setup::build(setup::builder(global)?.only(None)).await?;
     let providers = windlass.providers();
-    let mut stdout = std::io::stdout().lock();
+    let mut stdout = stdout::lock();
     for name in providers.names() {
         let endpoint = providers.endpoint(&name).await;
         let known = KnownProvider::named(&name);

@@ -12,8 +12,8 @@ use crate::args::{Global, PermissionsArgs, PermissionsCommand};
 use crate::call::read_arguments;
 use crate::exit;
 use crate::replies;
-use crate::sessions::print_json;
 use crate::setup;
+use crate::stdout::{self, print_json};
 
 pub(crate) async fn run(global: &Global, args: PermissionsArgs) -> anyhow::Result<ExitCode> {
     let as_json = global.json || !std::io::stdout().is_terminal();
@@ -34,7 +34,7 @@ async fn list(as_json: bool) -> anyhow::Result<ExitCode> {
     if as_json {
         return print_json(&json!(rules));
     }
-    let mut stdout = std::io::stdout().lock();
+    let mut stdout = stdout::lock();
     for record in rules {
         let PermissionRule {
             permission,
@@ -142,7 +142,7 @@ fn to_json(explanation: &Explanation) -> Value {
 }
 
 fn print(name: &str, explanation: &Explanation) -> anyhow::Result<()> {
-    let mut stdout = std::io::stdout().lock();
+    let mut stdout = stdout::lock();
     writeln!(stdout, "{name}: {}", outcome(explanation))?;
     for finding in &explanation.findings {
         let pattern = &finding.pattern;

@@ -10,6 +10,8 @@ mod form;
 mod keyboard;
 mod line;
 
+use std::io::{self, Write};
+
 use rustix::process::{Signal, getpid, kill_process};
 use serde_json::Value;
 use windlass_protocol::{
@@ -164,7 +166,8 @@ async fn edited(
 }
 
 fn tell(text: &str) {
-    eprint!("{text}\r\n");
+    // There is nowhere else to say it.
+    let _ = write!(io::stderr(), "{text}\r\n");
 }
 
 // ── Questions ──────────────────────────────────────────────────────────────

@@ -7,25 +7,26 @@ use windlass_protocol::HandleInfo;
 
 use crate::args::Global;
 use crate::reach::{self, Reached};
+use crate::stdout::outln;
 
 pub(crate) async fn run(global: &Global) -> anyhow::Result<ExitCode> {
     let sessions = reach::sessions().await;
     if global.json {
         for reached in &sessions {
-            println!(
+            outln!(
                 "{}",
                 json!({ "session": reached.session, "handles": reached.handles })
-            );
+            )?;
         }
     } else if sessions.is_empty() {
-        println!("No session is under way.");
+        outln!("No session is under way.")?;
     } else {
-        print(&sessions);
+        print(&sessions)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn print(sessions: &[Reached]) {
+fn print(sessions: &[Reached]) -> std::io::Result<()> {
     let head = [
         "SESSION",
         "FRONT END",
@@ -85,8 +86,9 @@ fn print(sessions: &[Reached]) {
             .iter()
             .zip(&widths)
             .map(|(cell, width)| format!("{cell:width$}"));
-        println!("{}", cells.collect::<Vec<_>>().join("  ").trim_end());
+        outln!("{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
     }
+    Ok(())
 }
 
 fn state(handle: &HandleInfo) -> String {

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use anyhow::bail;
 use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
 use windlass::{Assistants, ChooseModelError, Resume, Windlass};
 use windlass_assistant::{Assistant, Interjection, TurnError, TurnOutcome};
 use windlass_runtime::{Attendance, SessionOptions};
@@ -30,6 +31,7 @@ use crate::exit;
 use crate::prompt::{Choice, Keyboard};
 use crate::setup;
 use crate::signals::Signals;
+use crate::stdout::errln;
 
 /// How a turn is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -66,6 +68,7 @@ pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<Exit
     let mut signals = Signals::new()?;
     let (interrupts, interrupted) = mpsc::unbounded_channel();
     let asks = manner == Manner::Terminal && interactive;
+    let unread = CancellationToken::new();
     let looking = match manner {
         Manner::Terminal => {
             let colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
@@ -74,25 +77,41 @@ pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<Exit
                 keyboard,
                 interrupts,
             };
-            tokio::spawn(terminal::run(shows, session.clone(), seat, colour))
+            let showing = terminal::run(shows, session.clone(), seat, colour);
+            tokio::spawn(async move {
+                showing.await;
+                Ok(())
+            })
         }
-        Manner::Plain(form) => tokio::spawn(plain::run(form, shows, session.requests().watch())),
+        Manner::Plain(form) => {
+            let showing = plain::run(form, shows, session.requests().watch());
+            let unread = unread.clone().drop_guard();
+            tokio::spawn(async move {
+                let outcome = showing.await;
+                if outcome.is_ok() {
+                    unread.disarm();
+                }
+                outcome
+            })
+        }
     };
     let turn = Turn {
         assistant: &assistant,
         shower: shower.clone(),
         signals: &mut signals,
         interrupted,
+        unread,
         asks,
     };
     let (ended, code) = turn.run(&message).await;
     shower.show(Show::Over);
-    let _ = looking.await;
+    let written = looking.await?;
     if let Err(error) = assistant.keep_notices().await {
         tracing::warn!(%error, "what the assistant was not told is lost");
     }
     signals.finish(session.close()).await;
-    Ok(report(global, ended, code))
+    written?;
+    Ok(report(global, ended, code)?)
 }
 
 /// The models. Where none is named, the command line's ways to name one are
@@ -122,6 +141,8 @@ struct Turn<'a> {
     signals: &'a mut Signals,
     /// Each Ctrl-C that is a key and no signal.
     interrupted: mpsc::UnboundedReceiver<()>,
+    /// Cancelled when what is shown cannot be written any more.
+    unread: CancellationToken,
     /// Ctrl-C asks what to do, instead of ending the turn.
     asks: bool,
 }
@@ -150,6 +171,7 @@ impl Turn<'_> {
                 }
                 signal = self.signals.next() => signal,
                 Some(()) = self.interrupted.recv() => exit::INTERRUPTED,
+                () = self.unread.cancelled(), if code.is_none() => exit::OUTPUT_CLOSED,
             };
             if signal == exit::INTERRUPTED && self.asks && asked.is_none() && code.is_none() {
                 let (reply, choice) = oneshot::channel();
@@ -180,8 +202,12 @@ async fn chosen(asked: &mut Option<oneshot::Receiver<Choice>>) -> Option<Interje
     }
 }
 
-fn report(global: &Global, ended: Result<TurnOutcome, TurnError>, code: Option<u8>) -> ExitCode {
-    match ended {
+fn report(
+    global: &Global,
+    ended: Result<TurnOutcome, TurnError>,
+    code: Option<u8>,
+) -> std::io::Result<ExitCode> {
+    Ok(match ended {
         Ok(outcome) => {
             if global.json {
                 let usage = outcome.usage;
@@ -191,7 +217,7 @@ fn report(global: &Global, ended: Result<TurnOutcome, TurnError>, code: Option<u
                         "input": usage.input, "cached": usage.cached, "output": usage.output,
                     },
                 });
-                plain::write(&format!("{line}\n"));
+                plain::write(&format!("{line}\n"))?;
             }
             match code {
                 Some(code) => ExitCode::from(code),
@@ -205,11 +231,11 @@ fn report(global: &Global, ended: Result<TurnOutcome, TurnError>, code: Option<u
                 plain::write(&format!(
                     "{}\n",
                     json!({"event": "error", "error": format!("{error:#}")})
-                ));
+                ))?;
             } else {
-                eprintln!("windlass: {error:#}");
+                errln!("windlass: {error:#}");
             }
             ExitCode::from(exit::FAILED)
         }
-    }
+    })
 }

@@ -10,6 +10,7 @@ use windlass_serve_http::PeerError;
 
 use crate::args::{Reply, ReplyArgs};
 use crate::reach;
+use crate::stdout::outln;
 
 pub(crate) async fn pending(as_json: bool) -> anyhow::Result<ExitCode> {
     for peer in reach::runtimes().await {
@@ -21,12 +22,12 @@ pub(crate) async fn pending(as_json: bool) -> anyhow::Result<ExitCode> {
         };
         for request in requests {
             if as_json {
-                println!("{}", json!(request));
+                outln!("{}", json!(request))?;
             } else {
                 let rendering = RequestRendering::of_permission(&request);
-                println!("{}  {}", request.id, rendering.title);
+                outln!("{}  {}", request.id, rendering.title)?;
                 for line in rendering.details().lines() {
-                    println!("  {line}");
+                    outln!("  {line}")?;
                 }
             }
         }

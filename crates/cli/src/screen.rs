@@ -5,6 +5,7 @@
 
 use std::io::{self, Write};
 
+use crate::stdout;
 use rustix::termios;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -91,7 +92,7 @@ impl Screen {
         // A terminal that has gone ends us by its signal.
         let _ = match self.on {
             On::Stdout => {
-                let mut stdout = io::stdout().lock();
+                let mut stdout = stdout::lock();
                 stdout.write_all(bytes).and_then(|()| stdout.flush())
             }
             On::Stderr => io::stderr().lock().write_all(bytes),

@@ -8,6 +8,7 @@ use windlass_protocol::{PersonInput, Typing};
 
 use crate::args::{KillArgs, SendArgs};
 use crate::reach;
+use crate::stdout::{errln, outln};
 
 pub(crate) async fn run(args: SendArgs) -> anyhow::Result<ExitCode> {
     let target = reach::find(&args.handle).await?;
@@ -30,9 +31,9 @@ pub(crate) async fn kill(args: KillArgs) -> anyhow::Result<ExitCode> {
     let receipt: Value =
         serde_json::from_slice(&receipt).context("the receipt is not understood")?;
     let survivors = receipt["survivors"].as_array().map_or(0, Vec::len);
-    println!("{}: ended {}", target.handle.id, receipt["ended"]);
+    outln!("{}: ended {}", target.handle.id, receipt["ended"])?;
     if survivors > 0 {
-        eprintln!("windlass: could not end {}", receipt["survivors"]);
+        errln!("windlass: could not end {}", receipt["survivors"]);
         return Ok(ExitCode::from(crate::exit::FAILED));
     }
     Ok(ExitCode::SUCCESS)

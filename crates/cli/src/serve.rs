@@ -20,6 +20,7 @@ use crate::args::{Global, ServeArgs};
 use crate::control;
 use crate::setup;
 use crate::signals::Signals;
+use crate::stdout;
 use crate::{mcp, mcp_http};
 
 /// Where it listens unless told otherwise.
@@ -116,7 +117,7 @@ async fn server(args: &ServeArgs, api: &Api, mcp: Router, token: Token) -> anyho
 }
 
 fn say_json(url: &str, token: &Token, socket: &Path) -> anyhow::Result<()> {
-    let mut stdout = std::io::stdout().lock();
+    let mut stdout = stdout::lock();
     let mcp = format!("{url}/mcp");
     let line = json!({ "url": url, "mcp": mcp, "token": token.as_str(), "socket": socket });
     writeln!(stdout, "{line}")?;
@@ -126,7 +127,7 @@ fn say_json(url: &str, token: &Token, socket: &Path) -> anyhow::Result<()> {
 /// Where it is, where the token is, and two lines that begin a session and run
 /// a call in it when they are pasted into a shell.
 fn say(args: &ServeArgs, url: &str, token: &Token, token_file: &Path) -> anyhow::Result<()> {
-    let mut stdout = std::io::stdout().lock();
+    let mut stdout = stdout::lock();
     let (file, secret) = (quoted(token_file)?, token.as_str());
     let trust = match &args.tls_cert {
         Some(certificate) => format!(" --cacert {}", quoted(certificate)?),
@@ -164,7 +165,7 @@ fn quoted(path: &Path) -> anyhow::Result<String> {
 }
 
 fn say_socket(global: &Global, socket: &Path) -> anyhow::Result<()> {
-    let mut stdout = std::io::stdout().lock();
+    let mut stdout = stdout::lock();
     if global.json {
         writeln!(stdout, "{}", json!({ "socket": socket }))?;
     } else {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context as _, bail};
-use serde_json::{Value, json};
+use serde_json::json;
 use windlass::store::{Prune, Store};
 use windlass_protocol::{
     FilePart, MessagePart, MessageRecord, Millis, PartState, SessionId, SessionRecord, ToolPart,
@@ -13,6 +13,7 @@ use windlass_protocol::{
 use windlass_runtime::{Archive, Page};
 
 use crate::args::{Global, SessionsArgs, SessionsCommand};
+use crate::stdout::{self, outln, print_json};
 
 pub(crate) async fn run(global: &Global, args: SessionsArgs) -> anyhow::Result<ExitCode> {
     let store = windlass::open_record().context("the record cannot be opened")?;
@@ -36,7 +37,7 @@ async fn list(store: &Store, limit: usize, as_json: bool) -> anyhow::Result<Exit
     if as_json {
         return print_json(&json!(sessions));
     }
-    let mut stdout = std::io::stdout().lock();
+    let mut stdout = stdout::lock();
     for session in sessions {
         let SessionRecord {
             id,
@@ -98,7 +99,7 @@ async fn find(store: &Store, id: &str) -> anyhow::Result<SessionRecord> {
 }
 
 fn print_session(session: &SessionRecord, messages: &[MessageRecord]) -> anyhow::Result<ExitCode> {
-    let mut stdout = std::io::stdout().lock();
+    let mut stdout = stdout::lock();
     let SessionRecord {
         id,
         directory,
@@ -177,7 +178,7 @@ async fn prune(
         return print_json(&json!({"sessions": sessions, "parts": parts}));
     }
     let what = if outputs { "the outputs of " } else { "" };
-    println!("removed {what}{sessions} sessions with {parts} calls");
+    outln!("removed {what}{sessions} sessions with {parts} calls")?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -208,13 +209,6 @@ fn ago(time: Millis) -> String {
         3600..86_400 => format!("{}h", seconds / 3600),
         _ => format!("{}d", seconds / 86_400),
     }
-}
-
-pub(crate) fn print_json(value: &Value) -> anyhow::Result<ExitCode> {
-    let mut stdout = std::io::stdout().lock();
-    serde_json::to_writer_pretty(&mut stdout, value)?;
-    writeln!(stdout)?;
-    Ok(ExitCode::SUCCESS)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use windlass::config::{Config, LoadOptions};
 use windlass::{Builder, Windlass};
 
 use crate::args::Global;
+use crate::stdout::errln;
 
 /// Loads the configuration and sets the runtime up. What a person should know
 /// goes to stderr. Leftovers of runtimes that died are ended on the side.
@@ -25,7 +26,7 @@ pub(crate) fn builder(global: &Global) -> anyhow::Result<Builder> {
 /// What a person should know is said.
 fn told(windlass: Windlass) -> Windlass {
     for warning in windlass.warnings() {
-        eprintln!("windlass: {warning}");
+        errln!("windlass: {warning}");
     }
     tokio::task::spawn_blocking(windlass.sweep());
     windlass
@@ -40,7 +41,7 @@ pub(crate) fn warn_of_record(windlass: &Windlass) {
             error.source()
         });
         let causes: Vec<String> = causes.map(ToString::to_string).collect();
-        eprintln!("windlass: nothing is recorded: {}", causes.join(": "));
+        errln!("windlass: nothing is recorded: {}", causes.join(": "));
     }
 }
 

@@ -19,6 +19,7 @@ use windlass_schema::{Dialect, render};
 use crate::args::{Global, ToolsArgs, ToolsCommand};
 use crate::setup;
 use crate::signals::Signals;
+use crate::stdout::{self, print_json};
 
 pub(crate) async fn run(global: &Global, args: &ToolsArgs) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::new()?;
@@ -131,20 +132,13 @@ impl<'a> Outline<'a> {
     }
 }
 
-fn print_json(value: &Value) -> anyhow::Result<ExitCode> {
-    let mut stdout = std::io::stdout().lock();
-    serde_json::to_writer_pretty(&mut stdout, value)?;
-    writeln!(stdout)?;
-    Ok(ExitCode::SUCCESS)
-}
-
 fn print_table(outlines: &[Outline<'_>]) -> anyhow::Result<ExitCode> {
     let rows: Vec<[String; 5]> = outlines.iter().map(Outline::cells).collect();
     let widths: [usize; 5] = std::array::from_fn(|column| {
         let widths = rows.iter().map(|row| row[column].chars().count());
         widths.max().unwrap_or(0)
     });
-    let mut stdout = std::io::stdout().lock();
+    let mut stdout = stdout::lock();
     for row in rows {
         let cells = row.iter().zip(widths);
         let cells: Vec<String> = cells

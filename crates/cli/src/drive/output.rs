@@ -1,23 +1,26 @@
 //! Lines to stdout, whole and in order.
 
-use std::io::{Stdout, Write};
+use std::io;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 use windlass_protocol::DriveOutput;
 
+use crate::stdout;
+
 /// Where lines go. Clones share it.
 #[derive(Clone)]
 pub(crate) struct Output {
-    stdout: Arc<Mutex<Stdout>>,
+    /// Held by whoever writes; why nothing more can be written.
+    failed: Arc<Mutex<Option<io::Error>>>,
     closed: CancellationToken,
 }
 
 impl Output {
     pub(crate) fn stdout() -> Self {
         Self {
-            stdout: Arc::new(Mutex::new(std::io::stdout())),
+            failed: Arc::default(),
             closed: CancellationToken::new(),
         }
     }
@@ -27,18 +30,22 @@ impl Output {
         let mut line = serde_json::to_vec(value)
             .expect("what is written holds only strings, numbers, lists and string-keyed maps");
         line.push(b'\n');
-        let mut stdout = self.stdout.lock();
-        if stdout
-            .write_all(&line)
-            .and_then(|()| stdout.flush())
-            .is_err()
+        let mut failed = self.failed.lock();
+        if failed.is_none()
+            && let Err(error) = stdout::write(&line)
         {
+            *failed = Some(error);
             self.closed.cancel();
         }
     }
 
-    /// Resolves when nobody reads any more.
+    /// Resolves when nothing more can be written.
     pub(crate) async fn closed(&self) {
         self.closed.cancelled().await;
+    }
+
+    /// Why nothing more could be written, if that is so.
+    pub(crate) fn take_error(&self) -> io::Result<()> {
+        self.failed.lock().take().map_or(Ok(()), Err)
     }
 }

@@ -20,6 +20,7 @@ use similar::TextDiff;
 
 use crate::args::{Global, InstallArgs};
 use crate::prompt::{self, Agreement};
+use crate::stdout::{self, errln, outln};
 use crate::{exit, setup};
 use client::{Around, Setting};
 pub(crate) use client::{Client, Scope};
@@ -36,14 +37,14 @@ pub(crate) async fn run(global: &Global, args: &InstallArgs) -> anyhow::Result<E
         if args.print || args.yes {
             bail!("name the client: {}", names());
         }
-        list(global, &around, args.scope);
+        list(global, &around, args.scope)?;
         return Ok(ExitCode::SUCCESS);
     };
     let setting = client.setting(args.scope, &around);
     let windlass = own_path()?;
     if args.print {
-        print!("{}", edit::edited("", &setting, &windlass)?);
-        eprintln!("windlass: this goes into {}", setting.file.display());
+        stdout::write(edit::edited("", &setting, &windlass)?.as_bytes())?;
+        errln!("windlass: this goes into {}", setting.file.display());
         return Ok(ExitCode::SUCCESS);
     }
     install(client, &setting, &windlass, args.yes).await
@@ -59,15 +60,15 @@ async fn install(
     let title = client.title();
     let (before, after) = change(setting, windlass)?;
     if before.as_deref() == Some(after.as_str()) {
-        println!(
+        outln!(
             "{title} has Windlass already; {} is as it was",
             file.display()
-        );
+        )?;
         return Ok(ExitCode::SUCCESS);
     }
-    show(file, before.as_deref(), &after);
+    show(file, before.as_deref(), &after)?;
     if !yes && !agreed(file).await? {
-        println!("{} is as it was", file.display());
+        outln!("{} is as it was", file.display())?;
         return Ok(ExitCode::from(exit::FAILED));
     }
     // The question may have stood for a while, and some clients write this
@@ -79,13 +80,13 @@ async fn install(
         );
     }
     let backup = save::save(setting, before.is_some(), &after)?;
-    println!("wrote {}", file.display());
+    outln!("wrote {}", file.display())?;
     if let Some(backup) = backup {
-        println!("what it was before is in {}", backup.display());
+        outln!("what it was before is in {}", backup.display())?;
     }
-    println!("{title} has Windlass from its next start on");
+    outln!("{title} has Windlass from its next start on")?;
     if let Some(hint) = client.hint(setting.scope) {
-        println!("{hint}");
+        outln!("{hint}")?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -105,11 +106,12 @@ fn change(setting: &Setting, windlass: &str) -> anyhow::Result<(Option<String>, 
     Ok((before, after))
 }
 
-fn show(file: &Path, before: Option<&str>, after: &str) {
+fn show(file: &Path, before: Option<&str>, after: &str) -> std::io::Result<()> {
     let name = file.display().to_string();
     let old = before.map_or("/dev/null", |_| name.as_str());
     let diff = TextDiff::from_lines(before.unwrap_or_default(), after);
-    print!("{}", diff.unified_diff().header(old, &name));
+    let diff = diff.unified_diff().header(old, &name).to_string();
+    stdout::write(diff.as_bytes())
 }
 
 async fn agreed(file: &Path) -> anyhow::Result<bool> {
@@ -139,7 +141,7 @@ fn own_path() -> anyhow::Result<String> {
 }
 
 /// Tells which clients there are here, and which of them have Windlass.
-fn list(global: &Global, around: &Around, scope: Scope) {
+fn list(global: &Global, around: &Around, scope: Scope) -> std::io::Result<()> {
     let found = Client::value_variants()
         .iter()
         .filter(|client| client.is_here(around));
@@ -154,20 +156,21 @@ fn list(global: &Global, around: &Around, scope: Scope) {
         let rows = rows.iter().map(|(client, installed, file)| {
             json!({"client": client.name(), "title": client.title(), "installed": installed, "file": file})
         });
-        println!("{}", rows.collect::<serde_json::Value>());
-        return;
+        outln!("{}", rows.collect::<serde_json::Value>())?;
+        return Ok(());
     }
     if rows.is_empty() {
-        println!("no client was found here; these can be named: {}", names());
-        return;
+        outln!("no client was found here; these can be named: {}", names())?;
+        return Ok(());
     }
     for (client, installed, file) in &rows {
         let state = if *installed { "set up" } else { "-" };
-        println!("{:<9} {state:<7} {}", client.name(), file.display());
+        outln!("{:<9} {state:<7} {}", client.name(), file.display())?;
     }
     if let Some((client, ..)) = rows.iter().find(|(_, installed, _)| !installed) {
-        println!("\nnext:\n  windlass mcp install {}", client.name());
+        outln!("\nnext:\n  windlass mcp install {}", client.name())?;
     }
+    Ok(())
 }
 
 fn names() -> String {

@@ -1,12 +1,13 @@
 //! A turn for pipes and scripts: text as it comes, or a JSON value per line.
 
-use std::io::{self, Write};
+use std::io;
 
 use serde_json::{Value, json};
 use windlass_runtime::{OpenRequest, RequestWatch};
 
 use super::show::{Show, Shows};
 use crate::prompt;
+use crate::stdout::{self, errln};
 
 /// How a turn is written down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,16 +18,21 @@ pub(crate) enum Form {
     Json,
 }
 
-/// Writes what is shown until there is no more. Questions go to the terminal
+/// Writes what is shown until there is no more, or until stdout takes nothing
+/// more. Questions go to the terminal
 /// even where the answer goes into a pipe.
-pub(crate) async fn run(form: Form, mut shows: Shows, mut requests: RequestWatch) {
+pub(crate) async fn run(
+    form: Form,
+    mut shows: Shows,
+    mut requests: RequestWatch,
+) -> io::Result<()> {
     let mut at_line_start = true;
     loop {
         let show = tokio::select! {
             biased;
             show = shows.next() => match show {
                 Some(show) => show,
-                None => break,
+                None => return Ok(()),
             },
             Some(open) = requests.next() => {
                 ask(&open, &mut shows).await;
@@ -36,19 +42,19 @@ pub(crate) async fn run(form: Form, mut shows: Shows, mut requests: RequestWatch
         match form {
             Form::Json => {
                 if let Some(event) = event(&show) {
-                    write(&format!("{event}\n"));
+                    write(&format!("{event}\n"))?;
                 }
             }
             Form::Text => match &show {
                 Show::Text(text) => {
-                    write(text);
+                    write(text)?;
                     at_line_start = text.ends_with('\n');
                 }
                 Show::Said if !at_line_start => {
-                    write("\n");
+                    write("\n")?;
                     at_line_start = true;
                 }
-                Show::Again(why) => eprintln!("windlass: {why}; asking again"),
+                Show::Again(why) => errln!("windlass: {why}; asking again"),
                 _ => {}
             },
         }
@@ -80,10 +86,6 @@ fn event(show: &Show) -> Option<Value> {
     })
 }
 
-pub(crate) fn write(text: &str) {
-    let mut stdout = io::stdout().lock();
-    // A reader that has gone wants nothing more.
-    let _ = stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush());
+pub(crate) fn write(text: &str) -> io::Result<()> {
+    stdout::write(text.as_bytes())
 }

@@ -10,17 +10,18 @@ use windlass_runtime::ToolDefinition;
 use crate::args::Global;
 use crate::exit;
 use crate::setup;
+use crate::stdout::{self, errln};
 
 pub(super) async fn run(global: &Global) -> anyhow::Result<ExitCode> {
     let config = setup::config(global)?;
     for warning in &config.warnings {
-        eprintln!("windlass: {warning}");
+        errln!("windlass: {warning}");
     }
     let windlass = Windlass::asking(config, Asking::Anew).await?;
     let tools = windlass.runtime().tools().offered();
     let tools: Vec<&ToolDefinition> = tools.map(|tool| tool.definition()).collect();
     let problems = windlass.problems();
-    let mut stdout = std::io::stdout().lock();
+    let mut stdout = stdout::lock();
     if global.json {
         let report = json!({
             "tools": tools.iter().map(|tool| json!({"name": tool.name, "definition": tool.origin})).collect::<Vec<Value>>(),

@@ -14,6 +14,7 @@ use windlass_schema::check_name;
 
 use crate::args::{Global, Language, NewTool};
 use crate::setup;
+use crate::stdout::outln;
 
 /// Where this program's own SDK was when it was built. Whoever built it from
 /// source still has it there.
@@ -41,9 +42,9 @@ pub(crate) fn run(global: &Global, new: &NewTool) -> anyhow::Result<ExitCode> {
     }
     for (path, text) in &files {
         write(path, text)?;
-        println!("wrote {}", shown(path, &config.root));
+        outln!("wrote {}", shown(path, &config.root))?;
     }
-    println!("\nnext:\n{}", next(new));
+    outln!("\nnext:\n{}", next(new))?;
     Ok(ExitCode::SUCCESS)
 }
 

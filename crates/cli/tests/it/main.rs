@@ -46,6 +46,7 @@ mod mcp_support;
 mod new_tools;
 mod one_shots;
 mod outcomes;
+mod outputs;
 mod page;
 mod page_malice;
 mod page_support;

@@ -1,0 +1,118 @@
+//! Writing to stdout and stderr, where a reader may have gone and a disk may
+//! be full.
+//!
+//! Everything that a command prints goes through here. An error of stdout
+//! travels up to `main` as any other error does, and is told from the others
+//! there ([`exit_of`]): a reader that has gone is no fault of ours and is not
+//! spoken of, a full disk is. A line for stderr that cannot be written is
+//! given up.
+
+use std::fmt;
+use std::io::{self, ErrorKind, Write};
+use std::process::ExitCode;
+
+use serde_json::Value;
+
+use crate::exit;
+
+/// Writes a line to stdout; an error goes to the caller.
+macro_rules! outln {
+    ($($argument:tt)*) => {
+        $crate::stdout::line(format_args!($($argument)*))
+    };
+}
+
+/// Writes a line to stderr, or does nothing when that cannot be done.
+macro_rules! errln {
+    ($($argument:tt)*) => {
+        $crate::stdout::error_line(format_args!($($argument)*))
+    };
+}
+
+pub(crate) use {errln, outln};
+
+/// Why stdout took nothing more. It is carried inside of an [`io::Error`].
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StdoutError {
+    /// Nobody reads it any more.
+    #[error("nobody reads the output any more")]
+    Closed,
+    /// It cannot be written.
+    #[error("the output cannot be written: {0}")]
+    Failed(io::Error),
+}
+
+/// An error of stdout, so that it is known as one.
+pub(crate) fn error(error: io::Error) -> io::Error {
+    io::Error::other(match error.kind() {
+        ErrorKind::BrokenPipe => StdoutError::Closed,
+        _ => StdoutError::Failed(error),
+    })
+}
+
+impl StdoutError {
+    /// The exit code of a command whose output could not be written.
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self {
+            Self::Closed => exit::OUTPUT_CLOSED,
+            Self::Failed(_) => exit::FAILED,
+        }
+    }
+}
+
+/// Stdout, locked. Its errors hold a [`StdoutError`].
+pub(crate) struct Stdout(io::StdoutLock<'static>);
+
+/// Locks stdout for as long as the value lives.
+pub(crate) fn lock() -> Stdout {
+    Stdout(io::stdout().lock())
+}
+
+impl Write for Stdout {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.0.write(bytes) {
+            Err(interrupted) if interrupted.kind() == ErrorKind::Interrupted => Err(interrupted),
+            written => written.map_err(error),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush().map_err(error)
+    }
+}
+
+/// Writes text to stdout at once.
+pub(crate) fn write(bytes: &[u8]) -> io::Result<()> {
+    let mut stdout = lock();
+    stdout.write_all(bytes)?;
+    stdout.flush()
+}
+
+/// Does what [`outln`] does.
+pub(crate) fn line(text: fmt::Arguments<'_>) -> io::Result<()> {
+    writeln!(lock(), "{text}")
+}
+
+/// Writes a value to stdout as JSON over several lines. Gives the exit code of
+/// a command that has done no more than that.
+pub(crate) fn print_json(value: &Value) -> anyhow::Result<ExitCode> {
+    let mut stdout = lock();
+    // As an error of JSON it would not be known as one of stdout.
+    serde_json::to_writer_pretty(&mut stdout, value).map_err(io::Error::from)?;
+    writeln!(stdout)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Does what [`errln`] does.
+pub(crate) fn error_line(text: fmt::Arguments<'_>) {
+    // There is nowhere else to say it.
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// The error of stdout among the causes of this one.
+pub(crate) fn error_in(error: &anyhow::Error) -> Option<&StdoutError> {
+    error.chain().find_map(|cause| {
+        let error = cause.downcast_ref::<io::Error>()?;
+        error.get_ref()?.downcast_ref()
+    })
+}
