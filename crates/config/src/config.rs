@@ -1,7 +1,6 @@
 //! Loading: layers in, one resolved configuration out.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use crate::assistant::AssistantConfig;
 use crate::error::{ConfigError, Problem};
@@ -11,6 +10,7 @@ use crate::mcp::McpServerConfig;
 use crate::node::Node;
 use crate::read::Reader;
 use crate::resolve;
+use crate::serving::McpServing;
 use crate::settings::{RunSettings, ToolSettings};
 use crate::tables::{Resolved, Tables};
 use crate::tool::{Source, ToolConfig};
@@ -85,8 +85,8 @@ pub struct Config {
     pub assistant: AssistantConfig,
     /// Sessions are recorded.
     pub record: bool,
-    /// How long a call may block an MCP client of ours, if that is said.
-    pub max_block: Option<Duration>,
+    /// How our own MCP server answers.
+    pub mcp: McpServing,
     /// MCP servers.
     pub mcp_servers: Vec<McpServerConfig>,
     /// What a person should know, one sentence each, nothing twice.
@@ -166,7 +166,7 @@ pub fn load(options: &LoadOptions) -> Result<Config, ConfigError> {
         tools,
         defaults,
         record,
-        max_block,
+        mcp,
         mcp_servers,
     } = tables.resolve(&mut reader);
     fail_on_problems(&mut reader)?;
@@ -177,7 +177,7 @@ pub fn load(options: &LoadOptions) -> Result<Config, ConfigError> {
         defaults,
         assistant,
         record,
-        max_block,
+        mcp,
         mcp_servers,
         files: layers.files,
     })

@@ -43,6 +43,9 @@ pub enum ExpectedValue {
     /// A duration that is not zero.
     #[error("a number of seconds above 0 and at most 31536000 (a year)")]
     SomeSeconds,
+    /// When calls become tasks.
+    #[error("\"auto\", \"never\" or a number of seconds")]
+    Tasks,
     /// A number of bytes.
     #[error("a number of bytes above 0, or a string such as \"32KiB\" or \"1GiB\"")]
     Size,

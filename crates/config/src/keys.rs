@@ -12,7 +12,7 @@ pub(crate) const START_NOTHING: [&str; 2] = ["await", "describe_tools"];
 pub(crate) const EVERY_TOOL: &str = "*";
 
 pub(crate) const TOP: &[&str] = &["assistant", "conversation", "mcp", "providers"];
-pub(crate) const MCP_SERVING: &[&str] = &["max_block_secs"];
+pub(crate) const MCP_SERVING: &[&str] = &["max_block_secs", "tasks", "structured"];
 pub(crate) const CONVERSATION: &[&str] = &["inquiry", "record", "tools"];
 pub(crate) const PROVIDERS: &[&str] = &["llm", "mcp"];
 pub(crate) const ASSISTANT: &[&str] = &[

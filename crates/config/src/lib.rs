@@ -22,6 +22,7 @@ mod permissions;
 mod place;
 mod read;
 mod resolve;
+mod serving;
 mod settings;
 mod tables;
 mod tool;
@@ -36,6 +37,7 @@ pub use keys::{BUILTINS, nearest};
 pub use mcp::{McpServerConfig, McpTools, McpTransport};
 pub use permissions::PermissionSettings;
 pub use place::Place;
+pub use serving::{McpServing, TaskSetting};
 pub use settings::{
     LifecycleSettings, NotificationSettings, QuestionSettings, RunSettings, SpawnSettings,
     ToolSettings,

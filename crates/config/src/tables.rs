@@ -4,8 +4,6 @@
 //! Start at [`Tables::read`]. What stands in a single tool's table is read in
 //! `tool` and `settings`, and judged in `resolve`.
 
-use std::time::Duration;
-
 use crate::assistant::AssistantConfig;
 use crate::error::ProblemKind;
 use crate::keys;
@@ -13,9 +11,9 @@ use crate::mcp::{McpServerConfig, McpTable};
 use crate::node::{Node, Value};
 use crate::read::{self, Reader, Table};
 use crate::resolve;
+use crate::serving::McpServing;
 use crate::settings::{RunSettings, ToolSettings};
 use crate::tool::{ToolConfig, ToolTable, read_every_tool};
-use crate::units;
 
 /// The tables of a layer, or of all of them merged.
 #[derive(Debug, Default)]
@@ -23,7 +21,7 @@ pub(crate) struct Tables<'a> {
     assistant: AssistantConfig,
     defaults: ToolSettings,
     record: Option<bool>,
-    max_block: Option<Duration>,
+    mcp: McpServing,
     tools: Vec<(&'a str, Table<'a>, ToolTable)>,
     servers: Vec<(&'a str, Table<'a>, McpTable)>,
     /// The table of all tools, to find places by.
@@ -39,7 +37,7 @@ pub(crate) struct Resolved {
     pub(crate) tools: Vec<ToolConfig>,
     pub(crate) defaults: ToolSettings,
     pub(crate) record: bool,
-    pub(crate) max_block: Option<Duration>,
+    pub(crate) mcp: McpServing,
     pub(crate) mcp_servers: Vec<McpServerConfig>,
 }
 
@@ -64,8 +62,7 @@ impl<'a> Tables<'a> {
             }
         }
         if let Some(mcp) = reader.table(&top, "mcp") {
-            reader.check_keys(&mcp, keys::MCP_SERVING);
-            tables.max_block = reader.get(&mcp, "max_block_secs", units::seconds);
+            tables.mcp = McpServing::read(reader, &mcp);
         }
         if let Some(providers) = reader.table(&top, "providers") {
             reader.check_keys(&providers, keys::PROVIDERS);
@@ -139,7 +136,7 @@ impl<'a> Tables<'a> {
             tools,
             defaults: self.defaults,
             record: self.record.unwrap_or(true),
-            max_block: self.max_block,
+            mcp: self.mcp,
             mcp_servers,
         }
     }

@@ -14,15 +14,13 @@ use rmcp::model::{
 use rmcp::service::{Peer, RoleServer};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
-use windlass_protocol::{
-    Arguments, Batch, BatchReply, HandleAction, HandleState, ReplyContent, ToolCall,
-};
+use windlass_protocol::{Arguments, Batch, BatchReply, HandleAction, ToolCall};
 use windlass_runtime::{Await, RunOptions, Session, ToolDefinition};
 
 use crate::conversation::Conversation;
 use crate::grace;
 use crate::progress::Waiting;
-use crate::reply::{Telling, tell};
+use crate::reply::tell;
 use crate::seats::{Means, Put, Seat};
 use crate::status::Doing;
 
@@ -38,7 +36,7 @@ pub(crate) struct Call {
     tool: String,
     /// The handle that it starts.
     spawns: Option<String>,
-    telling: Telling,
+    is_structured: bool,
     may_last: bool,
 }
 
@@ -55,8 +53,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) definition: &'a ToolDefinition,
     pub(crate) arguments: Arguments,
     pub(crate) means: Means,
-    /// A spawn lasts as long as its handle.
-    pub(crate) whole_life: bool,
+    /// The client is given structured content.
+    pub(crate) structured: bool,
 }
 
 impl Call {
@@ -65,7 +63,7 @@ impl Call {
             definition,
             arguments,
             means,
-            whole_life,
+            structured,
         } = wanted;
         let tool = definition.name.clone();
         let call = conversation.next_call();
@@ -75,11 +73,10 @@ impl Call {
         let spawns = id.filter(|_| action == Some(HandleAction::Spawn));
         let spawns = spawns.map(str::to_owned);
         let one_shot = action.is_none();
-        let whole_life = whole_life && spawns.is_some();
-        let waits_for = match &spawns {
-            Some(id) if whole_life => vec![id.clone()],
-            _ if tool == Await::NAME => expected.clone(),
-            _ => Vec::new(),
+        let waits_for = if tool == Await::NAME {
+            expected.clone()
+        } else {
+            Vec::new()
         };
         let seat = conversation.seats.sit(&call, waits_for.clone(), means);
         let session = conversation.session.clone();
@@ -87,14 +84,9 @@ impl Call {
         let run = {
             let (session, options) = (session.clone(), options.clone());
             let batch = batch(&call, &tool, arguments);
-            let lives = spawns.clone().filter(|_| whole_life);
             async move {
                 grace::appear(&session, &expected).await;
-                let reply = session.run(batch, options.clone()).await;
-                match lives {
-                    Some(id) if runs(&reply) => live(&session, options, reply, &id).await,
-                    _ => reply,
-                }
+                session.run(batch, options).await
             }
             .boxed()
         };
@@ -106,11 +98,9 @@ impl Call {
             id: call,
             waits_for,
             spawns,
-            may_last: one_shot || whole_life,
-            telling: Telling {
-                structured: definition.name == Await::NAME || !definition.shape.actions.is_empty(),
-                whole_life,
-            },
+            may_last: one_shot,
+            is_structured: structured
+                && (definition.name == Await::NAME || !definition.shape.actions.is_empty()),
             tool,
         }
     }
@@ -119,7 +109,7 @@ impl Call {
     pub(crate) async fn next(&mut self) -> Step {
         tokio::select! {
             biased;
-            reply = &mut self.run => Step::Done(tell(reply, self.telling)),
+            reply = &mut self.run => Step::Done(tell(reply, self.is_structured)),
             put = self.seat.next() => Step::Put(put),
         }
     }
@@ -213,39 +203,6 @@ async fn elicit(peer: &Peer<RoleServer>, put: Put) {
 /// What a client answered in a later round or to a task.
 pub(crate) fn read_answer(value: Value) -> ElicitResult {
     serde_json::from_value(value).unwrap_or_else(|_| ElicitResult::new(ElicitationAction::Cancel))
-}
-
-fn runs(reply: &BatchReply) -> bool {
-    match reply.replies.first().map(|reply| &reply.content) {
-        Some(ReplyContent::Handle(view)) => view.state != HandleState::Stopped,
-        _ => false,
-    }
-}
-
-/// Waits for the handle's end and gives how it then stands, with all that it
-/// said from the start.
-async fn live(session: &Session, options: RunOptions, spawned: BatchReply, id: &str) -> BatchReply {
-    let call = &spawned.replies[0].id;
-    let waiting = batch(call, Await::NAME, object(json!({"all": [id]})));
-    let mut awaited = session.run(waiting, options).await;
-    let ended = match &awaited.replies[0].content {
-        ReplyContent::Await(reply) => reply.completed.first().cloned(),
-        _ => None,
-    };
-    if let Some(mut view) = ended {
-        if let ReplyContent::Handle(first) = &spawned.replies[0].content
-            && let Some(said) = &first.content
-        {
-            let rest = match view.error {
-                None => &mut view.result,
-                Some(_) => &mut view.content,
-            };
-            rest.get_or_insert_default().insert_str(0, said);
-        }
-        awaited.replies[0].content = ReplyContent::Handle(Box::new(view));
-    }
-    awaited.notices.splice(..0, spawned.notices);
-    awaited
 }
 
 /// The action that a call names, if its tool has that one; a `null` names none,

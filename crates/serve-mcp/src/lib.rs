@@ -8,6 +8,7 @@
 //! they run and who may come in is decided elsewhere.
 
 mod call;
+mod clients;
 mod conversation;
 mod form;
 mod grace;
@@ -28,5 +29,5 @@ mod wording;
 pub use conversation::SessionFactory;
 pub use http::{HttpOptions, Owner, Sessions, http_router};
 pub use offer::offered;
-pub use server::{McpOptions, McpServer};
+pub use server::{McpOptions, McpServer, TaskPolicy};
 pub use stdio::{StdioError, serve_stdio};

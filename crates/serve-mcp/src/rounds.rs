@@ -105,7 +105,12 @@ impl Sealing<'_> {
     ) -> CallToolResponse {
         let keep = waiting.keep();
         tokio::pin!(keep);
-        let long = tokio::time::sleep(task::AT_ONCE);
+        let long = async {
+            match tasks {
+                Some(tasks) => tokio::time::sleep_until(waiting.after(tasks.after)).await,
+                None => std::future::pending().await,
+            }
+        };
         tokio::pin!(long);
         loop {
             while let Some(put) = round.call.more() {
@@ -162,8 +167,7 @@ impl Round {
         }
     }
 
-    /// Cancelling this has its call answered at once.
-    pub(crate) fn hurry(&self) -> CancellationToken {
-        self.call.hurry()
+    pub(crate) fn call(&self) -> &Call {
+        &self.call
     }
 }

@@ -22,10 +22,10 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
-use windlass_protocol::HandleAction;
 use windlass_runtime::Runtime;
 
 use crate::call::{Call, Wanted};
+use crate::clients::ClientTraits;
 use crate::conversation::{Conversation, SessionFactory};
 use crate::http::{Sessions, Visit};
 use crate::listen;
@@ -45,6 +45,23 @@ pub struct McpOptions {
     pub max_block: Duration,
     /// How often a caller that asked for progress gets a sign of life.
     pub progress_every: Duration,
+    /// When a call becomes a task of a client that takes tasks.
+    pub tasks: TaskPolicy,
+    /// Whether results carry structured content beside their text. `None`
+    /// decides by the client.
+    pub structured: Option<bool>,
+}
+
+/// When a call becomes a task of a client that takes tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TaskPolicy {
+    /// When the client would otherwise be answered with a handle.
+    Auto,
+    /// Never; tasks are not declared.
+    Never,
+    /// After this time, and not later than `max_block` for a client that asks
+    /// for no progress.
+    After(Duration),
 }
 
 impl Default for McpOptions {
@@ -52,6 +69,8 @@ impl Default for McpOptions {
         Self {
             max_block: Duration::from_secs(50),
             progress_every: Duration::from_secs(5),
+            tasks: TaskPolicy::Auto,
+            structured: None,
         }
     }
 }
@@ -152,9 +171,11 @@ impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
-            .enable_logging()
-            .enable_tasks()
-            .build();
+            .enable_logging();
+        let capabilities = match self.shared.options.tasks {
+            TaskPolicy::Never => capabilities.build(),
+            TaskPolicy::Auto | TaskPolicy::After(_) => capabilities.enable_tasks().build(),
+        };
         let mut info = ServerConfig::new(capabilities).with_instructions(INSTRUCTIONS);
         info.server_info =
             Implementation::new("windlass", env!("CARGO_PKG_VERSION")).with_title("Windlass");
@@ -168,9 +189,16 @@ impl ServerHandler for McpServer {
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.shared.tools.clone()))
+        let mut tools = self.shared.tools.clone();
+        if !client_traits(&context).is_structured(&self.shared.options) {
+            // A tool that declares structured content must give it.
+            for tool in &mut tools {
+                tool.output_schema = None;
+            }
+        }
+        Ok(ListToolsResult::with_all_items(tools))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -202,30 +230,34 @@ impl ServerHandler for McpServer {
             && capabilities
                 .as_ref()
                 .is_some_and(ClientCapabilities::supports_tasks);
-        let taker = Taker {
+        let traits = client_traits(&context);
+        let options = &self.shared.options;
+        let after = traits.task_after(options, sign.is_some());
+        let taker = after.filter(|_| tasks).map(|after| Taker {
             conversation,
+            after,
             peer: matches!(self.place, Place::Connection(_)).then(|| context.peer.clone()),
-        };
-        let taker = Some(&taker).filter(|_| tasks);
+        });
+        let taker = taker.as_ref();
         if let Some(state) = request.request_state.take() {
             let answers = request.input_responses.take().unwrap_or_default();
             let round = sealing.resume(&state, answers)?;
-            let waiting = Waiting::new(&self.shared.options, sign, round.hurry());
+            let taker = taker.filter(|_| round.call().may_last());
+            let waiting = Waiting::new(options, sign, round.call(), taker.is_some());
             return Ok(sealing.run(round, &waiting, &context.ct, taker).await);
         }
-        let actions = definition.shape.actions;
         let call = Call::begin(
             conversation,
             Wanted {
                 definition,
                 arguments: request.arguments.take().unwrap_or_default(),
                 means: Means::of(capabilities.as_ref()),
-                whole_life: tasks && !actions.contains(HandleAction::Apply),
+                structured: traits.is_structured(options),
             },
         );
-        let waiting = Waiting::new(&self.shared.options, sign, call.hurry());
+        let taker = taker.filter(|_| call.may_last());
+        let waiting = Waiting::new(options, sign, &call, taker.is_some());
         if stateless {
-            let taker = taker.filter(|_| call.may_last());
             let round = Round::first(call);
             return Ok(sealing.run(round, &waiting, &context.ct, taker).await);
         }
@@ -334,4 +366,9 @@ impl ServerHandler for McpServer {
             ListResourceTemplatesRequestMethod,
         >())
     }
+}
+
+fn client_traits(context: &RequestContext<RoleServer>) -> ClientTraits {
+    let info = context.client_info();
+    ClientTraits::of(info.as_ref().map(|info| info.name.as_str()))
 }

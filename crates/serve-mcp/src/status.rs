@@ -42,15 +42,19 @@ pub(crate) struct Doing {
 impl Doing {
     /// What it asks, else what its tool said last.
     pub(crate) fn text(&self) -> String {
+        self.said().unwrap_or_else(|| "running".to_owned())
+    }
+
+    /// The text; `None` when there is nothing to tell yet.
+    pub(crate) fn said(&self) -> Option<String> {
         let asked = self.asked.lock().values().next().cloned();
         let text = asked
             .or_else(|| self.session.last_word(&self.call))
-            .or_else(|| self.awaited())
-            .unwrap_or_else(|| "running".to_owned());
-        match text.char_indices().nth(LONGEST) {
+            .or_else(|| self.awaited())?;
+        Some(match text.char_indices().nth(LONGEST) {
             Some((cut, _)) => format!("{}…", &text[..cut]),
             None => text,
-        }
+        })
     }
 
     /// The handles that have not stopped, each with what it said last.

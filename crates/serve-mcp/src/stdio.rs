@@ -55,7 +55,16 @@ pub async fn serve_stdio(
             conversation.close().await;
         })
     };
-    let outcome = match Box::pin(serve_server(server, lines)).await {
+    let begun = tokio::select! {
+        begun = Box::pin(serve_server(server, lines)) => begun,
+        // Nobody has said anything yet.
+        () = stop.cancelled() => {
+            closing.abort();
+            conversation.close().await;
+            return Ok(());
+        }
+    };
+    let outcome = match begun {
         Ok(running) => {
             let quit = running.cancellation_token();
             let stopped = async move {

@@ -1,9 +1,10 @@
 //! Calls as tasks, for clients that declare the extension.
 //!
-//! A call that is answered within a moment is answered, and one that asks within
-//! a moment asks in rounds (`rounds.rs`); one that takes longer goes on as a
-//! task. What it asks from then on is the task's input, and cancelling the task
-//! ends what it runs.
+//! A call stays a call for as long as its client waits for it (`clients.rs`),
+//! and asks in rounds meanwhile (`rounds.rs`); one that takes longer goes on as
+//! a task. What it asks from then on is the task's input, and cancelling the
+//! task ends what it runs. A client may put every task into the background at
+//! once, so that a task's result reaches its model later than a call's.
 
 use std::sync::Arc;
 use std::task::Poll;
@@ -24,8 +25,6 @@ use crate::conversation::Conversation;
 use crate::seats::Put;
 use crate::status::Doing;
 
-/// How long a call may take before it becomes a task.
-pub(crate) const AT_ONCE: Duration = Duration::from_millis(250);
 /// How long a task and its result are kept.
 const TTL: Duration = Duration::from_hours(1);
 /// How often a client should ask how it goes.
@@ -34,6 +33,8 @@ const POLL: Duration = Duration::from_millis(500);
 /// A client that takes tasks.
 pub(crate) struct Taker<'a> {
     pub(crate) conversation: &'a Arc<Conversation>,
+    /// How long a call stays a call.
+    pub(crate) after: Duration,
     /// Whom to tell of a task where no stream listens.
     pub(crate) peer: Option<Peer<RoleServer>>,
 }

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use serde_json::json;
-use windlass_config::{CommandConfig, McpTools, McpTransport, RunSettings, SecretTarget, Source};
+use windlass_config::{
+    CommandConfig, McpTools, McpTransport, RunSettings, SecretTarget, Source, TaskSetting,
+};
 use windlass_protocol::{HandleAction, IoMode};
 use windlass_runtime::{OnTurnEnd, QuestionTarget, RunMode, RunPolicy};
 
@@ -253,9 +255,23 @@ e = { source = { type = "local", tool = "f" }, command = "e" }
 
 #[test]
 fn calls_over_mcp_may_block_for_so_long() {
-    assert_eq!(load_text("").max_block, None);
+    assert_eq!(load_text("").mcp.max_block, None);
     let config = load_text("[mcp]\nmax_block_secs = 0.5");
-    assert_eq!(config.max_block, Some(Duration::from_millis(500)));
+    assert_eq!(config.mcp.max_block, Some(Duration::from_millis(500)));
+}
+
+#[test]
+fn calls_over_mcp_become_tasks_when_the_config_says_so() {
+    assert_eq!(load_text("").mcp.tasks, None);
+    for (text, setting) in [
+        ("\"auto\"", TaskSetting::Auto),
+        ("\"never\"", TaskSetting::Never),
+        ("0.25", TaskSetting::After(Duration::from_millis(250))),
+    ] {
+        let config = load_text(&format!("[mcp]\ntasks = {text}\nstructured = false"));
+        assert_eq!(config.mcp.tasks, Some(setting));
+        assert_eq!(config.mcp.structured, Some(false));
+    }
 }
 
 #[test]

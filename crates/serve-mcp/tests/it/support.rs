@@ -9,7 +9,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHal
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use windlass_runtime::{Await, Catalogue, Runtime, ToolDefinition};
-use windlass_serve_mcp::{McpOptions, McpServer, StdioError, serve_stdio};
+use windlass_serve_mcp::{McpOptions, McpServer, StdioError, TaskPolicy, serve_stdio};
 use windlass_testing::{Scripted, lasting};
 
 /// The tools `tool`, which can last, and `await`.
@@ -37,12 +37,18 @@ impl Tools {
         }
     }
 
+    /// A server whose calls become tasks soon, so that tests of tasks need not
+    /// wait.
     pub(crate) fn server(&self, max_block: Duration) -> McpServer {
-        let runtime = self.runtime.clone();
-        let options = McpOptions {
+        self.server_with(McpOptions {
             max_block,
+            tasks: TaskPolicy::After(Duration::from_millis(250)),
             ..McpOptions::default()
-        };
+        })
+    }
+
+    pub(crate) fn server_with(&self, options: McpOptions) -> McpServer {
+        let runtime = self.runtime.clone();
         let factory = Arc::new(move |options| runtime.session(options));
         McpServer::new(self.runtime.clone(), factory, options)
     }
@@ -74,7 +80,12 @@ impl Tools {
 
     /// A client of the stateless protocol with these capabilities.
     pub(crate) fn stateless(&self, capabilities: &Value) -> Client {
-        let mut client = Client::connect(&self.server(Duration::from_hours(1)));
+        self.stateless_at(&self.server(Duration::from_hours(1)), capabilities)
+    }
+
+    #[expect(clippy::unused_self, reason = "the server serves these tools")]
+    pub(crate) fn stateless_at(&self, server: &McpServer, capabilities: &Value) -> Client {
+        let mut client = Client::connect(server);
         client.meta = Some(json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
@@ -139,6 +150,16 @@ impl Client {
     pub(crate) async fn begin(&mut self, tool: &str, arguments: Value) -> u64 {
         self.ask("tools/call", json!({"name": tool, "arguments": arguments}))
             .await
+    }
+
+    /// Begins a call and asks for its progress.
+    pub(crate) async fn begin_with_progress(&mut self, tool: &str, arguments: Value) -> u64 {
+        let meta = self.meta.clone();
+        let with_token = self.meta.get_or_insert_with(|| json!({}));
+        with_token["progressToken"] = json!("token");
+        let id = self.begin(tool, arguments).await;
+        self.meta = meta;
+        id
     }
 
     /// The next message, whatever it is.

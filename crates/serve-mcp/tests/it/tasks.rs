@@ -1,9 +1,12 @@
 //! Long calls as tasks.
 
+use std::time::Duration;
+
 use futures_util::StreamExt as _;
 use serde_json::{Value, json};
 use windlass_protocol::{ActionSet, HandleAction, ToolShape};
 use windlass_runtime::ToolDefinition;
+use windlass_serve_mcp::{McpOptions, TaskPolicy};
 use windlass_testing::{lasting, question};
 
 use crate::support::{Client, Tools, text};
@@ -93,8 +96,8 @@ async fn cancelling_a_task_ends_what_it_runs() {
     until(&mut client, task, "cancelled").await;
 }
 
-#[tokio::test]
-async fn a_spawn_of_a_background_tool_lives_as_a_task() {
+#[tokio::test(start_paused = true)]
+async fn a_spawn_is_answered_at_once_and_is_no_task() {
     let actions = [
         HandleAction::Spawn,
         HandleAction::Fetch,
@@ -107,19 +110,64 @@ async fn a_spawn_of_a_background_tool_lives_as_a_task() {
         },
         ..lasting("tool")
     });
-    tools.tool.opening(|job| job.write("first\n"));
     let mut client = tools.stateless(&capable());
     let spawn = json!({"action": "spawn", "id": "a"});
-    let created = client.call("tool", spawn).await;
-    assert_eq!(created["resultType"], "task");
-    let job = tools.tool.next().await;
-    job.write("last\n");
-    job.end();
-    let done = until(&mut client, &created["taskId"], "completed").await;
+    let spawned = client.call("tool", spawn).await;
     assert_eq!(
-        done["result"]["structuredContent"],
-        json!({"id": "a", "state": "stopped", "result": "first\nlast\n"})
+        spawned["structuredContent"],
+        json!({"id": "a", "state": "running"})
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_stays_a_call_until_it_would_have_become_a_handle() {
+    let tools = Tools::new();
+    let server = tools.server_with(McpOptions::default());
+    let mut client = tools.stateless_at(&server, &capable());
+    let call = client.begin("tool", json!({})).await;
+    let job = tools.tool.next().await;
+    tokio::time::sleep(Duration::from_secs(49)).await;
+    job.end_saying("in time");
+    assert_eq!(text(&client.answer(call).await["result"]), "in time");
+    let spawn = json!({"action": "spawn", "id": "a"});
+    client.call("tool", spawn).await;
+    let began = tokio::time::Instant::now();
+    for (tool, arguments) in [("tool", json!({})), ("await", json!({"all": ["a"]}))] {
+        let before = began.elapsed();
+        let created = client.call(tool, arguments).await;
+        assert_eq!(created["resultType"], "task", "{created}");
+        assert!(began.elapsed() - before >= Duration::from_secs(50));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_asked_for_progress_is_told_and_then_gets_a_task() {
+    let tools = Tools::new();
+    let server = tools.server_with(McpOptions::default());
+    let mut client = tools.stateless_at(&server, &capable());
+    let call = client.begin_with_progress("tool", json!({})).await;
+    let job = tools.tool.next().await;
+    job.write("compiling\n");
+    let told = client.told("notifications/progress").await;
+    let message = &told["params"]["message"];
+    assert_eq!(message, "running for 5 s: compiling");
+    let created = client.answer(call).await["result"].clone();
+    assert_eq!(created["resultType"], "task", "{created}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_tasks_a_long_call_goes_on_as_a_handle() {
+    let tools = Tools::new();
+    let server = tools.server_with(McpOptions {
+        tasks: TaskPolicy::Never,
+        ..McpOptions::default()
+    });
+    let mut client = tools.stateless_at(&server, &capable());
+    let discovered = client.request("server/discover", json!({})).await;
+    let extensions = &discovered["result"]["capabilities"]["extensions"];
+    assert!(extensions.is_null(), "{discovered}");
+    let handed = client.call("tool", json!({})).await;
+    assert_eq!(handed["structuredContent"]["state"], "running", "{handed}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -129,7 +177,7 @@ async fn a_client_without_the_extension_gets_no_task() {
     let call = client.begin("tool", json!({})).await;
     let job = tools.tool.next().await;
     // Longer than what would have made a task of it.
-    tokio::time::sleep(std::time::Duration::from_secs(5)).await;
+    tokio::time::sleep(Duration::from_secs(5)).await;
     job.end_saying("late");
     assert_eq!(text(&client.answer(call).await["result"]), "late");
     let refused = client.request("tasks/get", json!({"taskId": "x"})).await;
