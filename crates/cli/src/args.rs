@@ -22,7 +22,7 @@ pub(crate) struct Args {
 }
 
 /// What every subcommand takes.
-#[derive(ClapArgs)]
+#[derive(Clone, ClapArgs)]
 pub(crate) struct Global {
     /// Read this config file too, after all others
     #[arg(long, global = true, value_name = "FILE")]

@@ -1,7 +1,9 @@
 //! `windlass mcp`: the tools for any agent that speaks MCP.
 
 pub(crate) mod install;
+mod unusable;
 
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,13 +11,19 @@ use std::time::Duration;
 use anyhow::Context as _;
 use tokio_util::sync::CancellationToken;
 use windlass::Windlass;
-use windlass_serve_mcp::{McpOptions, McpServer, serve_stdio};
+use windlass::config::TaskSetting;
+use windlass_serve_mcp::{McpOptions, McpServer, TaskPolicy, serve_stdio};
 
 use crate::args::{Global, McpArgs, McpCommand};
 use crate::control;
 use crate::mcp_http;
 use crate::setup;
 use crate::signals::Signals;
+
+/// For a person who starts it by hand.
+const ON_TERMINAL: &str = "windlass: this is the MCP server. It waits for an agent's JSON messages on stdin.\n\
+    `windlass mcp install` adds it to an agent's config; `windlass mcp --http 127.0.0.1:8414` serves over HTTP.\n\
+    `windlass query` is an assistant for people. Ctrl-C ends this.";
 
 pub(crate) async fn run(global: &Global, args: McpArgs) -> anyhow::Result<ExitCode> {
     if let Some(McpCommand::Install(install)) = &args.command {
@@ -25,13 +33,29 @@ pub(crate) async fn run(global: &Global, args: McpArgs) -> anyhow::Result<ExitCo
     let max_block = args.max_block_secs;
     let max_block = max_block.map(|given| seconds(given, "--max-block-secs"));
     let max_block = max_block.transpose()?;
-    let windlass = Arc::new(setup::windlass(global).await?);
-    setup::warn_of_record(&windlass);
-    let _reachable = control::listen(&windlass, "mcp");
-    let server = server(&windlass, max_block);
-    let stop = CancellationToken::new();
     let idle = seconds(args.idle_secs, "--idle-secs")?;
+    if args.http.is_none() && std::io::stdin().is_terminal() {
+        eprintln!("{ON_TERMINAL}");
+    }
+    let stop = CancellationToken::new();
     let serving = async {
+        let set_up = tokio::select! {
+            set_up = setup::windlass(global) => set_up,
+            // Nothing runs yet.
+            () = stop.cancelled() => return Ok(()),
+        };
+        let (server, _reachable) = match set_up {
+            Ok(windlass) => {
+                let windlass = Arc::new(windlass);
+                setup::warn_of_record(&windlass);
+                let reachable = control::listen(&windlass, "mcp");
+                (server(&windlass, max_block), Some(reachable))
+            }
+            Err(error) => {
+                eprintln!("windlass: {error:#}");
+                (unusable::server(global, &error), None)
+            }
+        };
         if let Some(address) = &args.http {
             return mcp_http::serve(&server, address, idle, stop.clone()).await;
         }
@@ -60,10 +84,15 @@ pub(crate) async fn run(global: &Global, args: McpArgs) -> anyhow::Result<ExitCo
 /// or else in the configuration.
 pub(crate) fn server(windlass: &Arc<Windlass>, max_block: Option<Duration>) -> McpServer {
     let usual = McpOptions::default();
+    let config = &windlass.config().mcp;
     let options = McpOptions {
-        max_block: max_block
-            .or(windlass.config().max_block)
-            .unwrap_or(usual.max_block),
+        max_block: max_block.or(config.max_block).unwrap_or(usual.max_block),
+        tasks: match config.tasks {
+            None | Some(TaskSetting::Auto) => TaskPolicy::Auto,
+            Some(TaskSetting::Never) => TaskPolicy::Never,
+            Some(TaskSetting::After(time)) => TaskPolicy::After(time),
+        },
+        structured: config.structured,
         ..usual
     };
     let runtime = windlass.runtime().clone();

@@ -42,6 +42,7 @@ mod mcp_clients;
 mod mcp_install;
 mod mcp_serve;
 mod mcp_servers;
+mod mcp_starting;
 mod mcp_support;
 mod new_tools;
 mod one_shots;
