@@ -11,6 +11,7 @@ mod agent;
 mod npm;
 mod sitting;
 mod stage;
+mod terminal;
 
 use std::path::PathBuf;
 
@@ -40,9 +41,9 @@ pub(crate) fn run(names: &[String]) -> anyhow::Result<()> {
         };
         rows.push(row);
     }
-    println!("\n{:<12} {:<10} what was seen", "agent", "version");
+    println!("\n{:<26} {:<10} what was seen", "agent", "version");
     for row in &rows {
-        println!("{:<12} {:<10} {}", row.title, row.version, row.seen);
+        println!("{:<26} {:<10} {}", row.title, row.version, row.seen);
     }
     ensure!(
         rows.iter().all(|row| row.well),
@@ -99,8 +100,8 @@ fn chosen(names: &[String]) -> anyhow::Result<Vec<&'static Agent>> {
     }
     let find = |name: &String| {
         let mut agents = agent::ALL.iter();
-        agents.find(|agent| agent.client == name).with_context(|| {
-            let known: Vec<_> = agent::ALL.iter().map(|agent| agent.client).collect();
+        agents.find(|agent| agent.name == name).with_context(|| {
+            let known: Vec<_> = agent::ALL.iter().map(|agent| agent.name).collect();
             format!("`{name}` is no agent; there are {}", known.join(", "))
         })
     };

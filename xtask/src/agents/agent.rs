@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 
 /// An agent.
 pub(super) struct Agent {
+    /// The command line's name for it.
+    pub(super) name: &'static str,
     /// What `windlass mcp install` calls it.
     pub(super) client: &'static str,
     pub(super) title: &'static str,
@@ -19,6 +21,9 @@ pub(super) struct Agent {
     /// What a request holds that offers the model our tools; others are asides,
     /// such as for a title.
     pub(super) offers: &'static str,
+    /// It runs on a terminal, and its message is typed; otherwise its command
+    /// line holds the message.
+    pub(super) is_interactive: bool,
     /// Points it at a model, and gives it the message and leave to use our
     /// tools.
     pub(super) prepare: fn(&mut Command, &Place) -> anyhow::Result<()>,
@@ -34,43 +39,62 @@ pub(super) struct Place<'a> {
 
 /// A key that opens nothing.
 const KEY: &str = "no-key";
-const MESSAGE: &str = "Use the tools.";
+pub(super) const MESSAGE: &str = "Use the tools.";
 
 pub(super) const ALL: &[Agent] = &[
     Agent {
+        name: "claude",
         client: "claude",
         title: "Claude Code",
         package: "@anthropic-ai/claude-code",
         program: "claude",
         prefix: "mcp__windlass__",
         offers: "mcp__windlass__shell",
+        is_interactive: false,
         prepare: prepare_claude,
     },
     Agent {
+        name: "claude-interactive",
+        client: "claude",
+        title: "Claude Code on a terminal",
+        package: "@anthropic-ai/claude-code",
+        program: "claude",
+        prefix: "mcp__windlass__",
+        offers: "mcp__windlass__shell",
+        is_interactive: true,
+        prepare: prepare_claude_interactive,
+    },
+    Agent {
+        name: "codex",
         client: "codex",
         title: "Codex",
         package: "@openai/codex",
         program: "codex",
         prefix: "mcp__windlass/",
         offers: "mcp__windlass",
+        is_interactive: false,
         prepare: prepare_codex,
     },
     Agent {
+        name: "opencode",
         client: "opencode",
         title: "opencode",
         package: "opencode-ai",
         program: "opencode",
         prefix: "windlass_",
         offers: "windlass_shell",
+        is_interactive: false,
         prepare: prepare_opencode,
     },
     Agent {
+        name: "gemini",
         client: "gemini",
         title: "Gemini CLI",
         package: "@google/gemini-cli",
         program: "gemini",
         prefix: "mcp_windlass_",
         offers: "mcp_windlass_shell",
+        is_interactive: false,
         prepare: prepare_gemini,
     },
 ];
@@ -80,6 +104,26 @@ pub(super) const ALL: &[Agent] = &[
     reason = "others must write files to be prepared"
 )]
 fn prepare_claude(command: &mut Command, place: &Place) -> anyhow::Result<()> {
+    claude(command, place).args(["--print", MESSAGE, "--allowedTools", "mcp__windlass"]);
+    Ok(())
+}
+
+/// As a person has it who has answered the questions of the first start.
+fn prepare_claude_interactive(command: &mut Command, place: &Place) -> anyhow::Result<()> {
+    let file = place.home.join(".claude.json");
+    let mut settings: Value = serde_json::from_str(&std::fs::read_to_string(&file)?)?;
+    settings["hasCompletedOnboarding"] = json!(true);
+    settings["theme"] = json!("dark");
+    settings["customApiKeyResponses"] = json!({"approved": [KEY], "rejected": []});
+    let project = place.project.display().to_string();
+    settings["projects"][project] =
+        json!({"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true});
+    std::fs::write(file, settings.to_string())?;
+    claude(command, place).args(["--allowedTools", "mcp__windlass"]);
+    Ok(())
+}
+
+fn claude<'a>(command: &'a mut Command, place: &Place) -> &'a mut Command {
     command
         .env("ANTHROPIC_BASE_URL", place.url)
         .env("ANTHROPIC_API_KEY", KEY)
@@ -87,8 +131,6 @@ fn prepare_claude(command: &mut Command, place: &Place) -> anyhow::Result<()> {
         .env("DISABLE_TELEMETRY", "1")
         .env("DISABLE_AUTOUPDATER", "1")
         .env("ENABLE_TOOL_SEARCH", "false")
-        .args(["--print", MESSAGE, "--allowedTools", "mcp__windlass"]);
-    Ok(())
 }
 
 fn prepare_codex(command: &mut Command, place: &Place) -> anyhow::Result<()> {

@@ -16,7 +16,11 @@ pub(super) struct Verdict {
     pub(super) faults: Vec<String>,
 }
 
-/// The script of a model that spawns two tools, awaits both, types into a
+/// How the model ends its turn. One word, since a program that draws its screen
+/// may move the cursor over a space instead of writing it.
+pub(super) const LAST_WORDS: &str = "That-was-all.";
+
+/// The script of a model that runs a command of some seconds, spawns two tools, awaits both, types into a
 /// terminal and aborts a tree.
 pub(super) fn script(agent: &Agent) -> Value {
     let call = |tool: &str, arguments: Value| {
@@ -31,6 +35,7 @@ pub(super) fn script(agent: &Agent) -> Value {
     };
     let abort = |id: &str| call("shell", json!({"action": "abort", "id": id}));
     let turns = [
+        json!([call("shell", json!({"command": "sleep 4; echo in time"}))]),
         json!([
             spawn("one", "sleep 0.3; echo made > one.txt; echo alpha"),
             spawn("two", "sleep 0.2; echo made > two.txt; echo beta"),
@@ -49,7 +54,7 @@ pub(super) fn script(agent: &Agent) -> Value {
             "sleep 1000 & setsid sleep 1000 & echo started; wait"
         )]),
         json!([abort("lasting"), abort("py")]),
-        json!([{"text": "That was all."}]),
+        json!([{"text": LAST_WORDS}]),
     ];
     let turns = turns.map(|say| json!({"when": agent.offers, "say": say}));
     let aside = json!({"repeat": true, "say": [{"text": "A title"}]});
@@ -85,6 +90,7 @@ pub(super) fn judge(agent: &Agent, trace: &Trace<'_>) -> Verdict {
         written.is_ok_and(|written| written.trim() == text)
     };
     let checks = [
+        ("long call", told(&["in time"])),
         (
             "spawn",
             wrote("one.txt", "made") && wrote("two.txt", "made"),
@@ -105,7 +111,7 @@ pub(super) fn judge(agent: &Agent, trace: &Trace<'_>) -> Verdict {
             "abort",
             told(&[r#""id":"lasting""#, "aborted", r#""ended":3"#]),
         ),
-        ("the last word", trace.said.contains("That was all.")),
+        ("the last word", trace.said.contains(LAST_WORDS)),
         ("exit code 0", trace.code == Some(0)),
         ("nothing left", trace.left.is_empty()),
     ];

@@ -2,7 +2,8 @@ use super::super::agent::ALL;
 use super::*;
 
 /// The results of a sitting that went well.
-const RESULTS: [&str; 4] = [
+const RESULTS: [&str; 5] = [
+    "in time\n",
     r#"{"completed":[{"id":"one","state":"stopped","result":"alpha\n"},{"id":"two","state":"stopped","result":"beta\n"}],"pending":[]}"#,
     r#"{"id":"py","state":"running","content":">>> ","awaiting_input":true}"#,
     r#"{"id":"py","state":"running","content":"42\n>>> ","awaiting_input":true}"#,
@@ -18,7 +19,7 @@ fn faults(agent: &Agent, request: Value, files: &[(&str, &str)], left: &[String]
         project: project.path(),
         requests: &[request, json!({"messages": [{"content": "an aside"}]})],
         left,
-        said: "That was all.",
+        said: LAST_WORDS,
         code: Some(0),
     };
     let mut faults = judge(agent, &trace).faults;
@@ -46,9 +47,9 @@ fn results_are_found_in_every_format() {
         .map(|result| json!({"role": "user", "parts": [{"functionResponse": {"response": {"output": result}}}]}));
     for (agent, key, messages) in [
         (&ALL[0], "messages", anthropic),
-        (&ALL[1], "input", responses),
-        (&ALL[2], "messages", chat),
-        (&ALL[3], "contents", gemini),
+        (&ALL[2], "input", responses),
+        (&ALL[3], "messages", chat),
+        (&ALL[4], "contents", gemini),
     ] {
         let request = json!({"tools": [{"name": agent.offers}], key: messages});
         let faults = faults(agent, request, &FILES, &[]);
@@ -58,11 +59,18 @@ fn results_are_found_in_every_format() {
 
 #[test]
 fn what_did_not_happen_is_told() {
-    let agent = &ALL[2];
+    let agent = &ALL[3];
     let request = json!({"tools": [{"name": agent.offers}], "messages": []});
     let left = ["sleep 1000".to_owned()];
     let faults = faults(agent, request, &FILES[..2], &left);
-    let wanted = ["await", "terminal", "apply", "abort", "nothing left"];
+    let wanted = [
+        "long call",
+        "await",
+        "terminal",
+        "apply",
+        "abort",
+        "nothing left",
+    ];
     assert_eq!(
         faults,
         wanted.map(|what| format!("{what} is not as it must be"))

@@ -11,8 +11,9 @@ use anyhow::{Context, bail, ensure};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use super::agent::{Agent, Place};
+use super::agent::{self, Agent, Place};
 use super::sitting::{self, Trace, Verdict};
+use super::terminal::Terminal;
 use super::{Programs, npm};
 
 /// Every process of a sitting carries it in its environment, whoever started
@@ -40,7 +41,8 @@ impl<'a> Stage<'a> {
         program: &'a Path,
         programs: &'a Programs,
     ) -> anyhow::Result<Self> {
-        let folder = npm::folder()?.join(agent.client).join("sitting");
+        let folder = npm::folder()?.join(agent.client);
+        let folder = folder.join(format!("sitting-{}", agent.name));
         if folder.exists() {
             fs::remove_dir_all(&folder)
                 .with_context(|| format!("cannot remove `{}`", folder.display()))?;
@@ -50,7 +52,7 @@ impl<'a> Stage<'a> {
             program,
             programs,
             folder,
-            marker: format!("{}-{}", agent.client, std::process::id()),
+            marker: format!("{}-{}", agent.name, std::process::id()),
         };
         fs::create_dir_all(stage.home())?;
         fs::create_dir_all(stage.project())?;
@@ -74,6 +76,26 @@ impl<'a> Stage<'a> {
             url: &model.url,
         };
         (self.agent.prepare)(&mut command, &place)?;
+        let (said, code) = if self.agent.is_interactive {
+            self.play_on_terminal(&command)?
+        } else {
+            self.play_with_pipes(command)?
+        };
+        let left = self.clear();
+        let requests = model.stop()?;
+        let trace = Trace {
+            project: &project,
+            requests: &requests,
+            left: &left,
+            said: &said,
+            code,
+        };
+        Ok(sitting::judge(self.agent, &trace))
+    }
+
+    /// Runs an agent whose command line holds the message; gives what it said
+    /// and its exit code.
+    fn play_with_pipes(&self, mut command: Command) -> anyhow::Result<(String, Option<i32>)> {
         let said = self.folder.join("said");
         let log = File::create(&said)?;
         let child = command
@@ -83,17 +105,19 @@ impl<'a> Stage<'a> {
             .spawn()
             .with_context(|| format!("cannot run `{}`", self.program.display()))?;
         let status = wait(child)?;
-        let left = self.clear();
-        let requests = model.stop()?;
         let said = fs::read(&said)?;
-        let trace = Trace {
-            project: &project,
-            requests: &requests,
-            left: &left,
-            said: &String::from_utf8_lossy(&said),
-            code: status.and_then(|status| status.code()),
-        };
-        Ok(sitting::judge(self.agent, &trace))
+        let code = status.and_then(|status| status.code());
+        Ok((String::from_utf8_lossy(&said).into_owned(), code))
+    }
+
+    /// Runs an interactive agent; gives its last screen. It is ended rather
+    /// than left, and so counts as ended well.
+    fn play_on_terminal(&self, command: &Command) -> anyhow::Result<(String, Option<i32>)> {
+        let drive = self.command(&self.programs.windlass);
+        let mut terminal = Terminal::start(drive, command)?;
+        let screen = terminal.say(agent::MESSAGE, sitting::LAST_WORDS)?;
+        terminal.end()?;
+        Ok((screen, Some(0)))
     }
 
     fn home(&self) -> PathBuf {

@@ -92,9 +92,11 @@ impl Setting {
     /// What the client must be told of the server.
     pub(super) fn entry(&self, windlass: &str) -> Map<String, Value> {
         let entry = match self.client {
-            Client::Claude | Client::Vscode => {
-                json!({"type": "stdio", "command": windlass, "args": ["mcp"]})
+            // Its tools would otherwise be hidden behind a search.
+            Client::Claude => {
+                json!({"type": "stdio", "command": windlass, "args": ["mcp"], "alwaysLoad": true})
             }
+            Client::Vscode => json!({"type": "stdio", "command": windlass, "args": ["mcp"]}),
             Client::Opencode => json!({"type": "local", "command": [windlass, "mcp"]}),
             Client::Codex | Client::Gemini | Client::Zed | Client::Cursor => {
                 json!({"command": windlass, "args": ["mcp"]})

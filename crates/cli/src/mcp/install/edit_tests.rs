@@ -36,7 +36,8 @@ fn an_empty_config_gets_the_entry() {
     "windlass": {
       "type": "stdio",
       "command": "/bin/windlass",
-      "args": ["mcp"]
+      "args": ["mcp"],
+      "alwaysLoad": true
     }
   }
 }
