@@ -321,7 +321,9 @@ fn takes(known: &[String]) -> String {
 /// Reads the arguments of a call.
 ///
 /// A `null` counts as absent unless the parameter's schema admits null, since
-/// strict schemas make every property required and nullable.
+/// strict schemas make every property required and nullable. A neutral value
+/// (`""`, `[]`, a default) of a parameter that the action does not take counts
+/// as absent too: converters that know no null must fill every property.
 pub fn parse(shape: &ToolShape, mut arguments: Arguments) -> Result<Request, ParseError> {
     if shape.actions.is_empty() {
         let named = shape.parameters.properties.contains_key("action");
@@ -335,11 +337,13 @@ pub fn parse(shape: &ToolShape, mut arguments: Arguments) -> Result<Request, Par
     }
     match arguments.shift_remove("action") {
         None | Some(Value::Null) => one_shot(shape, arguments),
+        Some(action) if action == "" => one_shot(shape, arguments),
         Some(action) => handle_command(shape, &action, arguments),
     }
 }
 
-fn one_shot(shape: &ToolShape, arguments: Arguments) -> Result<Request, ParseError> {
+fn one_shot(shape: &ToolShape, mut arguments: Arguments) -> Result<Request, ParseError> {
+    drop_neutral(shape, &mut arguments);
     let args = check_parameters(&shape.parameters, arguments, None)?;
     Ok(Request::OneShot { args })
 }
@@ -367,10 +371,11 @@ fn handle_command(
         Some(_) => return Err(ParseError::IdNotString),
     };
     Ok(Request::Handle(match action {
-        HandleAction::Spawn => ToolCommand::Spawn {
-            id,
-            args: check_parameters(&shape.parameters, arguments, Some(action))?,
-        },
+        HandleAction::Spawn => {
+            drop_neutral(shape, &mut arguments);
+            let args = check_parameters(&shape.parameters, arguments, Some(action))?;
+            ToolCommand::Spawn { id, args }
+        }
         HandleAction::Fetch => ToolCommand::Fetch {
             id,
             view: read_view(shape, &arguments)?,
@@ -381,6 +386,30 @@ fn handle_command(
         },
         HandleAction::Abort => ToolCommand::Abort { id },
     }))
+}
+
+/// Drops neutral values of the parameters that only other actions take.
+fn drop_neutral(shape: &ToolShape, arguments: &mut Arguments) {
+    if shape.actions.is_empty() {
+        return;
+    }
+    arguments.retain(|name, value| {
+        let is_foreign = ToolShape::RESERVED.contains(&name.as_str())
+            && !shape.parameters.properties.contains_key(name);
+        !(is_foreign && is_neutral(name, value))
+    });
+}
+
+/// The value says nothing: it is empty, or what holds without it.
+fn is_neutral(name: &str, value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty() || name == "view" && text == "new",
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(flag) => name == "enter" || !flag,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+    }
 }
 
 /// Drops nulls that mean "absent" and finds what is missing or unknown.
@@ -436,12 +465,11 @@ fn admits_null(schema: &Value) -> bool {
 
 fn read_view(shape: &ToolShape, arguments: &Arguments) -> Result<View, ParseError> {
     match arguments.get("view") {
-        Some(view) if shape.typing && !view.is_null() => {
-            View::deserialize(view).map_err(|_| ParseError::WrongType {
+        Some(view) if shape.typing && !view.is_null() && view != "" => View::deserialize(view)
+            .map_err(|_| ParseError::WrongType {
                 field: "view",
                 expected: "\"new\", \"screen\" or \"all\"",
-            })
-        }
+            }),
         _ => Ok(View::New),
     }
 }
@@ -475,6 +503,11 @@ fn read_typing(shape: &ToolShape, mut arguments: Arguments) -> Result<Typing, Pa
                 expected: "a list of key names, such as [\"ctrl-c\"]",
             })?;
         }
+    }
+    // Keys that come with an empty input are pressed alone. Enter would be a
+    // key of its own there.
+    if !typing.keys.is_empty() && typing.input.as_ref().is_some_and(|input| input == "") {
+        typing.input = None;
     }
     if typing.input.is_none() && typing.keys.is_empty() {
         return Err(ParseError::MissingInput {

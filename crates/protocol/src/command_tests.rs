@@ -369,3 +369,52 @@ fn every_action_is_found_by_its_name() {
     }
     assert_eq!(HandleAction::from_name("Spawn"), None);
 }
+
+#[test]
+fn a_neutral_value_that_the_action_does_not_take_is_ignored() {
+    let filled = |action: &str, more: Value| {
+        let mut call = json!({
+            "action": action, "id": "a", "view": "", "input": "", "enter": false, "keys": [],
+        });
+        for (name, value) in more.as_object().unwrap() {
+            call[name] = value.clone();
+        }
+        check(&terminal(), &call)
+    };
+    let command = json!({"command": "stage"});
+    assert_eq!(
+        filled("spawn", command.clone()),
+        r#"{"action":"spawn","id":"a","command":"stage"}"#
+    );
+    assert_eq!(
+        filled("fetch", command.clone()),
+        r#"{"action":"fetch","id":"a","view":"new"}"#
+    );
+    let once = json!({"command": "stage", "id": "", "view": "new", "enter": true});
+    assert_eq!(filled("", once), r#"one-shot {"command":"stage"}"#);
+    // A value that says something is still told of.
+    let wrong = filled("spawn", json!({"command": "stage", "input": "y"}));
+    assert_eq!(
+        wrong,
+        "unknown argument `input`; this tool takes command, args, note"
+    );
+}
+
+#[test]
+fn an_empty_input_is_enter_and_beside_keys_nothing() {
+    let apply = |rest: Value| {
+        let mut call = json!({"action": "apply", "id": "a"});
+        for (name, value) in rest.as_object().unwrap() {
+            call[name] = value.clone();
+        }
+        check(&terminal(), &call)
+    };
+    assert_eq!(
+        apply(json!({"input": "", "keys": []})),
+        r#"{"action":"apply","id":"a","input":""}"#
+    );
+    assert_eq!(
+        apply(json!({"input": "", "keys": ["ctrl-c"]})),
+        r#"{"action":"apply","id":"a","keys":["ctrl-c"]}"#
+    );
+}

@@ -96,16 +96,42 @@ pub enum ConditionError {
 }
 
 impl Condition {
-    /// Checks that exactly one thing is waited for.
+    /// Checks that exactly one thing is waited for. Where several are given,
+    /// neutral values (`""`, `0`, `false`) count as absent: some clients fill
+    /// every field.
     pub fn read(&self) -> Result<Until, ConditionError> {
-        let id = || self.id.clone();
+        let told = self.without_neutral();
+        if self.given() > 1 && told.given() == 1 {
+            return told.read_one();
+        }
+        self.read_one()
+    }
+
+    fn given(&self) -> usize {
         let kinds = [
             self.pattern.is_some(),
             self.idle_secs.is_some(),
             self.port.is_some(),
             self.waiting.is_some(),
         ];
-        let given = kinds.into_iter().filter(|given| *given).count();
+        kinds.into_iter().filter(|given| *given).count()
+    }
+
+    fn without_neutral(&self) -> Self {
+        let pattern = self.pattern.clone().filter(|pattern| !pattern.is_empty());
+        Self {
+            id: self.id.clone(),
+            new: self.new.filter(|new| *new || pattern.is_some()),
+            pattern,
+            idle_secs: self.idle_secs.filter(|seconds| *seconds != 0.0),
+            port: self.port.filter(|port| *port != 0),
+            waiting: self.waiting.filter(|waiting| *waiting),
+        }
+    }
+
+    fn read_one(&self) -> Result<Until, ConditionError> {
+        let id = || self.id.clone();
+        let given = self.given();
         if given != 1 {
             return Err(ConditionError::NotOne(id(), given));
         }

@@ -150,3 +150,16 @@ fn replies_are_read_and_written_alike() {
         assert_eq!(rewritten(reply), reply);
     }
 }
+
+#[test]
+fn neutral_values_beside_a_condition_are_ignored() {
+    let filled =
+        json!({"pattern": "", "new": false, "idle_secs": 0, "port": 8080, "waiting": false});
+    assert_eq!(condition(&filled), condition(&json!({"port": 8080})));
+    let two = json!({"pattern": "x", "port": 8080, "waiting": false});
+    assert!(
+        condition(&two).contains("exactly one"),
+        "{}",
+        condition(&two)
+    );
+}

@@ -59,10 +59,12 @@ pub enum Refusal {
     #[error(transparent)]
     Misfit(#[from] ArgumentMisfit),
     /// No handle has this id.
-    #[error("Handle `{id}` not found{}", listed(.handles))]
+    #[error("Handle `{id}` not found{}", found_instead(*.is_new, .handles))]
     NotFound {
         /// The id that was asked for.
         id: String,
+        /// The session has started nothing yet.
+        is_new: bool,
         /// The handles that there are.
         handles: Vec<HandleSummary>,
     },
@@ -304,6 +306,14 @@ fn named(argument: &str) -> String {
         "" => String::new(),
         argument => format!("`{argument}`: "),
     }
+}
+
+fn found_instead(is_new: bool, handles: &[HandleSummary]) -> String {
+    if is_new {
+        return "; this session is new, and a handle belongs to the session that spawned it"
+            .to_owned();
+    }
+    listed(handles)
 }
 
 fn listed(handles: &[HandleSummary]) -> String {

@@ -287,6 +287,7 @@ impl SessionInner {
         let registry = self.registry.lock();
         registry.get(id).ok_or_else(|| Refusal::NotFound {
             id: id.chars().take(64).collect(),
+            is_new: self.numbers.load(Ordering::Relaxed) == 0,
             handles: registry.summaries(),
         })
     }

@@ -75,7 +75,9 @@ impl Flat {
         if let Some(Value::Object(input)) = self.properties.get_mut("input")
             && has_actions
         {
-            input.entry("type").or_insert_with(|| json!("string"));
+            if !input.contains_key("type") {
+                input.shift_insert(0, "type".into(), json!("string"));
+            }
         }
         self
     }

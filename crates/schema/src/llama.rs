@@ -13,7 +13,8 @@ pub(crate) fn spelled_out(schema: Value) -> Value {
     rewrite_untyped(without_loose_patterns(schema), with_all_types)
 }
 
-fn with_all_types(schema: &Value) -> Value {
+/// The schema of a value of any type, which is said.
+pub(crate) fn with_all_types(schema: &Value) -> Value {
     let mut schema = match schema {
         Value::Object(map) => map.clone(),
         _ => serde_json::Map::new(),

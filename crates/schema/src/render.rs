@@ -6,8 +6,9 @@ use windlass_protocol::ToolShape;
 use crate::Dialect;
 use crate::branch::{Branch, branches, one_of};
 use crate::flat::{Flat, flatten};
+use crate::form::rewrite_untyped;
 use crate::gemini::{legacy_object, modern};
-use crate::llama::spelled_out;
+use crate::llama::{spelled_out, with_all_types};
 use crate::ollama::plain;
 use crate::reference::inline_all;
 use crate::strict::strict_object;
@@ -43,7 +44,15 @@ pub fn render(shape: &ToolShape, dialect: Dialect) -> Value {
     let flat = || flatten(shape, &branches);
     match dialect {
         Dialect::JsonSchema | Dialect::LlamaCpp => canonical(shape, branches),
-        Dialect::Anthropic | Dialect::OpenAi | Dialect::Mcp => flat().into_schema(),
+        Dialect::Anthropic | Dialect::OpenAi => flat().with_text_input().into_schema(),
+        Dialect::Mcp => {
+            let mut flat = flat().with_text_input();
+            // Frameworks refuse a tool that has a property without a type.
+            for schema in flat.properties.values_mut() {
+                *schema = rewrite_untyped(schema.take(), with_all_types);
+            }
+            flat.into_schema()
+        }
         Dialect::OpenAiStrict => {
             let flat = flat().with_text_input();
             strict_object(&flat.properties, &names(&flat.required))
@@ -60,7 +69,7 @@ pub fn render(shape: &ToolShape, dialect: Dialect) -> Value {
             legacy_object(&flat.properties, &names(&flat.required))
         }
         Dialect::Ollama => {
-            let mut flat = flat();
+            let mut flat = flat().with_text_input();
             flat.closed = false;
             for schema in flat.properties.values_mut() {
                 *schema = plain(schema.take());

@@ -225,7 +225,7 @@ async fn its_errors_are_those_of_the_protocol() {
     .await;
     check(
         json!({"all": ["my_handle"]}),
-        "Handle `my_handle` not found",
+        "Handle `my_handle` not found; this session is new, and a handle belongs to the session that spawned it",
     )
     .await;
     stage

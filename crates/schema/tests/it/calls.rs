@@ -99,10 +99,7 @@ pub(crate) fn encode(sample: &Sample, dialect: Dialect, call: &Arguments) -> Arg
             *value = field.kind.encode(dialect, value);
         }
     }
-    let wants_text = matches!(
-        dialect,
-        Dialect::OpenAiStrict | Dialect::Gemini | Dialect::GeminiLegacy
-    );
+    let wants_text = !matches!(dialect, Dialect::JsonSchema | Dialect::LlamaCpp);
     if let Some(input) = encoded.get_mut("input")
         && wants_text
     {

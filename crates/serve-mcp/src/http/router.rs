@@ -23,6 +23,9 @@ pub(super) const RETRY: Duration = Duration::from_secs(1);
 pub(super) const SESSION: &str = "mcp-session-id";
 /// A header by which clients of one owner and one name can be told apart.
 pub(super) const CLIENT: &str = "windlass-client";
+/// A header by which a client names the session that it comes back to, for
+/// those that connect anew for every call.
+pub(super) const CHOSEN: &str = "windlass-session";
 
 /// Whoever a request comes from, as the access layer has found out: a token, a
 /// user. It stands in the request's extensions.
@@ -100,9 +103,10 @@ async fn attend(State(sessions): State<Sessions>, request: Request, next: Next) 
     };
     let method = request.method().clone();
     let named = session_of(request.headers());
+    let chosen = Key::chosen(request.headers(), &owner);
     let visit = match &named {
         None => None,
-        Some(id) if sessions.belongs(id, &owner) => Some(sessions.visit(Key::Given(id.clone()))),
+        Some(id) if sessions.belongs(id, &owner) => Some(sessions.visit_given(id, chosen.clone())),
         Some(_) => return (StatusCode::NOT_FOUND, "Not Found: Session not found").into_response(),
     };
     if let (Some(visit), &Method::GET) = (&visit, &method) {
@@ -112,13 +116,15 @@ async fn attend(State(sessions): State<Sessions>, request: Request, next: Next) 
     if let (Some(id), true) = (&named, method == Method::DELETE) {
         if response.status().is_success() {
             sessions.end(id).await;
+            // Clients take nothing but 200 and 204 for an end.
+            return StatusCode::NO_CONTENT.into_response();
         }
         return response;
     }
     let visit = match (visit, session_of(response.headers())) {
         (None, Some(id)) => {
             sessions.given(&id, owner);
-            Some(sessions.visit(Key::Given(id)))
+            Some(sessions.visit_given(&id, chosen))
         }
         (visit, _) => visit,
     };

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use parking_lot::Mutex;
 use rmcp::service::{RequestContext, RoleServer};
@@ -15,7 +16,7 @@ use rmcp::transport::streamable_http_server::session::SessionManager as _;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use tokio::sync::watch;
 
-use super::router::{CLIENT, Owner, SESSION};
+use super::router::{CHOSEN, CLIENT, Owner, SESSION};
 use crate::conversation::{Conversation, SessionFactory};
 
 /// How long a client that kept a stream open may be without one. It is told to
@@ -29,6 +30,8 @@ pub(super) enum Key {
     Given(String),
     /// A stateless client.
     Named { owner: Owner, client: String },
+    /// A client that names its session, however often it connects.
+    Chosen { owner: Owner, session: String },
 }
 
 /// The sessions of all clients. Cloning is cheap and gives the same ones.
@@ -47,6 +50,8 @@ struct Inner {
 struct Held {
     conversation: Arc<Conversation>,
     presence: watch::Sender<Presence>,
+    /// The conversation is that of a session that was named, and goes on.
+    is_shared: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -82,6 +87,7 @@ impl Sessions {
         let held = std::mem::take(&mut *self.0.held.lock());
         let closing = held
             .values()
+            .filter(|held| !held.is_shared)
             .map(|held| held.conversation.close_within(grace));
         futures_util::future::join_all(closing).await;
     }
@@ -99,14 +105,19 @@ impl Sessions {
         let client = format!(
             "{}\n{}",
             name.unwrap_or_default(),
-            header(parts, CLIENT).unwrap_or_default()
+            header(&parts.headers, CLIENT).unwrap_or_default()
         );
         Some(self.visit(Key::Named { owner, client }))
     }
 
-    /// The session whose id a request carries.
+    /// The session that a request names, or whose id it carries.
     pub(crate) fn of_session(&self, parts: &Parts) -> Option<Visit> {
-        header(parts, SESSION).map(|id| self.visit(Key::Given(id)))
+        let owner = parts.extensions.get::<Owner>();
+        let chosen = owner.and_then(|owner| Key::chosen(&parts.headers, owner));
+        match header(&parts.headers, SESSION) {
+            Some(id) => Some(self.visit_given(&id, chosen)),
+            None => chosen.map(|key| self.visit(key)),
+        }
     }
 
     /// A client was given this id.
@@ -122,16 +133,41 @@ impl Sessions {
     /// The session, begun if need be, which stays at least as long as the
     /// visit.
     pub(super) fn visit(&self, key: Key) -> Visit {
+        self.hold(key, None)
+    }
+
+    /// The session of a client that was given this id. If the client names a
+    /// session, its own is that one.
+    pub(super) fn visit_given(&self, id: &str, chosen: Option<Key>) -> Visit {
+        let given = Key::Given(id.to_owned());
+        let Some(chosen) = chosen else {
+            return self.visit(given);
+        };
+        let mut visit = self.visit(chosen);
+        let own = self.hold(given, Some(Arc::clone(&visit.conversation)));
+        visit.connection = Some(Box::new(own));
+        visit
+    }
+
+    fn hold(&self, key: Key, shared: Option<Arc<Conversation>>) -> Visit {
         let mut held = self.0.held.lock();
         let entry = held.entry(key.clone()).or_insert_with(|| {
+            let is_shared = shared.is_some();
+            let begin = || Conversation::begin(&self.0.factory);
             let entry = Held {
-                conversation: Conversation::begin(&self.0.factory),
+                conversation: shared.unwrap_or_else(begin),
                 presence: watch::Sender::default(),
+                is_shared,
             };
             let sessions = Arc::downgrade(&self.0);
             let (watched, idle) = (entry.clone(), self.0.idle);
             tokio::spawn(async move {
-                while gone(&watched.presence, idle).await {
+                // Whoever names a session comes back to it, stream or not.
+                let linger = match &key {
+                    Key::Chosen { .. } => idle,
+                    Key::Given(_) | Key::Named { .. } => LINGER.min(idle),
+                };
+                while gone(&watched.presence, idle, linger).await {
                     let Some(inner) = sessions.upgrade() else {
                         break;
                     };
@@ -146,6 +182,7 @@ impl Sessions {
         Visit {
             conversation: Arc::clone(&entry.conversation),
             presence: Some(entry.presence.clone()),
+            connection: None,
         }
     }
 
@@ -154,7 +191,9 @@ impl Sessions {
         let key = Key::Given(id.to_owned());
         let held = self.0.held.lock().remove(&key);
         self.0.owners.lock().remove(id);
-        if let Some(held) = held {
+        if let Some(held) = held
+            && !held.is_shared
+        {
             held.conversation.close().await;
         }
     }
@@ -176,25 +215,36 @@ impl Sessions {
             // It is gone already when its client said so.
             let _ = self.0.manager.close_session(&id.as_str().into()).await;
         }
-        watched.conversation.close().await;
+        if !watched.is_shared {
+            watched.conversation.close().await;
+        }
         true
     }
 }
 
-fn header(parts: &Parts, name: &str) -> Option<String> {
-    let value = parts.headers.get(name)?;
+impl Key {
+    /// The session that a request names in its headers, if it does.
+    pub(super) fn chosen(headers: &HeaderMap, owner: &Owner) -> Option<Self> {
+        let session = header(headers, CHOSEN)?.trim().to_owned();
+        let owner = owner.clone();
+        (!session.is_empty()).then_some(Self::Chosen { owner, session })
+    }
+}
+
+fn header(headers: &HeaderMap, name: &str) -> Option<String> {
+    let value = headers.get(name)?;
     value.to_str().ok().map(str::to_owned)
 }
 
 /// Resolves to true when nobody has been there for long enough.
-async fn gone(presence: &watch::Sender<Presence>, idle: Duration) -> bool {
+async fn gone(presence: &watch::Sender<Presence>, idle: Duration, linger: Duration) -> bool {
     let mut presence = presence.subscribe();
     loop {
         let empty = presence.wait_for(|presence| presence.visits == 0).await;
         let Ok(stood) = empty.map(|presence| presence.stood) else {
             return true;
         };
-        let limit = if stood { LINGER.min(idle) } else { idle };
+        let limit = if stood { linger } else { idle };
         let back = presence.wait_for(|presence| presence.visits > 0);
         if tokio::time::timeout(limit, back).await.is_err() {
             return true;
@@ -206,6 +256,8 @@ async fn gone(presence: &watch::Sender<Presence>, idle: Duration) -> bool {
 pub(crate) struct Visit {
     conversation: Arc<Conversation>,
     presence: Option<watch::Sender<Presence>>,
+    /// The client's own connection, where the session is one that it named.
+    connection: Option<Box<Visit>>,
 }
 
 impl Visit {
@@ -214,6 +266,7 @@ impl Visit {
         Self {
             conversation,
             presence: None,
+            connection: None,
         }
     }
 
@@ -225,6 +278,9 @@ impl Visit {
     pub(crate) fn stands(&self) {
         if let Some(presence) = &self.presence {
             presence.send_modify(|presence| presence.stood = true);
+        }
+        if let Some(connection) = &self.connection {
+            connection.stands();
         }
     }
 }

@@ -15,7 +15,7 @@ async fn a_session_ends_when_its_client_says_so() {
     assert_eq!(web.call("spawn").await, "running");
     let job = tools.tool.next().await;
     let response = web.send("DELETE", &[], String::new()).await;
-    assert!(response.status().is_success(), "{response:?}");
+    assert_eq!(response.status(), 204);
     job.aborted(1).await;
     assert_eq!(web.sessions.count(), 0);
     let response = web.send("GET", &[], String::new()).await;
@@ -76,4 +76,35 @@ async fn a_client_that_comes_back_keeps_its_handles() {
     assert_eq!(web.call("fetch").await, "running");
     drop(again);
     tools.tool.next().await.aborted(1).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_is_named_goes_on_for_its_idle_time() {
+    let tools = Tools::new();
+    let began = Instant::now();
+    let mut web = Web::begun_in(&tools, "nightly").await;
+    assert_eq!(web.call("spawn").await, "running");
+    let job = tools.tool.next().await;
+    // Every call is a connection of its own, which its client ends in one way
+    // or another.
+    let response = web.send("DELETE", &[], String::new()).await;
+    assert_eq!(response.status(), 204);
+    for _ in 0..3 {
+        web.begin_again().await;
+        assert_eq!(web.call("fetch").await, "running");
+        drop(web.stream().await);
+        tokio::time::sleep(Duration::from_secs(20)).await;
+    }
+    job.aborted(1).await;
+    assert!(began.elapsed() >= IDLE);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_of_another_name_is_another_one() {
+    let tools = Tools::new();
+    let web = Web::begun_in(&tools, "nightly").await;
+    assert_eq!(web.call("spawn").await, "running");
+    let other = web.beside("other").await;
+    let refusal = other.refusal("fetch").await;
+    assert!(refusal.contains("this session is new"), "{refusal}");
 }

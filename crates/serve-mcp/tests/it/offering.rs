@@ -18,6 +18,9 @@ async fn tools_are_flat_titled_and_annotated() {
             assert!(schema.get(key).is_none(), "{key} in {tool}");
         }
         assert_eq!(tool["outputSchema"]["type"], "object");
+        for (name, property) in schema["properties"].as_object().unwrap() {
+            assert!(property["type"].is_string(), "{name} in {tool}");
+        }
     }
     assert_eq!(listed[0]["title"], "Tool");
     assert_eq!(

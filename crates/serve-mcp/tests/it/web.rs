@@ -40,17 +40,47 @@ impl Web {
     /// With a client that begins with `initialize`.
     pub(crate) async fn begun(tools: &Tools) -> Self {
         let mut web = Self::new(tools);
+        web.begin_again().await;
+        web
+    }
+
+    /// With a client that names its session.
+    pub(crate) async fn begun_in(tools: &Tools, session: &str) -> Self {
+        Self::new(tools).beside(session).await
+    }
+
+    /// Another client of the same service, which names its session.
+    pub(crate) async fn beside(&self, session: &str) -> Self {
+        let mut web = Self {
+            router: self.router.clone(),
+            sessions: self.sessions.clone(),
+            headers: vec![("windlass-session", session.to_owned())],
+            meta: None,
+        };
+        web.begin_again().await;
+        web
+    }
+
+    /// Connects anew.
+    pub(crate) async fn begin_again(&mut self) {
+        self.headers.retain(|(name, _)| *name != "mcp-session-id");
         let params = json!({
             "protocolVersion": "2025-11-25",
             "capabilities": {},
             "clientInfo": {"name": "test", "version": "1"},
         });
-        let response = web.post("initialize", "", params).await;
+        let response = self.post("initialize", "", params).await;
         let session = response.headers()["mcp-session-id"].to_str().unwrap();
         let session = session.to_owned();
         drop(response);
-        web.headers.push(("mcp-session-id", session));
-        web
+        self.headers.push(("mcp-session-id", session));
+    }
+
+    /// Calls the tool, which refuses; gives what it says.
+    pub(crate) async fn refusal(&self, action: &str) -> String {
+        let result = self.result(json!({"action": action, "id": "a"})).await;
+        assert_eq!(result["isError"], true, "{result}");
+        result["content"].to_string()
     }
 
     /// With a client of the stateless protocol that has these capabilities.
