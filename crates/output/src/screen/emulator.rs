@@ -1,16 +1,22 @@
-//! The emulator and what it forgets: who its rows are, and what has left its screen.
+//! The emulated terminal: two grids of cells, the cursor, margins, modes, and the rows that have left the screen.
 //!
-//! Start at [`Emulator`]; `handler` drives it. The emulator's own history is off: its first row would cost two megabytes.
-//! Rows are taken off the grid just before they scroll away instead.
+//! Start at [`Emulator`]. `control` reads the program's sequences and calls the methods that `cursor`, `write`, `erase`,
+//! `scroll`, `rectangle`, `mode`, `report` and the others add. The grid's own history is off: its first row would cost two
+//! megabytes. Rows are taken off the grid just before they scroll away instead.
 
-use alacritty_terminal::grid::Dimensions;
+use std::ops::Range;
+
+use alacritty_terminal::grid::{Dimensions, Grid};
 use alacritty_terminal::index::{Column, Line as GridLine};
 use alacritty_terminal::term::cell::{Cell, Flags};
-use alacritty_terminal::term::{Config, Osc52, Term, TermDamage, TermMode};
+use alacritty_terminal::vte::ansi::CharsetIndex;
 
 use super::cells::{self, Tabs};
+use super::colours::Palette;
 use super::lines::{Line, Lines, trim};
+use super::mode::{ALTERNATE, Modes, SHOW_CURSOR};
 use super::replies::Replies;
+use super::request::DeviceString;
 use super::rows::Rows;
 use super::store::{Position, Row, Store};
 use super::style::StyledRow;
@@ -19,16 +25,44 @@ use super::style::StyledRow;
 const ROWS: (u16, u16) = (1, 512);
 const COLS: (u16, u16) = (2, 1024);
 
+/// The distance of tab stops unless a program has set its own.
+const TAB: usize = 8;
+
+/// The highest conformance level: that of a VT420.
+pub(super) const LEVEL: u16 = 4;
+
 pub(super) struct Emulator {
-    pub(super) term: Term<Replies>,
+    /// The screen that is shown: the primary or the alternate one.
+    pub(super) grid: Grid<Cell>,
+    /// The screen that is not shown.
+    pub(super) other: Grid<Cell>,
+    pub(super) modes: Modes,
+    /// The columns between the left and the right margin.
+    pub(super) columns: Range<usize>,
+    /// Whether there is a tab stop, by column.
+    pub(super) tabs: Vec<bool>,
+    pub(super) charsets: ActiveCharsets,
+    pub(super) protection: Protection,
+    /// The parts of saved cursors that the grids do not hold: of the shown screen, then of the other one.
+    pub(super) saved: [SavedState; 2],
+    /// The last character written, which can be asked to be repeated.
+    pub(super) preceding: Option<char>,
+    pub(super) attributes: AttributeExtent,
+    /// The number that the program has chosen the cursor's shape by.
+    pub(super) cursor_style: u16,
+    /// The conformance level that the program has chosen, from 1 to 4.
+    pub(super) level: u16,
+    pub(super) palette: Palette,
+    pub(super) replies: Replies,
+    pub(super) device_string: Option<DeviceString>,
     pub(super) rows: Rows,
     pub(super) store: Store,
     pub(super) title: Option<String>,
     pub(super) titles: Vec<Option<String>>,
     /// Whether the program has begun to draw and asked not to be looked at until it is done.
     pub(super) is_drawing: bool,
-    replies: Replies,
-    /// What stands on the primary screen while the other one is shown.
+    pub(super) damage: Damage,
+    /// The rows of the primary screen while the other one is shown.
     parked: Option<Parked>,
     /// How often a program began to draw a full screen.
     pub(super) frames: u64,
@@ -38,6 +72,50 @@ pub(super) struct Emulator {
     pub(super) has_charsets: bool,
     /// So many of the rows that leave next are in the store already.
     pub(super) noted: usize,
+}
+
+/// The character sets in use: the one that is shifted in, and another for the next character only.
+#[derive(Clone, Copy, Default)]
+pub(super) struct ActiveCharsets {
+    pub(super) shifted: CharsetIndex,
+    pub(super) next: Option<CharsetIndex>,
+}
+
+/// Who is kept from erasing protected cells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Protection {
+    /// Nobody has protected anything.
+    #[default]
+    Off,
+    /// Selective erasing (DECSCA).
+    Selective,
+    /// Ordinary erasing (SPA).
+    Guarded,
+}
+
+/// The cells between two corners whose attributes change: the stream of text between them, or the rectangle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum AttributeExtent {
+    /// Chosen by default.
+    #[default]
+    Unset,
+    Stream,
+    Rectangle,
+}
+
+/// The state saved with a cursor that the grid does not hold.
+#[derive(Clone, Copy, Default)]
+pub(super) struct SavedState {
+    pub(super) origin: bool,
+    pub(super) charset: CharsetIndex,
+}
+
+/// The rows that changed since somebody asked.
+pub(super) struct Damage {
+    rows: Vec<bool>,
+    all: bool,
+    /// The row of the cursor when somebody asked last.
+    cursor: usize,
 }
 
 #[derive(Default)]
@@ -55,15 +133,28 @@ struct Size {
 impl Emulator {
     pub(super) fn new(rows: u16, cols: u16) -> Self {
         let size = Size::new(rows, cols);
-        let replies = Replies::default();
         Self {
-            term: Term::new(config(0), &size, replies.clone()),
+            grid: Grid::new(size.rows, size.cols, 0),
+            other: Grid::new(size.rows, size.cols, 0),
+            modes: Modes::default(),
+            columns: 0..size.cols,
+            tabs: tab_stops(0..size.cols),
+            charsets: ActiveCharsets::default(),
+            protection: Protection::Off,
+            saved: [SavedState::default(); 2],
+            preceding: None,
+            attributes: AttributeExtent::default(),
+            cursor_style: 0,
+            level: LEVEL,
+            palette: Palette::default(),
+            replies: Replies::default(),
+            device_string: None,
             rows: Rows::new(size.rows),
             store: Store::default(),
             title: None,
             titles: Vec::new(),
             is_drawing: false,
-            replies,
+            damage: Damage::new(size.rows),
             parked: None,
             frames: 0,
             is_canvas: false,
@@ -79,21 +170,24 @@ impl Emulator {
     }
 
     pub(super) fn is_alternate(&self) -> bool {
-        self.term.mode().contains(TermMode::ALT_SCREEN)
+        self.modes.has(ALTERNATE)
     }
 
     pub(super) fn row_count(&self) -> usize {
-        self.term.screen_lines()
+        self.grid.screen_lines()
+    }
+
+    pub(super) fn column_count(&self) -> usize {
+        self.grid.columns()
     }
 
     pub(super) fn cells(&self, row: usize) -> &[Cell] {
-        let line = GridLine(i32::try_from(row).expect("a screen has few rows"));
-        &self.term.grid()[line][..]
+        &self.grid[line(row)][..]
     }
 
     /// Row and column of the cursor, from zero.
     pub(super) fn cursor(&self) -> (usize, usize) {
-        let point = self.term.grid().cursor.point;
+        let point = self.grid.cursor.point;
         (usize::try_from(point.line.0).unwrap_or(0), point.column.0)
     }
 
@@ -111,18 +205,14 @@ impl Emulator {
 
     /// The answers to what the program has asked.
     pub(super) fn take_replies(&mut self) -> Vec<u8> {
-        let (rows, cols) = (self.row_count(), self.term.columns());
-        self.replies.take(self.term.colors(), rows, cols)
+        self.replies.take()
     }
 
-    /// The rows that may have changed since this was asked last.
-    pub(super) fn take_damage(&mut self, mut damaged: impl FnMut(usize)) {
+    /// The rows that may have changed since this was asked last. Rows that the cursor left or entered count.
+    pub(super) fn take_damage(&mut self, damaged: impl FnMut(usize)) {
+        let cursor = self.cursor().0;
         let rows = self.row_count();
-        match self.term.damage() {
-            TermDamage::Full => (0..rows).for_each(damaged),
-            TermDamage::Partial(lines) => lines.for_each(|line| damaged(line.line)),
-        }
-        self.term.reset_damage();
+        self.damage.take(cursor, rows, damaged);
     }
 
     /// The lines from a place in the store on to the end of what stands on the primary screen.
@@ -138,7 +228,7 @@ impl Emulator {
             return lines.finish();
         }
         let (cursor_row, cursor_col) = self.cursor();
-        let needs_wrap = self.term.grid().cursor.input_needs_wrap;
+        let needs_wrap = self.grid.cursor.input_needs_wrap;
         let before = cursor_col + usize::from(needs_wrap);
         for row in self.primary_rows() {
             let cells = self.cells(row);
@@ -177,7 +267,7 @@ impl Emulator {
         if !self.is_canvas {
             self.frames += 1;
         }
-        self.is_canvas = !self.term.mode().contains(TermMode::SHOW_CURSOR);
+        self.is_canvas = !self.modes.has(SHOW_CURSOR);
         let rows = match self.parked.take() {
             Some(parked) => parked.rows,
             None => self.take_primary(),
@@ -207,7 +297,7 @@ impl Emulator {
         if !parked.was_resized {
             return;
         }
-        self.term.grid_mut().truncate();
+        self.grid.truncate();
         let before = joined(&parked.rows);
         let after: Vec<Row> = (0..self.row_count())
             .map(|row| self.plain_row(row))
@@ -228,46 +318,46 @@ impl Emulator {
 
     pub(super) fn resize(&mut self, rows: u16, cols: u16) {
         let size = Size::new(rows, cols);
-        if size.rows == self.row_count() && size.cols == self.term.columns() {
+        let cols_before = self.column_count();
+        if size.rows == self.row_count() && size.cols == cols_before {
             return;
         }
         self.rows.reset_region(size.rows);
+        self.columns = 0..size.cols;
+        self.damage = Damage::new(size.rows);
+        if size.cols < self.tabs.len() {
+            self.tabs.truncate(size.cols);
+        } else {
+            self.tabs.extend(tab_stops(self.tabs.len()..size.cols));
+        }
         if let Some(parked) = &mut self.parked {
             parked.was_resized = true;
-            self.term.resize(size);
+            self.grid.resize(false, size.rows, size.cols);
+            self.other.resize(true, size.rows, size.cols);
             // Growing leaves a thousand spare rows behind.
-            self.term.grid_mut().truncate();
+            self.grid.truncate();
             return;
         }
         let before = joined(&self.take_primary());
         // With room for everything that may be pushed off the top.
-        let most = self.row_count() * (self.term.columns() / size.cols + 2);
-        self.term.set_options(config(most));
-        self.term.resize(size);
-        let above = self.term.history_size();
+        let most = self.row_count() * (cols_before / size.cols + 2);
+        self.grid.update_history(most);
+        self.grid.resize(true, size.rows, size.cols);
+        self.other.resize(false, size.rows, size.cols);
+        let above = self.grid.history_size();
         let mut after: Vec<Row> = (0..above).map(|row| self.history_row(row, above)).collect();
         after.extend((0..size.rows).map(|row| self.plain_row(row)));
-        self.term.grid_mut().clear_history();
-        self.term.set_options(config(0));
-        self.drop_spare_rows();
+        self.grid.clear_history();
+        self.grid.update_history(0);
+        // Growing leaves a thousand spare rows behind.
+        self.grid.truncate();
+        self.other.truncate();
         let ids = self.recognise(&before, &after);
         for (mut row, &id) in after.into_iter().take(above).zip(&ids) {
             row.id = id;
             self.store.push(row);
         }
         self.rows.replace(ids[above..].to_vec());
-    }
-
-    /// Frees the thousand rows that growing leaves behind, of both screens.
-    fn drop_spare_rows(&mut self) {
-        self.term.grid_mut().truncate();
-        // The other screen can only be reached by showing it, which is only harmless while it is not in use, and forgets
-        // the saved cursor.
-        let saved = self.term.grid().saved_cursor.clone();
-        self.term.swap_alt();
-        self.term.grid_mut().truncate();
-        self.term.swap_alt();
-        self.term.grid_mut().saved_cursor = saved;
     }
 
     /// The ids of rows after they were laid out anew: a line whose text was there before is the same line.
@@ -330,17 +420,17 @@ impl Emulator {
 
     fn history_row(&self, row: usize, above: usize) -> Row {
         let line = i32::try_from(row).unwrap_or(0) - i32::try_from(above).unwrap_or(0);
-        plain(&self.term.grid()[GridLine(line)][..])
+        plain(&self.grid[GridLine(line)][..])
     }
 
     /// How many combining characters the cell has that the next one would join.
     pub(super) fn combining(&self) -> usize {
-        let cursor = &self.term.grid().cursor;
+        let cursor = &self.grid.cursor;
         let mut column = cursor.point.column.0;
         if !cursor.input_needs_wrap {
             column = column.saturating_sub(1);
         }
-        let row = &self.term.grid()[cursor.point.line];
+        let row = &self.grid[cursor.point.line];
         if row[Column(column)].flags.contains(Flags::WIDE_CHAR_SPACER) {
             column = column.saturating_sub(1);
         }
@@ -365,11 +455,45 @@ fn joined(rows: &[Row]) -> Vec<Line> {
     lines.finish()
 }
 
-fn config(history: usize) -> Config {
-    Config {
-        scrolling_history: history,
-        osc52: Osc52::OnlyPaste,
-        ..Config::default()
+/// The line of the grid that a row of the screen is.
+pub(super) fn line(row: usize) -> GridLine {
+    GridLine(i32::try_from(row).expect("a screen has few rows"))
+}
+
+/// Whether there is a tab stop in each of some columns, unless a program says otherwise.
+pub(super) fn tab_stops(columns: Range<usize>) -> Vec<bool> {
+    columns.map(|column| column.is_multiple_of(TAB)).collect()
+}
+
+impl Damage {
+    fn new(rows: usize) -> Self {
+        Self {
+            rows: vec![false; rows],
+            all: true,
+            cursor: 0,
+        }
+    }
+
+    pub(super) fn mark(&mut self, row: usize) {
+        self.rows[row] = true;
+    }
+
+    pub(super) fn mark_all(&mut self) {
+        self.all = true;
+    }
+
+    fn take(&mut self, cursor: usize, rows: usize, damaged: impl FnMut(usize)) {
+        let cursor_before = std::mem::replace(&mut self.cursor, cursor);
+        if std::mem::take(&mut self.all) {
+            self.rows.fill(false);
+            (0..rows).for_each(damaged);
+            return;
+        }
+        self.mark(cursor_before);
+        self.mark(cursor);
+        let changed = self.rows.iter_mut().map(std::mem::take);
+        let changed = changed.enumerate().filter(|&(_, is_changed)| is_changed);
+        changed.map(|(row, _)| row).for_each(damaged);
     }
 }
 
@@ -379,19 +503,5 @@ impl Size {
             rows: rows.clamp(ROWS.0, ROWS.1).into(),
             cols: cols.clamp(COLS.0, COLS.1).into(),
         }
-    }
-}
-
-impl Dimensions for Size {
-    fn total_lines(&self) -> usize {
-        self.rows
-    }
-
-    fn screen_lines(&self) -> usize {
-        self.rows
-    }
-
-    fn columns(&self) -> usize {
-        self.cols
     }
 }

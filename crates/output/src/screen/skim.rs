@@ -4,13 +4,12 @@
 //! are over. The others become rows of the store at once, cell for cell what drawing them would have made of them; those
 //! of the last screenful are drawn as always. Everything that is not a plain line in the plainest of modes is drawn.
 
-use alacritty_terminal::grid::Dimensions;
-use alacritty_terminal::term::TermMode;
 use memchr::{memchr2, memrchr};
 
 use super::cells::{self, Tabs};
 use super::emulator::Emulator;
 use super::lines::trim;
+use super::mode::{ALTERNATE, INSERT, WRAP};
 use super::store::Row;
 
 /// Lines at the beginning of some bytes.
@@ -29,7 +28,7 @@ impl Run {
             return Self::default();
         }
         let end = plain_lines(bytes);
-        let (rows, cols) = (emulator.row_count(), emulator.term.columns());
+        let (rows, cols) = (emulator.row_count(), emulator.column_count());
         let skims = before_last(&bytes[..end], rows, cols);
         // The last character that was written can be asked to be written again, so that it must have been.
         let is_written = bytes[skims..end].iter().any(|&byte| byte >= b' ');
@@ -43,10 +42,10 @@ impl Run {
 impl Emulator {
     /// Whether a plain line can be nothing here but its text.
     pub(super) fn takes_lines(&self) -> bool {
-        let mode = self.term.mode();
         let rows = self.row_count();
-        mode.contains(TermMode::LINE_WRAP)
-            && !mode.intersects(TermMode::ALT_SCREEN | TermMode::INSERT)
+        self.modes.has(WRAP)
+            && !self.modes.has_any(ALTERNATE | INSERT)
+            && self.is_full_width()
             && self.rows.region() == (0..rows)
             && rows > 1
             && !self.has_charsets
@@ -57,7 +56,7 @@ impl Emulator {
         let last = self.row_count() - 1;
         self.takes_lines()
             && self.cursor() == (last, 0)
-            && !self.term.grid().cursor.input_needs_wrap
+            && !self.grid.cursor.input_needs_wrap
             && cells::text(self.cells(last), Tabs::Kept, 0).is_empty()
     }
 
@@ -71,7 +70,7 @@ impl Emulator {
         }
         // They are noted now, and need not be when they leave.
         self.noted = last;
-        let cols = self.term.columns();
+        let cols = self.column_count();
         let mut rest = lines;
         while let Some(length) = memchr2(b'\r', b'\n', rest) {
             self.skim_line(&rest[..length], cols);

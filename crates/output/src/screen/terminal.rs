@@ -4,16 +4,15 @@
 //! business.
 
 use std::fmt;
-use std::time::Duration;
 
-use alacritty_terminal::term::TermMode;
-use alacritty_terminal::vte::ansi::{Processor, Timeout};
+use alacritty_terminal::vte::Parser;
 use memchr::memchr;
 
 use super::echo::Echoes;
 use super::emulator::Emulator;
 use super::ground::is_ground;
 use super::guard::Guard;
+use super::mode::{BRACKETED_PASTE, CURSOR_KEYS, FOCUS, KEYPAD, MOUSE, SHOW_CURSOR};
 use super::read::{self, ScreenReader, ScreenText, ScreenView};
 use super::skim::Run;
 use super::style::StyledRow;
@@ -28,7 +27,7 @@ const ESCAPE: u8 = 0x1b;
 /// Any bytes will do: what is not understood is passed over. Memory is bounded whatever they are.
 pub struct Screen {
     emulator: Emulator,
-    processor: Processor<Immediately>,
+    parser: Parser,
     guard: Guard,
     echoes: Echoes,
     /// Text that was not drawn yet, because nobody has looked since.
@@ -66,7 +65,7 @@ impl Screen {
         let changed = vec![0; emulator.row_count()];
         Self {
             emulator,
-            processor: Processor::new(),
+            parser: Parser::new(),
             guard: Guard::default(),
             echoes: Echoes::default(),
             undrawn: Vec::new(),
@@ -122,9 +121,9 @@ impl Screen {
     }
 
     fn advance(&mut self, bytes: &[u8]) {
-        let (emulator, processor) = (&mut self.emulator, &mut self.processor);
+        let (emulator, parser) = (&mut self.emulator, &mut self.parser);
         self.guard
-            .feed(bytes, |part| processor.advance(emulator, part));
+            .feed(bytes, |part| parser.advance(emulator, part));
     }
 
     /// Changes the size, within the bounds of [`Screen::new`]. Lines are wrapped anew.
@@ -157,7 +156,7 @@ impl Screen {
 
     /// Whether the program shows the cursor.
     pub fn cursor_visible(&self) -> bool {
-        self.emulator.term.mode().contains(TermMode::SHOW_CURSOR)
+        self.emulator.modes.has(SHOW_CURSOR)
     }
 
     /// The title that the program has given the window, at most 1 KiB of it.
@@ -194,13 +193,13 @@ impl Screen {
 
     /// What the program has asked of the keyboard and the mouse.
     pub fn modes(&self) -> ScreenModes {
-        let mode = self.emulator.term.mode();
+        let modes = self.emulator.modes;
         ScreenModes {
-            application_cursor: mode.contains(TermMode::APP_CURSOR),
-            application_keypad: mode.contains(TermMode::APP_KEYPAD),
-            bracketed_paste: mode.contains(TermMode::BRACKETED_PASTE),
-            mouse: mode.intersects(TermMode::MOUSE_MODE),
-            focus: mode.contains(TermMode::FOCUS_IN_OUT),
+            application_cursor: modes.has(CURSOR_KEYS),
+            application_keypad: modes.has(KEYPAD),
+            bracketed_paste: modes.has(BRACKETED_PASTE),
+            mouse: modes.has_any(MOUSE),
+            focus: modes.has(FOCUS),
         }
     }
 
@@ -270,20 +269,6 @@ impl fmt::Debug for Screen {
             .field("rows", &rows)
             .field("undrawn", &self.undrawn.len())
             .finish_non_exhaustive()
-    }
-}
-
-/// Draws at once what a program wants to be drawn together: nothing is held back that nobody would ever let go.
-#[derive(Default)]
-struct Immediately;
-
-impl Timeout for Immediately {
-    fn set_timeout(&mut self, _: Duration) {}
-
-    fn clear_timeout(&mut self) {}
-
-    fn pending_timeout(&self) -> bool {
-        false
     }
 }
 

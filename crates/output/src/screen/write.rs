@@ -1,0 +1,164 @@
+//! Characters and tabs are written here.
+//!
+//! Start at [`Emulator::write`]. A row that is about to leave the screen because a line wraps is noted before it does.
+
+use alacritty_terminal::index::Column;
+use alacritty_terminal::term::cell::Flags;
+use unicode_width::UnicodeWidthChar;
+
+use super::emulator::{Emulator, line};
+use super::mode::{INSERT, TAB_WRAPS, WRAP};
+
+/// How many combining characters a cell may hold; languages need three or four.
+const COMBINING: usize = 16;
+
+impl Emulator {
+    /// Writes a character at the cursor.
+    pub(super) fn write(&mut self, character: char) {
+        self.preceding = Some(character);
+        let width = if character.is_ascii() {
+            1
+        } else {
+            match character.width() {
+                None => return,
+                Some(0) => return self.join(character),
+                Some(width) => width,
+            }
+        };
+        if self.grid.cursor.input_needs_wrap {
+            self.wrap();
+        }
+        let end = self.right_end();
+        if width > 1 && self.column() + 1 >= end && !self.make_room(end) {
+            return;
+        }
+        // With margins, a line that wrapped may have gone on elsewhere.
+        let end = self.right_end();
+        if self.modes.has(INSERT) && self.column() + width < end {
+            let (row, column) = self.cursor();
+            self.shift_right(row, column..end, width);
+        }
+        if width == 1 {
+            self.put_character(character, Flags::empty());
+        } else {
+            self.put_character(character, Flags::WIDE_CHAR);
+            self.grid.cursor.point.column += 1;
+            self.put_character(' ', Flags::WIDE_CHAR_SPACER);
+        }
+        if self.column() + 1 < end {
+            self.grid.cursor.point.column += 1;
+        } else {
+            self.grid.cursor.input_needs_wrap = self.modes.has(WRAP);
+        }
+    }
+
+    /// Writes the last character again.
+    pub(super) fn repeat(&mut self, count: usize) {
+        if let Some(character) = self.preceding {
+            for _ in 0..count {
+                self.write(character);
+            }
+        }
+    }
+
+    /// Goes to the next tab stop. The tab is noted in the cell that it starts from, if nothing stands there.
+    pub(super) fn tab(&mut self) {
+        if self.grid.cursor.input_needs_wrap {
+            if !self.modes.has(TAB_WRAPS) {
+                return;
+            }
+            self.wrap();
+        }
+        let (row, column) = self.cursor();
+        let cell = &mut self.grid[line(row)][Column(column)];
+        if cell.c == ' ' && !cell.flags.intersects(Flags::WIDE_CHAR_SPACER) {
+            cell.c = '\t';
+        }
+        self.damage.mark(row);
+        self.tab_forward(1);
+    }
+
+    /// Makes room in the next row for a wide character. Without wrapping there is none.
+    fn make_room(&mut self, end: usize) -> bool {
+        if !self.modes.has(WRAP) || end < 2 {
+            return false;
+        }
+        if self.column() + 1 == self.column_count() {
+            self.put_character(' ', Flags::LEADING_WIDE_CHAR_SPACER);
+        }
+        self.wrap();
+        self.column() + 1 < self.right_end()
+    }
+
+    /// Goes on in the next row.
+    fn wrap(&mut self) {
+        if !self.modes.has(WRAP) {
+            return;
+        }
+        let (row, column) = self.cursor();
+        let is_last = column + 1 == self.column_count();
+        let start = if is_last && !self.columns.contains(&column) {
+            0
+        } else {
+            self.columns.start
+        };
+        // A line that goes on between margins is no line of the whole screen.
+        if self.is_full_width() || !self.columns.contains(&column) {
+            self.grid.cursor_cell().flags.insert(Flags::WRAPLINE);
+        } else {
+            self.grid[line(row)][Column(self.columns.end - 1)]
+                .flags
+                .insert(Flags::WRAPLINE);
+        }
+        self.index(true);
+        let row = self.row();
+        self.put_cursor(row, start);
+    }
+
+    /// Writes into the cell at the cursor, and ends a wide character that stood there.
+    fn put_character(&mut self, character: char, flags: Flags) {
+        let charset = self.charsets.next.take().unwrap_or(self.charsets.shifted);
+        let cursor = &self.grid.cursor;
+        let character = cursor.charsets[charset].map(character);
+        let (row, column) = (cursor.point.line, cursor.point.column);
+        let template = &cursor.template;
+        let (fg, bg, flags) = (template.fg, template.bg, template.flags | flags);
+        let extra = template.extra.clone();
+        let index = usize::try_from(row.0).unwrap_or(0);
+        self.damage.mark(index);
+        let mut cell = &mut self.grid[row][column];
+        if cell
+            .flags
+            .intersects(Flags::WIDE_CHAR | Flags::WIDE_CHAR_SPACER)
+        {
+            self.end_wide(index, column.0);
+            cell = &mut self.grid[row][column];
+        }
+        cell.c = character;
+        cell.fg = fg;
+        cell.bg = bg;
+        cell.flags = flags;
+        cell.extra = extra;
+    }
+
+    /// Adds a combining character to the one before the cursor.
+    fn join(&mut self, character: char) {
+        if self.combining() >= COMBINING {
+            return;
+        }
+        let cursor = &self.grid.cursor;
+        let row = cursor.point.line;
+        let mut column = cursor.point.column;
+        if !cursor.input_needs_wrap {
+            column.0 = column.saturating_sub(1);
+        }
+        if self.grid[row][column]
+            .flags
+            .contains(Flags::WIDE_CHAR_SPACER)
+        {
+            column.0 = column.saturating_sub(1);
+        }
+        self.grid[row][column].push_zerowidth(character);
+        self.damage.mark(usize::try_from(row.0).unwrap_or(0));
+    }
+}
