@@ -24,7 +24,9 @@ mod zygotes;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub(crate) use foreground::{Foreground, Runs, Waits, foreground, is_theirs};
+pub(crate) use foreground::{
+    BRIEF, BriefWait, Device, Foreground, Runs, Waits, foreground, is_theirs,
+};
 pub(crate) use guard::OWN_SESSIONS;
 pub(crate) use link::{Hold, Watch};
 pub(crate) use start::start;

@@ -134,7 +134,11 @@ fn is_last(terminal: &Terminal, typed: Option<Instant>) -> bool {
 #[cfg(target_os = "linux")]
 pub(crate) fn prompt(terminal: &Terminal) -> Option<Prompt> {
     let typed = terminal.input.written();
-    let waits = look(terminal)?.reader?;
+    let Foreground { reader, brief, .. } = look(terminal)?;
+    let waits = reader?;
+    if !terminal.waits_in_turns(&brief) {
+        return None;
+    }
     let modes = terminal.modes();
     let prompt = match (modes.canonical, modes.echo) {
         (true, false) => Prompt::Secret,
@@ -148,11 +152,18 @@ pub(crate) fn prompt(terminal: &Terminal) -> Option<Prompt> {
 
 #[cfg(target_os = "linux")]
 fn answered(terminal: &Terminal) -> Answered {
-    let Some(Foreground { reader, naps }) = look(terminal) else {
+    let Some(Foreground {
+        reader,
+        naps,
+        brief,
+    }) = look(terminal)
+    else {
         return Answered::No;
     };
     match reader {
         None => Answered::No,
+        // He waits for a moment only: for an answer of the terminal, or for the rest of a key. What comes then tells.
+        Some(_) if !terminal.waits_in_turns(&brief) => Answered::No,
         // Somebody slept before the last input came and still does: it is not that input that he answers. One who has
         // run since may be about to.
         Some(_) if !terminal.slept_through(&naps) => Answered::No,
@@ -168,7 +179,7 @@ fn look(terminal: &Terminal) -> Option<Foreground> {
     if terminal.input.is_queued() || terminal.has_input()? {
         return None;
     }
-    foreground(terminal.foreground()?, terminal.keeper, terminal.device)
+    foreground(terminal.foreground()?, terminal.keeper, terminal.device())
 }
 
 /// Notes how things stand, so that what happens from now on can be told from what went on before.

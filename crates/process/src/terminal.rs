@@ -7,6 +7,8 @@ use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
+#[cfg(target_os = "linux")]
+use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -18,6 +20,12 @@ use rustix::termios::{
 };
 
 use crate::input::Input;
+#[cfg(target_os = "linux")]
+use crate::linux::{BRIEF, BriefWait, Device};
+
+/// How many waits of a moment are remembered.
+#[cfg(target_os = "linux")]
+const SEEN: usize = 64;
 
 /// How large a terminal is. One of less than a row or two columns is made that large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,10 +101,13 @@ pub struct Terminal {
     slave: Mutex<Option<OwnedFd>>,
     /// The device, as descriptors of programs name it.
     #[cfg(target_os = "linux")]
-    pub(crate) device: u64,
+    device: u64,
     /// Who slept for a time when it was last settled.
     #[cfg(target_os = "linux")]
     naps: Mutex<crate::linux::Runs>,
+    /// Who was seen to wait for a moment since something was typed last.
+    #[cfg(target_os = "linux")]
+    brief: Mutex<BriefWaits>,
     pub(crate) input: Arc<Input>,
     /// Locked while something that was read is not pushed yet.
     reading: Mutex<()>,
@@ -132,6 +143,8 @@ impl Terminal {
             device,
             #[cfg(target_os = "linux")]
             naps: Mutex::default(),
+            #[cfg(target_os = "linux")]
+            brief: Mutex::default(),
             input,
             reading: Mutex::new(()),
             tap,
@@ -189,6 +202,34 @@ impl Terminal {
     #[cfg(target_os = "linux")]
     pub(crate) fn note_naps(&self, naps: crate::linux::Runs) {
         *self.naps.lock() = naps;
+    }
+
+    /// Whether all of these, who wait for input for a moment only, wait in turns, and so are at a prompt: with nothing
+    /// typed since, they have gone through such a wait before, or through others for long enough.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn waits_in_turns(&self, brief: &[BriefWait]) -> bool {
+        brief.is_empty() || {
+            let typed = self.input.written();
+            self.brief.lock().come_again(typed, brief)
+        }
+    }
+
+    /// How the system calls of programs name it, and how long their reads take at most.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn device(&self) -> Device {
+        let attributes = self.with_master(|master| Ok(tcgetattr(master)?));
+        let read_limit = attributes.ok().and_then(|attributes| {
+            let code = |index| attributes.special_codes[index];
+            let takes_keys = !attributes.local_modes.contains(LocalModes::ICANON);
+            (takes_keys && code(SpecialCodeIndex::VMIN) == 0).then(|| {
+                let tenths = code(SpecialCodeIndex::VTIME);
+                Duration::from_millis(u64::from(tenths) * 100)
+            })
+        });
+        Device {
+            number: self.device,
+            read_limit,
+        }
     }
 
     /// What a terminal sends at the end of input.
@@ -258,6 +299,43 @@ impl Terminal {
         let master = self.master.lock();
         let master = master.as_deref();
         act(master.ok_or_else(|| io::Error::from_raw_os_error(libc::EIO))?)
+    }
+}
+
+/// Waits of a moment since something was typed last.
+#[cfg(target_os = "linux")]
+#[derive(Debug, Default)]
+struct BriefWaits {
+    typed: Option<Instant>,
+    /// The first wait of each thread with each limit.
+    seen: Vec<BriefWait>,
+    since: Option<Instant>,
+}
+
+#[cfg(target_os = "linux")]
+impl BriefWaits {
+    /// Whether all of these have come back to a wait that was seen before, or have waited so for longer than a moment.
+    fn come_again(&mut self, typed: Option<Instant>, waits: &[BriefWait]) -> bool {
+        if self.typed != typed || self.since.is_none() {
+            *self = Self {
+                typed,
+                seen: Vec::new(),
+                since: Some(Instant::now()),
+            };
+        }
+        let mut come_again = true;
+        for wait in waits {
+            let is_same = |it: &&BriefWait| it.thread == wait.thread && it.limit == wait.limit;
+            if let Some(seen) = self.seen.iter().find(is_same) {
+                come_again &= seen.runs != wait.runs;
+            } else {
+                come_again = false;
+                if self.seen.len() < SEEN {
+                    self.seen.push(wait.clone());
+                }
+            }
+        }
+        come_again || self.since.is_some_and(|since| since.elapsed() > BRIEF)
     }
 }
 

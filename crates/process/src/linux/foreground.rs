@@ -6,6 +6,7 @@
 //! is enough, and where it is not.
 
 use std::path::Path;
+use std::time::Duration;
 
 use rustix::process::Pid;
 
@@ -19,7 +20,31 @@ pub(crate) struct Foreground {
     pub(crate) reader: Option<Waits>,
     /// Those who sleep for a time, and will go on by themselves.
     pub(crate) naps: Runs,
+    /// Those who read the terminal and will soon go on by themselves, if nobody reads it for as long as it takes.
+    pub(crate) brief: Vec<BriefWait>,
 }
+
+/// Somebody who reads the terminal and will soon go on by himself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct BriefWait {
+    pub(crate) thread: i32,
+    /// How often it has run so far, as the system tells it.
+    pub(crate) runs: Vec<u8>,
+    /// How long it waits at most.
+    pub(crate) limit: Duration,
+}
+
+/// A terminal as the system calls of its programs name it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Device {
+    pub(crate) number: u64,
+    /// A read gives up after this time, if the program has set the terminal so.
+    pub(crate) read_limit: Option<Duration>,
+}
+
+/// A wait for the terminal that ends by itself within this time may be for an answer of the terminal, or for the rest of
+/// a key.
+pub(crate) const BRIEF: Duration = Duration::from_millis(500);
 
 /// What somebody who reads the terminal waits for; the surest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,7 +59,7 @@ pub(crate) enum Waits {
 
 /// Looks at the processes of `group`, among those that `keeper` holds; `None` if one of them runs. `device` is their
 /// terminal.
-pub(crate) fn foreground(group: Pid, keeper: Keeper, device: u64) -> Option<Foreground> {
+pub(crate) fn foreground(group: Pid, keeper: Keeper, device: Device) -> Option<Foreground> {
     let group = group.as_raw_nonzero().get();
     let (first, runs) = look(group, keeper, device)?;
     // One thread cannot change while it sleeps. Among several, one may have woken another that we had already seen
@@ -62,12 +87,14 @@ fn members(group: i32, keeper: Keeper) -> Vec<Member> {
 /// Threads, and how often each has run so far, as the system tells it.
 pub(crate) type Runs = Vec<(i32, Vec<u8>)>;
 
-fn look(group: i32, keeper: Keeper, device: u64) -> Option<(Foreground, Runs)> {
+fn look(group: i32, keeper: Keeper, device: Device) -> Option<(Foreground, Runs)> {
     let mut runs = Runs::new();
     let mut seen = Foreground {
         reader: None,
         naps: Runs::new(),
+        brief: Vec::new(),
     };
+    let mut lasts = false;
     for member in members(group, keeper) {
         let threads = if member.threads == 1 {
             vec![member.pid]
@@ -88,13 +115,24 @@ fn look(group: i32, keeper: Keeper, device: u64) -> Option<(Foreground, Runs)> {
                 Life::Sleeps { runs: so_far } => runs.push((id, so_far)),
             }
             match thread.blocked()? {
-                Blocked::Reading(waits) => {
+                Blocked::Reading { waits, limit } => {
                     seen.reader = Some(seen.reader.map_or(waits, |other| other.min(waits)));
+                    match (limit.filter(|&limit| limit <= BRIEF), runs.last()) {
+                        (Some(limit), Some((thread, runs))) => seen.brief.push(BriefWait {
+                            thread: *thread,
+                            runs: runs.clone(),
+                            limit,
+                        }),
+                        _ => lasts = true,
+                    }
                 }
                 Blocked::Napping => seen.naps.extend(runs.last().cloned()),
                 Blocked::Otherwise => {}
             }
         }
+    }
+    if lasts {
+        seen.brief.clear();
     }
     Some((seen, runs))
 }
@@ -116,18 +154,28 @@ enum Life {
 /// Why a thread does not run.
 #[derive(Debug, PartialEq, Eq)]
 enum Blocked {
-    Reading(Waits),
+    Reading {
+        waits: Waits,
+        limit: Option<Duration>,
+    },
     Napping,
     Otherwise,
 }
 
+impl Blocked {
+    fn lasting(waits: Waits) -> Self {
+        let limit = None;
+        Self::Reading { waits, limit }
+    }
+}
+
 struct Thread {
     folder: String,
-    device: u64,
+    device: Device,
 }
 
 impl Thread {
-    fn new(process: i32, id: i32, device: u64) -> Self {
+    fn new(process: i32, id: i32, device: Device) -> Self {
         Self {
             folder: format!("/proc/{process}/task/{id}"),
             device,
@@ -164,7 +212,7 @@ impl Thread {
             Err(error) if error.raw_os_error() == Some(libc::ESRCH) => return None,
             Err(_) if !Path::new(&self.folder).exists() => return None,
             // It has changed its user, or the system shows this to nobody.
-            Err(_) => return Some(Blocked::Reading(Waits::Unseen)),
+            Err(_) => return Some(Blocked::lasting(Waits::Unseen)),
         };
         let line = std::str::from_utf8(&buffer[..length]).ok()?;
         let call = Call::parse(line)?;
@@ -173,11 +221,13 @@ impl Thread {
 
     fn judge(&self, call: &Call) -> Blocked {
         let [first, second, third, ..] = call.args;
-        match call.kind {
-            Kind::Read if self.of(first) == Of::Terminal => Blocked::Reading(Waits::Terminal),
-            Kind::Poll => self.judge_set(self.polled(first, second), second == 0),
-            Kind::Select => self.judge_set(self.selected(first, second), second == 0 && third == 0),
-            Kind::Epoll => self.judge_set(self.epolled(first), false),
+        let blocked = match call.kind {
+            Kind::Read if self.of(first) == Of::Terminal => Blocked::lasting(Waits::Terminal),
+            Kind::Poll(_) => self.judge_set(self.polled(first, second), second == 0),
+            Kind::Select(_) => {
+                self.judge_set(self.selected(first, second), second == 0 && third == 0)
+            }
+            Kind::Epoll(_) => self.judge_set(self.epolled(first), false),
             Kind::Nap => Blocked::Napping,
             // A wait that was stopped and continued; its arguments are where they were.
             Kind::Restarted => match self.judge_set(self.polled(first, second), false) {
@@ -185,7 +235,45 @@ impl Thread {
                 blocked => blocked,
             },
             Kind::Read | Kind::Other => Blocked::Otherwise,
+        };
+        match blocked {
+            Blocked::Reading { waits, .. } => Blocked::Reading {
+                waits,
+                limit: self.limit(call),
+            },
+            blocked => blocked,
         }
+    }
+
+    /// How long a wait for the terminal takes at most.
+    fn limit(&self, call: &Call) -> Option<Duration> {
+        let (limit, at) = match call.kind {
+            Kind::Read => return self.device.read_limit,
+            Kind::Poll(limit) => (limit, call.args[2]),
+            Kind::Select(limit) => (limit, call.args[4]),
+            Kind::Epoll(limit) => (limit, call.args[3]),
+            Kind::Nap | Kind::Restarted | Kind::Other => return None,
+        };
+        match limit {
+            // A register holds rubbish in its upper half, and a limit below zero is none.
+            Limit::Milliseconds => u32::try_from(at & 0xffff_ffff)
+                .ok()
+                .filter(|&limit| i32::try_from(limit).is_ok())
+                .map(|limit| Duration::from_millis(limit.into())),
+            Limit::Microseconds if at != 0 => self.time(at, 1000),
+            Limit::Nanoseconds if at != 0 => self.time(at, 1),
+            Limit::Microseconds | Limit::Nanoseconds => None,
+        }
+    }
+
+    /// A time in the program's memory: seconds, and parts of one.
+    fn time(&self, address: u64, nanoseconds: u64) -> Option<Duration> {
+        let bytes = self.memory(address, 16)?;
+        let (seconds, parts) = bytes.split_at(8);
+        let seconds = u64::from_ne_bytes(seconds.try_into().ok()?);
+        let parts = u64::from_ne_bytes(parts.try_into().ok()?);
+        let parts = Duration::from_nanos(parts.checked_mul(nanoseconds)?);
+        Duration::from_secs(seconds).checked_add(parts)
     }
 
     /// Waiting for none of all descriptors is a way to sleep for a time.
@@ -205,8 +293,8 @@ impl Thread {
             }
         }
         match (terminal, others) {
-            (true, false) => Blocked::Reading(Waits::Terminal),
-            (true, true) => Blocked::Reading(Waits::AmongOthers),
+            (true, false) => Blocked::lasting(Waits::Terminal),
+            (true, true) => Blocked::lasting(Waits::AmongOthers),
             (false, _) => Blocked::Otherwise,
         }
     }
@@ -226,7 +314,7 @@ impl Thread {
             rustix::fs::minor(stat.st_rdev),
         );
         match FileType::from_raw_mode(stat.st_mode) {
-            FileType::CharacterDevice if stat.st_rdev == self.device || device == OWN => {
+            FileType::CharacterDevice if stat.st_rdev == self.device.number || device == OWN => {
                 Of::Terminal
             }
             FileType::CharacterDevice | FileType::Socket | FileType::Fifo => Of::Other,
@@ -302,12 +390,27 @@ struct Call {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Read,
-    Poll,
-    Select,
-    Epoll,
+    Poll(Limit),
+    Select(Limit),
+    Epoll(Limit),
     Nap,
     Restarted,
     Other,
+}
+
+/// How a system call is told how long to wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Limit {
+    /// As a number; below zero there is no limit.
+    Milliseconds,
+    /// In memory: seconds and millionths of one.
+    #[cfg_attr(
+        not(target_arch = "x86_64"),
+        expect(dead_code, reason = "newer architectures have only the newer calls")
+    )]
+    Microseconds,
+    /// In memory: seconds and billionths of one.
+    Nanoseconds,
 }
 
 impl Call {
@@ -330,18 +433,19 @@ impl Kind {
     fn of(number: libc::c_long) -> Self {
         match number {
             libc::SYS_read | libc::SYS_readv => Self::Read,
-            libc::SYS_ppoll => Self::Poll,
-            libc::SYS_pselect6 => Self::Select,
-            libc::SYS_epoll_pwait | libc::SYS_epoll_pwait2 => Self::Epoll,
+            libc::SYS_ppoll => Self::Poll(Limit::Nanoseconds),
+            libc::SYS_pselect6 => Self::Select(Limit::Nanoseconds),
+            libc::SYS_epoll_pwait => Self::Epoll(Limit::Milliseconds),
+            libc::SYS_epoll_pwait2 => Self::Epoll(Limit::Nanoseconds),
             libc::SYS_nanosleep | libc::SYS_clock_nanosleep => Self::Nap,
             libc::SYS_restart_syscall => Self::Restarted,
             // Newer architectures have only the newer ones.
             #[cfg(target_arch = "x86_64")]
-            libc::SYS_poll => Self::Poll,
+            libc::SYS_poll => Self::Poll(Limit::Milliseconds),
             #[cfg(target_arch = "x86_64")]
-            libc::SYS_select => Self::Select,
+            libc::SYS_select => Self::Select(Limit::Microseconds),
             #[cfg(target_arch = "x86_64")]
-            libc::SYS_epoll_wait => Self::Epoll,
+            libc::SYS_epoll_wait => Self::Epoll(Limit::Milliseconds),
             _ => Self::Other,
         }
     }

@@ -483,3 +483,71 @@ async fn su_asks() {
     types(&process, "it\n");
     asks(&process, Prompt::Input, "it\nit\n").await;
 }
+
+/// One that asks its terminal something, waits a moment for the answer and goes on without it.
+const ASKS_FIRST: &str = "
+import select, sys, termios, tty
+tty.setcbreak(0)
+for line in sys.stdin:
+    sys.stdout.write('asking ')
+    sys.stdout.flush()
+    WAIT
+    print('done')
+";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_moment_that_is_waited_for_an_answer_is_no_prompt() {
+    for wait in [
+        "select.select([0], [], [], 0.2)",
+        "poll = select.poll(); poll.register(0, select.POLLIN); poll.poll(200)",
+        "poll = select.epoll(); poll.register(0, select.EPOLLIN); poll.poll(0.2)",
+        // As vim does after Escape, which shows something on the way.
+        "select.select([0], [], [], 0.02); select.select([0], [], [], 0.08)",
+    ] {
+        let process = python(&ASKS_FIRST.replace("WAIT", wait)).await;
+        asks(&process, Prompt::Input, "").await;
+        for _ in 0..4 {
+            types(&process, "go\n");
+            asks(&process, Prompt::Input, "asking done\n").await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_that_waits_in_turns_is_at_a_prompt() {
+    let script = "
+import os, select, sys, tty
+tty.setcbreak(0)
+print('ready')
+while True:
+    if select.select([0], [], [], 0.05)[0]:
+        print('got', os.read(0, 100))
+";
+    let process = python(script).await;
+    asks(&process, Prompt::Input, "ready\n").await;
+    for _ in 0..4 {
+        types(&process, "x");
+        asks(&process, Prompt::Input, "got b'x'\n").await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_that_draws_while_it_waits_is_at_a_prompt() {
+    let script = "
+import os, select, sys, tty
+tty.setcbreak(0)
+turn = 0
+while True:
+    turn += 1
+    sys.stdout.write('\\r%d' % turn)
+    sys.stdout.flush()
+    if select.select([0], [], [], 0.1)[0]:
+        os.read(0, 100)
+";
+    let process = python(script).await;
+    let start = Instant::now();
+    process.settle(MAX).await;
+    types(&process, "x");
+    process.settle(MAX).await;
+    assert!(start.elapsed() < MAX, "{}", text(&process));
+}
