@@ -8,7 +8,11 @@ use windlass_runtime::{Ending, Exit as BadExit, Receipt};
 /// The ending of a program that speaks plain text. A bad one is explained by
 /// the last line of `stream`.
 pub(crate) fn of_exit(exit: &Exit, output: &Output, stream: Stream) -> Ending {
-    let last_line = || output.last_line(stream);
+    of_exit_explained(exit, || output.last_line(stream))
+}
+
+/// The ending of a program. A bad one is explained by a line that is asked for only then.
+pub(crate) fn of_exit_explained(exit: &Exit, last_line: impl FnOnce() -> Option<String>) -> Ending {
     match exit {
         Exit::Code(0) => Ending::output(),
         Exit::Code(code) => Ending {

@@ -16,6 +16,7 @@ mod kept;
 mod keys;
 mod local;
 mod recording;
+mod secret;
 mod shell;
 mod state;
 mod template;

@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
-use windlass_output::{OutputOptions, Screen, Stream};
+use windlass_output::{OutputOptions, Screen};
 use windlass_process::{Command, Launcher, Process, Prompt, Terminal, TerminalSize};
 use windlass_protocol::{
     AnswerType, InputError, Keyboard, OrderId, Question, Receipt, ScreenUpdate, ToolError,
@@ -31,6 +31,7 @@ use crate::ending::{self, input_error, to_receipt};
 use crate::kept::Kept;
 use crate::keys::{self, KeyModes};
 use crate::recording::Recording;
+use crate::secret;
 use crate::writing::Writing;
 
 /// What to run.
@@ -192,7 +193,7 @@ impl Watch {
             }
         };
         writing.rest();
-        let mut ending = ending::of_exit(&exit, self.output.bytes(), Stream::Stdout);
+        let mut ending = ending::of_exit_explained(&exit, || self.output.last_line());
         if !self.aborted.load(Ordering::Acquire) {
             ending.left_running = self.process.remaining().await;
         }
@@ -230,8 +231,7 @@ impl Watch {
         // it is known, not before, and an answer comes before all of this or
         // after it.
         let mut asked = self.asked.lock();
-        let prompt = self.process.terminal().and_then(Terminal::prompt);
-        if prompt != Some(Prompt::Secret) {
+        if !self.asks_for_secret() {
             return;
         }
         let at = self.output.written();
@@ -240,6 +240,14 @@ impl Watch {
             let question = self.question();
             self.reporter.report(at, ToolEvent::Asked { question });
         }
+    }
+
+    /// Whether the program is blocked at a prompt for a secret.
+    fn asks_for_secret(&self) -> bool {
+        let terminal = self.process.terminal();
+        self.process.exit().is_none()
+            && terminal.and_then(Terminal::prompt) == Some(Prompt::Secret)
+            && secret::is_wanted(self.screen.lock().placed_line().as_deref())
     }
 
     /// Gives the program the secret that it asked for.
@@ -273,7 +281,7 @@ impl Watch {
 impl TerminalProgram {
     /// Types what the assistant sends.
     pub(crate) fn apply(&self, input: &Keyboard) -> Result<(), InputError> {
-        if self.prompt() == Some(Prompt::Secret) {
+        if self.watch.asks_for_secret() {
             // It has come to ask since its state was looked at. What was meant
             // for something else must not become the secret.
             self.watch.look();
@@ -364,7 +372,7 @@ impl JobTerminal for TerminalProgram {
                 Keyboard::Bytes(bytes) => bytes,
                 Keyboard::Typing(typing) => self.bytes_of(&typing)?.0,
             };
-            if submits && self.prompt() == Some(Prompt::Secret) {
+            if submits && self.watch.asks_for_secret() {
                 return self.watch.give(&bytes);
             }
             self.process

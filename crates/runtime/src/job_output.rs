@@ -194,8 +194,13 @@ impl JobOutput {
         }
     }
 
-    /// The last line that is not blank, of stderr if there is none of stdout.
+    /// The last line that is not blank, of stderr if there is none of stdout. Of a program on a terminal it is a line of
+    /// its screen.
     pub fn last_line(&self) -> Option<String> {
+        let screen = self.inner.screen.get();
+        if let Some(line) = screen.and_then(|screen| screen.lock().last_line()) {
+            return Some(line);
+        }
         let bytes = &self.inner.bytes;
         let line = bytes.last_line(Stream::Stdout);
         line.or_else(|| bytes.last_line(Stream::Stderr))

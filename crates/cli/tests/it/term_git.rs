@@ -166,3 +166,25 @@ fn neither_pager_nor_editor_traps_a_call() {
     };
     assert_ended_well(&ended);
 }
+
+#[test]
+fn a_commit_is_made_when_the_editor_is_left() {
+    needs!("git", "vim");
+    let project = repository();
+    commit(&project, "a", "0", "first");
+    // As people have it: this one asks its terminal many things, and waits for answers.
+    git(&project, &["config", "core.editor", "vim -i NONE"]);
+    for number in 1..=4 {
+        project.write("a", &number.to_string());
+        git(&project, &["add", "a"]);
+        let (mut sitting, shown) = Sitting::down(&project, "git commit -q");
+        assert_shows(&shown, "Please enter the commit message");
+        let message = format!("change {number}");
+        sitting.apply(json!({"input": format!("i{message}"), "enter": false}));
+        let typed = sitting.keys(&["esc"]);
+        assert!(!text(&typed).contains("INSERT"), "{typed}");
+        let left = sitting.act("apply", json!({"input": ":wq"}));
+        assert_ended_well(&left);
+        assert_eq!(git(&project, &["log", "-1", "--format=%s"]).trim(), message);
+    }
+}

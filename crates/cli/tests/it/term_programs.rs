@@ -150,3 +150,30 @@ fn an_entry_is_chosen_from_a_menu() {
     needs!("whiptail");
     menu();
 }
+
+/// Switches the echo off, draws a page and waits for Return, as `vttest` does, then asks for a password in the same way.
+const PAGES: &str = "stty -echo; printf '\\033[2J\\033[5;7HPush <RETURN>'; read -r a; \
+                     printf '\\033[2J\\033[5;7HPassword:'; read -r b; stty echo; echo \"$a-$b\" > heard";
+
+#[test]
+fn a_page_without_echo_that_waits_for_return_asks_for_no_secret() {
+    let project = Project::new();
+    let (mut sitting, shown) = Sitting::down(&project, PAGES);
+    assert_eq!(shown["state"], json!("running"), "{shown}");
+    assert_shows(&shown, "Push <RETURN>");
+    let asked = sitting.line("plain");
+    assert_eq!(asked["state"], json!("waiting"), "{asked}");
+    assert_eq!(asked["question"]["secret"], json!(true), "{asked}");
+    assert_ended_well(&sitting.line("hidden"));
+    assert_eq!(project.read("heard"), "plain-hidden\n");
+}
+
+#[test]
+fn the_last_line_of_a_full_screen_is_a_line_of_it() {
+    let project = Project::new();
+    let screen = "printf '\\033[?1049h\\033[2J\\033[3;1H\\033[7mstatus\\033[m: ok\\033[1;4Hx\\033[?25l'; cat";
+    let (_sitting, _) = Sitting::down(&project, screen);
+    let machine = project.run(&["ps", "--json"], "").lines();
+    let listed = serde_json::to_string(&machine).unwrap();
+    assert!(listed.contains("\"last_line\":\"status: ok\""), "{listed}");
+}

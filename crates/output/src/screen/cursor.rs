@@ -48,6 +48,7 @@ impl Emulator {
             (field.start + number.saturating_sub(1)).min(field.end - 1)
         };
         self.put_cursor(within(rows, row), within(columns, column));
+        self.is_placed = true;
     }
 
     pub(super) fn go_to_column(&mut self, column: usize) {
@@ -61,6 +62,7 @@ impl Emulator {
         let (rows, _) = self.field();
         let row = (rows.start + row - 1).min(rows.end - 1);
         self.put_cursor(row, self.column());
+        self.is_placed = true;
     }
 
     pub(super) fn home(&mut self) {

@@ -59,8 +59,6 @@ pub(super) struct Emulator {
     pub(super) store: Store,
     pub(super) title: Option<String>,
     pub(super) titles: Vec<Option<String>>,
-    /// Whether the program has begun to draw and asked not to be looked at until it is done.
-    pub(super) is_drawing: bool,
     pub(super) damage: Damage,
     /// The rows of the primary screen while the other one is shown.
     parked: Option<Parked>,
@@ -72,6 +70,8 @@ pub(super) struct Emulator {
     pub(super) has_charsets: bool,
     /// So many of the rows that leave next are in the store already.
     pub(super) noted: usize,
+    /// Whether the program has put the cursor into its row by position, and written no line there since.
+    pub(super) is_placed: bool,
 }
 
 /// The character sets in use: the one that is shifted in, and another for the next character only.
@@ -153,13 +153,13 @@ impl Emulator {
             store: Store::default(),
             title: None,
             titles: Vec::new(),
-            is_drawing: false,
             damage: Damage::new(size.rows),
             parked: None,
             frames: 0,
             is_canvas: false,
             has_charsets: false,
             noted: 0,
+            is_placed: false,
         }
     }
 
@@ -197,6 +197,23 @@ impl Emulator {
             let text = cells::text(self.cells(row), Tabs::Blanks, 0);
             trim(&text).to_owned()
         })
+    }
+
+    /// The row that says what the program is at: of a full screen the cursor's if it is shown, or the last one; of lines
+    /// the cursor's or the one above it that is not blank.
+    pub(super) fn telling_row(&self) -> Option<String> {
+        let rows: Vec<String> = self.shown().collect();
+        let cursor = self.cursor().0;
+        let is_telling = |row: &&String| !row.trim().is_empty();
+        let is_full_screen = self.is_full_screen();
+        if !is_full_screen || self.modes.has(SHOW_CURSOR) {
+            let at_cursor = rows.get(cursor).filter(is_telling);
+            if at_cursor.is_some() {
+                return at_cursor.cloned();
+            }
+        }
+        let end = if is_full_screen { rows.len() } else { cursor };
+        rows[..end].iter().rev().find(is_telling).cloned()
     }
 
     pub(super) fn styled(&self, row: usize) -> StyledRow {

@@ -30,7 +30,7 @@ const MOUSE_MOTION: u64 = 1 << 14;
 pub(super) const FOCUS: u64 = 1 << 15;
 pub(super) const REVERSE_WRAP_ALWAYS: u64 = 1 << 16;
 pub(super) const BRACKETED_PASTE: u64 = 1 << 17;
-const DRAWING: u64 = 1 << 18;
+pub(super) const DRAWING: u64 = 1 << 18;
 pub(super) const ALTERNATE: u64 = 1 << 19;
 const CURSOR_SAVED: u64 = 1 << 20;
 pub(super) const INSERT: u64 = 1 << 21;
@@ -139,7 +139,6 @@ impl Emulator {
             CURSOR_SAVED => self.restore_cursor(),
             COLUMNS => return self.set_column_mode(on),
             MARGINS if self.level < LEVEL => return,
-            DRAWING => self.is_drawing = on,
             SHOW_CURSOR if on => self.is_canvas = false,
             _ if mode & MOUSE != 0 => self.modes.put(MOUSE, false),
             _ => {}

@@ -36,8 +36,8 @@ impl Emulator {
         self.palette.clear();
         self.title = None;
         self.titles.clear();
-        self.is_drawing = false;
         self.is_canvas = false;
+        self.is_placed = false;
         self.damage.mark_all();
     }
 

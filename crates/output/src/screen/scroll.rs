@@ -12,6 +12,7 @@ use super::emulator::{Emulator, line};
 impl Emulator {
     /// Goes one row down; at the bottom margin everything between the margins moves up.
     pub(super) fn index(&mut self, is_wrapping: bool) {
+        self.is_placed &= is_wrapping;
         let row = self.row();
         if row + 1 == self.rows.region().end {
             if self.columns.contains(&self.column()) {

@@ -68,6 +68,7 @@ impl Emulator {
             let row = self.primary_row(row);
             self.store.push(row);
         }
+        self.is_placed = false;
         // They are noted now, and need not be when they leave.
         self.noted = last;
         let cols = self.column_count();

@@ -12,13 +12,16 @@ use super::echo::Echoes;
 use super::emulator::Emulator;
 use super::ground::is_ground;
 use super::guard::Guard;
-use super::mode::{BRACKETED_PASTE, CURSOR_KEYS, FOCUS, KEYPAD, MOUSE, SHOW_CURSOR};
+use super::mode::{BRACKETED_PASTE, CURSOR_KEYS, DRAWING, FOCUS, KEYPAD, MOUSE, SHOW_CURSOR};
 use super::read::{self, ScreenReader, ScreenText, ScreenView};
 use super::skim::Run;
 use super::style::StyledRow;
 
 /// How much text waits to be drawn at most. Drawing much of it together is cheaper, because what scrolls by is not drawn.
 const BATCH: usize = 64 * 1024;
+
+/// How many characters of a line are told as the last one.
+const LINE: usize = 200;
 
 const ESCAPE: u8 = 0x1b;
 
@@ -143,7 +146,7 @@ impl Screen {
     /// Whether the program has said that it is in the middle of drawing and not done yet. It may never say that it
     /// is, so whoever waits for that waits for a while only.
     pub fn is_drawing(&self) -> bool {
-        self.emulator.is_drawing
+        self.emulator.modes.has(DRAWING)
     }
 
     /// Row and column of the cursor, counted from one.
@@ -162,6 +165,23 @@ impl Screen {
     /// The title that the program has given the window, at most 1 KiB of it.
     pub fn title(&self) -> Option<&str> {
         self.emulator.title.as_deref()
+    }
+
+    /// The line that says what the program is at, if any does: the cursor's, or else the last one of a full screen and the
+    /// last one above the cursor otherwise. At most 200 characters of it.
+    pub fn last_line(&mut self) -> Option<String> {
+        self.draw();
+        let row = self.emulator.telling_row()?;
+        Some(row.trim().chars().take(LINE).collect())
+    }
+
+    /// The text of the cursor's row, if the program has put the cursor there by position, as those do that draw a screen.
+    /// One that writes lines, and asks at the end of one, gives `None`.
+    pub fn placed_line(&mut self) -> Option<String> {
+        self.draw();
+        let (row, _) = self.emulator.cursor();
+        let is_placed = self.emulator.is_placed;
+        is_placed.then(|| self.emulator.shown().nth(row).unwrap_or_default())
     }
 
     /// How many rows and columns there are.

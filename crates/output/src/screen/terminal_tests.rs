@@ -480,3 +480,33 @@ fn a_flood_of_lines_leaves_what_drawing_it_would() {
     assert_eq!(told(&mut late), told(&mut plain));
     assert_eq!(all_of(&mut late), all_of(&mut plain));
 }
+
+#[test]
+fn the_last_line_is_one_of_the_screen() {
+    let last = |escaped: &str| screen(escaped).last_line();
+    assert_eq!(last(""), None);
+    assert_eq!(last("one\\r\\ntwo\\r\\n").as_deref(), Some("two"));
+    assert_eq!(last("one\\r\\n$ ").as_deref(), Some("$"));
+    let full = "\\e[?1049h\\e[2J\\e[1;1Hhead\\e[6;1Hstatus";
+    assert_eq!(last(&format!("{full}\\e[3;1H")).as_deref(), Some("status"));
+    assert_eq!(last(&format!("{full}\\e[1;2H")).as_deref(), Some("head"));
+    assert_eq!(
+        last(&format!("{full}\\e[1;2H\\e[?25l")).as_deref(),
+        Some("status")
+    );
+    assert_eq!(
+        last(&format!("sh$ x\\r\\n{full}\\e[?1049l")).as_deref(),
+        Some("sh$ x")
+    );
+}
+
+#[test]
+fn a_row_that_lines_have_led_to_was_not_placed() {
+    let placed = |escaped: &str| screen(escaped).placed_line();
+    assert_eq!(placed("Password: "), None);
+    assert_eq!(placed("\\e[H\\e[2J$ sudo x\\r\\nPassword: "), None);
+    assert_eq!(placed("\\e[2J\\e[3;4HPush").as_deref(), Some("   Push"));
+    let long = "x".repeat(25);
+    let wrapped = placed(&format!("\\e[2;1H{long}"));
+    assert_eq!(wrapped.as_deref(), Some("xxxxx"));
+}
