@@ -11,6 +11,7 @@
 mod agents;
 mod clients;
 mod conformance;
+mod esctest;
 mod real_model;
 mod schemas;
 mod test;
@@ -32,6 +33,8 @@ usage: cargo xtask <chore> [arguments]
   agents    run real agents from npm with Windlass; arguments name them
   real-model   run a turn with a small model from PyPI
   conformance  run the official MCP suite against our server
+  esctest   run the terminal test suite esctest2 on one of our terminals; the
+            argument is the folder of a checkout of it
   ci        formatting, clippy, tidy, test and conformance: what must hold before a merge";
 
 fn main() -> ExitCode {
@@ -65,6 +68,7 @@ fn run(arguments: &[String]) -> anyhow::Result<()> {
         "agents" => agents::run(rest),
         "conformance" => conformance::run(),
         "real-model" => real_model::run(),
+        "esctest" => esctest::run(rest),
         "ci" => ci(),
         "help" | "--help" | "-h" => {
             println!("{USAGE}");
