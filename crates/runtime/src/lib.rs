@@ -36,6 +36,7 @@ mod plan;
 mod recorder;
 mod refusal;
 mod registry;
+mod request_table;
 mod rules;
 mod screen_update;
 mod session;

@@ -1,39 +1,24 @@
 //! Everything that a person has been asked and has not answered.
 //!
 //! Start at [`PendingRequests`]. Every session has one, whether or not a front
-//! end can show anything. Front ends list, watch and reply; here requests are
-//! opened, closed exactly once, and recorded. What is asked and what a reply
-//! leads to is decided in `permission.rs` and `inquiry.rs`.
-//!
-//! ```text
-//!            ┌─▶ replied     a person has answered it
-//!            ├─▶ settled     a reply to another request covers it
-//!   open ────┤
-//!            ├─▶ given up    nobody answers it
-//!            └─▶ withdrawn   whoever asked no longer wants to know
-//! ```
+//! end can show anything. Front ends list, watch and reply. How a request is
+//! closed, exactly once, is in `request_table.rs`; what is asked and what a
+//! reply leads to is decided in `permission.rs` and `inquiry.rs`.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
-use indexmap::IndexMap;
-use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use windlass_protocol::{
-    AnswerError, Ask, Decider, DecisionRecord, PermissionAnswer, PermissionId, PermissionReply,
-    PermissionRequest, PermissionRule, RequestRendering, RuleAction, SessionId,
+    AnswerError, Ask, PermissionAnswer, PermissionId, PermissionReply, PermissionRequest,
+    PermissionRule, RequestRendering, RuleAction, SessionId,
 };
 
-use crate::arguments::conceal;
-use crate::executor::Subject;
 use crate::inquirer::Answered;
 use crate::journal::{JournalWriter, SessionEvent};
+use crate::request_table::{Asker, PermissionOutcome, RequestEntry, RequestTable, Terms, Ticket};
 use crate::rules::Rules;
-
-/// How many requests are remembered by their ids.
-const REMEMBERED: usize = 1024;
 
 /// Something that a person is asked.
 #[derive(Debug, Clone, PartialEq)]
@@ -376,9 +361,9 @@ impl RequestWatch {
 /// A request that was opened. Clones are the same request.
 #[derive(Clone)]
 pub struct OpenRequest {
-    request: PersonRequest,
-    closed: CancellationToken,
-    table: Arc<RequestTable>,
+    pub(crate) request: PersonRequest,
+    pub(crate) closed: CancellationToken,
+    pub(crate) table: Arc<RequestTable>,
 }
 
 impl OpenRequest {
@@ -423,259 +408,6 @@ impl OpenRequest {
             open.give_up();
         }
     }
-}
-
-/// The conditions under which a reply to another request settles this one.
-pub(crate) struct Terms {
-    pub(crate) subject: Subject,
-    /// The configured rules of its tool.
-    pub(crate) config: Vec<PermissionRule>,
-    /// A person is to look at its arguments.
-    pub(crate) editable: bool,
-    /// Its arguments must not be recorded.
-    pub(crate) secret: bool,
-}
-
-/// How a request for permission was closed.
-pub(crate) enum PermissionOutcome {
-    /// A person replied.
-    Replied(PermissionAnswer),
-    /// A reply to another request settled it.
-    Settled(PermissionReply),
-    /// Nobody answers.
-    Nobody,
-}
-
-/// A request as its asker holds it. Dropping it withdraws the request, if it
-/// is still open.
-pub(crate) struct Ticket<T> {
-    table: Arc<RequestTable>,
-    id: String,
-    outcome: oneshot::Receiver<T>,
-}
-
-impl<T> Ticket<T> {
-    /// Waits until the request is closed.
-    pub(crate) async fn outcome(mut self) -> T {
-        match (&mut self.outcome).await {
-            Ok(outcome) => outcome,
-            Err(_) => unreachable!("only the ticket withdraws its request without an outcome"),
-        }
-    }
-}
-
-impl<T> Drop for Ticket<T> {
-    fn drop(&mut self) {
-        let mut state = self.table.0.lock();
-        if let Some(open) = state.open.shift_remove(&self.id) {
-            open.close(&DecisionRecord::new(Decider::Withdrawn, None));
-        }
-    }
-}
-
-/// The requests of a session and of the agents that work for it.
-struct RequestTable(Mutex<TableState>);
-
-struct TableState {
-    attendance: Attendance,
-    open: IndexMap<String, RequestEntry>,
-    /// The ids of the newest requests, open or not, oldest first.
-    opened: VecDeque<String>,
-    watchers: Vec<(SessionId, mpsc::UnboundedSender<OpenRequest>)>,
-}
-
-struct RequestEntry {
-    request: PersonRequest,
-    lineage: Arc<[SessionId]>,
-    writer: JournalWriter,
-    closed: CancellationToken,
-    asker: Asker,
-}
-
-enum Asker {
-    Permission {
-        terms: Terms,
-        sender: oneshot::Sender<PermissionOutcome>,
-    },
-    Question(oneshot::Sender<Answered>),
-}
-
-impl RequestTable {
-    fn new(attendance: Attendance) -> Arc<Self> {
-        Arc::new(Self(Mutex::new(TableState {
-            attendance,
-            open: IndexMap::new(),
-            opened: VecDeque::new(),
-            watchers: Vec::new(),
-        })))
-    }
-
-    fn shown(self: &Arc<Self>, open: &RequestEntry) -> OpenRequest {
-        OpenRequest {
-            request: open.request.clone(),
-            closed: open.closed.clone(),
-            table: Arc::clone(self),
-        }
-    }
-
-    fn reply(&self, id: &str, answer: PermissionAnswer) -> Result<(), ReplyError> {
-        let mut state = self.0.lock();
-        let open = state.take(id, |open| matches!(open.asker, Asker::Permission { .. }));
-        let open = open.ok_or_else(|| state.missing(id, ReplyError::NoPermission))?;
-        let session = open.session().clone();
-        let rejects = answer.reply == PermissionReply::Reject;
-        open.reply(answer);
-        if rejects {
-            state.settle(&session, PermissionReply::Reject, |_| true);
-        }
-        Ok(())
-    }
-
-    fn answer(&self, id: &str, value: Value) -> Result<(), ReplyError> {
-        let mut state = self.0.lock();
-        let request = state.open.get(id).map(|open| &open.request);
-        let Some(PersonRequest::Question(ask)) = request else {
-            return Err(state.missing(id, ReplyError::NoQuestion));
-        };
-        let question = &ask.question;
-        let value = question.check(value).map_err(|error| {
-            if question.secret {
-                ReplyError::UnfitSecret(question.id.clone())
-            } else {
-                ReplyError::Unfit(error)
-            }
-        })?;
-        if let Some(open) = state.take(id, |_| true) {
-            open.answer(Answered::With(value));
-        }
-        Ok(())
-    }
-
-    fn close_question(&self, id: &str, answered: Answered) {
-        let mut state = self.0.lock();
-        if let Some(open) = state.take(id, |open| matches!(open.asker, Asker::Question(_))) {
-            open.answer(answered);
-        }
-    }
-}
-
-impl TableState {
-    fn remember(&mut self, id: &str) {
-        if self.opened.len() == REMEMBERED {
-            self.opened.pop_front();
-        }
-        self.opened.push_back(id.to_owned());
-    }
-
-    fn has_closed(&self, id: &str) -> bool {
-        !self.open.contains_key(id) && self.opened.iter().any(|opened| opened == id)
-    }
-
-    /// Why a request cannot be replied to: it is closed, or was never made.
-    fn missing(&self, id: &str, never: impl FnOnce(String) -> ReplyError) -> ReplyError {
-        if self.has_closed(id) {
-            ReplyError::Closed(brief(id))
-        } else {
-            never(brief(id))
-        }
-    }
-
-    fn take(&mut self, id: &str, wanted: impl Fn(&RequestEntry) -> bool) -> Option<RequestEntry> {
-        self.open.get(id).filter(|open| wanted(open))?;
-        self.open.shift_remove(id)
-    }
-
-    fn settle(
-        &mut self,
-        session: &SessionId,
-        reply: PermissionReply,
-        wanted: impl Fn(&Terms) -> bool,
-    ) {
-        let settled = self.open.extract_if(.., |_, open| match &open.asker {
-            Asker::Permission { terms, .. } => open.is_of(session) && wanted(terms),
-            Asker::Question(_) => false,
-        });
-        for (_, open) in settled {
-            open.settle(reply);
-        }
-    }
-}
-
-/// Each of these closes it, so that nothing closes twice. An asker who has
-/// gone in this moment needs no outcome.
-impl RequestEntry {
-    fn session(&self) -> &SessionId {
-        self.lineage
-            .last()
-            .expect("it holds at least the session itself")
-    }
-
-    fn is_of(&self, session: &SessionId) -> bool {
-        self.session() == session
-    }
-
-    fn is_below(&self, session: &SessionId) -> bool {
-        self.lineage.contains(session)
-    }
-
-    fn reply(self, answer: PermissionAnswer) {
-        let Asker::Permission { terms, .. } = &self.asker else {
-            unreachable!("only permissions are replied to so");
-        };
-        let mut arguments = answer.arguments.clone();
-        if let Some(arguments) = arguments.as_mut().filter(|_| terms.secret) {
-            conceal(arguments);
-        }
-        let decision = DecisionRecord {
-            message: answer.message.clone(),
-            arguments,
-            ..DecisionRecord::new(Decider::Person, Some(answer.reply))
-        };
-        if let Asker::Permission { sender, .. } = self.close(&decision) {
-            let _ = sender.send(PermissionOutcome::Replied(answer));
-        }
-    }
-
-    fn settle(self, reply: PermissionReply) {
-        let decision = DecisionRecord::new(Decider::Another, Some(reply));
-        if let Asker::Permission { sender, .. } = self.close(&decision) {
-            let _ = sender.send(PermissionOutcome::Settled(reply));
-        }
-    }
-
-    fn answer(self, answered: Answered) {
-        let decision = DecisionRecord::new(Decider::Person, None);
-        if let Asker::Question(sender) = self.close(&decision) {
-            let _ = sender.send(answered);
-        }
-    }
-
-    fn give_up(self) {
-        match self.close(&DecisionRecord::new(Decider::Nobody, None)) {
-            Asker::Permission { sender, .. } => drop(sender.send(PermissionOutcome::Nobody)),
-            Asker::Question(sender) => drop(sender.send(Answered::Nobody)),
-        }
-    }
-
-    /// Tells the journal and the watchers, and gives whom to tell the outcome.
-    fn close(self, decision: &DecisionRecord) -> Asker {
-        self.writer.tell(match self.request {
-            PersonRequest::Permission(request) => SessionEvent::PermissionReplied {
-                id: request.id.clone(),
-                decision: Arc::new(decision.clone()),
-            },
-            PersonRequest::Question(ask) => SessionEvent::QuestionClosed {
-                ask: ask.ask.clone(),
-            },
-        });
-        self.closed.cancel();
-        self.asker
-    }
-}
-
-/// At most 64 characters of an id that may be anything.
-fn brief(id: &str) -> String {
-    id.chars().take(64).collect()
 }
 
 #[cfg(test)]

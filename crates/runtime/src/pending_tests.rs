@@ -1,6 +1,7 @@
 use windlass_protocol::{AnswerType, Arguments, Question};
 
 use super::*;
+use crate::executor::Subject;
 use crate::journal::Journal;
 
 fn session(name: &str) -> SessionId {

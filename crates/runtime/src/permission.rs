@@ -19,8 +19,8 @@ use crate::executor::Subject;
 use crate::journal::SessionEvent;
 use crate::part::CallPart;
 use crate::pattern::is_literal;
-use crate::pending::{PermissionOutcome, Terms};
 use crate::refusal::Refusal;
+use crate::request_table::{PermissionOutcome, Terms};
 use crate::rules::{Rules, speak};
 use crate::session::{SessionInner, new_ulid};
 
