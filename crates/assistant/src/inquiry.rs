@@ -207,8 +207,10 @@ fn question_text(ask: &Ask) -> String {
         let _ = write!(text, " (handle `{handle}`)");
     }
     text.push_str(" asks");
-    if let Some(pre_amble) = &ask.question.pre_amble {
-        let _ = write!(text, ", having said:\n{pre_amble}\n\nIt asks");
+    let said = [&ask.content, &ask.question.pre_amble].into_iter().flatten();
+    let said: Vec<&str> = said.map(String::as_str).collect();
+    if !said.is_empty() {
+        let _ = write!(text, ", having said:\n{}\n\nIt asks", said.join("\n"));
     }
     let _ = write!(text, ": {}", ask.question.text);
     text

@@ -191,7 +191,7 @@ impl Follow {
             }
             Ok(ToolState::Waiting { content, question }) => {
                 self.say(content.as_deref());
-                self.report(ToolEvent::Asked { question });
+                self.report(ToolEvent::Asked { question, content });
             }
             Ok(ToolState::Stopped { result }) => self.result = Some(result),
             Err(_) => self.say(Some(text)),

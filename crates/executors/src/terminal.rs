@@ -238,7 +238,7 @@ impl Watch {
         if *asked != Some(at) {
             *asked = Some(at);
             let question = self.question();
-            self.reporter.report(at, ToolEvent::Asked { question });
+            self.reporter.report(at, ToolEvent::asked(question));
         }
     }
 

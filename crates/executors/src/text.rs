@@ -269,11 +269,13 @@ impl TextJob {
                 self.report_end(ending);
             }
             ToolState::Waiting { content, question } => {
-                if let Some(content) = content.filter(|content| !content.is_empty()) {
-                    self.add(&content);
+                let content = content.filter(|content| !content.is_empty());
+                if let Some(content) = &content {
+                    self.add(content);
                 }
                 let at = self.output.written();
-                self.reporter.report(at, ToolEvent::Asked { question });
+                let asked = ToolEvent::Asked { question, content };
+                self.reporter.report(at, asked);
                 self.phase.send_replace(Phase::Asked);
             }
             ToolState::Stopped { result } => {

@@ -198,7 +198,7 @@ impl Call {
     async fn ask(&self, question: Question) -> Option<Value> {
         let (answer, answered) = oneshot::channel();
         *self.open.lock() = Some(answer);
-        self.report(ToolEvent::Asked { question });
+        self.report(ToolEvent::asked(question));
         answered.await.ok()
     }
 

@@ -112,6 +112,10 @@ pub struct Ask {
     pub tool: String,
     /// What it asks.
     pub question: Question,
+    /// The tool's words beside the question, such as the hunk that it asks
+    /// about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
     /// How it is shown to a person, where one is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rendering: Option<Box<RequestRendering>>,

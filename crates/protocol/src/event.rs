@@ -30,6 +30,9 @@ pub enum ToolEvent {
     Asked {
         /// What it asks.
         question: Question,
+        /// Its words beside the question, such as the hunk that it asks about.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        content: Option<String>,
     },
     /// Its question was answered.
     Answered,
@@ -40,6 +43,16 @@ pub enum ToolEvent {
     },
     /// It has ended, and all that it wrote can be read.
     Ended(Ending),
+}
+
+impl ToolEvent {
+    /// It asks this, and has nothing to say beside it.
+    pub fn asked(question: Question) -> Self {
+        Self::Asked {
+            question,
+            content: None,
+        }
+    }
 }
 
 /// How a tool ended.

@@ -78,6 +78,7 @@ fn every_report_crosses_a_wire() {
                 default: None,
                 secret: false,
             },
+            content: Some("3 files".to_owned()),
         },
         ToolEvent::Answered,
         ToolEvent::Aborting {

@@ -17,6 +17,9 @@ use crate::{Arguments, Ask, PermissionRequest};
 
 /// At most so many lines of one text are shown.
 const LINES: usize = 20;
+/// At most so many lines of what a question is about are shown: nobody can
+/// answer for a hunk that they see a part of.
+const CONTEXT_LINES: usize = 200;
 /// Of those, so many are its end.
 const LAST_LINES: usize = 6;
 /// At most so many characters of one line are shown.
@@ -105,11 +108,11 @@ impl RequestRendering {
                 Some(handle) => format!("{tool} ({handle}) asks:"),
                 None => format!("{tool} asks:"),
             },
-            lead: question
-                .pre_amble
-                .as_deref()
-                .map(visible_lines)
-                .unwrap_or_default(),
+            lead: [&ask.content, &question.pre_amble]
+                .into_iter()
+                .flatten()
+                .flat_map(|text| visible_within(text, CONTEXT_LINES))
+                .collect(),
             body: visible_lines(&question.text),
             fields: Vec::new(),
             always: Vec::new(),
@@ -171,6 +174,10 @@ pub fn visible_line(text: &str) -> String {
 /// Text line by line, with nothing in it that cannot be seen. Runs of blank
 /// lines and too many lines are cut, which a line says.
 pub fn visible_lines(text: &str) -> Vec<String> {
+    visible_within(text, LINES)
+}
+
+fn visible_within(text: &str, most: usize) -> Vec<String> {
     let text = text.strip_suffix('\n').unwrap_or(text);
     let mut shown: Vec<String> = Vec::new();
     let mut blank = 0;
@@ -184,9 +191,9 @@ pub fn visible_lines(text: &str) -> Vec<String> {
         shown.push(line);
     }
     push_blanks(&mut shown, blank);
-    if shown.len() > LINES {
+    if shown.len() > most {
         let last = shown.split_off(shown.len() - LAST_LINES);
-        let cut = shown.split_off(LINES - LAST_LINES - 1);
+        let cut = shown.split_off(most - LAST_LINES - 1);
         let characters: usize = cut.iter().map(|line| line.chars().count()).sum();
         let lines = cut.len();
         shown.push(format!("[{lines} lines of {characters} characters cut]"));

@@ -39,6 +39,7 @@ fn ask(text: &str, pre_amble: Option<&str>, handle: Option<&str>) -> String {
             default: None,
             secret: false,
         },
+        content: None,
         rendering: None,
     };
     RequestRendering::of_question(&ask).to_text()

@@ -21,6 +21,10 @@ pub struct HandleView {
     /// What it asks, when waiting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<Question>,
+    /// Set while the user is asked: that they are waited for, and the command
+    /// by which they answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
     /// Its output or its error message, when stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
@@ -59,6 +63,7 @@ impl HandleView {
             state,
             content: None,
             question: None,
+            note: None,
             result: None,
             error: None,
             exit_code: None,

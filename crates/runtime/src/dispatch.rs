@@ -11,30 +11,31 @@
 
 use std::sync::Arc;
 
+use futures_util::FutureExt;
 use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 use windlass_protocol::{
     Arguments, Batch, BatchReply, CallReply, Ending, HandleAction, HandleId, Keyboard, MessageId,
-    Receipt, Start, ToolCommand, Typing, View,
+    Receipt, ToolCommand, Typing, View,
 };
 
 use crate::answer::{Answer, reply};
 use crate::arguments::{retyped, typed};
 use crate::builtin::{BuiltinContext, BuiltinTool};
-use crate::catalogue::{RegisteredTool, Runs};
+use crate::catalogue::RegisteredTool;
 use crate::event::Status;
-use crate::executor::{Executor, Reporter};
 use crate::handle::Handle;
 use crate::inquiry;
 use crate::job::Job;
 use crate::one_shot::{EndedWithUs, TimeLimit, to_its_end};
 use crate::orders::new_order;
 use crate::part::CallPart;
-use crate::permission::{Asking, Permit};
+use crate::permission::{self, Asking, Permit};
 use crate::plan::{Planned, Reservation, Work, in_lanes, plan};
 use crate::refusal::Refusal;
 use crate::session::{Session, new_ulid};
 use crate::show;
+use crate::starting::{self, DeferredPermit, executor, start};
 
 /// How [`Session::run`] treats a batch. The default waits
 /// for as long as the calls take.
@@ -47,7 +48,8 @@ pub struct RunOptions {
     /// cancelled, one-shots among them are ended, handles stay.
     pub cancel: CancellationToken,
     /// Asks for replies at once: an `await` answers as if its time were up, and
-    /// a one-shot that still runs goes on as a handle, which its reply names.
+    /// a one-shot that still runs, or waits for permission, goes on as a handle,
+    /// which its reply names.
     pub hurry: CancellationToken,
     /// The message of the conversation that holds these calls, in the record
     /// and in requests for permission. Default: a new one.
@@ -238,27 +240,27 @@ impl Run<'_> {
         tool: &Arc<RegisteredTool>,
         args: Arguments,
     ) -> Result<Answer, Refusal> {
+        let inner = &self.session.inner;
         let args = match self.permit(call, tool, None, args).await? {
-            Permit::Run(args) => args,
-            Permit::Skip => return Ok(Answer::skipped(tool)),
+            Permitted::Now(Permit::Run(args)) => args,
+            Permitted::Now(Permit::Skip) => return Ok(Answer::skipped(tool)),
+            Permitted::Later(permit) => {
+                let handle = Handle::new(inner, Arc::clone(tool), None, &call.id);
+                let id = starting::begin_one_shot(inner, &handle, permit);
+                return Ok(self.show(&handle, &id, View::New));
+            }
         };
         let executor = executor(tool);
-        let mut limit = TimeLimit::new(
-            executor
-                .timeout(&args)
-                .unwrap_or(tool.definition.limits.timeout),
-        );
-        let inner = &self.session.inner;
+        let limit = TimeLimit::of(tool, executor, &args);
         let handle = Handle::new(inner, Arc::clone(tool), None, &call.id);
         let ended_with_us = EndedWithUs::new(inner, &handle);
-        self.start(&handle, executor, args).await;
-        let hurry = &self.hurry;
-        let ended = to_its_end(inner, &handle, &mut limit);
-        let ending = match hurry.run_until_cancelled(ended).await {
+        start(inner, &handle, executor, args).await;
+        let mut ended = Box::pin(to_its_end(Arc::clone(inner), Arc::clone(&handle), limit));
+        let ending = match self.hurry.run_until_cancelled(&mut ended).await {
             Some(ending) => ending,
-            None => match ended_with_us.hand_over(limit) {
+            None => match ended_with_us.hand_over(ended) {
                 Ok(id) => return Ok(self.show(&handle, &id, View::New)),
-                Err(_ended_with_us) => to_its_end(inner, &handle, &mut limit).await,
+                Err((_ended_with_us, ended)) => ended.await,
             },
         };
         Ok(Answer::one_shot(&handle, ending))
@@ -274,23 +276,32 @@ impl Run<'_> {
         args: Arguments,
         reserved: Reservation,
     ) -> Result<Answer, Refusal> {
+        let inner = &self.session.inner;
         let handle = Arc::clone(&reserved.0);
-        let _turn = handle.gate.lock().await;
+        let turn = handle.gate.lock().await;
         let starting = async {
             let permit = self.permit(call, tool, Some(HandleAction::Spawn), args);
-            match permit.await? {
-                Permit::Run(args) => self.start(&handle, executor(tool), args).await,
-                Permit::Skip => return Ok(Some(Answer::skipped(tool))),
-            }
-            Ok::<_, Refusal>(None)
+            Ok::<_, Refusal>(match permit.await? {
+                Permitted::Now(Permit::Run(args)) => {
+                    start(inner, &handle, executor(tool), args).await;
+                    Begun::Started
+                }
+                Permitted::Now(Permit::Skip) => Begun::Skipped,
+                Permitted::Later(permit) => Begun::Asked(permit),
+            })
         };
         match handle.withdrawn.run_until_cancelled(starting).await {
             // Aborted while a person was asked, or while it was started.
             None => {}
-            Some(Ok(None)) => self.settle(&handle).await,
-            Some(Ok(Some(skipped))) => {
+            Some(Ok(Begun::Started)) => self.settle(&handle).await,
+            Some(Ok(Begun::Skipped)) => {
                 self.not_run(&handle, "skipped; it has not run");
-                return Ok(skipped);
+                return Ok(Answer::skipped(tool));
+            }
+            Some(Ok(Begun::Asked(permit))) => {
+                drop(turn);
+                starting::begin_spawn(inner, reserved, permit);
+                return Ok(self.show(&handle, id, View::New));
             }
             Some(Err(refusal)) => {
                 self.not_run(&handle, &refusal.to_string());
@@ -314,7 +325,10 @@ impl Run<'_> {
         let handle = self.session.inner.find(tool, id)?;
         let _turn = handle.gate.lock().await;
         let action = Some(HandleAction::Fetch);
-        if let Permit::Skip = self.permit(call, tool, action, Arguments::new()).await? {
+        if let Permit::Skip = self
+            .permit_now(call, tool, action, Arguments::new())
+            .await?
+        {
             return Ok(Answer::skipped(tool));
         }
         Ok(self.show(&handle, id, view))
@@ -331,7 +345,7 @@ impl Run<'_> {
         let handle = self.session.inner.find(tool, id)?;
         let _turn = handle.gate.lock().await;
         let action = Some(HandleAction::Apply);
-        let typing = match self.permit(call, tool, action, typed(&typing)).await? {
+        let typing = match self.permit_now(call, tool, action, typed(&typing)).await? {
             Permit::Run(args) => retyped(typing.enter, args),
             Permit::Skip => return Ok(Answer::skipped(tool)),
         };
@@ -379,7 +393,10 @@ impl Run<'_> {
     ) -> Result<Answer, Refusal> {
         let handle = self.session.inner.find(tool, id)?;
         let action = Some(HandleAction::Abort);
-        if let Permit::Skip = self.permit(call, tool, action, Arguments::new()).await? {
+        if let Permit::Skip = self
+            .permit_now(call, tool, action, Arguments::new())
+            .await?
+        {
             return Ok(Answer::skipped(tool));
         }
         // What has not started holds its turn until a person has answered, so
@@ -398,57 +415,59 @@ impl Run<'_> {
     }
 }
 
-const ABORTED: &str = "aborted by the assistant";
+pub(crate) const ABORTED: &str = "aborted by the assistant";
 
 // ── The steps that calls share ─────────────────────────────────────────────
 
 impl Run<'_> {
+    /// Asks whether the call may run. A caller in a hurry is told that it is
+    /// still being asked.
     async fn permit(
         &self,
         call: &CallPart<'_>,
-        tool: &RegisteredTool,
+        tool: &Arc<RegisteredTool>,
         action: Option<HandleAction>,
         args: Arguments,
-    ) -> Result<Permit, Refusal> {
-        let asking = Asking {
-            session: &self.session.inner,
-            tool,
-            call,
-            action,
+    ) -> Result<Permitted, Refusal> {
+        let session = &self.session.inner;
+        let permit = match permission::at_once(session, tool, action, args) {
+            Ok(permit) => permit,
+            Err(args) => {
+                let asking = Asking {
+                    session: Arc::clone(session),
+                    tool: Arc::clone(tool),
+                    call: Arc::clone(&call.id),
+                    message: call.message.clone(),
+                    secret: call.is_secret(),
+                    action,
+                };
+                let mut permitted = asking.permit(args).boxed();
+                match self.hurry.run_until_cancelled(&mut permitted).await {
+                    Some(args) => Permit::Run(args?),
+                    None => return Ok(Permitted::Later(permitted)),
+                }
+            }
         };
-        // Asking takes much room, and most calls are not asked about.
-        let permitted = Box::pin(asking.permit(args));
-        let hurry = &self.hurry;
-        let Some(permitted) = hurry.run_until_cancelled(permitted).await else {
-            let tool = tool.definition.name.clone();
-            return Err(Refusal::Unpermitted { tool });
-        };
-        let permit = permitted?;
         if let Permit::Run(args) = &permit {
             call.running(tool, args);
         }
-        Ok(permit)
+        Ok(Permitted::Now(permit))
     }
 
-    async fn start(&self, handle: &Arc<Handle>, executor: &dyn Executor, args: Arguments) {
-        let inner = &self.session.inner;
-        let number = handle.number;
-        let start = Start {
-            session: inner.id.clone(),
-            root: inner.options.root.clone().into(),
-            log: inner
-                .options
-                .log_dir
-                .as_ref()
-                .map(|folder| folder.join(format!("{number}.log")).into()),
-            handle: handle.id().cloned(),
-            tool: Arc::clone(&handle.tool.definition),
-            args,
-        };
-        let reporter = Reporter::to(handle);
-        match executor.start(start, reporter).await {
-            Ok(job) => handle.install(job),
-            Err(error) => handle.never_started(Ending::with(Err(error))),
+    /// Asks the same for a call that cannot go on without its caller.
+    async fn permit_now(
+        &self,
+        call: &CallPart<'_>,
+        tool: &Arc<RegisteredTool>,
+        action: Option<HandleAction>,
+        args: Arguments,
+    ) -> Result<Permit, Refusal> {
+        match self.permit(call, tool, action, args).await? {
+            Permitted::Now(permit) => Ok(permit),
+            Permitted::Later(_) => {
+                let tool = tool.definition.name.clone();
+                Err(Refusal::Unpermitted { tool })
+            }
         }
     }
 
@@ -476,9 +495,17 @@ impl Run<'_> {
     }
 }
 
-fn executor(tool: &RegisteredTool) -> &dyn Executor {
-    match &tool.runs {
-        Runs::Executor(executor) => &**executor,
-        Runs::Builtin(_) => unreachable!("builtins are read as such"),
-    }
+/// The answer to whether a call may run.
+enum Permitted {
+    /// It is known.
+    Now(Permit),
+    /// A person is still being asked, and the caller is in a hurry.
+    Later(DeferredPermit),
+}
+
+/// How far a spawn has come.
+enum Begun {
+    Started,
+    Skipped,
+    Asked(DeferredPermit),
 }

@@ -83,11 +83,11 @@ pub fn fold(status: &Status, event: &ToolEvent) -> Option<Status> {
         (Status::Waiting { aborting, .. }, Answered) => Some(Status::Running {
             aborting: aborting.clone(),
         }),
-        (Status::Pending, Asked { question }) => Some(Status::Waiting {
+        (Status::Pending, Asked { question, .. }) => Some(Status::Waiting {
             question: question.clone(),
             aborting: None,
         }),
-        (Status::Running { aborting } | Status::Waiting { aborting, .. }, Asked { question }) => {
+        (Status::Running { aborting } | Status::Waiting { aborting, .. }, Asked { question, .. }) => {
             Some(Status::Waiting {
                 question: question.clone(),
                 aborting: aborting.clone(),

@@ -46,12 +46,7 @@ fn events() -> Vec<(&'static str, ToolEvent)> {
     vec![
         ("started", ToolEvent::Started),
         ("wrote", ToolEvent::Wrote { bytes: 1 }),
-        (
-            "asked",
-            ToolEvent::Asked {
-                question: question("new"),
-            },
-        ),
+        ("asked", ToolEvent::asked(question("new"))),
         ("answered", ToolEvent::Answered),
         ("aborting", ToolEvent::Aborting { reason }),
         ("ended", ToolEvent::Ended(ending)),

@@ -18,6 +18,7 @@ use windlass_protocol::{Ending, HandleId, Question, Receipt, ToolEvent, ToolRepo
 use crate::catalogue::RegisteredTool;
 use crate::event::{Status, fold};
 use crate::executor::ReportSink;
+use crate::inquiry;
 use crate::job::Job;
 use crate::journal::SessionEvent;
 use crate::orders::new_order;
@@ -50,6 +51,11 @@ pub(crate) struct Handle {
     /// Whoever could have answered the open question has not. Read while the
     /// status is looked at, so it is no part of what the intake guards.
     given_up: AtomicBool,
+    /// The open question was routed when it was asked. That of a one-shot is
+    /// its call's to answer, also after the one-shot was handed over.
+    routed: AtomicBool,
+    /// The tool's words beside its open question.
+    context: Mutex<Option<String>>,
     job: OnceLock<Arc<dyn Job>>,
     intake: Mutex<Intake>,
     session: Weak<SessionInner>,
@@ -87,6 +93,8 @@ impl Handle {
             ended: OnceLock::new(),
             status: watch::Sender::new(Status::Pending),
             given_up: AtomicBool::new(false),
+            routed: AtomicBool::new(false),
+            context: Mutex::new(None),
             job: OnceLock::new(),
             intake: Mutex::new(Intake {
                 early: Some(Vec::new()),
@@ -102,6 +110,13 @@ impl Handle {
     /// Its id; a one-shot has none.
     pub(crate) fn id(&self) -> Option<&HandleId> {
         self.id.get()
+    }
+
+    /// Runs `decide` while no event is taken in, so that what it decides
+    /// comes before an event or after it.
+    pub(crate) fn between_events<T>(&self, decide: impl FnOnce() -> T) -> T {
+        let _intake = self.intake.lock();
+        decide()
     }
 
     /// Gives a one-shot the id that it goes by from now on.
@@ -255,6 +270,16 @@ impl Handle {
         self.given_up.load(Ordering::Acquire)
     }
 
+    /// The open question was put to whoever can answer it when it was asked.
+    pub(crate) fn is_routed(&self) -> bool {
+        self.routed.load(Ordering::Acquire)
+    }
+
+    /// The tool's words beside its open question.
+    pub(crate) fn context(&self) -> Option<String> {
+        self.context.lock().clone()
+    }
+
     /// Ends the tool; its end is told as `reason`. Resolves when everything it
     /// started is gone.
     pub(crate) async fn end(self: &Arc<Self>, reason: &str) -> Receipt {
@@ -290,8 +315,10 @@ impl Handle {
             self.apply_wrote(&session, intake, bytes);
             return;
         }
-        if let ToolEvent::Asked { .. } = event {
+        if let ToolEvent::Asked { content, .. } = event {
             self.given_up.store(false, Ordering::Release);
+            self.routed.store(self.id().is_some(), Ordering::Release);
+            *self.context.lock() = content.as_deref().map(inquiry::shortened);
         }
         self.journal_output(&session, intake);
         let changed = self.status.send_if_modified(|status| {
@@ -304,6 +331,10 @@ impl Handle {
                 at,
                 event: event.clone(),
             });
+            // Whoever sees that it waits finds the request open.
+            if let (ToolEvent::Asked { question, .. }, true) = (event, self.is_routed()) {
+                inquiry::route(&session, self, question.clone());
+            }
             session.notice_change(self, &next);
             if next.is_stopped() {
                 let _ = self.ended.set(Instant::now());

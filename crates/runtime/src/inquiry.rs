@@ -16,10 +16,16 @@ use crate::handle::Handle;
 use crate::inquirer::Answered;
 use crate::journal::SessionEvent;
 use crate::refusal::Refusal;
+use crate::request_table::Ticket;
 use crate::session::{SessionInner, new_ulid};
 
 /// How often an answer that does not fit is asked for again.
 const TRIES: usize = 3;
+
+/// At most so many bytes of a tool's words beside its question are passed on.
+const CONTEXT: usize = 32 << 10;
+/// Of those, so many are its end.
+const CONTEXT_END: usize = 8 << 10;
 
 /// Answers a one-shot's question, or says why nobody could.
 pub(crate) async fn answer(
@@ -27,14 +33,13 @@ pub(crate) async fn answer(
     handle: &Handle,
     question: &Question,
 ) -> Result<Value, Unanswered> {
-    match ask(session, handle, question).await {
+    match begin(session, handle, question).outcome(session).await {
         Answered::With(answer) => return Ok(answer),
         Answered::Declined(why) => return Err(Unanswered::Declined(why)),
         Answered::Nobody => {}
     }
     let unanswered = || Unanswered::Nobody {
         text: question.text.clone(),
-        question: question.id.clone(),
     };
     question.default.clone().ok_or_else(unanswered)
 }
@@ -46,29 +51,26 @@ pub(crate) enum Unanswered {
     #[error("{0}")]
     Declined(String),
     /// Nobody can be asked, and the question has no default.
-    #[error(
-        "the tool asked \"{text}\" and nobody could answer; \
-         set `questions.{question}.answer` for it in the config"
-    )]
+    #[error("the tool asked \"{text}\" and nobody could answer; ask the user, or do without it")]
     Nobody {
         /// The question's words.
         text: String,
-        /// Its id.
-        question: String,
     },
 }
 
 /// Puts a live handle's question to whoever can answer it, beside everything
-/// else. Where only the assistant can, nothing happens.
+/// else. Where only the assistant can, nothing happens. A request to a person
+/// is open when this returns.
 pub(crate) fn route(session: &Arc<SessionInner>, handle: &Arc<Handle>, question: Question) {
     if !can_be_answered(session, handle, &question) {
         return;
     }
+    let asking = begin(session, handle, &question);
     let session = Arc::clone(session);
     let handle = Arc::clone(handle);
     session.tasks.clone().spawn(async move {
         tokio::select! {
-            answer = ask(&session, &handle, &question) => match answer {
+            answer = asking.outcome(&session) => match answer {
                 // The assistant may have been first, which is fine.
                 Answered::With(answer) => drop(handle.answer(&question, answer).await),
                 Answered::Declined(why) => drop(handle.end(&why).await),
@@ -110,11 +112,36 @@ pub(crate) fn may_answer(
     }
     let (id, text) = (id.clone(), question.text.clone());
     Err(if session.requests.is_attended() {
-        Refusal::SecretOfUser { id, text }
+        let command = session.requests.answering(&id).map(|ask| answer_with(&ask));
+        Refusal::SecretOfUser { id, text, command }
     } else {
-        let tool = tool.definition.name.clone();
-        Refusal::SecretOfNobody { id, text, tool }
+        Refusal::SecretOfNobody { id, text }
     })
+}
+
+/// The command by which a person answers a question.
+fn answer_with(ask: &str) -> String {
+    format!("windlass answer {ask}")
+}
+
+/// A word to the assistant on a handle that waits for the user, if it does.
+pub(crate) fn note(session: &SessionInner, handle: &Handle, status: &Status) -> Option<String> {
+    let requests = &session.requests;
+    let (what, command) = match status {
+        Status::Waiting { .. } => {
+            let ask = requests.answering(handle.id()?)?;
+            ("they answer", answer_with(&ask))
+        }
+        Status::Pending => {
+            let permission = requests.permitting(&handle.call)?;
+            let command = format!("windlass permissions reply {permission} once");
+            ("they allow it", command)
+        }
+        Status::Running { .. } | Status::Stopped(_) => return None,
+    };
+    Some(format!(
+        "waiting for the user: {what} with `{command}` or on the page; tell them, and await this handle"
+    ))
 }
 
 /// The handle waits for an answer that nobody but its assistant can give.
@@ -127,11 +154,32 @@ pub(crate) fn is_stuck(session: &SessionInner, handle: &Handle, status: &Status)
     }
 }
 
-async fn ask(session: &SessionInner, handle: &Handle, question: &Question) -> Answered {
+/// A question that is on its way to whoever answers it.
+enum Asking {
+    /// The answer is known.
+    Known(Answered),
+    /// A person is asked.
+    Person(Ticket<Answered>),
+    /// The model is to be asked.
+    Model(Ask),
+}
+
+impl Asking {
+    async fn outcome(self, session: &SessionInner) -> Answered {
+        match self {
+            Self::Known(answered) => answered,
+            Self::Person(ticket) => ticket.outcome().await,
+            Self::Model(ask) => inquire(session, ask).await,
+        }
+    }
+}
+
+/// Begins to ask, as the tool's policy says.
+fn begin(session: &SessionInner, handle: &Handle, question: &Question) -> Asking {
     let policy = policy(handle, question);
     if let Some(answer) = policy.answer {
         let fits = question.check(answer).ok();
-        return fits.map_or(Answered::Nobody, Answered::With);
+        return Asking::Known(fits.map_or(Answered::Nobody, Answered::With));
     }
     let ask = Ask {
         ask: format!("q_{}", new_ulid()),
@@ -139,18 +187,30 @@ async fn ask(session: &SessionInner, handle: &Handle, question: &Question) -> An
         handle: handle.id().cloned(),
         tool: handle.tool.definition.name.clone(),
         question: question.clone(),
+        content: handle.context(),
         rendering: None,
     };
     match policy.target {
         QuestionTarget::User if session.requests.is_attended() => {
-            session.requests.open_question(ask).outcome().await
+            Asking::Person(session.requests.open_question(ask))
         }
-        QuestionTarget::Assistant => inquire(session, ask).await,
+        QuestionTarget::Assistant => Asking::Model(ask),
         QuestionTarget::User | QuestionTarget::Caller => {
             JournalledAsk::tell(session, ask);
-            Answered::Nobody
+            Asking::Known(Answered::Nobody)
         }
     }
+}
+
+/// The beginning and the end of a tool's words beside its question.
+pub(crate) fn shortened(content: &str) -> String {
+    if content.len() <= CONTEXT {
+        return content.to_owned();
+    }
+    let head = &content[..content.floor_char_boundary(CONTEXT - CONTEXT_END)];
+    let tail = &content[content.ceil_char_boundary(content.len() - CONTEXT_END)..];
+    let cut = content.len() - head.len() - tail.len();
+    format!("{head}\n[{cut} bytes cut]\n{tail}")
 }
 
 /// Asks the model, if there is one. An answer that does not fit is asked for

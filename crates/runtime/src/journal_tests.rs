@@ -183,6 +183,7 @@ fn ask_of(bytes: usize) -> Ask {
             default: None,
             secret: false,
         },
+        content: None,
         rendering: None,
     }
 }

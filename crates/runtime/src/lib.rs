@@ -42,6 +42,7 @@ mod screen_update;
 mod session;
 mod sessions;
 mod show;
+mod starting;
 mod sync;
 mod takeover;
 mod turn;

@@ -9,25 +9,33 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
-use windlass_protocol::{Ending, HandleId, Question};
+use windlass_protocol::{Arguments, Ending, HandleId, Question};
 
+use crate::catalogue::RegisteredTool;
 use crate::event::Status;
+use crate::executor::Executor;
 use crate::handle::Handle;
 use crate::inquiry;
+use crate::refusal::Refusal;
 use crate::registry::Registry;
 use crate::session::SessionInner;
 
 /// Waits for the end of a one-shot, and sees to its questions and its time.
+/// After it was handed over, new questions are the handle's and are routed as
+/// such; one that was open then is still answered from here.
 pub(crate) async fn to_its_end(
-    session: &Arc<SessionInner>,
-    handle: &Arc<Handle>,
-    limit: &mut TimeLimit,
+    session: Arc<SessionInner>,
+    handle: Arc<Handle>,
+    mut limit: TimeLimit,
 ) -> Ending {
     loop {
-        match limit.over_or_changed(handle).await {
+        match limit.over_or_changed(&handle).await {
             Some(Status::Stopped(ending)) => return ending,
+            Some(Status::Waiting { question, .. }) if handle.is_routed() => {
+                handle.wait_until(|status| !status.asks(&question)).await;
+            }
             Some(Status::Waiting { question, .. }) => {
-                answer_question(session, handle, &question).await;
+                answer_question(&session, &handle, &question).await;
             }
             Some(Status::Pending | Status::Running { .. }) => {
                 unreachable!("a started tool runs, waits or has stopped")
@@ -40,16 +48,19 @@ pub(crate) async fn to_its_end(
 }
 
 async fn answer_question(session: &SessionInner, handle: &Arc<Handle>, question: &Question) {
-    match inquiry::answer(session, handle, question).await {
-        Ok(answer) => {
-            if let Err(refusal) = handle.answer(question, answer).await {
-                handle.end(&refusal.to_string()).await;
-            }
-        }
-        Err(why) => {
-            handle.end(&why.to_string()).await;
-        }
-    }
+    let answered = tokio::select! {
+        answered = inquiry::answer(session, handle, question) => answered,
+        // The assistant may be first with one that was handed over.
+        _ = handle.wait_until(|status| !status.asks(question)) => return,
+    };
+    let why = match answered {
+        Ok(answer) => match handle.answer(question, answer).await {
+            Ok(()) | Err(Refusal::AlreadyAnswered { .. }) => return,
+            Err(refusal) => refusal.to_string(),
+        },
+        Err(why) => why.to_string(),
+    };
+    handle.end(&why).await;
 }
 
 /// How long a one-shot may take. Nobody's clock runs while a question is open.
@@ -62,12 +73,18 @@ pub(crate) struct TimeLimit {
 }
 
 impl TimeLimit {
-    pub(crate) fn new(whole: Duration) -> Self {
+    fn new(whole: Duration) -> Self {
         Self {
             whole,
             left: whole,
             since: None,
         }
+    }
+
+    /// As the executor says for these arguments, or else the tool.
+    pub(crate) fn of(tool: &RegisteredTool, executor: &dyn Executor, args: &Arguments) -> Self {
+        let whole = executor.timeout(args);
+        Self::new(whole.unwrap_or(tool.definition.limits.timeout))
     }
 
     /// Waits until the tool waits or has stopped; `None` when the time is up
@@ -105,31 +122,35 @@ impl<'a> EndedWithUs<'a> {
         Self { session, handle }
     }
 
-    /// Makes a handle of a one-shot that runs, under an id of our making.
-    /// Nothing happens when it has stopped already, or when the session ends.
-    pub(crate) fn hand_over(self, limit: TimeLimit) -> Result<HandleId, Self> {
+    /// Makes a handle of a one-shot that runs, under an id of our making, and
+    /// lets `rest` of it go on by itself. `rest` is given back when it has
+    /// stopped already, or when the session ends.
+    pub(crate) fn hand_over<R>(self, rest: R) -> Result<HandleId, (Self, R)>
+    where
+        R: Future<Output = Ending> + Send + 'static,
+    {
         let Self { session, handle } = self;
-        let id = {
+        // No event comes in between: what is asked before is the call's, and
+        // what is asked after is the handle's.
+        let id = handle.between_events(|| {
             // This lock decides. Whoever closes the session has either said so
             // before, or finds the handle; and what stops later finds its id.
             let mut registry = session.registry.lock();
             if handle.is_stopped() || session.closing.is_cancelled() {
-                drop(registry);
-                return Err(self);
+                return None;
             }
             let id = free_id(&registry, handle);
             handle.name(id.clone());
             registry.insert(handle);
-            id
+            Some(id)
+        });
+        let Some(id) = id else {
+            return Err((self, rest));
         };
-        if let Status::Waiting { question, .. } = handle.status() {
-            inquiry::route(session, handle, question);
-        }
+        session.requests.hand_over(&handle.call, &id);
         let closing = session.closing.clone();
-        let handle = Arc::clone(handle);
         session.tasks.spawn(async move {
-            let in_time = end_in_time(&handle, limit);
-            closing.run_until_cancelled(in_time).await;
+            closing.run_until_cancelled(rest).await;
         });
         Ok(id)
     }
@@ -148,7 +169,7 @@ impl Drop for EndedWithUs<'_> {
 
 /// The tool's name and the handle's number, which no other handle has, unless
 /// the assistant has thought of the very same.
-fn free_id(registry: &Registry, handle: &Handle) -> HandleId {
+pub(crate) fn free_id(registry: &Registry, handle: &Handle) -> HandleId {
     let mut id = format!("{}-{}", handle.tool.name, handle.number);
     while registry.get(&id).is_some() {
         id.push('_');
@@ -158,18 +179,4 @@ fn free_id(registry: &Registry, handle: &Handle) -> HandleId {
     HandleId::new(&id).unwrap_or_else(|_| {
         HandleId::new(&format!("handle-{}", handle.number)).expect("these are an id's characters")
     })
-}
-
-async fn end_in_time(handle: &Arc<Handle>, mut limit: TimeLimit) {
-    loop {
-        match limit.over_or_changed(handle).await {
-            Some(Status::Waiting { question, .. }) => {
-                handle.wait_until(|status| !status.asks(&question)).await;
-            }
-            Some(_) => return,
-            None => {
-                handle.end(&limit.message()).await;
-            }
-        }
-    }
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use windlass_protocol::{
-    AnswerError, Ask, PermissionAnswer, PermissionId, PermissionReply, PermissionRequest,
+    AnswerError, Ask, HandleId, PermissionAnswer, PermissionId, PermissionReply, PermissionRequest,
     PermissionRule, RequestRendering, RuleAction, SessionId,
 };
 
@@ -36,6 +36,38 @@ impl PersonRequest {
             Self::Permission(request) => request.id.as_str(),
             Self::Question(ask) => &ask.ask,
         }
+    }
+
+    /// The handle that it is about, where there is one.
+    pub fn handle(&self) -> Option<&str> {
+        match self {
+            Self::Permission(request) => request.metadata.get("handle")?.as_str(),
+            Self::Question(ask) => ask.handle.as_ref().map(HandleId::as_str),
+        }
+    }
+
+    /// Makes it the handle's, if it is this call's.
+    fn hand_over(&mut self, call: &str, handle: &HandleId) -> bool {
+        match self {
+            Self::Permission(request) => {
+                let of = request.tool.as_ref();
+                if of.is_none_or(|of| of.call_id != call) {
+                    return false;
+                }
+                let metadata = &mut Arc::make_mut(request).metadata;
+                metadata.insert("handle".to_owned(), json!(handle));
+            }
+            Self::Question(ask) => {
+                if ask.call.as_deref() != Some(call) {
+                    return false;
+                }
+                let ask = Arc::make_mut(ask);
+                ask.call = None;
+                ask.handle = Some(handle.clone());
+                ask.rendering = Some(Box::new(RequestRendering::of_question(ask)));
+            }
+        }
+        true
     }
 }
 
@@ -160,6 +192,56 @@ impl PendingRequests {
             PersonRequest::Permission(_) => None,
         };
         self.list().into_iter().filter_map(question).collect()
+    }
+
+    /// The open question of this session's handle.
+    pub(crate) fn answering(&self, handle: &HandleId) -> Option<String> {
+        let asked = |request: &PersonRequest| match request {
+            PersonRequest::Question(ask) => ask.handle.as_ref() == Some(handle),
+            PersonRequest::Permission(_) => false,
+        };
+        self.find(asked)
+    }
+
+    /// The open request for the permission of this session's call.
+    pub(crate) fn permitting(&self, call: &str) -> Option<String> {
+        let asked = |request: &PersonRequest| match request {
+            PersonRequest::Permission(request) => {
+                let of = request.tool.as_ref();
+                of.is_some_and(|of| of.call_id == call)
+            }
+            PersonRequest::Question(_) => false,
+        };
+        self.find(asked)
+    }
+
+    fn find(&self, wanted: impl Fn(&PersonRequest) -> bool) -> Option<String> {
+        let state = self.table.0.lock();
+        let mut own = state
+            .open
+            .values()
+            .filter(|open| open.is_of(self.session()));
+        let open = own.find(|open| wanted(&open.request))?;
+        Some(open.request.id().to_owned())
+    }
+
+    /// A call goes on as this handle: what it asks is the handle's from now
+    /// on, under the same ids. Watchers are given it again.
+    pub(crate) fn hand_over(&self, call: &str, handle: &HandleId) {
+        let mut state = self.table.0.lock();
+        let mut given = Vec::new();
+        for open in state.open.values_mut() {
+            if open.is_of(self.session()) && open.request.hand_over(call, handle) {
+                if let PersonRequest::Question(ask) = &open.request {
+                    open.writer
+                        .tell(SessionEvent::QuestionAsked(Arc::clone(ask)));
+                }
+                given.push((Arc::clone(&open.lineage), self.table.shown(open)));
+            }
+        }
+        for (lineage, shown) in given {
+            state.tell_watchers(&lineage, &shown);
+        }
     }
 
     /// How many requests of this session are open.
@@ -301,13 +383,7 @@ impl PendingRequests {
         };
         let mut state = self.table.0.lock();
         let shown = self.table.shown(&open);
-        state.watchers.retain(|(session, watcher)| {
-            if open.is_below(session) {
-                watcher.send(shown.clone()).is_ok()
-            } else {
-                !watcher.is_closed()
-            }
-        });
+        state.tell_watchers(&open.lineage, &shown);
         state.remember(&id);
         state.open.insert(id.clone(), open);
         // Within the lock, so that no reply is told before its request.

@@ -69,6 +69,7 @@ fn ask(secret: bool) -> Ask {
             default: None,
             secret,
         },
+        content: None,
         rendering: None,
     }
 }

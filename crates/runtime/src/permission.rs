@@ -1,6 +1,6 @@
 //! Asking before something runs.
 //!
-//! Start at [`Asking::permit`]. What the rules say is in `rules.rs`; here is
+//! Start at [`at_once`], then [`Asking::permit`]. What the rules say is in `rules.rs`; here is
 //! what becomes of it and of a person's reply. Open requests are kept in
 //! `pending.rs`.
 
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use windlass_protocol::{
-    Arguments, Decider, DecisionRecord, HandleAction, PermissionAnswer, PermissionId,
+    Arguments, Decider, DecisionRecord, HandleAction, MessageId, PermissionAnswer, PermissionId,
     PermissionReply, PermissionRequest, PermissionRule, PermissionToolContext, RuleAction, RunMode,
     Start,
 };
@@ -17,7 +17,6 @@ use crate::arguments::{conceal, reveal};
 use crate::catalogue::{RegisteredTool, Runs};
 use crate::executor::Subject;
 use crate::journal::SessionEvent;
-use crate::part::CallPart;
 use crate::pattern::is_literal;
 use crate::refusal::Refusal;
 use crate::request_table::{PermissionOutcome, Terms};
@@ -32,29 +31,55 @@ pub(crate) enum Permit {
     Skip,
 }
 
-/// One call that may need permission.
-pub(crate) struct Asking<'a> {
-    pub(crate) session: &'a SessionInner,
-    pub(crate) tool: &'a RegisteredTool,
-    pub(crate) call: &'a CallPart<'a>,
+/// The permission that needs neither a rule nor a person, if the tool's policy
+/// for the action gives one; else the arguments are given back.
+pub(crate) fn at_once(
+    session: &SessionInner,
+    tool: &RegisteredTool,
+    action: Option<HandleAction>,
+    args: Arguments,
+) -> Result<Permit, Arguments> {
+    let definition = &tool.definition;
+    let mode = run_mode(session, tool, action);
+    if mode == RunMode::Skip {
+        return Ok(Permit::Skip);
+    }
+    let unasked = mode == RunMode::Unattended && definition.permissions.is_empty();
+    if session.options.trusted || unasked || !speak(action, mode) {
+        return Ok(Permit::Run(args));
+    }
+    Err(args)
+}
+
+fn run_mode(
+    session: &SessionInner,
+    tool: &RegisteredTool,
+    action: Option<HandleAction>,
+) -> RunMode {
+    let definition = &tool.definition;
+    let for_client = definition.run_for_client;
+    let for_client = for_client.filter(|_| session.options.client_asks);
+    for_client.unwrap_or(definition.run).mode(action)
+}
+
+/// One call that needs permission. It borrows nothing, so that it can outlast
+/// its caller's patience.
+pub(crate) struct Asking {
+    pub(crate) session: Arc<SessionInner>,
+    pub(crate) tool: Arc<RegisteredTool>,
+    pub(crate) call: Arc<str>,
+    /// The message that holds the call.
+    pub(crate) message: MessageId,
+    /// The call's arguments must not be recorded.
+    pub(crate) secret: bool,
     pub(crate) action: Option<HandleAction>,
 }
 
-impl Asking<'_> {
-    /// Asks by the rules and by the tool's policy for the action. Dropping the
-    /// future withdraws the request.
-    pub(crate) async fn permit(&self, args: Arguments) -> Result<Permit, Refusal> {
-        let definition = &self.tool.definition;
-        let for_client = definition.run_for_client;
-        let for_client = for_client.filter(|_| self.session.options.client_asks);
-        let mode = for_client.unwrap_or(definition.run).mode(self.action);
-        if mode == RunMode::Skip {
-            return Ok(Permit::Skip);
-        }
-        let unasked = mode == RunMode::Unattended && definition.permissions.is_empty();
-        if self.session.options.trusted || unasked || !speak(self.action, mode) {
-            return Ok(Permit::Run(args));
-        }
+impl Asking {
+    /// Asks by the rules and by the tool's policy for the action, and gives
+    /// the arguments to run with. Dropping the future withdraws the request.
+    pub(crate) async fn permit(self, args: Arguments) -> Result<Arguments, Refusal> {
+        let mode = run_mode(&self.session, &self.tool, self.action);
         let subject = self.subject(&args);
         match (self.judge(&subject).await, mode) {
             (Some((RuleAction::Deny, rule)), _) => {
@@ -64,9 +89,9 @@ impl Asking<'_> {
             }
             (Some((RuleAction::Allow, rule)), RunMode::Ask | RunMode::Unattended) => {
                 self.decided(&subject, &args, rule);
-                Ok(Permit::Run(args))
+                Ok(args)
             }
-            (None, RunMode::Unattended) => Ok(Permit::Run(args)),
+            (None, RunMode::Unattended) => Ok(args),
             (_, mode) => self.ask(subject, args, mode == RunMode::Edit).await,
         }
     }
@@ -76,7 +101,7 @@ impl Asking<'_> {
         subject: Subject,
         args: Arguments,
         editable: bool,
-    ) -> Result<Permit, Refusal> {
+    ) -> Result<Arguments, Refusal> {
         let mut request = self.request(&subject, &args, editable);
         let requests = &self.session.requests;
         if !requests.is_attended() {
@@ -91,14 +116,12 @@ impl Asking<'_> {
             subject: subject.clone(),
             config: self.tool.definition.permissions.clone(),
             editable,
-            secret: self.call.is_secret(),
+            secret: self.secret,
         };
         match requests.open_permission(request, terms).outcome().await {
             PermissionOutcome::Replied(answer) => self.carry_out(subject, args, answer).await,
             PermissionOutcome::Settled(PermissionReply::Reject) => Err(self.rejected_too()),
-            PermissionOutcome::Settled(PermissionReply::Once | PermissionReply::Always) => {
-                Ok(Permit::Run(args))
-            }
+            PermissionOutcome::Settled(PermissionReply::Once | PermissionReply::Always) => Ok(args),
             PermissionOutcome::Nobody => Err(self.nobody()),
         }
     }
@@ -108,7 +131,7 @@ impl Asking<'_> {
         subject: Subject,
         args: Arguments,
         answer: PermissionAnswer,
-    ) -> Result<Permit, Refusal> {
+    ) -> Result<Arguments, Refusal> {
         if answer.reply == PermissionReply::Reject {
             return Err(self.rejected(answer.message.as_deref()));
         }
@@ -119,7 +142,7 @@ impl Asking<'_> {
         if answer.reply == PermissionReply::Always {
             self.session.remember(&subject).await;
         }
-        Ok(Permit::Run(args))
+        Ok(args)
     }
 
     /// The arguments that a person has written instead, and their subject.
@@ -129,7 +152,7 @@ impl Asking<'_> {
         args: &Arguments,
         mut edited: Arguments,
     ) -> Result<(Subject, Arguments), Refusal> {
-        if self.call.is_secret() {
+        if self.secret {
             reveal(&mut edited, args);
         }
         let edited = match self.action {
@@ -157,18 +180,18 @@ impl Asking<'_> {
     }
 
     fn subject(&self, args: &Arguments) -> Subject {
-        if self.call.is_secret() {
+        if self.secret {
             let shown = self.shown(args.clone());
-            let mut subject = subject_of(self.tool, self.action, &shown);
+            let mut subject = subject_of(&self.tool, self.action, &shown);
             subject.always.clear();
             return subject;
         }
-        subject_of(self.tool, self.action, args)
+        subject_of(&self.tool, self.action, args)
     }
 
     /// The arguments as others may see them.
     fn shown(&self, mut args: Arguments) -> Arguments {
-        if self.call.is_secret() {
+        if self.secret {
             conceal(&mut args);
         }
         args
@@ -211,8 +234,8 @@ impl Asking<'_> {
             metadata,
             always: subject.always.clone(),
             tool: Some(PermissionToolContext {
-                message_id: self.call.message.clone(),
-                call_id: self.call.id.to_string(),
+                message_id: self.message.clone(),
+                call_id: self.call.to_string(),
             }),
         }
     }

@@ -126,25 +126,28 @@ pub enum Refusal {
         question: String,
     },
     /// The assistant answers a question for a secret that is the user's.
-    #[error("handle `{id}` asks for a secret (\"{text}\"), which only the user can give; await it")]
+    #[error(
+        "handle `{id}` asks for a secret (\"{text}\"), which only the user can give{}; \
+         tell them, and await it", with(.command.as_deref())
+    )]
     SecretOfUser {
         /// The handle.
         id: HandleId,
         /// The question.
         text: String,
+        /// The command by which the user gives it.
+        command: Option<String>,
     },
     /// The assistant answers a question for a secret, and no user is there.
     #[error(
-        "handle `{id}` asks for a secret (\"{text}\") and nobody can be asked; \
-         set `secrets = \"assistant\"` for `{tool}` to give it yourself, or abort it"
+        "handle `{id}` asks for a secret (\"{text}\"), which only the user can give, and nobody can be \
+         asked; abort it, and tell the user"
     )]
     SecretOfNobody {
         /// The handle.
         id: HandleId,
         /// The question.
         text: String,
-        /// The tool that would have to be configured.
-        tool: String,
     },
     /// `await` was given nothing to wait for.
     #[error("At least one handle ID required{}", listed(.0))]
@@ -168,8 +171,8 @@ pub enum Refusal {
     },
     /// The tool needs permission, and there is no person.
     #[error(
-        "`{tool}` needs permission and nobody can be asked; \
-         set `run = \"unattended\"` under [conversation.tools.{tool}] to allow it"
+        "`{tool}` needs the user's permission and nobody can be asked, so nothing has run; \
+         do without it, or tell the user"
     )]
     NobodyToAsk {
         /// The tool.
@@ -292,6 +295,10 @@ fn input_kind(error: &InputError) -> RefusalKind {
         InputError::QueueFull | InputError::StdinFull { .. } => RefusalKind::Busy,
         _ => RefusalKind::Conflict,
     }
+}
+
+fn with(command: Option<&str>) -> String {
+    command.map_or_else(String::new, |command| format!(" with `{command}`"))
 }
 
 fn because(message: Option<&str>) -> String {

@@ -172,6 +172,17 @@ impl RequestTable {
 }
 
 impl TableState {
+    /// Gives a request to everyone who watches one of these sessions.
+    pub(crate) fn tell_watchers(&mut self, lineage: &[SessionId], shown: &OpenRequest) {
+        self.watchers.retain(|(session, watcher)| {
+            if lineage.contains(session) {
+                watcher.send(shown.clone()).is_ok()
+            } else {
+                !watcher.is_closed()
+            }
+        });
+    }
+
     pub(crate) fn remember(&mut self, id: &str) {
         if self.opened.len() == REMEMBERED {
             self.opened.pop_front();

@@ -20,7 +20,6 @@ use crate::catalogue::{Catalogue, RegisteredTool};
 use crate::event::Status;
 use crate::handle::Handle;
 use crate::inquirer::Inquirer;
-use crate::inquiry;
 use crate::job::Job;
 use crate::journal::{Journal, JournalWriter, SessionEvent};
 use crate::notice::{self, Notices};
@@ -363,16 +362,10 @@ impl SessionInner {
     }
 
     /// What a change of status brings with it, once it can be seen.
-    pub(crate) fn follow_up(self: &Arc<Self>, handle: &Arc<Handle>) {
-        match handle.status() {
-            Status::Waiting { question, .. } if handle.id().is_some() => {
-                inquiry::route(self, handle, question);
-            }
-            Status::Stopped(_) => {
-                let gone = self.registry.lock().note_stopped(handle);
-                drop(gone);
-            }
-            _ => {}
+    pub(crate) fn follow_up(&self, handle: &Arc<Handle>) {
+        if let Status::Stopped(_) = handle.status() {
+            let gone = self.registry.lock().note_stopped(handle);
+            drop(gone);
         }
     }
 }

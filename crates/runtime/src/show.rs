@@ -6,6 +6,7 @@ use windlass_protocol::{Ending, ErrorView, Exit, HandleId, HandleState, HandleVi
 
 use crate::event::Status;
 use crate::handle::Handle;
+use crate::inquiry;
 use crate::job_output::Reading;
 use crate::session::SessionInner;
 
@@ -32,6 +33,7 @@ pub(crate) fn show(
         shown.omitted_bytes = Some(reading.omitted_bytes);
         shown.log = reading.log;
     }
+    shown.note = inquiry::note(session, handle, &status);
     let content = Some(reading.text).filter(|text| !text.is_empty());
     match status {
         Status::Pending => {}
@@ -56,6 +58,7 @@ pub(crate) fn outline(session: &SessionInner, handle: &Handle, id: &HandleId) ->
         }
     });
     let mut shown = HandleView::new(id.clone(), status.state());
+    shown.note = inquiry::note(session, handle, &status);
     if let Status::Waiting { question, .. } = status {
         shown.question = Some(question);
     }

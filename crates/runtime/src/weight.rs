@@ -22,7 +22,8 @@ pub(crate) fn weight(event: &SessionEvent) -> usize {
         }
         SessionEvent::QuestionAsked(ask) => {
             let question = &ask.question;
-            question.text.len() + question.pre_amble.as_ref().map_or(0, String::len)
+            let beside = [&question.pre_amble, &ask.content].into_iter().flatten();
+            question.text.len() + beside.map(String::len).sum::<usize>()
         }
         SessionEvent::Noticed(notice) => notice.text.len(),
         SessionEvent::Delivered { notices } => notices.len() * size_of::<u64>(),
@@ -57,7 +58,9 @@ fn of_tool_event(event: &ToolEvent) -> usize {
             Ok(result) => result.as_ref().map_or(0, String::len),
             Err(error) => error.message.len() + error.trace.iter().map(String::len).sum::<usize>(),
         },
-        ToolEvent::Asked { question } => question.text.len(),
+        ToolEvent::Asked { question, content } => {
+            question.text.len() + content.as_ref().map_or(0, String::len)
+        }
         ToolEvent::Aborting { reason } => reason.len(),
         ToolEvent::Started | ToolEvent::Answered | ToolEvent::Wrote { .. } => 0,
     }

@@ -62,6 +62,7 @@ fn requests_and_questions_are_known_while_they_are_open() {
         handle: None,
         tool: "t".to_owned(),
         question: question("sure", "Sure?"),
+        content: None,
         rendering: None,
     }));
     assert_eq!(routes.find("q_1"), Some(peer(1)));

@@ -74,7 +74,7 @@ fn of_tool(tool: ToolPlace, event: ToolEvent) -> SessionUpdate {
     match event {
         ToolEvent::Started => SessionUpdate::Started(tool),
         ToolEvent::Wrote { bytes } => SessionUpdate::Wrote { tool, bytes },
-        ToolEvent::Asked { question } => SessionUpdate::Asked { tool, question },
+        ToolEvent::Asked { question, .. } => SessionUpdate::Asked { tool, question },
         ToolEvent::Answered => SessionUpdate::Answered(tool),
         ToolEvent::Aborting { reason } => SessionUpdate::Aborting { tool, reason },
         ToolEvent::Ended(ending) => SessionUpdate::Stopped {

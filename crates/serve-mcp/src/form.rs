@@ -1,7 +1,7 @@
 //! Questions and permissions as forms that a client shows its user.
 
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use windlass_protocol::{
     AnswerType, Ask, PermissionAnswer, PermissionReply, PermissionRequest, RequestRendering,
 };
@@ -24,37 +24,29 @@ pub(crate) fn of_question(ask: &Ask) -> ElicitRequestParams {
     )
 }
 
-/// A request for permission, as a form.
+/// A request for permission, as a form with one field: some clients show no
+/// other. Where the arguments may be edited, the field takes them too.
 pub(crate) fn of_permission(request: &PermissionRequest) -> ElicitRequestParams {
     let rendering = RequestRendering::of_permission(request);
-    let mut properties = Map::new();
-    properties.insert(
-        "decision".to_owned(),
-        json!({
-            "type": "string",
-            "enum": ["once", "always", "reject"],
-            "description": format!("always also covers: {}", rendering.always.join(", ")),
-        }),
-    );
-    properties.insert(
-        "message".to_owned(),
-        json!({"type": "string", "description": "A word to the assistant, should you reject it"}),
-    );
-    let arguments = request.metadata.get("arguments");
-    if request.metadata.get("edit") == Some(&Value::Bool(true)) {
-        properties.insert(
-            "arguments".to_owned(),
-            json!({
-                "type": "string",
-                "description": "Run it with these instead, as JSON",
-                "default": arguments.map(Value::to_string),
-            }),
+    let covers = format!("always also covers: {}", rendering.always.join(", "));
+    let decision = if is_editable(request) {
+        let arguments = request.metadata.get("arguments");
+        let arguments = arguments.map(Value::to_string).unwrap_or_default();
+        let description = format!(
+            "once, always, reject, or other arguments to run it with, as JSON: {arguments}; {covers}"
         );
-    }
+        json!({"type": "string", "description": description})
+    } else {
+        json!({"type": "string", "enum": ["once", "always", "reject"], "description": covers})
+    };
     form(
         &rendering.to_text(),
-        json!({"type": "object", "properties": properties, "required": ["decision"]}),
+        json!({"type": "object", "properties": {"decision": decision}, "required": ["decision"]}),
     )
+}
+
+fn is_editable(request: &PermissionRequest) -> bool {
+    request.metadata.get("edit") == Some(&Value::Bool(true))
 }
 
 fn form(message: &str, schema: Value) -> ElicitRequestParams {
@@ -66,51 +58,63 @@ fn form(message: &str, schema: Value) -> ElicitRequestParams {
     }
 }
 
-/// What came of a question's form.
+/// The outcome of a question's form.
 pub(crate) fn answered(ask: &Ask, result: &ElicitResult) -> Answered {
-    let text = &ask.question.text;
     match result.action {
         ElicitationAction::Accept => {
             answer(result).map_or(Answered::Nobody, |answer| Answered::With(answer.clone()))
         }
         ElicitationAction::Decline => {
+            let text = &ask.question.text;
             Answered::Declined(format!("the user declined to answer \"{text}\""))
         }
-        ElicitationAction::Cancel => {
-            Answered::Declined(format!("the user dismissed the question \"{text}\""))
-        }
-        // A word that this version of the protocol does not have.
         _ => Answered::Nobody,
     }
 }
 
-/// What came of a permission's form. Whatever is no clear yes is a no.
-pub(crate) fn decided(result: &ElicitResult) -> PermissionAnswer {
-    let decision = match result.action {
-        ElicitationAction::Accept => field(result, "decision").and_then(Value::as_str),
-        _ => None,
-    };
-    let reply = match decision {
-        Some("once") => PermissionReply::Once,
-        Some("always") => PermissionReply::Always,
-        _ => PermissionReply::Reject,
-    };
-    let message = field(result, "message").and_then(Value::as_str);
-    let arguments = field(result, "arguments").and_then(Value::as_str);
-    PermissionAnswer {
-        reply,
-        message: message.filter(|text| !text.is_empty()).map(str::to_owned),
-        arguments: arguments.and_then(|text| serde_json::from_str(text).ok()),
+/// The outcome of a permission's form; `None` where it holds no decision.
+pub(crate) fn decided(result: &ElicitResult) -> Option<PermissionAnswer> {
+    if result.action == ElicitationAction::Decline {
+        return Some(PermissionReply::Reject.into());
     }
+    if result.action != ElicitationAction::Accept {
+        return None;
+    }
+    let decision = only_field(result, "decision")?;
+    if decision.is_object() {
+        return edited(decision.clone());
+    }
+    let reply = match decision.as_str()?.trim() {
+        "once" => PermissionReply::Once,
+        "always" => PermissionReply::Always,
+        "reject" => PermissionReply::Reject,
+        other => return edited(serde_json::from_str(other).ok()?),
+    };
+    Some(reply.into())
 }
 
-/// The answer; a client that names its only field otherwise is understood.
+/// Permission for these arguments instead.
+fn edited(arguments: Value) -> Option<PermissionAnswer> {
+    let arguments = serde_json::from_value(arguments).ok()?;
+    Some(PermissionAnswer {
+        arguments: Some(arguments),
+        ..PermissionReply::Once.into()
+    })
+}
+
+/// The answer to a question.
 fn answer(result: &ElicitResult) -> Option<&Value> {
+    only_field(result, "answer")
+}
+
+/// The form's field; a client that names its only field otherwise is
+/// understood.
+fn only_field<'a>(result: &'a ElicitResult, name: &str) -> Option<&'a Value> {
     let only = || match result.content.as_ref()?.as_object()? {
         fields if fields.len() == 1 => fields.values().next().filter(|value| !value.is_null()),
         _ => None,
     };
-    field(result, "answer").or_else(only)
+    field(result, name).or_else(only)
 }
 
 /// A field of the form that was filled in; some clients send `null` for the

@@ -1,20 +1,22 @@
 //! Routes a session's open requests to calls that can put them to the user.
 //!
 //! Start at [`Seats::attend`]. A client can be asked only within one of its own
-//! requests, so every call that can ask takes a [`Seat`]: a one-shot's
-//! questions and every permission go to their own call's seat, a handle's
-//! question to the call that waits for that handle, now or later. Where the
-//! client takes no questions, the request is given up, and the assistant
-//! answers with `apply`.
+//! requests, so every call that can ask takes a [`Seat`]: what a call asks goes
+//! to its own seat, and what a handle asks to the call that waits for that
+//! handle, now or later. A request never depends on its client: one that the
+//! client cannot show, or whose dialog was dismissed, stays open, and the other
+//! front ends show it until it is answered or withdrawn. A dialog that was
+//! dismissed is not shown again.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use parking_lot::Mutex;
-use rmcp::model::{ClientCapabilities, ElicitRequestParams, ElicitResult};
+use rmcp::model::{ClientCapabilities, ElicitRequestParams, ElicitResult, ElicitationAction};
 use tokio::sync::{mpsc, oneshot, watch};
-use windlass_protocol::{Ask, PermissionAnswer, PermissionRequest};
+use tokio::time::Instant;
+use windlass_protocol::{Ask, PermissionRequest};
 use windlass_runtime::{Answered, OpenRequest, PersonRequest, ReplyError, RequestWatch};
 
 use crate::form;
@@ -38,10 +40,6 @@ impl Means {
             url: declared.url.is_some(),
         })
     }
-
-    fn any(self) -> bool {
-        self.form || self.url
-    }
 }
 
 /// Something to put to the user.
@@ -57,6 +55,9 @@ pub(crate) struct Put {
 /// How often a client whose answer does not fit is asked again.
 const TRIES: usize = 3;
 
+/// The least time that a person takes to read a question and decline it.
+const READING: Duration = Duration::from_secs(1);
+
 /// The calls of a session that can ask. Clones share them.
 #[derive(Clone, Default)]
 pub(crate) struct Seats(Arc<Inner>);
@@ -64,8 +65,8 @@ pub(crate) struct Seats(Arc<Inner>);
 #[derive(Default)]
 struct Inner {
     seats: watch::Sender<Vec<Taken>>,
-    /// The client has shown that it can ask.
-    can_ask: AtomicBool,
+    /// The open requests whose dialogs were dismissed.
+    dismissed: Mutex<HashSet<String>>,
     secrets: Mutex<Option<Arc<secret::Page>>>,
 }
 
@@ -113,30 +114,46 @@ impl Seats {
                     tokio::select! {
                         biased;
                         () = open.closed() => {}
-                        () = seats.route(&open) => {}
+                        () = seats.route(&open) => open.closed().await,
                     }
+                    seats.0.dismissed.lock().remove(open.request().id());
                 });
             }
         });
     }
 
+    /// Puts a request to the client's user, as soon as a call can. Whatever
+    /// comes of that but an answer leaves the request open.
     async fn route(&self, open: &OpenRequest) {
-        let answered = match open.request() {
-            PersonRequest::Permission(request) => {
-                let answer = self.permit(request).await;
-                answer.is_some_and(|answer| open.reply(answer).is_ok())
-            }
-            PersonRequest::Question(ask) => self.ask(open, ask).await,
+        let id = open.request().id();
+        if self.0.dismissed.lock().contains(id) {
+            return;
+        }
+        let secret = match open.request() {
+            PersonRequest::Permission(_) => false,
+            PersonRequest::Question(ask) => ask.question.secret,
         };
-        if !answered {
-            open.give_up();
+        let fits = move |means: Means| if secret { means.url } else { means.form };
+        for _ in 0..TRIES {
+            let shown = match open.request() {
+                PersonRequest::Permission(request) => self.permit(open, request, fits).await,
+                PersonRequest::Question(ask) => self.ask(open, ask, fits).await,
+            };
+            match shown {
+                Shown::Answered | Shown::Nowhere => return,
+                Shown::Unfit => {}
+                Shown::Dismissed => break,
+            }
+        }
+        // Only what is open is remembered.
+        if open.is_open() {
+            self.0.dismissed.lock().insert(id.to_owned());
         }
     }
 
     /// Takes a seat for a call that waits for these handles.
     pub(crate) fn sit(&self, call: &str, handles: Vec<String>, means: Means) -> Seat {
         let (sender, puts) = mpsc::unbounded_channel();
-        self.0.can_ask.store(means.any(), Ordering::Release);
         let taken = Taken {
             call: call.to_owned(),
             handles,
@@ -157,19 +174,34 @@ impl Seats {
         seats.iter().find(|seat| seat.call == call).cloned()
     }
 
-    /// The seat of a call that waits for the handle, once there is one; `None`
-    /// when the client takes no questions.
+    /// The seat of a call that waits for the handle and has the means, once
+    /// there is one.
     async fn seat_for(&self, handle: &str, fits: impl Fn(Means) -> bool) -> Option<Taken> {
         let waits =
             |seat: &&Taken| fits(seat.means) && seat.handles.iter().any(|waited| waited == handle);
         let mut seats = self.0.seats.subscribe();
         loop {
             let found = seats.borrow_and_update().iter().find(waits).cloned();
-            if found.is_some() || !self.0.can_ask.load(Ordering::Acquire) {
+            if found.is_some() {
                 return found;
             }
             seats.changed().await.ok()?;
         }
+    }
+
+    /// The seat at which a request can be shown: its own call's while that is
+    /// there, else that of a call that waits for its handle. `None` when there
+    /// is no such call and will be none.
+    async fn seat(
+        &self,
+        call: Option<&str>,
+        handle: Option<&str>,
+        fits: impl Fn(Means) -> bool,
+    ) -> Option<Taken> {
+        if let Some(seat) = call.and_then(|call| self.seat_of(call)) {
+            return Some(seat).filter(|seat| fits(seat.means));
+        }
+        self.seat_for(handle?, fits).await
     }
 
     /// Puts a request to a call; `None` when the call ends first. The reply is
@@ -190,69 +222,120 @@ impl Seats {
         answer.await.ok()
     }
 
-    /// Puts a question to a call's user, as its kind wants; `None` when the
-    /// call ends first. Nobody answers where it cannot be asked: the same call
-    /// would be found again at once, and could not ask it then either.
-    async fn question(&self, seat: &Taken, ask: &Ask) -> Option<Answered> {
-        if !ask.question.secret {
-            let request = form::of_question(ask);
-            let result = self.put(seat, &ask.question.id, request).await?;
-            return Some(result.map_or(Answered::Nobody, |result| form::answered(ask, &result)));
+    /// Shows a request for permission.
+    async fn permit(
+        &self,
+        open: &OpenRequest,
+        request: &PermissionRequest,
+        fits: impl Fn(Means) -> bool,
+    ) -> Shown {
+        let call = request.tool.as_ref().map(|tool| tool.call_id.as_str());
+        let handle = open.request().handle();
+        loop {
+            let Some(seat) = self.seat(call, handle, &fits).await else {
+                return Shown::Nowhere;
+            };
+            let asked = Instant::now();
+            let form = form::of_permission(request);
+            return match self.put(&seat, "permission", form).await {
+                // The call ended first; another may wait for the handle.
+                None if handle.is_some() => continue,
+                None => Shown::Nowhere,
+                Some(result) => match result.filter(|result| is_of_person(result, asked)) {
+                    Some(result) => decide(open, &result),
+                    None => Shown::Dismissed,
+                },
+            };
         }
+    }
+
+    /// Shows a question, as its kind wants. A secret is typed into a page of
+    /// ours, and never into a form.
+    async fn ask(&self, open: &OpenRequest, ask: &Ask, fits: impl Fn(Means) -> bool) -> Shown {
+        let handle = open.request().handle();
+        loop {
+            let seat = self.seat(ask.call.as_deref(), handle, &fits).await;
+            let Some(seat) = seat else {
+                return Shown::Nowhere;
+            };
+            let answered = if ask.question.secret {
+                self.ask_secret(&seat, ask).await
+            } else {
+                self.ask_form(&seat, ask).await
+            };
+            return match answered {
+                // The call ended first; another may wait for the handle.
+                None if handle.is_some() => continue,
+                None => Shown::Nowhere,
+                Some(Answered::Nobody) => Shown::Dismissed,
+                Some(Answered::Declined(why)) => {
+                    open.decline(why);
+                    Shown::Answered
+                }
+                Some(Answered::With(value)) => match open.answer(value) {
+                    Err(ReplyError::Unfit(_) | ReplyError::UnfitSecret(_)) => Shown::Unfit,
+                    _ => Shown::Answered,
+                },
+            };
+        }
+    }
+
+    /// `None` when the call ends first.
+    async fn ask_form(&self, seat: &Taken, ask: &Ask) -> Option<Answered> {
+        let asked = Instant::now();
+        let request = form::of_question(ask);
+        let result = self.put(seat, &ask.question.id, request).await?;
+        let result = result.filter(|result| is_of_person(result, asked));
+        Some(result.map_or(Answered::Nobody, |result| form::answered(ask, &result)))
+    }
+
+    /// `None` when the call ends first.
+    async fn ask_secret(&self, seat: &Taken, ask: &Ask) -> Option<Answered> {
         let Some(page) = secret::Page::shared(&self.0.secrets).await else {
             return Some(Answered::Nobody);
         };
+        let asked = Instant::now();
         let opened = page.open(ask);
-        let Some(result) = self.put(seat, &ask.question.id, opened.request()).await? else {
+        let result = self.put(seat, &ask.question.id, opened.request()).await?;
+        let Some(result) = result.filter(|result| is_of_person(result, asked)) else {
             return Some(Answered::Nobody);
         };
         Some(opened.answered(ask, &result).await)
     }
+}
 
-    async fn permit(&self, request: &PermissionRequest) -> Option<PermissionAnswer> {
-        let call = &request.tool.as_ref()?.call_id;
-        let seat = self.seat_of(call).filter(|seat| seat.means.form)?;
-        let form = form::of_permission(request);
-        let result = self.put(&seat, "permission", form).await??;
-        Some(form::decided(&result))
-    }
+/// What came of showing a request.
+enum Shown {
+    /// It is closed.
+    Answered,
+    /// The answer does not fit.
+    Unfit,
+    /// No answer was given.
+    Dismissed,
+    /// No call can show it.
+    Nowhere,
+}
 
-    /// Whether the question was closed.
-    async fn ask(&self, open: &OpenRequest, ask: &Ask) -> bool {
-        for _ in 0..TRIES {
-            match self.answer(ask).await {
-                Answered::With(value) => match open.answer(value) {
-                    Err(ReplyError::Unfit(_) | ReplyError::UnfitSecret(_)) => {}
-                    _ => return true,
-                },
-                Answered::Declined(why) => {
-                    open.decline(why);
-                    return true;
-                }
-                Answered::Nobody => return false,
-            }
+/// Replies with what a form says.
+fn decide(open: &OpenRequest, result: &ElicitResult) -> Shown {
+    match form::decided(result) {
+        Some(answer) => {
+            // Somebody elsewhere may have been first.
+            let _ = open.reply(answer);
+            Shown::Answered
         }
-        false
+        None => Shown::Unfit,
     }
+}
 
-    async fn answer(&self, ask: &Ask) -> Answered {
-        let secret = ask.question.secret;
-        let fits = move |means: Means| if secret { means.url } else { means.form };
-        let Some(handle) = &ask.handle else {
-            let call = ask.call.as_deref().unwrap_or_default();
-            let Some(seat) = self.seat_of(call).filter(|seat| fits(seat.means)) else {
-                return Answered::Nobody;
-            };
-            return self.question(&seat, ask).await.unwrap_or(Answered::Nobody);
-        };
-        loop {
-            let Some(seat) = self.seat_for(handle.as_str(), fits).await else {
-                return Answered::Nobody;
-            };
-            if let Some(answered) = self.question(&seat, ask).await {
-                return answered;
-            }
-        }
+/// Whether a person gave this result. `cancel` is no answer. Some agents
+/// decline everything by themselves, faster than anybody reads a question.
+fn is_of_person(result: &ElicitResult, asked: Instant) -> bool {
+    match result.action {
+        ElicitationAction::Accept => true,
+        ElicitationAction::Decline => asked.elapsed() >= READING,
+        // A word that this version of the protocol does not have is none.
+        _ => false,
     }
 }
 

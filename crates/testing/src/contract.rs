@@ -347,7 +347,7 @@ impl Specimen {
         loop {
             let ToolReport { at, event } = self.next().await;
             match event {
-                ToolEvent::Asked { question } => return (at, question),
+                ToolEvent::Asked { question, .. } => return (at, question),
                 ToolEvent::Ended(ending) => panic!("it ended without a question: {ending:?}"),
                 _ => {}
             }

@@ -204,10 +204,22 @@ impl ScriptedJob {
 
     /// Asks and waits.
     pub fn ask(&self, question: Question) {
-        self.0
-            .life
-            .send_modify(|life| life.open = Some(question.clone()));
-        self.report(ToolEvent::Asked { question });
+        self.asks(ToolEvent::asked(question.clone()), question);
+    }
+
+    /// Asks and waits, and says what the question is about.
+    pub fn ask_beside(&self, question: Question, content: &str) {
+        let event = ToolEvent::Asked {
+            question: question.clone(),
+            content: Some(content.to_owned()),
+        };
+        self.asks(event, question);
+    }
+
+    fn asks(&self, event: ToolEvent, question: Question) {
+        let life = &self.0.life;
+        life.send_modify(|life| life.open = Some(question));
+        self.report(event);
     }
 
     /// Ends well; what it wrote is its result.
@@ -297,7 +309,7 @@ impl ScriptedJob {
         }
         let open = self.0.life.borrow().open.clone();
         if let Some(question) = open {
-            self.report(ToolEvent::Asked { question });
+            self.report(ToolEvent::asked(question));
         }
     }
 

@@ -152,7 +152,7 @@ impl Shared {
         let (sender, answer) = oneshot::channel();
         *self.asked.lock() = Some(sender);
         let _open = Open(self);
-        self.report(ToolEvent::Asked { question });
+        self.report(ToolEvent::asked(question));
         match answer.await {
             Ok(answer) => answer,
             // It is being ended.

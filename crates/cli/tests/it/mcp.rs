@@ -44,8 +44,9 @@ fn nobody_is_asked_unless_the_config_says_so() {
     );
     let asking =
         Project::with_config("[conversation.tools.shell]\nsource = \"builtin\"\nrun = \"ask\"\n");
-    let refused = asking.mcp(&[]).call("shell", run);
-    assert_eq!(refused["isError"], json!(true), "{refused}");
+    let asked = asking.mcp(&["--max-block-secs", "0.2"]).call("shell", run);
+    let asked = &asked["structuredContent"];
+    assert_eq!(asked["state"], json!("pending"), "{asked}");
 }
 
 #[test]

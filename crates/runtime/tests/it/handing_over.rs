@@ -5,9 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use windlass_protocol::HandleId;
-use windlass_runtime::{
-    Attendance, PersonRequest, RunMode, RunOptions, RunPolicy, SessionEvent, ToolEvent,
-};
+use windlass_runtime::{Attendance, PersonRequest, RunMode, RunOptions, RunPolicy, SessionEvent};
 use windlass_testing::{batch, question};
 
 use crate::support::{NOBODY, PERSON, Stage, told};
@@ -115,34 +113,66 @@ async fn it_ends_with_the_session() {
 }
 
 #[tokio::test]
-async fn its_open_question_is_put_again_for_the_handle() {
+async fn its_open_question_stays_open_and_becomes_the_handles() {
+    let stage = Stage::with(PERSON, |_| {});
+    let (running, options) = go(&stage, "tool", json!({}));
+    let job = stage.tool.next().await;
+    job.ask_beside(question("sure", "Sure?"), "a hunk");
+    let asked = stage.person.next_question().await;
+    let id = asked.asked.ask.clone();
+    assert_eq!(asked.asked.call.as_deref(), Some("c1"));
+    assert_eq!(asked.asked.content.as_deref(), Some("a hunk"));
+    options.hurry.cancel();
+    assert_eq!(
+        running.await.unwrap(),
+        format!(
+            "c1 {{\"id\":\"tool-1\",\"state\":\"waiting\",\"question\":{{\"id\":\"sure\",\"text\":\"Sure?\",\
+             \"answer_type\":\"Boolean\"}},\"note\":\"waiting for the user: they answer with `windlass answer {id}` \
+             or on the page; tell them, and await this handle\"}}"
+        )
+    );
+    let open = stage.session.requests().questions();
+    assert_eq!(open.len(), 1);
+    assert_eq!(open[0].ask, id);
+    assert_eq!(
+        open[0].handle.as_ref().map(HandleId::as_str),
+        Some("tool-1")
+    );
+    assert!(asked.is_open());
+    asked.reply(json!(true));
+    job.answered(1).await;
+    assert_eq!(job.answers(), [("sure".to_owned(), json!(true))]);
+    job.end();
+    assert_eq!(
+        stage.run([("await", json!({"all": ["tool-1"]}))]).await,
+        r#"c1 {"completed":[{"id":"tool-1","state":"stopped","result":""}],"pending":[]}"#
+    );
+}
+
+#[tokio::test]
+async fn its_next_question_is_put_once_and_the_assistant_may_answer_it() {
     let stage = Stage::with(PERSON, |_| {});
     let (running, options) = go(&stage, "tool", json!({}));
     let job = stage.tool.next().await;
     job.ask(question("sure", "Sure?"));
     let first = stage.person.next_question().await;
-    assert_eq!(first.asked.call.as_deref(), Some("c1"));
+    let first_id = first.asked.ask.clone();
     options.hurry.cancel();
-    let reply = running.await.unwrap();
-    assert!(reply.contains(r#""state":"waiting""#), "{reply}");
+    running.await.unwrap();
+    let apply = json!({"action": "apply", "id": "tool-1", "input": true});
+    stage.run([("tool", apply)]).await;
     first.withdrawn().await;
+    job.ask(question("again", "Again?"));
+    // The first was given to the person again when it became the handle's.
+    let given_again = stage.person.next_question().await;
+    assert_eq!(given_again.asked.ask, first_id);
     let second = stage.person.next_question().await;
+    assert_eq!(second.asked.question.id, "again");
     assert_eq!(
         second.asked.handle.as_ref().map(HandleId::as_str),
         Some("tool-1")
     );
-    second.reply(json!(true));
-    stage
-        .seen(|event| {
-            matches!(
-                event,
-                SessionEvent::Tool {
-                    event: ToolEvent::Answered,
-                    ..
-                }
-            )
-        })
-        .await;
+    assert_eq!(stage.session.requests().len(), 1);
 }
 
 #[tokio::test]
@@ -160,18 +190,103 @@ async fn an_await_answers_as_if_its_time_were_up() {
     );
 }
 
-#[tokio::test]
-async fn a_permission_that_nobody_has_answered_leaves_nothing_running() {
-    let stage = Stage::with(PERSON, |setup| {
+/// The handle that waits for permission, and the reply that names it.
+fn waits_for_permission(id: &str, permission: &str) -> String {
+    format!(
+        "c1 {{\"id\":\"{id}\",\"state\":\"pending\",\"note\":\"waiting for the user: they allow it with \
+         `windlass permissions reply {permission} once` or on the page; tell them, and await this handle\"}}"
+    )
+}
+
+fn asking() -> Stage {
+    Stage::with(PERSON, |setup| {
         setup.tool.run = RunPolicy::starting(RunMode::Ask);
-    });
+    })
+}
+
+#[tokio::test]
+async fn a_one_shot_whose_permission_is_late_runs_as_a_handle_once_it_is_given() {
+    let stage = asking();
     let (running, options) = go(&stage, "tool", json!({}));
     let asked = stage.person.next_permission().await;
     options.hurry.cancel();
+    let permission = asked.asked.id.to_string();
     assert_eq!(
         running.await.unwrap(),
-        "c1 ! nobody has answered yet whether `tool` may run, and nothing has run; call it again"
+        waits_for_permission("tool-1", &permission)
     );
+    assert!(asked.is_open());
+    assert!(stage.tool.started().is_empty());
+    let awaiting = stage.go([("await", json!({"all": ["tool-1"]}))]);
+    asked.once();
+    let job = stage.tool.next().await;
+    job.write("done");
+    job.end();
+    assert_eq!(
+        awaiting.await.unwrap(),
+        r#"c1 {"completed":[{"id":"tool-1","state":"stopped","result":"done"}],"pending":[]}"#
+    );
+}
+
+#[tokio::test]
+async fn a_spawn_whose_permission_is_late_starts_once_it_is_given() {
+    let stage = asking();
+    let (running, options) = go(&stage, "tool", json!({"action": "spawn", "id": "a"}));
+    let asked = stage.person.next_permission().await;
+    options.hurry.cancel();
+    let permission = asked.asked.id.to_string();
+    assert_eq!(
+        running.await.unwrap(),
+        waits_for_permission("a", &permission)
+    );
+    assert_eq!(
+        stage
+            .run([("tool", json!({"action": "fetch", "id": "a"}))])
+            .await,
+        waits_for_permission("a", &permission)
+    );
+    asked.once();
+    stage.tool.next().await;
+}
+
+#[tokio::test]
+async fn a_late_rejection_ends_the_handle_and_nothing_has_run() {
+    let stage = asking();
+    let (running, options) = go(&stage, "tool", json!({}));
+    let asked = stage.person.next_permission().await;
+    options.hurry.cancel();
+    running.await.unwrap();
+    asked.reject(Some("not today"));
+    assert_eq!(
+        stage.run([("await", json!({"all": ["tool-1"]}))]).await,
+        "c1 {\"completed\":[{\"id\":\"tool-1\",\"state\":\"stopped\",\
+         \"result\":\"the user rejected `tool`: not today\",\"error\":{\"transient\":false}}],\"pending\":[]}"
+    );
+    assert!(stage.tool.started().is_empty());
+}
+
+#[tokio::test]
+async fn aborting_what_waits_for_permission_withdraws_the_request() {
+    let stage = asking();
+    let (running, options) = go(&stage, "tool", json!({}));
+    let asked = stage.person.next_permission().await;
+    options.hurry.cancel();
+    running.await.unwrap();
+    stage
+        .run([("tool", json!({"action": "abort", "id": "tool-1"}))])
+        .await;
+    asked.withdrawn().await;
+    assert!(stage.tool.started().is_empty());
+}
+
+#[tokio::test]
+async fn what_waits_for_permission_ends_with_the_session() {
+    let stage = asking();
+    let (running, options) = go(&stage, "tool", json!({}));
+    let asked = stage.person.next_permission().await;
+    options.hurry.cancel();
+    running.await.unwrap();
+    stage.session.close().await;
     asked.withdrawn().await;
     assert!(stage.tool.started().is_empty());
 }

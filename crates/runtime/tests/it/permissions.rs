@@ -166,9 +166,9 @@ async fn a_rejected_spawn_is_told_once_and_its_id_is_free_again() {
 }
 
 #[tokio::test]
-async fn nobody_to_ask_is_a_refusal_that_says_how_to_allow_it() {
-    let why = "`tool` needs permission and nobody can be asked; \
-               set `run = \"unattended\"` under [conversation.tools.tool] to allow it";
+async fn nobody_to_ask_is_a_refusal_that_does_not_say_how_to_weaken_the_guard() {
+    let why = "`tool` needs the user's permission and nobody can be asked, so nothing has run; \
+               do without it, or tell the user";
     let stage = asking(NOBODY, RunMode::Ask);
     assert_eq!(
         stage.run([("tool", json!({}))]).await,
@@ -419,7 +419,12 @@ async fn aborting_a_pending_handle_withdraws_the_request_and_the_journal_says_so
         stage
             .run([("await", json!({"all": ["a"], "timeout_secs": 0}))])
             .await,
-        r#"c1 {"completed":[],"pending":[{"id":"a","state":"pending"}],"timed_out":true}"#
+        format!(
+            "c1 {{\"completed\":[],\"pending\":[{{\"id\":\"a\",\"state\":\"pending\",\"note\":\"waiting for the user: \
+             they allow it with `windlass permissions reply {} once` or on the page; tell them, and await \
+             this handle\"}}],\"timed_out\":true}}",
+            prompt.asked.id
+        )
     );
     let id = prompt.asked.id.clone();
     let aborted = r#"{"id":"a","state":"stopped","result":"aborted by the assistant","error":{"transient":false}"#;

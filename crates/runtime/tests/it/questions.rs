@@ -134,7 +134,7 @@ async fn a_one_shot_that_nobody_answers_fails_and_says_what_was_asked() {
     assert_eq!(
         stage.run([("tool", json!({}))]).await,
         "c1 ! the tool asked \"Really?\" and nobody could answer; \
-         set `questions.q.answer` for it in the config"
+         ask the user, or do without it"
     );
     assert_eq!(stage.tool.next().await.aborts().len(), 1);
 }

@@ -27,10 +27,10 @@ async fn asking(cast: Cast, change: impl FnOnce(&mut Setup)) -> Stage {
     let spawned = stage
         .run([("tool", json!({"action": "spawn", "id": "a"}))])
         .await;
-    assert_eq!(
-        spawned,
-        r#"c1 {"id":"a","state":"waiting","question":{"id":"secret","text":"Password:","answer_type":"Text","secret":true}}"#
-    );
+    let asks = r#"c1 {"id":"a","state":"waiting","question":{"id":"secret","text":"Password:","answer_type":"Text","secret":true}"#;
+    assert!(spawned.starts_with(asks), "{spawned}");
+    let by_person = spawned.contains("waiting for the user: they answer with `windlass answer q_");
+    assert_eq!(by_person, cast.person, "{spawned}");
     stage
 }
 
@@ -52,8 +52,8 @@ async fn nobody_to_ask_refuses_and_says_what_would_work() {
     let stage = asking(NOBODY, |_| {}).await;
     assert_eq!(
         apply(&stage, "sesame").await,
-        "c1 ! handle `a` asks for a secret (\"Password:\") and nobody can be asked; \
-         set `secrets = \"assistant\"` for `tool` to give it yourself, or abort it"
+        "c1 ! handle `a` asks for a secret (\"Password:\"), which only the user can give, and nobody \
+         can be asked; abort it, and tell the user"
     );
     assert_not_kept(&stage, "sesame");
     // The question stays.
@@ -70,7 +70,11 @@ async fn only_the_person_answers_where_there_is_one() {
     assert!(prompt.asked.question.secret);
     assert_eq!(
         apply(&stage, "a guess").await,
-        "c1 ! handle `a` asks for a secret (\"Password:\"), which only the user can give; await it"
+        format!(
+            "c1 ! handle `a` asks for a secret (\"Password:\"), which only the user can give with \
+             `windlass answer {}`; tell them, and await it",
+            prompt.asked.ask
+        )
     );
     let waiting = stage.go([("await", json!({"all": ["a"]}))]);
     prompt.reply(json!("sesame"));

@@ -1,8 +1,10 @@
 //! What tools ask, on its way to the client's user.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
-use windlass_protocol::Question;
-use windlass_runtime::{RunMode, RunPolicy, ToolDefinition};
+use windlass_protocol::{PermissionReply, Question};
+use windlass_runtime::{PendingRequests, RunMode, RunPolicy, ToolDefinition};
 use windlass_testing::{lasting, question, text_question};
 
 use crate::support::{Client, Tools, text};
@@ -54,22 +56,71 @@ async fn a_question_is_a_form_of_the_client() {
     assert_eq!(text(&client.answer(call).await["result"]), "was told true");
 }
 
-#[tokio::test]
-async fn a_declined_question_stops_the_tool_and_says_so() {
+/// The requests of the only session.
+fn requests(tools: &Tools) -> PendingRequests {
+    let sessions = tools.runtime.sessions().list();
+    sessions[0].0.requests().clone()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_that_a_person_declines_stops_the_tool_and_says_so() {
     let tools = Tools::new();
     sure(&tools);
     let mut client = tools.client(json!({"elicitation": {}})).await;
-    for (action, said) in [
-        ("decline", "the user declined to answer \"Sure?\""),
-        ("cancel", "the user dismissed the question \"Sure?\""),
-    ] {
-        let call = client.begin("tool", json!({})).await;
+    let call = client.begin("tool", json!({})).await;
+    let asked = client.told("elicitation/create").await;
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    client.reply(&asked, json!({"action": "decline"})).await;
+    let result = client.answer(call).await["result"].clone();
+    assert_eq!(result["isError"], true);
+    assert_eq!(text(&result), "the user declined to answer \"Sure?\"");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_client_declines_or_cancels_by_itself_stays_open_for_others() {
+    for action in ["decline", "cancel"] {
+        let tools = Tools::new();
+        sure(&tools);
+        let mut client = tools.client(json!({"elicitation": {}})).await;
+        client
+            .call("tool", json!({"action": "spawn", "id": "a"}))
+            .await;
+        let minute = json!({"all": ["a"], "timeout_secs": 60});
+        let waiting = client.begin("await", minute.clone()).await;
         let asked = client.told("elicitation/create").await;
         client.reply(&asked, json!({"action": action})).await;
-        let result = client.answer(call).await["result"].clone();
-        assert_eq!(result["isError"], true);
-        assert_eq!(text(&result), said);
+        // Neither this call nor the next shows the dialog again.
+        for waiting in [waiting, client.begin("await", minute).await] {
+            let answer = client
+                .find(|message| {
+                    message["id"] == waiting || message["method"] == "elicitation/create"
+                })
+                .await;
+            assert_eq!(answer["method"], Value::Null, "{answer}");
+            let pending = &answer["result"]["structuredContent"]["pending"][0];
+            assert_eq!(pending["state"], "waiting");
+        }
+        let open = requests(&tools).questions();
+        requests(&tools).answer(&open[0].ask, json!(true)).unwrap();
+        let done = client.call("await", json!({"all": ["a"]})).await;
+        let done = &done["structuredContent"]["completed"][0];
+        assert_eq!(done["result"], "was told true");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_permission_that_a_client_cancels_stays_open_for_others() {
+    let tools = Tools::with(asks());
+    tools.tool.opening(|job| job.end_saying("ran"));
+    let mut client = tools.client(json!({"elicitation": {}})).await;
+    let call = client.begin("tool", json!({})).await;
+    let asked = client.told("elicitation/create").await;
+    client.reply(&asked, json!({"action": "cancel"})).await;
+    let open = requests(&tools).permissions();
+    requests(&tools)
+        .reply(&open[0].id, PermissionReply::Once.into())
+        .unwrap();
+    assert_eq!(text(&client.answer(call).await["result"]), "ran");
 }
 
 #[tokio::test]
@@ -91,7 +142,7 @@ async fn a_handle_is_asked_about_by_the_await_that_waits_for_it() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_client_that_cannot_ask_after_all_is_asked_once() {
     let tools = Tools::new();
     sure(&tools);
@@ -105,7 +156,8 @@ async fn a_client_that_cannot_ask_after_all_is_asked_once() {
     client
         .send(json!({"jsonrpc": "2.0", "id": asked["id"], "error": error}))
         .await;
-    // The assistant is told of the question; the client is not asked again.
+    // The client is not asked again; when its time is up, the assistant is told
+    // of the question.
     let answer = client
         .find(|message| message["id"] == waiting || message["method"] == "elicitation/create")
         .await;
@@ -118,8 +170,8 @@ async fn a_client_that_cannot_ask_after_all_is_asked_once() {
     assert_eq!(applied["structuredContent"]["result"], "was told true");
 }
 
-#[tokio::test]
-async fn without_forms_the_assistant_answers_a_handle_with_apply() {
+#[tokio::test(start_paused = true)]
+async fn without_forms_the_assistant_may_answer_a_handle_with_apply() {
     let tools = Tools::new();
     sure(&tools);
     let mut client = tools.client(json!({})).await;
@@ -135,25 +187,80 @@ async fn without_forms_the_assistant_answers_a_handle_with_apply() {
     assert_eq!(applied["structuredContent"]["result"], "was told true");
 }
 
-#[tokio::test]
-async fn without_forms_a_one_shot_takes_the_default_or_says_what_was_asked() {
+/// Begins a call of a client that can ask nothing, and waits until its time is
+/// up; gives the reply.
+async fn too_late(tools: &Tools, arguments: Value) -> (Client, Value) {
+    let minute = Duration::from_secs(50);
+    let mut client = tools.patient_client(json!({}), minute).await;
+    let began = tokio::time::Instant::now();
+    let reply = client.call("tool", arguments).await;
+    assert_eq!(began.elapsed().as_secs(), 50);
+    (client, reply["structuredContent"].clone())
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_forms_a_question_waits_for_another_front_end_beyond_the_call() {
     let tools = Tools::new();
     sure(&tools);
-    let mut client = tools.client(json!({})).await;
-    let failed = client.call("tool", json!({})).await;
-    assert_eq!(failed["isError"], true);
-    assert!(
-        text(&failed).contains("the tool asked \"Sure?\""),
-        "{failed}"
+    let (mut client, reply) = too_late(&tools, json!({})).await;
+    let open = requests(&tools).questions();
+    assert_eq!(open.len(), 1);
+    let note = format!(
+        "waiting for the user: they answer with `windlass answer {}` or on the page; \
+         tell them, and await this handle",
+        open[0].ask
     );
-    tools.tool.opening(|job| {
-        job.ask(Question {
-            default: Some(json!(true)),
-            ..question("sure", "Sure?")
-        });
-        job.on_answer(|job, answer| job.end_saying(&format!("was told {answer}")));
-    });
-    assert_eq!(text(&client.call("tool", json!({})).await), "was told true");
+    assert_eq!(reply["state"], "waiting");
+    assert_eq!(reply["note"], note);
+    let waiting = client.begin("await", json!({"all": ["tool-1"]})).await;
+    requests(&tools).answer(&open[0].ask, json!(true)).unwrap();
+    let done = client.answer(waiting).await["result"].clone();
+    let done = &done["structuredContent"]["completed"][0];
+    assert_eq!(done["result"], "was told true");
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_forms_a_permission_waits_for_another_front_end_beyond_the_call() {
+    for arguments in [json!({}), json!({"action": "spawn", "id": "tool-1"})] {
+        let tools = Tools::with(asks());
+        tools.tool.opening(|job| job.end_saying("ran"));
+        let (mut client, reply) = too_late(&tools, arguments).await;
+        let open = requests(&tools).permissions();
+        let note = format!(
+            "waiting for the user: they allow it with `windlass permissions reply {} once` \
+             or on the page; tell them, and await this handle",
+            open[0].id
+        );
+        assert_eq!(reply["state"], "pending");
+        assert_eq!(reply["note"], note);
+        assert!(tools.tool.started().is_empty());
+        let waiting = client.begin("await", json!({"all": ["tool-1"]})).await;
+        requests(&tools)
+            .reply(&open[0].id, PermissionReply::Once.into())
+            .unwrap();
+        let done = client.answer(waiting).await["result"].clone();
+        let done = &done["structuredContent"]["completed"][0];
+        assert_eq!(done["result"], "ran");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_permission_that_outlasted_its_call_is_shown_by_the_next_await() {
+    let tools = Tools::with(asks());
+    tools.tool.opening(|job| job.end_saying("ran"));
+    let form = json!({"elicitation": {}});
+    let mut client = tools.patient_client(form, Duration::from_secs(50)).await;
+    let call = client.begin("tool", json!({})).await;
+    client.told("elicitation/create").await;
+    client.answer(call).await;
+    let waiting = client.begin("await", json!({"all": ["tool-1"]})).await;
+    let asked = client.told("elicitation/create").await;
+    client
+        .reply(&asked, accept(json!({"decision": "once"})))
+        .await;
+    let done = client.answer(waiting).await["result"].clone();
+    let done = &done["structuredContent"]["completed"][0];
+    assert_eq!(done["result"], "ran");
 }
 
 #[tokio::test]
@@ -168,11 +275,14 @@ async fn permission_is_asked_before_anything_runs() {
         "Run `tool`?\n  tool\nalways would remember: tool"
     );
     assert!(tools.tool.started().is_empty());
-    let no = json!({"decision": "reject", "message": "not today"});
+    let schema = &asked["params"]["requestedSchema"];
+    let fields = schema["properties"].as_object().unwrap();
+    assert_eq!(fields.keys().collect::<Vec<_>>(), ["decision"]);
+    let no = json!({"decision": "reject"});
     client.reply(&asked, accept(no)).await;
     let refused = client.answer(call).await["result"].clone();
     assert_eq!(refused["isError"], true);
-    assert_eq!(text(&refused), "the user rejected `tool`: not today");
+    assert_eq!(text(&refused), "the user rejected `tool`; nothing has run");
 
     let call = client.begin("tool", json!({})).await;
     let asked = client.told("elicitation/create").await;
@@ -182,15 +292,6 @@ async fn permission_is_asked_before_anything_runs() {
     assert_eq!(text(&client.answer(call).await["result"]), "ran");
     // Remembered for the session.
     assert_eq!(text(&client.call("tool", json!({})).await), "ran");
-}
-
-#[tokio::test]
-async fn permission_that_nobody_can_be_asked_for_is_refused_and_says_how_to_allow_it() {
-    let tools = Tools::with(asks());
-    let mut client = tools.client(json!({})).await;
-    let refused = client.call("tool", json!({})).await;
-    assert_eq!(refused["isError"], true);
-    assert!(text(&refused).contains("run = \"unattended\""), "{refused}");
 }
 
 /// Calls the tool again with answers, as a stateless client does.
@@ -263,9 +364,34 @@ async fn a_state_is_good_for_its_own_call_and_once() {
     assert_eq!(refused["error"]["code"], -32602);
 }
 
-#[tokio::test]
-async fn a_secret_is_never_asked_for_in_a_form() {
+#[tokio::test(start_paused = true)]
+async fn a_secret_that_no_page_can_take_waits_for_another_front_end() {
     let tools = Tools::new();
+    secret(&tools);
+    let capabilities = json!({"elicitation": {"form": {}}});
+    let mut client = tools.client(capabilities).await;
+    client
+        .call("tool", json!({"action": "spawn", "id": "a"}))
+        .await;
+    let waited = client
+        .call("await", json!({"all": ["a"], "timeout_secs": 60}))
+        .await;
+    let note = waited["structuredContent"]["pending"][0]["note"].to_string();
+    let open = requests(&tools).questions();
+    assert!(
+        note.contains(&format!("windlass answer {}", open[0].ask)),
+        "{note}"
+    );
+    let waiting = client.begin("await", json!({"all": ["a"]})).await;
+    requests(&tools)
+        .answer(&open[0].ask, json!("hunter2"))
+        .unwrap();
+    let done = client.answer(waiting).await["result"].clone();
+    let done = &done["structuredContent"]["completed"][0];
+    assert_eq!(done["result"], "7 letters");
+}
+
+fn secret(tools: &Tools) {
     tools.tool.opening(|job| {
         job.ask(Question {
             secret: true,
@@ -275,10 +401,12 @@ async fn a_secret_is_never_asked_for_in_a_form() {
             job.end_saying(&format!("{} letters", answer.to_string().len() - 2));
         });
     });
-    let mut client = tools.client(json!({"elicitation": {"form": {}}})).await;
-    let failed = client.call("tool", json!({})).await;
-    assert_eq!(failed["isError"], true);
+}
 
+#[tokio::test]
+async fn a_secret_is_never_asked_for_in_a_form() {
+    let tools = Tools::new();
+    secret(&tools);
     // A page on loopback takes it, once.
     let capabilities = json!({"elicitation": {"form": {}, "url": {}}});
     let mut client = tools.client(capabilities).await;

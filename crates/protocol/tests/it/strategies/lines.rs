@@ -171,15 +171,17 @@ pub(crate) fn ask() -> impl Strategy<Value = Ask> {
         maybe(handle_id()),
         any::<String>(),
         question(),
+        any::<Option<String>>(),
         any::<bool>(),
     )
-        .prop_map(|(ask, call, handle, tool, question, rendered)| {
+        .prop_map(|(ask, call, handle, tool, question, content, rendered)| {
             let mut ask = Ask {
                 ask,
                 call,
                 handle,
                 tool,
                 question,
+                content,
                 rendering: None,
             };
             ask.rendering = rendered.then(|| Box::new(RequestRendering::of_question(&ask)));

@@ -184,6 +184,7 @@ pub(crate) fn handle_view() -> impl Strategy<Value = HandleView> {
             state,
             content: words.0,
             question: words.1,
+            note: words.2.clone(),
             result: words.2,
             error: words.3,
             exit_code: numbers.0,

@@ -1,0 +1,142 @@
+//! Starting a tool: at once, or when a person has said that it may run.
+//!
+//! Start at [`start`]. A caller may be answered before the person has replied;
+//! then [`begin_one_shot`] and [`begin_spawn`] let the call go on by itself. Its
+//! request stays open under its id, and its handle is pending until the person
+//! has replied; aborting the handle withdraws the request.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use windlass_protocol::{Arguments, Ending, HandleId, Start};
+
+use crate::catalogue::{RegisteredTool, Runs};
+use crate::dispatch::ABORTED;
+use crate::executor::{Executor, Reporter};
+use crate::handle::Handle;
+use crate::one_shot::{TimeLimit, free_id, to_its_end};
+use crate::plan::Reservation;
+use crate::refusal::Refusal;
+use crate::session::SessionInner;
+
+/// Starts a handle's tool. A failure is the handle's end.
+pub(crate) async fn start(
+    session: &Arc<SessionInner>,
+    handle: &Arc<Handle>,
+    executor: &dyn Executor,
+    args: Arguments,
+) {
+    let number = handle.number;
+    let start = Start {
+        session: session.id.clone(),
+        root: session.options.root.clone().into(),
+        log: session
+            .options
+            .log_dir
+            .as_ref()
+            .map(|folder| folder.join(format!("{number}.log")).into()),
+        handle: handle.id().cloned(),
+        tool: Arc::clone(&handle.tool.definition),
+        args,
+    };
+    let reporter = Reporter::to(handle);
+    match executor.start(start, reporter).await {
+        Ok(job) => handle.install(job),
+        Err(error) => handle.never_started(Ending::with(Err(error))),
+    }
+}
+
+pub(crate) fn executor(tool: &RegisteredTool) -> &dyn Executor {
+    match &tool.runs {
+        Runs::Executor(executor) => &**executor,
+        Runs::Builtin(_) => unreachable!("builtins are read as such"),
+    }
+}
+
+/// Resolves to the arguments to run with, when a person has replied.
+pub(crate) type DeferredPermit = BoxFuture<'static, Result<Arguments, Refusal>>;
+
+/// Makes a handle, under an id of our making, of a one-shot that waits for
+/// permission. It keeps its time limit, which begins when it is started.
+pub(crate) fn begin_one_shot(
+    session: &Arc<SessionInner>,
+    handle: &Arc<Handle>,
+    permit: DeferredPermit,
+) -> HandleId {
+    let id = {
+        let mut registry = session.registry.lock();
+        let id = free_id(&registry, handle);
+        handle.name(id.clone());
+        registry.insert(handle);
+        id
+    };
+    session.requests.hand_over(&handle.call, &id);
+    let reserved = Reservation(Arc::clone(handle));
+    go_on(session, reserved, permit, Limited::Yes);
+    id
+}
+
+/// Lets a spawn wait for its permission by itself.
+pub(crate) fn begin_spawn(
+    session: &Arc<SessionInner>,
+    reserved: Reservation,
+    permit: DeferredPermit,
+) {
+    let handle = &reserved.0;
+    if let Some(id) = handle.id() {
+        session.requests.hand_over(&handle.call, id);
+    }
+    go_on(session, reserved, permit, Limited::No);
+}
+
+/// Whether the tool has a time limit, as a one-shot has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Limited {
+    Yes,
+    No,
+}
+
+fn go_on(
+    session: &Arc<SessionInner>,
+    reserved: Reservation,
+    permit: DeferredPermit,
+    limited: Limited,
+) {
+    let session = Arc::clone(session);
+    let (tasks, closing) = (session.tasks.clone(), session.closing.clone());
+    tasks.spawn(async move {
+        let going_on = start_when_permitted(session, reserved, permit, limited);
+        closing.run_until_cancelled(going_on).await;
+    });
+}
+
+async fn start_when_permitted(
+    session: Arc<SessionInner>,
+    reserved: Reservation,
+    permit: DeferredPermit,
+    limited: Limited,
+) {
+    let handle = Arc::clone(&reserved.0);
+    let starting = async {
+        let args = match permit.await {
+            Ok(args) => args,
+            Err(refusal) => {
+                handle.never_started(Ending::failed(refusal.to_string()));
+                return None;
+            }
+        };
+        let _turn = handle.gate.lock().await;
+        let executor = executor(&handle.tool);
+        let limit = TimeLimit::of(&handle.tool, executor, &args);
+        start(&session, &handle, executor, args).await;
+        Some(limit)
+    };
+    let started = handle.withdrawn.run_until_cancelled(starting).await;
+    if handle.withdrawn.is_cancelled() && handle.job().is_some() {
+        // It came to run in the very moment in which it was aborted.
+        handle.end(ABORTED).await;
+    }
+    if let (Some(Some(limit)), Limited::Yes) = (started, limited) {
+        to_its_end(session, handle, limit).await;
+    }
+}
