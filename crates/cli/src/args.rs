@@ -68,6 +68,10 @@ pub(crate) enum Command {
     Sessions(SessionsArgs),
     /// List the remembered permissions, forget one, or explain what would become of a call
     Permissions(PermissionsArgs),
+    /// List the questions that wait for an answer, in any session of this machine
+    Questions,
+    /// Answer a question of a tool; a secret is typed, or read from stdin
+    Answer(AnswerArgs),
     /// Write a commented config file to start from
     Init,
     /// Print a completion script for a shell
@@ -317,6 +321,15 @@ pub(crate) struct ReplyArgs {
     /// A word to the assistant, with a rejection
     #[arg(long)]
     pub(crate) message: Option<String>,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct AnswerArgs {
+    /// The question's id, `q_…`
+    pub(crate) question: String,
+    /// The answer; without it you are asked, or stdin is read
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) value: Option<String>,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]

@@ -21,6 +21,7 @@ use windlass_serve_http::{EventReader, ServerSent};
 
 use crate::args::AttachArgs;
 use crate::draw;
+use crate::person;
 use crate::reach::{self, Target};
 use crate::signals::Signals;
 use crate::stdout::{self, outln};
@@ -32,7 +33,13 @@ pub(crate) async fn run(args: AttachArgs) -> anyhow::Result<ExitCode> {
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         bail!("`attach` needs a terminal; `windlass logs -f` and `windlass send` do without");
     }
+    if !args.watch {
+        person::only("attach")?;
+    }
     let target = reach::find(&args.handle).await?;
+    if !args.watch {
+        person::sees(&target.peer, "attach").await?;
+    }
     if target.handle.state == HandleState::Stopped {
         bail!(
             "handle `{}` has stopped; `windlass logs` shows what it wrote",

@@ -18,9 +18,11 @@ mod mcp;
 mod mcp_http;
 mod models;
 mod permissions;
+mod person;
 mod prompt;
 mod ps;
 mod query;
+mod questions;
 mod reach;
 mod replies;
 mod screen;
@@ -79,6 +81,8 @@ fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::Permissions(permissions) => {
             on_runtime(permissions::run(&args.global, permissions))
         }
+        Command::Questions => on_runtime(questions::list(&args.global)),
+        Command::Answer(answer) => on_runtime(questions::answer(answer)),
         Command::Init => init::run(&args.global),
         Command::Completions { shell } => {
             args::print_completions(shell)?;

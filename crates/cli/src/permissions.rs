@@ -29,6 +29,7 @@ pub(crate) async fn run(global: &Global, args: PermissionsArgs) -> anyhow::Resul
 }
 
 async fn list(as_json: bool) -> anyhow::Result<ExitCode> {
+    replies::remind().await;
     let store = windlass::open_record().context("the record cannot be opened")?;
     let rules = Archive::rules(&store).await?;
     if as_json {

@@ -9,33 +9,49 @@ use windlass_protocol::{PermissionAnswer, PermissionReply, PermissionRequest, Re
 use windlass_serve_http::PeerError;
 
 use crate::args::{Reply, ReplyArgs};
-use crate::reach;
-use crate::stdout::outln;
+use crate::stdout::{errln, outln};
+use crate::{person, reach};
 
 pub(crate) async fn pending(as_json: bool) -> anyhow::Result<ExitCode> {
-    for peer in reach::runtimes().await {
-        let Ok(requests) = peer
-            .get::<Vec<PermissionRequest>>("/api/v1/permissions")
-            .await
-        else {
+    for request in waiting().await {
+        if as_json {
+            outln!("{}", json!(request))?;
             continue;
-        };
-        for request in requests {
-            if as_json {
-                outln!("{}", json!(request))?;
-            } else {
-                let rendering = RequestRendering::of_permission(&request);
-                outln!("{}  {}", request.id, rendering.title)?;
-                for line in rendering.details().lines() {
-                    outln!("  {line}")?;
-                }
-            }
         }
+        let rendering = RequestRendering::of_permission(&request);
+        let id = &request.id;
+        outln!("{id}  {}", rendering.title)?;
+        for line in rendering.details().lines() {
+            outln!("  {line}")?;
+        }
+        outln!("    windlass permissions reply {id} once|always|reject")?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
+/// Says that permissions wait for a reply, where any do.
+pub(crate) async fn remind() {
+    let waiting = waiting().await.len();
+    if waiting > 0 {
+        errln!(
+            "windlass: your reply is waited for ({waiting}); `windlass permissions pending` lists what is asked"
+        );
+    }
+}
+
+/// The permissions that wait for a reply, in every runtime.
+async fn waiting() -> Vec<PermissionRequest> {
+    let mut waiting = Vec::new();
+    for peer in reach::runtimes().await {
+        // One that ends meanwhile asks for nothing any more.
+        let requests = peer.get("/api/v1/permissions").await;
+        waiting.extend(requests.unwrap_or_else(|_| Vec::<PermissionRequest>::new()));
+    }
+    waiting
+}
+
 pub(crate) async fn reply(args: ReplyArgs) -> anyhow::Result<ExitCode> {
+    person::only("permissions reply")?;
     let body = PermissionAnswer {
         reply: match args.reply {
             Reply::Once => PermissionReply::Once,
@@ -54,8 +70,12 @@ pub(crate) async fn reply(args: ReplyArgs) -> anyhow::Result<ExitCode> {
             "`{id}` is not a permission's id; `windlass permissions pending` lists those that wait"
         );
     }
+    if id.starts_with("q_") {
+        bail!("`{id}` is a question; answer it with `windlass answer {id}`");
+    }
     let path = format!("/api/v1/permissions/{id}");
     for peer in reach::runtimes().await {
+        person::sees(&peer, "permissions reply").await?;
         match peer.post(&path, &body).await {
             Ok(_) => return Ok(ExitCode::SUCCESS),
             Err(PeerError::Refused { status, .. }) if status.as_u16() == 404 => {}

@@ -7,11 +7,13 @@ use serde_json::Value;
 use windlass_protocol::{PersonInput, Typing};
 
 use crate::args::{KillArgs, SendArgs};
-use crate::reach;
 use crate::stdout::{errln, outln};
+use crate::{person, reach};
 
 pub(crate) async fn run(args: SendArgs) -> anyhow::Result<ExitCode> {
+    person::only("send")?;
     let target = reach::find(&args.handle).await?;
+    person::sees(&target.peer, "send").await?;
     let typing = Typing {
         input: args.text.map(Value::String),
         enter: !args.no_enter,
@@ -26,7 +28,9 @@ pub(crate) async fn run(args: SendArgs) -> anyhow::Result<ExitCode> {
 }
 
 pub(crate) async fn kill(args: KillArgs) -> anyhow::Result<ExitCode> {
+    person::only("kill")?;
     let target = reach::find(&args.handle).await?;
+    person::sees(&target.peer, "kill").await?;
     let receipt = target.peer.post(&target.path("/abort"), &()).await?;
     let receipt: Value =
         serde_json::from_slice(&receipt).context("the receipt is not understood")?;

@@ -47,3 +47,16 @@ pub fn init() {
     #[cfg(target_os = "linux")]
     linux::init();
 }
+
+/// Whether this process was started by a program that a [`Launcher`] of this or any other process started, however it
+/// was started there: after `setsid`, a double fork or with a cleared environment too.
+///
+/// True also where that cannot be found out. Elsewhere than on Linux, where programs are plain process groups, it is
+/// false. A process that talked another one into starting something (a terminal multiplexer, `at`, a service manager)
+/// has not started that itself; and the first process of a PID namespace does not see who is above it.
+pub fn descends_from_tool() -> bool {
+    #[cfg(target_os = "linux")]
+    return linux::descends_from_tool();
+    #[cfg(not(target_os = "linux"))]
+    false
+}

@@ -1,10 +1,11 @@
 //! How programs are held together on Linux: a zygote, a shim per program, and lifelines.
 //!
 //! Start at [`start`]. In the runtime's process run `zygotes` (gets shims), `start` (sends the order), `link` (talks to
-//! a shim), `foreground` (what the programs of a terminal do), `guard` (what a dead zygote leaves) and `sweep` (what a dead runtime left). In processes of their own run
+//! a shim), `foreground` (what the programs of a terminal do), `guard` (what a dead zygote leaves) and `sweep` (what a dead runtime left); in any process, `ancestry` (is it below a shim). In processes of their own run
 //! `zygote` and `shim`, with `end` for ending a tree. The rest is for both. The page `docs/design/processes.md` tells
 //! the whole story.
 
+mod ancestry;
 mod end;
 mod foreground;
 mod guard;
@@ -27,6 +28,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) use foreground::{
     BRIEF, BriefWait, Device, Foreground, Runs, Waits, foreground, is_theirs,
 };
+pub(crate) use ancestry::descends_from_tool;
 pub(crate) use guard::OWN_SESSIONS;
 pub(crate) use link::{Hold, Watch};
 pub(crate) use start::start;

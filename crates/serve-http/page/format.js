@@ -47,3 +47,8 @@ export function summary(input) {
   const rest = Object.entries(input ?? {}).filter(([name]) => name !== "action" && name !== "id");
   return rest.map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`).join("  ");
 }
+
+/** Text in which nothing is invisible or reorders its neighbours. */
+export function visible(text) {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u2800\u3164\uffa0]/gu, (letter) => `\\u{${letter.codePointAt(0).toString(16)}}`);
+}

@@ -1,6 +1,7 @@
 // The form that answers a question, by the kind of answer that it wants.
 
 import { el } from "./dom.js";
+import { visible } from "./format.js";
 
 /** Gives `{ form, keys }`; `send` is called with the answer. */
 export function questionForm(question, send) {
@@ -24,7 +25,7 @@ function oneOf(options, send) {
   const keys = {};
   const buttons = options.map((option, index) => {
     if (index < 9) keys[index + 1] = () => send(option);
-    return el("button", { onclick: () => send(option) }, `${option} `, index < 9 && el("kbd", {}, String(index + 1)));
+    return el("button", { onclick: () => send(option) }, `${visible(option)} `, index < 9 && el("kbd", {}, String(index + 1)));
   });
   return { form: el("div", { class: "buttons" }, buttons), keys };
 }

@@ -98,6 +98,15 @@ impl Peer {
         UnixStream::connect(path).await
     }
 
+    /// This process can see the runtime's: it is not in a PID namespace that
+    /// the runtime is outside of.
+    pub async fn is_in_sight(&self) -> bool {
+        let stream = self.connect().await;
+        let credentials = stream.and_then(|stream| stream.peer_cred());
+        // The kernel gives 0 for a process that has no id here.
+        credentials.is_ok_and(|peer| peer.pid().is_none_or(|pid| pid != 0))
+    }
+
     /// Sends a request as it is.
     pub async fn send(&self, mut request: Request<Body>) -> Result<Response<Incoming>, PeerError> {
         let stream = self.connect().await;

@@ -12,6 +12,7 @@
     reason = "values are written in place, and read better without a borrow"
 )]
 
+mod answering;
 mod asking;
 mod bad_input;
 mod batches;
@@ -49,6 +50,7 @@ mod one_shots;
 mod outcomes;
 mod outputs;
 mod page;
+mod page_asks;
 mod page_malice;
 mod page_support;
 mod permission_rules;
