@@ -207,7 +207,9 @@ fn question_text(ask: &Ask) -> String {
         let _ = write!(text, " (handle `{handle}`)");
     }
     text.push_str(" asks");
-    let said = [&ask.content, &ask.question.pre_amble].into_iter().flatten();
+    let said = [&ask.content, &ask.question.pre_amble]
+        .into_iter()
+        .flatten();
     let said: Vec<&str> = said.map(String::as_str).collect();
     if !said.is_empty() {
         let _ = write!(text, ", having said:\n{}\n\nIt asks", said.join("\n"));
@@ -284,3 +286,7 @@ fn excerpt(text: &str) -> String {
     let tail = text.ceil_char_boundary(text.len() - half);
     format!("{} […] {}", &text[..head], &text[tail..])
 }
+
+#[cfg(test)]
+#[path = "inquiry_tests.rs"]
+mod tests;

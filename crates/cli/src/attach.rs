@@ -33,12 +33,9 @@ pub(crate) async fn run(args: AttachArgs) -> anyhow::Result<ExitCode> {
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         bail!("`attach` needs a terminal; `windlass logs -f` and `windlass send` do without");
     }
-    if !args.watch {
-        person::only("attach")?;
-    }
     let target = reach::find(&args.handle).await?;
     if !args.watch {
-        person::sees(&target.peer, "attach").await?;
+        person::may_type(&target, "attach").await?;
     }
     if target.handle.state == HandleState::Stopped {
         bail!(
@@ -58,6 +55,8 @@ pub(crate) async fn run(args: AttachArgs) -> anyhow::Result<ExitCode> {
             Some(lock(&target).await?)
         },
         target,
+        asks: false,
+        is_tool: person::is_tool(),
     };
     let screen = OwnScreen::enter()?;
     let left = attached.stay(args.watch).await;
@@ -76,6 +75,10 @@ async fn lock(target: &Target) -> anyhow::Result<String> {
 struct Attached {
     target: Target,
     lock: Option<String>,
+    /// The handle has come to ask something while this is typed into by a tool,
+    /// which must not answer for the person.
+    asks: bool,
+    is_tool: bool,
 }
 
 impl Attached {
@@ -102,6 +105,9 @@ impl Attached {
                 bytes = keys.recv() => {
                     let bytes = bytes.unwrap_or_else(|| vec![DETACH]);
                     let typed = bytes.split(|byte| *byte == DETACH).next().unwrap_or_default();
+                    if self.asks && self.is_tool {
+                        person::only("attach")?;
+                    }
                     if !typed.is_empty() && !watch {
                         self.type_in(typed).await?;
                     }
@@ -118,7 +124,7 @@ impl Attached {
     }
 
     /// Draws what changed. Gives true when the handle has stopped.
-    fn take(&self, event: &ServerSent) -> anyhow::Result<bool> {
+    fn take(&mut self, event: &ServerSent) -> anyhow::Result<bool> {
         match event.name.as_str() {
             "screen" => {
                 let streamed: StreamedScreen = serde_json::from_str(&event.data)?;
@@ -132,10 +138,18 @@ impl Attached {
             "update" => {
                 let streamed: StreamedEvent = serde_json::from_str(&event.data)?;
                 let own = Some(&self.target.handle.id);
-                Ok(matches!(
-                    streamed.update,
-                    SessionUpdate::Stopped { tool, .. } if tool.handle.as_ref() == own
-                ))
+                match streamed.update {
+                    SessionUpdate::Stopped { tool, .. } => Ok(tool.handle.as_ref() == own),
+                    SessionUpdate::Asked { tool, .. } if tool.handle.as_ref() == own => {
+                        self.asks = true;
+                        Ok(false)
+                    }
+                    SessionUpdate::Answered(tool) if tool.handle.as_ref() == own => {
+                        self.asks = false;
+                        Ok(false)
+                    }
+                    _ => Ok(false),
+                }
             }
             _ => Ok(false),
         }

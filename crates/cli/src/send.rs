@@ -11,9 +11,8 @@ use crate::stdout::{errln, outln};
 use crate::{person, reach};
 
 pub(crate) async fn run(args: SendArgs) -> anyhow::Result<ExitCode> {
-    person::only("send")?;
     let target = reach::find(&args.handle).await?;
-    person::sees(&target.peer, "send").await?;
+    person::may_type(&target, "send").await?;
     let typing = Typing {
         input: args.text.map(Value::String),
         enter: !args.no_enter,

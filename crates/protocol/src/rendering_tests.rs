@@ -26,7 +26,11 @@ fn command(text: &str) -> Vec<String> {
 }
 
 fn ask(text: &str, pre_amble: Option<&str>, handle: Option<&str>) -> String {
-    let ask = Ask {
+    RequestRendering::of_question(&question(text, pre_amble, handle)).to_text()
+}
+
+fn question(text: &str, pre_amble: Option<&str>, handle: Option<&str>) -> Ask {
+    Ask {
         ask: "q_1".to_owned(),
         call: None,
         handle: handle.map(|id| HandleId::new(id).unwrap()),
@@ -41,8 +45,7 @@ fn ask(text: &str, pre_amble: Option<&str>, handle: Option<&str>) -> String {
         },
         content: None,
         rendering: None,
-    };
-    RequestRendering::of_question(&ask).to_text()
+    }
 }
 
 #[test]
@@ -280,6 +283,20 @@ fn a_question_is_shown_by_the_same_rules() {
         ),
         "git (h) asks:\n  first\n  [2 blank lines]\n  \\u{1b}[2Jsecond\n  Sure\\u{202e}?\n  yes"
     );
+}
+
+#[test]
+fn a_question_is_shown_with_all_of_what_it_is_about() {
+    let hunk: Vec<String> = (1..=100).map(|line| format!("+line {line}")).collect();
+    let mut asked = question("Stage it?", Some("2 of 3"), Some("h"));
+    asked.content = Some(hunk.join("\n"));
+    let shown = RequestRendering::of_question(&asked);
+    assert_eq!(shown.lead[..100], hunk);
+    assert_eq!(shown.lead[100..], ["2 of 3"]);
+    asked.content = Some("+\u{202e}x\n".repeat(1000));
+    let shown = RequestRendering::of_question(&asked);
+    assert_eq!(shown.lead[0], "+\\u{202e}x");
+    assert_eq!(shown.lead.len(), 201);
 }
 
 #[test]
