@@ -19,6 +19,7 @@ use crate::control;
 use crate::mcp_http;
 use crate::setup;
 use crate::signals::Signals;
+use crate::stdout::errln;
 
 /// For a person who starts it by hand.
 const ON_TERMINAL: &str = "windlass: this is the MCP server. It waits for an agent's JSON messages on stdin.\n\
@@ -35,7 +36,7 @@ pub(crate) async fn run(global: &Global, args: McpArgs) -> anyhow::Result<ExitCo
     let max_block = max_block.transpose()?;
     let idle = seconds(args.idle_secs, "--idle-secs")?;
     if args.http.is_none() && std::io::stdin().is_terminal() {
-        eprintln!("{ON_TERMINAL}");
+        errln!("{ON_TERMINAL}");
     }
     let stop = CancellationToken::new();
     let serving = async {
@@ -52,7 +53,7 @@ pub(crate) async fn run(global: &Global, args: McpArgs) -> anyhow::Result<ExitCo
                 (server(&windlass, max_block), Some(reachable))
             }
             Err(error) => {
-                eprintln!("windlass: {error:#}");
+                errln!("windlass: {error:#}");
                 (unusable::server(global, &error), None)
             }
         };

@@ -40,14 +40,14 @@ fn shown(open: &OpenQuestion) -> String {
     let rendering = RequestRendering::of_question(ask);
     let mut text = format!("{}  {}\n", ask.ask, rendering.title);
     for line in rendering.details().lines() {
-        text.push_str(&format!("  {line}\n"));
+        text.extend(["  ", line, "\n"]);
     }
     let choices = match choices(&ask.question) {
         Some(choices) => format!(" {}", choices.join("|")),
         None if ask.question.secret => String::new(),
         None => " TEXT".to_owned(),
     };
-    text.push_str(&format!("    windlass answer {}{choices}", ask.ask));
+    text.extend(["    windlass answer ", &ask.ask, &choices]);
     text
 }
 
@@ -75,13 +75,13 @@ pub(crate) async fn answer(args: AnswerArgs) -> anyhow::Result<ExitCode> {
              run `windlass answer {id}` and type it, or send it to stdin"
         ),
         Some(text) => read(question, &text)?,
-        None if std::io::stdin().is_terminal() => match prompt::ask(&open.ask).await {
-            Some(value) => value,
-            None => {
+        None if std::io::stdin().is_terminal() => {
+            let Some(value) = prompt::ask(&open.ask).await else {
                 errln!("windlass: not answered; `{id}` stays open");
                 return Ok(ExitCode::from(exit::FAILED));
-            }
-        },
+            };
+            value
+        }
         None => read(question, &from_stdin()?)?,
     };
     let body = AnswerBody { value };

@@ -25,10 +25,10 @@ mod zygotes;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+pub(crate) use ancestry::descends_from_tool;
 pub(crate) use foreground::{
     BRIEF, BriefWait, Device, Foreground, Runs, Waits, foreground, is_theirs,
 };
-pub(crate) use ancestry::descends_from_tool;
 pub(crate) use guard::OWN_SESSIONS;
 pub(crate) use link::{Hold, Watch};
 pub(crate) use start::start;

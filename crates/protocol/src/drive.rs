@@ -69,7 +69,7 @@ pub enum DriveOutput {
         turn_end: TurnEndReport,
     },
     /// The driver is asked something.
-    Event(DriveEvent),
+    Event(Box<DriveEvent>),
     /// A line was not understood; nothing else changed.
     Error {
         /// What would have been.

@@ -161,7 +161,7 @@ enum Asking {
     /// A person is asked.
     Person(Ticket<Answered>),
     /// The model is to be asked.
-    Model(Ask),
+    Model(Box<Ask>),
 }
 
 impl Asking {
@@ -169,7 +169,7 @@ impl Asking {
         match self {
             Self::Known(answered) => answered,
             Self::Person(ticket) => ticket.outcome().await,
-            Self::Model(ask) => inquire(session, ask).await,
+            Self::Model(ask) => inquire(session, *ask).await,
         }
     }
 }
@@ -194,7 +194,7 @@ fn begin(session: &SessionInner, handle: &Handle, question: &Question) -> Asking
         QuestionTarget::User if session.requests.is_attended() => {
             Asking::Person(session.requests.open_question(ask))
         }
-        QuestionTarget::Assistant => Asking::Model(ask),
+        QuestionTarget::Assistant => Asking::Model(Box::new(ask)),
         QuestionTarget::User | QuestionTarget::Caller => {
             JournalledAsk::tell(session, ask);
             Asking::Known(Answered::Nobody)

@@ -74,10 +74,9 @@ impl Flat {
         let has_actions = self.properties.contains_key("action");
         if let Some(Value::Object(input)) = self.properties.get_mut("input")
             && has_actions
+            && !input.contains_key("type")
         {
-            if !input.contains_key("type") {
-                input.shift_insert(0, "type".into(), json!("string"));
-            }
+            input.shift_insert(0, "type".into(), json!("string"));
         }
         self
     }

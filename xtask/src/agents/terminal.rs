@@ -40,7 +40,7 @@ impl Terminal {
         let (command, env) = written(agent);
         let spawn =
             json!({"action": "spawn", "id": ID, "command": command, "env": env, "terminal": true});
-        terminal.call("shell", spawn)?;
+        terminal.call("shell", &spawn)?;
         terminal.until(json!({"idle_secs": 3}), START_SECS)?;
         Ok(terminal)
     }
@@ -49,24 +49,24 @@ impl Terminal {
     /// screen.
     pub(super) fn say(&mut self, message: &str, last: &str) -> anyhow::Result<String> {
         let typed = json!({"action": "apply", "id": ID, "input": message, "enter": false});
-        self.call("shell", typed)?;
+        self.call("shell", &typed)?;
         // A line that came at once with its text would count as pasted.
         self.until(json!({"idle_secs": 0.5}), START_SECS)?;
         self.call(
             "shell",
-            json!({"action": "apply", "id": ID, "keys": ["enter"]}),
+            &json!({"action": "apply", "id": ID, "keys": ["enter"]}),
         )?;
         // It may fail to come; whoever judges then sees the screen without it.
         let answered = self.until(json!({"pattern": last}), ANSWER_SECS);
         let screen = json!({"action": "fetch", "id": ID, "view": "screen"});
-        let screen = self.call("shell", screen)?.to_string();
+        let screen = self.call("shell", &screen)?.to_string();
         answered?;
         Ok(screen)
     }
 
     /// Ends the agent.
     pub(super) fn end(mut self) -> anyhow::Result<()> {
-        self.call("shell", json!({"action": "abort", "id": ID}))?;
+        self.call("shell", &json!({"action": "abort", "id": ID}))?;
         drop(self.stdin);
         self.drive.wait()?;
         Ok(())
@@ -75,7 +75,7 @@ impl Terminal {
     fn until(&mut self, mut condition: Value, seconds: u64) -> anyhow::Result<()> {
         condition["id"] = json!(ID);
         let wait = json!({"until": [condition], "timeout_secs": seconds});
-        let reply = self.call("await", wait)?;
+        let reply = self.call("await", &wait)?;
         ensure!(
             reply["timed_out"] != true,
             "the agent's terminal did not come to {condition}"
@@ -83,7 +83,7 @@ impl Terminal {
         Ok(())
     }
 
-    fn call(&mut self, tool: &str, arguments: Value) -> anyhow::Result<Value> {
+    fn call(&mut self, tool: &str, arguments: &Value) -> anyhow::Result<Value> {
         let batch = json!([{"id": "1", "tool": tool, "arguments": arguments}]);
         writeln!(self.stdin, "{batch}")?;
         let mut line = String::new();

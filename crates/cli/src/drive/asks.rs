@@ -23,12 +23,13 @@ pub(crate) async fn tell_requests(output: Output, mut watch: RequestWatch) {
         if !open.is_open() {
             continue;
         }
-        output.write(&DriveOutput::Event(match open.request() {
+        let event = match open.request() {
             PersonRequest::Permission(request) => DriveEvent::Permission {
                 request: (**request).clone(),
             },
             PersonRequest::Question(ask) => DriveEvent::Question((**ask).clone()),
-        }));
+        };
+        output.write(&DriveOutput::Event(Box::new(event)));
     }
 }
 
@@ -98,7 +99,7 @@ impl Inquiries {
     }
 
     fn tell(&self, event: DriveEvent) {
-        self.output.write(&DriveOutput::Event(event));
+        self.output.write(&DriveOutput::Event(Box::new(event)));
     }
 }
 

@@ -205,7 +205,7 @@ pub(crate) fn drive_output() -> impl Strategy<Value = DriveOutput> {
     prop_oneof![
         batch_reply().prop_map(DriveOutput::Replies),
         turn_end_report().prop_map(|turn_end| DriveOutput::TurnEnd { turn_end }),
-        drive_event().prop_map(DriveOutput::Event),
+        drive_event().prop_map(|event| DriveOutput::Event(Box::new(event))),
         any::<String>().prop_map(|error| DriveOutput::Error { error }),
     ]
 }
