@@ -176,10 +176,16 @@ impl Asking for Ask {
     type Answer = Value;
 
     async fn ask(&self, keyboard: &mut Keyboard) -> Result<Value, NoAnswer> {
-        let RequestRendering { lead, body, .. } = RequestRendering::of_question(self);
-        // Only the last line of a text stands before the answer.
-        let mut head: Vec<String> = lead.into_iter().chain(body).collect();
-        let text = &*head.pop().unwrap_or_default();
+        let rendering = RequestRendering::of_question(self);
+        let RequestRendering {
+            lead, body, title, ..
+        } = rendering;
+        // Only the last line of a text stands before the answer. The others are
+        // indented, so that none passes for the title.
+        let mut lines: Vec<String> = lead.into_iter().chain(body).collect();
+        let text = &*lines.pop().unwrap_or_default();
+        let lines = lines.iter().map(|line| format!("  {line}"));
+        let head: Vec<String> = [title].into_iter().chain(lines).collect();
         let head = head.join("\n");
         let question = &self.question;
         let preset = question.default.as_ref();

@@ -284,21 +284,21 @@ impl Run<'_> {
             Ok::<_, Refusal>(match permit.await? {
                 Permitted::Now(Permit::Run(args)) => {
                     start(inner, &handle, executor(tool), args).await;
-                    Begun::Started
+                    SpawnProgress::Started
                 }
-                Permitted::Now(Permit::Skip) => Begun::Skipped,
-                Permitted::Later(permit) => Begun::Asked(permit),
+                Permitted::Now(Permit::Skip) => SpawnProgress::Skipped,
+                Permitted::Later(permit) => SpawnProgress::Asked(permit),
             })
         };
         match handle.withdrawn.run_until_cancelled(starting).await {
             // Aborted while a person was asked, or while it was started.
             None => {}
-            Some(Ok(Begun::Started)) => self.settle(&handle).await,
-            Some(Ok(Begun::Skipped)) => {
+            Some(Ok(SpawnProgress::Started)) => self.settle(&handle).await,
+            Some(Ok(SpawnProgress::Skipped)) => {
                 self.not_run(&handle, "skipped; it has not run");
                 return Ok(Answer::skipped(tool));
             }
-            Some(Ok(Begun::Asked(permit))) => {
+            Some(Ok(SpawnProgress::Asked(permit))) => {
                 drop(turn);
                 starting::begin_spawn(inner, reserved, permit);
                 return Ok(self.show(&handle, id, View::New));
@@ -504,7 +504,7 @@ enum Permitted {
 }
 
 /// How far a spawn has come.
-enum Begun {
+enum SpawnProgress {
     Started,
     Skipped,
     Asked(DeferredPermit),

@@ -155,7 +155,7 @@ pub(crate) fn is_stuck(session: &SessionInner, handle: &Handle, status: &Status)
 }
 
 /// A question that is on its way to whoever answers it.
-enum Asking {
+enum QuestionRoute {
     /// The answer is known.
     Known(Answered),
     /// A person is asked.
@@ -164,7 +164,7 @@ enum Asking {
     Model(Box<Ask>),
 }
 
-impl Asking {
+impl QuestionRoute {
     async fn outcome(self, session: &SessionInner) -> Answered {
         match self {
             Self::Known(answered) => answered,
@@ -175,11 +175,11 @@ impl Asking {
 }
 
 /// Begins to ask, as the tool's policy says.
-fn begin(session: &SessionInner, handle: &Handle, question: &Question) -> Asking {
+fn begin(session: &SessionInner, handle: &Handle, question: &Question) -> QuestionRoute {
     let policy = policy(handle, question);
     if let Some(answer) = policy.answer {
         let fits = question.check(answer).ok();
-        return Asking::Known(fits.map_or(Answered::Nobody, Answered::With));
+        return QuestionRoute::Known(fits.map_or(Answered::Nobody, Answered::With));
     }
     let ask = Ask {
         ask: format!("q_{}", new_ulid()),
@@ -192,12 +192,12 @@ fn begin(session: &SessionInner, handle: &Handle, question: &Question) -> Asking
     };
     match policy.target {
         QuestionTarget::User if session.requests.is_attended() => {
-            Asking::Person(session.requests.open_question(ask))
+            QuestionRoute::Person(session.requests.open_question(ask))
         }
-        QuestionTarget::Assistant => Asking::Model(Box::new(ask)),
+        QuestionTarget::Assistant => QuestionRoute::Model(Box::new(ask)),
         QuestionTarget::User | QuestionTarget::Caller => {
             JournalledAsk::tell(session, ask);
-            Asking::Known(Answered::Nobody)
+            QuestionRoute::Known(Answered::Nobody)
         }
     }
 }

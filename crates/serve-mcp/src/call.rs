@@ -107,10 +107,19 @@ impl Call {
 
     /// Waits for what comes next. Dropping the future loses nothing.
     pub(crate) async fn next(&mut self) -> Step {
-        tokio::select! {
-            biased;
-            reply = &mut self.run => Step::Done(tell(reply, self.is_structured)),
-            put = self.seat.next() => Step::Put(put),
+        let hurry = &self.options.hurry;
+        loop {
+            // It is hurried once.
+            let requests = self.session.requests();
+            let requests = Some(requests).filter(|_| !hurry.is_cancelled());
+            tokio::select! {
+                biased;
+                reply = &mut self.run => return Step::Done(tell(reply, self.is_structured)),
+                put = self.seat.next(requests) => match put {
+                    Some(put) => return Step::Put(put),
+                    None => hurry.cancel(),
+                },
+            }
         }
     }
 

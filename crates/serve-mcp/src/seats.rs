@@ -17,28 +17,42 @@ use rmcp::model::{ClientCapabilities, ElicitRequestParams, ElicitResult, Elicita
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 use windlass_protocol::{Ask, PermissionRequest};
-use windlass_runtime::{Answered, OpenRequest, PersonRequest, ReplyError, RequestWatch};
+use windlass_runtime::{
+    Answered, OpenRequest, PendingRequests, PersonRequest, ReplyError, RequestWatch,
+};
 
 use crate::form;
 use crate::secret;
 
 /// How a client can ask its user.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Means {
     /// It shows forms.
     pub(crate) form: bool,
     /// It opens pages.
     pub(crate) url: bool,
+    /// How long its call may block while its user sees nothing of what is
+    /// asked.
+    pub(crate) patience: Duration,
 }
 
 impl Means {
     /// As the client declares them. One that says nothing of modes has forms.
-    pub(crate) fn of(capabilities: Option<&ClientCapabilities>) -> Self {
+    pub(crate) fn of(capabilities: Option<&ClientCapabilities>, patience: Duration) -> Self {
         let elicitation = capabilities.and_then(|declared| declared.elicitation.as_ref());
-        elicitation.map_or_else(Self::default, |declared| Self {
-            form: declared.form.is_some() || declared.url.is_none(),
-            url: declared.url.is_some(),
-        })
+        Self {
+            form: elicitation.is_some_and(|it| it.form.is_some() || it.url.is_none()),
+            url: elicitation.is_some_and(|it| it.url.is_some()),
+            patience,
+        }
+    }
+
+    /// The client can show the request. A secret is never typed into a form.
+    fn fits(self, request: &PersonRequest) -> bool {
+        match request {
+            PersonRequest::Question(ask) if ask.question.secret => self.url,
+            _ => self.form,
+        }
     }
 }
 
@@ -67,6 +81,8 @@ struct Inner {
     seats: watch::Sender<Vec<Taken>>,
     /// The open requests whose dialogs were dismissed.
     dismissed: Mutex<HashSet<String>>,
+    /// Changes when a request was opened, or was dismissed.
+    news: watch::Sender<()>,
     secrets: Mutex<Option<Arc<secret::Page>>>,
 }
 
@@ -97,9 +113,18 @@ impl Taken {
 /// A call that can ask. Whatever is put to it and not answered when it is
 /// dropped waits for another.
 pub(crate) struct Seat {
+    place: SeatPlace,
+    puts: mpsc::UnboundedReceiver<Put>,
+}
+
+/// Whose seat it is.
+struct SeatPlace {
     all: Seats,
     call: String,
-    puts: mpsc::UnboundedReceiver<Put>,
+    handles: Vec<String>,
+    means: Means,
+    /// When its patience ends.
+    due: Instant,
 }
 
 impl Seats {
@@ -109,6 +134,7 @@ impl Seats {
         let seats = self.clone();
         tokio::spawn(async move {
             while let Some(open) = watch.next().await {
+                seats.0.news.send_replace(());
                 let seats = seats.clone();
                 tokio::spawn(async move {
                     tokio::select! {
@@ -129,44 +155,45 @@ impl Seats {
         if self.0.dismissed.lock().contains(id) {
             return;
         }
-        let secret = match open.request() {
-            PersonRequest::Permission(_) => false,
-            PersonRequest::Question(ask) => ask.question.secret,
-        };
-        let fits = move |means: Means| if secret { means.url } else { means.form };
+        let fits = |means: Means| means.fits(open.request());
         for _ in 0..TRIES {
             let shown = match open.request() {
                 PersonRequest::Permission(request) => self.permit(open, request, fits).await,
                 PersonRequest::Question(ask) => self.ask(open, ask, fits).await,
             };
             match shown {
-                Shown::Answered | Shown::Nowhere => return,
-                Shown::Unfit => {}
-                Shown::Dismissed => break,
+                DialogOutcome::Answered | DialogOutcome::Nowhere => return,
+                DialogOutcome::Unfit => {}
+                DialogOutcome::Dismissed => break,
             }
         }
         // Only what is open is remembered.
         if open.is_open() {
             self.0.dismissed.lock().insert(id.to_owned());
+            self.0.news.send_replace(());
         }
     }
 
     /// Takes a seat for a call that waits for these handles.
     pub(crate) fn sit(&self, call: &str, handles: Vec<String>, means: Means) -> Seat {
         let (sender, puts) = mpsc::unbounded_channel();
+        let due = Instant::now() + means.patience;
         let taken = Taken {
             call: call.to_owned(),
-            handles,
+            handles: handles.clone(),
             means,
             puts: sender,
             asked: Arc::default(),
         };
         self.0.seats.send_modify(|seats| seats.push(taken));
-        Seat {
+        let place = SeatPlace {
             all: self.clone(),
             call: call.to_owned(),
-            puts,
-        }
+            handles,
+            means,
+            due,
+        };
+        Seat { place, puts }
     }
 
     fn seat_of(&self, call: &str) -> Option<Taken> {
@@ -228,22 +255,22 @@ impl Seats {
         open: &OpenRequest,
         request: &PermissionRequest,
         fits: impl Fn(Means) -> bool,
-    ) -> Shown {
+    ) -> DialogOutcome {
         let call = request.tool.as_ref().map(|tool| tool.call_id.as_str());
         let handle = open.request().handle();
         loop {
             let Some(seat) = self.seat(call, handle, &fits).await else {
-                return Shown::Nowhere;
+                return DialogOutcome::Nowhere;
             };
             let asked = Instant::now();
             let form = form::of_permission(request);
             return match self.put(&seat, "permission", form).await {
                 // The call ended first; another may wait for the handle.
                 None if handle.is_some() => continue,
-                None => Shown::Nowhere,
+                None => DialogOutcome::Nowhere,
                 Some(result) => match result.filter(|result| is_of_person(result, asked)) {
                     Some(result) => decide(open, &result),
-                    None => Shown::Dismissed,
+                    None => DialogOutcome::Dismissed,
                 },
             };
         }
@@ -251,12 +278,17 @@ impl Seats {
 
     /// Shows a question, as its kind wants. A secret is typed into a page of
     /// ours, and never into a form.
-    async fn ask(&self, open: &OpenRequest, ask: &Ask, fits: impl Fn(Means) -> bool) -> Shown {
+    async fn ask(
+        &self,
+        open: &OpenRequest,
+        ask: &Ask,
+        fits: impl Fn(Means) -> bool,
+    ) -> DialogOutcome {
         let handle = open.request().handle();
         loop {
             let seat = self.seat(ask.call.as_deref(), handle, &fits).await;
             let Some(seat) = seat else {
-                return Shown::Nowhere;
+                return DialogOutcome::Nowhere;
             };
             let answered = if ask.question.secret {
                 self.ask_secret(&seat, ask).await
@@ -266,15 +298,15 @@ impl Seats {
             return match answered {
                 // The call ended first; another may wait for the handle.
                 None if handle.is_some() => continue,
-                None => Shown::Nowhere,
-                Some(Answered::Nobody) => Shown::Dismissed,
+                None => DialogOutcome::Nowhere,
+                Some(Answered::Nobody) => DialogOutcome::Dismissed,
                 Some(Answered::Declined(why)) => {
                     open.decline(why);
-                    Shown::Answered
+                    DialogOutcome::Answered
                 }
                 Some(Answered::With(value)) => match open.answer(value) {
-                    Err(ReplyError::Unfit(_) | ReplyError::UnfitSecret(_)) => Shown::Unfit,
-                    _ => Shown::Answered,
+                    Err(ReplyError::Unfit(_) | ReplyError::UnfitSecret(_)) => DialogOutcome::Unfit,
+                    _ => DialogOutcome::Answered,
                 },
             };
         }
@@ -305,7 +337,7 @@ impl Seats {
 }
 
 /// What came of showing a request.
-enum Shown {
+enum DialogOutcome {
     /// It is closed.
     Answered,
     /// The answer does not fit.
@@ -317,14 +349,14 @@ enum Shown {
 }
 
 /// Replies with what a form says.
-fn decide(open: &OpenRequest, result: &ElicitResult) -> Shown {
+fn decide(open: &OpenRequest, result: &ElicitResult) -> DialogOutcome {
     match form::decided(result) {
         Some(answer) => {
             // Somebody elsewhere may have been first.
             let _ = open.reply(answer);
-            Shown::Answered
+            DialogOutcome::Answered
         }
-        None => Shown::Unfit,
+        None => DialogOutcome::Unfit,
     }
 }
 
@@ -340,11 +372,21 @@ fn is_of_person(result: &ElicitResult, asked: Instant) -> bool {
 }
 
 impl Seat {
-    /// The next thing to put to the user.
-    pub(crate) async fn next(&mut self) -> Put {
-        match self.puts.recv().await {
-            Some(put) => put,
-            None => std::future::pending().await,
+    /// The next thing to put to the user. `None`, where the session's requests
+    /// are given, when the call has blocked for as long as it may and its user
+    /// is asked something that the client does not show.
+    pub(crate) async fn next(&mut self, requests: Option<&PendingRequests>) -> Option<Put> {
+        let Self { place, puts } = self;
+        let unseen = async {
+            match requests {
+                Some(requests) => place.asks_unseen(requests).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            Some(put) = puts.recv() => Some(put),
+            () = unseen => None,
         }
     }
 
@@ -354,9 +396,45 @@ impl Seat {
     }
 }
 
+impl SeatPlace {
+    /// Resolves when the call has blocked for as long as it may, and its user is
+    /// asked something that the client does not show.
+    async fn asks_unseen(&self, requests: &PendingRequests) {
+        let mut news = self.all.0.news.subscribe();
+        tokio::time::sleep_until(self.due).await;
+        loop {
+            news.borrow_and_update();
+            if requests.list().iter().any(|request| self.hides(request)) {
+                return;
+            }
+            if news.changed().await.is_err() {
+                return std::future::pending().await;
+            }
+        }
+    }
+
+    /// The request is this call's, or that of a handle that it waits for, and
+    /// the client does not show it.
+    fn hides(&self, request: &PersonRequest) -> bool {
+        let call = match request {
+            PersonRequest::Permission(request) => {
+                let tool = request.tool.as_ref();
+                tool.map(|tool| tool.call_id.as_str())
+            }
+            PersonRequest::Question(ask) => ask.call.as_deref(),
+        };
+        let handle = request.handle();
+        let is_waited = handle.is_some_and(|handle| self.handles.iter().any(|it| it == handle));
+        let dismissed = &self.all.0.dismissed;
+        (call == Some(&*self.call) || is_waited)
+            && (!self.means.fits(request) || dismissed.lock().contains(request.id()))
+    }
+}
+
 impl Drop for Seat {
     fn drop(&mut self) {
-        let seats = &self.all.0.seats;
-        seats.send_modify(|seats| seats.retain(|seat| seat.call != self.call));
+        let SeatPlace { all, call, .. } = &self.place;
+        let seats = &all.0.seats;
+        seats.send_modify(|seats| seats.retain(|seat| seat.call != *call));
     }
 }

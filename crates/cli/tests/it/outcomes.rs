@@ -150,7 +150,7 @@ fn a_question_that_nobody_can_answer_fails_the_call() {
     assert_eq!(
         error,
         "the tool asked \"Your name?\" and nobody could answer; \
-         set `questions.name.answer` for it in the config"
+         ask the user, or do without it"
     );
 }
 

@@ -244,6 +244,40 @@ async fn without_forms_a_permission_waits_for_another_front_end_beyond_the_call(
     }
 }
 
+/// A client that asked for progress waits for as long as it takes, unless its
+/// user cannot know what is waited for.
+#[tokio::test(start_paused = true)]
+async fn progress_does_not_keep_a_call_whose_question_nobody_sees() {
+    for (capabilities, dismisses) in [(json!({}), false), (json!({"elicitation": {}}), true)] {
+        let tools = Tools::new();
+        sure(&tools);
+        let limit = Duration::from_secs(50);
+        let mut client = tools.patient_client(capabilities, limit).await;
+        let began = tokio::time::Instant::now();
+        let progress = json!({"name": "tool", "arguments": {}, "_meta": {"progressToken": "p"}});
+        let call = client.ask("tools/call", progress).await;
+        if dismisses {
+            let asked = client.told("elicitation/create").await;
+            client.reply(&asked, json!({"action": "cancel"})).await;
+        }
+        let reply = client.answer(call).await["result"].clone();
+        assert_eq!(reply["structuredContent"]["state"], "waiting", "{reply}");
+        assert_eq!(began.elapsed().as_secs(), 50);
+    }
+    // With its dialog open, it is kept.
+    let tools = Tools::new();
+    sure(&tools);
+    let limit = Duration::from_secs(50);
+    let forms = json!({"elicitation": {}});
+    let mut client = tools.patient_client(forms, limit).await;
+    let progress = json!({"name": "tool", "arguments": {}, "_meta": {"progressToken": "p"}});
+    let call = client.ask("tools/call", progress).await;
+    let asked = client.told("elicitation/create").await;
+    tokio::time::sleep(Duration::from_secs(500)).await;
+    client.reply(&asked, accept(json!({"answer": true}))).await;
+    assert_eq!(text(&client.answer(call).await["result"]), "was told true");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_permission_that_outlasted_its_call_is_shown_by_the_next_await() {
     let tools = Tools::with(asks());
