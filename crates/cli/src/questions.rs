@@ -38,17 +38,16 @@ pub(crate) async fn list(global: &Global) -> anyhow::Result<ExitCode> {
 fn shown(open: &OpenQuestion) -> String {
     let ask = &open.ask;
     let rendering = RequestRendering::of_question(ask);
-    let mut text = format!("{}  {}\n", ask.ask, rendering.title);
-    for line in rendering.details().lines() {
-        text.extend(["  ", line, "\n"]);
-    }
+    let mut lines = vec![format!("{}  {}", ask.ask, rendering.title)];
+    let details = rendering.details();
+    lines.extend(details.lines().map(|line| format!("  {line}")));
     let choices = match choices(&ask.question) {
         Some(choices) => format!(" {}", choices.join("|")),
         None if ask.question.secret => String::new(),
         None => " TEXT".to_owned(),
     };
-    text.extend(["    windlass answer ", &ask.ask, &choices]);
-    text
+    lines.push(format!("    windlass answer {}{choices}", ask.ask));
+    lines.join("\n")
 }
 
 pub(crate) async fn answer(args: AnswerArgs) -> anyhow::Result<ExitCode> {

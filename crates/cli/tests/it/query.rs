@@ -117,7 +117,10 @@ async fn where_nobody_can_be_asked_permission_is_refused_with_what_would_work() 
     let run = asked.query(&["--non-interactive", "go"], "");
     assert_eq!(run.code(), Some(0));
     let replies = replies(&asked);
-    assert!(replies[0].contains("do without it, or tell the user"), "{replies:?}");
+    assert!(
+        replies[0].contains("do without it, or tell the user"),
+        "{replies:?}"
+    );
     assert!(!asked.project.root().join("file").exists());
 }
 
