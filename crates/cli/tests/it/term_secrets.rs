@@ -125,12 +125,12 @@ fn a_secret_goes_from_the_person_to_the_program_and_nowhere_else() {
         json!({"action": "apply", "id": "it", "input": "a guess"}),
     );
     assert_eq!(refused["is_error"], json!(true));
-    assert_eq!(
-        refused["content"],
-        json!(
-            "handle `it` asks for a secret (\"Password:\"), which only the user can give; await it"
-        )
+    let id = asked.question["ask"].as_str().unwrap();
+    let only_user = format!(
+        "handle `it` asks for a secret (\"Password:\"), which only the user can give with \
+         `windlass answer {id}`; tell them, and await it"
     );
+    assert_eq!(refused["content"], json!(only_user));
     let ended = asked.answer("sesame-7");
     assert_ended_well(&ended);
     assert_shows(&ended, "8 letters");
