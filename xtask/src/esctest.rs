@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
     workspace::cargo(["build", "--package", "windlass-cli"])?;
     let outcome = run_suite(&suite, &log).and_then(|()| {
         let text = std::fs::read(&log).context("the suite has written no log")?;
-        Ok(Outcome::read(&String::from_utf8_lossy(&text)))
+        Ok(SuiteRun::read(&String::from_utf8_lossy(&text)))
     });
     // It is ours alone and in the folder for such things.
     let _ = std::fs::remove_file(&log);
@@ -59,7 +59,7 @@ fn suite_folder(path: &Path) -> anyhow::Result<PathBuf> {
 
 /// Runs the suite on a terminal of ours until it ends.
 fn run_suite(suite: &Path, log: &Path) -> anyhow::Result<()> {
-    let mut drive = Drive::start()?;
+    let mut drive = DriveProcess::start()?;
     let command = format!(
         "exec python3 -B esctest.py {OPTIONS} --logfile='{}'",
         log.display()
@@ -85,12 +85,12 @@ fn run_suite(suite: &Path, log: &Path) -> anyhow::Result<()> {
 }
 
 /// A `windlass drive` of our own.
-struct Drive {
+struct DriveProcess {
     child: Child,
     replies: BufReader<std::process::ChildStdout>,
 }
 
-impl Drive {
+impl DriveProcess {
     fn start() -> anyhow::Result<Self> {
         let mut child = workspace::cargo_command()
             .args(["run", "--quiet", "--package", "windlass-cli", "--", "drive"])
@@ -123,12 +123,12 @@ impl Drive {
 
 /// The tests of a run by name.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Outcome {
+struct SuiteRun {
     passed: BTreeSet<String>,
     others: BTreeSet<String>,
 }
 
-impl Outcome {
+impl SuiteRun {
     /// Reads the suite's log. A test that it expects to fail has not passed either.
     fn read(log: &str) -> Self {
         let mut outcome = Self::default();

@@ -23,11 +23,11 @@ Passed.
 Failing tests:
 A.test_three
 ";
-    let outcome = Outcome {
+    let outcome = SuiteRun {
         passed: names(&["A.test_one", "A.test_four"]),
         others: names(&["A.test_two", "A.test_three"]),
     };
-    assert_eq!(Outcome::read(log), outcome);
+    assert_eq!(SuiteRun::read(log), outcome);
 }
 
 #[test]

@@ -247,7 +247,7 @@ impl Watch {
         let terminal = self.process.terminal();
         self.process.exit().is_none()
             && terminal.and_then(Terminal::prompt) == Some(Prompt::Secret)
-            && secret::is_wanted(self.screen.lock().placed_line().as_deref())
+            && secret::is_wanted(&self.screen.lock().cursor_line())
     }
 
     /// Gives the program the secret that it asked for.

@@ -31,5 +31,6 @@ mod whole;
 pub use excerpt::{Cursor, Excerpt};
 pub use output::{Output, OutputOptions, Stream};
 pub use screen::{
-    Colour, Screen, ScreenModes, ScreenReader, ScreenText, ScreenView, Style, StyledRow, StyledRun,
+    Colour, CursorLine, Screen, ScreenModes, ScreenReader, ScreenText, ScreenView, Style,
+    StyledRow, StyledRun,
 };

@@ -11,6 +11,7 @@ mod colours;
 mod control;
 mod cursor;
 mod cut;
+mod damage;
 mod echo;
 mod emulator;
 mod erase;
@@ -41,4 +42,4 @@ mod write;
 
 pub use read::{ScreenReader, ScreenText, ScreenView};
 pub use style::{Colour, Style, StyledRow, StyledRun};
-pub use terminal::{Screen, ScreenModes};
+pub use terminal::{CursorLine, Screen, ScreenModes};

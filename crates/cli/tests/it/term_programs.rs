@@ -153,6 +153,7 @@ fn an_entry_is_chosen_from_a_menu() {
 
 /// Switches the echo off, draws a page and waits for Return, as `vttest` does, then asks for a password in the same way.
 const PAGES: &str = "stty -echo; printf '\\033[2J\\033[5;7HPush <RETURN>'; read -r a; \
+                     printf '\\033[2J\\033[HOne page more.\\n\\nPush <RETURN>'; read -r c; \
                      printf '\\033[2J\\033[5;7HPassword:'; read -r b; stty echo; echo \"$a-$b\" > heard";
 
 #[test]
@@ -161,7 +162,10 @@ fn a_page_without_echo_that_waits_for_return_asks_for_no_secret() {
     let (mut sitting, shown) = Sitting::down(&project, PAGES);
     assert_eq!(shown["state"], json!("running"), "{shown}");
     assert_shows(&shown, "Push <RETURN>");
-    let asked = sitting.line("plain");
+    let more = sitting.line("plain");
+    assert_eq!(more["state"], json!("running"), "{more}");
+    assert_shows(&more, "One page more.");
+    let asked = sitting.line("");
     assert_eq!(asked["state"], json!("waiting"), "{asked}");
     assert_eq!(asked["question"]["secret"], json!(true), "{asked}");
     assert_ended_well(&sitting.line("hidden"));

@@ -5,10 +5,8 @@
 use alacritty_terminal::term::cell::{Cell, Flags};
 use alacritty_terminal::vte::ansi::{Color, NamedColor};
 
+use super::emulator::TAB;
 use super::style::{Colour, Style, StyledRow, StyledRun};
-
-/// The distance of tab stops unless a program has set its own.
-const TAB: usize = 8;
 
 /// How a tab is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,8 +13,9 @@ use alacritty_terminal::vte::ansi::CharsetIndex;
 
 use super::cells::{self, Tabs};
 use super::colours::Palette;
+use super::damage::Damage;
 use super::lines::{Line, Lines, trim};
-use super::mode::{ALTERNATE, Modes, SHOW_CURSOR};
+use super::mode::{ALTERNATE, SHOW_CURSOR, Switches};
 use super::replies::Replies;
 use super::request::DeviceString;
 use super::rows::Rows;
@@ -26,7 +27,7 @@ const ROWS: (u16, u16) = (1, 512);
 const COLS: (u16, u16) = (2, 1024);
 
 /// The distance of tab stops unless a program has set its own.
-const TAB: usize = 8;
+pub(super) const TAB: usize = 8;
 
 /// The highest conformance level: that of a VT420.
 pub(super) const LEVEL: u16 = 4;
@@ -36,7 +37,7 @@ pub(super) struct Emulator {
     pub(super) grid: Grid<Cell>,
     /// The screen that is not shown.
     pub(super) other: Grid<Cell>,
-    pub(super) modes: Modes,
+    pub(super) modes: Switches,
     /// The columns between the left and the right margin.
     pub(super) columns: Range<usize>,
     /// Whether there is a tab stop, by column.
@@ -110,14 +111,6 @@ pub(super) struct SavedState {
     pub(super) charset: CharsetIndex,
 }
 
-/// The rows that changed since somebody asked.
-pub(super) struct Damage {
-    rows: Vec<bool>,
-    all: bool,
-    /// The row of the cursor when somebody asked last.
-    cursor: usize,
-}
-
 #[derive(Default)]
 struct Parked {
     rows: Vec<Row>,
@@ -136,7 +129,7 @@ impl Emulator {
         Self {
             grid: Grid::new(size.rows, size.cols, 0),
             other: Grid::new(size.rows, size.cols, 0),
-            modes: Modes::default(),
+            modes: Switches::default(),
             columns: 0..size.cols,
             tabs: tab_stops(0..size.cols),
             charsets: ActiveCharsets::default(),
@@ -225,7 +218,7 @@ impl Emulator {
         self.replies.take()
     }
 
-    /// The rows that may have changed since this was asked last. Rows that the cursor left or entered count.
+    /// The rows that may have changed since this was asked last.
     pub(super) fn take_damage(&mut self, damaged: impl FnMut(usize)) {
         let cursor = self.cursor().0;
         let rows = self.row_count();
@@ -480,38 +473,6 @@ pub(super) fn line(row: usize) -> GridLine {
 /// Whether there is a tab stop in each of some columns, unless a program says otherwise.
 pub(super) fn tab_stops(columns: Range<usize>) -> Vec<bool> {
     columns.map(|column| column.is_multiple_of(TAB)).collect()
-}
-
-impl Damage {
-    fn new(rows: usize) -> Self {
-        Self {
-            rows: vec![false; rows],
-            all: true,
-            cursor: 0,
-        }
-    }
-
-    pub(super) fn mark(&mut self, row: usize) {
-        self.rows[row] = true;
-    }
-
-    pub(super) fn mark_all(&mut self) {
-        self.all = true;
-    }
-
-    fn take(&mut self, cursor: usize, rows: usize, damaged: impl FnMut(usize)) {
-        let cursor_before = std::mem::replace(&mut self.cursor, cursor);
-        if std::mem::take(&mut self.all) {
-            self.rows.fill(false);
-            (0..rows).for_each(damaged);
-            return;
-        }
-        self.mark(cursor_before);
-        self.mark(cursor);
-        let changed = self.rows.iter_mut().map(std::mem::take);
-        let changed = changed.enumerate().filter(|&(_, is_changed)| is_changed);
-        changed.map(|(row, _)| row).for_each(damaged);
-    }
 }
 
 impl Size {

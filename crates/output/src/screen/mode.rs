@@ -1,4 +1,4 @@
-//! Modes: the switches that programs set, reset, save and ask for by number.
+//! Switches: the switches that programs set, reset, save and ask for by number.
 //!
 //! Start at [`Emulator::set_private`]. A mode that changes nothing on a screen without a window is still kept, so that a
 //! program that asks is told its own choice.
@@ -7,7 +7,7 @@ use super::emulator::{Emulator, LEVEL};
 
 /// The switches, one bit each, and the copies that a program has put aside.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Modes {
+pub(super) struct Switches {
     set: u64,
     saved: u64,
 }
@@ -95,14 +95,14 @@ const STANDARD: [(u16, u64); 4] = [
 const NEVER_STANDARD: [u16; 12] = [1, 5, 7, 10, 11, 13, 14, 15, 16, 17, 18, 19];
 const NEVER_PRIVATE: [u16; 3] = [8, 60, 64];
 
-impl Default for Modes {
+impl Default for Switches {
     fn default() -> Self {
         let set = WRAP | SHOW_CURSOR | SEND_RECEIVE;
         Self { set, saved: set }
     }
 }
 
-impl Modes {
+impl Switches {
     pub(super) fn has(self, mode: u64) -> bool {
         self.set & mode == mode
     }

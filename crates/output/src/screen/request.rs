@@ -15,12 +15,12 @@ const LIMIT: usize = 1024;
 /// A string that the program is sending.
 #[derive(Debug)]
 pub(super) struct DeviceString {
-    kind: StringKind,
+    kind: RequestKind,
     text: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum StringKind {
+enum RequestKind {
     Setting,
     Capability,
 }
@@ -29,8 +29,8 @@ impl DeviceString {
     /// A string that begins like this, if it is one that is answered.
     pub(super) fn begin(intermediates: &[u8], end: char) -> Option<Self> {
         let kind = match (intermediates, end) {
-            (b"$", 'q') => StringKind::Setting,
-            (b"+", 'q') => StringKind::Capability,
+            (b"$", 'q') => RequestKind::Setting,
+            (b"+", 'q') => RequestKind::Capability,
             _ => return None,
         };
         let text = Vec::new();
@@ -49,11 +49,11 @@ impl Emulator {
     pub(super) fn answer_string(&mut self, string: &DeviceString) {
         match string.kind {
             _ if string.text.len() > LIMIT => {}
-            StringKind::Setting => match self.setting(&string.text) {
+            RequestKind::Setting => match self.setting(&string.text) {
                 Some(setting) => self.replies.push(format_args!("\x1bP1$r{setting}\x1b\\")),
                 None => self.replies.push(format_args!("\x1bP0$r\x1b\\")),
             },
-            StringKind::Capability => {
+            RequestKind::Capability => {
                 for name in string.text.split(|&byte| byte == b';') {
                     self.answer_capability(name);
                 }

@@ -10,8 +10,8 @@ use super::emulator::{
     ActiveCharsets, AttributeExtent, Emulator, LEVEL, Protection, SavedState, line, tab_stops,
 };
 use super::mode::{
-    ALTERNATE, CURSOR_KEYS, INSERT, KEYPAD, MARGINS, Modes, ORIGIN, REVERSE_WRAP,
-    REVERSE_WRAP_ALWAYS, SHOW_CURSOR, WRAP,
+    ALTERNATE, CURSOR_KEYS, INSERT, KEYPAD, MARGINS, ORIGIN, REVERSE_WRAP, REVERSE_WRAP_ALWAYS,
+    SHOW_CURSOR, Switches, WRAP,
 };
 
 impl Emulator {
@@ -23,7 +23,7 @@ impl Emulator {
         }
         self.grid.reset();
         self.other.reset();
-        self.modes = Modes::default();
+        self.modes = Switches::default();
         self.rows.reset_region(self.row_count());
         self.columns = 0..self.column_count();
         self.tabs = tab_stops(0..self.column_count());

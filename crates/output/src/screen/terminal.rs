@@ -61,6 +61,15 @@ pub struct ScreenModes {
     pub focus: bool,
 }
 
+/// The row of the cursor.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CursorLine {
+    /// Its text, without blanks at its end.
+    pub text: String,
+    /// Whether the program has put the cursor there by position, as those do that draw a screen, and not by writing lines.
+    pub is_placed: bool,
+}
+
 impl Screen {
     /// An empty screen, within 1 to 512 rows and 2 to 1024 columns.
     pub fn new(rows: u16, cols: u16) -> Self {
@@ -175,13 +184,14 @@ impl Screen {
         Some(row.trim().chars().take(LINE).collect())
     }
 
-    /// The text of the cursor's row, if the program has put the cursor there by position, as those do that draw a screen.
-    /// One that writes lines, and asks at the end of one, gives `None`.
-    pub fn placed_line(&mut self) -> Option<String> {
+    /// The row that the cursor is in, and how it came there.
+    pub fn cursor_line(&mut self) -> CursorLine {
         self.draw();
         let (row, _) = self.emulator.cursor();
-        let is_placed = self.emulator.is_placed;
-        is_placed.then(|| self.emulator.shown().nth(row).unwrap_or_default())
+        CursorLine {
+            text: self.emulator.shown().nth(row).unwrap_or_default(),
+            is_placed: self.emulator.is_placed,
+        }
     }
 
     /// How many rows and columns there are.

@@ -502,11 +502,20 @@ fn the_last_line_is_one_of_the_screen() {
 
 #[test]
 fn a_row_that_lines_have_led_to_was_not_placed() {
-    let placed = |escaped: &str| screen(escaped).placed_line();
-    assert_eq!(placed("Password: "), None);
-    assert_eq!(placed("\\e[H\\e[2J$ sudo x\\r\\nPassword: "), None);
-    assert_eq!(placed("\\e[2J\\e[3;4HPush").as_deref(), Some("   Push"));
-    let long = "x".repeat(25);
-    let wrapped = placed(&format!("\\e[2;1H{long}"));
-    assert_eq!(wrapped.as_deref(), Some("xxxxx"));
+    let check = |escaped: &str, text: &str, is_placed| {
+        let line = screen(escaped).cursor_line();
+        let text = text.to_owned();
+        assert_eq!(line, CursorLine { text, is_placed }, "{escaped}");
+    };
+    check("Password: ", "Password:", false);
+    check("\\e[H\\e[2J$ su\\r\\nPassword: ", "Password:", false);
+    check("\\e[2J\\e[3;4HPush", "   Push", true);
+    check(&format!("\\e[2;1H{}", "x".repeat(25)), "xxxxx", true);
+}
+
+#[test]
+fn a_tab_to_a_stop_of_the_programs_own_is_told_as_blanks() {
+    let mut screen = screen("\\e[3g\\e[4G\\eH\\r\\ta\\tb");
+    let told = screen.read(&mut ScreenReader::default(), ScreenView::New, 100);
+    assert_eq!(told.text, format!("   a{}b", " ".repeat(15)));
 }

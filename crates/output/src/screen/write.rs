@@ -6,7 +6,7 @@ use alacritty_terminal::index::Column;
 use alacritty_terminal::term::cell::Flags;
 use unicode_width::UnicodeWidthChar;
 
-use super::emulator::{Emulator, line};
+use super::emulator::{Emulator, TAB, line};
 use super::mode::{INSERT, TAB_WRAPS, WRAP};
 
 /// How many combining characters a cell may hold; languages need three or four.
@@ -61,7 +61,8 @@ impl Emulator {
         }
     }
 
-    /// Goes to the next tab stop. The tab is noted in the cell that it starts from, if nothing stands there.
+    /// Goes to the next tab stop. A tab to one of the usual stops is noted in the cell that it starts from, if nothing
+    /// stands there.
     pub(super) fn tab(&mut self) {
         if self.grid.cursor.input_needs_wrap {
             if !self.modes.has(TAB_WRAPS) {
@@ -70,8 +71,10 @@ impl Emulator {
             self.wrap();
         }
         let (row, column) = self.cursor();
+        let usual = ((column / TAB + 1) * TAB).min(self.column_count());
+        let is_usual = self.stop_behind(column) == usual;
         let cell = &mut self.grid[line(row)][Column(column)];
-        if cell.c == ' ' && !cell.flags.intersects(Flags::WIDE_CHAR_SPACER) {
+        if is_usual && cell.c == ' ' && !cell.flags.intersects(Flags::WIDE_CHAR_SPACER) {
             cell.c = '\t';
         }
         self.damage.mark(row);

@@ -1,0 +1,44 @@
+//! The rows of a screen that have changed, until somebody asks.
+//!
+//! Start at [`Damage::take`].
+
+/// The rows that changed since somebody asked.
+pub(super) struct Damage {
+    rows: Vec<bool>,
+    all: bool,
+    /// The row of the cursor when somebody asked last.
+    cursor: usize,
+}
+
+impl Damage {
+    pub(super) fn new(rows: usize) -> Self {
+        Self {
+            rows: vec![false; rows],
+            all: true,
+            cursor: 0,
+        }
+    }
+
+    pub(super) fn mark(&mut self, row: usize) {
+        self.rows[row] = true;
+    }
+
+    pub(super) fn mark_all(&mut self) {
+        self.all = true;
+    }
+
+    /// Tells every row that may have changed since this was asked last. Rows that the cursor left or entered count.
+    pub(super) fn take(&mut self, cursor: usize, rows: usize, damaged: impl FnMut(usize)) {
+        let cursor_before = std::mem::replace(&mut self.cursor, cursor);
+        if std::mem::take(&mut self.all) {
+            self.rows.fill(false);
+            (0..rows).for_each(damaged);
+            return;
+        }
+        self.mark(cursor_before);
+        self.mark(cursor);
+        let changed = self.rows.iter_mut().map(std::mem::take);
+        let changed = changed.enumerate().filter(|&(_, is_changed)| is_changed);
+        changed.map(|(row, _)| row).for_each(damaged);
+    }
+}
