@@ -234,6 +234,7 @@ fn event(number: usize) -> TurnEvent {
                 id,
                 content: ReplyContent::Text("drwxr-xr-x 2 user user 4096 src\n".repeat(20)),
                 is_error: false,
+                error: None,
             }],
             notices: Vec::new(),
         },

@@ -451,6 +451,7 @@ impl Turn<'_> {
                     ..AwaitReply::default()
                 }),
                 is_error: false,
+                error: None,
             }],
             notices,
         };

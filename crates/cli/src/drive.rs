@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use windlass_protocol::{Batch, DriveInput, DriveOutput};
 use windlass_runtime::{Attendance, RunOptions, Session, SessionOptions};
 
-use self::asks::Inquiries;
+use self::asks::{AnsweredAsks, Inquiries};
 use self::fault::DriveFault;
 use self::lines::Line;
 use self::output::Output;
@@ -60,8 +60,10 @@ pub(crate) async fn run(global: &Global, args: DriveArgs) -> anyhow::Result<Exit
     });
     let _reachable = control::listen(&windlass, "drive");
     let watch = session.requests().watch();
-    tokio::spawn(asks::tell_requests(output.clone(), watch));
-    let mut drive = Drive::start(session.clone(), output.clone(), inquiries);
+    let answered = AnsweredAsks::default();
+    let telling = asks::tell_requests(output.clone(), session.clone(), watch, answered.clone());
+    tokio::spawn(telling);
+    let mut drive = Drive::start(session.clone(), output.clone(), inquiries, answered);
     let code = loop {
         tokio::select! {
             line = lines.recv() => match line {
@@ -90,6 +92,7 @@ struct Drive {
     output: Output,
     /// The driver is asked.
     inquiries: Option<Arc<Inquiries>>,
+    answered: AnsweredAsks,
     batches: mpsc::UnboundedSender<(Batch, CancellationToken)>,
     cancels: Arc<Mutex<HashMap<String, CancellationToken>>>,
     progress: Progress,
@@ -98,7 +101,12 @@ struct Drive {
 }
 
 impl Drive {
-    fn start(session: Session, output: Output, inquiries: Option<Arc<Inquiries>>) -> Self {
+    fn start(
+        session: Session,
+        output: Output,
+        inquiries: Option<Arc<Inquiries>>,
+        answered: AnsweredAsks,
+    ) -> Self {
         let (batches, mut queue) = mpsc::unbounded_channel::<(Batch, CancellationToken)>();
         let cancels = Arc::new(Mutex::new(HashMap::new()));
         let progress = Progress::follow(&session);
@@ -106,6 +114,7 @@ impl Drive {
             session: session.clone(),
             output: output.clone(),
             inquiries,
+            answered,
             batches,
             cancels: Arc::clone(&cancels),
             progress: progress.clone(),
@@ -159,7 +168,12 @@ impl Drive {
                 if inquiries.holds(&ask) {
                     return inquiries.answer(&ask, value);
                 }
-                Ok(self.session.requests().answer(&ask, value)?)
+                self.answered.add(&ask);
+                let taken = self.session.requests().answer(&ask, value);
+                if taken.is_err() {
+                    self.answered.remove(&ask);
+                }
+                Ok(taken?)
             }
             DriveInput::Inquire { ask, decisions } => self.inquiries()?.decide(&ask, decisions),
         }

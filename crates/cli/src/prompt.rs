@@ -18,7 +18,7 @@ use windlass_protocol::{
     AnswerType, Arguments, Ask, PermissionAnswer, PermissionReply, PermissionRequest,
     RequestRendering, visible_line,
 };
-use windlass_runtime::{OpenRequest, PersonRequest, RequestWatch};
+use windlass_runtime::{OpenRequest, PersonRequest, ReplyError, RequestWatch};
 
 pub(crate) use editor::edit;
 pub(crate) use fill::NoAnswer;
@@ -57,24 +57,32 @@ pub(crate) async fn ask<A: Asking>(asking: &A) -> Option<A::Answer> {
 /// the session ends. A prompt vanishes when it is answered elsewhere.
 pub(crate) async fn attend(mut watch: RequestWatch) {
     while let Some(open) = watch.next().await {
-        tokio::select! {
-            biased;
-            () = open.closed() => {}
-            typed = ask(open.request()) => give(&open, typed),
+        // Arguments that were edited badly are edited again.
+        while open.is_open() {
+            tokio::select! {
+                biased;
+                () = open.closed() => {}
+                typed = ask(open.request()) => give(&open, typed),
+            }
         }
     }
 }
 
-/// Gives a request what was typed; without it, nobody answers.
+/// Gives a request what was typed; without it, nobody answers. A request that
+/// was edited into something that does not fit stays open, and the person is
+/// told why.
 pub(crate) fn give(open: &OpenRequest, typed: Option<PromptReply>) {
     let given = match typed {
         Some(PromptReply::Reply(answer)) => open.reply(answer),
         Some(PromptReply::Answer(value)) => open.answer(value),
         None => return open.give_up(),
     };
-    // A prompt gives only what fits; somebody elsewhere may have been first.
-    if let Err(error) = given {
-        tracing::debug!(%error, "what was typed is not wanted");
+    match given {
+        Ok(()) => {}
+        Err(error @ ReplyError::UnfitArguments(_)) => tell(&visible_line(&error.to_string())),
+        // Otherwise a prompt gives only what fits; somebody elsewhere may have
+        // been first.
+        Err(error) => tracing::debug!(%error, "what was typed is not wanted"),
     }
 }
 

@@ -1,9 +1,9 @@
-//! `windlass ps`: every session and handle on this machine.
+//! `windlass ps`: every session, handle and running one-shot on this machine.
 
 use std::process::ExitCode;
 
 use serde_json::json;
-use windlass_protocol::HandleInfo;
+use windlass_protocol::{HandleInfo, HandleKind};
 
 use crate::args::Global;
 use crate::reach::{self, Reached};
@@ -69,7 +69,7 @@ fn print(sessions: &[Reached]) -> std::io::Result<()> {
                 handle.tool.clone(),
                 state(handle),
                 time(handle.elapsed_secs),
-                printable(handle.last_line.as_deref().unwrap_or_default()),
+                printable(last_line(handle)),
             ]);
         }
     }
@@ -91,10 +91,21 @@ fn print(sessions: &[Reached]) -> std::io::Result<()> {
     Ok(())
 }
 
+/// Its last line, or the command of a one-shot that has said nothing yet.
+fn last_line(handle: &HandleInfo) -> &str {
+    let command = handle.command.as_ref();
+    let command = command.filter(|_| handle.kind == HandleKind::OneShot);
+    let line = handle.last_line.as_ref().or(command);
+    line.map_or("", String::as_str)
+}
+
 fn state(handle: &HandleInfo) -> String {
     let mut state = handle.state.as_str().to_owned();
     if handle.failed {
         state.push_str(" (failed)");
+    }
+    if handle.kind == HandleKind::OneShot {
+        state.push_str(" (one-shot)");
     }
     if handle.locked {
         state.push_str(" (taken over)");

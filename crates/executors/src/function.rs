@@ -61,7 +61,7 @@ impl Executor for Function {
         };
         let task = tokio::spawn(async move {
             let result = call.await;
-            end.tell(Ending::with(result.map(Some)));
+            end.tell(Ending::reported(result));
         });
         Ok(Arc::new(FunctionJob {
             cancellation,

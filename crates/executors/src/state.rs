@@ -12,8 +12,8 @@ use async_trait::async_trait;
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
-use windlass_output::{OutputOptions, Stream};
-use windlass_process::{Command, Exit, Launcher, Process, Stdin};
+use windlass_output::{Output, OutputOptions, Stream};
+use windlass_process::{Command, Exit, Launcher, Process, Signal, Stdin};
 use windlass_protocol::{
     InputError, Keyboard, OrderId, Question, Receipt, StateInput, ToolError, ToolState,
 };
@@ -194,10 +194,11 @@ impl Follow {
                 self.report(ToolEvent::Asked { question, content });
             }
             Ok(ToolState::Stopped { result }) => self.result = Some(result),
-            Err(_) => self.say(Some(text)),
+            Err(_) => self.say(Some(&plain(text))),
         }
     }
 
+    /// Adds a content as it came.
     fn say(&self, content: Option<&str>) {
         let Some(content) = content.filter(|content| !content.is_empty()) else {
             return;
@@ -212,9 +213,31 @@ impl Follow {
 
     fn ending(&mut self, exit: &Exit) -> Ending {
         match self.result.take() {
-            Some(result) => Ending::with(result.map(Some)),
+            Some(result) => Ending::reported(result),
             None => ending::of_exit(exit, self.process.errors(), Stream::Stderr),
         }
+    }
+}
+
+/// A stray line as output is read, without control sequences.
+fn plain(line: &str) -> String {
+    let output = Output::new(OutputOptions::default());
+    output.push(Stream::Stdout, line.as_bytes());
+    output.finish();
+    output.read_all(line.len()).text
+}
+
+/// A key that means something to a program without a keyboard.
+enum StateKey {
+    Interrupt,
+    EndOfInput,
+}
+
+fn state_key(key: &String) -> Result<StateKey, InputError> {
+    match key.to_ascii_lowercase().as_str() {
+        "ctrl-c" => Ok(StateKey::Interrupt),
+        "ctrl-d" | "eof" => Ok(StateKey::EndOfInput),
+        _ => Err(InputError::NotAmongStates { key: key.clone() }),
     }
 }
 
@@ -237,13 +260,31 @@ impl Job for StateJob {
     }
 
     async fn apply(&self, order: &OrderId, input: Keyboard) -> Result<(), InputError> {
-        let input = match input {
-            Keyboard::Typing(typing) => typing.input.unwrap_or(Value::Null),
+        let Keyboard::Typing(typing) = input else {
             // A person cannot type into a program that reads states.
-            Keyboard::Bytes(_) => return Err(InputError::NoKeyboard),
+            return Err(InputError::NoKeyboard);
         };
-        let input = StateInput::Apply { input };
-        self.orders.once_now(order, || self.send(&input))
+        self.orders.once_now(order, || {
+            let keys: Vec<StateKey> = typing
+                .keys
+                .iter()
+                .map(state_key)
+                .collect::<Result<_, _>>()?;
+            if let Some(input) = typing.input {
+                self.send(&StateInput::Apply { input })?;
+            }
+            for key in keys {
+                match key {
+                    // A signal fails only when there is no program any more.
+                    StateKey::Interrupt => self
+                        .process
+                        .signal(Signal::Interrupt)
+                        .map_err(|_| InputError::Exited)?,
+                    StateKey::EndOfInput => self.process.close_stdin(),
+                }
+            }
+            Ok(())
+        })
     }
 
     async fn answer(

@@ -17,13 +17,19 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use windlass_output::{OutputOptions, Stream};
 use windlass_process::{Command, Exit, Launcher, Process, Stdin};
-use windlass_protocol::{Arguments, ExecAnswer, IoMode, ToolAnswer, ToolError, ToolState};
+use windlass_protocol::{
+    Arguments, ExecAnswer, IoMode, Question, ToolAnswer, ToolError, ToolState,
+};
 use windlass_runtime::{Ending, JobOutput, OrderLedger, Reporter, ToolEvent};
 
 use crate::ending;
 use crate::kept::Kept;
 use crate::terminal::{TerminalPlan, TerminalProgram};
 use crate::writing::Writing;
+
+/// How often a program is run in one call, each time but the first with one
+/// answer more.
+const MOST_RUNS: u32 = 16;
 
 /// What to run, and how to run it again with answers.
 pub(crate) struct TextPlan {
@@ -69,6 +75,26 @@ struct Run {
     aborted: bool,
     /// The program on a terminal that has taken over.
     terminal: Option<Arc<TerminalProgram>>,
+}
+
+impl Run {
+    /// Why the program is not run again for this question, if it is not.
+    fn refusal_of(&self, question: &Question) -> Option<ToolError> {
+        let id = &question.id;
+        if self.answers.contains_key(id) {
+            return Some(ToolError::new(format!(
+                "the tool asked question `{id}` again, which was answered already; \
+                 its answer is in the tool's `answers`, and another question needs another id"
+            )));
+        }
+        (self.number >= MOST_RUNS).then(|| {
+            ToolError::new(format!(
+                "the tool was run {MOST_RUNS} times and asks yet another question (`{id}`); \
+                 a tool may ask at most {} in one call",
+                MOST_RUNS - 1
+            ))
+        })
+    }
 }
 
 /// Where a job stands, for those who wait for it.
@@ -259,16 +285,21 @@ impl TextJob {
             }
         }
     }
+
     /// The program has exited; this is what it said.
     async fn take_state(&self, state: ToolState, process: &Process) {
         match state {
             // It has exited, so it runs no longer whatever it says.
             ToolState::Running { content } => {
-                let mut ending = Ending::with(Ok(Some(content.unwrap_or_default())));
+                let mut ending = Ending::reported(Ok(content.unwrap_or_default()));
                 ending.left_running = self.left_running(process).await;
                 self.report_end(ending);
             }
             ToolState::Waiting { content, question } => {
+                if let Some(error) = self.run.lock().refusal_of(&question) {
+                    self.report_end(Ending::with(Err(error)));
+                    return;
+                }
                 let content = content.filter(|content| !content.is_empty());
                 if let Some(content) = &content {
                     self.add(content);
@@ -279,7 +310,7 @@ impl TextJob {
                 self.phase.send_replace(Phase::Asked);
             }
             ToolState::Stopped { result } => {
-                let mut ending = Ending::with(result.map(Some));
+                let mut ending = Ending::reported(result);
                 ending.left_running = self.left_running(process).await;
                 self.report_end(ending);
             }

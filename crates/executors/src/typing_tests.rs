@@ -77,6 +77,6 @@ fn keys_that_a_pipe_cannot_carry_are_refused() {
             error.starts_with(&format!("`{key}` cannot be sent")),
             "{error}"
         );
-        assert!(error.contains("ctrl-c, eof, enter"), "{error}");
+        assert!(error.contains("ctrl-c, ctrl-d, eof, enter"), "{error}");
     }
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::{Arguments, AwaitReply, HandleView, Notice};
+use crate::{Arguments, AwaitReply, ErrorView, HandleView, Notice, ToolError};
 
 /// One call of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -50,6 +50,10 @@ pub struct CallReply {
     pub content: ReplyContent,
     /// The call was refused, or a one-shot failed.
     pub is_error: bool,
+    /// What the error of a one-shot says beside its message. The content says
+    /// the same in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<ErrorView>,
 }
 
 impl CallReply {
@@ -59,7 +63,19 @@ impl CallReply {
             id: id.into(),
             content: ReplyContent::Text(why.into()),
             is_error: true,
+            error: None,
         }
+    }
+}
+
+impl ErrorView {
+    /// What an error says beside its message; `None` when that is nothing.
+    pub fn beyond_message(error: &ToolError) -> Option<Self> {
+        let says_more = error.transient || !error.trace.is_empty();
+        says_more.then(|| Self {
+            transient: error.transient,
+            trace: error.trace.clone(),
+        })
     }
 }
 

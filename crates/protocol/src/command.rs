@@ -108,7 +108,8 @@ pub struct ToolShape {
     /// The schema offers the call without `action` too. Such a call is
     /// understood in any case.
     pub one_shot: bool,
-    /// `apply` takes `enter` and `keys`, and `fetch` takes `view`.
+    /// The schema offers `enter` and `keys` for `apply`, and `view` for `fetch`.
+    /// They are understood in any case.
     pub typing: bool,
 }
 
@@ -378,7 +379,7 @@ fn handle_command(
         }
         HandleAction::Fetch => ToolCommand::Fetch {
             id,
-            view: read_view(shape, &arguments)?,
+            view: read_view(&arguments)?,
         },
         HandleAction::Apply => ToolCommand::Apply {
             id,
@@ -463,13 +464,14 @@ fn admits_null(schema: &Value) -> bool {
     }
 }
 
-fn read_view(shape: &ToolShape, arguments: &Arguments) -> Result<View, ParseError> {
+fn read_view(arguments: &Arguments) -> Result<View, ParseError> {
     match arguments.get("view") {
-        Some(view) if shape.typing && !view.is_null() && view != "" => View::deserialize(view)
-            .map_err(|_| ParseError::WrongType {
+        Some(view) if !view.is_null() && view != "" => {
+            View::deserialize(view).map_err(|_| ParseError::WrongType {
                 field: "view",
                 expected: "\"new\", \"screen\" or \"all\"",
-            }),
+            })
+        }
         _ => Ok(View::New),
     }
 }
@@ -483,26 +485,24 @@ fn read_typing(shape: &ToolShape, mut arguments: Arguments) -> Result<Typing, Pa
         enter: true,
         keys: Vec::new(),
     };
-    if shape.typing {
-        match arguments.get("enter") {
-            None | Some(Value::Null) => {}
-            Some(Value::Bool(enter)) => typing.enter = *enter,
-            Some(_) => {
-                return Err(ParseError::WrongType {
-                    field: "enter",
-                    expected: "true or false",
-                });
-            }
+    match arguments.get("enter") {
+        None | Some(Value::Null) => {}
+        Some(Value::Bool(enter)) => typing.enter = *enter,
+        Some(_) => {
+            return Err(ParseError::WrongType {
+                field: "enter",
+                expected: "true or false",
+            });
         }
-        if let Some(keys) = arguments
-            .shift_remove("keys")
-            .filter(|keys| !keys.is_null())
-        {
-            typing.keys = Vec::deserialize(keys).map_err(|_| ParseError::WrongType {
-                field: "keys",
-                expected: "a list of key names, such as [\"ctrl-c\"]",
-            })?;
-        }
+    }
+    if let Some(keys) = arguments
+        .shift_remove("keys")
+        .filter(|keys| !keys.is_null())
+    {
+        typing.keys = Vec::deserialize(keys).map_err(|_| ParseError::WrongType {
+            field: "keys",
+            expected: "a list of key names, such as [\"ctrl-c\"]",
+        })?;
     }
     // Keys that come with an empty input are pressed alone. Enter would be a
     // key of its own there.

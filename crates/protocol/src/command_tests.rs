@@ -294,14 +294,15 @@ fn typing_takes_enter_and_keys() {
 }
 
 #[test]
-fn a_plain_tool_knows_no_keys() {
-    assert_eq!(
-        check(
-            &git(ActionSet::all()),
-            &json!({"action": "apply", "id": "x", "keys": ["esc"]})
-        ),
-        "action `apply` needs `input`"
-    );
+fn enter_and_keys_are_understood_of_any_tool() {
+    for shape in [git(ActionSet::all()), terminal()] {
+        for call in [
+            json!({"action": "apply", "id": "x", "keys": ["eof"]}),
+            json!({"action": "apply", "id": "x", "input": "y", "enter": false}),
+        ] {
+            assert_eq!(check(&shape, &call), call.to_string());
+        }
+    }
 }
 
 #[test]

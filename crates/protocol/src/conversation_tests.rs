@@ -41,6 +41,7 @@ fn what_is_written_is_read_again() {
                 id: "c1".to_owned(),
                 content: ReplyContent::Text("a\n".to_owned()),
                 is_error: false,
+                error: None,
             }],
             notices: Vec::new(),
         },

@@ -88,6 +88,12 @@ pub enum DriveEvent {
     },
     /// A tool asks.
     Question(Ask),
+    /// A question that was told is no longer open, and not by an answer of the
+    /// driver's.
+    Withdrawn {
+        /// The question, by the id it was asked under.
+        ask: String,
+    },
     /// What becomes of these handles at the turn's end?
     Inquire {
         /// Names the inquiry.
@@ -134,6 +140,9 @@ pub struct TurnEndHandle {
     pub elapsed_secs: f64,
     /// The end of its output.
     pub output_preview: String,
+    /// What it asks, when waiting.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<Question>,
 }
 
 /// What became of the handles at a turn's end.
@@ -143,6 +152,10 @@ pub struct TurnEndReport {
     pub ended: Vec<HandleId>,
     /// Those that were waited for and have stopped.
     pub awaited: Vec<HandleId>,
+    /// Those that the inquiry should have decided on and did not, because it
+    /// failed. They were ended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undecided: Vec<HandleId>,
     /// What came of those that the inquiry said to wait for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub results: Vec<HandleView>,

@@ -199,6 +199,7 @@ fn replies_are_written_in_call_order_and_notices_only_when_there_are_any() {
                 id: "c1".to_owned(),
                 content: ReplyContent::Text("hi\n".to_owned()),
                 is_error: false,
+                error: None,
             },
             CallReply {
                 id: "c2".to_owned(),
@@ -207,11 +208,13 @@ fn replies_are_written_in_call_order_and_notices_only_when_there_are_any() {
                     HandleState::Running,
                 ))),
                 is_error: false,
+                error: None,
             },
             CallReply {
                 id: "c3".to_owned(),
                 content: ReplyContent::Await(AwaitReply::default()),
                 is_error: false,
+                error: None,
             },
             CallReply::refused("c4", "action `fetch` needs an `id`"),
         ],
@@ -269,6 +272,7 @@ fn the_turns_end_is_told() {
             turn_end: TurnEndReport {
                 ended: vec![HandleId::new("server").unwrap()],
                 awaited: vec![HandleId::new("check").unwrap()],
+                undecided: Vec::new(),
                 results: Vec::new(),
             },
         },

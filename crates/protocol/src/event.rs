@@ -2,6 +2,8 @@
 //!
 //! [`ToolReport`] is an event with the offset of the output at which it happened.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Attachment, Question, ToolError};
@@ -67,6 +69,27 @@ pub struct Ending {
     pub left_running: usize,
     /// What came with its output.
     pub attachments: Vec<Attachment>,
+    /// The tool reported the result itself. Otherwise its executor concluded
+    /// it, from an exit code for example.
+    #[serde(default)]
+    pub reported: bool,
+    /// The message of whoever ended the tool, where the tool reported a result
+    /// all the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aborted: Option<String>,
+    /// Set when the result was too long for a reply and was cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut: Option<ResultCut>,
+}
+
+/// A result that was too long for a reply.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResultCut {
+    /// How many bytes of it were left out.
+    pub omitted_bytes: u64,
+    /// The file with all of it, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log: Option<PathBuf>,
 }
 
 impl Ending {
@@ -82,6 +105,17 @@ impl Ending {
             exit: None,
             left_running: 0,
             attachments: Vec::new(),
+            reported: false,
+            aborted: None,
+            cut: None,
+        }
+    }
+
+    /// It ended with this result or error, which the tool reported itself.
+    pub fn reported(result: Result<String, ToolError>) -> Self {
+        Self {
+            reported: true,
+            ..Self::with(result.map(Some))
         }
     }
 

@@ -160,9 +160,15 @@ pub enum InputError {
         /// The nearest keys that there are.
         near: Vec<String>,
     },
+    /// A program that reads states has no such key.
+    #[error("`{key}` cannot be sent to a tool that reads JSON lines; ctrl-c, ctrl-d and eof can")]
+    NotAmongStates {
+        /// The key as it was asked for.
+        key: String,
+    },
     /// A pipe carries no such key.
     #[error(
-        "`{key}` cannot be sent through a pipe; ctrl-c, eof, enter, tab, space, esc and single characters can"
+        "`{key}` cannot be sent through a pipe; ctrl-c, ctrl-d, eof, enter, tab, space, esc and single characters can"
     )]
     NotThroughPipe {
         /// The key as it was asked for.

@@ -50,7 +50,7 @@ pub use drive::{
     Ask, CallsBody, DriveEvent, DriveInput, DriveOutput, NewCall, TurnEndDecision, TurnEndHandle,
     TurnEndReport,
 };
-pub use event::{Ending, Exit, ToolEvent, ToolReport};
+pub use event::{Ending, Exit, ResultCut, ToolEvent, ToolReport};
 pub use ids::{HandleId, InvalidHandleId, InvalidId, MessageId, PartId, PermissionId, SessionId};
 pub use job::{InputError, JobDescription, Keyboard, LocalPath, OrderId, Receipt, Start};
 pub use line_error::LineError;
@@ -84,8 +84,8 @@ pub use tool::{
 pub use view::{ErrorView, HandleState, HandleView};
 pub use wait::{AwaitReply, AwaitRequest, Condition, ConditionError, Matched, Until, WaitFor};
 pub use watch::{
-    AnswerBody, ErrorBody, HandleInfo, Health, LockInfo, LogMatch, LogMatches, NewSession,
-    OpenQuestion, PersonInput, Resize, SessionBegun, SessionHistory, SessionInfo, SessionUpdate,
-    StopReceipt, StreamedEvent, StreamedScreen, ToolPlace,
+    AnswerBody, ErrorBody, HandleInfo, HandleKind, Health, LockInfo, LogMatch, LogMatches,
+    NewSession, OpenQuestion, PersonInput, Resize, SessionBegun, SessionHistory, SessionInfo,
+    SessionUpdate, StopReceipt, StreamedEvent, StreamedScreen, ToolPlace,
 };
 pub use wire::{ExecAnswer, StateInput, ToolAnswer};

@@ -83,14 +83,20 @@ impl RequestRendering {
         if command.is_some() || whole.as_deref() != request.patterns.first().map(String::as_str) {
             fields.extend(argument_fields(arguments, command.is_some()));
         }
-        let run = visible_line(&request.permission);
+        let mut run = format!("`{}`", visible_line(&request.permission));
+        if let Some(handle) = text("handle") {
+            let _ = match text("action") {
+                Some("spawn") => write!(run, " as handle `{}`", visible_line(handle)),
+                _ => write!(run, " on handle `{}`", visible_line(handle)),
+            };
+        }
         Self {
             title: match text("agent") {
                 Some(agent) => {
                     let agent = visible_line(agent);
-                    format!("Agent `{agent}` wants to run `{run}`. Run it?")
+                    format!("Agent `{agent}` wants to run {run}. Run it?")
                 }
-                None => format!("Run `{run}`?"),
+                None => format!("Run {run}?"),
             },
             lead: text("display").map(visible_lines).unwrap_or_default(),
             body,

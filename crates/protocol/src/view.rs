@@ -37,6 +37,10 @@ pub struct HandleView {
     /// The signal that ended it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signal: Option<String>,
+    /// Who or what ended it, where the tool reported a result of its own all
+    /// the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aborted: Option<String>,
     /// How many processes an abort ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<usize>,
@@ -68,6 +72,7 @@ impl HandleView {
             error: None,
             exit_code: None,
             signal: None,
+            aborted: None,
             ended: None,
             omitted_bytes: None,
             log: None,
@@ -103,7 +108,8 @@ impl HandleState {
     }
 }
 
-/// How a handle stopped badly; the message is the view's `result`.
+/// How a tool failed, beside its message: that is the `result` of a handle's
+/// view, and the text of a one-shot's reply.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorView {
     /// Trying again may help.

@@ -173,6 +173,9 @@ pub struct AwaitReply {
     /// The conditions whose handle stopped first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unmet: Vec<Condition>,
+    /// Those that wait for an answer that only the caller can give.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub needs_answer: Vec<HandleId>,
     /// The time was up first.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub timed_out: bool,

@@ -59,12 +59,19 @@ pub struct SessionBegun {
 /// A handle as somebody sees it who looks on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HandleInfo {
-    /// The handle.
+    /// The handle. A one-shot has no handle; this is the id by which a person
+    /// reads and ends it while it runs.
     pub id: HandleId,
+    /// Whether it is a handle or a one-shot.
+    #[serde(default)]
+    pub kind: HandleKind,
     /// Its tool.
     pub tool: String,
     /// Its state.
     pub state: HandleState,
+    /// The command that it runs, or its arguments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
     /// How long it has run, or ran.
     pub elapsed_secs: f64,
     /// How many bytes it has written.
@@ -85,6 +92,17 @@ pub struct HandleInfo {
     /// It stopped with an error.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
+}
+
+/// The two kinds of running tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum HandleKind {
+    /// The assistant drives it.
+    #[default]
+    Handle,
+    /// A call runs it to its end. It is listed only while it runs.
+    OneShot,
 }
 
 /// What a person types into a handle: one of its fields.
@@ -337,6 +355,9 @@ pub struct ToolPlace {
     /// The handle's id, unless it is a one-shot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handle: Option<HandleId>,
+    /// The id by which a person finds it, if it is a one-shot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub one_shot: Option<HandleId>,
     /// How many bytes of the tool's output preceded the event.
     #[serde(default)]
     pub offset: u64,

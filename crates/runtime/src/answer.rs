@@ -1,6 +1,8 @@
 //! What a call is answered with, and what the record keeps beside it.
 
-use windlass_protocol::{Attachment, CallReply, Ending, HandleState, HandleView, ReplyContent};
+use windlass_protocol::{
+    Attachment, CallReply, Ending, ErrorView, HandleState, HandleView, ReplyContent,
+};
 
 use crate::catalogue::RegisteredTool;
 use crate::event::Status;
@@ -14,6 +16,7 @@ use crate::show;
 pub(crate) struct Answer {
     content: ReplyContent,
     is_error: bool,
+    error: Option<ErrorView>,
     /// What came with it, for the record.
     attachments: Vec<Attachment>,
 }
@@ -25,6 +28,7 @@ impl Answer {
         Self {
             content: ReplyContent::Text(format!("skipped: `{name}` is set not to run")),
             is_error: false,
+            error: None,
             attachments: Vec::new(),
         }
     }
@@ -40,26 +44,41 @@ impl Answer {
             attachments: attachments.collect(),
             content,
             is_error: false,
+            error: None,
         }
     }
 
     /// All that a one-shot said, and how it ended.
     pub(crate) fn one_shot(handle: &Handle, ending: Ending) -> Self {
         let (mut text, log) = show::output(handle);
-        let is_error = ending.result.is_err();
+        // A tool that was ended has not done what it was called for, whatever
+        // it could still report.
+        let is_error = ending.result.is_err() || ending.aborted.is_some();
         let mut attachments = ending.attachments;
         attachments.extend(log.as_deref().map(Attachment::log));
+        let mut beyond_message = None;
         match ending.result {
             Ok(None) => {}
             Ok(Some(result)) => text = result,
             Err(error) => {
                 show::end_line(&mut text);
                 text.push_str(&error.message);
+                show::explain(&mut text, &error);
+                beyond_message = ErrorView::beyond_message(&error);
             }
+        }
+        if let Some(log) = ending.cut.and_then(|cut| cut.log) {
+            show::refer_to(&mut text, &log);
+            attachments.push(Attachment::log(&log));
+        }
+        if let Some(reason) = ending.aborted {
+            show::end_line(&mut text);
+            text.push_str(&reason);
         }
         Self {
             content: ReplyContent::Text(text),
             is_error,
+            error: beyond_message,
             attachments,
         }
     }
@@ -70,6 +89,7 @@ impl Answer {
             attachments: attached(session, &view),
             content: ReplyContent::Handle(Box::new(view)),
             is_error: false,
+            error: None,
         }
     }
 }
@@ -80,9 +100,12 @@ fn attached(session: &SessionInner, view: &HandleView) -> Vec<Attachment> {
     let mut attachments = Vec::new();
     if view.state == HandleState::Stopped
         && let Ok(handle) = session.lookup(view.id.as_str())
-        && let Status::Stopped(ending) = handle.status()
     {
-        attachments = ending.attachments;
+        attachments = match (handle.stored(), handle.status()) {
+            (Some(stored), _) => stored.attachments(),
+            (None, Status::Stopped(ending)) => ending.attachments,
+            (None, _) => Vec::new(),
+        };
     }
     attachments.extend(view.log.as_deref().map(Attachment::log));
     attachments
@@ -97,6 +120,7 @@ pub(crate) fn reply(call: &CallPart<'_>, answer: Result<Answer, Refusal>) -> Cal
                 id,
                 content: answer.content,
                 is_error: answer.is_error,
+                error: answer.error,
             };
             (reply, answer.attachments)
         }

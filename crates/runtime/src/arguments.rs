@@ -3,6 +3,8 @@
 use serde_json::Value;
 use windlass_protocol::{Arguments, Typing};
 
+use crate::refusal::ArgumentMisfit;
+
 /// What would be typed, as the arguments that a person is asked about.
 pub(crate) fn typed(typing: &Typing) -> Arguments {
     let mut shown = Arguments::new();
@@ -23,6 +25,36 @@ pub(crate) fn retyped(enter: bool, mut args: Arguments) -> Typing {
         keys: keys.and_then(Result::ok).unwrap_or_default(),
         enter,
     }
+}
+
+/// Checks what a person has written to be typed.
+pub(crate) fn check_typed(args: &Arguments) -> Result<(), ArgumentMisfit> {
+    let misfit = |argument: &str, problem: &str| ArgumentMisfit {
+        argument: argument.to_owned(),
+        problem: problem.to_owned(),
+    };
+    let keys = args.get("keys").filter(|keys| !keys.is_null());
+    let is_list = |keys: &Value| {
+        let keys = keys.as_array();
+        keys.is_some_and(|keys| keys.iter().all(Value::is_string))
+    };
+    if keys.is_some_and(|keys| !is_list(keys)) {
+        let problem = "must be a list of key names, such as [\"ctrl-c\"]";
+        return Err(misfit("keys", problem));
+    }
+    if let Some(name) = args
+        .keys()
+        .find(|name| !matches!(name.as_str(), "input" | "keys"))
+    {
+        return Err(misfit(name, "is not typed; give `input`, `keys` or both"));
+    }
+    if keys.is_none() && args.get("input").is_none_or(Value::is_null) {
+        return Err(misfit(
+            "",
+            "nothing is left to type; give `input`, `keys` or both",
+        ));
+    }
+    Ok(())
 }
 
 /// Stands for a secret.

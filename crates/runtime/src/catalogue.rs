@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use jsonschema::Validator;
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{ValidationError, Validator};
 use serde_json::Value;
 use windlass_protocol::{Arguments, ToolDefinition, ToolShape};
 
@@ -51,8 +52,25 @@ impl RegisteredTool {
         let path = error.instance_path().to_string();
         Err(ArgumentMisfit {
             argument: path.trim_start_matches('/').replace('/', "."),
-            problem: error.to_string(),
+            problem: problem(&error),
         })
+    }
+}
+
+/// The rule that a value breaks. Lists of what may be given are complete.
+fn problem(error: &ValidationError<'_>) -> String {
+    let listed = |values: &[String]| values.join(", ");
+    match error.kind() {
+        ValidationErrorKind::Enum { options } => {
+            let options = options.as_array().map(Vec::as_slice).unwrap_or_default();
+            let options: Vec<String> = options.iter().map(ToString::to_string).collect();
+            format!("{} is not one of {}", error.instance(), listed(&options))
+        }
+        ValidationErrorKind::AdditionalProperties { unexpected }
+        | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
+            format!("these properties are not allowed: {}", listed(unexpected))
+        }
+        _ => error.to_string(),
     }
 }
 

@@ -27,7 +27,7 @@ use crate::event::Status;
 use crate::handle::Handle;
 use crate::inquiry;
 use crate::job::Job;
-use crate::one_shot::{EndedWithUs, TimeLimit, to_its_end};
+use crate::one_shot::{EndedWithUs, TimeLimit, tell_previews, to_its_end};
 use crate::orders::new_order;
 use crate::part::CallPart;
 use crate::permission::{self, Asking, Permit};
@@ -126,21 +126,33 @@ impl Run<'_> {
             _ => None,
         }))?;
         for call in planned {
-            if let Ok(Work::Handle {
+            let Ok(Work::Handle {
                 tool,
-                command: ToolCommand::Spawn { id, .. },
+                command,
                 reserved,
+                before,
             }) = &mut call.work
-            {
+            else {
+                continue;
+            };
+            if let ToolCommand::Spawn { id, .. } = command {
                 let handle = Handle::new(inner, Arc::clone(tool), Some(id.clone()), &call.id);
-                registry.insert(&handle);
+                *before = registry.insert(&handle);
                 *reserved = Some(Reservation(handle));
+            } else {
+                *before = registry.get(command.id().as_str());
             }
         }
         Ok(())
     }
 
     fn refuse_all(&self, planned: Vec<Planned>, refusal: &Refusal) -> Vec<CallReply> {
+        let refusal = match refusal {
+            Refusal::Taken(_) | Refusal::Twice(_) if planned.len() > 1 => {
+                Refusal::WithBatch(Box::new(refusal.clone()))
+            }
+            other => other.clone(),
+        };
         planned
             .into_iter()
             .map(|mut call| {
@@ -205,17 +217,28 @@ impl Run<'_> {
                 tool,
                 command,
                 reserved,
-            } => match command {
-                ToolCommand::Spawn { id, args } => {
+                before,
+            } => {
+                if let ToolCommand::Spawn { id, args } = command {
                     let reserved = reserved.expect("a batch runs only when its ids are taken");
-                    Box::pin(self.spawn(call, &tool, &id, args, reserved)).await
+                    self.tell_displaced(before.as_ref(), &id);
+                    return Box::pin(self.spawn(call, &tool, &id, args, reserved)).await;
                 }
-                ToolCommand::Fetch { id, view } => self.fetch(call, &tool, &id, view).await,
-                ToolCommand::Apply { id, typing } => {
-                    Box::pin(self.apply(call, &tool, &id, typing)).await
+                let session = &self.session.inner;
+                let handle = session.find(&tool, command.id(), before)?;
+                match command {
+                    ToolCommand::Spawn { .. } => unreachable!("it has been answered"),
+                    ToolCommand::Fetch { id, view } => {
+                        self.fetch(call, &tool, &id, view, &handle).await
+                    }
+                    ToolCommand::Apply { id, typing } => {
+                        Box::pin(self.apply(call, &tool, &id, typing, &handle)).await
+                    }
+                    ToolCommand::Abort { id } => {
+                        Box::pin(self.abort(call, &tool, &id, &handle)).await
+                    }
                 }
-                ToolCommand::Abort { id } => Box::pin(self.abort(call, &tool, &id)).await,
-            },
+            }
         }
     }
 
@@ -253,10 +276,19 @@ impl Run<'_> {
         let executor = executor(tool);
         let limit = TimeLimit::of(tool, executor, &args);
         let handle = Handle::new(inner, Arc::clone(tool), None, &call.id);
+        handle.entitle(call.title());
         let ended_with_us = EndedWithUs::new(inner, &handle);
         start(inner, &handle, executor, args).await;
         let mut ended = Box::pin(to_its_end(Arc::clone(inner), Arc::clone(&handle), limit));
-        let ending = match self.hurry.run_until_cancelled(&mut ended).await {
+        let in_time = async {
+            tokio::select! {
+                biased;
+                ending = &mut ended => ending,
+                () = tell_previews(call, &handle) => unreachable!("previews are told for ever"),
+            }
+        };
+        let in_time = self.hurry.run_until_cancelled(in_time).await;
+        let ending = match in_time {
             Some(ending) => ending,
             None => match ended_with_us.hand_over(ended) {
                 Ok(id) => return Ok(self.show(&handle, &id, View::New)),
@@ -277,13 +309,14 @@ impl Run<'_> {
         reserved: Reservation,
     ) -> Result<Answer, Refusal> {
         let inner = &self.session.inner;
-        let handle = Arc::clone(&reserved.0);
+        let handle = &Arc::clone(&reserved.0);
         let turn = handle.gate.lock().await;
         let starting = async {
             let permit = self.permit(call, tool, Some(HandleAction::Spawn), args);
             Ok::<_, Refusal>(match permit.await? {
                 Permitted::Now(Permit::Run(args)) => {
-                    start(inner, &handle, executor(tool), args).await;
+                    handle.entitle(call.title());
+                    start(inner, handle, executor(tool), args).await;
                     SpawnProgress::Started
                 }
                 Permitted::Now(Permit::Skip) => SpawnProgress::Skipped,
@@ -293,18 +326,18 @@ impl Run<'_> {
         match handle.withdrawn.run_until_cancelled(starting).await {
             // Aborted while a person was asked, or while it was started.
             None => {}
-            Some(Ok(SpawnProgress::Started)) => self.settle(&handle).await,
+            Some(Ok(SpawnProgress::Started)) => self.settle(handle).await,
             Some(Ok(SpawnProgress::Skipped)) => {
-                self.not_run(&handle, "skipped; it has not run");
+                self.not_run(handle, "skipped; it has not run");
                 return Ok(Answer::skipped(tool));
             }
             Some(Ok(SpawnProgress::Asked(permit))) => {
                 drop(turn);
                 starting::begin_spawn(inner, reserved, permit);
-                return Ok(self.show(&handle, id, View::New));
+                return Ok(self.show(handle, id, View::New));
             }
             Some(Err(refusal)) => {
-                self.not_run(&handle, &refusal.to_string());
+                self.not_run(handle, &refusal.to_string());
                 return Err(refusal);
             }
         }
@@ -312,7 +345,16 @@ impl Run<'_> {
             // It came to run in the very moment in which it was aborted.
             handle.end(ABORTED).await;
         }
-        Ok(self.show(&handle, id, View::New))
+        Ok(self.show(handle, id, View::New))
+    }
+
+    /// A spawn takes the id of a handle that has stopped: its result, if nobody
+    /// has read it, is told before it is gone.
+    fn tell_displaced(&self, displaced: Option<&Arc<Handle>>, id: &HandleId) {
+        let has_run = |handle: &&Arc<Handle>| handle.job().is_some() || handle.stored().is_some();
+        if let Some(displaced) = displaced.filter(has_run).filter(|handle| !handle.is_told()) {
+            self.session.notice_result(displaced, id);
+        }
     }
 
     async fn fetch(
@@ -321,8 +363,8 @@ impl Run<'_> {
         tool: &Arc<RegisteredTool>,
         id: &HandleId,
         view: View,
+        handle: &Arc<Handle>,
     ) -> Result<Answer, Refusal> {
-        let handle = self.session.inner.find(tool, id)?;
         let _turn = handle.gate.lock().await;
         let action = Some(HandleAction::Fetch);
         if let Permit::Skip = self
@@ -331,7 +373,7 @@ impl Run<'_> {
         {
             return Ok(Answer::skipped(tool));
         }
-        Ok(self.show(&handle, id, view))
+        Ok(self.show(handle, id, view))
     }
 
     /// Sends input to a running tool, or answers a waiting one.
@@ -341,8 +383,8 @@ impl Run<'_> {
         tool: &Arc<RegisteredTool>,
         id: &HandleId,
         typing: Typing,
+        handle: &Arc<Handle>,
     ) -> Result<Answer, Refusal> {
-        let handle = self.session.inner.find(tool, id)?;
         let _turn = handle.gate.lock().await;
         let action = Some(HandleAction::Apply);
         let typing = match self.permit_now(call, tool, action, typed(&typing)).await? {
@@ -380,8 +422,8 @@ impl Run<'_> {
                 applied?;
             }
         }
-        self.settle(&handle).await;
-        Ok(self.show(&handle, id, View::New))
+        self.settle(handle).await;
+        Ok(self.show(handle, id, View::New))
     }
 
     /// Ends a tool and everything it started.
@@ -390,8 +432,8 @@ impl Run<'_> {
         call: &CallPart<'_>,
         tool: &Arc<RegisteredTool>,
         id: &HandleId,
+        handle: &Arc<Handle>,
     ) -> Result<Answer, Refusal> {
-        let handle = self.session.inner.find(tool, id)?;
         let action = Some(HandleAction::Abort);
         if let Permit::Skip = self
             .permit_now(call, tool, action, Arguments::new())
@@ -404,7 +446,7 @@ impl Run<'_> {
         handle.withdraw(ABORTED);
         let _turn = handle.gate.lock().await;
         let Receipt { ended, survivors } = handle.end(ABORTED).await;
-        let mut view = show::show(&self.session.inner, &handle, id, View::New);
+        let mut view = show::show(&self.session.inner, handle, id, View::New);
         view.ended = Some(ended);
         if !survivors.is_empty() {
             let result = view.result.get_or_insert_default();
@@ -439,6 +481,7 @@ impl Run<'_> {
                     call: Arc::clone(&call.id),
                     message: call.message.clone(),
                     secret: call.is_secret(),
+                    handle: call.handle().cloned(),
                     action,
                 };
                 let mut permitted = asking.permit(args).boxed();

@@ -44,9 +44,10 @@ impl Status {
         matches!(self, Self::Running { .. })
     }
 
-    /// It waits for the answer to this question.
+    /// It waits for the answer to this question. A tool that is being ended
+    /// does not wait for answers any more.
     pub fn asks(&self, question: &Question) -> bool {
-        matches!(self, Self::Waiting { question: open, .. } if open == question)
+        matches!(self, Self::Waiting { question: open, aborting: None } if open == question)
     }
 
     /// The word for it.
@@ -70,13 +71,14 @@ pub fn fold(status: &Status, event: &ToolEvent) -> Option<Status> {
         | (_, Wrote { .. })
         | (Status::Running { .. } | Status::Waiting { .. }, Started)
         | (Status::Pending | Status::Running { .. }, Answered)
-        // The first to end it is the one that is told.
+        // The first to end it is the one that is told, and nobody answers a
+        // tool that is being ended.
         | (
             Status::Running { aborting: Some(_) }
             | Status::Waiting {
                 aborting: Some(_), ..
             },
-            Aborting { .. },
+            Aborting { .. } | Asked { .. },
         ) => None,
 
         (Status::Pending, Started) => Some(Status::Running { aborting: None }),
@@ -87,12 +89,13 @@ pub fn fold(status: &Status, event: &ToolEvent) -> Option<Status> {
             question: question.clone(),
             aborting: None,
         }),
-        (Status::Running { aborting } | Status::Waiting { aborting, .. }, Asked { question, .. }) => {
-            Some(Status::Waiting {
-                question: question.clone(),
-                aborting: aborting.clone(),
-            })
-        }
+        (
+            Status::Running { aborting: None } | Status::Waiting { aborting: None, .. },
+            Asked { question, .. },
+        ) => Some(Status::Waiting {
+            question: question.clone(),
+            aborting: None,
+        }),
         (Status::Pending, Aborting { reason }) => Some(Status::Stopped(Ending::failed(reason))),
         (Status::Running { aborting: None }, Aborting { reason }) => Some(Status::Running {
             aborting: Some(reason.clone()),
@@ -109,13 +112,18 @@ pub fn fold(status: &Status, event: &ToolEvent) -> Option<Status> {
         }),
         (Status::Pending, Ended(ending)) => Some(Status::Stopped(ending.clone())),
         (Status::Running { aborting } | Status::Waiting { aborting, .. }, Ended(ending)) => {
-            Some(Status::Stopped(aborting.as_ref().map_or_else(
-                || ending.clone(),
-                |reason| Ending {
+            Some(Status::Stopped(match aborting {
+                // A tool's own last word counts.
+                Some(reason) if ending.reported => Ending {
+                    aborted: Some(reason.clone()),
+                    ..ending.clone()
+                },
+                Some(reason) => Ending {
                     left_running: ending.left_running,
                     ..Ending::failed(reason)
                 },
-            )))
+                None => ending.clone(),
+            }))
         }
     }
 }

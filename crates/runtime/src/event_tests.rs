@@ -107,7 +107,7 @@ fn every_event_in_every_status() {
     running + ended: stopped with "by itself", exited badly, 2 left
     running, aborting + started: -
     running, aborting + wrote: -
-    running, aborting + asked: waiting for new, aborting as first
+    running, aborting + asked: -
     running, aborting + answered: -
     running, aborting + aborting: -
     running, aborting + ended: stopped with "first", 2 left
@@ -119,7 +119,7 @@ fn every_event_in_every_status() {
     waiting + ended: stopped with "by itself", exited badly, 2 left
     waiting, aborting + started: -
     waiting, aborting + wrote: -
-    waiting, aborting + asked: waiting for new, aborting as first
+    waiting, aborting + asked: -
     waiting, aborting + answered: running, aborting as first
     waiting, aborting + aborting: -
     waiting, aborting + ended: stopped with "first", 2 left
@@ -149,7 +149,24 @@ fn nothing_follows_stopped() {
 #[test]
 fn a_status_asks_only_its_own_question() {
     for (name, status) in statuses() {
-        assert_eq!(status.asks(&question("old")), name.starts_with("waiting"));
+        assert_eq!(status.asks(&question("old")), name == "waiting");
         assert!(!status.asks(&question("new")));
+    }
+}
+
+#[test]
+fn what_a_tool_reports_while_it_is_ended_is_its_result() {
+    for (_, status) in statuses() {
+        let ending = Ending::reported(Ok("partial".to_owned()));
+        let Some(Status::Stopped(ending)) = fold(&status, &ToolEvent::Ended(ending)) else {
+            assert!(status.is_stopped(), "everything else can end");
+            continue;
+        };
+        assert_eq!(ending.result, Ok(Some("partial".to_owned())));
+        let aborting = match status {
+            Status::Running { aborting } | Status::Waiting { aborting, .. } => aborting,
+            _ => None,
+        };
+        assert_eq!(ending.aborted, aborting);
     }
 }

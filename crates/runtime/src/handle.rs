@@ -4,6 +4,7 @@
 //! told to the journal and the notices before anyone can see the new status,
 //! so that whoever learns of a change finds its trace complete.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
@@ -16,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use windlass_protocol::{Ending, HandleId, Question, Receipt, ToolEvent, ToolReport};
 
 use crate::catalogue::RegisteredTool;
+use crate::cut::within_limit;
 use crate::event::{Status, fold};
 use crate::executor::ReportSink;
 use crate::inquiry;
@@ -24,6 +26,7 @@ use crate::journal::SessionEvent;
 use crate::orders::new_order;
 use crate::refusal::{HandleSummary, Refusal};
 use crate::session::SessionInner;
+use crate::stored::{self, StoredResult};
 use crate::takeover::Lock;
 
 /// Output that keeps coming is told to the journal this often.
@@ -35,6 +38,12 @@ pub(crate) struct Handle {
     pub(crate) number: u64,
     /// Set from the start, or when a one-shot is handed over.
     id: OnceLock<HandleId>,
+    /// The id by which a person finds a one-shot.
+    alias: OnceLock<HandleId>,
+    /// The command that it runs, or its arguments.
+    title: OnceLock<String>,
+    /// A person has looked at it while it was a one-shot.
+    pub(crate) looked_at: AtomicBool,
     pub(crate) call: Arc<str>,
     pub(crate) tool: Arc<RegisteredTool>,
     pub(crate) began: Instant,
@@ -47,6 +56,8 @@ pub(crate) struct Handle {
     /// A person has taken the handle over.
     pub(crate) lock: Mutex<Option<Lock>>,
     ended: OnceLock<Instant>,
+    /// Its result, once that is not kept whole any longer.
+    stored: Option<StoredResult>,
     status: watch::Sender<Status>,
     /// Whoever could have answered the open question has not. Read while the
     /// status is looked at, so it is no part of what the intake guards.
@@ -61,6 +72,7 @@ pub(crate) struct Handle {
     session: Weak<SessionInner>,
 }
 
+#[derive(Default)]
 struct Intake {
     /// Events that came before there was a job to read from.
     early: Option<Vec<ToolReport>>,
@@ -83,6 +95,9 @@ impl Handle {
         Arc::new(Self {
             number: session.next_number(),
             id: id.map_or_else(OnceLock::new, OnceLock::from),
+            alias: OnceLock::new(),
+            title: OnceLock::new(),
+            looked_at: AtomicBool::new(false),
             call: call.into(),
             tool,
             began: Instant::now(),
@@ -91,6 +106,7 @@ impl Handle {
             told: Mutex::new(false),
             lock: Mutex::new(None),
             ended: OnceLock::new(),
+            stored: None,
             status: watch::Sender::new(Status::Pending),
             given_up: AtomicBool::new(false),
             routed: AtomicBool::new(false),
@@ -98,13 +114,56 @@ impl Handle {
             job: OnceLock::new(),
             intake: Mutex::new(Intake {
                 early: Some(Vec::new()),
-                unjournalled: 0,
-                at: 0,
-                last_wrote: None,
-                due: false,
+                ..Intake::default()
             }),
             session: Arc::downgrade(session),
         })
+    }
+
+    /// The handle again, with a stored result and without its job.
+    pub(crate) fn with_stored(&self, result: StoredResult) -> Arc<Self> {
+        let status = match &*self.status.borrow() {
+            Status::Stopped(ending) => Status::Stopped(stored::outline(ending)),
+            _ => unreachable!("only what a stopped handle came to is stored"),
+        };
+        Arc::new(Self {
+            number: self.number,
+            id: self.id.clone(),
+            alias: OnceLock::new(),
+            title: self.title.clone(),
+            looked_at: AtomicBool::new(false),
+            call: Arc::clone(&self.call),
+            tool: Arc::clone(&self.tool),
+            began: self.began,
+            gate: tokio::sync::Mutex::new(()),
+            withdrawn: self.withdrawn.clone(),
+            told: Mutex::new(*self.told.lock()),
+            lock: Mutex::new(None),
+            ended: self.ended.clone(),
+            stored: Some(result),
+            status: watch::Sender::new(status),
+            given_up: AtomicBool::new(false),
+            routed: AtomicBool::new(false),
+            context: Mutex::new(None),
+            job: OnceLock::new(),
+            intake: Mutex::new(Intake::default()),
+            session: self.session.clone(),
+        })
+    }
+
+    /// Its result, where that is stored.
+    pub(crate) fn stored(&self) -> Option<&StoredResult> {
+        self.stored.as_ref()
+    }
+
+    /// How many bytes its stored result takes.
+    pub(crate) fn stored_bytes(&self) -> u64 {
+        self.stored.as_ref().map_or(0, StoredResult::bytes)
+    }
+
+    /// Its end has been told to the assistant.
+    pub(crate) fn is_told(&self) -> bool {
+        *self.told.lock()
     }
 
     /// Its id; a one-shot has none.
@@ -117,6 +176,30 @@ impl Handle {
     pub(crate) fn between_events<T>(&self, decide: impl FnOnce() -> T) -> T {
         let _intake = self.intake.lock();
         decide()
+    }
+
+    /// The id by which a person finds it: its own, or one that says which tool
+    /// a one-shot is a run of.
+    pub(crate) fn known_as(&self) -> &HandleId {
+        let alias = || {
+            let id = format!("{}-{}", self.tool.name, self.number);
+            HandleId::new(&id).unwrap_or_else(|_| {
+                let id = format!("handle-{}", self.number);
+                HandleId::new(&id).expect("these are an id's characters")
+            })
+        };
+        self.id().unwrap_or_else(|| self.alias.get_or_init(alias))
+    }
+
+    /// Says what it runs.
+    pub(crate) fn entitle(&self, title: String) {
+        // It is run once, and so said once.
+        let _ = self.title.set(title);
+    }
+
+    /// The command that it runs, or its arguments, once it may run.
+    pub(crate) fn title(&self) -> Option<&str> {
+        self.title.get().map(String::as_str)
     }
 
     /// Gives a one-shot the id that it goes by from now on.
@@ -320,17 +403,20 @@ impl Handle {
             self.routed.store(self.id().is_some(), Ordering::Release);
             *self.context.lock() = content.as_deref().map(inquiry::shortened);
         }
+        let event = match event {
+            ToolEvent::Ended(ending) => match self.cut(&session, ending) {
+                Cow::Borrowed(_) => Cow::Borrowed(event),
+                Cow::Owned(ending) => Cow::Owned(ToolEvent::Ended(ending)),
+            },
+            event => Cow::Borrowed(event),
+        };
+        let event = &*event;
         self.journal_output(&session, intake);
         let changed = self.status.send_if_modified(|status| {
             let Some(next) = fold(status, event) else {
                 return false;
             };
-            session.tell(SessionEvent::Tool {
-                number: self.number,
-                handle: self.id().cloned(),
-                at,
-                event: event.clone(),
-            });
+            session.tell(self.event(at, event.clone()));
             // Whoever sees that it waits finds the request open.
             if let (ToolEvent::Asked { question, .. }, true) = (event, self.is_routed()) {
                 inquiry::route(&session, self, question.clone());
@@ -347,6 +433,18 @@ impl Handle {
         }
     }
 
+    /// The ending with no more of its result than a reply may hold.
+    fn cut<'a>(&self, session: &SessionInner, ending: &'a Ending) -> Cow<'a, Ending> {
+        if self.is_stopped() {
+            return Cow::Borrowed(ending);
+        }
+        let limit = self.tool.definition.limits.output_limit;
+        within_limit(ending, limit, || {
+            let folder = session.options.log_dir.as_ref()?;
+            Some(folder.join(format!("{}.result.log", self.number)))
+        })
+    }
+
     fn apply_wrote(self: &Arc<Self>, session: &Arc<SessionInner>, intake: &mut Intake, bytes: u64) {
         intake.unjournalled += bytes;
         session.notice_content(self);
@@ -361,12 +459,18 @@ impl Handle {
         let bytes = std::mem::take(&mut intake.unjournalled);
         if bytes > 0 {
             intake.last_wrote = Some(Instant::now());
-            session.tell(SessionEvent::Tool {
-                number: self.number,
-                handle: self.id().cloned(),
-                at: intake.at,
-                event: ToolEvent::Wrote { bytes },
-            });
+            session.tell(self.event(intake.at, ToolEvent::Wrote { bytes }));
+        }
+    }
+
+    fn event(&self, at: u64, event: ToolEvent) -> SessionEvent {
+        let handle = self.id().cloned();
+        SessionEvent::Tool {
+            number: self.number,
+            one_shot: handle.is_none().then(|| self.known_as().clone()),
+            handle,
+            at,
+            event,
         }
     }
 

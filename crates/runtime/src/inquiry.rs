@@ -147,9 +147,10 @@ pub(crate) fn note(session: &SessionInner, handle: &Handle, status: &Status) -> 
 /// The handle waits for an answer that nobody but its assistant can give.
 pub(crate) fn is_stuck(session: &SessionInner, handle: &Handle, status: &Status) -> bool {
     match status {
-        Status::Waiting { question, .. } => {
-            !can_be_answered(session, handle, question) || handle.is_given_up()
-        }
+        Status::Waiting {
+            question,
+            aborting: None,
+        } => !can_be_answered(session, handle, question) || handle.is_given_up(),
         _ => false,
     }
 }
@@ -181,15 +182,7 @@ fn begin(session: &SessionInner, handle: &Handle, question: &Question) -> Questi
         let fits = question.check(answer).ok();
         return QuestionRoute::Known(fits.map_or(Answered::Nobody, Answered::With));
     }
-    let ask = Ask {
-        ask: format!("q_{}", new_ulid()),
-        call: handle.id().is_none().then(|| handle.call.to_string()),
-        handle: handle.id().cloned(),
-        tool: handle.tool.definition.name.clone(),
-        question: question.clone(),
-        content: handle.context(),
-        rendering: None,
-    };
+    let ask = new_ask(handle, question);
     match policy.target {
         QuestionTarget::User if session.requests.is_attended() => {
             QuestionRoute::Person(session.requests.open_question(ask))
@@ -211,6 +204,36 @@ pub(crate) fn shortened(content: &str) -> String {
     let tail = &content[content.ceil_char_boundary(content.len() - CONTEXT_END)..];
     let cut = content.len() - head.len() - tail.len();
     format!("{head}\n[{cut} bytes cut]\n{tail}")
+}
+
+/// Asks the model a question that nobody but the assistant can answer. A secret
+/// is not the assistant's to know, and a preset has been tried.
+pub(crate) async fn of_assistant(
+    session: &SessionInner,
+    handle: &Handle,
+    question: &Question,
+) -> Option<Value> {
+    session
+        .options
+        .inquirer
+        .as_ref()
+        .filter(|_| !question.secret)?;
+    match inquire(session, new_ask(handle, question)).await {
+        Answered::With(answer) => Some(answer),
+        Answered::Nobody | Answered::Declined(_) => None,
+    }
+}
+
+fn new_ask(handle: &Handle, question: &Question) -> Ask {
+    Ask {
+        ask: format!("q_{}", new_ulid()),
+        call: handle.id().is_none().then(|| handle.call.to_string()),
+        handle: handle.id().cloned(),
+        tool: handle.tool.definition.name.clone(),
+        question: question.clone(),
+        content: handle.context(),
+        rendering: None,
+    }
 }
 
 /// Asks the model, if there is one. An answer that does not fit is asked for

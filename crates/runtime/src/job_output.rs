@@ -139,6 +139,12 @@ impl JobOutput {
         if let Some(screen) = self.inner.screen.get() {
             return self.read_screen(&mut reader, &mut screen.lock(), view, limit);
         }
+        if let Some(text) = self.read_messages(&mut reader, view, limit) {
+            return Reading {
+                text,
+                ..Reading::default()
+            };
+        }
         let bytes = &self.inner.bytes;
         let excerpt = match view {
             View::New => bytes.read(&mut reader.cursor, limit),
@@ -157,6 +163,30 @@ impl JobOutput {
             log: excerpt.log,
             cursor: None,
         }
+    }
+
+    /// Messages are read as they came, unless they are too long for that.
+    fn read_messages(&self, reader: &mut Reader, view: View, limit: usize) -> Option<String> {
+        if !self.inner.messages {
+            return None;
+        }
+        let bytes = &self.inner.bytes;
+        let end = bytes.position();
+        let from = match view {
+            View::New => reader.cursor.position(),
+            View::Screen | View::All => 0,
+        };
+        let length = usize::try_from(end - from).ok();
+        let length = length.filter(|length| *length <= limit)?;
+        let raw = bytes.raw(from..end);
+        let mut text = String::from_utf8(raw)
+            .ok()
+            .filter(|text| text.len() == length)?;
+        reader.cursor = Cursor::at(end);
+        if text.ends_with('\n') {
+            text.pop();
+        }
+        Some(text)
     }
 
     fn read_screen(

@@ -104,3 +104,23 @@ fn a_preview_and_a_log_move_nothing() {
     assert_eq!(output.log(0..u64::MAX), b"a\nb\n");
     assert_eq!(read(&output, View::New), "a\nb\n");
 }
+
+#[test]
+fn messages_are_read_as_they_came() {
+    let output = JobOutput::of_messages(OutputOptions::default());
+    let odd = "\u{1b}[31mred\u{1b}[0m\r50%\r100%\n\n  indented\t\n";
+    output.say(odd);
+    assert_eq!(output.read(View::New, 1000).text, odd);
+    output.say("one");
+    output.say("two");
+    assert_eq!(output.read(View::New, 1000).text, "one\ntwo");
+    assert_eq!(output.read(View::New, 1000).text, "");
+    assert_eq!(
+        output.read(View::All, 1000).text,
+        format!("{odd}\none\ntwo")
+    );
+    output.say(&"long\n".repeat(1000));
+    let cut = output.read(View::New, 1000);
+    assert!(cut.text.len() <= 1000 && cut.omitted_bytes > 0);
+    assert_eq!(output.read(View::New, 1000).text, "");
+}

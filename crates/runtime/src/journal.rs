@@ -45,6 +45,8 @@ pub enum SessionEvent {
         number: u64,
         /// The handle's id, unless it is a one-shot.
         handle: Option<HandleId>,
+        /// The id by which a person finds it, if it is a one-shot.
+        one_shot: Option<HandleId>,
         /// How many bytes of output preceded the event.
         at: u64,
         /// What happened.

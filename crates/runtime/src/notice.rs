@@ -3,10 +3,15 @@
 //! A notice is queued when a handle changes, withdrawn when a reply tells the
 //! change itself, and given out with the next reply otherwise.
 
+use std::borrow::Cow;
+
 use windlass_protocol::{Notice, NoticeKind, NoticeLevel};
 
 use crate::event::Status;
 use crate::handle::Handle;
+
+/// How many bytes of an error's message a notice tells.
+const LONGEST: usize = 2048;
 
 /// The queue of one session.
 #[derive(Debug, Default)]
@@ -119,11 +124,20 @@ pub(crate) fn of_status(handle: &Handle, status: &Status) -> Option<Notice> {
                 flags.on_failure,
                 NoticeLevel::Error,
                 NoticeKind::Failure,
-                format!("`{id}` stopped: {}", error.message),
+                format!("`{id}` stopped: {}", brief(&error.message)),
             ),
         },
     };
     wanted.then(|| notice(handle, level, kind, text))
+}
+
+/// A message that is told whole when the handle is read.
+fn brief(message: &str) -> Cow<'_, str> {
+    if message.len() <= LONGEST {
+        return Cow::Borrowed(message);
+    }
+    let head = &message[..message.floor_char_boundary(LONGEST)];
+    Cow::Owned(format!("{head}… (fetch it to read more)"))
 }
 
 /// New output of a running handle.
@@ -137,6 +151,17 @@ pub(crate) fn of_content(handle: &Handle) -> Option<Notice> {
             format!("`{id}` has new output"),
         )
     })
+}
+
+/// A result that was dropped before it was read.
+pub(crate) fn of_lost_result(handle: &Handle) -> Option<Notice> {
+    let id = handle.id()?;
+    let text = format!(
+        "the result of `{id}` was dropped before it was read: \
+         the unread results of this session take too much room; run it again if you need it"
+    );
+    let (level, kind) = (NoticeLevel::Warning, NoticeKind::Failure);
+    Some(notice(handle, level, kind, text))
 }
 
 /// Processes that a tool left running.

@@ -6,6 +6,7 @@
 //! has said is read like any handle's.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -16,6 +17,7 @@ use crate::event::Status;
 use crate::executor::Executor;
 use crate::handle::Handle;
 use crate::inquiry;
+use crate::part::CallPart;
 use crate::refusal::Refusal;
 use crate::registry::Registry;
 use crate::session::SessionInner;
@@ -31,6 +33,11 @@ pub(crate) async fn to_its_end(
     loop {
         match limit.over_or_changed(&handle).await {
             Some(Status::Stopped(ending)) => return ending,
+            Some(Status::Waiting {
+                aborting: Some(_), ..
+            }) => {
+                handle.wait_until(Status::is_stopped).await;
+            }
             Some(Status::Waiting { question, .. }) if handle.is_routed() => {
                 handle.wait_until(|status| !status.asks(&question)).await;
             }
@@ -61,6 +68,28 @@ async fn answer_question(session: &SessionInner, handle: &Arc<Handle>, question:
         Err(why) => why.to_string(),
     };
     handle.end(&why).await;
+}
+
+/// How often the part of a one-shot that runs is told what it says.
+const PREVIEW_INTERVAL: Duration = Duration::from_millis(500);
+/// How much of its output that is.
+const PREVIEW: usize = 4096;
+
+/// Tells the end of the output to the part of a one-shot that runs, as long as
+/// the output grows. Never resolves.
+pub(crate) async fn tell_previews(call: &CallPart<'_>, handle: &Handle) {
+    let mut told = 0;
+    loop {
+        tokio::time::sleep(PREVIEW_INTERVAL).await;
+        let Some(job) = handle.job() else {
+            continue;
+        };
+        let written = job.output().written();
+        if written != told {
+            told = written;
+            call.preview(job.output().preview(PREVIEW));
+        }
+    }
 }
 
 /// How long a one-shot may take. Nobody's clock runs while a question is open.
@@ -159,6 +188,9 @@ impl<'a> EndedWithUs<'a> {
 impl Drop for EndedWithUs<'_> {
     fn drop(&mut self) {
         self.session.one_shots.lock().remove(&self.handle.number);
+        if self.handle.looked_at.load(Ordering::Acquire) {
+            self.session.remember_one_shot(self.handle);
+        }
         if self.handle.id().is_none() && !self.handle.is_stopped() {
             let handle = Arc::clone(self.handle);
             let ending = async move { handle.end("cancelled").await };
@@ -170,12 +202,12 @@ impl Drop for EndedWithUs<'_> {
 /// The tool's name and the handle's number, which no other handle has, unless
 /// the assistant has thought of the very same.
 pub(crate) fn free_id(registry: &Registry, handle: &Handle) -> HandleId {
-    let mut id = format!("{}-{}", handle.tool.name, handle.number);
+    let mut id = handle.known_as().to_string();
     while registry.get(&id).is_some() {
         id.push('_');
     }
-    // A name has at most 48 characters, and a session at most 64 handles that
-    // have stopped; the number alone is free whatever else is taken.
+    // A name has at most 48 characters; the number alone is free whatever else
+    // is taken.
     HandleId::new(&id).unwrap_or_else(|_| {
         HandleId::new(&format!("handle-{}", handle.number)).expect("these are an id's characters")
     })

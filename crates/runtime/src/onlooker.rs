@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use serde_json::Value;
-use windlass_protocol::{HandleId, HandleInfo, InputError, Receipt, ScreenUpdate};
+use windlass_protocol::{HandleId, HandleInfo, HandleKind, InputError, Receipt, ScreenUpdate};
 
 use crate::event::Status;
 use crate::handle::Handle;
@@ -21,18 +21,23 @@ use crate::session::{Session, SessionInner};
 const RESULT: usize = 4096;
 
 impl Session {
-    /// Every handle that can be read, in the order in which they were spawned.
+    /// Every handle that can be read and every one-shot that runs, in the order
+    /// in which they were started.
     pub fn handle_infos(&self) -> Vec<HandleInfo> {
-        let handles = self.inner.registry.lock().all();
-        handles.iter().filter_map(|handle| info(handle)).collect()
+        let mut handles = self.inner.registry.lock().all();
+        let one_shots = self.inner.one_shots.lock();
+        handles.extend(one_shots.values().filter(|one| one.id().is_none()).cloned());
+        drop(one_shots);
+        handles.sort_by_key(|handle| handle.number);
+        handles.iter().map(|handle| info(handle)).collect()
     }
 
-    /// The handle of that id.
+    /// The handle of that id, or the one-shot that is listed by it.
     pub fn handle(&self, id: &str) -> Result<HandleRef, Refusal> {
-        let handle = self.inner.lookup(id)?;
-        let id = handle.id().cloned();
+        let handle = self.inner.lookup(id);
+        let handle = handle.or_else(|refusal| self.inner.one_shot(id).ok_or(refusal))?;
         Ok(HandleRef {
-            id: id.expect("registered handles have one"),
+            id: handle.known_as().clone(),
             session: Arc::clone(&self.inner),
             handle,
         })
@@ -74,7 +79,7 @@ impl HandleRef {
 
     /// How the handle stands.
     pub fn info(&self) -> HandleInfo {
-        info(&self.handle).expect("it has an id")
+        info(&self.handle)
     }
 
     /// The handle has ended.
@@ -156,13 +161,18 @@ impl HandleRef {
     }
 }
 
-fn info(handle: &Handle) -> Option<HandleInfo> {
+fn info(handle: &Handle) -> HandleInfo {
     let status = handle.status();
     let job = handle.job();
     let mut info = HandleInfo {
-        id: handle.id()?.clone(),
+        id: handle.known_as().clone(),
+        kind: match handle.id() {
+            Some(_) => HandleKind::Handle,
+            None => HandleKind::OneShot,
+        },
         tool: handle.tool.definition.name.clone(),
         state: status.state(),
+        command: handle.title().map(str::to_owned),
         elapsed_secs: (handle.elapsed().as_secs_f64() * 10.0).round() / 10.0,
         written: job.map_or(0, |job| job.output().written()),
         terminal: job.is_some_and(|job| job.terminal().is_some()),
@@ -184,5 +194,5 @@ fn info(handle: &Handle) -> Option<HandleInfo> {
         }
         Status::Pending | Status::Running { .. } => {}
     }
-    Some(info)
+    info
 }

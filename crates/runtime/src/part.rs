@@ -17,9 +17,9 @@ use std::time::SystemTime;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use windlass_protocol::{
-    Arguments, Attachment, CallReply, FilePart, HandleAction, HandleId, MessageId, Millis, PartId,
-    PartState, PartTime, PartTimeWithEnd, RawArguments, StateCompleted, StateError, StatePending,
-    StateRunning, ToolPart,
+    Arguments, Attachment, CallReply, ErrorView, FilePart, HandleAction, HandleId, MessageId,
+    Millis, PartId, PartState, PartTime, PartTimeWithEnd, RawArguments, StateCompleted, StateError,
+    StatePending, StateRunning, ToolPart,
 };
 
 use crate::arguments::{conceal, take_typing};
@@ -142,16 +142,32 @@ impl<'a> CallPart<'a> {
     pub(crate) fn running(&self, tool: &RegisteredTool, args: &Arguments) {
         let mut progress = self.progress.lock();
         progress.start = now();
-        progress.title = self.title(tool, args);
+        progress.title = self.title_of(tool, args);
         if let Some(withheld) = &mut progress.withheld {
             withheld.clone_from(args);
         } else if !progress.secret {
             self.take_arguments(&mut progress.input, args);
         }
+        self.tell_running(&progress, self.metadata());
+    }
+
+    /// The call runs, and this is the end of what it has said so far.
+    pub(crate) fn preview(&self, output: String) {
+        let mut metadata = self.metadata();
+        metadata.insert("output".into(), Value::String(output));
+        self.tell_running(&self.progress.lock(), metadata);
+    }
+
+    /// The command that the call runs, or its arguments.
+    pub(crate) fn title(&self) -> String {
+        self.progress.lock().title.clone()
+    }
+
+    fn tell_running(&self, progress: &Progress, metadata: Arguments) {
         let state = StateRunning {
             input: Arc::clone(&progress.input),
             title: Some(progress.title.clone()),
-            metadata: Some(self.metadata()),
+            metadata: Some(metadata),
             time: PartTime {
                 start: progress.start,
             },
@@ -177,6 +193,11 @@ impl<'a> CallPart<'a> {
         }
     }
 
+    /// The handle that the call is about.
+    pub(crate) fn handle(&self) -> Option<&HandleId> {
+        self.handle.as_ref()
+    }
+
     /// What was given is a secret.
     pub(crate) fn is_secret(&self) -> bool {
         self.progress.lock().secret
@@ -186,7 +207,7 @@ impl<'a> CallPart<'a> {
     pub(crate) fn ended(&self, reply: &CallReply, attachments: Vec<Attachment>) {
         let output = reply.content.to_text();
         if reply.is_error {
-            self.failed(output);
+            self.failed(output, reply.error.as_ref());
         } else {
             self.completed(output, attachments);
         }
@@ -212,13 +233,18 @@ impl<'a> CallPart<'a> {
         self.tell(PartState::Completed(state));
     }
 
-    fn failed(&self, error: String) {
+    fn failed(&self, error: String, beyond_message: Option<&ErrorView>) {
+        let mut metadata = self.metadata();
+        if let Some(ErrorView { transient, trace }) = beyond_message {
+            metadata.insert("transient".into(), json!(transient));
+            metadata.insert("trace".into(), json!(trace));
+        }
         let mut progress = self.progress.lock();
         progress.ended = true;
         let state = StateError {
             input: std::mem::take(&mut progress.input),
             error,
-            metadata: Some(self.metadata()),
+            metadata: Some(metadata),
             time: progress.time(),
         };
         self.tell(PartState::Error(state));
@@ -262,7 +288,7 @@ impl<'a> CallPart<'a> {
         *input = Arc::new(taken.collect());
     }
 
-    fn title(&self, tool: &RegisteredTool, args: &Arguments) -> String {
+    fn title_of(&self, tool: &RegisteredTool, args: &Arguments) -> String {
         let title = match (&tool.runs, self.action, &self.handle) {
             (Runs::Executor(executor), None | Some(HandleAction::Spawn), _) => {
                 let subject = executor.subject(&tool.definition, &brief(args));
@@ -293,7 +319,10 @@ impl<'a> CallPart<'a> {
 impl Drop for CallPart<'_> {
     fn drop(&mut self) {
         if !self.progress.get_mut().ended {
-            self.failed("cancelled: nobody waits for the answer any more".to_owned());
+            self.failed(
+                "cancelled: nobody waits for the answer any more".to_owned(),
+                None,
+            );
         }
     }
 }

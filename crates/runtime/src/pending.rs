@@ -17,6 +17,7 @@ use windlass_protocol::{
 
 use crate::inquirer::Answered;
 use crate::journal::{JournalWriter, SessionEvent};
+use crate::refusal::ArgumentMisfit;
 use crate::request_table::{Asker, PermissionOutcome, RequestEntry, RequestTable, Terms, Ticket};
 use crate::rules::Rules;
 
@@ -109,6 +110,10 @@ pub enum ReplyError {
     /// The question stays open.
     #[error(transparent)]
     Unfit(AnswerError),
+    /// The permission request stays open: the tool does not take the arguments
+    /// that the person has written.
+    #[error("the edited arguments do not fit: {0}; the request stays open, edit them again")]
+    UnfitArguments(ArgumentMisfit),
     /// The question stays open. The answer is not repeated here.
     #[error("question `{0}` asks for a secret, which must be a string")]
     UnfitSecret(String),
@@ -316,7 +321,8 @@ impl PendingRequests {
     }
 
     /// Replies to a permission request. A rejection stands for everything else
-    /// that the session asks permission for.
+    /// that the session asks permission for. Edited arguments that the tool does
+    /// not take leave the request open.
     pub fn reply(&self, id: &PermissionId, answer: PermissionAnswer) -> Result<(), ReplyError> {
         self.table.reply(id.as_str(), answer)
     }

@@ -48,6 +48,7 @@ fn terms() -> Terms {
         config: Vec::new(),
         editable: false,
         secret: false,
+        check: Box::new(|_| Ok(())),
     }
 }
 

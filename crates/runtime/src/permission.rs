@@ -8,18 +8,18 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use windlass_protocol::{
-    Arguments, Decider, DecisionRecord, HandleAction, MessageId, PermissionAnswer, PermissionId,
-    PermissionReply, PermissionRequest, PermissionRule, PermissionToolContext, RuleAction, RunMode,
-    Start,
+    Arguments, Decider, DecisionRecord, HandleAction, HandleId, MessageId, PermissionAnswer,
+    PermissionId, PermissionReply, PermissionRequest, PermissionRule, PermissionToolContext,
+    RuleAction, RunMode, Start,
 };
 
-use crate::arguments::{conceal, reveal};
+use crate::arguments::{check_typed, conceal, reveal};
 use crate::catalogue::{RegisteredTool, Runs};
 use crate::executor::Subject;
 use crate::journal::SessionEvent;
 use crate::pattern::is_literal;
 use crate::refusal::Refusal;
-use crate::request_table::{PermissionOutcome, Terms};
+use crate::request_table::{EditCheck, PermissionOutcome, Terms};
 use crate::rules::{Rules, speak};
 use crate::session::{SessionInner, new_ulid};
 
@@ -72,6 +72,8 @@ pub(crate) struct Asking {
     pub(crate) message: MessageId,
     /// The call's arguments must not be recorded.
     pub(crate) secret: bool,
+    /// The handle that the call is about.
+    pub(crate) handle: Option<HandleId>,
     pub(crate) action: Option<HandleAction>,
 }
 
@@ -117,6 +119,7 @@ impl Asking {
             config: self.tool.definition.permissions.clone(),
             editable,
             secret: self.secret,
+            check: self.edit_check(&args),
         };
         match requests.open_permission(request, terms).outcome().await {
             PermissionOutcome::Replied(answer) => self.carry_out(subject, args, answer).await,
@@ -143,6 +146,26 @@ impl Asking {
             self.session.remember(&subject).await;
         }
         Ok(args)
+    }
+
+    /// Checks what a person writes instead of these arguments, when they reply:
+    /// a mistake of theirs is not the assistant's.
+    fn edit_check(&self, args: &Arguments) -> EditCheck {
+        let tool = Arc::clone(&self.tool);
+        let (action, secret) = (self.action, self.secret);
+        // Only a secret has to be put back before it is checked.
+        let original = secret.then(|| args.clone());
+        Box::new(move |edited| {
+            let mut edited = edited.clone();
+            if let Some(original) = &original {
+                reveal(&mut edited, original);
+            }
+            match action {
+                None | Some(HandleAction::Spawn) => tool.validate(edited).map(drop),
+                Some(HandleAction::Apply) => check_typed(&edited),
+                Some(HandleAction::Fetch | HandleAction::Abort) => Ok(()),
+            }
+        })
     }
 
     /// The arguments that a person has written instead, and their subject.
@@ -221,6 +244,9 @@ impl Asking {
         metadata.insert("tool".into(), json!(self.tool.definition.name));
         if let Some(action) = self.action {
             metadata.insert("action".into(), json!(action));
+        }
+        if let Some(handle) = &self.handle {
+            metadata.insert("handle".into(), json!(handle));
         }
         metadata.insert("arguments".into(), json!(self.shown(args.clone())));
         if editable {

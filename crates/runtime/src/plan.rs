@@ -42,6 +42,10 @@ pub(crate) enum Work {
         command: ToolCommand,
         /// A spawn's own handle, once its id is taken.
         reserved: Option<Reservation>,
+        /// The handle that had the id when the call's turn to reserve came: the
+        /// one that a call before a spawn of the same id speaks of, and the one
+        /// that a spawn takes the place of.
+        before: Option<Arc<Handle>>,
     },
 }
 
@@ -106,6 +110,7 @@ fn read(session: &Session, name: &str, arguments: Arguments) -> Result<Work, Ref
             tool,
             command,
             reserved: None,
+            before: None,
         },
     })
 }

@@ -82,6 +82,9 @@ pub enum Refusal {
     /// Two spawns of one batch want the same id.
     #[error("handle `{0}` is spawned twice in this batch; choose another ID for one of them")]
     Twice(HandleId),
+    /// The batch that holds the call was refused as a whole.
+    #[error("{0}; no call of this batch has run")]
+    WithBatch(Box<Refusal>),
     /// Input for something that has ended.
     #[error("handle `{0}` has stopped and takes no input; fetch it to read its result")]
     Ended(HandleId),
@@ -253,6 +256,7 @@ impl Refusal {
     /// The kind of this refusal, which says how a client should take it.
     pub fn kind(&self) -> RefusalKind {
         match self {
+            Self::WithBatch(refusal) => refusal.kind(),
             Self::Unreadable { .. } | Self::Await(_) => RefusalKind::Unreadable,
             Self::Misfit(_)
             | Self::OtherTool { .. }
@@ -291,6 +295,7 @@ fn input_kind(error: &InputError) -> RefusalKind {
     match error {
         InputError::UnknownKey { .. }
         | InputError::NotThroughPipe { .. }
+        | InputError::NotAmongStates { .. }
         | InputError::AgentWantsMessage => RefusalKind::Unfit,
         InputError::QueueFull | InputError::StdinFull { .. } => RefusalKind::Busy,
         _ => RefusalKind::Conflict,

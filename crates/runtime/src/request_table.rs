@@ -21,7 +21,8 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use windlass_protocol::{
-    Decider, DecisionRecord, PermissionAnswer, PermissionReply, PermissionRule, SessionId,
+    Arguments, Decider, DecisionRecord, PermissionAnswer, PermissionReply, PermissionRule,
+    SessionId,
 };
 
 use crate::arguments::conceal;
@@ -29,6 +30,7 @@ use crate::executor::Subject;
 use crate::inquirer::Answered;
 use crate::journal::{JournalWriter, SessionEvent};
 use crate::pending::{Attendance, OpenRequest, PersonRequest, ReplyError};
+use crate::refusal::ArgumentMisfit;
 
 /// How many requests are remembered by their ids.
 const REMEMBERED: usize = 1024;
@@ -42,7 +44,12 @@ pub(crate) struct Terms {
     pub(crate) editable: bool,
     /// Its arguments must not be recorded.
     pub(crate) secret: bool,
+    /// Checks the arguments that a person has written instead.
+    pub(crate) check: EditCheck,
 }
+
+/// Says what is wrong with arguments that a person has written.
+pub(crate) type EditCheck = Box<dyn Fn(&Arguments) -> Result<(), ArgumentMisfit> + Send + Sync>;
 
 /// How a request for permission was closed.
 pub(crate) enum PermissionOutcome {
@@ -132,6 +139,15 @@ impl RequestTable {
 
     pub(crate) fn reply(&self, id: &str, answer: PermissionAnswer) -> Result<(), ReplyError> {
         let mut state = self.0.lock();
+        if let Some(RequestEntry {
+            asker: Asker::Permission { terms, .. },
+            ..
+        }) = state.open.get(id)
+            && let Some(arguments) = &answer.arguments
+            && answer.reply != PermissionReply::Reject
+        {
+            (terms.check)(arguments).map_err(ReplyError::UnfitArguments)?;
+        }
         let open = state.take(id, |open| matches!(open.asker, Asker::Permission { .. }));
         let open = open.ok_or_else(|| state.missing(id, ReplyError::NoPermission))?;
         let session = open.session().clone();

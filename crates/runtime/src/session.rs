@@ -3,7 +3,7 @@
 //!
 //! [`Session::run`] is in `dispatch.rs`, [`Session::end_turn`] in `turn.rs`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,6 +31,8 @@ use crate::refusal::{HandleSummary, Refusal};
 use crate::registry::Registry;
 use crate::rules::RuleBook;
 use crate::sessions::{EndedWithUs, Sessions};
+use crate::show;
+use crate::stored::StoredResult;
 
 /// How a session is set up. The default asks nobody, trusts nobody and keeps
 /// no record.
@@ -64,6 +66,9 @@ pub struct SessionOptions {
     pub rules: Option<Arc<dyn RuleBook>>,
     /// A record.
     pub recorder: Option<Arc<dyn Recorder>>,
+    /// How many bytes of results of stopped handles are kept outside of memory.
+    /// Default: 64 MiB.
+    pub stored_bytes: Option<u64>,
     /// How many events the journal keeps; 4,096 unless said.
     pub journal_capacity: Option<usize>,
 }
@@ -77,11 +82,6 @@ pub struct Session {
     /// is dropped.
     pub(crate) ended_with_us: Arc<EndedWithUs>,
 }
-
-/// Stopped handles that stay readable where no turns end.
-const KEPT_WITHOUT_TURNS: usize = 64;
-/// Stopped handles that stay readable within a turn.
-pub(crate) const KEPT_WITH_TURNS: usize = 1024;
 
 pub(crate) struct SessionInner {
     pub(crate) id: SessionId,
@@ -98,6 +98,9 @@ pub(crate) struct SessionInner {
     pub(crate) closing: CancellationToken,
     /// One-shots that run, by number.
     pub(crate) one_shots: Mutex<HashMap<u64, Arc<Handle>>>,
+    /// One-shots that a person looked at and that have ended since, oldest
+    /// first: the person may not have seen the end yet.
+    ended_one_shots: Mutex<VecDeque<Arc<Handle>>>,
     sessions: Arc<Sessions>,
     writer: JournalWriter,
     numbers: AtomicU64,
@@ -130,14 +133,15 @@ impl Session {
             id,
             catalogue,
             writer,
+            registry: Mutex::new(Registry::new(options.stored_bytes.unwrap_or(STORED_BYTES))),
             options,
-            registry: Mutex::new(Registry::new(KEPT_WITHOUT_TURNS)),
             notices: Mutex::default(),
             requests,
             remembered: Mutex::default(),
             tasks: TaskTracker::new(),
             closing,
             one_shots: Mutex::default(),
+            ended_one_shots: Mutex::default(),
             sessions: Arc::clone(sessions),
             numbers: AtomicU64::new(0),
             left: Mutex::default(),
@@ -233,7 +237,9 @@ impl Session {
         join_all(left.iter().map(|job| job.abort(&order, grace))).await;
         inner.tasks.close();
         inner.tasks.wait().await;
-        inner.registry.lock().forget_stopped();
+        let gone = inner.registry.lock().forget_stopped(|_| true);
+        drop(gone);
+        inner.ended_one_shots.lock().clear();
         inner.tell(SessionEvent::Closed);
         inner.durable().await;
         inner.sessions.remove(&inner.id);
@@ -264,13 +270,15 @@ impl SessionInner {
         }
     }
 
-    /// The handle of that id, which must be this tool's.
+    /// The handle of that id, which must be this tool's. It is looked up unless
+    /// it is known already.
     pub(crate) fn find(
         &self,
         tool: &RegisteredTool,
         id: &HandleId,
+        known: Option<Arc<Handle>>,
     ) -> Result<Arc<Handle>, Refusal> {
-        let handle = self.lookup(id.as_str())?;
+        let handle = known.map_or_else(|| self.lookup(id.as_str()), Ok)?;
         if handle.tool.name == tool.name {
             Ok(handle)
         } else {
@@ -364,8 +372,62 @@ impl SessionInner {
     /// What a change of status brings with it, once it can be seen.
     pub(crate) fn follow_up(&self, handle: &Arc<Handle>) {
         if let Status::Stopped(_) = handle.status() {
-            let gone = self.registry.lock().note_stopped(handle);
-            drop(gone);
+            let surplus = self.registry.lock().note_stopped(handle);
+            for handle in surplus {
+                self.put_away(&handle);
+            }
+        }
+    }
+}
+
+/// How many bytes of stored results a session keeps.
+const STORED_BYTES: u64 = 64 << 20;
+
+/// How many one-shots that have ended a person can still read.
+const ENDED_ONE_SHOTS: usize = 4;
+
+impl SessionInner {
+    /// The one-shot that a person knows by this id: one that runs, or one that
+    /// the person looked at while it did.
+    pub(crate) fn one_shot(&self, id: &str) -> Option<Arc<Handle>> {
+        let is_meant = |handle: &&Arc<Handle>| handle.known_as().as_str() == id;
+        let running = self.one_shots.lock().values().find(is_meant).cloned();
+        let ended = || self.ended_one_shots.lock().iter().find(is_meant).cloned();
+        let found = running.or_else(ended)?;
+        found.looked_at.store(true, Ordering::Release);
+        Some(found)
+    }
+
+    /// A one-shot that a person looks at has ended.
+    pub(crate) fn remember_one_shot(&self, handle: &Arc<Handle>) {
+        let mut ended = self.ended_one_shots.lock();
+        ended.push_back(Arc::clone(handle));
+        while ended.len() > ENDED_ONE_SHOTS {
+            ended.pop_front();
+        }
+    }
+
+    /// A stopped handle is not kept whole any longer: its result is stored.
+    fn put_away(&self, handle: &Arc<Handle>) {
+        let Status::Stopped(ending) = handle.status() else {
+            unreachable!("only stopped handles are put away");
+        };
+        if ending.left_running > 0 {
+            // Aborting it ends what it left.
+            return self.registry.lock().keep_whole(handle);
+        }
+        let Some(id) = handle.id() else {
+            return;
+        };
+        let file = self.options.log_dir.as_ref();
+        let file = file.map(|folder| folder.join(format!("{}.result.json", handle.number)));
+        let views = show::views(handle, id, ending);
+        let stored = handle.with_stored(StoredResult::new(&views, file));
+        let gone = self.registry.lock().store(handle, stored);
+        for handle in gone.iter().filter(|handle| !handle.is_told()) {
+            if let Some(notice) = notice::of_lost_result(handle) {
+                self.push_notice(handle.number, notice);
+            }
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::handle::Handle;
 use crate::inquiry;
 use crate::journal::SessionEvent;
 use crate::notice;
-use crate::session::{KEPT_WITH_TURNS, Session};
+use crate::session::Session;
 use crate::show;
 
 /// How much of a handle's output an inquiry shows.
@@ -35,8 +35,8 @@ enum Fate {
 
 impl Session {
     /// Ends the turn: each handle that still runs is treated by its tool's
-    /// policy, and those that have stopped can no longer be read. Resolves
-    /// when that is done.
+    /// policy, and those that have stopped can no longer be read, unless their
+    /// results have never been. Resolves when that is done.
     pub async fn end_turn(&self) -> TurnEndReport {
         self.tell_results();
         let active = self.inner.registry.lock().active();
@@ -45,7 +45,10 @@ impl Session {
             let fate = fate(handle, decisions.as_ref());
             self.carry_out(handle, fate)
         });
-        let mut report = TurnEndReport::default();
+        let mut report = TurnEndReport {
+            undecided: self.undecided(&active, decisions.as_ref()),
+            ..TurnEndReport::default()
+        };
         for (id, stopped_by_itself, view) in join_all(fates).await {
             if stopped_by_itself {
                 report.awaited.push(id);
@@ -54,11 +57,7 @@ impl Session {
             }
             report.results.extend(view);
         }
-        let gone = {
-            let mut registry = self.inner.registry.lock();
-            registry.set_keep(KEPT_WITH_TURNS);
-            registry.forget_stopped()
-        };
+        let gone = self.inner.registry.lock().forget_stopped(Handle::is_told);
         drop(gone);
         self.inner.tell(SessionEvent::TurnEnded);
         report
@@ -79,6 +78,43 @@ impl Session {
         inquirer.decide(&asked).await
     }
 
+    /// The handles that somebody could have been asked about and that nobody
+    /// has decided on.
+    fn undecided(
+        &self,
+        active: &[Arc<Handle>],
+        decisions: Option<&BTreeMap<String, TurnEndDecision>>,
+    ) -> Vec<HandleId> {
+        if self.inner.options.inquirer.is_none() {
+            return Vec::new();
+        }
+        let asked = active
+            .iter()
+            .filter(|handle| policy(handle) == OnTurnEnd::Inquire);
+        let ids = asked.filter_map(|handle| handle.id().cloned());
+        ids.filter(|id| decisions.is_none_or(|decisions| !decisions.contains_key(id.as_str())))
+            .collect()
+    }
+
+    /// Waits until the handle has stopped. A question that nobody but its
+    /// assistant can answer goes into an inquiry.
+    async fn stopped(&self, handle: &Arc<Handle>) {
+        loop {
+            let over = |status: &Status| {
+                status.is_stopped() || inquiry::is_stuck(&self.inner, handle, status)
+            };
+            let Status::Waiting { question, .. } = handle.wait_until(over).await else {
+                return;
+            };
+            let Some(answer) = inquiry::of_assistant(&self.inner, handle, &question).await else {
+                return;
+            };
+            if handle.answer(&question, answer).await.is_err() && handle.status().asks(&question) {
+                return;
+            }
+        }
+    }
+
     /// Gives the handle's id, whether it stopped by itself, and what came of
     /// it where the assistant wanted to wait.
     async fn carry_out(
@@ -90,11 +126,7 @@ impl Session {
         let mut by_itself = false;
         if matches!(fate, Fate::Await | Fate::Answer) {
             let limit = handle.tool.definition.lifecycle.timeout;
-            let over = |status: &Status| {
-                status.is_stopped() || inquiry::is_stuck(&self.inner, handle, status)
-            };
-            // Whoever could answer a question has had the last word.
-            let _ = tokio::time::timeout(limit, handle.wait_until(over)).await;
+            let _ = tokio::time::timeout(limit, self.stopped(handle)).await;
             by_itself = handle.is_stopped();
             if !by_itself {
                 handle
@@ -103,6 +135,8 @@ impl Session {
             }
         } else {
             handle.end("aborted at the turn's end").await;
+            // Whatever it was about to say is not wanted.
+            *handle.told.lock() = true;
         }
         let view = match fate {
             Fate::Abort => None,
@@ -137,7 +171,7 @@ impl Session {
 
     /// The handle will not be readable in the next turn, so the notice carries
     /// its result whole.
-    fn notice_result(&self, handle: &Arc<Handle>, id: &HandleId) {
+    pub(crate) fn notice_result(&self, handle: &Arc<Handle>, id: &HandleId) {
         let view = show::show(&self.inner, handle, id, View::New);
         let (level, kind) = match view.error {
             None => (NoticeLevel::Info, NoticeKind::Success),
@@ -182,5 +216,9 @@ fn preview(handle: &Handle) -> Option<TurnEndHandle> {
         output_preview: handle
             .job()
             .map_or_else(String::new, |job| job.output().preview(PREVIEW)),
+        question: match handle.status() {
+            Status::Waiting { question, .. } => Some(question),
+            _ => None,
+        },
     })
 }

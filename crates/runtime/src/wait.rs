@@ -64,13 +64,16 @@ impl Await {
                     "description": "Conditions that must all hold: id and one of pattern, idle_secs, port, waiting"
                 }),
             ),
-            ("timeout_secs", json!({"type": "number"})),
+            (
+                "timeout_secs",
+                json!({"type": "number", "description": "Most seconds to wait; default: no limit"}),
+            ),
         ];
         let parameters = Parameters::exactly(properties, &[]);
         ToolDefinition {
             summary: Some(
                 "Block until handles of any tools have stopped or conditions hold. \
-                 Works in the same batch as their spawn."
+                 Needs any, all or until. Works in the same batch as their spawn."
                     .to_owned(),
             ),
             shape: ToolShape {
@@ -243,19 +246,23 @@ impl Wait {
     /// Whether what was waited for has come, or never will; `changed` are
     /// the places of handles that may want something first.
     fn is_over(&self, changed: &[usize]) -> bool {
-        let stopped = |handle: &Arc<Handle>| handle.is_stopped();
-        let met = self.all.iter().all(stopped)
-            && (self.any.is_empty() || self.any.iter().any(stopped))
-            && self
-                .decided
-                .iter()
-                .all(|decided| matches!(decided, Decision::Met(_)));
         let unmet = self.decided.contains(&Decision::Unmet);
         let stuck = changed.iter().any(|place| {
             let handle = &self.handles[*place].1;
             inquiry::is_stuck(&self.session, handle, &handle.status())
         });
-        met || unmet || stuck
+        self.is_met() || unmet || stuck
+    }
+
+    /// What was waited for has come.
+    fn is_met(&self) -> bool {
+        let stopped = |handle: &Arc<Handle>| handle.is_stopped();
+        self.all.iter().all(stopped)
+            && (self.any.is_empty() || self.any.iter().any(stopped))
+            && self
+                .decided
+                .iter()
+                .all(|decided| matches!(decided, Decision::Met(_)))
     }
 
     fn reply(&self, timed_out: bool) -> AwaitReply {
@@ -263,12 +270,16 @@ impl Wait {
             timed_out,
             ..AwaitReply::default()
         };
+        let met = self.is_met();
         for (id, handle) in &self.handles {
             let shown = show::outline(&self.session, handle, id);
             if shown.state == HandleState::Stopped {
                 let shown = show::show(&self.session, handle, id, View::New);
                 reply.completed.push(shown);
             } else {
+                if !met && inquiry::is_stuck(&self.session, handle, &handle.status()) {
+                    reply.needs_answer.push(id.clone());
+                }
                 reply.pending.push(shown);
             }
         }

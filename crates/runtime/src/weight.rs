@@ -46,7 +46,9 @@ fn of_part(part: &ToolPart) -> usize {
             };
             raw + of_object(&state.input)
         }
-        PartState::Running(state) => of_object(&state.input),
+        PartState::Running(state) => {
+            of_object(&state.input) + state.metadata.as_ref().map_or(0, of_object)
+        }
         PartState::Completed(state) => state.output.len() + of_object(&state.input),
         PartState::Error(state) => state.error.len() + of_object(&state.input),
     }

@@ -119,7 +119,8 @@ impl Branch {
                 HandleAction::Spawn => json!({
                     "type": "string",
                     "description": "Handle ID for this tool instance. \
-                                    Must be unique across active handles."
+                                    Must be unique across active handles.",
+                    "pattern": "^[A-Za-z0-9_.-]{1,64}$"
                 }),
                 _ => json!({ "type": "string" }),
             };

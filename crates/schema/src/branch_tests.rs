@@ -56,7 +56,8 @@ fn git_has_the_schema_of_the_first_example() {
         },
         "id": {
           "type": "string",
-          "description": "Handle ID for this tool instance. Must be unique across active handles."
+          "description": "Handle ID for this tool instance. Must be unique across active handles.",
+          "pattern": "^[A-Za-z0-9_.-]{1,64}$"
         },
         "command": {
           "enum": [
@@ -150,7 +151,8 @@ fn cargo_check_has_the_schema_of_the_second_example() {
         },
         "id": {
           "type": "string",
-          "description": "Handle ID for this tool instance. Must be unique across active handles."
+          "description": "Handle ID for this tool instance. Must be unique across active handles.",
+          "pattern": "^[A-Za-z0-9_.-]{1,64}$"
         },
         "package": {
           "type": "string"

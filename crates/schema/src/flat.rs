@@ -112,7 +112,7 @@ fn id(branches: &[Branch]) -> Value {
         .iter()
         .any(|branch| branch.action == Some(HandleAction::Spawn));
     let text = if spawns {
-        "Handle ID; spawn: a new one of your choice."
+        "Handle ID; spawn: a new one of your choice, 1-64 of A-Za-z0-9_.-"
     } else {
         "Handle ID."
     };

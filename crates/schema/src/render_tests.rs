@@ -60,7 +60,7 @@ fn the_flat_form_of_git() {
     type: "object"
     properties:
       action: {"type":"string","enum":["spawn","fetch","apply","abort"],"description":"spawn: needs id, command; fetch: needs id; apply: needs id, input; abort: needs id."}
-      id: {"type":"string","description":"Handle ID; spawn: a new one of your choice."}
+      id: {"type":"string","description":"Handle ID; spawn: a new one of your choice, 1-64 of A-Za-z0-9_.-"}
       command: {"type":"string","enum":["stage","commit","rebase"],"description":"Only for action: spawn."}
       args: {"type":"array","items":{"type":"string"},"description":"Only for action: spawn."}
       input: {"type":"string","description":"Only for action: apply."}
@@ -78,7 +78,7 @@ fn the_flat_form_of_a_git_that_is_typed_into() {
     type: "object"
     properties:
       action: {"type":"string","enum":["spawn","fetch","apply","abort"],"description":"spawn: needs id, command; fetch: needs id; apply: needs id, input or keys; abort: needs id. Omit to run once: needs command."}
-      id: {"type":"string","description":"Handle ID; spawn: a new one of your choice."}
+      id: {"type":"string","description":"Handle ID; spawn: a new one of your choice, 1-64 of A-Za-z0-9_.-"}
       command: {"type":"string","enum":["stage","commit","rebase"]}
       args: {"type":"array","items":{"type":"string"}}
       view: {"type":"string","enum":["new","screen","all"],"description":"Only for action: fetch."}
@@ -95,7 +95,7 @@ fn the_strict_form_of_git() {
     type: "object"
     properties:
       action: {"type":"string","enum":["spawn","fetch","apply","abort"],"description":"spawn: needs id, command; fetch: needs id; apply: needs id, input; abort: needs id."}
-      id: {"type":"string","description":"Handle ID; spawn: a new one of your choice."}
+      id: {"type":"string","description":"Handle ID; spawn: a new one of your choice, 1-64 of A-Za-z0-9_.-"}
       command: {"type":["string","null"],"enum":["stage","commit","rebase",null],"description":"Only for action: spawn."}
       args: {"anyOf":[{"type":"array","items":{"type":"string"}},{"type":"null"}],"description":"Only for action: spawn."}
       input: {"type":["string","null"],"description":"Only for action: apply."}
@@ -110,7 +110,7 @@ fn the_legacy_gemini_form_of_git() {
     type: "object"
     properties:
       action: {"type":"string","description":"spawn: needs id, command; fetch: needs id; apply: needs id, input; abort: needs id.","enum":["spawn","fetch","apply","abort"]}
-      id: {"type":"string","description":"Handle ID; spawn: a new one of your choice."}
+      id: {"type":"string","description":"Handle ID; spawn: a new one of your choice, 1-64 of A-Za-z0-9_.-"}
       command: {"type":"string","description":"Only for action: spawn.","enum":["stage","commit","rebase"]}
       args: {"type":"array","items":{"type":"string"},"description":"Only for action: spawn."}
       input: {"type":"string","description":"Only for action: apply."}
@@ -123,7 +123,7 @@ fn the_canonical_form_of_a_git_that_is_typed_into() {
     insta::assert_snapshot!(text(&live_git(), Dialect::JsonSchema), @r#"
     type: "object"
     oneOf:
-      {"properties":{"action":{"const":"spawn"},"id":{"type":"string","description":"Handle ID for this tool instance. Must be unique across active handles."},"command":{"enum":["stage","commit","rebase"]},"args":{"type":"array","items":{"type":"string"}}},"required":["action","id","command"]}
+      {"properties":{"action":{"const":"spawn"},"id":{"type":"string","description":"Handle ID for this tool instance. Must be unique across active handles.","pattern":"^[A-Za-z0-9_.-]{1,64}$"},"command":{"enum":["stage","commit","rebase"]},"args":{"type":"array","items":{"type":"string"}}},"required":["action","id","command"]}
       {"properties":{"action":{"const":"fetch"},"id":{"type":"string"},"view":{"type":"string","enum":["new","screen","all"]}},"required":["action","id"]}
       {"properties":{"action":{"const":"apply"},"id":{"type":"string"},"input":{},"enter":{"type":"boolean","description":"false: no Enter."},"keys":{"type":"array","items":{"type":"string"},"description":"Pressed after input, e.g. ctrl-c, esc, down."}},"required":["action","id","input"]}
       {"properties":{"action":{"const":"apply"},"id":{"type":"string"},"keys":{"type":"array","items":{"type":"string"},"description":"Pressed after input, e.g. ctrl-c, esc, down.","minItems":1}},"required":["action","id","keys"],"not":{"required":["input"]}}

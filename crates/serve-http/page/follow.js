@@ -170,7 +170,8 @@ function update(event) {
   else if (type === "closed") end(session);
   else if (type === "unlocked" || (type === "stopped" && event.handle)) store.locks.delete(lockKey(session, event.handle));
   if (type in STATES || type === "turn_ended" || type === "locked" || type === "unlocked" || event.action === "spawn") {
-    const handle = event.handle && handleOf(session, event.handle);
+    const id = event.handle ?? event.one_shot;
+    const handle = id && handleOf(session, id);
     if (handle && type in STATES) {
       handle.info = { ...handle.info, elapsed_secs: handle.info.elapsed_secs + (performance.now() - handle.at) / 1000, state: STATES[type] };
       handle.at = performance.now();

@@ -29,11 +29,14 @@ export function tookOf(part) {
 export function partBody(part) {
   const { state } = part;
   const answer = state.output ?? state.error;
+  const preview = state.status === "running" ? state.metadata?.output : undefined;
   return el(
     "div",
     { class: "part-body" },
     el("h4", {}, "Arguments"),
     el("pre", {}, JSON.stringify(state.input, null, 2)),
+    preview !== undefined && el("h4", {}, "Output so far"),
+    preview !== undefined && el("pre", {}, preview),
     answer !== undefined && el("h4", {}, state.error === undefined ? "Answer" : "Error"),
     answer !== undefined && el("pre", { class: state.error === undefined ? "" : "failed" }, pretty(answer)),
   );

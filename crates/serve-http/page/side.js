@@ -72,10 +72,11 @@ function updateHandle(item, session, handle) {
   const needs = needsYou(session, info);
   const word = info.state === "stopped" && info.failed ? "failed" : info.state;
   setAttr(dot, "data-state", needs ? "needs-you" : word);
-  setText(tool, info.tool);
+  setText(tool, info.kind === "one_shot" ? `${info.tool} · one-shot` : info.tool);
+  button.title = info.command ?? "";
   setText(state, mine ? "yours" : info.locked ? "taken over" : needs ? "needs you" : word);
   setText(time, elapsed(elapsedOf(handle)));
-  setText(last, info.state === "waiting" && info.question ? info.question.text : (info.last_line ?? info.result ?? ""));
+  setText(last, info.state === "waiting" && info.question ? info.question.text : (info.last_line ?? info.result ?? info.command ?? ""));
   setAttr(button, "aria-current", store.shown.session === session && store.shown.handle === info.id ? "true" : null);
   setAttr(button, "aria-label", `${info.id}, ${info.tool}, ${state.textContent}, ${last.textContent}`);
 }

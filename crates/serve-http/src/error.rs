@@ -86,7 +86,9 @@ impl From<ReplyError> for ApiError {
         let status = match error {
             ReplyError::NoPermission(_) | ReplyError::NoQuestion(_) => StatusCode::NOT_FOUND,
             ReplyError::Closed(_) => StatusCode::CONFLICT,
-            ReplyError::Unfit(_) | ReplyError::UnfitSecret(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            ReplyError::Unfit(_) | ReplyError::UnfitSecret(_) | ReplyError::UnfitArguments(_) => {
+                StatusCode::UNPROCESSABLE_ENTITY
+            }
         };
         Self::new(status, error.to_string())
     }

@@ -55,7 +55,7 @@ pub(crate) struct Item {
     pub(crate) relayed: bool,
 }
 
-/// Which tool wrote; one without a handle is a one-shot.
+/// Which tool wrote, by the id that a person knows it by.
 #[derive(Clone)]
 pub(crate) struct Wrote {
     pub(crate) session: SessionId,
@@ -69,7 +69,7 @@ impl Wrote {
         };
         Some(Self {
             session: event.session.clone(),
-            handle: tool.handle.clone(),
+            handle: tool.handle.clone().or_else(|| tool.one_shot.clone()),
         })
     }
 

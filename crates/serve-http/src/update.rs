@@ -38,12 +38,14 @@ fn update(event: SessionEvent) -> SessionUpdate {
         SessionEvent::Tool {
             number,
             handle,
+            one_shot,
             at,
             event,
         } => {
             let place = ToolPlace {
                 tool_number: number,
                 handle,
+                one_shot,
                 offset: at,
             };
             of_tool(place, event)

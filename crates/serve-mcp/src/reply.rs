@@ -29,6 +29,13 @@ pub(crate) fn tell(batch: BatchReply, is_structured: bool) -> CallToolResult {
     if is_structured && !reply.is_error {
         result.structured_content = Some(structured(&reply.content, &notices));
     }
+    if let Some(error) = &reply.error {
+        let mut value = json!({ "error": error });
+        if telling.structured {
+            value["output"] = json!(reply.content.to_text());
+        }
+        result.structured_content = Some(value);
+    }
     result
 }
 

@@ -9,7 +9,7 @@ use std::fs;
 
 use rusqlite::{Connection, OptionalExtension, Result, Row};
 use serde::{Deserialize, Serialize};
-use windlass_protocol::{CallReply, PartId, PartState, ReplyContent, ToolPart};
+use windlass_protocol::{CallReply, ErrorView, PartId, PartState, ReplyContent, ToolPart};
 
 use crate::rows::{json, read};
 
@@ -26,6 +26,8 @@ enum StoredReply {
         part: PartId,
         form: ReplyForm,
         is_error: bool,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<ErrorView>,
     },
     Whole(CallReply),
 }
@@ -65,6 +67,7 @@ pub(crate) fn restored(connection: &Connection, stored: &str) -> Result<Vec<Call
             part,
             form,
             is_error,
+            error,
         } => {
             let found = connection
                 .prepare_cached("SELECT body, output FROM part WHERE id = ?")?
@@ -75,6 +78,7 @@ pub(crate) fn restored(connection: &Connection, stored: &str) -> Result<Vec<Call
                 id,
                 content: content.unwrap_or_else(|| ReplyContent::Text(PRUNED.to_owned())),
                 is_error,
+                error,
             })
         }
     });
@@ -96,6 +100,7 @@ fn refer(reply: &CallReply, parts: &[RecordedText]) -> StoredReply {
             part: part.id.clone(),
             form,
             is_error: reply.is_error,
+            error: reply.error.clone(),
         },
         None => StoredReply::Whole(reply.clone()),
     }

@@ -165,10 +165,13 @@ impl PersonLines {
     async fn prompt(&self, open: &OpenRequest) {
         match open.request() {
             PersonRequest::Permission(request) => {
-                if let Some(answer) = self.permissions.ask((**request).clone()).await {
-                    // It may have been closed in this moment.
-                    let _ = open.reply(answer);
-                    return;
+                while let Some(answer) = self.permissions.ask((**request).clone()).await {
+                    match open.reply(answer) {
+                        // A person is told and edits it again.
+                        Err(ReplyError::UnfitArguments(_)) => {}
+                        // It may have been closed in this moment.
+                        _ => return,
+                    }
                 }
             }
             PersonRequest::Question(ask) => {

@@ -37,6 +37,9 @@ pub(super) struct Shared {
     output: JobOutput,
     /// The calls that are being run.
     calls: Mutex<Vec<ToolCall>>,
+    /// What the agent said last. It is written when something follows it; the
+    /// last word is the result.
+    said: Mutex<Option<String>>,
     /// Its end has been reported.
     over: watch::Sender<bool>,
     /// One question at a time.
@@ -101,6 +104,9 @@ async fn work(
         session.close().await;
     }
     drop(place);
+    if !matches!(outcome, Some(Ok(_))) {
+        shared.write_said();
+    }
     shared.end(ending(outcome));
     drop(told);
 }
@@ -138,6 +144,7 @@ impl Shared {
             reporter,
             output: JobOutput::of_messages(output),
             calls: Mutex::default(),
+            said: Mutex::default(),
             over: watch::Sender::default(),
             asking: tokio::sync::Mutex::default(),
             asked: Mutex::default(),
@@ -152,6 +159,7 @@ impl Shared {
         let (sender, answer) = oneshot::channel();
         *self.asked.lock() = Some(sender);
         let _open = Open(self);
+        self.write_said();
         self.report(ToolEvent::asked(question));
         match answer.await {
             Ok(answer) => answer,
@@ -166,6 +174,14 @@ impl Shared {
         }
         let bytes = self.output.say(text.trim_end_matches('\n'));
         self.report(ToolEvent::Wrote { bytes });
+    }
+
+    /// Writes what the agent said last, if that is not written yet.
+    fn write_said(&self) {
+        let said = self.said.lock().take();
+        if let Some(said) = said {
+            self.write(&said);
+        }
     }
 
     fn report(&self, event: ToolEvent) {
@@ -200,8 +216,15 @@ impl Drop for Open<'_> {
 impl Audience for Shared {
     fn hear(&self, heard: Heard<'_>) {
         match heard {
-            Heard::Said(reply) => self.write(&reply.text()),
+            Heard::Said(reply) => {
+                self.write_said();
+                let text = reply.text();
+                if !text.trim().is_empty() {
+                    *self.said.lock() = Some(text);
+                }
+            }
             Heard::Running(batch) => {
+                self.write_said();
                 let lines: Vec<String> = batch.calls.iter().map(log::call_line).collect();
                 self.write(&lines.join("\n"));
                 self.calls.lock().clone_from(&batch.calls);

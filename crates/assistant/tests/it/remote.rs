@@ -177,6 +177,7 @@ async fn a_conversation_is_given_back_whole() {
                 id: id.clone(),
                 content: ReplyContent::Text("a.txt".to_owned()),
                 is_error: false,
+                error: None,
             }],
             notices: vec![Notice {
                 level: NoticeLevel::Info,

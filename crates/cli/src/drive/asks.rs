@@ -4,20 +4,45 @@
 //! and replies by their ids. As the assistant it answers inquiries, which are
 //! kept here ([`Inquiries`]).
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::oneshot;
 use windlass_protocol::{Ask, DriveEvent, DriveOutput, Question, TurnEndDecision, TurnEndHandle};
-use windlass_runtime::{Inquirer, PersonRequest, RequestWatch};
+use windlass_runtime::{Inquirer, PersonRequest, RequestWatch, Session};
 
 use super::fault::DriveFault;
 use super::output::Output;
 
-/// Tells the driver of every request that is opened, until the session ends.
-pub(crate) async fn tell_requests(output: Output, mut watch: RequestWatch) {
+/// The questions that the driver has answered, so that it is not told that they
+/// are closed.
+#[derive(Clone, Default)]
+pub(crate) struct AnsweredAsks(Arc<Mutex<HashSet<String>>>);
+
+impl AnsweredAsks {
+    /// The driver answers this one.
+    pub(crate) fn add(&self, ask: &str) {
+        self.0.lock().insert(ask.to_owned());
+    }
+
+    /// The driver has not answered it after all. Gives false if it never said
+    /// so.
+    pub(crate) fn remove(&self, ask: &str) -> bool {
+        self.0.lock().remove(ask)
+    }
+}
+
+/// Tells the driver of every request that is opened, and of questions that are
+/// withdrawn, until the session ends.
+pub(crate) async fn tell_requests(
+    output: Output,
+    session: Session,
+    mut watch: RequestWatch,
+    answered: AnsweredAsks,
+) {
     while let Some(open) = watch.next().await {
         // Nobody waits for a reply to what was withdrawn meanwhile.
         if !open.is_open() {
@@ -30,6 +55,16 @@ pub(crate) async fn tell_requests(output: Output, mut watch: RequestWatch) {
             PersonRequest::Question(ask) => DriveEvent::Question((**ask).clone()),
         };
         output.write(&DriveOutput::Event(Box::new(event)));
+        if let PersonRequest::Question(ask) = open.request() {
+            let ask = ask.ask.clone();
+            let (output, session, answered) = (output.clone(), session.clone(), answered.clone());
+            tokio::spawn(async move {
+                open.closed().await;
+                if !answered.remove(&ask) && !session.is_closing() {
+                    output.write(&DriveOutput::Event(Box::new(DriveEvent::Withdrawn { ask })));
+                }
+            });
+        }
     }
 }
 
@@ -103,6 +138,19 @@ impl Inquiries {
     }
 }
 
+/// Tells the driver that a question is withdrawn, unless it has been answered.
+struct ToldWhenWithdrawn<'a>(&'a Inquiries, &'a str);
+
+impl Drop for ToldWhenWithdrawn<'_> {
+    fn drop(&mut self) {
+        if self.0.holds(self.1) {
+            self.0.tell(DriveEvent::Withdrawn {
+                ask: self.1.to_owned(),
+            });
+        }
+    }
+}
+
 /// Forgets what was asked when the asking is over, answered or not.
 struct Forget<'a, T>(&'a Mutex<HashMap<String, T>>, &'a str);
 
@@ -120,6 +168,7 @@ impl Inquirer for Inquiries {
         self.questions.lock().insert(ask.ask.clone(), entry);
         let _forget = Forget(&self.questions, &ask.ask);
         self.tell(DriveEvent::Question(ask.clone()));
+        let _withdrawn = ToldWhenWithdrawn(self, &ask.ask);
         receiver.await.ok()
     }
 

@@ -63,11 +63,13 @@ pub(crate) async fn run(
 
 /// Asks until it is answered, here or elsewhere, or the turn is over.
 async fn ask(open: &OpenRequest, shows: &mut Shows) {
-    tokio::select! {
-        biased;
-        () = open.closed() => {}
-        _ = shows.urgent() => open.give_up(),
-        typed = prompt::ask(open.request()) => prompt::give(open, typed),
+    while open.is_open() {
+        tokio::select! {
+            biased;
+            () = open.closed() => {}
+            _ = shows.urgent() => open.give_up(),
+            typed = prompt::ask(open.request()) => prompt::give(open, typed),
+        }
     }
 }
 
@@ -82,6 +84,11 @@ fn event(show: &Show) -> Option<Value> {
         }
         Show::Told(notices) => json!({"event": "notices", "notices": notices}),
         Show::Ending => json!({"event": "ending"}),
+        Show::InquiryFailed(handles) => json!({
+            "event": "inquiry_failed",
+            "handles": handles,
+            "why": "the model gave no decision on these handles, so they were ended",
+        }),
         Show::Calling | Show::Said | Show::Interrupted(_) | Show::Over => return None,
     })
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use tokio::sync::{mpsc, oneshot};
 use windlass_assistant::{Audience, Heard, ModelEvent};
-use windlass_protocol::{Batch, BatchReply, Notice};
+use windlass_protocol::{Batch, BatchReply, HandleId, Notice};
 
 use crate::prompt::Choice;
 
@@ -28,6 +28,8 @@ pub(crate) enum Show {
     Told(Vec<Notice>),
     /// The turn ends: what still runs is seen to.
     Ending,
+    /// The inquiry about these handles failed, and they were ended.
+    InquiryFailed(Vec<HandleId>),
     /// Ctrl-C: what now?
     Interrupted(oneshot::Sender<Choice>),
     /// There is no more to show.
@@ -120,6 +122,9 @@ impl Audience for Shower {
             Heard::Answered(reply) => Show::Answered(reply.clone()),
             Heard::Told(notices) => Show::Told(notices.to_vec()),
             Heard::Ending => Show::Ending,
+            Heard::Ended(report) if !report.undecided.is_empty() => {
+                Show::InquiryFailed(report.undecided.clone())
+            }
             Heard::Ended(_) => return,
         });
     }

@@ -163,6 +163,13 @@ impl View {
             Show::Answered(reply) => self.answered(&reply),
             Show::Told(notices) => self.tell(&notices),
             Show::Ending => self.activity = Some("finishing"),
+            Show::InquiryFailed(handles) => {
+                let names: Vec<String> = handles.iter().map(ToString::to_string).collect();
+                let names = names.join(", ");
+                let line = format!("nobody decided what becomes of {names}; they were ended");
+                let line = self.dim(&line);
+                self.paint(&[line]);
+            }
             Show::Interrupted(reply) => self.interrupted(reply).await,
             Show::Over => {}
         }
@@ -273,7 +280,10 @@ impl View {
             match self.put(open.request(), open.closed()).await {
                 Came::Answered(typed) => {
                     prompt::give(&open, typed);
-                    return self.paint(&[]);
+                    // What was edited badly is edited again.
+                    if !open.is_open() {
+                        return self.paint(&[]);
+                    }
                 }
                 Came::Over => {
                     open.give_up();

@@ -155,6 +155,84 @@ fn a_question_that_nobody_can_answer_fails_the_call() {
 }
 
 #[test]
+fn a_question_that_was_answered_is_not_asked_again() {
+    needs!("python3");
+    let project = asking("questions.name = { answer = \"Ada\" }\nsettle_max_secs = 20");
+    project.write(
+        "it.py",
+        r#"
+import json
+open("runs", "a").write("x")
+question = {"id": "name", "text": "Your name?", "answer_type": "Text"}
+print(json.dumps({"type": "needs_input", "question": question}))
+"#,
+    );
+    let mut drive = project.drive();
+    let error = drive.error("it", json!({}));
+    assert!(error.contains("question `name` again"), "{error}");
+    assert!(error.contains("answered already"), "{error}");
+    assert_eq!(project.read("runs"), "xx");
+    let spawned = drive.content("it", json!({"action": "spawn", "id": "h"}));
+    assert_eq!(spawned["state"], json!("stopped"), "{spawned}");
+    assert_eq!(project.read("runs"), "xxxx");
+}
+
+#[test]
+fn a_tool_that_always_has_another_question_is_stopped() {
+    needs!("python3");
+    let project = asking("");
+    project.write(
+        "it.py",
+        r#"
+import json, sys
+open("runs", "a").write("x")
+number = len(json.loads(sys.argv[1])["answers"])
+question = {"id": f"q{number}", "text": "More?", "answer_type": "Boolean", "default": True}
+print(json.dumps({"type": "needs_input", "question": question}))
+"#,
+    );
+    let error = project.drive().error("it", json!({}));
+    assert!(error.contains("16 times"), "{error}");
+    assert_eq!(project.read("runs"), "x".repeat(16));
+}
+
+#[test]
+fn a_long_result_or_error_is_cut_and_the_whole_is_in_a_file() {
+    needs!("python3");
+    let project = asking("output_limit = 4096");
+    for (kind, key) in [("success", "content"), ("error", "message")] {
+        project.write(
+            "it.py",
+            &format!(
+                r#"
+import json
+text = "\n".join(f"row {{n}}" for n in range(30000))
+print(json.dumps({{"type": "{kind}", "{key}": text}}))
+"#
+            ),
+        );
+        let mut drive = project.drive();
+        let reply = drive.one("it", json!({}));
+        let text = reply["content"].as_str().unwrap();
+        assert!(text.len() < 4096 + 300, "{} bytes", text.len());
+        assert!(text.starts_with("row 0\nrow 1\n"), "{text}");
+        assert!(text.contains("row 29999"), "{text}");
+        let log = text.rsplit_once("[all of it: ").unwrap().1;
+        let log = std::fs::read_to_string(log.trim_end_matches(']')).unwrap();
+        assert_eq!(log.lines().count(), 30000);
+
+        let view = drive.content("it", json!({"action": "spawn", "id": "h"}));
+        let view = match view["state"].as_str() {
+            Some("stopped") => view,
+            _ => drive.content("await", json!({"all": ["h"]}))["completed"][0].clone(),
+        };
+        assert!(view.to_string().len() < 4096 + 1000, "{view}");
+        assert!(view["omitted_bytes"].as_u64().unwrap() > 200_000, "{view}");
+        assert!(view["log"].is_string(), "{view}");
+    }
+}
+
+#[test]
 fn a_handle_waits_for_apply() {
     needs!("python3");
     let project = asking("settle_max_secs = 20");

@@ -69,6 +69,54 @@ fn a_handle_is_sent_to_read_and_killed_from_elsewhere() {
 }
 
 #[test]
+fn a_running_one_shot_is_listed_followed_and_ended() {
+    let project = Project::new();
+    let mut drive = project.drive();
+    let command = "echo first; read line < pipe; echo second; exec sleep 1000";
+    project.program("mkfifo").arg("pipe").status().unwrap();
+    drive.send(&json!([call("shell", json!({"command": command}))]));
+    let one_shot = || {
+        let sessions = project.run(&["ps", "--json"], "").lines();
+        let handles = sessions
+            .iter()
+            .flat_map(|line| line["handles"].as_array().unwrap().clone());
+        handles
+            .into_iter()
+            .find(|handle| handle["last_line"] == json!("first"))
+    };
+    eventually("it is listed", || one_shot().is_some());
+    let listed = one_shot().unwrap();
+    assert_eq!(listed["kind"], json!("one_shot"), "{listed}");
+    assert_eq!(listed["command"], json!(command), "{listed}");
+    assert_eq!(listed["state"], json!("running"), "{listed}");
+    assert!(listed["elapsed_secs"].is_number(), "{listed}");
+    let id = listed["id"].as_str().unwrap();
+    let shown = project.run(&["ps"], "").stdout();
+    assert!(shown.contains(id) && shown.contains("first"), "{shown}");
+
+    let following = std::thread::scope(|scope| {
+        let following = scope.spawn(|| project.run(&["logs", "-f", id], "").stdout());
+        project.write("pipe", "go on\n");
+        eventually("it is written", || {
+            project.run(&["logs", id], "").stdout() == "first\nsecond\n"
+        });
+        let killed = project.run(&["kill", id], "");
+        assert_eq!(killed.code(), Some(0), "{}", killed.stderr());
+        following.join().unwrap()
+    });
+    assert_eq!(following, "first\nsecond\n");
+    let reply = drive.next();
+    let reply = &reply["replies"][0];
+    assert_eq!(
+        reply["content"],
+        json!("first\nsecond\naborted by the user")
+    );
+    assert_eq!(reply["is_error"], json!(true));
+    let sessions = project.run(&["ps", "--json"], "").lines();
+    assert_eq!(sessions[0]["handles"], json!([]), "{sessions:?}");
+}
+
+#[test]
 fn a_handle_that_is_not_there_or_not_alone_is_said() {
     let project = Project::new();
     let none = project.run(&["logs", "x"], "");

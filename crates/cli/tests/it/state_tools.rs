@@ -134,7 +134,14 @@ say(type="stopped", result={"err": {"message": "no network", "trace": ["outer", 
         })
     );
     let reply = drive.one("talk", json!({}));
-    assert_eq!(reply["content"], json!("before\nno network"));
+    assert_eq!(
+        reply["content"],
+        json!("before\nno network\ntransient: true\ncaused by: outer\ncaused by: inner")
+    );
+    assert_eq!(
+        reply["error"],
+        json!({"transient": true, "trace": ["outer", "inner"]})
+    );
     assert_eq!(reply["is_error"], json!(true));
 }
 
@@ -205,6 +212,58 @@ say(type="running", content="cleaned up after " + heard["type"])
     assert_eq!(view["state"], json!("stopped"));
     assert_eq!(view["result"], json!("aborted by the assistant"), "{view}");
     assert_eq!(view["content"], json!("cleaned up after abort"), "{view}");
+}
+
+#[test]
+fn the_last_word_of_an_aborted_tool_is_its_result() {
+    needs!("python3");
+    let partial = project(
+        r#"
+say(type="running", content="up")
+assert hear() == {"type": "abort"}
+say(type="stopped", result={"Ok": "partial: 17 rows"})
+"#,
+    );
+    let mut drive = partial.drive();
+    talk(&mut drive, "spawn");
+    let view = talk(&mut drive, "abort");
+    assert_eq!(view["state"], json!("stopped"));
+    assert_eq!(view["result"], json!("partial: 17 rows"), "{view}");
+    assert_eq!(view["aborted"], json!("aborted by the assistant"), "{view}");
+    assert_eq!(view["error"], json!(null), "{view}");
+
+    let failed = project(
+        r#"
+say(type="waiting", question={"id": "q", "text": "Go on?", "answer_type": "Boolean"})
+assert hear() == {"type": "abort"}
+say(type="stopped", result={"Err": {"message": "undone", "trace": ["half way"], "transient": True}})
+"#,
+    );
+    let mut drive = failed.drive();
+    talk(&mut drive, "spawn");
+    let view = talk(&mut drive, "abort");
+    assert_eq!(view["result"], json!("undone"), "{view}");
+    assert_eq!(
+        view["error"],
+        json!({"transient": true, "trace": ["half way"]})
+    );
+    assert_eq!(view["aborted"], json!("aborted by the assistant"), "{view}");
+}
+
+#[test]
+fn a_one_shot_that_is_out_of_time_may_still_say_what_it_has() {
+    needs!("python3");
+    let project = project(
+        r#"
+assert hear() == {"type": "abort"}
+say(type="stopped", result={"Ok": "as far as page 3"})
+"#,
+    );
+    let config = project.read(".windlass/config.toml");
+    let config = config.replace("grace_secs = 20", "grace_secs = 20\ntimeout_secs = 0.5");
+    project.write(".windlass/config.toml", &config);
+    let error = project.drive().error("talk", json!({}));
+    assert_eq!(error, "as far as page 3\ntimed out after 0.5 s");
 }
 
 #[test]

@@ -304,7 +304,7 @@ async fn it_does_not_block_for_what_only_its_caller_can_give() {
     let waiting = stage.go([("await", json!({"all": ["a"]}))]);
     stage.called("c1").await;
     stage.tool.job("a").unwrap().ask(question("q", "Really?"));
-    let stuck = r#"c1 {"completed":[],"pending":[{"id":"a","state":"waiting","question":{"id":"q","text":"Really?","answer_type":"Boolean"}}]}"#;
+    let stuck = r#"c1 {"completed":[],"pending":[{"id":"a","state":"waiting","question":{"id":"q","text":"Really?","answer_type":"Boolean"}}],"needs_answer":["a"]}"#;
     assert_eq!(waiting.await.unwrap(), stuck);
     assert_eq!(stage.run([("await", json!({"all": ["a"]}))]).await, stuck);
 }

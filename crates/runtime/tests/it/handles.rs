@@ -393,35 +393,6 @@ async fn cut_output_says_how_much_is_missing_and_where_it_is() {
 }
 
 #[tokio::test]
-async fn the_last_64_stopped_handles_stay_readable_where_no_turn_ends() {
-    let stage = Stage::new();
-    stage.tool.opening(|job| job.end_saying("done"));
-    for number in 0..65 {
-        let id = format!("h{number}");
-        stage
-            .run([("tool", json!({"action": "spawn", "id": id}))])
-            .await;
-    }
-    let ids: Vec<_> = stage
-        .session
-        .handles()
-        .into_iter()
-        .map(|handle| handle.id)
-        .collect();
-    assert_eq!(ids.len(), 64);
-    assert_eq!(ids[0].as_str(), "h1");
-    let lost = stage
-        .run([("tool", json!({"action": "fetch", "id": "h0"}))])
-        .await;
-    assert!(
-        lost.starts_with("c1 ! Handle `h0` not found; handles: h1 (tool, stopped), "),
-        "{lost}"
-    );
-    assert!(stage.tool.started()[0].is_dropped());
-    assert!(!stage.tool.started()[1].is_dropped());
-}
-
-#[tokio::test]
 async fn active_handles_are_never_dropped_for_stopped_ones() {
     let stage = Stage::new();
     stage

@@ -9,6 +9,7 @@ mod cancelling;
 mod contract;
 mod handing_over;
 mod handles;
+mod keeping;
 mod notices;
 mod offering;
 mod one_shot;

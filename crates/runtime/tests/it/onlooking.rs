@@ -4,7 +4,9 @@
 use std::time::Duration;
 
 use serde_json::json;
-use windlass_protocol::{HandleState, PermissionAnswer, PermissionReply, Question, Typing};
+use windlass_protocol::{
+    HandleKind, HandleState, PartState, PermissionAnswer, PermissionReply, Question, Typing,
+};
 use windlass_runtime::{Keyboard, RunPolicy, SessionEvent};
 use windlass_testing::text_question;
 
@@ -217,4 +219,107 @@ async fn sessions_are_listed_until_they_end() {
     assert!(sessions.get(id.as_str()).is_none());
     assert!(sessions.get("../etc/passwd").is_none());
     changes.changed().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_one_shot_is_seen_while_it_runs_and_can_be_ended() {
+    let stage = Stage::new();
+    let running = stage.go([("tool", json!({"path": "a"}))]);
+    let job = stage.tool.next().await;
+    job.write("first\nsecond\n");
+    let infos = stage.session.handle_infos();
+    assert_eq!(infos.len(), 1);
+    let info = &infos[0];
+    assert_eq!(info.id.as_str(), "tool-1");
+    assert_eq!(info.kind, HandleKind::OneShot);
+    assert_eq!(info.state, HandleState::Running);
+    assert_eq!(info.command.as_deref(), Some("tool"));
+    assert_eq!(info.last_line.as_deref(), Some("second"));
+    assert!(stage.session.handles().is_empty(), "it is not a handle");
+
+    let one_shot = stage.session.handle("tool-1").unwrap();
+    assert_eq!(one_shot.log(0..5), b"first");
+    one_shot.abort().await;
+    assert_eq!(
+        running.await.unwrap(),
+        "c1 ! first\nsecond\naborted by the user"
+    );
+    assert!(stage.session.handle_infos().is_empty());
+    // Whoever looked at it can still see how it ended.
+    let ended = stage.session.handle("tool-1").unwrap().info();
+    assert_eq!(ended.state, HandleState::Stopped);
+    assert!(stage.session.handle("tool-2").is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_one_shot_that_asks_can_be_ended_by_a_person() {
+    let stage = Stage::with(PERSON, |_| {});
+    let running = stage.go([("tool", json!({}))]);
+    let job = stage.tool.next().await;
+    job.ask(text_question("q", "Which?"));
+    let prompt = stage.person.next_question().await;
+    stage.session.handle("tool-1").unwrap().abort().await;
+    assert_eq!(running.await.unwrap(), "c1 ! aborted by the user");
+    prompt.withdrawn().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn aborting_a_waiting_handle_withdraws_its_question_and_asks_nothing_again() {
+    let stage = Stage::with(PERSON, |_| {});
+    stage
+        .run([("tool", json!({"action": "spawn", "id": "a"}))])
+        .await;
+    let job = stage.tool.job("a").unwrap();
+    job.ask(text_question("q", "Which?"));
+    let prompt = stage.person.next_question().await;
+    job.hold_on();
+    let aborting = stage.go([("tool", json!({"action": "abort", "id": "a"}))]);
+    job.aborted(1).await;
+    prompt.withdrawn().await;
+    job.ask(text_question("another", "And now?"));
+    job.let_go();
+    aborting.await.unwrap();
+    let asked = stage.events().await.into_iter();
+    let asked = asked.filter(|event| matches!(event, SessionEvent::QuestionAsked(_)));
+    assert_eq!(asked.count(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_part_of_a_running_one_shot_has_a_growing_preview() {
+    let stage = Stage::new();
+    let running = stage.go([("tool", json!({}))]);
+    let job = stage.tool.next().await;
+    let shows = |wanted: &'static str| {
+        move |event: &SessionEvent| match event {
+            SessionEvent::Part(part) => match &part.state {
+                PartState::Running(state) => state
+                    .metadata
+                    .as_ref()
+                    .and_then(|metadata| metadata.get("output"))
+                    .is_some_and(|output| output == wanted),
+                _ => false,
+            },
+            _ => false,
+        }
+    };
+    job.write("one\n");
+    stage.seen(shows("one\n")).await;
+    job.write("two\n");
+    stage.seen(shows("one\ntwo\n")).await;
+    job.write(&"x".repeat(100_000));
+    job.write("\nlast\n");
+    let is_short_end = |event: &SessionEvent| match event {
+        SessionEvent::Part(part) => match &part.state {
+            PartState::Running(state) => state
+                .metadata
+                .as_ref()
+                .and_then(|metadata| metadata.get("output")?.as_str())
+                .is_some_and(|output| output.ends_with("last\n") && output.len() < 5000),
+            _ => false,
+        },
+        _ => false,
+    };
+    stage.seen(is_short_end).await;
+    job.end();
+    running.await.unwrap();
 }

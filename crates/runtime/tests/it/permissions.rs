@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use windlass_protocol::{
-    Arguments, Decider, DecisionRecord, HandleAction, Parameters, PermissionAnswer,
+    Arguments, Decider, DecisionRecord, HandleAction, Parameters, PermissionAnswer, PermissionId,
     PermissionReply, PermissionRequest, PermissionRule, RuleAction,
 };
 use windlass_runtime::{RunMode, RunPolicy, SessionEvent, Subject};
@@ -229,7 +229,7 @@ async fn every_action_has_a_mode_of_its_own() {
     let apply = stage.person.next_permission().await;
     assert_eq!(
         unrendered(&apply.asked),
-        json!({"tool": "tool", "action": "apply", "arguments": {"input": "x"}})
+        json!({"tool": "tool", "action": "apply", "handle": "a", "arguments": {"input": "x"}})
     );
     apply.reject(None);
     let abort = stage.person.next_permission().await;
@@ -268,24 +268,70 @@ async fn a_person_may_edit_the_arguments() {
 }
 
 #[tokio::test]
-async fn edited_arguments_are_checked() {
+async fn a_bad_edit_is_the_persons_to_mend() {
     let stage = Stage::with(PERSON, |setup| {
         setup.tool.run = RunPolicy::starting(RunMode::Edit);
+        setup.tool.run.apply = RunMode::Edit;
         setup.tool.shape.parameters =
             Parameters::exactly([("path", json!({"type": "string"}))], &["path"]);
     });
-    for (edit, refusal) in [
-        (
-            json!({"path": 1}),
-            r#"c1 ! `path`: 1 is not of type "string""#,
-        ),
-        (json!({}), r#"c1 ! "path" is a required property"#),
-    ] {
-        let running = stage.go([("tool", json!({"path": "x"}))]);
-        stage.person.next_permission().await.reply(edited(edit));
-        assert_eq!(running.await.unwrap(), refusal);
+    let requests = stage.session.requests();
+    let bad = |id: &PermissionId, edit| {
+        let told = requests.reply(id, edited(edit)).unwrap_err();
+        assert!(requests.holds(id.as_str()), "it stays open");
+        told.to_string()
+    };
+    let running = stage.go([("tool", json!({"action": "spawn", "id": "a", "path": "x"}))]);
+    let prompt = stage.person.next_permission().await;
+    assert_eq!(
+        bad(&prompt.asked.id, json!({"path": 1})),
+        r#"the edited arguments do not fit: `path`: 1 is not of type "string"; the request stays open, edit them again"#
+    );
+    let told = bad(&prompt.asked.id, json!({}));
+    assert!(told.contains(r#""path" is a required property"#), "{told}");
+    prompt.reply(edited(json!({"path": "y"})));
+    running.await.unwrap();
+    let job = stage.tool.next().await;
+    assert_eq!(json!(job.args()), json!({"path": "y"}));
+
+    let apply = json!({"action": "apply", "id": "a", "input": "ls"});
+    let running = stage.go([("tool", apply)]);
+    let prompt = stage.person.next_permission().await;
+    for edit in [json!({"keys": "esc"}), json!({}), json!({"inptu": "x"})] {
+        bad(&prompt.asked.id, edit);
     }
-    assert!(stage.tool.started().is_empty());
+    prompt.reply(edited(json!({"input": "pwd"})));
+    running.await.unwrap();
+    assert_eq!(job.inputs()[0].input, Some(json!("pwd")));
+}
+
+#[tokio::test]
+async fn a_request_says_which_handle_it_is_about() {
+    let stage = Stage::with(PERSON, |setup| {
+        setup.tool.run = RunPolicy::starting(RunMode::Ask);
+        setup.tool.run.apply = RunMode::Ask;
+        setup.tool.run.abort = RunMode::Ask;
+    });
+    for (call, title) in [
+        (json!({"action": "spawn"}), "Run `tool` as handle `a`?"),
+        (
+            json!({"action": "apply", "input": "x"}),
+            "Run `tool.apply` on handle `a`?",
+        ),
+        (
+            json!({"action": "abort"}),
+            "Run `tool.abort` on handle `a`?",
+        ),
+    ] {
+        let mut call = call;
+        call["id"] = json!("a");
+        let running = stage.go([("tool", call)]);
+        let prompt = stage.person.next_permission().await;
+        assert_eq!(prompt.asked.metadata["handle"], json!("a"));
+        assert_eq!(prompt.asked.metadata["rendering"]["title"], json!(title));
+        prompt.once();
+        running.await.unwrap();
+    }
 }
 
 #[tokio::test]
@@ -398,13 +444,15 @@ async fn edited_arguments_that_are_not_understood_are_not_remembered() {
         setup.tool.shape.parameters =
             Parameters::exactly([("path", json!({"type": "string"}))], &["path"]);
     });
+    stage.tool.opening(|job| job.end_saying("ran"));
     let running = stage.go([("tool", json!({"path": "x"}))]);
     let prompt = stage.person.next_permission().await;
     prompt.reply(PermissionAnswer {
         reply: PermissionReply::Always,
         ..edited(json!({}))
     });
-    assert!(running.await.unwrap().contains("required"));
+    stage.person.next_permission().await.once();
+    assert_eq!(running.await.unwrap(), "c1 ran");
     let running = stage.go([("tool", json!({"path": "x"}))]);
     stage.person.next_permission().await.reject(None);
     running.await.unwrap();

@@ -222,7 +222,7 @@ async fn input_that_the_tool_refuses() {
 #[tokio::test]
 async fn two_spawns_of_one_id_refuse_the_whole_batch() {
     let stage = Stage::new();
-    let why = "handle `a` is spawned twice in this batch; choose another ID for one of them";
+    let why = "handle `a` is spawned twice in this batch; choose another ID for one of them; no call of this batch has run";
     assert_eq!(
         stage
             .run([
@@ -248,7 +248,7 @@ async fn a_spawn_of_an_active_id_refuses_the_whole_batch() {
     stage
         .run([("tool", json!({"action": "spawn", "id": "a"}))])
         .await;
-    let why = "handle `a` is already active; choose another ID";
+    let why = "handle `a` is already active; choose another ID; no call of this batch has run";
     assert_eq!(
         stage
             .run([
@@ -296,5 +296,20 @@ async fn an_action_is_passed_on_to_a_tool_that_has_such_a_parameter() {
     assert_eq!(
         stage.run([("tool", json!({"action": "jump"}))]).await,
         "c1 jumped"
+    );
+}
+
+#[tokio::test]
+async fn a_list_of_allowed_values_is_complete() {
+    let colours: Vec<String> = (0..12).map(|number| format!("c{number}")).collect();
+    let stage = Stage::with(NOBODY, |setup| {
+        let colour = json!({"type": "string", "enum": colours});
+        setup.tool.shape.parameters = Parameters::exactly([("colour", colour)], &[]);
+    });
+    let refused = stage.run([("tool", json!({"colour": "c99"}))]).await;
+    assert_eq!(
+        refused,
+        "c1 ! `colour`: \"c99\" is not one of \"c0\", \"c1\", \"c2\", \"c3\", \"c4\", \
+         \"c5\", \"c6\", \"c7\", \"c8\", \"c9\", \"c10\", \"c11\""
     );
 }

@@ -163,6 +163,7 @@ async fn the_assistant_decides_handle_by_handle() {
             state: HandleState::Running,
             elapsed_secs: 2.5,
             output_preview: format!("{}the end", "x".repeat(393)),
+            question: None,
         },
         TurnEndHandle {
             id: HandleId::new("b").unwrap(),
@@ -170,6 +171,7 @@ async fn the_assistant_decides_handle_by_handle() {
             state: HandleState::Waiting,
             elapsed_secs: 2.5,
             output_preview: String::new(),
+            question: Some(question("q", "Really?")),
         },
     ];
     assert_eq!(inquiry.asked, expected);
@@ -194,7 +196,9 @@ async fn a_handle_without_a_decision_is_ended_and_told() {
     let ending = tokio::spawn(async move { session.end_turn().await });
     let inquiry = stage.inquirer.next_inquiry().await;
     inquiry.reply(BTreeMap::from([("a".to_owned(), TurnEndDecision::Abort)]));
-    assert_eq!(json!(ending.await.unwrap().ended), json!(["a", "b"]));
+    let report = ending.await.unwrap();
+    assert_eq!(json!(report.ended), json!(["a", "b"]));
+    assert_eq!(json!(report.undecided), json!(["b"]));
     assert_eq!(
         stage.notices(),
         "notice error failure: `b` stopped: aborted at the turn's end"
@@ -226,15 +230,60 @@ async fn stopped_handles_can_no_longer_be_read() {
 }
 
 #[tokio::test]
-async fn where_turns_end_more_stopped_handles_are_kept() {
-    let stage = Stage::new();
-    stage.tool.opening(windlass_testing::ScriptedJob::end);
+async fn a_result_that_was_never_read_outlives_the_turn() {
+    let stage = running(NOBODY, OnTurnEnd::Abort).await;
+    stage.tool.job("a").unwrap().end_saying("42");
+    assert_eq!(
+        stage.notices(),
+        "notice info success: `a` stopped well; fetch it to read its result"
+    );
     stage.end_turn().await;
-    for number in 0..70 {
-        let id = format!("h{number}");
+    stage.session.take_notices();
+    let fetch = [("tool", json!({"action": "fetch", "id": "a"}))];
+    assert_eq!(
+        stage.run(fetch.clone()).await,
+        r#"c1 {"id":"a","state":"stopped","result":"42"}"#
+    );
+    stage.end_turn().await;
+    assert_eq!(stage.run(fetch).await, "c1 ! Handle `a` not found");
+}
+
+#[tokio::test]
+async fn an_inquiry_that_fails_is_in_the_report() {
+    let stage = running(INQUIRER, OnTurnEnd::Inquire).await;
+    let session = stage.session.clone();
+    let ending = tokio::spawn(async move { session.end_turn().await });
+    stage.inquirer.next_inquiry().await.decline();
+    let report = json!(ending.await.unwrap());
+    assert_eq!(
+        report,
+        json!({"ended": ["a", "b"], "awaited": [], "undecided": ["a", "b"]})
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_for_the_assistant_goes_into_the_inquiry() {
+    for policy in [OnTurnEnd::Inquire, OnTurnEnd::Await] {
+        let stage = Stage::with(INQUIRER, |setup| {
+            setup.tool.lifecycle.on_turn_end = policy;
+        });
         stage
-            .run([("tool", json!({"action": "spawn", "id": id}))])
+            .run([("tool", json!({"action": "spawn", "id": "a"}))])
             .await;
+        let job = stage.tool.job("a").unwrap();
+        job.on_answer(|job, answer| job.end_saying(&format!("answered {answer}")));
+        job.ask(question("q", "Really?"));
+        let session = stage.session.clone();
+        let ending = tokio::spawn(async move { session.end_turn().await });
+        if policy == OnTurnEnd::Inquire {
+            let inquiry = stage.inquirer.next_inquiry().await;
+            let wait = BTreeMap::from([("a".to_owned(), TurnEndDecision::Wait)]);
+            inquiry.reply(wait);
+        }
+        let asked = stage.inquirer.next_question().await;
+        assert_eq!(asked.asked.handle.as_ref().unwrap().as_str(), "a");
+        asked.reply(json!(true));
+        let report = ending.await.unwrap();
+        assert_eq!(json!(report.awaited), json!(["a"]), "{policy:?}");
     }
-    assert_eq!(stage.session.handles().len(), 70);
 }

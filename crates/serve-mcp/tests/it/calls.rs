@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use serde_json::json;
-use windlass_protocol::{ActionSet, ToolShape};
-use windlass_runtime::ToolDefinition;
+use windlass_protocol::{ActionSet, ToolError, ToolShape};
+use windlass_runtime::{Ending, ToolDefinition};
 use windlass_testing::lasting;
 
 use crate::support::{Tools, text};
@@ -23,6 +23,31 @@ async fn a_one_shot_answers_with_its_text_and_the_same_as_structure() {
             "content": [{"type": "text", "text": "hello\n"}],
             "structuredContent": {"output": "hello\n"},
             "isError": false,
+        })
+    );
+}
+
+#[tokio::test]
+async fn the_error_of_a_one_shot_says_the_same_in_words_and_as_structure() {
+    let tools = Tools::new();
+    tools.tool.opening(|job| {
+        job.end_with(Ending::reported(Err(ToolError {
+            message: "no network".to_owned(),
+            trace: vec!["connect".to_owned(), "refused".to_owned()],
+            transient: true,
+        })));
+    });
+    let mut client = tools.client(json!({})).await;
+    let said = "no network\ntransient: true\ncaused by: connect\ncaused by: refused";
+    assert_eq!(
+        client.call("tool", json!({})).await,
+        json!({
+            "content": [{"type": "text", "text": said}],
+            "structuredContent": {
+                "output": said,
+                "error": {"transient": true, "trace": ["connect", "refused"]},
+            },
+            "isError": true,
         })
     );
 }

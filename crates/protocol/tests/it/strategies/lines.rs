@@ -66,6 +66,7 @@ pub(crate) fn await_reply() -> impl Strategy<Value = AwaitReply> {
                 pending,
                 matched,
                 unmet,
+                needs_answer: Vec::new(),
                 timed_out,
             },
         )
@@ -111,6 +112,7 @@ pub(crate) fn call_reply() -> impl Strategy<Value = CallReply> {
             id,
             content,
             is_error,
+            error: None,
         }
     })
 }
@@ -147,6 +149,7 @@ pub(crate) fn turn_end_handle() -> impl Strategy<Value = TurnEndHandle> {
                 state,
                 elapsed_secs,
                 output_preview,
+                question: None,
             },
         )
 }
@@ -160,6 +163,7 @@ pub(crate) fn turn_end_report() -> impl Strategy<Value = TurnEndReport> {
         .prop_map(|(ended, awaited, results)| TurnEndReport {
             ended,
             awaited,
+            undecided: Vec::new(),
             results,
         })
 }

@@ -189,6 +189,7 @@ pub(crate) fn handle_view() -> impl Strategy<Value = HandleView> {
             error: words.3,
             exit_code: numbers.0,
             signal: numbers.1,
+            aborted: None,
             ended: numbers.2,
             omitted_bytes: numbers.3,
             log: rest.0,

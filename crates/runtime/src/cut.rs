@@ -1,0 +1,102 @@
+//! Results and errors that are too long for a reply.
+//!
+//! [`within_limit`] leaves the head and the tail of such a text, as output is
+//! cut, and puts all of it into a log. It is done once, when the tool ends, so
+//! that nothing that tells the ending has to.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+
+use windlass_output::{Output, OutputOptions, Stream};
+use windlass_protocol::{Ending, ResultCut, ToolError};
+
+/// The ending with a result of at most about `limit` bytes. All of a longer
+/// one goes into the log.
+pub(crate) fn within_limit(
+    ending: &Ending,
+    limit: usize,
+    log: impl FnOnce() -> Option<PathBuf>,
+) -> Cow<'_, Ending> {
+    if length(ending) <= limit {
+        return Cow::Borrowed(ending);
+    }
+    let whole = match &ending.result {
+        Ok(result) => result.clone().unwrap_or_default(),
+        Err(error) => whole_error(error),
+    };
+    let log = log();
+    let (result, omitted_bytes, log) = match &ending.result {
+        Ok(_) => {
+            let excerpt = excerpt(&whole, limit, log);
+            (Ok(Some(excerpt.text)), excerpt.omitted_bytes, excerpt.log)
+        }
+        Err(error) => {
+            let excerpt = excerpt(&whole, limit, log);
+            let error = shorter_error(error, limit);
+            (Err(error), excerpt.omitted_bytes, excerpt.log)
+        }
+    };
+    Cow::Owned(Ending {
+        result,
+        cut: Some(ResultCut { omitted_bytes, log }),
+        ..ending.clone()
+    })
+}
+
+/// How many bytes of a reply the ending takes, beside the output.
+pub(crate) fn length(ending: &Ending) -> usize {
+    match &ending.result {
+        Ok(result) => result.as_ref().map_or(0, String::len),
+        Err(error) => error.message.len() + error.trace.iter().map(String::len).sum::<usize>(),
+    }
+}
+
+fn whole_error(error: &ToolError) -> String {
+    let mut whole = error.message.clone();
+    for cause in &error.trace {
+        whole.push('\n');
+        whole.push_str(cause);
+    }
+    whole
+}
+
+/// The message has three quarters of the room if it needs them, and the causes
+/// have the rest, the outermost first.
+fn shorter_error(error: &ToolError, limit: usize) -> ToolError {
+    let message = match error.message.len() {
+        length if length <= limit / 4 * 3 => error.message.clone(),
+        _ => excerpt(&error.message, limit / 4 * 3, None).text,
+    };
+    let mut room = limit.saturating_sub(message.len());
+    let mut trace = Vec::new();
+    for cause in &error.trace {
+        if cause.len() > room {
+            if room > 0 {
+                trace.push(excerpt(cause, room, None).text);
+            }
+            break;
+        }
+        room -= cause.len();
+        trace.push(cause.clone());
+    }
+    ToolError {
+        message,
+        trace,
+        transient: error.transient,
+    }
+}
+
+fn excerpt(text: &str, limit: usize, log: Option<PathBuf>) -> windlass_output::Excerpt {
+    let output = Output::new(OutputOptions {
+        log,
+        ..OutputOptions::default()
+    });
+    output.keep_log();
+    output.push(Stream::Stdout, text.as_bytes());
+    output.finish();
+    output.read_all(limit)
+}
+
+#[cfg(test)]
+#[path = "cut_tests.rs"]
+mod tests;

@@ -1,0 +1,127 @@
+//! The result of a stopped handle that is kept outside of memory.
+//!
+//! The newest stopped handles are kept whole. An older one gives up its job,
+//! and its views are stored ([`StoredResult`]) in a
+//! file of the session's folder, or in memory where the session has none. The
+//! file goes with the handle.
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use windlass_protocol::{Attachment, Ending, HandleId, HandleState, HandleView, View};
+
+/// What a stored handle takes in memory, at most about.
+const OVERHEAD: u64 = 4096;
+
+/// A stored result. Dropping it removes its file.
+#[derive(Debug)]
+pub(crate) struct StoredResult {
+    place: Place,
+    bytes: u64,
+}
+
+#[derive(Debug)]
+enum Place {
+    File(PathBuf),
+    Memory(Vec<u8>),
+}
+
+/// The views of a stopped handle: the one that tells it first, the one that
+/// tells it again if that is another, and its attachments.
+pub(crate) type Views = (HandleView, Option<HandleView>, Vec<Attachment>);
+
+impl StoredResult {
+    /// Stores the views in the file, or in memory if there is none or it
+    /// cannot be written.
+    pub(crate) fn new(views: &Views, file: Option<PathBuf>) -> Self {
+        let json = serde_json::to_vec(views)
+            .expect("views hold only strings, numbers, lists and string-keyed maps");
+        let bytes = json.len() as u64 + OVERHEAD;
+        let file = file.filter(|file| match write(file, &json) {
+            Ok(()) => true,
+            Err(error) => {
+                tracing::warn!(%error, file = %file.display(), "a result stays in memory");
+                false
+            }
+        });
+        let place = file.map_or_else(|| Place::Memory(json), Place::File);
+        Self { place, bytes }
+    }
+
+    /// How much it takes, on disk and in memory together.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The view of the handle: the first one, or the one that tells it again.
+    pub(crate) fn view(&self, id: &HandleId, view: View) -> HandleView {
+        match self.views() {
+            Some((first, again, _)) => match view {
+                View::New => first,
+                View::Screen | View::All => again.unwrap_or(first),
+            },
+            None => HandleView {
+                result: Some("its result was stored and cannot be read any more".to_owned()),
+                error: Some(windlass_protocol::ErrorView::default()),
+                ..HandleView::new(id.clone(), HandleState::Stopped)
+            },
+        }
+    }
+
+    /// The attachments that came with its end.
+    pub(crate) fn attachments(&self) -> Vec<Attachment> {
+        self.views()
+            .map_or_else(Vec::new, |(_, _, attachments)| attachments)
+    }
+
+    fn views(&self) -> Option<Views> {
+        match &self.place {
+            Place::File(file) => serde_json::from_slice(&fs::read(file).ok()?).ok(),
+            Place::Memory(json) => serde_json::from_slice(json).ok(),
+        }
+    }
+}
+
+impl Drop for StoredResult {
+    fn drop(&mut self) {
+        if let Place::File(file) = &self.place {
+            // Nothing is lost when it has been removed with its folder.
+            let _ = fs::remove_file(file);
+        }
+    }
+}
+
+/// The ending without the texts that are stored.
+pub(crate) fn outline(ending: &Ending) -> Ending {
+    let brief = |text: &String| text[..text.floor_char_boundary(1024)].to_owned();
+    Ending {
+        result: match &ending.result {
+            Ok(result) => Ok(result.as_ref().map(brief)),
+            Err(error) => Err(windlass_protocol::ToolError::new(brief(&error.message))),
+        },
+        attachments: Vec::new(),
+        ..ending.clone()
+    }
+}
+
+fn write(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    if let Some(folder) = file.parent() {
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)?;
+    }
+    fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(file)?
+        .write_all(bytes)
+}
+
+#[cfg(test)]
+#[path = "stored_tests.rs"]
+mod tests;
