@@ -104,10 +104,14 @@ async fn work(
         session.close().await;
     }
     drop(place);
-    if !matches!(outcome, Some(Ok(_))) {
-        shared.write_said();
+    let ending = ending(outcome);
+    // The last word comes once: as the result.
+    let is_result = |said: &String| matches!(&ending.result, Ok(Some(text)) if text == said);
+    let said = shared.said.lock().take();
+    if let Some(said) = said.filter(|said| !is_result(said)) {
+        shared.write(&said);
     }
-    shared.end(ending(outcome));
+    shared.end(ending);
     drop(told);
 }
 

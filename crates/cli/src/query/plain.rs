@@ -96,3 +96,7 @@ fn event(show: &Show) -> Option<Value> {
 pub(crate) fn write(text: &str) -> io::Result<()> {
     stdout::write(text.as_bytes())
 }
+
+#[cfg(test)]
+#[path = "plain_tests.rs"]
+mod tests;

@@ -82,6 +82,10 @@ async fn two_agents_are_awaited_in_one_batch() {
         .map(|view| view["result"].as_str().unwrap())
         .collect();
     assert_eq!(results, ["One is done.", "Two is done."]);
+    for last_word in results {
+        let told = replies(&asked)[2].matches(last_word).count();
+        assert_eq!(told, 1, "the last word comes once: {awaited}");
+    }
 
     let system = of_agent(&asked, "do one")[0]["messages"][0]["content"].to_string();
     assert!(system.contains("You are an agent"), "{system}");

@@ -292,3 +292,67 @@ fn one_that_says_it_has_stopped_is_made_to() {
         json!([{"id": "it", "state": "stopped", "result": "said"}])
     );
 }
+
+#[test]
+fn a_content_is_passed_on_as_it_came() {
+    needs!("python3");
+    let odd = "\u{1b}[1mbold\u{1b}[0m\r 10%\r100%\n\n  end \n";
+    let project = project(&format!(
+        "say(type=\"running\", content={})\nhear()\n",
+        json!(odd)
+    ));
+    let mut drive = project.drive();
+    assert_eq!(talk(&mut drive, "spawn")["content"], json!(odd));
+}
+
+#[test]
+fn the_input_of_a_tool_that_reads_states_can_be_closed() {
+    needs!("python3");
+    let project = project(
+        r#"
+say(type="running", content="up")
+rest = sys.stdin.read()
+say(type="stopped", result={"Ok": "read " + rest})
+"#,
+    );
+    let mut drive = project.drive();
+    talk(&mut drive, "spawn");
+    let keys = |key: &str| json!({"action": "apply", "id": "it", "keys": [key]});
+    let error = drive.error("talk", keys("down"));
+    assert!(error.contains("ctrl-c, ctrl-d and eof can"), "{error}");
+    drive.content("talk", keys("eof"));
+    let ended = drive.content("await", json!({"all": ["it"]}));
+    assert_eq!(ended["completed"][0]["result"], json!("read "), "{ended}");
+}
+
+#[test]
+fn aborting_a_tool_that_waits_withdraws_its_question() {
+    needs!("python3");
+    let asking = project(
+        r#"
+question = {"id": "q", "text": "Which?", "answer_type": "Text"}
+say(type="waiting", question=question)
+hear()
+say(type="waiting", question=question)
+"#,
+    );
+    let config = asking.read(".windlass/config.toml");
+    let config = config.replace("grace_secs = 20", "grace_secs = 2\nrun = \"unattended\"");
+    asking.write(".windlass/config.toml", &config);
+    let mut drive = asking.drive_asking();
+    let mut two_lines = |action: &str| {
+        let arguments = json!({"action": action, "id": "it"});
+        drive.send(&json!([call("talk", arguments)]));
+        let (one, other) = (drive.next(), drive.next());
+        if one["event"].is_string() { one } else { other }
+    };
+    let asked = two_lines("spawn");
+    assert_eq!(asked["event"], json!("question"));
+    let withdrawn = two_lines("abort");
+    assert_eq!(
+        withdrawn,
+        json!({"event": "withdrawn", "ask": asked["ask"]})
+    );
+    let (rest, _) = drive.finish();
+    assert_eq!(rest, Vec::<Value>::new());
+}

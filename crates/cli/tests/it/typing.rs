@@ -173,3 +173,33 @@ fn an_apply_of_nothing_is_refused() {
     let refused = drive.error("shell", json!({"action": "apply", "id": "it"}));
     assert!(refused.contains("input"), "{refused}");
 }
+
+#[test]
+fn a_configured_tool_that_reads_its_input_takes_enter_and_eof() {
+    let project = Project::with_config(
+        r#"
+        [conversation.tools.reader]
+        source = "local"
+        command = "cat"
+        parameters = {}
+        spawn = { stateful = true }
+        "#,
+    );
+    let mut drive = project.drive();
+    drive.content("reader", json!({"action": "spawn", "id": "r"}));
+    let apply = |rest: Value| {
+        let mut arguments = json!({"action": "apply", "id": "r"});
+        let Value::Object(rest) = rest else {
+            unreachable!("what is typed is an object")
+        };
+        arguments.as_object_mut().unwrap().extend(rest);
+        arguments
+    };
+    drive.content("reader", apply(json!({"input": "ab", "enter": false})));
+    drive.content("reader", apply(json!({"input": "c"})));
+    drive.content("reader", apply(json!({"keys": ["eof"]})));
+    drive.content("await", json!({"all": ["r"]}));
+    let again = drive.content("reader", json!({"action": "fetch", "id": "r"}));
+    assert_eq!(again["state"], json!("stopped"));
+    assert_eq!(again["result"], json!("abc\n"), "{again}");
+}

@@ -1,0 +1,11 @@
+use windlass_protocol::HandleId;
+
+use super::*;
+
+#[test]
+fn an_inquiry_that_failed_is_an_event() {
+    let handles = vec![HandleId::new("server").unwrap()];
+    let told = event(&Show::InquiryFailed(handles)).unwrap();
+    assert_eq!(told["event"], json!("inquiry_failed"));
+    assert_eq!(told["handles"], json!(["server"]));
+}
