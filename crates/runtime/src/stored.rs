@@ -18,12 +18,12 @@ const OVERHEAD: u64 = 4096;
 /// A stored result. Dropping it removes its file.
 #[derive(Debug)]
 pub(crate) struct StoredResult {
-    place: Place,
+    at: StoredAt,
     bytes: u64,
 }
 
 #[derive(Debug)]
-enum Place {
+enum StoredAt {
     File(PathBuf),
     Memory(Vec<u8>),
 }
@@ -46,8 +46,8 @@ impl StoredResult {
                 false
             }
         });
-        let place = file.map_or_else(|| Place::Memory(json), Place::File);
-        Self { place, bytes }
+        let at = file.map_or_else(|| StoredAt::Memory(json), StoredAt::File);
+        Self { at, bytes }
     }
 
     /// How much it takes, on disk and in memory together.
@@ -77,16 +77,16 @@ impl StoredResult {
     }
 
     fn views(&self) -> Option<Views> {
-        match &self.place {
-            Place::File(file) => serde_json::from_slice(&fs::read(file).ok()?).ok(),
-            Place::Memory(json) => serde_json::from_slice(json).ok(),
+        match &self.at {
+            StoredAt::File(file) => serde_json::from_slice(&fs::read(file).ok()?).ok(),
+            StoredAt::Memory(json) => serde_json::from_slice(json).ok(),
         }
     }
 }
 
 impl Drop for StoredResult {
     fn drop(&mut self) {
-        if let Place::File(file) = &self.place {
+        if let StoredAt::File(file) = &self.at {
             // Nothing is lost when it has been removed with its folder.
             let _ = fs::remove_file(file);
         }

@@ -20,7 +20,7 @@ use windlass_runtime::{Await, RunOptions, Session, ToolDefinition};
 use crate::conversation::Conversation;
 use crate::grace;
 use crate::progress::Waiting;
-use crate::reply::tell;
+use crate::reply::{Structure, tell};
 use crate::seats::{Means, Put, Seat};
 use crate::status::Doing;
 
@@ -36,7 +36,7 @@ pub(crate) struct Call {
     tool: String,
     /// The handle that it starts.
     spawns: Option<String>,
-    is_structured: bool,
+    structure: Structure,
     may_last: bool,
 }
 
@@ -99,8 +99,11 @@ impl Call {
             waits_for,
             spawns,
             may_last: one_shot,
-            is_structured: structured
-                && (definition.name == Await::NAME || !definition.shape.actions.is_empty()),
+            structure: Structure {
+                results: structured
+                    && (definition.name == Await::NAME || !definition.shape.actions.is_empty()),
+                errors: structured,
+            },
             tool,
         }
     }
@@ -114,7 +117,7 @@ impl Call {
             let requests = Some(requests).filter(|_| !hurry.is_cancelled());
             tokio::select! {
                 biased;
-                reply = &mut self.run => return Step::Done(tell(reply, self.is_structured)),
+                reply = &mut self.run => return Step::Done(tell(reply, self.structure)),
                 put = self.seat.next(requests) => match put {
                     Some(put) => return Step::Put(put),
                     None => hurry.cancel(),

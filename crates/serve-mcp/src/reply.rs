@@ -6,10 +6,19 @@ use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 use windlass_protocol::{BatchReply, Notice, ReplyContent};
 
+/// What a client is given as structured content, beside the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Structure {
+    /// Results, of a tool that declares what they look like.
+    pub(crate) results: bool,
+    /// What an error says beside its message.
+    pub(crate) errors: bool,
+}
+
 /// The result that tells the only reply of a batch: what the assistant had not
 /// been told yet, then the reply, and both again as structured content if the
 /// client is given that.
-pub(crate) fn tell(batch: BatchReply, is_structured: bool) -> CallToolResult {
+pub(crate) fn tell(batch: BatchReply, structure: Structure) -> CallToolResult {
     let BatchReply {
         replies, notices, ..
     } = batch;
@@ -26,14 +35,12 @@ pub(crate) fn tell(batch: BatchReply, is_structured: bool) -> CallToolResult {
     } else {
         CallToolResult::success(content)
     };
-    if is_structured && !reply.is_error {
+    if structure.results && !reply.is_error {
         result.structured_content = Some(structured(&reply.content, &notices));
     }
-    if let Some(error) = &reply.error {
-        let mut value = json!({ "error": error });
-        if telling.structured {
-            value["output"] = json!(reply.content.to_text());
-        }
+    if let Some(error) = reply.error.as_ref().filter(|_| structure.errors) {
+        let mut value = structured(&reply.content, &notices);
+        value["error"] = json!(error);
         result.structured_content = Some(value);
     }
     result
