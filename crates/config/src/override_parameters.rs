@@ -16,6 +16,9 @@ pub(crate) fn override_parameters(
         if let Some(schema) = parameters.properties.get_mut(name) {
             change(schema, entry);
             require(&mut parameters.required, name, entry);
+            if entry.has_default() && !parameters.filled.contains(name) {
+                parameters.filled.push(name.clone());
+            }
         }
     }
 }

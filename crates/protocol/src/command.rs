@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+use crate::defaults::fill_defaults;
 use crate::null::null_as_default;
 use crate::{Arguments, HandleId, InvalidHandleId, Parameters};
 
@@ -413,7 +414,8 @@ fn is_neutral(name: &str, value: &Value) -> bool {
     }
 }
 
-/// Drops nulls that mean "absent" and finds what is missing or unknown.
+/// Drops nulls that mean "absent", adds defaults, and finds what is missing or
+/// unknown.
 fn check_parameters(
     parameters: &Parameters,
     mut arguments: Arguments,
@@ -422,6 +424,7 @@ fn check_parameters(
     arguments.retain(|name, value| {
         !value.is_null() || parameters.properties.get(name).is_some_and(admits_null)
     });
+    fill_defaults(parameters, &mut arguments);
     if let Some(name) = parameters
         .required
         .iter()
@@ -444,7 +447,7 @@ fn check_parameters(
     }
 }
 
-fn admits_null(schema: &Value) -> bool {
+pub(crate) fn admits_null(schema: &Value) -> bool {
     let holds_null = |list: &Value| {
         list.as_array()
             .is_some_and(|list| list.contains(&Value::Null))

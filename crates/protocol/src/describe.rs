@@ -144,6 +144,14 @@ impl Parameter {
         self.required.unwrap_or(self.default.is_none())
     }
 
+    /// It has a default, or something inside of it has one.
+    pub fn has_default(&self) -> bool {
+        let mut properties = self.properties.iter().flat_map(IndexMap::values);
+        self.default.is_some()
+            || self.items.as_ref().is_some_and(|items| items.has_default())
+            || properties.any(Self::has_default)
+    }
+
     /// The parameter as JSON Schema.
     pub fn to_schema(&self) -> Value {
         let mut schema = Map::new();
@@ -194,6 +202,10 @@ pub struct Parameters {
     pub required: Vec<String>,
     /// Arguments that are not listed are passed on too.
     pub additional: bool,
+    /// The parameters whose defaults are added to calls that do not give them.
+    /// An MCP server adds its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub filled: Vec<String>,
 }
 
 impl Parameters {
@@ -206,6 +218,7 @@ impl Parameters {
                 .collect(),
             required: required.iter().map(|&name| name.to_owned()).collect(),
             additional: false,
+            filled: Vec::new(),
         }
     }
 
@@ -222,6 +235,11 @@ impl Parameters {
                 .map(|(name, _)| name.clone())
                 .collect(),
             additional: false,
+            filled: entries
+                .iter()
+                .filter(|(_, parameter)| parameter.has_default())
+                .map(|(name, _)| name.clone())
+                .collect(),
         }
     }
 
@@ -245,6 +263,7 @@ impl Parameters {
                 .collect(),
             required: strings(&schema["required"]),
             additional: schema["additionalProperties"] != Value::Bool(false),
+            filled: Vec::new(),
         }
     }
 

@@ -10,6 +10,7 @@ mod call;
 mod command;
 mod context;
 mod conversation;
+mod defaults;
 mod definitions;
 mod describe;
 mod described;

@@ -14,7 +14,7 @@ fn tool(
                 .map(|(name, schema)| ((*name).to_owned(), schema.clone()))
                 .collect(),
             required: required.iter().map(|&name| name.to_owned()).collect(),
-            additional: false,
+            ..Parameters::default()
         },
         actions: actions.into_iter().collect::<ActionSet>(),
         one_shot: false,

@@ -27,6 +27,7 @@ pub(crate) fn inline_all(parameters: &Parameters) -> Parameters {
             .collect(),
         required: parameters.required.clone(),
         additional: parameters.additional,
+        filled: parameters.filled.clone(),
     }
 }
 

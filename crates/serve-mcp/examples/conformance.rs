@@ -195,8 +195,8 @@ fn register(catalogue: &mut Catalogue, name: &str, properties: Value, tool: &Scr
         shape: ToolShape {
             parameters: Parameters {
                 properties: properties.into_iter().collect(),
-                required: Vec::new(),
                 additional: true,
+                ..Parameters::default()
             },
             ..ToolShape::default()
         },

@@ -64,7 +64,7 @@ pub(crate) fn samples() -> impl Strategy<Value = Sample> {
                         .filter(|field| field.required)
                         .map(|field| field.name.clone())
                         .collect(),
-                    additional: false,
+                    ..Parameters::default()
                 },
                 actions: actions.into_iter().collect::<ActionSet>(),
                 one_shot,
