@@ -1,6 +1,6 @@
 //! What a local tool or an MCP server runs.
 
-use std::fmt::Write as _;
+use windlass_template::{CommandTemplate, SplitError, split_line};
 
 use crate::error::ProblemKind;
 use crate::expected::ExpectedValue;
@@ -30,19 +30,31 @@ pub enum CommandError {
     #[error("has a quote that is not closed; close it, or give {{ program, args }} instead")]
     OpenQuote,
     /// A template is opened and not closed.
-    #[error("has a `{{{{` that is not closed; close it with `}}}}`")]
+    #[error(
+        "has a `{{{{` or a `{{%` that is not closed; close it with `}}}}`, `%}}` or its end tag"
+    )]
     OpenTemplate,
     /// It holds a zero byte, which no argument can.
     #[error("holds a zero byte; remove it")]
     ZeroByte,
 }
 
+impl From<SplitError> for CommandError {
+    fn from(error: SplitError) -> Self {
+        match error {
+            SplitError::OpenQuote => Self::OpenQuote,
+            SplitError::OpenTemplate => Self::OpenTemplate,
+            SplitError::ZeroByte => Self::ZeroByte,
+        }
+    }
+}
+
 impl CommandConfig {
     /// Splits a line into words as a shell would, without being one: quotes
-    /// and backslashes group, variables and globs mean nothing, and what is
-    /// between `{{` and `}}` stays together.
+    /// and backslashes group, variables and globs mean nothing, and templates
+    /// stay together, as do blocks such as `{% if … %}…{% endif %}`.
     pub fn split(line: &str) -> Result<Self, CommandError> {
-        let mut words = split_words(line)?.into_iter();
+        let mut words = split_line(line)?.into_iter();
         let program = words.next().ok_or(CommandError::Empty)?;
         if program.is_empty() {
             return Err(CommandError::Empty);
@@ -56,9 +68,16 @@ impl CommandConfig {
 
     /// Some word of it holds a template.
     pub fn has_template(&self) -> bool {
-        std::iter::once(&self.program)
-            .chain(&self.args)
-            .any(|word| word.contains("{{"))
+        self.template().has_template()
+    }
+
+    /// The command for checks and for rendering.
+    pub fn template(&self) -> CommandTemplate<'_> {
+        CommandTemplate {
+            program: &self.program,
+            args: &self.args,
+            shell: self.shell,
+        }
     }
 
     /// Reads a command: a line of words, or a table. The program may be
@@ -83,51 +102,23 @@ impl CommandConfig {
     }
 
     fn read_table(reader: &mut Reader, node: &Node, path: String) -> Option<Self> {
-        let table = reader.as_table(node, path)?;
+        let table = reader.as_table(node, path.clone())?;
         reader.check_keys(&table, keys::COMMAND);
         let program = reader.get(&table, "program", read::string);
         let args = reader.get(&table, "args", read::strings);
         let shell = reader.get(&table, "shell", read::boolean);
+        let words = program.iter().chain(args.iter().flatten());
+        if words.into_iter().any(|word| word.contains('\0')) {
+            let error = CommandError::ZeroByte;
+            reader.problem(&node.span, ProblemKind::Command { key: path, error });
+            return None;
+        }
         Some(Self {
             program: program.unwrap_or_default(),
             args: args.unwrap_or_default(),
             shell: shell.unwrap_or(false),
         })
     }
-}
-
-/// Templates are put aside while the line is split, so that spaces and quotes
-/// in them mean nothing. Zero bytes mark their places, since no word of a
-/// command can hold one.
-fn split_words(line: &str) -> Result<Vec<String>, CommandError> {
-    if line.contains('\0') {
-        return Err(CommandError::ZeroByte);
-    }
-    let mut templates = Vec::new();
-    let mut masked = String::new();
-    let mut rest = line;
-    while let Some(start) = rest.find("{{") {
-        let end = rest[start..].find("}}").ok_or(CommandError::OpenTemplate)? + start + 2;
-        masked.push_str(&rest[..start]);
-        let _ = write!(masked, "\0{}\0", templates.len());
-        templates.push(&rest[start..end]);
-        rest = &rest[end..];
-    }
-    masked.push_str(rest);
-
-    let words = shlex::split(&masked).ok_or(CommandError::OpenQuote)?;
-    Ok(words.iter().map(|word| restore(word, &templates)).collect())
-}
-
-/// Every second piece between zero bytes is the number of a template.
-fn restore(word: &str, templates: &[&str]) -> String {
-    word.split('\0')
-        .enumerate()
-        .map(|(place, piece)| {
-            let number = piece.parse::<usize>().ok().filter(|_| place % 2 == 1);
-            number.map_or(piece, |number| templates[number])
-        })
-        .collect()
 }
 
 #[cfg(test)]

@@ -172,7 +172,7 @@ pub fn load(options: &LoadOptions) -> Result<Config, ConfigError> {
     fail_on_problems(&mut reader)?;
     Ok(Config {
         root: layers.root,
-        warnings: warnings(&reader, &tools),
+        warnings: warnings(&reader, &tools, &layers.foreign),
         tools,
         defaults,
         assistant,
@@ -218,7 +218,7 @@ fn fail_on_problems(reader: &mut Reader) -> Result<(), ConfigError> {
     }
 }
 
-fn warnings(reader: &Reader, tools: &[ToolConfig]) -> Vec<String> {
+fn warnings(reader: &Reader, tools: &[ToolConfig], foreign: &[PathBuf]) -> Vec<String> {
     let mut warnings: Vec<_> = reader
         .unused
         .iter()
@@ -231,6 +231,10 @@ fn warnings(reader: &Reader, tools: &[ToolConfig]) -> Vec<String> {
             format!("`{key}` {why} ({})", span.place())
         })
         .collect();
+    warnings.extend(foreign.iter().map(|file| {
+        let file = file.display();
+        format!("`{file}` is not read, since tools are defined in files that end in `.toml`")
+    }));
     let off: Vec<_> = tools
         .iter()
         .filter(|tool| !tool.enabled)

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use windlass_template::TemplateFault;
+
 use crate::command::CommandError;
 use crate::expected::ExpectedValue;
 use crate::place::{Place, Span};
@@ -117,6 +119,14 @@ pub enum ProblemKind {
         /// Why.
         error: CommandError,
     },
+    /// A command has a template that could not work.
+    #[error("`{key}` {fault}")]
+    Template {
+        /// The dotted path of the command.
+        key: String,
+        /// The fault.
+        fault: TemplateFault,
+    },
     /// There is no built-in tool of that name.
     #[error(
         "tool `{tool}` wants the built-in tool `{builtin}`, and there is none; there are {known}"
@@ -129,14 +139,14 @@ pub enum ProblemKind {
         /// What there is.
         known: String,
     },
-    /// A tool comes from an MCP server that is not configured.
+    /// A tool comes from an MCP server whose name is like that of another.
     #[error("tool `{tool}` comes from the MCP server `{server}`, which is not configured; {hint}")]
     NoServer {
         /// The tool.
         tool: String,
         /// The server.
         server: String,
-        /// The nearest one, or how to configure it.
+        /// The nearest one.
         hint: String,
     },
     /// A tool has actions, but none that starts a handle.
@@ -156,6 +166,14 @@ pub enum ProblemKind {
         tool: String,
         /// The parameter.
         parameter: String,
+    },
+    /// A JSON Schema stands where a table of parameters belongs.
+    #[error(
+        "`{key}` is a JSON Schema, and a table for each parameter is wanted; write its `properties` as `{key}.NAME = {{ type = … }}`, with `required = true` in those that must be given"
+    )]
+    SchemaParameters {
+        /// The dotted path of the table.
+        key: String,
     },
     /// A parameter has no type, while others of the tool define it.
     #[error(

@@ -1,6 +1,8 @@
 //! Every key there is, in one place: what is read, what is only accepted, and
 //! what an unknown one was probably meant to be.
 
+pub use windlass_template::nearest;
+
 /// The tools that are there without configuration.
 pub const BUILTINS: [&str; 5] = ["shell", "git", "await", "describe_tools", "agent"];
 
@@ -175,23 +177,6 @@ pub(crate) fn hint(key: &str, known: &[&str]) -> String {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("known here: {}", listed(known)),
     }
-}
-
-/// The candidate that is most like `word`, if one is like it at all.
-pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    const LIKE: f64 = 0.5;
-    candidates
-        .into_iter()
-        .map(|candidate| {
-            let likeness = strsim::normalized_damerau_levenshtein(
-                &word.to_ascii_lowercase(),
-                &candidate.to_ascii_lowercase(),
-            );
-            (likeness, candidate)
-        })
-        .filter(|(likeness, _)| *likeness >= LIKE)
-        .max_by(|left, right| left.0.total_cmp(&right.0))
-        .map(|(_, candidate)| candidate)
 }
 
 /// Names in backticks, separated by commas.

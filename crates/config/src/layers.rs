@@ -12,6 +12,7 @@ use crate::error::{Problem, ProblemKind};
 use crate::keys;
 use crate::node::{Entry, Node, Value};
 use crate::place::{Span, Text};
+use crate::tool_files::ToolFiles;
 
 /// The folder that makes a folder a project.
 const PROJECT: &str = ".windlass";
@@ -23,6 +24,8 @@ const VARIABLE: &str = "WINDLASS_SET";
 pub(crate) struct Layers {
     pub(crate) root: PathBuf,
     pub(crate) files: Vec<PathBuf>,
+    /// Files that seem to define tools and are not read.
+    pub(crate) foreign: Vec<PathBuf>,
     /// Each layer, or what is wrong with it.
     pub(crate) parsed: Vec<Result<Node, Vec<Problem>>>,
 }
@@ -37,6 +40,7 @@ impl Layers {
         let mut layers = Self {
             root: project.unwrap_or(&options.cwd).to_owned(),
             files: Vec::new(),
+            foreign: Vec::new(),
             parsed: Vec::new(),
         };
         if let Some(home) = options.config_folder() {
@@ -58,21 +62,18 @@ impl Layers {
     }
 
     fn tool_files(&mut self, options: &LoadOptions, folder: &Path) {
-        let listed = fs::read_dir(folder).and_then(|entries| {
-            entries
-                .map(|entry| entry.map(|entry| entry.path()))
-                .collect::<io::Result<Vec<_>>>()
-        });
-        match listed {
-            Ok(mut files) => {
-                files.retain(|file| file.extension().is_some_and(|end| end == "toml"));
-                files.sort();
-                for file in files {
-                    self.file(options, &file, Missing::Error);
-                }
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => self.unreadable(folder, error),
+        let mut found = ToolFiles::default();
+        if folder.exists() {
+            found.gather(folder, 0);
+        }
+        found.files.sort();
+        for file in found.files {
+            self.file(options, &file, Missing::Error);
+        }
+        found.foreign.sort();
+        self.foreign = found.foreign;
+        for (folder, error) in found.unreadable {
+            self.unreadable(&folder, error);
         }
     }
 

@@ -26,6 +26,7 @@ mod serving;
 mod settings;
 mod tables;
 mod tool;
+mod tool_files;
 mod units;
 
 pub use assistant::{AssistantConfig, ProviderConfig, ReasoningEffort};

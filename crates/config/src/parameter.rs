@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 use windlass_protocol::{Examples, Parameter, ParameterType};
 
+use crate::error::ProblemKind;
 use crate::expected::ExpectedValue;
 use crate::keys;
 use crate::node::{Node, Value};
@@ -15,6 +16,11 @@ pub(crate) fn read_parameters(
     key: &str,
 ) -> Option<IndexMap<String, Parameter>> {
     let table = reader.table(parent, key)?;
+    if is_object_schema(&table) {
+        let key = table.path.clone();
+        reader.problem(table.span, ProblemKind::SchemaParameters { key });
+        return None;
+    }
     let mut parameters = IndexMap::new();
     for name in table.entries.keys() {
         if let Some(parameter) = read_parameter(reader, &table, name) {
@@ -22,6 +28,22 @@ pub(crate) fn read_parameters(
         }
     }
     Some(parameters)
+}
+
+/// The table is a JSON Schema, whose `type` is a word where a parameter of
+/// that name would be a table.
+fn is_object_schema(table: &Table<'_>) -> bool {
+    let is_word = |key: &str| {
+        table
+            .node(key)
+            .is_some_and(|node| matches!(node.value, Value::String(_)))
+    };
+    let is_list = |key: &str| {
+        table
+            .node(key)
+            .is_some_and(|node| matches!(node.value, Value::Array(_)))
+    };
+    is_word("type") || is_word("$schema") || is_list("required")
 }
 
 fn read_parameter(reader: &mut Reader, parent: &Table<'_>, key: &str) -> Option<Parameter> {

@@ -4,7 +4,9 @@
 use indexmap::IndexMap;
 use windlass_protocol::{ActionSet, HandleAction, IoMode, Parameter, Parameters, ToolShape};
 use windlass_runtime::ToolDefinition;
+use windlass_template::KnownNames;
 
+use crate::command::CommandConfig;
 use crate::error::ProblemKind;
 use crate::keys::{self, BUILTINS};
 use crate::mcp::McpServerConfig;
@@ -78,6 +80,15 @@ pub(crate) fn tool(
     definition.shape.parameters = Parameters::from_entries(&defined);
     definition.origin = told.key.place().to_string();
     check_reserved(reader, told, &definition.shape, &defined);
+    if let Some(command) = &table.command
+        && matches!(source, Source::Local { .. })
+    {
+        let known = KnownNames {
+            parameters: (!asks_program).then_some(&definition.shape.parameters),
+            options: &table.settings.options,
+        };
+        check_templates(reader, told, command, &known);
+    }
     if reader.problems.len() > before {
         return None;
     }
@@ -171,10 +182,12 @@ fn check_source(
             ..
         } if servers.iter().all(|known| known.name != *server) => {
             let names = servers.iter().map(|server| server.name.as_str());
-            let hint = match keys::nearest(server, names) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("add a table [providers.mcp.{server}]"),
+            // A server that is like none of them is one that this project does
+            // not have. Its tools are not offered, and everything else works.
+            let Some(near) = keys::nearest(server, names) else {
+                return;
             };
+            let hint = format!("did you mean `{near}`?");
             let kind = ProblemKind::NoServer {
                 tool: told.tool(),
                 server: server.clone(),
@@ -198,6 +211,31 @@ fn check_command(reader: &mut Reader, told: &Told<'_>, source: &Source, table: &
             reader.problem(command, ProblemKind::NoProgram { key });
         }
         _ => {}
+    }
+}
+
+/// Faults of the templates. The parameters of a program that must be asked are
+/// not known yet; names of them are checked when it has answered.
+fn check_templates(
+    reader: &mut Reader,
+    told: &Told<'_>,
+    command: &CommandConfig,
+    known: &KnownNames<'_>,
+) {
+    let template = command.template();
+    let mut faults = template.check(known);
+    let takes_call = known
+        .parameters
+        .is_none_or(|parameters| !parameters.properties.is_empty());
+    if takes_call && !template.has_template() {
+        faults.extend(template.check_room().err());
+    }
+    for fault in faults {
+        let key = told.table.path_of("command");
+        reader.problem(
+            told.span(&["command"]),
+            ProblemKind::Template { key, fault },
+        );
     }
 }
 
@@ -243,7 +281,7 @@ fn parameters(
     entries: Option<Entries>,
 ) -> (Entries, Entries, bool) {
     let local = matches!(source, Source::Local { .. });
-    let Some(entries) = entries else {
+    let Some(mut entries) = entries else {
         return (Entries::new(), Entries::new(), local);
     };
     if !local {
@@ -260,5 +298,22 @@ fn parameters(
         };
         reader.problem(told.parameter(name), kind);
     }
+    entries.values_mut().for_each(state_required);
     (entries, Entries::new(), false)
+}
+
+/// A parameter of the configuration is optional unless its table says
+/// otherwise, at any depth. Only a program's own description infers it.
+fn state_required(parameter: &mut Parameter) {
+    parameter.required.get_or_insert(false);
+    if let Some(items) = &mut parameter.items {
+        state_required(items);
+    }
+    for property in parameter
+        .properties
+        .iter_mut()
+        .flat_map(IndexMap::values_mut)
+    {
+        state_required(property);
+    }
 }

@@ -59,6 +59,13 @@ impl ToolConfig {
     /// How long a log grows unless the configuration says otherwise.
     pub const LOG_LIMIT: u64 = 1 << 30;
 
+    /// Calls have something to tell its program: parameters, or the question
+    /// for them. A command without a template then gets the context and the
+    /// tool as its last two arguments.
+    pub fn takes_call(&self) -> bool {
+        self.asks_program || !self.definition.shape.parameters.properties.is_empty()
+    }
+
     /// The name by which the tool's source knows it: the built-in tool, the
     /// server's tool, or the entry of a program that describes several.
     pub fn source_name(&self) -> &str {

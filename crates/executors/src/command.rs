@@ -3,8 +3,7 @@
 use serde::Serialize;
 use windlass_process::Command;
 use windlass_protocol::Context;
-
-use crate::template::{Quoting, Renderer, TemplateError};
+use windlass_template::{CommandTemplate, RenderError};
 
 /// How a configured program is called. Every part may be a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +20,7 @@ pub struct LocalCommand {
 /// as its last two arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trailing {
-    /// It does: its program describes itself, and so understands them.
+    /// It does: its program takes arguments, and reads them there.
     ContextAndTool,
     /// It is called as it is written.
     Nothing,
@@ -31,8 +30,7 @@ impl LocalCommand {
     /// The program is told the context, and so can tell a question from a
     /// call.
     pub(crate) fn tells_context(&self, trailing: Trailing) -> bool {
-        let mentions = |part: &String| is_template(part) && part.contains("context");
-        self.parts().any(mentions) || (self.is_plain() && trailing == Trailing::ContextAndTool)
+        self.template().uses_context() || self.appends(trailing)
     }
 
     /// The words to run: the program and its arguments.
@@ -41,20 +39,15 @@ impl LocalCommand {
         tool: &impl Serialize,
         context: &Context,
         trailing: Trailing,
-    ) -> Result<Vec<String>, TemplateError> {
-        let quoting = if self.shell {
-            Quoting::Shell
-        } else {
-            Quoting::Bare
-        };
-        let renderer = Renderer::new(tool, context, quoting);
-        let mut words: Vec<String> = self
-            .parts()
-            .map(|part| renderer.render(part))
-            .collect::<Result<_, _>>()?;
-        if self.is_plain() && trailing == Trailing::ContextAndTool {
-            words.push(renderer.render("{{context}}")?);
-            words.push(renderer.render("{{tool}}")?);
+    ) -> Result<Vec<String>, RenderError> {
+        let mut words = self.template().render(tool, context)?;
+        if self.appends(trailing) {
+            let call = CommandTemplate {
+                program: "{{context}}",
+                args: &["{{tool}}".to_owned()],
+                shell: self.shell,
+            };
+            words.extend(call.render(tool, context)?);
         }
         if self.shell {
             let line = words.join(" ");
@@ -63,13 +56,16 @@ impl LocalCommand {
         Ok(words)
     }
 
-    fn parts(&self) -> impl Iterator<Item = &String> {
-        std::iter::once(&self.program).chain(&self.args)
+    fn appends(&self, trailing: Trailing) -> bool {
+        trailing == Trailing::ContextAndTool && !self.template().has_template()
     }
 
-    /// No part of it is a template.
-    fn is_plain(&self) -> bool {
-        !self.parts().any(|part| is_template(part))
+    fn template(&self) -> CommandTemplate<'_> {
+        CommandTemplate {
+            program: &self.program,
+            args: &self.args,
+            shell: self.shell,
+        }
     }
 }
 
@@ -77,10 +73,6 @@ impl LocalCommand {
 pub(crate) fn of_words(words: &[String]) -> Command {
     let (program, args) = words.split_first().expect("a command has a program");
     Command::new(program).args(args)
-}
-
-fn is_template(part: &str) -> bool {
-    part.contains("{{") || part.contains("{%")
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ fn a_program_that_is_asked_gets_no_tool() {
     let expected = ["my-tools", CONTEXT, "{}"];
     assert_eq!(words(&asked, Trailing::ContextAndTool), expected);
     let named = command(&["my-tools", "{{context}}", "{{tool.name}}"], false);
-    let expected = ["my-tools", CONTEXT, ""];
+    let expected = ["my-tools", CONTEXT];
     assert_eq!(words(&named, Trailing::ContextAndTool), expected);
 }
 

@@ -19,7 +19,6 @@ mod recording;
 mod secret;
 mod shell;
 mod state;
-mod template;
 mod terminal;
 mod text;
 mod typing;
@@ -33,7 +32,9 @@ pub use git::Git;
 pub use kept::Kept;
 pub use local::LocalTool;
 pub use shell::Shell;
-pub use template::TemplateError;
+
+/// A command that cannot be rendered.
+pub use windlass_template::RenderError;
 
 /// What no provider would take, for those who register tools.
 pub use windlass_schema::{SchemaError, check as check_shape};

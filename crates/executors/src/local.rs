@@ -13,12 +13,12 @@ use windlass_protocol::{
 use windlass_runtime::{
     AdoptError, Executor, Job, JobDescription, Reporter, Start, Subject, ToolDefinition,
 };
+use windlass_template::RenderError;
 
 use crate::ask::{AskLimits, ask, bytes_of};
 use crate::command::{LocalCommand, Trailing, of_words};
 use crate::kept::Kept;
 use crate::state::{StateJob, StatePlan};
-use crate::template::TemplateError;
 use crate::terminal::{TerminalJob, TerminalPlan};
 use crate::text::{TextJob, TextPlan};
 
@@ -42,9 +42,9 @@ pub struct LocalTool {
     pub io: IoMode,
     /// What the config sets for it.
     pub options: Arguments,
-    /// It describes itself, and so gets the context and the tool as its last
-    /// arguments where its command has no place for them.
-    pub describes_itself: bool,
+    /// It takes arguments, and so gets the context and the tool as its last
+    /// arguments where its command has no template.
+    pub takes_call: bool,
     /// It can be asked to show arguments as a person would like to read them.
     pub formats_arguments: bool,
     /// Names the project.
@@ -158,7 +158,7 @@ impl LocalTool {
         action: Action,
         start: &Start,
         answers: &Arguments,
-    ) -> Result<Command, TemplateError> {
+    ) -> Result<Command, RenderError> {
         let tool = ToolRef {
             name: &self.tool,
             arguments: &start.args,
@@ -177,7 +177,7 @@ impl LocalTool {
     }
 
     fn trailing(&self) -> Trailing {
-        if self.describes_itself {
+        if self.takes_call {
             Trailing::ContextAndTool
         } else {
             Trailing::Nothing

@@ -74,6 +74,7 @@ pub struct Windlass {
     launcher: Launcher,
     config: Config,
     problems: Vec<ToolProblem>,
+    advice: Vec<ToolProblem>,
     warnings: Vec<String>,
     pub(crate) agents: Option<Arc<Agents>>,
     state_dir: PathBuf,
@@ -153,6 +154,7 @@ impl Windlass {
             answers,
             agents: agents.as_ref(),
             problems: Vec::new(),
+            advice: Vec::new(),
         };
         build.register_builtins()?;
         for tool in config.offered() {
@@ -163,6 +165,7 @@ impl Windlass {
         let Build {
             catalogue,
             problems,
+            advice,
             ..
         } = build;
         let told = problems.iter().map(ToString::to_string).chain(unreached);
@@ -171,6 +174,7 @@ impl Windlass {
             launcher,
             warnings: config.warnings.iter().cloned().chain(told).collect(),
             problems,
+            advice,
             config,
             agents,
             record: Record::new(&state_dir()),
@@ -216,6 +220,11 @@ impl Windlass {
         &self.problems
     }
 
+    /// Weaknesses of tools that their authors should know of; the tools work.
+    pub fn advice(&self) -> &[ToolProblem] {
+        &self.advice
+    }
+
     /// Names the project, the same in every session of it.
     pub fn project_id(&self) -> String {
         workspace_id(&self.config.root)
@@ -258,6 +267,7 @@ pub(crate) struct Build<'a> {
     answers: Answers,
     agents: Option<&'a Arc<Agents>>,
     problems: Vec<ToolProblem>,
+    advice: Vec<ToolProblem>,
 }
 
 impl Build<'_> {
@@ -424,7 +434,10 @@ impl Build<'_> {
     ) -> Result<(), RegisterError> {
         permit(tool, &mut definition);
         definition.secrets_to_assistant = tool.secrets == SecretTarget::Assistant;
-        self.catalogue.register(definition, Arc::new(local))
+        let advice = describe::advice(tool, &definition.shape.parameters);
+        self.catalogue.register(definition, Arc::new(local))?;
+        self.advice.extend(advice);
+        Ok(())
     }
 
     fn local(&self, tool: &ToolConfig, io: IoMode, formats_arguments: Option<bool>) -> LocalTool {
@@ -434,7 +447,7 @@ impl Build<'_> {
             tool: tool.source_name().to_owned(),
             io,
             options: tool.options.clone(),
-            describes_itself: tool.asks_program,
+            takes_call: tool.takes_call(),
             formats_arguments: formats_arguments.unwrap_or(false),
             workspace_id: Some(workspace_id(&self.config.root)),
             kept: kept(tool),

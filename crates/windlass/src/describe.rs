@@ -14,8 +14,10 @@ use windlass_executors::{
     DescribeError, Describer, LocalCommand, SchemaAnswer, SchemaError, SchemaQuestion, check_shape,
 };
 use windlass_runtime::ToolDefinition;
-use windlass_runtime::protocol::IoMode;
+use windlass_runtime::protocol::{IoMode, Parameters};
+use windlass_template::{KnownNames, TemplateFault};
 
+use crate::build::ToolProblem;
 use crate::cache::Cache;
 
 /// How long a program may take to describe its tools, unless said.
@@ -91,6 +93,7 @@ impl Answers {
         let mut definition = tool.overlay(base);
         definition.origin = format!("{} ({})", question.program(), definition.origin);
         check(&definition, question.program())?;
+        check_templates(tool, &definition)?;
         Ok(Described {
             definition,
             io,
@@ -122,6 +125,9 @@ pub(crate) enum Undescribed<'a> {
         /// The fault.
         error: SchemaError,
     },
+    /// The command uses a name that the answer does not have.
+    #[error("its `command` {0}")]
+    Template(TemplateFault),
     /// The answer has parameters that take too many bytes.
     #[error(
         "`{program}` describes parameters of it that no provider would accept: \
@@ -170,6 +176,44 @@ pub(crate) fn command(tool: &ToolConfig) -> LocalCommand {
         args: command.args.clone(),
         shell: command.shell,
     }
+}
+
+/// The templates can be checked once the parameters are known.
+fn check_templates(
+    tool: &ToolConfig,
+    definition: &ToolDefinition,
+) -> Result<(), Undescribed<'static>> {
+    let Some(command) = &tool.command else {
+        return Ok(());
+    };
+    let known = KnownNames {
+        parameters: Some(&definition.shape.parameters),
+        options: &tool.options,
+    };
+    match command.template().check(&known).into_iter().next() {
+        Some(fault) => Err(Undescribed::Template(fault)),
+        None => Ok(()),
+    }
+}
+
+/// Weaknesses of the tool's command.
+pub(crate) fn advice(tool: &ToolConfig, parameters: &Parameters) -> Vec<ToolProblem> {
+    let known = KnownNames {
+        parameters: Some(parameters),
+        options: &tool.options,
+    };
+    let advice = tool
+        .command
+        .iter()
+        .flat_map(|command| command.template().advice(&known));
+    advice
+        .map(|advice| ToolProblem {
+            tool: tool.name.clone(),
+            place: tool.place.clone(),
+            problem: advice.to_string(),
+            offered: true,
+        })
+        .collect()
 }
 
 /// Refuses what no provider would take.

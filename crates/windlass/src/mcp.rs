@@ -104,7 +104,12 @@ impl Servers {
             }
             None => found.missing.push(Missing {
                 tool: tool.clone(),
-                why: why_missing(name, &candidates),
+                why: match server {
+                    Some(server) if candidates.is_empty() => format!(
+                        "the MCP server `{server}` is not configured; add a table [providers.mcp.{server}]"
+                    ),
+                    _ => why_missing(name, &candidates),
+                },
                 is_told: candidates.iter().any(|asked| asked.is_told()) || candidates.is_empty(),
             }),
         }

@@ -26,11 +26,15 @@ pub(super) async fn run(global: &Global) -> anyhow::Result<ExitCode> {
         let report = json!({
             "tools": tools.iter().map(|tool| json!({"name": tool.name, "definition": tool.origin})).collect::<Vec<Value>>(),
             "problems": problems.iter().map(to_json).collect::<Vec<Value>>(),
+            "warnings": windlass.advice().iter().map(to_json).collect::<Vec<Value>>(),
         });
         writeln!(stdout, "{report:#}")?;
     } else {
         for tool in &tools {
             writeln!(stdout, "ok       {} ({})", tool.name, tool.origin)?;
+        }
+        for advice in windlass.advice() {
+            writeln!(stdout, "warning  {advice}")?;
         }
         for problem in problems {
             writeln!(stdout, "problem  {problem}")?;

@@ -89,6 +89,12 @@ fn tool_files_load_and_unused_keys_are_said_once() {
 }
 
 #[test]
+fn tools_of_a_server_that_a_project_does_not_have_load() {
+    let config = load_text("[conversation.tools.readme]\nsource = 'mcp.books.crate_readme'\n");
+    assert!(config.tool("readme").unwrap().enabled);
+}
+
+#[test]
 fn a_tool_that_is_off_can_be_turned_on_from_outside() {
     let folder = Folder::new(&[("project/.windlass/tools/check.toml", OLDER)])
         .set("conversation.tools.check.enable=true");

@@ -68,6 +68,61 @@ fn each_layer_wins_over_the_one_before() {
 }
 
 #[test]
+fn sub_folders_of_tools_are_read() {
+    let tool = |name: &str| format!("[conversation.tools.{name}]\ncommand = 'x {{{{tool}}}}'\n");
+    let folder = Folder::new(&[
+        ("project/.windlass/tools/b.toml", &tool("b")),
+        ("project/.windlass/tools/a/c.toml", &tool("c")),
+        ("project/.windlass/tools/a/deep/er/d.toml", &tool("d")),
+        ("project/.windlass/tools/.hidden/e.toml", "nonsense"),
+        (
+            "project/.windlass/tools/f/Cargo.toml",
+            "[package]\nname = 'f'",
+        ),
+        ("project/.windlass/tools/f/clippy.toml", "msrv = '1'"),
+        ("project/.windlass/tools/f/f.toml", &tool("f")),
+        ("project/.windlass/tools/f/target/g.toml", "nonsense"),
+        (
+            "project/.windlass/tools/h/h.yaml",
+            "conversation: {tools: {}}",
+        ),
+        ("project/.windlass/tools/h/data.json", "{}"),
+        ("project/.windlass/tools/h/I.TOML", ""),
+    ]);
+    let config = folder.load().unwrap_or_else(|error| panic!("{error}"));
+    let names: Vec<_> = config.tools.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(names, ["c", "d", "b", "f"]);
+    let passed_by = ["h/I.TOML", "h/h.yaml"].map(|file| {
+        let file = folder.path(&format!("project/.windlass/tools/{file}"));
+        format!(
+            "`{}` is not read, since tools are defined in files that end in `.toml`",
+            file.display()
+        )
+    });
+    assert_eq!(config.warnings, passed_by);
+}
+
+#[test]
+fn a_wrong_file_of_a_sub_folder_is_told_by_its_name() {
+    let folder = Folder::new(&[("project/.windlass/tools/a/b.toml", "[conversation.tool.x]")]);
+    let error = folder.error();
+    assert!(
+        error.starts_with(".windlass/tools/a/b.toml:1:15"),
+        "{error}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_leads_into_itself_is_told() {
+    let folder = Folder::new(&[("project/.windlass/tools/a/b.toml", "")]);
+    let link = folder.path("project/.windlass/tools/a/round");
+    std::os::unix::fs::symlink("..", link).unwrap();
+    let error = folder.error();
+    assert!(error.contains("a link leads in a circle"), "{error}");
+}
+
+#[test]
 fn a_tool_may_be_spread_over_layers() {
     let folder = Folder::new(&[
         (
@@ -93,10 +148,6 @@ fn a_tool_may_be_spread_over_layers() {
           "type": "integer"
         }
       },
-      "required": [
-        "a",
-        "b"
-      ],
       "additionalProperties": false
     }
     "#);

@@ -5,6 +5,7 @@ mod examples;
 mod jp;
 mod layers;
 mod support;
+mod templates;
 mod tools;
 
 #[test]

@@ -142,7 +142,27 @@ parameters.a.type = "string"
     assert!(changed.definition.shape.parameters.properties.is_empty());
     let defined = config.tool("defined").unwrap();
     assert!(!defined.asks_program && defined.overrides.is_empty());
-    assert_eq!(defined.definition.shape.parameters.required, ["a"]);
+    assert_eq!(defined.definition.shape.parameters.required, [""; 0]);
+}
+
+#[test]
+fn a_parameter_is_required_only_where_its_table_says_so() {
+    let config = load_text(
+        r#"
+[conversation.tools.x]
+command = "x {{tool}}"
+parameters.a = { type = "string", required = true }
+parameters.b = { type = "string", required = true, default = "b" }
+parameters.c = { type = "string" }
+parameters.d = { type = "object", properties = { e = { type = "string" }, f = { type = "string", required = true } } }
+"#,
+    );
+    let parameters = &config.tool("x").unwrap().definition.shape.parameters;
+    assert_eq!(parameters.required, ["a", "b"]);
+    assert_eq!(
+        parameters.properties["d"]["required"],
+        serde_json::json!(["f"])
+    );
 }
 
 #[test]
@@ -329,11 +349,13 @@ fn nested_parameters_and_schema_keywords_are_passed_on() {
 command = "x {{tool}}"
 [conversation.tools.x.parameters.patches]
 type = "array"
+required = true
 minItems = 1
 items.type = "object"
 [conversation.tools.x.parameters.patches.items.properties.path]
 type = "string"
 summary = "The file."
+required = true
 [conversation.tools.x.parameters.patches.items.properties.ids]
 type = ["array", "null"]
 items = { type = "integer", minimum = 0 }

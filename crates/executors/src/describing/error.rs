@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use windlass_process::StartError;
 
-use crate::template::TemplateError;
+use windlass_template::RenderError;
 
 /// Why a program did not describe a tool. None of these says what would work:
 /// whoever knows the configuration does.
@@ -18,7 +18,7 @@ pub enum DescribeError {
     NoContext,
     /// The command cannot be rendered.
     #[error(transparent)]
-    Template(#[from] TemplateError),
+    Template(#[from] RenderError),
     /// The program cannot be started.
     #[error("`{program}` cannot be asked what the tool takes")]
     Start {

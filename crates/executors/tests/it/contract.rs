@@ -122,7 +122,7 @@ fn local(folder: &Path, script: &str, io: IoMode) -> Arc<dyn Executor> {
         tool: "tool".to_owned(),
         io,
         options: Arguments::new(),
-        describes_itself: true,
+        takes_call: true,
         formats_arguments: false,
         workspace_id: None,
         kept: Kept::default(),

@@ -1,0 +1,280 @@
+//! Templates with the values of one call.
+//!
+//! Each word is rendered by itself, so a value stays one argument whatever it
+//! holds. Scalars render bare, everything else as JSON. Only under a shell are
+//! values quoted, because only there would they be read again. A value that
+//! was not given is an error, never an empty text.
+
+use std::cell::OnceCell;
+use std::fmt;
+use std::sync::Arc;
+
+use minijinja::value::{Object, ObjectRepr, Rest, Serde, ValueKind};
+use minijinja::{Environment, Error, ErrorKind, Output, UndefinedBehavior, Value, context};
+use serde::Serialize;
+use serde_json::Value as Json;
+use windlass_protocol::Context;
+
+use crate::error::RenderError;
+use crate::split::WORD_BREAK;
+use crate::syntax::{NameUse, ParsedTemplate, Step, UseKind, is_template, shown};
+
+/// Stands for a value that is empty, so that it is told from no value.
+const EMPTY_VALUE: &str = "\0e";
+
+/// Renders the words of one command.
+pub(crate) struct Renderer<'a, T> {
+    environment: Environment<'static>,
+    tool: &'a T,
+    context: &'a Context,
+    quoting: Quoting,
+    /// Made for the first template: most commands have none, and arguments may
+    /// be large.
+    variables: OnceCell<Json>,
+}
+
+/// How values are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Quoting {
+    /// As they are: the result is one argument.
+    Bare,
+    /// As one word for a shell.
+    Shell,
+}
+
+impl<'a, T: Serialize> Renderer<'a, T> {
+    /// `{{tool}}` holds the call, or nothing where a program is asked what it
+    /// is.
+    pub(crate) fn new(tool: &'a T, context: &'a Context, quoting: Quoting) -> Self {
+        Self {
+            environment: environment(quoting),
+            tool,
+            context,
+            quoting,
+            variables: OnceCell::new(),
+        }
+    }
+
+    /// The words that one word of the command becomes. A block that renders to
+    /// nothing is no word.
+    pub(crate) fn words(&self, word: &str) -> Result<Vec<String>, RenderError> {
+        if !is_template(word) {
+            return Ok(vec![word.to_owned()]);
+        }
+        let failed = |source| RenderError::Failed {
+            template: shown(word),
+            source,
+        };
+        let uses = ParsedTemplate::parse(word).map_or_else(|_| Vec::new(), |it| it.uses().names);
+        let variables = self
+            .variables
+            .get_or_init(|| serde_json::json!({ "tool": self.tool, "context": self.context }));
+        let prepared = prepare(variables, &uses);
+        let values = Value::from(Serde(prepared.as_ref().unwrap_or(variables)));
+        let text = match self.environment.render_str(word, values) {
+            Ok(text) => text,
+            Err(error) if is_undefined(&error) => {
+                let missing = uses.iter().find(|used| is_missing(variables, used));
+                let name = missing.map_or_else(|| shown(word), NameUse::name);
+                return Err(RenderError::NotGiven { name });
+            }
+            Err(error) => return Err(failed(error)),
+        };
+        if self.quoting == Quoting::Shell {
+            return Ok(vec![text]);
+        }
+        let words = text.split(WORD_BREAK).filter(|word| !word.is_empty());
+        Ok(words.map(|word| word.replace(EMPTY_VALUE, "")).collect())
+    }
+}
+
+fn environment(quoting: Quoting) -> Environment<'static> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
+    // A template of a config file is no place for long loops.
+    environment.set_fuel(Some(100_000));
+    environment.add_filter("raw", raw);
+    environment.add_filter("default", default_value);
+    environment.add_filter("d", default_value);
+    match quoting {
+        Quoting::Bare => environment.set_formatter(|output, _, value| {
+            let text = text(value)?;
+            write(
+                output,
+                if text.is_empty() && is_given(value) {
+                    EMPTY_VALUE
+                } else {
+                    &text
+                },
+            )
+        }),
+        Quoting::Shell => environment.set_formatter(|output, _, value| {
+            let text = text(value)?;
+            if !is_given(value) || value.downcast_object_ref::<RawText>().is_some() {
+                return write(output, &text);
+            }
+            let quoted = shlex::try_quote(&text)
+                .map_err(|error| Error::new(ErrorKind::BadSerialization, error.to_string()))?;
+            write(output, &quoted)
+        }),
+    }
+    environment
+}
+
+/// A value that its author wants to stand unquoted.
+#[derive(Debug)]
+struct RawText(String);
+
+impl Object for RawText {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Plain
+    }
+
+    fn render(self: &Arc<Self>, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+fn raw(value: &Value) -> Result<Value, Error> {
+    if value.is_undefined() {
+        return Err(Error::from(ErrorKind::UndefinedError));
+    }
+    Ok(Value::from_object(RawText(text(value)?)))
+}
+
+/// Jinja's `default`, for which `null` is no value either.
+fn default_value(value: &Value, others: Rest<Value>) -> Result<Value, Error> {
+    if others.len() > 2 {
+        return Err(Error::from(ErrorKind::TooManyArguments));
+    }
+    let is_lax = others.get(1).is_some_and(Value::is_true);
+    if value.is_undefined() || value.is_none() || (is_lax && !value.is_true()) {
+        return Ok(others.first().cloned().unwrap_or_else(|| Value::from("")));
+    }
+    Ok(value.clone())
+}
+
+/// An `if` without `else` gives nothing, on purpose.
+fn is_given(value: &Value) -> bool {
+    !value.is_undefined()
+}
+
+fn text(value: &Value) -> Result<String, Error> {
+    let text = match value.kind() {
+        ValueKind::Undefined => String::new(),
+        ValueKind::None => return Err(Error::from(ErrorKind::UndefinedError)),
+        // Their own way of writing them is Python's.
+        ValueKind::Bool => value.is_true().to_string(),
+        ValueKind::Number | ValueKind::String => value.to_string(),
+        _ => match value.downcast_object_ref::<RawText>() {
+            Some(raw) => raw.0.clone(),
+            None => serde_json::to_string(value).map_err(|error| {
+                Error::new(ErrorKind::BadSerialization, "not JSON").with_source(error)
+            })?,
+        },
+    };
+    // Captured blocks hold marks of ours.
+    let text = text.replace(EMPTY_VALUE, "").replace(WORD_BREAK, " ");
+    if text.contains('\0') {
+        let message = "a value with a zero byte cannot be an argument";
+        return Err(Error::new(ErrorKind::BadSerialization, message));
+    }
+    Ok(text)
+}
+
+fn write(output: &mut Output, text: &str) -> Result<(), Error> {
+    fmt::Write::write_str(output, text)
+        .map_err(|_| Error::new(ErrorKind::WriteFailure, "out of memory"))
+}
+
+fn is_undefined(error: &Error) -> bool {
+    error.kind() == ErrorKind::UndefinedError
+}
+
+/// The variables as a template needs them, if that differs: a value that is
+/// `null` counts as missing, and an object that is missing counts as empty
+/// where the template only looks into it, so that `{% if a.b %}` and
+/// `{{ a.b | default("x") }}` work without `a`.
+fn prepare(variables: &Json, uses: &[NameUse]) -> Option<Json> {
+    let whole = |path: &[Step]| {
+        let counts = |used: &&NameUse| used.kind != UseKind::Tested && path.starts_with(&used.path);
+        uses.iter().find(counts).is_some()
+    };
+    let mut prepared: Option<Json> = None;
+    for used in uses {
+        for length in 2..=used.path.len() {
+            let path = &used.path[..length];
+            let Some((Step::Key(last), parents)) = path.split_last() else {
+                break;
+            };
+            let current = prepared.as_ref().unwrap_or(variables);
+            let Some(Json::Object(fields)) = find(current, parents) else {
+                break;
+            };
+            let is_inner = length < used.path.len();
+            let change = match fields.get(last) {
+                Some(Json::Null) if !whole(parents) => true,
+                None => is_inner && !whole(path),
+                _ => false,
+            };
+            if !change {
+                continue;
+            }
+            let copy = prepared.get_or_insert_with(|| variables.clone());
+            if let Some(Json::Object(fields)) = find_mut(copy, parents) {
+                fields.remove(last);
+                if is_inner && !whole(path) {
+                    fields.insert(last.clone(), Json::Object(serde_json::Map::new()));
+                }
+            }
+        }
+    }
+    prepared
+}
+
+fn find<'v>(value: &'v Json, path: &[Step]) -> Option<&'v Json> {
+    path.iter().try_fold(value, |value, step| match step {
+        Step::Key(key) => value.get(key),
+        Step::Item => None,
+    })
+}
+
+fn find_mut<'v>(value: &'v mut Json, path: &[Step]) -> Option<&'v mut Json> {
+    path.iter().try_fold(value, |value, step| match step {
+        Step::Key(key) => value.get_mut(key),
+        Step::Item => None,
+    })
+}
+
+fn is_missing(variables: &Json, used: &NameUse) -> bool {
+    used.kind == UseKind::Needed
+        && !used.path.contains(&Step::Item)
+        && find(variables, &used.path).is_none_or(Json::is_null)
+}
+
+/// The engine, or this crate, has a filter of that name.
+pub(crate) fn knows_filter(name: &str) -> bool {
+    knows("name is filter", name)
+}
+
+/// The engine has a test of that name.
+pub(crate) fn knows_test(name: &str) -> bool {
+    knows("name is test", name)
+}
+
+fn knows(question: &str, name: &str) -> bool {
+    let environment = environment(Quoting::Bare);
+    let expression = environment.compile_expression(question);
+    expression
+        .and_then(|expression| expression.eval(context! { name }))
+        .is_ok_and(|answer| answer.is_true())
+}
+
+/// The engine has a function of that name.
+pub(crate) fn knows_function(name: &str) -> bool {
+    ["range", "dict", "namespace"].contains(&name)
+}
+
+#[cfg(test)]
+#[path = "render_tests.rs"]
+mod tests;

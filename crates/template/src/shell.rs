@@ -1,0 +1,292 @@
+//! Where a value would stand in a shell line.
+//!
+//! This follows the quotes and brackets of POSIX shells. Text that it cannot
+//! follow for certain makes every later place unclear, so that a template
+//! there is refused: a wrong "yes" would let a value run as code.
+
+use crate::error::ShellPlace;
+
+/// The place in a line after the text that was read so far.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ShellScan {
+    /// The brackets and quotes that are open, outermost first.
+    open: Vec<Open>,
+    pending: Pending,
+    /// A `#` here would begin a comment; `None` where that depends on a
+    /// branch.
+    word_start: Option<bool>,
+    /// The unquoted word so far, to notice `case`.
+    word: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Open {
+    Single,
+    Double,
+    Backticks,
+    /// `$(…)` or `(…)`.
+    Bracket,
+    /// `${…}`
+    Parameter,
+    /// `$((…))`, with the number of brackets that are open in it.
+    Arithmetic(u32),
+    Comment,
+    /// Nothing after this can be told.
+    Lost(ShellPlace),
+}
+
+/// The beginning of something longer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pending {
+    Nothing,
+    Backslash,
+    Dollar,
+    /// `$(`, which may become `$((`.
+    DollarBracket,
+    /// `<`, which may become `<<`.
+    Less,
+    /// `<<`, which may become `<<<`.
+    LessLess,
+}
+
+impl ShellScan {
+    pub(crate) fn new() -> Self {
+        Self {
+            open: Vec::new(),
+            pending: Pending::Nothing,
+            word_start: Some(true),
+            word: String::new(),
+        }
+    }
+
+    /// Reads literal text.
+    pub(crate) fn text(&mut self, text: &str) {
+        for character in text.chars() {
+            self.character(character);
+        }
+    }
+
+    /// Reads a value that is quoted as one word.
+    pub(crate) fn value(&mut self) -> Result<(), ShellPlace> {
+        if let Some(place) = self.obstacle() {
+            return Err(place);
+        }
+        match self.pending {
+            Pending::Backslash => return Err(ShellPlace::Backslash),
+            Pending::Dollar => return Err(ShellPlace::Dollar),
+            Pending::LessLess => return Err(ShellPlace::HereDocument),
+            Pending::Nothing | Pending::DollarBracket | Pending::Less => {}
+        }
+        self.pending = Pending::Nothing;
+        self.word_start = Some(false);
+        self.word.push('\0');
+        Ok(())
+    }
+
+    /// Reads a value that stands as it is, wherever that may be. Nothing is
+    /// known of its quotes; they are the author's concern.
+    pub(crate) fn unquoted_value(&mut self) {
+        self.pending = Pending::Nothing;
+        self.word_start = None;
+        self.word.push('\0');
+    }
+
+    /// Joins the ends of two branches, if they agree.
+    pub(crate) fn join(&mut self, other: &Self) -> Result<(), UnevenBranches> {
+        if self.open != other.open || self.pending != other.pending {
+            return Err(UnevenBranches);
+        }
+        if self.word_start != other.word_start {
+            self.word_start = None;
+        }
+        if self.word != other.word {
+            self.word.push('\0');
+        }
+        Ok(())
+    }
+
+    /// Why words cannot follow this line, if they cannot.
+    pub(crate) fn end(&self) -> Option<ShellPlace> {
+        let bracket = || self.open.last().map(|_| ShellPlace::Bracket);
+        self.obstacle().or_else(bracket).or(match self.pending {
+            Pending::Backslash => Some(ShellPlace::Backslash),
+            Pending::LessLess => Some(ShellPlace::HereDocument),
+            _ => None,
+        })
+    }
+
+    fn obstacle(&self) -> Option<ShellPlace> {
+        match self.open.last() {
+            None | Some(Open::Bracket) => None,
+            Some(Open::Single) => Some(ShellPlace::SingleQuotes),
+            Some(Open::Double) => Some(ShellPlace::DoubleQuotes),
+            Some(Open::Backticks) => Some(ShellPlace::Backticks),
+            Some(Open::Parameter) => Some(ShellPlace::Parameter),
+            Some(Open::Arithmetic(_)) => Some(ShellPlace::Arithmetic),
+            Some(Open::Comment) => Some(ShellPlace::Comment),
+            Some(Open::Lost(place)) => Some(*place),
+        }
+    }
+
+    fn character(&mut self, character: char) {
+        match self.open.last().copied() {
+            None | Some(Open::Bracket) => self.plain(character),
+            Some(Open::Single) => self.close_at(character, '\''),
+            Some(Open::Double) => self.double(character),
+            Some(Open::Backticks) => match std::mem::replace(&mut self.pending, Pending::Nothing) {
+                Pending::Backslash => {}
+                _ if character == '\\' => self.pending = Pending::Backslash,
+                _ => self.close_at(character, '`'),
+            },
+            Some(Open::Parameter) => self.parameter(character),
+            Some(Open::Arithmetic(depth)) => self.arithmetic(character, depth),
+            Some(Open::Comment) => {
+                if character == '\n' {
+                    self.open.pop();
+                    self.word_start = Some(true);
+                }
+            }
+            Some(Open::Lost(_)) => {}
+        }
+    }
+
+    fn close_at(&mut self, character: char, end: char) {
+        if character == end {
+            self.open.pop();
+        }
+    }
+
+    fn lose(&mut self, place: ShellPlace) {
+        self.open.push(Open::Lost(place));
+        self.pending = Pending::Nothing;
+    }
+
+    fn double(&mut self, character: char) {
+        match (
+            std::mem::replace(&mut self.pending, Pending::Nothing),
+            character,
+        ) {
+            (Pending::Backslash, _) => {}
+            (Pending::Dollar, '(') => self.open_dollar_bracket(),
+            (Pending::Dollar, '{') => self.open.push(Open::Parameter),
+            (_, '\\') => self.pending = Pending::Backslash,
+            (Pending::Dollar, '$') => {}
+            (_, '$') => self.pending = Pending::Dollar,
+            (_, '`') => self.open.push(Open::Backticks),
+            (_, '"') => {
+                self.open.pop();
+            }
+            _ => {}
+        }
+    }
+
+    fn parameter(&mut self, character: char) {
+        match (
+            std::mem::replace(&mut self.pending, Pending::Nothing),
+            character,
+        ) {
+            (Pending::Backslash, _) => {}
+            (Pending::Dollar, '{') => self.open.push(Open::Parameter),
+            (Pending::Dollar, '(') | (_, '\'' | '"' | '`') => self.lose(ShellPlace::Unclear),
+            (_, '\\') => self.pending = Pending::Backslash,
+            (_, '$') => self.pending = Pending::Dollar,
+            (_, '}') => {
+                self.open.pop();
+                self.word_start = Some(false);
+            }
+            _ => {}
+        }
+    }
+
+    fn arithmetic(&mut self, character: char, depth: u32) {
+        let top = self.open.len() - 1;
+        match character {
+            '(' => self.open[top] = Open::Arithmetic(depth + 1),
+            ')' if depth > 1 => self.open[top] = Open::Arithmetic(depth - 1),
+            ')' => {
+                self.open.pop();
+                self.word_start = Some(false);
+            }
+            '\'' | '"' | '`' | '\\' => self.lose(ShellPlace::Unclear),
+            _ => {}
+        }
+    }
+
+    fn plain(&mut self, character: char) {
+        let pending = std::mem::replace(&mut self.pending, Pending::Nothing);
+        match (pending, character) {
+            (Pending::Backslash, _) => self.in_word(character),
+            (Pending::LessLess, '<') => {}
+            (Pending::LessLess, _) => self.lose(ShellPlace::HereDocument),
+            (Pending::DollarBracket, '(') => {
+                // It may be a subshell in a substitution as well.
+                self.open.pop();
+                self.open.push(Open::Arithmetic(2));
+            }
+            (Pending::Dollar, '\'') => self.lose(ShellPlace::DollarQuote),
+            (Pending::Dollar, '(') => self.open_dollar_bracket(),
+            (Pending::Dollar, '{') => self.open.push(Open::Parameter),
+            (Pending::Dollar, '$') => {}
+            (_, '\\') => self.pending = Pending::Backslash,
+            (_, '\'') => self.open_quote(Open::Single),
+            (_, '"') => self.open_quote(Open::Double),
+            (_, '`') => self.open_quote(Open::Backticks),
+            (_, '$') => {
+                self.in_word(character);
+                self.pending = Pending::Dollar;
+            }
+            (Pending::Less, '<') => self.pending = Pending::LessLess,
+            (_, '<') => {
+                self.end_word();
+                self.pending = Pending::Less;
+            }
+            (_, '(') => {
+                self.end_word();
+                self.open.push(Open::Bracket);
+            }
+            (_, ')') => {
+                self.end_word();
+                self.open.pop();
+            }
+            (_, '#') if self.word_start == Some(true) => self.open.push(Open::Comment),
+            (_, '#') if self.word_start.is_none() => self.lose(ShellPlace::Unclear),
+            (_, ' ' | '\t' | '\n' | ';' | '&' | '|' | '>') => self.end_word(),
+            _ => self.in_word(character),
+        }
+    }
+
+    fn open_quote(&mut self, quote: Open) {
+        self.in_word('\0');
+        self.open.push(quote);
+    }
+
+    fn open_dollar_bracket(&mut self) {
+        self.open.push(Open::Bracket);
+        self.pending = Pending::DollarBracket;
+        self.word_start = Some(true);
+        self.word.clear();
+    }
+
+    fn in_word(&mut self, character: char) {
+        self.word.push(character);
+        self.word_start = Some(false);
+    }
+
+    /// The patterns of a `case` have brackets that are closed and never
+    /// opened. That matters only where a bracket stands in quotes.
+    fn end_word(&mut self) {
+        let word = std::mem::take(&mut self.word);
+        self.word_start = Some(true);
+        if word == "case" && self.open.contains(&Open::Double) {
+            self.lose(ShellPlace::Unclear);
+        }
+    }
+}
+
+/// Branches that open or close quotes differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct UnevenBranches;
+
+#[cfg(test)]
+#[path = "shell_tests.rs"]
+mod tests;
