@@ -34,6 +34,12 @@ pub enum ExpectedValue {
     /// One of these names of JSON types, or several of them.
     #[error("one of {}, or an array of them", quoted(.0))]
     JsonTypes(Vec<String>),
+    /// A value of one of these JSON types: a parameter's default.
+    #[error("of the parameter's type, {}", quoted(.0))]
+    OfTypes(Vec<String>),
+    /// One of the values of a parameter's `enum`.
+    #[error("one of the values of `enum`, {}", .0.join(", "))]
+    OptionOf(Vec<String>),
     /// A run mode, or a table that has one for each action.
     #[error("one of {}, or a table per action", quoted(.0))]
     RunModes(Vec<String>),

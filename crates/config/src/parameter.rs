@@ -56,7 +56,7 @@ fn read_parameter(reader: &mut Reader, parent: &Table<'_>, key: &str) -> Option<
             rest.insert((*key).to_owned(), value);
         }
     }
-    Some(Parameter {
+    let parameter = Parameter {
         kind: reader.get(&table, "type", parameter_type),
         summary: reader.get(&table, "summary", read::string),
         description: reader.get(&table, "description", read::string),
@@ -73,7 +73,51 @@ fn read_parameter(reader: &mut Reader, parent: &Table<'_>, key: &str) -> Option<
             .map(Box::new),
         properties: read_parameters(reader, &table, "properties"),
         rest,
-    })
+    };
+    check_default(reader, &table, &parameter);
+    Some(parameter)
+}
+
+/// A default that its own parameter refuses would refuse every call that
+/// relies on it.
+fn check_default(reader: &mut Reader, table: &Table<'_>, parameter: &Parameter) {
+    let (Some(node), Some(default)) = (table.node("default"), &parameter.default) else {
+        return;
+    };
+    let types = match &parameter.kind {
+        Some(ParameterType::One(name)) => std::slice::from_ref(name),
+        Some(ParameterType::Many(names)) => names.as_slice(),
+        None => &[],
+    };
+    if !types.is_empty() && !types.iter().any(|name| is_of_type(default, name)) {
+        let wanted = ExpectedValue::OfTypes(types.to_vec());
+        reader.wrong(node, table.path_of("default"), wanted);
+    } else if let Some(options) = &parameter.options
+        && !options.contains(default)
+    {
+        let options = options.iter().map(ToString::to_string).collect();
+        reader.wrong(
+            node,
+            table.path_of("default"),
+            ExpectedValue::OptionOf(options),
+        );
+    }
+}
+
+fn is_of_type(value: &serde_json::Value, name: &str) -> bool {
+    use serde_json::Value as Json;
+    match (name, value) {
+        ("string", Json::String(_))
+        | ("number", Json::Number(_))
+        | ("boolean", Json::Bool(_))
+        | ("array", Json::Array(_))
+        | ("object", Json::Object(_))
+        | ("null", Json::Null) => true,
+        ("integer", Json::Number(number)) => {
+            number.is_i64() || number.as_f64().is_some_and(|number| number.fract() == 0.0)
+        }
+        _ => false,
+    }
 }
 
 /// Examples are a text, or a list of values.

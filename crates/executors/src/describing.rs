@@ -7,6 +7,7 @@
 
 mod answer;
 mod error;
+mod mistakes;
 mod question;
 
 pub use answer::SchemaAnswer;

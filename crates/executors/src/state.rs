@@ -15,7 +15,7 @@ use tokio::task::AbortHandle;
 use windlass_output::{Output, OutputOptions, Stream};
 use windlass_process::{Command, Exit, Launcher, Process, Signal, Stdin};
 use windlass_protocol::{
-    InputError, Keyboard, OrderId, Question, Receipt, StateInput, ToolError, ToolState,
+    InputError, Keyboard, OrderId, Question, Receipt, StateInput, ToolAnswer, ToolError, ToolState,
 };
 use windlass_runtime::{
     Ending, Job, JobHost, JobOutput, JobTerminal, LocalHost, OrderLedger, Reporter, ToolEvent,
@@ -195,6 +195,11 @@ impl Follow {
             }
             Ok(ToolState::Stopped { result }) => self.result = Some(result),
             Err(_) => self.say(Some(&plain(text))),
+        }
+        if let Some(Err(fault)) = ToolAnswer::read(text) {
+            self.say(Some(&format!(
+                "(the tool printed a state that is not understood: {fault})"
+            )));
         }
     }
 

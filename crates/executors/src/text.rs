@@ -263,7 +263,8 @@ impl TextJob {
         let object = bytes.take_object();
         let answer = object.filter(|_| self.plan.speaks_protocol);
         let answer = answer.and_then(|stdout| ToolAnswer::read(&stdout));
-        if answer.is_none() {
+        // An answer that is not understood is shown as it came.
+        if !matches!(answer, Some(Ok(_))) {
             bytes.release();
         }
         writing.rest();

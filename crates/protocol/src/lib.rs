@@ -5,6 +5,7 @@
 //! [`HandleView`], which is what the assistant reads in return. Nothing here
 //! does I/O, and no other crate serialises types of its own.
 
+mod answer_fault;
 mod attachment;
 mod call;
 mod command;
@@ -36,6 +37,7 @@ mod wait;
 mod watch;
 mod wire;
 
+pub use answer_fault::AnswerFault;
 pub use attachment::Attachment;
 pub use call::{Batch, BatchReply, CallReply, ReplyContent, ToolCall};
 pub use command::{

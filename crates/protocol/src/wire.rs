@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use crate::answer_fault::{AnswerFault, field_slip, is_type, type_slip};
 use crate::{IoMode, ToolState};
 
 /// Run this program as the handle, instead of what was called.
@@ -45,25 +46,26 @@ impl ToolAnswer {
     /// Reads stdout as protocol, or gives `None` where it is plain text.
     ///
     /// It is protocol only when it is one JSON object whose `type` is one of
-    /// ours. An object of such a type that lacks what the type needs is an
-    /// error, since its author meant to speak the protocol.
-    pub fn read(stdout: &str) -> Option<Result<Self, serde_json::Error>> {
-        #[derive(Deserialize)]
-        struct Tag {
-            r#type: String,
-        }
-
+    /// ours. An object of such a type that lacks what the type needs, or that
+    /// misspells it, is an error, since its author meant to speak the protocol.
+    pub fn read(stdout: &str) -> Option<Result<Self, AnswerFault>> {
         if stdout.len() > Self::MAX_BYTES || !stdout.trim_start().starts_with('{') {
             return None;
         }
-        let tag: Tag = serde_json::from_str(stdout).ok()?;
-        match tag.r#type.as_str() {
-            "running" | "spawned" | "waiting" | "stopped" | "success" | "error" | "needs_input" => {
-                Some(serde_json::from_str(stdout).map(Self::State))
-            }
-            "exec" => Some(serde_json::from_str(stdout).map(Self::Exec)),
-            _ => None,
+        let object: Map<String, Value> = serde_json::from_str(stdout).ok()?;
+        let kind = object.get("type")?.as_str()?;
+        if !is_type(kind) {
+            return type_slip(kind, &object).map(Err);
         }
+        if let Some(fault) = field_slip(kind, &object) {
+            return Some(Err(fault));
+        }
+        let read = if kind == "exec" {
+            serde_json::from_str(stdout).map(Self::Exec)
+        } else {
+            serde_json::from_str(stdout).map(Self::State)
+        };
+        Some(read.map_err(AnswerFault::Form))
     }
 
     /// The answer as a tool prints it, in one line.

@@ -73,6 +73,65 @@ fn protocol_that_lacks_what_its_type_needs_is_an_error() {
 }
 
 #[test]
+fn a_slip_in_a_type_or_a_field_is_told() {
+    for (stdout, error) in [
+        (
+            r#"{"type":"sucess"}"#,
+            "error: its `type` is `sucess`; did you mean `success`?",
+        ),
+        (
+            r#"{"type":"Success","content":"x"}"#,
+            "error: its `type` is `Success`; did you mean `success`?",
+        ),
+        (
+            r#"{"type":"runing","contnet":"x"}"#,
+            "error: its `type` is `runing`; did you mean `running`?",
+        ),
+        (
+            r#"{"type":"needs-input","question":{}}"#,
+            "error: its `type` is `needs-input`; did you mean `needs_input`?",
+        ),
+        (
+            r#"{"type":"success","contents":"x"}"#,
+            "error: it has a field `contents`; did you mean `content`?",
+        ),
+        (
+            r#"{"type":"error","message":"x","transiant":true}"#,
+            "error: it has a field `transiant`; did you mean `transient`?",
+        ),
+        (
+            r#"{"type":"waiting","question":{"id":"q","text":"?","anwser_type":"Text"}}"#,
+            "error: it has a field `anwser_type`; did you mean `answer_type`?",
+        ),
+        (
+            r#"{"type":"stopped","result":{"Error":{"message":"x"}}}"#,
+            "error: unknown variant `Error`, expected one of `Ok`, `ok`, `Err`, `err`",
+        ),
+        (
+            r#"{"type":"stopped","result":{"Err":{"mesage":"x"}}}"#,
+            "error: it has a field `mesage`; did you mean `message`?",
+        ),
+    ] {
+        let got = check(stdout);
+        assert!(got.starts_with(error), "{stdout}: {got}");
+    }
+}
+
+#[test]
+fn an_object_of_another_kind_is_no_slip() {
+    for stdout in [
+        r#"{"type":"errors","errors":[]}"#,
+        r#"{"type":"successor","of":"x"}"#,
+        r#"{"type":"warning","message":"x"}"#,
+        r#"{"type":"process","program":"x"}"#,
+    ] {
+        assert_eq!(check(stdout), "text", "{stdout}");
+    }
+    let more = r#"{"type":"success","content":"x","contents":"y","extra":1}"#;
+    assert!(!check(more).starts_with("error"));
+}
+
+#[test]
 fn a_mebibyte_is_looked_at_and_no_more() {
     let frame = r#"{"type":"success","content":""}"#;
     let stdout = |bytes: usize| {

@@ -88,7 +88,8 @@ impl Answers {
         let answer = answer.map_err(Undescribed::Answer)?;
         let description = answer.find(tool.source_name())?;
         let base = ToolDefinition::described(&description);
-        let problems = unknown_overrides(tool, &base);
+        let mut problems = unknown_overrides(tool, &base);
+        problems.extend(answer.mistakes(tool.source_name()));
         let io = tool.io_over(description.spawn.and_then(|spawn| spawn.io));
         let mut definition = tool.overlay(base);
         definition.origin = format!("{} ({})", question.program(), definition.origin);

@@ -306,3 +306,41 @@ fn an_override_of_nothing_is_told_and_the_tool_is_there() {
     let run = project.run(&["tools", "check"], "");
     assert_eq!((run.code(), run.stderr().as_str()), (Some(0), ""));
 }
+
+#[test]
+fn a_json_schema_as_parameters_is_told() {
+    let script = r#"echo '{"tools":[{"name":"broken","parameters":{"type":"object","properties":{"a":{"type":"string"}}}}]}'"#;
+    let why = told(script);
+    assert!(why.contains("a JSON Schema as `parameters`"), "{why}");
+}
+
+#[test]
+fn a_misspelt_key_is_told_and_the_tool_is_there() {
+    let script = r#"echo '{"tools":[{"name":"broken","sumary":"x"}]}'"#;
+    let run = project(script).run(&["tools", "check"], "");
+    assert_eq!(run.code(), Some(1));
+    let told = run.stdout();
+    assert!(told.contains("ok       broken"), "{told}");
+    assert!(
+        told.contains("`sumary`, which has no effect; did you mean `summary`?"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_command_that_names_another_parameter_is_told() {
+    let project = Project::with_config(
+        "[conversation.tools.broken]\ncommand = 'sh broken.sh {{context.action}} {{tool.arguments.pth}}'\n",
+    );
+    project.write(
+        "broken.sh",
+        r#"echo '{"tools":[{"name":"broken","parameters":{"path":{"type":"string"}}}]}'"#,
+    );
+    let run = project.run(&["tools", "check"], "");
+    assert_eq!(run.code(), Some(1));
+    let told = run.stdout();
+    assert!(
+        told.contains("did you mean `tool.arguments.path`?"),
+        "{told}"
+    );
+}

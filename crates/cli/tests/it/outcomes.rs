@@ -302,3 +302,13 @@ fn what_a_program_that_runs_instead_prints_is_plain_text() {
     let error = project.drive().error("it", json!({}));
     assert!(error.contains("no-such-program"), "{error}");
 }
+
+#[test]
+fn a_slip_of_the_author_is_told_with_the_output() {
+    let said = r#"{"type":"sucess","content":"the work"}"#;
+    let error = printing(said).drive().error("it", json!({}));
+    assert!(error.contains("the work"), "{error}");
+    let told =
+        "the tool's answer is not understood: its `type` is `sucess`; did you mean `success`?";
+    assert!(error.ends_with(told), "{error}");
+}

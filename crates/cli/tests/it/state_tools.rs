@@ -356,3 +356,13 @@ say(type="waiting", question=question)
     let (rest, _) = drive.finish();
     assert_eq!(rest, Vec::<Value>::new());
 }
+
+#[test]
+fn a_slip_of_the_author_is_told_after_its_line() {
+    needs!("python3");
+    let project = project("say(type='runing', content='one')\nhear()\n");
+    let view = talk(&mut project.drive(), "spawn");
+    let content = view["content"].as_str().unwrap();
+    assert!(content.contains("runing"), "{content}");
+    assert!(content.ends_with("did you mean `running`?)"), "{content}");
+}

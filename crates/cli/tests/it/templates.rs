@@ -111,7 +111,8 @@ fn scalars_render_bare_and_the_rest_as_json() {
         r#"
         [conversation.tools.it]
         source = "local"
-        command = { program = "printf", args = ["%s|", "{{tool.name}}", "{{tool.arguments.value}}", "{{tool.arguments.missing}}", "{{tool.options.region}}"] }
+        command = { program = "printf", args = ["%s|", "{{tool.name}}", "{{tool.arguments.value}}", "{{tool.options.region}}"] }
+        options.region = "eu"
         parameters.value = { type = ["string", "number", "boolean", "array", "object"] }
         "#,
     );
@@ -130,15 +131,65 @@ fn scalars_render_bare_and_the_rest_as_json() {
         ),
     ] {
         let content = drive.content("it", json!({"value": value}));
-        assert_eq!(content, json!(format!("it|{expected}|||")));
+        assert_eq!(content, json!(format!("it|{expected}|eu|")));
     }
 }
 
 #[test]
 fn a_template_that_cannot_be_rendered_is_an_error_of_the_call() {
-    let project =
-        project(r#"{ program = "printf", args = ["{{ tool.arguments.value | nonsense }}"] }"#);
+    let project = project(r#"{ program = "printf", args = ["{{ tool.arguments.value + 1 }}"] }"#);
     let error = project.drive().error("it", json!({"value": "x"}));
     assert!(error.contains("cannot be rendered"), "{error}");
-    assert!(error.contains("nonsense"), "{error}");
+    assert!(error.contains("tool.arguments.value + 1"), "{error}");
+}
+
+#[test]
+fn a_value_that_was_not_given_is_never_empty() {
+    let argv = project("'printf <%s> --value={{tool.arguments.value}} end'");
+    assert_eq!(argv.drive().content("it", json!({})), json!("<end>"));
+    let shell = project(r#"{ program = "echo rm -rf {{tool.arguments.value}}/*", shell = true }"#);
+    let error = shell.drive().error("it", json!({}));
+    assert!(
+        error.contains("needs `value`, which was not given"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_command_without_a_template_gets_the_call() {
+    for command in [
+        r#""printf %s\\n""#,
+        r#"{ program = "printf '%s\n'", shell = true }"#,
+    ] {
+        let content = project(command)
+            .drive()
+            .content("it", json!({"value": "it's"}));
+        let lines: Vec<Value> = content
+            .as_str()
+            .unwrap()
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        assert_eq!(lines[0]["action"], "run", "{command}");
+        assert_eq!(lines[1]["arguments"], json!({"value": "it's"}), "{command}");
+    }
+    let none =
+        Project::with_config("[conversation.tools.it]\ncommand = 'echo made'\nparameters = {}\n");
+    assert_eq!(none.drive().content("it", json!({})), json!("made\n"));
+}
+
+#[test]
+fn a_default_is_there_before_templates_and_schemas() {
+    let project = Project::with_config(
+        r#"
+        [conversation.tools.it]
+        command = "printf %s|%s {{tool.arguments.level}} {{tool.arguments}}"
+        parameters.level = { type = "string", enum = ["low", "high"], default = "low", required = true }
+        "#,
+    );
+    let mut drive = project.drive();
+    let content = drive.content("it", json!({}));
+    assert_eq!(content, json!(r#"low|{"level":"low"}"#));
+    let content = drive.content("it", json!({"level": "high"}));
+    assert_eq!(content, json!(r#"high|{"level":"high"}"#));
 }

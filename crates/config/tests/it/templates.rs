@@ -107,3 +107,32 @@ fn parameters_may_have_the_names_of_schema_keywords() {
     let tool = config.tool("x").unwrap();
     assert_eq!(tool.definition.shape.parameters.properties.len(), 2);
 }
+
+#[test]
+fn a_default_must_be_a_value_of_its_parameter() {
+    let with = |parameter: &str| {
+        format!("[conversation.tools.x]\ncommand = 'x {{{{tool}}}}'\nparameters.a = {parameter}\n")
+    };
+    let error = error_of(&with("{ type = 'string', default = 5 }"));
+    assert!(
+        error.contains("`conversation.tools.x.parameters.a.default` must be of the parameter's type, \"string\", not 5"),
+        "{error}"
+    );
+    let error = error_of(&with(
+        "{ type = 'string', enum = ['a', 'b'], default = 'c' }",
+    ));
+    assert!(
+        error.contains("must be one of the values of `enum`, \"a\", \"b\""),
+        "{error}"
+    );
+    for right in [
+        "{ type = ['string', 'integer'], default = 5 }",
+        "{ type = 'number', default = 5 }",
+        "{ type = 'integer', default = 5.0 }",
+        "{ type = 'array', default = [] }",
+        "{ type = 'object', default = { b = 1 } }",
+        "{ type = 'boolean', default = false }",
+    ] {
+        load_text(&with(right));
+    }
+}

@@ -4,6 +4,7 @@ use serde_json::Value;
 use windlass_protocol::{HandleAction, ToolAnswer, ToolDescription, ToolState};
 
 use super::error::{BadEntry, DescribeError};
+use super::mistakes::{is_object_schema, mistakes};
 
 /// What a program answered. It holds a list of tools; each of them is looked
 /// at when it is wanted, so that one bad entry does not spoil the others.
@@ -71,6 +72,9 @@ impl SchemaAnswer {
         if more > 0 {
             return Err(self.bad(name, BadEntry::Twice(more + 1)));
         }
+        if is_object_schema(entry) {
+            return Err(self.bad(name, BadEntry::SchemaParameters));
+        }
         let description: ToolDescription = serde_json::from_value(entry.clone())
             .map_err(|error| self.bad(name, BadEntry::Unreadable(error.to_string())))?;
         let spawn = description.spawn.as_ref();
@@ -81,6 +85,12 @@ impl SchemaAnswer {
             return Err(self.bad(name, BadEntry::NoSpawn));
         }
         Ok(description)
+    }
+
+    /// Slips in the description of the tool of that name, one sentence each.
+    pub fn mistakes(&self, name: &str) -> Vec<String> {
+        let mut entries = self.entries().filter(|entry| entry["name"] == *name);
+        entries.next().map(mistakes).unwrap_or_default()
     }
 
     fn entries(&self) -> impl Iterator<Item = &Value> {

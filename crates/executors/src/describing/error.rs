@@ -126,6 +126,8 @@ pub enum BadEntry {
     Unreadable(String),
     /// It has actions, but none that starts a handle.
     NoSpawn,
+    /// Its parameters are a JSON Schema.
+    SchemaParameters,
 }
 
 impl BadEntry {
@@ -133,6 +135,9 @@ impl BadEntry {
         match self {
             Self::Twice(times) => format!("lists `{name}` {times} times"),
             Self::Unreadable(problem) => format!("describes `{name}` wrongly: {problem}"),
+            Self::SchemaParameters => format!(
+                "gives `{name}` a JSON Schema as `parameters`, where an entry for each parameter is wanted: {{\"NAME\": {{\"type\": \"string\", \"required\": true}}}}"
+            ),
             Self::NoSpawn => format!(
                 "gives `{name}` actions without \"spawn\", so that no handle of it could ever be started"
             ),

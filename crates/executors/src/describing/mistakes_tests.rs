@@ -1,0 +1,58 @@
+use serde_json::json;
+
+use super::*;
+
+#[test]
+fn a_key_that_is_like_a_known_one_is_told() {
+    let entry = json!({
+        "name": "a",
+        "sumary": "A.",
+        "parameters": {
+            "x": {"type": "string", "sumary": "X.", "requird": true, "minLenght": 1},
+            "y": {"type": "array", "items": {"type": "object", "properties": {"z": {"typ": "string"}}}},
+        },
+    });
+    let told = |key: &str, place: &str, meant: &str| {
+        format!(
+            "its description has the key `{key}`{place}, which has no effect; did you mean `{meant}`?"
+        )
+    };
+    assert_eq!(
+        mistakes(&entry),
+        [
+            told("sumary", "", "summary"),
+            told("sumary", " in `parameters.x`", "summary"),
+            told("requird", " in `parameters.x`", "required"),
+            told("minLenght", " in `parameters.x`", "minLength"),
+            told("typ", " in `parameters.y.items.properties.z`", "type"),
+        ]
+    );
+}
+
+#[test]
+fn keys_of_others_are_left_alone() {
+    let entry = json!({
+        "name": "a",
+        "summary": "A.",
+        "version": "1",
+        "icon": "x",
+        "parameters": {
+            "sumary": {"type": "string", "format": "uri", "pattern": "x", "x-type": 1, "title": "t"},
+        },
+    });
+    assert_eq!(mistakes(&entry), [""; 0]);
+}
+
+#[test]
+fn a_json_schema_is_told_from_parameters_of_such_names() {
+    assert!(is_object_schema(
+        &json!({"parameters": {"type": "object", "properties": {}}})
+    ));
+    assert!(is_object_schema(
+        &json!({"parameters": {"properties": {}, "required": []}})
+    ));
+    assert!(!is_object_schema(
+        &json!({"parameters": {"type": {"type": "string"}}})
+    ));
+    assert!(!is_object_schema(&json!({"name": "a"})));
+}
