@@ -157,7 +157,7 @@ impl CommandTemplate<'_> {
         let mut words = Vec::new();
         for (place, word) in self.words().enumerate() {
             match renderer.words(word) {
-                Ok(rendered) => words.extend(rendered),
+                Ok(more) => words.extend(more),
                 Err(RenderError::NotGiven { .. }) if place > 0 && !self.shell => {}
                 Err(error) => return Err(error),
             }

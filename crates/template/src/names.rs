@@ -62,7 +62,7 @@ impl KnownNames<'_> {
     pub(crate) fn is_optional(&self, used: &NameUse) -> bool {
         let keys: Vec<Option<&str>> = used.path.iter().map(key).collect();
         match keys.as_slice() {
-            [Some("tool"), Some("arguments"), Some(name), rest @ ..] => {
+            [Some("tool"), Some("arguments"), Some(name), ..] => {
                 let Some(parameters) = self.parameters else {
                     return false;
                 };
@@ -71,7 +71,7 @@ impl KnownNames<'_> {
                     .properties
                     .get(*name)
                     .is_some_and(|schema| schema.get("default").is_some());
-                !required && !defaulted && rest.is_empty()
+                !required && !defaulted
             }
             [Some("tool"), Some("answers"), Some(_), ..] => true,
             _ => false,

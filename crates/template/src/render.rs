@@ -143,6 +143,10 @@ fn raw(value: &Value) -> Result<Value, Error> {
 }
 
 /// Jinja's `default`, for which `null` is no value either.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the engine hands further arguments over by value"
+)]
 fn default_value(value: &Value, others: Rest<Value>) -> Result<Value, Error> {
     if others.len() > 2 {
         return Err(Error::from(ErrorKind::TooManyArguments));

@@ -166,11 +166,10 @@ impl ShellScan {
             std::mem::replace(&mut self.pending, Pending::Nothing),
             character,
         ) {
-            (Pending::Backslash, _) => {}
+            (Pending::Backslash, _) | (Pending::Dollar, '$') => {}
             (Pending::Dollar, '(') => self.open_dollar_bracket(),
             (Pending::Dollar, '{') => self.open.push(Open::Parameter),
             (_, '\\') => self.pending = Pending::Backslash,
-            (Pending::Dollar, '$') => {}
             (_, '$') => self.pending = Pending::Dollar,
             (_, '`') => self.open.push(Open::Backticks),
             (_, '"') => {
@@ -216,7 +215,7 @@ impl ShellScan {
         let pending = std::mem::replace(&mut self.pending, Pending::Nothing);
         match (pending, character) {
             (Pending::Backslash, _) => self.in_word(character),
-            (Pending::LessLess, '<') => {}
+            (Pending::LessLess, '<') | (Pending::Dollar, '$') => {}
             (Pending::LessLess, _) => self.lose(ShellPlace::HereDocument),
             (Pending::DollarBracket, '(') => {
                 // It may be a subshell in a substitution as well.
@@ -226,7 +225,6 @@ impl ShellScan {
             (Pending::Dollar, '\'') => self.lose(ShellPlace::DollarQuote),
             (Pending::Dollar, '(') => self.open_dollar_bracket(),
             (Pending::Dollar, '{') => self.open.push(Open::Parameter),
-            (Pending::Dollar, '$') => {}
             (_, '\\') => self.pending = Pending::Backslash,
             (_, '\'') => self.open_quote(Open::Single),
             (_, '"') => self.open_quote(Open::Double),

@@ -166,10 +166,9 @@ fn tag_length(text: &str, end: &str) -> Option<usize> {
             _ if escaped => escaped = false,
             Some(_) if character == '\\' => escaped = true,
             Some(open) if character == open => quote = None,
-            Some(_) => {}
             None if matches!(character, '\'' | '"') => quote = Some(character),
             None if text[place..].starts_with(end) => return Some(place + end.len()),
-            None => {}
+            Some(_) | None => {}
         }
     }
     None

@@ -227,9 +227,9 @@ impl<'s> Walk<'s> {
             Expr::Slice(slice) => {
                 self.expression(&slice.expr, UseKind::Needed);
                 let bounds = [&slice.start, &slice.stop, &slice.step];
-                bounds
-                    .iter()
-                    .for_each(|bound| self.optional(bound.as_ref()));
+                for bound in bounds {
+                    self.optional(bound.as_ref());
+                }
             }
             Expr::UnaryOp(operation) => self.expression(&operation.expr, kind),
             Expr::BinOp(operation) => {

@@ -158,8 +158,8 @@ fn a_value_that_was_not_given_is_never_empty() {
 #[test]
 fn a_command_without_a_template_gets_the_call() {
     for command in [
-        r#""printf %s\\n""#,
-        r#"{ program = "printf '%s\n'", shell = true }"#,
+        r#""printf '%s\\n'""#,
+        r#"{ program = "printf '%s\\n'", shell = true }"#,
     ] {
         let content = project(command)
             .drive()
