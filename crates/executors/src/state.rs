@@ -238,11 +238,13 @@ enum StateKey {
     EndOfInput,
 }
 
-fn state_key(key: &String) -> Result<StateKey, InputError> {
+fn state_key(key: &str) -> Result<StateKey, InputError> {
     match key.to_ascii_lowercase().as_str() {
         "ctrl-c" => Ok(StateKey::Interrupt),
         "ctrl-d" | "eof" => Ok(StateKey::EndOfInput),
-        _ => Err(InputError::NotAmongStates { key: key.clone() }),
+        _ => Err(InputError::NotAmongStates {
+            key: key.to_owned(),
+        }),
     }
 }
 
@@ -273,7 +275,7 @@ impl Job for StateJob {
             let keys: Vec<StateKey> = typing
                 .keys
                 .iter()
-                .map(state_key)
+                .map(|key| state_key(key))
                 .collect::<Result<_, _>>()?;
             if let Some(input) = typing.input {
                 self.send(&StateInput::Apply { input })?;

@@ -85,12 +85,10 @@ pub fn fold(status: &Status, event: &ToolEvent) -> Option<Status> {
         (Status::Waiting { aborting, .. }, Answered) => Some(Status::Running {
             aborting: aborting.clone(),
         }),
-        (Status::Pending, Asked { question, .. }) => Some(Status::Waiting {
-            question: question.clone(),
-            aborting: None,
-        }),
         (
-            Status::Running { aborting: None } | Status::Waiting { aborting: None, .. },
+            Status::Pending
+            | Status::Running { aborting: None }
+            | Status::Waiting { aborting: None, .. },
             Asked { question, .. },
         ) => Some(Status::Waiting {
             question: question.clone(),

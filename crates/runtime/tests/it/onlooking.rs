@@ -292,7 +292,7 @@ async fn the_part_of_a_running_one_shot_has_a_growing_preview() {
     let shows = |wanted: &'static str| {
         move |event: &SessionEvent| match event {
             SessionEvent::Part(part) => match &part.state {
-                PartState::Running(state) => state
+                PartState::Running(running) => running
                     .metadata
                     .as_ref()
                     .and_then(|metadata| metadata.get("output"))
@@ -310,7 +310,7 @@ async fn the_part_of_a_running_one_shot_has_a_growing_preview() {
     job.write("\nlast\n");
     let is_short_end = |event: &SessionEvent| match event {
         SessionEvent::Part(part) => match &part.state {
-            PartState::Running(state) => state
+            PartState::Running(running) => running
                 .metadata
                 .as_ref()
                 .and_then(|metadata| metadata.get("output")?.as_str())
