@@ -277,9 +277,12 @@ pub(crate) struct LogsArgs {
     /// Go on until the handle has stopped
     #[arg(long, short)]
     pub(crate) follow: bool,
-    /// Leave out colours and other control sequences
+    /// Leave out colours too
     #[arg(long)]
     pub(crate) plain: bool,
+    /// Write every byte as it is, control sequences for the terminal included
+    #[arg(long, conflicts_with = "plain")]
+    pub(crate) raw: bool,
 }
 
 #[derive(ClapArgs)]

@@ -1,12 +1,12 @@
 //! `windlass logs`: what a handle has written.
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use windlass_protocol::{HandleInfo, HandleState};
 
 use crate::args::LogsArgs;
 use crate::reach::{self, Target};
+use crate::safe_text::SafeText;
 use crate::stdout;
 
 pub(crate) async fn run(args: LogsArgs) -> anyhow::Result<ExitCode> {
@@ -18,10 +18,11 @@ pub(crate) async fn run(args: LogsArgs) -> anyhow::Result<ExitCode> {
         None
     };
     let mut at = 0;
+    let mut safe = SafeText::default();
     loop {
         // Looked at first: what is written before the end is read after.
         let info: HandleInfo = target.peer.get(&target.path("")).await?;
-        at = copy(&target, at, info.written, args.plain).await?;
+        at = copy(&target, at, info.written, &args, &mut safe).await?;
         let Some(events) = events
             .as_mut()
             .filter(|_| info.state != HandleState::Stopped)
@@ -36,16 +37,25 @@ pub(crate) async fn run(args: LogsArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Writes everything from `at` on to stdout; gives where it then stands.
-async fn copy(target: &Target, mut at: u64, end: u64, plain: bool) -> anyhow::Result<u64> {
+async fn copy(
+    target: &Target,
+    mut at: u64,
+    end: u64,
+    args: &LogsArgs,
+    safe: &mut SafeText,
+) -> anyhow::Result<u64> {
     /// No more than the interface gives at once.
     const STEP: u64 = 1 << 20;
     while at < end {
         let to = end.min(at + STEP);
+        let plain = args.plain;
         let path = target.path(&format!("/log?from={at}&to={to}&plain={plain}"));
         let bytes = target.peer.bytes(&path).await?;
-        let mut stdout = stdout::lock();
-        stdout.write_all(&bytes)?;
-        stdout.flush()?;
+        if args.raw {
+            stdout::write(&bytes)?;
+        } else {
+            stdout::write(&safe.push(&bytes))?;
+        }
         at = to;
     }
     Ok(at)

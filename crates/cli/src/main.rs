@@ -25,6 +25,7 @@ mod query;
 mod questions;
 mod reach;
 mod replies;
+mod safe_text;
 mod screen;
 mod send;
 mod serve;

@@ -1,0 +1,113 @@
+//! Output of a tool on its way to a person's terminal: text and colours, and
+//! nothing that would act on the terminal itself.
+//!
+//! A tool may print whatever it likes, such as a sequence that fills the
+//! clipboard, renames the window or makes the terminal answer. Here only the
+//! letters, line ends, tabs and colours (SGR) pass.
+
+/// Takes sequences out of a stream. What is cut in two by the end of a piece
+/// is put together with the next.
+#[derive(Debug, Default)]
+pub(crate) struct SafeText {
+    state: State,
+    /// The sequence that is being read, should it turn out to be a colour.
+    sequence: Vec<u8>,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum State {
+    #[default]
+    Text,
+    /// After the first byte of a control character of two bytes, or of a
+    /// letter.
+    MaybeControl,
+    Escape,
+    /// Between an escape and its final byte.
+    Intermediate,
+    Control,
+    /// In a string, until its end.
+    String,
+    /// After an escape in a string.
+    StringEscape,
+}
+
+/// The longest sequence that sets colours.
+const LONGEST: usize = 128;
+
+impl SafeText {
+    /// The next piece, without what may not pass.
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut text = Vec::with_capacity(bytes.len());
+        for byte in bytes {
+            self.take(*byte, &mut text);
+        }
+        text
+    }
+
+    fn take(&mut self, byte: u8, text: &mut Vec<u8>) {
+        self.state = match (self.state, byte) {
+            (State::MaybeControl, 0x80..=0x9f) => self.after_control(byte),
+            (State::MaybeControl, _) => {
+                text.push(0xc2);
+                self.state = State::Text;
+                return self.take(byte, text);
+            }
+            // Some terminals end a string at CAN and SUB too.
+            (State::String, 0x07)
+            | (State::StringEscape, b'\\')
+            | (State::String | State::StringEscape, 0x18 | 0x1a) => State::Text,
+            (State::String | State::StringEscape, 0x1b) => State::StringEscape,
+            (State::String, _) => State::String,
+            // No string has an end that is no end: it begins something else.
+            (State::StringEscape, _) => self.after_escape(byte),
+            (_, 0x1b) => State::Escape,
+            (_, 0x18 | 0x1a) => State::Text,
+            (State::Text, 0xc2) => State::MaybeControl,
+            (State::Text, b'\n' | b'\r' | b'\t' | 0x20..=0x7e | 0x80..) => {
+                text.push(byte);
+                State::Text
+            }
+            (state, 0x00..=0x1f | 0x7f) => state,
+            (State::Escape, _) => self.after_escape(byte),
+            (State::Intermediate, 0x20..=0x2f) => State::Intermediate,
+            (State::Intermediate, _) => State::Text,
+            (State::Control, 0x20..=0x3f) => {
+                self.sequence.push(byte);
+                State::Control
+            }
+            (State::Control, _) => {
+                let is_colour = byte == b'm' && self.sequence.len() < LONGEST;
+                let plain = |byte: &u8| matches!(byte, b'0'..=b'9' | b';' | b':');
+                if is_colour && self.sequence.iter().all(plain) {
+                    text.extend(b"\x1b[");
+                    text.append(&mut self.sequence);
+                    text.push(b'm');
+                }
+                State::Text
+            }
+        };
+        self.sequence.truncate(LONGEST);
+    }
+
+    fn after_escape(&mut self, byte: u8) -> State {
+        match byte {
+            b'[' => {
+                self.sequence.clear();
+                State::Control
+            }
+            b']' | b'P' | b'X' | b'^' | b'_' => State::String,
+            0x20..=0x2f => State::Intermediate,
+            _ => State::Text,
+        }
+    }
+
+    /// A control character of the upper half does what an escape and a letter
+    /// do.
+    fn after_control(&mut self, byte: u8) -> State {
+        self.after_escape(byte - 0x40)
+    }
+}
+
+#[cfg(test)]
+#[path = "safe_text_tests.rs"]
+mod tests;
