@@ -11,6 +11,7 @@ mod job;
 mod log;
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::{Arc, OnceLock, Weak};
 
 use async_trait::async_trait;
@@ -262,13 +263,9 @@ impl Executor for Agents {
         Err(AdoptError::Unsupported)
     }
 
-    fn subject(&self, tool: &ToolDefinition, args: &Arguments) -> Subject {
-        Subject {
-            permission: tool.name.clone(),
-            patterns: vec![text(args, "task").unwrap_or_default().to_owned()],
-            always: vec!["*".to_owned()],
-            exact: false,
-        }
+    fn subject(&self, tool: &ToolDefinition, args: &Arguments, _: &Path) -> Subject {
+        let task = text(args, "task").unwrap_or_default();
+        Subject::new(&tool.name, [task]).remembering(["*"])
     }
 }
 

@@ -1,6 +1,7 @@
 //! `windlass permissions`: what is remembered, and what would become of a call.
 
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
@@ -72,16 +73,14 @@ async fn explain(
     let Some(tool) = tools.get(name) else {
         bail!("there is no tool `{name}`; `windlass tools` lists them");
     };
+    let root = windlass.config().root.as_path();
     let remembered = match windlass.record() {
-        Ok(store) => {
-            let root = &windlass.config().root;
-            store.rules(&windlass.project_id(), root).remembered().await
-        }
+        Ok(store) => store.rules(&windlass.project_id(), root).remembered().await,
         Err(_) => Vec::new(),
     };
     let explanation = match parse(&tool.definition().shape, arguments)? {
-        Request::OneShot { args } => tool.explain(None, &args, &remembered),
-        Request::Handle(command) => explain_command(tool, &command, &remembered),
+        Request::OneShot { args } => tool.explain(None, &args, root, &remembered),
+        Request::Handle(command) => explain_command(tool, &command, root, &remembered),
     };
     if as_json {
         print_json(&to_json(&explanation))?;
@@ -97,6 +96,7 @@ async fn explain(
 fn explain_command(
     tool: &RegisteredTool,
     command: &ToolCommand,
+    root: &Path,
     remembered: &[PermissionRule],
 ) -> Explanation {
     let action = Some(command.action());
@@ -109,7 +109,7 @@ fn explain_command(
         }
         ToolCommand::Fetch { .. } | ToolCommand::Abort { .. } => Arguments::new(),
     };
-    tool.explain(action, &args, remembered)
+    tool.explain(action, &args, root, remembered)
 }
 
 /// What becomes of it, in a word.
@@ -171,7 +171,7 @@ fn why(finding: &Finding, explanation: &Explanation) -> String {
         RunMode::Skip => "skip",
     };
     let unsplit = if explanation.exact {
-        "; the line was not taken apart, so only a rule of the same text allows it"
+        "; it does more than a pattern can say, so only a rule of exactly its text allows it"
     } else {
         ""
     };

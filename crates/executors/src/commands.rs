@@ -1,96 +1,148 @@
 //! A shell line as the simple commands in it, for permission.
 //!
-//! This is not a shell's parser. What it does not understand it leaves whole,
-//! so that nothing hides in what a person is not shown.
+//! Start at [`CommandLine::read`]. The line is parsed as bash and sh parse it,
+//! and every simple command in it is found, however deep it stands: in groups,
+//! loops, substitutions and behind wrappers such as `sudo` and `sh -c`. What
+//! is only known when the line runs (a variable, the output of a command) is
+//! [`UNKNOWN`] in its text. A line that is not understood is unknown as a
+//! whole, so that nothing hides in what a person is not shown.
+//!
+//! This says what a line would run, not what those programs would do: rules
+//! are a guard rail and no fence.
 
-/// The simple commands of a line, each with its words as written; the whole
-/// line when it holds anything but simple commands joined by `;`, `&`, `&&`,
-/// `|`, `||` and newlines.
-pub fn simple_commands(line: &str) -> Vec<String> {
-    split(line).unwrap_or_else(|| vec![line.trim().to_owned()])
+mod suggest;
+mod walk;
+mod words;
+mod wrappers;
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use brush_parser::ParserOptions;
+use serde_json::Value;
+use windlass_protocol::Arguments;
+use windlass_runtime::{SubjectPattern, UNKNOWN};
+
+pub(crate) use suggest::suggestion;
+pub(crate) use words::quoted;
+
+/// Longer lines are not looked at.
+const LONGEST: usize = 64 << 10;
+
+/// A line in which more things are opened than this is not looked at: the
+/// parser calls itself for each.
+const DEEPEST: usize = 100;
+
+/// A shell's language, as far as it is understood here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    Bash,
+    Posix,
+    /// Another language, such as fish's. Its lines are unknown.
+    Other,
 }
 
-/// What an "always" would remember of a simple command: the program, its
-/// subcommand where it has one, and any further words.
-pub(crate) fn remembered(command: &str) -> String {
-    let mut words = command.split_whitespace();
-    let (Some(program), subcommand) = (words.next(), words.next()) else {
-        return command.to_owned();
-    };
-    let is_plain = |word: &&str| {
-        word.bytes()
-            .all(|byte| byte.is_ascii_lowercase() || byte == b'-')
-            && !word.starts_with('-')
-    };
-    match subcommand.filter(is_plain) {
-        Some(subcommand) => format!("{program} {subcommand} *"),
-        None => format!("{program} *"),
-    }
-}
-
-/// The line is one that was split, not one that was left whole.
-pub(crate) fn is_simple(line: &str) -> bool {
-    split(line).is_some()
-}
-
-fn split(line: &str) -> Option<Vec<String>> {
-    let mut commands = vec![String::new()];
-    let mut characters = line.chars().peekable();
-    while let Some(character) = characters.next() {
-        let current = commands.last_mut()?;
-        match character {
-            '\'' => {
-                current.push(character);
-                quoted(&mut characters, current, '\'')?;
-            }
-            '"' => {
-                current.push(character);
-                quoted(&mut characters, current, '"')?;
-            }
-            '\\' => {
-                current.push(character);
-                current.push(characters.next()?);
-            }
-            ';' | '\n' => commands.push(String::new()),
-            '|' | '&' => {
-                characters.next_if_eq(&character);
-                commands.push(String::new());
-            }
-            // `2>&1` joins streams that are there already.
-            '>' if characters.next_if_eq(&'&').is_some() => {
-                let stream = characters.next_if(char::is_ascii_digit)?;
-                current.extend(['>', '&', stream]);
-            }
-            // Substitutions, groups, other redirections, here-documents,
-            // comments and functions are left to the person's eye.
-            '$' | '`' | '(' | ')' | '{' | '}' | '#' | '<' | '>' => return None,
-            _ => current.push(character),
+impl Dialect {
+    /// The language of the shell at this path.
+    pub(crate) fn of(program: &Path) -> Self {
+        // A link says what it stands for: `sh` may be bash, and is then asked
+        // to be `sh`.
+        match program.file_name().and_then(|name| name.to_str()) {
+            Some("bash") => Self::Bash,
+            Some("sh" | "dash" | "ash") => Self::Posix,
+            _ => Self::Other,
         }
     }
-    let commands: Vec<String> = commands
-        .iter()
-        .map(|command| command.trim().to_owned())
-        .filter(|command| !command.is_empty())
-        .collect();
-    (!commands.is_empty()).then_some(commands)
-}
 
-/// Copies up to the closing quote. Double quotes may hold substitutions.
-fn quoted(
-    characters: &mut impl Iterator<Item = char>,
-    current: &mut String,
-    quote: char,
-) -> Option<()> {
-    loop {
-        let character = characters.next()?;
-        current.push(character);
-        match character {
-            '\\' if quote == '"' => current.push(characters.next()?),
-            '$' | '`' if quote == '"' => return None,
-            _ if character == quote => return Some(()),
-            _ => {}
+    fn options(self) -> ParserOptions {
+        ParserOptions {
+            sh_mode: self == Self::Posix,
+            posix_mode: self == Self::Posix,
+            ..ParserOptions::default()
         }
     }
+}
+
+/// Everything that a line would run.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct CommandLine {
+    /// The simple commands, in the order in which they stand.
+    pub(crate) commands: Vec<SubjectPattern>,
+}
+
+impl CommandLine {
+    /// Reads a line.
+    pub(crate) fn read(line: &str, dialect: Dialect) -> Self {
+        let read = || walk::walk(line, dialect);
+        let commands = if is_bounded(line) && dialect != Dialect::Other {
+            // The parser is not ours: should it panic, the line is unknown.
+            std::panic::catch_unwind(read).ok().flatten()
+        } else {
+            None
+        };
+        Self {
+            commands: commands
+                .filter(|commands| !commands.is_empty())
+                .unwrap_or_else(|| vec![unknown(line.trim())]),
+        }
+    }
+}
+
+/// A command of which no more than its text is known.
+fn unknown(text: &str) -> SubjectPattern {
+    SubjectPattern {
+        text: text.to_owned(),
+        known: UNKNOWN.to_string(),
+        forms: Vec::new(),
+        exact: true,
+    }
+}
+
+/// Puts a variable in front of a command, unless it is harmless.
+pub(crate) fn set_variable(command: &mut SubjectPattern, name: &str, value: &str) {
+    if words::is_harmless_variable(name) {
+        return;
+    }
+    let assignment = quoted([format!("{name}={value}").as_str()]);
+    command.text = format!("{assignment} {}", command.text);
+    command.known = format!("{assignment} {}", command.known);
+    // A variable may make anything of a command.
+    command.forms.push(UNKNOWN.to_string());
+}
+
+/// Going to the folder that a call names, where it is outside of the project.
+/// A folder decides what many programs do.
+pub(crate) fn folder_outside(args: &Arguments, root: &Path) -> Option<SubjectPattern> {
+    let folder = args.get("cwd").and_then(Value::as_str)?;
+    let within = |folder: PathBuf| {
+        let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+        folder
+            .canonicalize()
+            .is_ok_and(|folder| folder.starts_with(root))
+    };
+    if within(root.join(folder)) {
+        return None;
+    }
+    Some(SubjectPattern {
+        forms: vec![UNKNOWN.to_string()],
+        ..SubjectPattern::from(quoted(["cd", folder]))
+    })
+}
+
+/// Each pattern once.
+pub(crate) fn distinct(mut patterns: Vec<String>) -> Vec<String> {
+    let mut seen = HashSet::new();
+    patterns.retain(|pattern| seen.insert(pattern.clone()));
+    patterns
+}
+
+fn is_bounded(line: &str) -> bool {
+    let openings = line
+        .bytes()
+        .filter(|byte| matches!(byte, b'(' | b'{' | b'[' | b'`'));
+    let words = line.split_ascii_whitespace();
+    let blocks = words.filter(|word| matches!(*word, "if" | "for" | "while" | "until" | "case"));
+    line.len() <= LONGEST && !line.contains(UNKNOWN) && openings.count() + blocks.count() <= DEEPEST
 }
 
 #[cfg(test)]

@@ -1,8 +1,28 @@
 use super::*;
 
+fn read(line: &str) -> Vec<SubjectPattern> {
+    CommandLine::read(line, Dialect::Bash).commands
+}
+
+/// The simple commands of the line, with `…` for what is not known.
 #[track_caller]
 fn check(line: &str, commands: &[&str]) {
-    assert_eq!(simple_commands(line), commands, "{line}");
+    let found = read(line);
+    let found: Vec<String> = found
+        .iter()
+        .map(|command| command.known.replace(UNKNOWN, "…"))
+        .collect();
+    assert_eq!(found, commands, "{line}");
+}
+
+/// A rule for `touch *` that denies finds the command in the line.
+fn touches(line: &str, dialect: Dialect) -> bool {
+    let found = CommandLine::read(line, dialect).commands;
+    let mut forms = found.iter().flat_map(|command| {
+        let forms = command.forms.iter();
+        forms.chain([&command.known, &command.text])
+    });
+    forms.any(|form| form.starts_with("touch") || form.starts_with(UNKNOWN))
 }
 
 #[test]
@@ -11,62 +31,249 @@ fn a_line_is_split_into_simple_commands() {
     check("  ls -l  ", &["ls -l"]);
     check("a && b || c; d | e & f", &["a", "b", "c", "d", "e", "f"]);
     check("a\nb\n\n", &["a", "b"]);
-    check("a;;b", &["a", "b"]);
+    check("! a", &["a"]);
+    check("ls # comment; rm", &["ls"]);
 }
 
 #[test]
-fn quotes_hold_words_together() {
-    check(
-        "echo 'a; b' \"c && d\" e\\;f",
-        &["echo 'a; b' \"c && d\" e\\;f"],
-    );
+fn quotes_are_taken_off_and_words_stay_apart() {
+    check("git 'push'", &["git push"]);
+    check("g\"it\" pu\\sh", &["git push"]);
+    check("\\touch  x\ty", &["touch x y"]);
+    check("echo 'a; b' e\\;f", &["echo 'a; b' e;f"]);
     check("echo 'it'\\''s'; ls", &["echo 'it'\\''s'", "ls"]);
-    check("echo \"a \\\" ; b\"; ls", &["echo \"a \\\" ; b\"", "ls"]);
+    check("'git status' x", &["'git status' x"]);
+    check("echo ''", &["echo ''"]);
 }
 
 #[test]
-fn joined_streams_stay_with_their_command_and_other_redirections_are_left_whole() {
-    check("make 2>&1 | tail; ls", &["make 2>&1", "tail", "ls"]);
-    check("echo one > ~/.bashrc; ls", &["echo one > ~/.bashrc; ls"]);
-    check("make >& log", &["make >& log"]);
-    check("sort < names", &["sort < names"]);
+fn commands_are_found_in_groups_loops_and_conditions() {
+    check("(cd x; ls)", &["cd x", "ls"]);
+    check("{ ls; pwd; }", &["ls", "pwd"]);
+    check(
+        "if a; then b; elif c; then d; else e; fi",
+        &["a", "b", "c", "d", "e"],
+    );
+    check("for f in x y; do rm $f; done", &["rm …"]);
+    check(
+        "while read x; do a; done < f",
+        &["read x", "a", "while read x; do\n    a\ndone< f"],
+    );
+    check("case $x in a) b;; *) c;; esac", &["b", "c"]);
 }
 
 #[test]
-fn what_may_hide_something_is_left_whole() {
-    for line in [
-        "echo $(touch x)",
-        "echo `touch x`",
-        "echo \"$(touch x)\"",
-        "echo \"`touch x`\"",
-        "echo $HOME; ls",
-        "(cd x; ls)",
-        "{ ls; }",
-        "ls # comment; rm",
-        "cat <<EOF\nrm\nEOF",
-        "f() { ls; }",
-        "echo 'open",
-        "echo \"open",
-        "echo open\\",
-        "",
+fn what_is_known_only_later_is_unknown() {
+    check("echo $HOME", &["echo …"]);
+    check("echo \"a $HOME b\"", &["echo 'a … b'"]);
+    check("ls *.rs", &["ls …"]);
+    check("ls {a,b}", &["ls …"]);
+    check("$EDITOR x", &["… x"]);
+    check("echo $'a\\x62'", &["echo …"]);
+    check("cat ~/x", &["cat …/x"]);
+}
+
+#[test]
+fn substitutions_are_commands_of_their_own() {
+    check("echo $(touch x)", &["touch x", "echo …"]);
+    check("echo `touch x`", &["touch x", "echo …"]);
+    check("echo \"$(touch x)\"", &["touch x", "echo …"]);
+    check("diff <(a) <(b)", &["a", "b", "diff … …"]);
+}
+
+#[test]
+fn a_redirection_to_a_file_is_allowed_only_by_its_own_text() {
+    for (line, exact) in [
+        ("make 2>&1", false),
+        ("make >/dev/null 2>&1", false),
+        ("make &>/dev/null", false),
+        ("make </dev/null", false),
+        ("make >&2", false),
+        ("make >&1out", true),
+        ("make > log", true),
+        ("make >> log", true),
+        ("make &> log", true),
+        ("make >& log", true),
+        ("make <> log", true),
+        ("make >| log", true),
+        ("make 2> log", true),
+        ("sort < names", true),
     ] {
-        check(line, &[line]);
-        assert!(!is_simple(line), "{line}");
+        let found = read(line);
+        assert_eq!(found.len(), 1, "{line}: {found:?}");
+        assert_eq!(found[0].exact, exact, "{line}");
     }
 }
 
 #[test]
-fn the_program_and_its_subcommand_are_remembered() {
-    for (command, rule) in [
-        ("ls", "ls *"),
-        ("ls -l", "ls *"),
-        ("git status", "git status *"),
-        ("git status -s x", "git status *"),
-        ("git -C x status", "git *"),
-        ("cargo test-all --release", "cargo test-all *"),
-        ("cat README.md", "cat *"),
-        ("cat 'x y'", "cat *"),
+fn variables_are_part_of_a_command_unless_they_are_harmless() {
+    check("A=b make", &["A=b make"]);
+    check("RUST_LOG=debug make", &["make"]);
+    check("PATH=/tmp:$PATH git status", &["PATH=/tmp:… git status"]);
+    check("A=1; b", &["A=1", "b"]);
+}
+
+#[test]
+fn a_denied_command_is_found_however_it_is_spelled() {
+    let spellings = [
+        "touch x",
+        "touch\tx",
+        "'touch' x",
+        "\"touch\" x",
+        "\\touch x",
+        "to''uch x",
+        "A=b touch x",
+        "if true; then touch x; fi",
+        "for i in 1; do touch x; done",
+        "! touch x",
+        "2>&1 touch x",
+        ">/dev/null touch x",
+        "/usr/bin/touch x",
+        "../../usr/bin/touch x",
+        "command touch x",
+        "command -p touch x",
+        "builtin command touch x",
+        "env touch x",
+        "env -i A=b touch x",
+        "env -S 'touch x'",
+        "env -S'touch x'",
+        "exec touch x",
+        "exec -a z touch x",
+        "nice touch x",
+        "nice -n 5 touch x",
+        "nice -5 touch x",
+        "timeout 5 touch x",
+        "timeout -k 1 5 touch x",
+        "timeout --signal=KILL 5 touch x",
+        "nohup touch x",
+        "setsid touch x",
+        "time touch x",
+        "stdbuf -o0 touch x",
+        "xargs touch < f",
+        "echo x | xargs -n 1 touch",
+        "echo x | xargs -I{} touch {}",
+        "sudo touch x",
+        "sudo -u root touch x",
+        "sudo -- touch x",
+        "bash -c 'touch x'",
+        "sh -ec 'touch x'",
+        "bash -o errexit -c 'touch x'",
+        "bash -c \"bash -c 'touch x'\"",
+        "eval touch x",
+        "eval 'touch x'",
+        "echo $(touch x)",
+        "echo `touch x`",
+        "echo \"${a:-$(touch x)}\"",
+        "echo $((a[$(touch x)]))",
+        "x=touch; $x y",
+        "t${y}ouch x",
+        "/usr/bin/tou?h x",
+        "{touch,x}",
+        "find . -exec touch {} \\;",
+        "find . -name x -execdir touch {} +",
+        "touch() { :; }; touch x",
+        "f() { touch x; }; f",
+        "trap 'touch x' EXIT",
+        "(touch x)",
+        "{ touch x; }",
+        "true && touch x",
+        "true | touch x",
+        "touch x &",
+        "cat <<EOF\n$(touch x)\nEOF",
+        "echo 'touch x' | sh",
+        "sh <<< 'touch x'",
+        "sudo env A=b nice timeout 3 touch x",
+        "busybox touch x",
+        "coproc touch x",
+        "[[ -n $(touch x) ]]",
+        "su -c 'touch x'",
+        "case $(touch x) in a) ;; esac",
+        "for f in $(touch x); do :; done",
+        "A=$(touch x)",
+        "echo <(touch x)",
+        "$'touch' x",
+        "$'\\x74ouch' x",
+        "touch\\\n x",
+        "if", // not a line at all
+    ];
+    for line in spellings {
+        assert!(touches(line, Dialect::Bash), "{line}: {:?}", read(line));
+    }
+    for line in ["touch x", "eval 'touch x'", "if true; then touch x; fi"] {
+        assert!(touches(line, Dialect::Posix), "{line}");
+        assert!(touches(line, Dialect::Other), "{line}");
+    }
+}
+
+#[test]
+fn a_command_that_is_not_denied_is_not_taken_for_one() {
+    for line in [
+        "echo touch x",
+        "ls",
+        "git status",
+        "cargo test -- touch",
+        "echo $HOME",
+        "make 2>&1 | tail -n 5",
+        "for f in a b; do wc $f; done",
+        "timeout 5 echo touch",
+        "bash -c 'echo touch'",
+        "sh script.sh",
     ] {
-        assert_eq!(remembered(command), rule, "{command}");
+        assert!(!touches(line, Dialect::Bash), "{line}: {:?}", read(line));
+    }
+}
+
+#[test]
+fn options_before_a_subcommand_do_not_hide_it() {
+    for line in [
+        "git -c a.b=c push",
+        "git -C x push",
+        "git --no-pager push",
+        "git --git-dir x push origin",
+        "git  push",
+        "git 'push'",
+    ] {
+        let found = read(line);
+        let forms: Vec<_> = found.iter().flat_map(|command| &command.forms).collect();
+        assert!(
+            forms.iter().any(|form| form.starts_with("git push")),
+            "{line}: {forms:?}"
+        );
+    }
+}
+
+#[test]
+fn a_line_that_is_not_understood_is_unknown() {
+    let deep = format!("{}ls{}", "$(".repeat(200), ")".repeat(200));
+    let long = "a ".repeat(LONGEST);
+    for line in ["echo 'open", "if", "a )", "", &deep, &long] {
+        assert_eq!(read(line), [unknown(line.trim())], "{line:.20}");
+    }
+    let fish = CommandLine::read("echo hi", Dialect::Other);
+    assert_eq!(fish.commands, [unknown("echo hi")]);
+}
+
+#[test]
+fn only_commands_that_merely_read_are_remembered_with_any_arguments() {
+    for (line, always) in [
+        ("ls", Some("ls *")),
+        ("ls -l", Some("ls *")),
+        ("cat README.md", Some("cat *")),
+        ("git status -s x", Some("git status *")),
+        ("rm build.log", Some("rm build.log")),
+        ("python3 x.py", Some("python3 x.py")),
+        ("timeout 5 ls", Some("timeout 5 ls")),
+        ("git diff", Some("git diff")),
+        ("git log -p", Some("git log -p")),
+        ("sort -o x y", Some("sort -o x y")),
+        ("A=b ls", Some("A=b ls")),
+        ("ls > x", Some("ls > x")),
+        ("rm *.o", None),
+        ("rm $x", Some("rm $x")),
+        ("/tmp/ls", Some("/tmp/ls")),
+    ] {
+        let found = read(line);
+        let suggested = suggestion(&found[0]);
+        assert_eq!(suggested.as_deref(), always, "{line}");
     }
 }

@@ -1,7 +1,7 @@
 //! The built-in tool `git`: the commands that an assistant needs, those that
 //! ask on a terminal.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -10,9 +10,11 @@ use serde_json::{Value, json};
 use windlass_process::{Command, Launcher};
 use windlass_protocol::{ActionSet, Arguments, Parameters, ToolError, ToolShape};
 use windlass_runtime::{
-    AdoptError, Executor, Job, JobDescription, Reporter, Start, Subject, ToolDefinition,
+    AdoptError, Executor, Job, JobDescription, Reporter, Start, Subject, SubjectPattern,
+    ToolDefinition,
 };
 
+use crate::commands::{folder_outside, quoted};
 use crate::kept::Kept;
 use crate::terminal::{TerminalJob, TerminalPlan};
 use crate::text::{TextJob, TextPlan};
@@ -114,7 +116,7 @@ fn read(args: Arguments) -> Result<GitArgs, ToolError> {
 }
 
 /// Git's pager would wait for a key that nobody presses.
-fn command(args: &GitArgs, root: &std::path::Path) -> Command {
+fn command(args: &GitArgs, root: &Path) -> Command {
     let cwd = args
         .cwd
         .as_ref()
@@ -166,16 +168,25 @@ impl Executor for Git {
         Err(AdoptError::Unsupported)
     }
 
-    fn subject(&self, tool: &ToolDefinition, args: &Arguments) -> Subject {
+    fn subject(&self, tool: &ToolDefinition, args: &Arguments, root: &Path) -> Subject {
         let word = args.get("command").and_then(Value::as_str).unwrap_or("");
         let rest = args.get("args").and_then(Value::as_array);
         let rest = rest.into_iter().flatten().filter_map(Value::as_str);
-        let words: Vec<&str> = std::iter::once(word).chain(rest).collect();
-        Subject {
-            permission: tool.name.clone(),
-            patterns: vec![words.join(" ")],
-            always: vec![format!("{word} *")],
-            exact: false,
+        let command = quoted(std::iter::once(word).chain(rest));
+        // Only this command neither runs programs nor writes files, whatever
+        // its arguments are.
+        let always = match word {
+            "status" => "status *".to_owned(),
+            _ => command.clone(),
+        };
+        let mut patterns = vec![SubjectPattern::from(command)];
+        let mut always = vec![always];
+        if let Some(folder) = folder_outside(args, root) {
+            always.push(folder.text.clone());
+            patterns.push(folder);
         }
+        let is_literal = |pattern: &String| pattern == "status *" || !pattern.contains(['*', '?']);
+        always.retain(is_literal);
+        Subject::new(&tool.name, patterns).remembering(always)
     }
 }

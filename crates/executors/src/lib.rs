@@ -25,7 +25,6 @@ mod typing;
 mod writing;
 
 pub use command::LocalCommand;
-pub use commands::simple_commands;
 pub use describing::{DescribeError, Describer, SchemaAnswer, SchemaQuestion};
 pub use function::{Function, FunctionCall};
 pub use git::Git;

@@ -1,5 +1,6 @@
 //! A configured local program as a tool.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -136,14 +137,9 @@ impl Executor for LocalTool {
         }
     }
 
-    fn subject(&self, tool: &ToolDefinition, args: &Arguments) -> Subject {
+    fn subject(&self, tool: &ToolDefinition, args: &Arguments, _: &Path) -> Subject {
         let pattern = serde_json::to_string(args).unwrap_or_default();
-        Subject {
-            permission: tool.name.clone(),
-            patterns: vec![pattern],
-            always: vec!["*".to_owned()],
-            exact: false,
-        }
+        Subject::new(&tool.name, [pattern]).remembering(["*"])
     }
 }
 

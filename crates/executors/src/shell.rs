@@ -1,6 +1,6 @@
 //! The built-in tool `shell`: a command line, run by the user's shell.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use windlass_runtime::{
     AdoptError, Executor, Job, JobDescription, Reporter, Start, Subject, ToolDefinition,
 };
 
-use crate::commands::{is_simple, remembered, simple_commands};
+use crate::commands::{CommandLine, Dialect, distinct, folder_outside, set_variable, suggestion};
 use crate::kept::Kept;
 use crate::terminal::{TerminalJob, TerminalPlan};
 use crate::text::{TextJob, TextPlan};
@@ -98,7 +98,7 @@ impl Shell {
         }
     }
 
-    fn command(&self, root: &std::path::Path, args: &ShellArgs) -> Command {
+    fn command(&self, root: &Path, args: &ShellArgs) -> Command {
         let cwd = args
             .cwd
             .as_ref()
@@ -155,25 +155,24 @@ impl Executor for Shell {
         Err(AdoptError::Unsupported)
     }
 
-    fn subject(&self, tool: &ToolDefinition, args: &Arguments) -> Subject {
+    fn subject(&self, tool: &ToolDefinition, args: &Arguments, root: &Path) -> Subject {
         let line = args.get("command").and_then(Value::as_str).unwrap_or("");
-        let patterns = simple_commands(line);
-        let exact = !is_simple(line);
-        let mut always: Vec<String> = if exact {
-            // At the end of a line that was left whole, ` *` is the line's
-            // own and stands for no further words.
-            let whole = patterns.iter().filter(|line| !line.ends_with(" *"));
-            whole.cloned().collect()
-        } else {
-            patterns.iter().map(|command| remembered(command)).collect()
-        };
-        always.dedup();
-        Subject {
-            permission: tool.name.clone(),
-            patterns,
-            always,
-            exact,
+        let mut patterns = CommandLine::read(line, Dialect::of(&self.program)).commands;
+        let variables = args.get("env").and_then(Value::as_object);
+        for (name, value) in variables.into_iter().flatten() {
+            let value = value.as_str().unwrap_or_default();
+            for pattern in &mut patterns {
+                set_variable(pattern, name, value);
+            }
         }
+        patterns.extend(folder_outside(args, root));
+        let always: Option<Vec<String>> = patterns.iter().map(suggestion).collect();
+        Subject::new(&tool.name, patterns).remembering(distinct(always.unwrap_or_default()))
+    }
+
+    fn title(&self, _: &ToolDefinition, args: &Arguments, _: &Path) -> String {
+        let line = args.get("command").and_then(Value::as_str).unwrap_or("");
+        line.trim().to_owned()
     }
 
     fn timeout(&self, args: &Arguments) -> Option<Duration> {

@@ -1,5 +1,6 @@
 //! A tool of a server, as an executor and as the job of one call.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -59,14 +60,9 @@ impl Executor for McpTool {
         Err(AdoptError::Unsupported)
     }
 
-    fn subject(&self, tool: &ToolDefinition, args: &Arguments) -> Subject {
+    fn subject(&self, tool: &ToolDefinition, args: &Arguments, _: &Path) -> Subject {
         let pattern = serde_json::to_string(args).unwrap_or_default();
-        Subject {
-            permission: tool.name.clone(),
-            patterns: vec![pattern],
-            always: vec!["*".to_owned()],
-            exact: false,
-        }
+        Subject::new(&tool.name, [pattern]).remembering(["*"])
     }
 }
 

@@ -5,6 +5,7 @@
 //! go down by calls, events come up by reports, and neither knows the
 //! registry.
 
+use std::path::Path;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ use windlass_protocol::{
 };
 
 use crate::job::Job;
+use crate::subject::Subject;
 
 /// Starts a tool.
 #[async_trait]
@@ -35,16 +37,17 @@ pub trait Executor: Send + Sync + 'static {
         reporter: Reporter,
     ) -> Result<Arc<dyn Job>, AdoptError>;
 
-    /// The subject of a permission request. By default the tool's name and no
-    /// more.
-    fn subject(&self, tool: &ToolDefinition, args: &Arguments) -> Subject {
-        let _ = args;
-        Subject {
-            permission: tool.name.clone(),
-            patterns: vec![tool.name.clone()],
-            always: vec![tool.name.clone()],
-            exact: false,
-        }
+    /// The subject of a permission request for a call in the project at
+    /// `root`. By default the tool's name and no more.
+    fn subject(&self, tool: &ToolDefinition, args: &Arguments, root: &Path) -> Subject {
+        let _ = (args, root);
+        Subject::new(&tool.name, [tool.name.as_str()]).remembering([&tool.name])
+    }
+
+    /// A short text for a call that starts the tool, to list it by. By default
+    /// the patterns of its subject.
+    fn title(&self, tool: &ToolDefinition, args: &Arguments, root: &Path) -> String {
+        self.subject(tool, args, root).texts().join("; ")
     }
 
     /// The arguments as a person would like to read them before they permit
@@ -71,20 +74,6 @@ pub enum AdoptError {
     /// The tool does not run any more, or the key is not this executor's.
     #[error("the tool no longer runs; start it again")]
     Gone,
-}
-
-/// The subject of a permission request.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Subject {
-    /// The kind of thing.
-    pub permission: String,
-    /// What would be done, one pattern each.
-    pub patterns: Vec<String>,
-    /// What an "always" would remember.
-    pub always: Vec<String>,
-    /// The patterns hide more than they show, so that only a rule of exactly
-    /// the same text covers them.
-    pub exact: bool,
 }
 
 /// Takes in what reporters report.

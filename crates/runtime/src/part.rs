@@ -291,8 +291,8 @@ impl<'a> CallPart<'a> {
     fn title_of(&self, tool: &RegisteredTool, args: &Arguments) -> String {
         let title = match (&tool.runs, self.action, &self.handle) {
             (Runs::Executor(executor), None | Some(HandleAction::Spawn), _) => {
-                let subject = executor.subject(&tool.definition, &brief(args));
-                subject.patterns.join("; ")
+                let root = &self.session.options.root;
+                executor.title(&tool.definition, &brief(args), root)
             }
             (_, Some(action), Some(handle)) => format!("{action} {handle}"),
             _ => self.tool.to_string(),

@@ -1,8 +1,8 @@
 use windlass_protocol::{AnswerType, Arguments, Question};
 
 use super::*;
-use crate::executor::Subject;
 use crate::journal::Journal;
+use crate::subject::Subject;
 
 fn session(name: &str) -> SessionId {
     SessionId::from_suffix(name)
@@ -39,12 +39,7 @@ fn request(name: &str) -> PermissionRequest {
 
 fn terms() -> Terms {
     Terms {
-        subject: Subject {
-            permission: "shell".to_owned(),
-            patterns: vec!["ls".to_owned()],
-            always: Vec::new(),
-            exact: false,
-        },
+        subject: Subject::new("shell", ["ls"]),
         config: Vec::new(),
         editable: false,
         secret: false,

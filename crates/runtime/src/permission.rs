@@ -4,6 +4,7 @@
 //! what becomes of it and of a person's reply. Open requests are kept in
 //! `pending.rs`.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -15,13 +16,13 @@ use windlass_protocol::{
 
 use crate::arguments::{check_typed, conceal, reveal};
 use crate::catalogue::{RegisteredTool, Runs};
-use crate::executor::Subject;
 use crate::journal::SessionEvent;
 use crate::pattern::is_literal;
 use crate::refusal::Refusal;
 use crate::request_table::{EditCheck, PermissionOutcome, Terms};
 use crate::rules::{Rules, speak};
 use crate::session::{SessionInner, new_ulid};
+use crate::subject::Subject;
 
 /// What is allowed.
 pub(crate) enum Permit {
@@ -205,11 +206,12 @@ impl Asking {
     fn subject(&self, args: &Arguments) -> Subject {
         if self.secret {
             let shown = self.shown(args.clone());
-            let mut subject = subject_of(&self.tool, self.action, &shown);
+            let mut subject =
+                subject_of(&self.tool, self.action, &shown, &self.session.options.root);
             subject.always.clear();
             return subject;
         }
-        subject_of(&self.tool, self.action, args)
+        subject_of(&self.tool, self.action, args, &self.session.options.root)
     }
 
     /// The arguments as others may see them.
@@ -256,7 +258,7 @@ impl Asking {
             id: PermissionId::from_suffix(&new_ulid()),
             session_id: self.session.id.clone(),
             permission: subject.permission.clone(),
-            patterns: subject.patterns.clone(),
+            patterns: subject.texts(),
             metadata,
             always: subject.always.clone(),
             tool: Some(PermissionToolContext {
@@ -347,37 +349,23 @@ pub(crate) fn subject_of(
     tool: &RegisteredTool,
     action: Option<HandleAction>,
     args: &Arguments,
+    root: &Path,
 ) -> Subject {
     let name = &tool.definition.name;
     match (&tool.runs, action) {
         (Runs::Executor(executor), None | Some(HandleAction::Spawn)) => {
-            executor.subject(&tool.definition, args)
+            executor.subject(&tool.definition, args, root)
         }
         (_, Some(HandleAction::Apply)) => {
             let typed = typed_text(args);
-            Subject {
-                permission: format!("{name}.apply"),
-                // A remembered `*` would stand for more than was typed.
-                always: vec![typed.clone()]
-                    .into_iter()
-                    .filter(|typed| is_literal(typed))
-                    .collect(),
-                patterns: vec![typed],
-                exact: false,
-            }
+            // A remembered `*` would stand for more than was typed.
+            let always = Some(typed.clone()).filter(|typed| is_literal(typed));
+            Subject::new(format!("{name}.apply"), [typed]).remembering(always)
         }
-        (_, action) => {
-            let permission = match action {
-                Some(action) => format!("{name}.{action}"),
-                None => name.clone(),
-            };
-            Subject {
-                permission,
-                patterns: vec![name.clone()],
-                always: vec![name.clone()],
-                exact: false,
-            }
+        (_, Some(action)) => {
+            Subject::new(format!("{name}.{action}"), [name.as_str()]).remembering([name])
         }
+        (_, None) => Subject::new(name, [name.as_str()]).remembering([name]),
     }
 }
 

@@ -182,7 +182,7 @@ pub enum Refusal {
         tool: String,
     },
     /// A rule of the configuration forbids it.
-    #[error("the configuration denies `{pattern}` of `{tool}`; nothing has run, do it another way")]
+    #[error("the configuration denies `{pattern}` of `{tool}`; nothing has run")]
     Denied {
         /// The tool.
         tool: String,

@@ -26,11 +26,11 @@ use windlass_protocol::{
 };
 
 use crate::arguments::conceal;
-use crate::executor::Subject;
 use crate::inquirer::Answered;
 use crate::journal::{JournalWriter, SessionEvent};
 use crate::pending::{Attendance, OpenRequest, PersonRequest, ReplyError};
 use crate::refusal::ArgumentMisfit;
+use crate::subject::Subject;
 
 /// How many requests are remembered by their ids.
 const REMEMBERED: usize = 1024;

@@ -2,16 +2,19 @@
 //!
 //! Start at [`Rules::judge`]. The last rule that matches decides; what a
 //! person has said "always" to counts as said last, but lifts no `deny` of the
-//! configuration. Of several patterns the strictest verdict holds. Where no
-//! rule speaks, the tool's run mode does.
+//! configuration. Of several patterns the strictest verdict holds. A rule that
+//! may match, depending on what is not known before the call runs, has a
+//! person asked. Where no rule speaks, the tool's run mode does.
+
+use std::path::Path;
 
 use async_trait::async_trait;
 use windlass_protocol::{Arguments, HandleAction, PermissionRule, RuleAction, RunMode};
 
 use crate::catalogue::RegisteredTool;
-use crate::executor::Subject;
-use crate::pattern::{covers, is_everything};
+use crate::pattern::{covers, is_everything, may_cover};
 use crate::permission::subject_of;
+use crate::subject::{Subject, SubjectPattern};
 
 /// Keeps what an "always" has allowed in a project.
 #[async_trait]
@@ -55,21 +58,22 @@ pub struct Explanation {
     pub mode: RunMode,
     /// What a person would be asked to remember.
     pub always: Vec<String>,
-    /// A line that was not taken apart, so that only a rule of exactly the
-    /// same text allows it.
+    /// Something in it does more than its text says, so that only a rule of
+    /// exactly its text allows it.
     pub exact: bool,
 }
 
 impl RegisteredTool {
-    /// What becomes of a call of this tool with these remembered rules, and
-    /// why, without running anything.
+    /// What becomes of a call of this tool in the project at `root` with these
+    /// remembered rules, and why, without running anything.
     pub fn explain(
         &self,
         action: Option<HandleAction>,
         args: &Arguments,
+        root: &Path,
         remembered: &[PermissionRule],
     ) -> Explanation {
-        let subject = subject_of(self, action, args);
+        let subject = subject_of(self, action, args, root);
         let mode = self.definition.run.mode(action);
         let rules = if speak(action, mode) {
             Rules {
@@ -89,7 +93,7 @@ impl RegisteredTool {
             findings,
             mode,
             always: subject.always,
-            exact: subject.exact,
+            exact: subject.patterns.iter().any(|pattern| pattern.exact),
         }
     }
 }
@@ -117,45 +121,103 @@ impl Rules<'_> {
         let patterns = subject.patterns.iter();
         patterns
             .map(|pattern| Finding {
-                pattern: pattern.clone(),
-                rule: self.deciding(subject, pattern),
+                pattern: pattern.text.clone(),
+                rule: self.deciding(&subject.permission, pattern),
             })
             .collect()
     }
 
-    fn deciding(&self, subject: &Subject, pattern: &str) -> Option<(PermissionRule, RuleSource)> {
-        let last = |rules: &[PermissionRule], source| {
-            let matching = |rule: &&PermissionRule| self.speaks_of(rule, subject, pattern);
-            let rule = rules.iter().rev().find(matching)?;
-            Some((rule.clone(), source))
+    fn deciding(
+        &self,
+        permission: &str,
+        pattern: &SubjectPattern,
+    ) -> Option<(PermissionRule, RuleSource)> {
+        let configured = self.configured(permission, pattern);
+        if let Some((rule, Firm(true))) = configured {
+            return Some((rule, RuleSource::Config));
+        }
+        let mut remembered = self.remembered.iter().rev();
+        let remembered = remembered
+            .find(|rule| speaks_of(rule, permission, pattern) == Speaks::Yes)
+            .map(|rule| (rule.clone(), RuleSource::Remembered));
+        remembered.or(configured.map(|(rule, _)| (rule, RuleSource::Config)))
+    }
+
+    /// The last rule that matches. One after it that could match, depending on
+    /// what is not known yet, has a person asked.
+    fn configured(
+        &self,
+        permission: &str,
+        pattern: &SubjectPattern,
+    ) -> Option<(PermissionRule, Firm)> {
+        let mut doubtful: Option<&PermissionRule> = None;
+        let mut decides = None;
+        for rule in self.config.iter().rev() {
+            match speaks_of(rule, permission, pattern) {
+                Speaks::Yes => {
+                    decides = Some(rule);
+                    break;
+                }
+                // Of several, one that would deny counts.
+                Speaks::Perhaps => match doubtful {
+                    Some(doubt) if doubt.action == RuleAction::Deny => {}
+                    _ => doubtful = Some(rule),
+                },
+                Speaks::No => {}
+            }
+        }
+        let denies = |rule: &PermissionRule| rule.action == RuleAction::Deny;
+        match (decides, doubtful) {
+            (Some(rule), _) if denies(rule) => Some((rule.clone(), Firm(true))),
+            (_, Some(doubt)) => {
+                let asks = PermissionRule {
+                    action: RuleAction::Ask,
+                    ..doubt.clone()
+                };
+                Some((asks, Firm(denies(doubt))))
+            }
+            (decides, None) => decides.map(|rule| (rule.clone(), Firm(false))),
+        }
+    }
+}
+
+/// No "always" lifts what the rule says.
+#[derive(Clone, Copy)]
+struct Firm(bool);
+
+/// Whether a rule is about a thing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Speaks {
+    Yes,
+    /// That depends on what is not known yet.
+    Perhaps,
+    No,
+}
+
+/// To allow a thing a rule must cover all that is known of it and whatever the
+/// rest may be. To deny it or to ask about it, it is enough that it covers one
+/// of its forms.
+fn speaks_of(rule: &PermissionRule, permission: &str, pattern: &SubjectPattern) -> Speaks {
+    if !covers(&rule.permission, permission) {
+        return Speaks::No;
+    }
+    let wanted = rule.pattern.as_str();
+    if wanted == pattern.text || is_everything(wanted) {
+        return Speaks::Yes;
+    }
+    if rule.action == RuleAction::Allow {
+        return if !pattern.exact && covers(wanted, &pattern.known) {
+            Speaks::Yes
+        } else {
+            Speaks::No
         };
-        let configured = last(self.config, RuleSource::Config);
-        if let Some((rule, _)) = &configured
-            && rule.action == RuleAction::Deny
-        {
-            return configured;
-        }
-        last(self.remembered, RuleSource::Remembered).or(configured)
     }
-
-    /// What hides more than it shows is allowed only by its own text, or where
-    /// anything is: a rule for its beginning has not seen the rest.
-    fn speaks_of(&self, rule: &PermissionRule, subject: &Subject, pattern: &str) -> bool {
-        if !covers(&rule.permission, &subject.permission) {
-            return false;
-        }
-        if subject.exact && rule.action == RuleAction::Allow {
-            return rule.pattern == pattern
-                || is_everything(&rule.pattern) && !self.restricts(&subject.permission);
-        }
-        covers(&rule.pattern, pattern)
-    }
-
-    /// Some rule denies or asks about things of this permission.
-    fn restricts(&self, permission: &str) -> bool {
-        self.config
-            .iter()
-            .any(|rule| rule.action != RuleAction::Allow && covers(&rule.permission, permission))
+    if pattern.all_forms().any(|form| covers(wanted, form)) {
+        Speaks::Yes
+    } else if pattern.all_forms().any(|form| may_cover(wanted, form)) {
+        Speaks::Perhaps
+    } else {
+        Speaks::No
     }
 }
 

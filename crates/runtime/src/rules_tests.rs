@@ -32,12 +32,10 @@ fn judge(
         .iter()
         .map(|pattern| rule(pattern, RuleAction::Allow))
         .collect();
-    let subject = Subject {
-        permission: "shell".into(),
-        patterns: patterns.iter().map(ToString::to_string).collect(),
-        always: Vec::new(),
-        exact,
-    };
+    let mut subject = Subject::new("shell", patterns.iter().copied());
+    for pattern in &mut subject.patterns {
+        pattern.exact = exact;
+    }
     let rules = Rules {
         config: &config,
         remembered: &remembered,
@@ -90,4 +88,72 @@ fn what_hides_more_than_it_shows_is_allowed_by_its_own_text_alone() {
 #[test]
 fn nothing_to_judge_is_not_allowed() {
     check(&["allow *"], &[], &[], None);
+}
+
+/// A command of which these forms are known, `…` standing for anything.
+fn command(text: &str, known: &str, forms: &[&str]) -> SubjectPattern {
+    let unknown = |text: &str| text.replace('…', &crate::subject::UNKNOWN.to_string());
+    SubjectPattern {
+        text: text.to_owned(),
+        known: unknown(known),
+        forms: forms.iter().map(|form| unknown(form)).collect(),
+        exact: false,
+    }
+}
+
+#[track_caller]
+fn check_command(
+    config: &[(&str, RuleAction)],
+    command: SubjectPattern,
+    expected: Option<RuleAction>,
+) {
+    let rules: Vec<_> = config
+        .iter()
+        .map(|(pattern, action)| PermissionRule {
+            permission: "shell".into(),
+            pattern: (*pattern).into(),
+            action: *action,
+        })
+        .collect();
+    let rules = Rules {
+        config: &rules,
+        remembered: &[],
+    };
+    let subject = Subject::new("shell", [command]);
+    assert_eq!(rules.judge(&subject).map(|(action, _)| action), expected);
+}
+
+#[test]
+fn a_rule_that_denies_knows_every_form_of_a_command() {
+    let sudo = || command("sudo rm x", "sudo rm x", &["sudo rm x", "rm x"]);
+    check_command(&[("rm *", RuleAction::Deny)], sudo(), DENY);
+    check_command(&[("rm *", RuleAction::Allow)], sudo(), None);
+    check_command(&[("sudo *", RuleAction::Allow)], sudo(), ALLOW);
+    check_command(
+        &[("sudo *", RuleAction::Allow), ("rm *", RuleAction::Deny)],
+        sudo(),
+        DENY,
+    );
+}
+
+#[test]
+fn what_could_be_denied_is_asked_about() {
+    let program = || command("$x y", "… y", &["…"]);
+    let argument = || command("git $x", "git …", &["git …"]);
+    let deny = [("rm *", RuleAction::Deny)];
+    check_command(&deny, program(), ASK);
+    check_command(&deny, argument(), None);
+    check_command(&[("git push *", RuleAction::Deny)], argument(), ASK);
+    let all = [("*", RuleAction::Allow), ("git push *", RuleAction::Deny)];
+    check_command(&all, argument(), ASK);
+    check_command(&all, command("git status", "git status", &[]), ALLOW);
+}
+
+#[test]
+fn what_is_not_known_is_allowed_only_by_a_rule_for_anything_in_its_place() {
+    let argument = || command("rm $x", "rm …", &["rm …"]);
+    check_command(&[("rm *", RuleAction::Allow)], argument(), ALLOW);
+    check_command(&[("rm build/*", RuleAction::Allow)], argument(), None);
+    check_command(&[("rm ?", RuleAction::Allow)], argument(), None);
+    check_command(&[("rm $x", RuleAction::Allow)], argument(), ALLOW);
 }

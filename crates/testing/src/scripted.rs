@@ -1,5 +1,6 @@
 //! An executor whose tools do what the test says.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -192,15 +193,10 @@ impl Executor for Scripted {
         Ok(Arc::new(Running(job)))
     }
 
-    fn subject(&self, tool: &ToolDefinition, args: &Arguments) -> Subject {
+    fn subject(&self, tool: &ToolDefinition, args: &Arguments, _: &Path) -> Subject {
         match &*self.0.subject.lock() {
             Some(subject) => subject(args),
-            None => Subject {
-                permission: tool.name.clone(),
-                patterns: vec![tool.name.clone()],
-                always: vec![tool.name.clone()],
-                exact: false,
-            },
+            None => Subject::new(&tool.name, [tool.name.as_str()]).remembering([&tool.name]),
         }
     }
 

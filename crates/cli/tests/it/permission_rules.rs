@@ -45,14 +45,24 @@ fn each_command_of_a_line_is_checked() {
     );
     assert_eq!(
         drive.error("shell", line("echo a && rm -rf x")),
-        "the configuration denies `rm *` of `shell`; nothing has run, do it another way"
+        "the configuration denies `rm *` of `shell`; nothing has run"
     );
     let (request, reply) = asked(&mut drive, line("echo a; true x"), "once");
     assert_eq!(request["patterns"], json!(["echo a", "true x"]));
     assert_eq!(reply["content"], "a\n");
-    let (request, reply) = asked(&mut drive, line("echo $(rm x)"), "reject");
-    assert_eq!(request["patterns"], json!(["echo $(rm x)"]));
+    for hidden in ["echo $(rm x)", "sudo rm x", "bash -c 'rm x'", "r\\m x"] {
+        assert_eq!(
+            drive.error("shell", line(hidden)),
+            "the configuration denies `rm *` of `shell`; nothing has run",
+            "{hidden}"
+        );
+    }
+    let (request, reply) = asked(&mut drive, line("echo $(true x)"), "reject");
+    assert_eq!(request["patterns"], json!(["true x", "echo $(true x)"]));
     assert_eq!(reply["is_error"], true);
+    // It may be `rm`.
+    let (request, _) = asked(&mut drive, line("$x y"), "reject");
+    assert_eq!(request["patterns"], json!(["$x y"]));
 }
 
 #[test]
@@ -118,16 +128,16 @@ fn explain_says_which_rule_decides_and_why() {
                     "rule": {"permission": "shell", "pattern": "rm *", "action": "deny"},
                 },
             ],
-            "always": ["echo a *", "rm *"],
+            "always": ["echo *", "rm -rf x"],
         })
     );
     assert_eq!(code, Some(1));
-    let (asked, code) = explain(&project, json!({"command": "echo `ls`"}));
+    let (asked, code) = explain(&project, json!({"command": "echo x > y"}));
     assert_eq!((&asked["outcome"], code), (&json!("asked"), Some(0)));
     assert_eq!(
         asked["patterns"][0]["why"],
         "no rule matches, so `run = \"ask\"` decides; \
-         the line was not taken apart, so only a rule of the same text allows it"
+         it does more than a pattern can say, so only a rule of exactly its text allows it"
     );
     let apply = json!({"action": "apply", "id": "a", "input": "y"});
     assert_eq!(explain(&project, apply).0["outcome"], "allowed");
@@ -147,4 +157,84 @@ fn a_wrong_word_is_told_with_its_place() {
         "{said}"
     );
     assert!(said.contains("config.toml:2"), "{said}");
+}
+
+/// A call that only its surroundings make dangerous.
+#[test]
+fn variables_and_folders_outside_of_the_project_are_asked_about() {
+    let project = Project::with_config(
+        "[conversation.tools.shell.permissions]\n\"git status *\" = \"allow\"\n\
+         \"SAFE=1 git status *\" = \"allow\"\n",
+    );
+    let mut drive = project.drive_asking();
+    std::fs::create_dir(project.root().join("inside")).unwrap();
+    let allowed = [
+        json!({"command": "git status -s"}),
+        json!({"command": "git status", "env": {"NO_COLOR": "1"}}),
+        json!({"command": "git status", "env": {"SAFE": "1"}}),
+        json!({"command": "git status", "cwd": "inside"}),
+    ];
+    for arguments in allowed {
+        // It runs, whatever git says of the folder.
+        let reply = drive.one("shell", arguments.clone());
+        let content = reply["content"].as_str().unwrap();
+        assert!(!content.contains("rejected"), "{arguments}: {reply}");
+    }
+    let elsewhere = tempfile::tempdir().unwrap();
+    let asked_about = [
+        json!({"command": "git status", "env": {"BASH_ENV": "x"}}),
+        json!({"command": "git status", "env": {"BASH_FUNC_git%%": "() { touch x; }"}}),
+        json!({"command": "git status", "env": {"PATH": "."}}),
+        json!({"command": "git status", "env": {"GIT_EXTERNAL_DIFF": "x"}}),
+        json!({"command": "GIT_CONFIG_COUNT=1 git status"}),
+        json!({"command": "git status", "cwd": elsewhere.path()}),
+        json!({"command": "git status", "cwd": ".."}),
+        json!({"command": "git status > x"}),
+        json!({"command": "git status; git statu"}),
+    ];
+    for arguments in asked_about {
+        let (request, reply) = asked(&mut drive, arguments.clone(), "reject");
+        assert_eq!(request["permission"], "shell", "{arguments}: {reply}");
+    }
+}
+
+/// A rule that denies also holds where the rest is not asked about.
+#[test]
+fn a_denied_command_is_denied_or_asked_about_where_the_rest_is_unattended() {
+    let project = Project::with_config(
+        "[conversation.tools.shell]\nrun = \"unattended\"\n\
+         [conversation.tools.shell.permissions]\n\"touch *\" = \"deny\"\n",
+    );
+    let mut drive = project.drive_asking();
+    let made = project.root().join("made");
+    for line in [
+        "touch made",
+        "\\touch made",
+        "A=b touch made",
+        "/usr/bin/touch made",
+        "env touch made",
+        "echo made | xargs touch",
+        "bash -c 'touch made'",
+        "eval 'touch made'",
+        "echo $(touch made)",
+        ">/dev/null touch made",
+        "find . -maxdepth 0 -exec touch made \\;",
+        "for i in 1; do touch made; done",
+    ] {
+        let said = drive.error("shell", json!({"command": line}));
+        assert!(said.contains("denies `touch *`"), "{line}: {said}");
+    }
+    for line in [
+        "x=touch; $x made",
+        "/usr/bin/tou?h made",
+        "echo 'touch made' | sh",
+    ] {
+        let (_, reply) = asked(&mut drive, json!({"command": line}), "reject");
+        assert_eq!(reply["is_error"], true, "{line}");
+    }
+    assert!(!made.exists());
+    for line in ["echo touch", "echo $HOME", "for i in 1 2; do echo $i; done"] {
+        let reply = drive.one("shell", json!({"command": line}));
+        assert_eq!(reply["is_error"], false, "{line}: {reply}");
+    }
 }

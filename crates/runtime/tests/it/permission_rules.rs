@@ -23,12 +23,7 @@ fn with_rules(cast: Cast, mode: RunMode, rules: &[(&str, RuleAction)]) -> Stage 
     stage.tool.subject(|args| {
         let line = args["run"].as_str().unwrap();
         let first = line.split(' ').next().unwrap();
-        Subject {
-            permission: "tool".into(),
-            patterns: line.split("; ").map(str::to_owned).collect(),
-            always: vec![format!("{first} *")],
-            exact: false,
-        }
+        Subject::new("tool", line.split("; ")).remembering([format!("{first} *")])
     });
     stage.tool.opening(|job| job.end_saying("ran"));
     stage
@@ -60,7 +55,7 @@ async fn a_denial_holds_for_tools_that_run_unattended_too() {
         let stage = with_rules(PERSON, mode, &[("rm *", RuleAction::Deny)]);
         assert_eq!(
             stage.run(run("ls; rm -rf x")).await,
-            "c1 ! the configuration denies `rm *` of `tool`; nothing has run, do it another way"
+            "c1 ! the configuration denies `rm *` of `tool`; nothing has run"
         );
         assert!(stage.tool.started().is_empty());
     }

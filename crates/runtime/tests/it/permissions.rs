@@ -51,11 +51,9 @@ async fn a_tool_is_asked_about_unless_said() {
 #[tokio::test]
 async fn a_request_says_what_would_be_done() {
     let stage = asking(PERSON, RunMode::Ask);
-    stage.tool.subject(|args| Subject {
-        permission: "tool".into(),
-        patterns: vec![format!("open {}", args["path"].as_str().unwrap())],
-        always: vec!["open *".into()],
-        exact: false,
+    stage.tool.subject(|args| {
+        let pattern = format!("open {}", args["path"].as_str().unwrap());
+        Subject::new("tool", [pattern]).remembering(["open *"])
     });
     let running = stage.go([("tool", json!({"path": "x"}))]);
     let prompt = stage.person.next_permission().await;
@@ -100,12 +98,9 @@ async fn once_is_once() {
 #[tokio::test]
 async fn always_covers_what_its_patterns_cover_and_no_more() {
     let stage = asking(PERSON, RunMode::Ask);
-    stage.tool.subject(|args| Subject {
-        permission: "tool".into(),
-        patterns: vec![args["run"].as_str().unwrap().into()],
-        always: vec!["git status *".into()],
-        exact: false,
-    });
+    stage
+        .tool
+        .subject(|args| Subject::new("tool", args["run"].as_str()).remembering(["git status *"]));
     let running = stage.go([("tool", json!({"run": "git status"}))]);
     stage.person.next_permission().await.always();
     running.await.unwrap();
@@ -358,12 +353,7 @@ fn known_by_first_word(stage: &Stage) {
     stage.tool.subject(|args| {
         let run = args["run"].as_str().unwrap();
         let first = run.split(' ').next().unwrap();
-        Subject {
-            permission: "tool".into(),
-            patterns: vec![run.into()],
-            always: vec![format!("{first} *")],
-            exact: false,
-        }
+        Subject::new("tool", [run]).remembering([format!("{first} *")])
     });
 }
 
@@ -427,7 +417,7 @@ async fn an_edited_call_that_a_rule_denies_does_not_run_and_is_not_remembered() 
     prompt.reply(edited_always("rm -rf x"));
     assert_eq!(
         running.await.unwrap(),
-        "c1 ! the configuration denies `rm *` of `tool`; nothing has run, do it another way"
+        "c1 ! the configuration denies `rm *` of `tool`; nothing has run"
     );
     assert!(stage.tool.started().is_empty());
     let denied = stage.events().await.into_iter().any(|event| match event {

@@ -1,0 +1,133 @@
+//! Words of a shell line, as far as they are known before it runs.
+
+use brush_parser::ParserOptions;
+use brush_parser::word::{self, WordPiece, WordPieceWithSource};
+use windlass_runtime::UNKNOWN;
+
+/// A word with its quotes taken off.
+#[derive(Debug, Default)]
+pub(super) struct ReadWord {
+    /// Its text, with [`UNKNOWN`] for what is not known yet.
+    pub(super) text: String,
+    /// The lines that are run to find it out.
+    pub(super) lines: Vec<String>,
+    /// It may run something that was not found.
+    pub(super) hides: bool,
+}
+
+impl ReadWord {
+    pub(super) fn read(raw: &str, options: &ParserOptions) -> Self {
+        let mut read = Self::default();
+        match word::parse(raw, options) {
+            Ok(pieces) => {
+                for piece in &pieces {
+                    read.add(raw, piece, Quotes::None);
+                }
+            }
+            Err(_) => read.hide(),
+        }
+        // `{a,b}` makes several words of one.
+        if raw.contains('{') && !matches!(raw, "{}" | "{" | "}") {
+            read.text = UNKNOWN.to_string();
+        }
+        read
+    }
+
+    fn add(&mut self, raw: &str, piece: &WordPieceWithSource, quotes: Quotes) {
+        match &piece.piece {
+            WordPiece::Text(text) if quotes == Quotes::None && text.contains(['*', '?', '[']) => {
+                self.text.push(UNKNOWN);
+            }
+            WordPiece::Text(text) | WordPiece::SingleQuotedText(text) => self.text.push_str(text),
+            WordPiece::EscapeSequence(text) => match text.strip_prefix('\\') {
+                Some("\n") => {}
+                Some(escaped) => self.text.push_str(escaped),
+                None => self.text.push_str(text),
+            },
+            WordPiece::AnsiCQuotedText(text) if !text.contains('\\') => self.text.push_str(text),
+            WordPiece::DoubleQuotedSequence(pieces)
+            | WordPiece::GettextDoubleQuotedSequence(pieces) => {
+                for piece in pieces {
+                    self.add(raw, piece, Quotes::Double);
+                }
+            }
+            WordPiece::CommandSubstitution(line) => {
+                self.lines.push(line.clone());
+                self.text.push(UNKNOWN);
+            }
+            WordPiece::BackquotedCommandSubstitution(line) => {
+                self.lines.push(line.replace("\\`", "`"));
+                self.text.push(UNKNOWN);
+            }
+            WordPiece::AnsiCQuotedText(_)
+            | WordPiece::TildeExpansion(_)
+            | WordPiece::ParameterExpansion(_)
+            | WordPiece::ArithmeticExpression(_) => {
+                self.text.push(UNKNOWN);
+                // The default of a variable and an index may hold commands.
+                let source = raw.get(piece.start_index..piece.end_index);
+                self.hides |= source.is_none_or(may_run);
+            }
+        }
+    }
+
+    /// Nothing is known of it.
+    fn hide(&mut self) {
+        self.text = UNKNOWN.to_string();
+        self.hides = true;
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Quotes {
+    None,
+    Double,
+}
+
+/// The text may hold a command that the shell runs to expand it.
+pub(super) fn may_run(text: &str) -> bool {
+    text.contains("$(") || text.contains('`') || text.contains("<(") || text.contains(">(")
+}
+
+/// Words as one text in which each can be told from the next.
+pub(crate) fn quoted<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+    let mut text = String::new();
+    for word in words {
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        let is_plain = |character: char| !character.is_whitespace() && character != '\'';
+        if !word.is_empty() && word.chars().all(is_plain) {
+            text.push_str(word);
+        } else {
+            text.push('\'');
+            text.push_str(&word.replace('\'', "'\\''"));
+            text.push('\'');
+        }
+    }
+    text
+}
+
+/// A variable that changes how a program writes, and nothing that it does.
+pub(crate) fn is_harmless_variable(name: &str) -> bool {
+    const HARMLESS: [&str; 17] = [
+        "CARGO_TERM_COLOR",
+        "CI",
+        "CLICOLOR",
+        "CLICOLOR_FORCE",
+        "COLUMNS",
+        "FORCE_COLOR",
+        "LANG",
+        "LANGUAGE",
+        "LC_ALL",
+        "LC_CTYPE",
+        "LC_MESSAGES",
+        "LINES",
+        "NO_COLOR",
+        "RUST_BACKTRACE",
+        "RUST_LOG",
+        "TERM",
+        "TZ",
+    ];
+    HARMLESS.contains(&name)
+}

@@ -1,0 +1,389 @@
+//! Commands that run other commands, and other ways to write a command.
+
+use windlass_runtime::UNKNOWN;
+
+use super::Dialect;
+use super::walk::walk_within;
+use super::words::quoted;
+
+/// Texts under which a rule that denies may know the command, besides its own:
+/// without its folder, without options before its subcommand, and whatever it
+/// runs in its turn.
+pub(super) fn forms(words: &[String], dialect: Dialect, depth: usize) -> Vec<String> {
+    let mut forms = Vec::new();
+    add_forms(words, dialect, depth, &mut forms);
+    forms
+}
+
+fn add_forms(words: &[String], dialect: Dialect, depth: usize, forms: &mut Vec<String>) {
+    let Some((program, arguments)) = words.split_first() else {
+        return;
+    };
+    let Some(depth) = depth.checked_sub(1) else {
+        forms.push(UNKNOWN.to_string());
+        return;
+    };
+    if program.contains(UNKNOWN) {
+        // It may be a wrapper too, of anything.
+        forms.push(UNKNOWN.to_string());
+        return;
+    }
+    let name = program.rsplit('/').next().unwrap_or(program);
+    let command = |arguments: &[String]| {
+        let arguments = arguments.iter().map(String::as_str);
+        quoted(std::iter::once(name).chain(arguments))
+    };
+    forms.push(command(arguments));
+    // With its quotes off, as somebody may have written a rule.
+    forms.push(
+        format!("{name} {}", arguments.join(" "))
+            .trim_end()
+            .to_owned(),
+    );
+    for rest in after_options(name, arguments) {
+        forms.push(command(rest));
+    }
+    match runs(name, arguments) {
+        Runs::Nothing => {}
+        Runs::Command(inner) => add_forms(&inner, dialect, depth, forms),
+        Runs::Line(line) if line.contains(UNKNOWN) => forms.push(UNKNOWN.to_string()),
+        Runs::Line(line) => match walk_within(&line, dialect, depth) {
+            Some(found) => {
+                for pattern in found {
+                    forms.push(pattern.known);
+                    forms.extend(pattern.forms);
+                }
+            }
+            None => forms.push(UNKNOWN.to_string()),
+        },
+        Runs::Anything => forms.push(UNKNOWN.to_string()),
+    }
+}
+
+/// What a command runs in its turn.
+enum Runs {
+    Nothing,
+    Command(Vec<String>),
+    /// A line for a shell.
+    Line(String),
+    /// That is not known.
+    Anything,
+}
+
+/// A wrapper: the options of its own that take a word, and how many words
+/// stand between them and the command.
+struct Wrapper {
+    names: &'static [&'static str],
+    valued: &'static [&'static str],
+    before: usize,
+}
+
+const WRAPPERS: [Wrapper; 14] = [
+    Wrapper {
+        names: &[
+            "command", "builtin", "nohup", "setsid", "time", "then", "do",
+        ],
+        valued: &[],
+        before: 0,
+    },
+    Wrapper {
+        names: &["exec"],
+        valued: &["-a"],
+        before: 0,
+    },
+    Wrapper {
+        names: &["nice"],
+        valued: &["-n", "--adjustment"],
+        before: 0,
+    },
+    Wrapper {
+        names: &["ionice", "chrt"],
+        valued: &["-c", "-n", "-p", "--class", "--classdata"],
+        before: 0,
+    },
+    Wrapper {
+        names: &["timeout"],
+        valued: &["-k", "-s", "--kill-after", "--signal"],
+        before: 1,
+    },
+    Wrapper {
+        names: &["env"],
+        valued: &["-u", "-C", "--unset", "--chdir"],
+        before: 0,
+    },
+    Wrapper {
+        names: &["stdbuf"],
+        valued: &["-i", "-o", "-e"],
+        before: 0,
+    },
+    Wrapper {
+        names: &["sudo", "doas", "pkexec", "run0"],
+        valued: &[
+            "-u", "-g", "-h", "-p", "-C", "-r", "-t", "-T", "-D", "-R", "-U", "--user", "--group",
+            "--host", "--prompt", "--chdir", "--chroot",
+        ],
+        before: 0,
+    },
+    Wrapper {
+        names: &["xargs"],
+        valued: &[
+            "-a",
+            "-d",
+            "-E",
+            "-I",
+            "-L",
+            "-n",
+            "-P",
+            "-s",
+            "--arg-file",
+            "--delimiter",
+            "--max-args",
+            "--max-procs",
+            "--max-lines",
+            "--replace",
+        ],
+        before: 0,
+    },
+    Wrapper {
+        names: &["strace", "ltrace"],
+        valued: &["-o", "-e", "-p", "-s", "-u", "-E"],
+        before: 0,
+    },
+    Wrapper {
+        names: &["chroot", "flock", "taskset"],
+        valued: &["-w", "-E", "--userspec", "--groups"],
+        before: 1,
+    },
+    Wrapper {
+        names: &["busybox", "toybox"],
+        valued: &[],
+        before: 0,
+    },
+    Wrapper {
+        names: &[
+            "unshare",
+            "nsenter",
+            "systemd-run",
+            "firejail",
+            "bwrap",
+            "parallel",
+        ],
+        valued: &[],
+        before: 0,
+    },
+    Wrapper {
+        names: &["caffeinate", "unbuffer", "catchsegv", "setarch", "linux64"],
+        valued: &[],
+        before: 0,
+    },
+];
+
+/// Shells that take a line after `-c`.
+const SHELLS: [&str; 8] = ["sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish"];
+
+fn runs(name: &str, arguments: &[String]) -> Runs {
+    if SHELLS.contains(&name) {
+        return of_shell(arguments);
+    }
+    match name {
+        "eval" => return Runs::Line(arguments.join(" ")),
+        "trap" => {
+            let line = arguments.iter().find(|word| !word.starts_with('-'));
+            return line.map_or(Runs::Nothing, |line| Runs::Line(line.clone()));
+        }
+        "su" | "runuser" | "script" => {
+            return after(arguments, &["-c", "--command"]).map_or(Runs::Anything, Runs::Line);
+        }
+        "watch" | "ssh" => {
+            // Their own options are not known here; any word may begin it.
+            let line = arguments.iter().skip_while(|word| word.starts_with('-'));
+            let line: Vec<&str> = line.map(String::as_str).collect();
+            return Runs::Line(line.join(" "));
+        }
+        "find" | "fd" => return of_find(arguments),
+        "source" | "." if arguments.iter().any(|word| word.contains(UNKNOWN)) => {
+            return Runs::Anything;
+        }
+        _ => {}
+    }
+    let Some(wrapper) = WRAPPERS
+        .iter()
+        .find(|wrapper| wrapper.names.contains(&name))
+    else {
+        return Runs::Nothing;
+    };
+    if name == "command" && arguments.iter().any(|word| word == "-v" || word == "-V") {
+        return Runs::Nothing;
+    }
+    if name == "env"
+        && let Some(line) = after(arguments, &["-S", "--split-string"])
+    {
+        return Runs::Line(line);
+    }
+    let mut inner = behind(wrapper, arguments).to_vec();
+    if name == "xargs" {
+        // The rest of its words come with the input.
+        if inner.is_empty() {
+            return Runs::Nothing;
+        }
+        let replaced = arguments
+            .iter()
+            .any(|word| word.starts_with("-I") || word.starts_with("-i") || word == "--replace");
+        if replaced {
+            return Runs::Anything;
+        }
+        inner.push(UNKNOWN.to_string());
+    }
+    Runs::Command(inner)
+}
+
+/// The command that a wrapper runs.
+fn behind<'a>(wrapper: &Wrapper, arguments: &'a [String]) -> &'a [String] {
+    let mut place = 0;
+    let mut before = wrapper.before;
+    while let Some(word) = arguments.get(place) {
+        if word == "--" {
+            place += 1;
+            break;
+        } else if wrapper.valued.contains(&word.as_str()) {
+            place += 2;
+        } else if word.starts_with('-') && word.len() > 1 || is_assignment(word) {
+            place += 1;
+        } else if before > 0 {
+            before -= 1;
+            place += 1;
+        } else {
+            break;
+        }
+    }
+    arguments
+        .get(place + usize::from(before > 0)..)
+        .unwrap_or_default()
+}
+
+fn is_assignment(word: &str) -> bool {
+    let Some((name, _)) = word.split_once('=') else {
+        return false;
+    };
+    !name.is_empty()
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// A shell runs the line after `-c`, else a script, else whatever it reads.
+fn of_shell(arguments: &[String]) -> Runs {
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        if word == "--" {
+            break;
+        }
+        if !word.starts_with(['-', '+']) {
+            // A script's file.
+            return Runs::Nothing;
+        }
+        if word == "-o"
+            || word == "+o"
+            || word == "-O"
+            || word == "--rcfile"
+            || word == "--init-file"
+        {
+            words.next();
+        } else if word.starts_with('-') && !word.starts_with("--") && word.contains('c') {
+            let line = words.find(|word| !word.starts_with('-'));
+            return line.map_or(Runs::Anything, |line| Runs::Line(line.clone()));
+        } else if word.starts_with("--command=") {
+            return Runs::Anything;
+        }
+    }
+    match words.next() {
+        Some(_) => Runs::Nothing,
+        None => Runs::Anything,
+    }
+}
+
+/// `find` runs what stands between `-exec` and `;` or `+`.
+fn of_find(arguments: &[String]) -> Runs {
+    let runs = |word: &String| {
+        matches!(
+            word.as_str(),
+            "-exec" | "-execdir" | "-ok" | "-okdir" | "-x" | "-X" | "--exec" | "--exec-batch"
+        )
+    };
+    let Some(place) = arguments.iter().position(runs) else {
+        let unknown = arguments.iter().any(|word| word == &UNKNOWN.to_string());
+        return if unknown {
+            Runs::Anything
+        } else {
+            Runs::Nothing
+        };
+    };
+    let inner = arguments[place + 1..].iter();
+    let inner = inner.take_while(|word| *word != ";" && *word != "+");
+    let inner = inner.map(|word| word.replace("{}", &UNKNOWN.to_string()));
+    if arguments[place + 1..].iter().any(runs) {
+        return Runs::Anything;
+    }
+    Runs::Command(inner.collect())
+}
+
+/// The word after one of these options, or joined to it.
+fn after(arguments: &[String], options: &[&str]) -> Option<String> {
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        if options.contains(&word.as_str()) {
+            return words.next().cloned();
+        }
+        for option in options {
+            let joined = word.strip_prefix(option);
+            let joined = if option.starts_with("--") {
+                joined.and_then(|rest| rest.strip_prefix('='))
+            } else {
+                joined
+            };
+            if let Some(joined) = joined.filter(|joined| !joined.is_empty()) {
+                return Some(joined.to_owned());
+            }
+        }
+    }
+    None
+}
+
+/// The arguments from the subcommand on, where options stand before it. Where
+/// it is not known whether an option takes a word, both are given.
+fn after_options<'a>(name: &str, arguments: &'a [String]) -> Vec<&'a [String]> {
+    /// Options of git that take a word.
+    const OF_GIT: [&str; 8] = [
+        "-c",
+        "-C",
+        "--git-dir",
+        "--work-tree",
+        "--namespace",
+        "--exec-path",
+        "--super-prefix",
+        "--config-env",
+    ];
+    let mut rests = Vec::new();
+    let mut place = 0;
+    while let Some(word) = arguments.get(place) {
+        let is_option = word.starts_with(['-', '+']) && word.len() > 1;
+        if !is_option {
+            break;
+        }
+        place += 1;
+        if name == "git" {
+            place += usize::from(OF_GIT.contains(&word.as_str()));
+        } else if arguments
+            .get(place)
+            .is_some_and(|next| !next.starts_with('-'))
+        {
+            rests.push(&arguments[place..]);
+            // As if the option took that word.
+            rests.extend(arguments.get(place + 1..));
+        }
+    }
+    if place > 0 {
+        rests.extend(arguments.get(place..));
+    }
+    rests
+}
