@@ -6,7 +6,7 @@ use windlass_protocol::Context;
 
 use crate::error::{RenderError, TemplateFault};
 use crate::names::KnownNames;
-use crate::render::{Quoting, Renderer, knows_filter, knows_function, knows_test};
+use crate::render::{Quoting, WordRenderer, knows_filter, knows_function, knows_test};
 use crate::shell::ShellScan;
 use crate::similar::{listed, nearest};
 use crate::syntax::{ParsedTemplate, TemplateUses, dotted, is_template};
@@ -153,7 +153,7 @@ impl CommandTemplate<'_> {
         } else {
             Quoting::Bare
         };
-        let renderer = Renderer::new(tool, context, quoting);
+        let renderer = WordRenderer::new(tool, context, quoting);
         let mut words = Vec::new();
         for (place, word) in self.words().enumerate() {
             match renderer.words(word) {

@@ -5,7 +5,7 @@ use windlass_protocol::{Arguments, Parameters};
 
 use crate::error::TemplateFault;
 use crate::similar::{listed, nearest};
-use crate::syntax::{NameUse, Step, dotted};
+use crate::syntax::{NameUse, PathStep, dotted};
 
 const ROOTS: [&str; 2] = ["tool", "context"];
 const TOOL: [&str; 4] = ["name", "arguments", "answers", "options"];
@@ -143,10 +143,10 @@ impl KnownNames<'_> {
     }
 }
 
-fn key(step: &Step) -> Option<&str> {
+fn key(step: &PathStep) -> Option<&str> {
     match step {
-        Step::Key(key) => Some(key),
-        Step::Item => None,
+        PathStep::Key(key) => Some(key),
+        PathStep::Item => None,
     }
 }
 
@@ -186,7 +186,7 @@ fn descend(used: &NameUse, done: usize, schema: &Value) -> Result<(), TemplateFa
         return Ok(());
     }
     match (schema["type"].as_str(), step) {
-        (Some("object"), Step::Key(name)) => {
+        (Some("object"), PathStep::Key(name)) => {
             let additional = schema.get("additionalProperties");
             let is_closed = additional.is_none_or(|additional| additional == &Value::Bool(false));
             match schema["properties"].as_object() {
@@ -202,15 +202,15 @@ fn descend(used: &NameUse, done: usize, schema: &Value) -> Result<(), TemplateFa
                 None => Ok(()),
             }
         }
-        (Some("array"), Step::Item) => match schema.get("items") {
+        (Some("array"), PathStep::Item) => match schema.get("items") {
             Some(items) => descend(used, done + 1, items),
             None => Ok(()),
         },
-        (Some("array"), Step::Key(_)) => Err(no_fields(used, done, "an array")),
-        (Some("string"), Step::Key(_)) => Err(no_fields(used, done, "a string")),
-        (Some("integer"), Step::Key(_)) => Err(no_fields(used, done, "an integer")),
-        (Some("number"), Step::Key(_)) => Err(no_fields(used, done, "a number")),
-        (Some("boolean"), Step::Key(_)) => Err(no_fields(used, done, "a boolean")),
+        (Some("array"), PathStep::Key(_)) => Err(no_fields(used, done, "an array")),
+        (Some("string"), PathStep::Key(_)) => Err(no_fields(used, done, "a string")),
+        (Some("integer"), PathStep::Key(_)) => Err(no_fields(used, done, "an integer")),
+        (Some("number"), PathStep::Key(_)) => Err(no_fields(used, done, "a number")),
+        (Some("boolean"), PathStep::Key(_)) => Err(no_fields(used, done, "a boolean")),
         _ => Ok(()),
     }
 }

@@ -17,13 +17,13 @@ use windlass_protocol::Context;
 
 use crate::error::RenderError;
 use crate::split::WORD_BREAK;
-use crate::syntax::{NameUse, ParsedTemplate, Step, UseKind, is_template, shown};
+use crate::syntax::{NameUse, ParsedTemplate, PathStep, UseKind, is_template, shown};
 
 /// Stands for a value that is empty, so that it is told from no value.
 const EMPTY_VALUE: &str = "\0e";
 
 /// Renders the words of one command.
-pub(crate) struct Renderer<'a, T> {
+pub(crate) struct WordRenderer<'a, T> {
     environment: Environment<'static>,
     tool: &'a T,
     context: &'a Context,
@@ -42,7 +42,7 @@ pub(crate) enum Quoting {
     Shell,
 }
 
-impl<'a, T: Serialize> Renderer<'a, T> {
+impl<'a, T: Serialize> WordRenderer<'a, T> {
     /// `{{tool}}` holds the call, or nothing where a program is asked what it
     /// is.
     pub(crate) fn new(tool: &'a T, context: &'a Context, quoting: Quoting) -> Self {
@@ -200,7 +200,7 @@ fn is_undefined(error: &Error) -> bool {
 /// where the template only looks into it, so that `{% if a.b %}` and
 /// `{{ a.b | default("x") }}` work without `a`.
 fn prepare(variables: &Json, uses: &[NameUse]) -> Option<Json> {
-    let whole = |path: &[Step]| {
+    let whole = |path: &[PathStep]| {
         let counts = |used: &&NameUse| used.kind != UseKind::Tested && path.starts_with(&used.path);
         uses.iter().find(counts).is_some()
     };
@@ -208,7 +208,7 @@ fn prepare(variables: &Json, uses: &[NameUse]) -> Option<Json> {
     for used in uses {
         for length in 2..=used.path.len() {
             let path = &used.path[..length];
-            let Some((Step::Key(last), parents)) = path.split_last() else {
+            let Some((PathStep::Key(last), parents)) = path.split_last() else {
                 break;
             };
             let current = prepared.as_ref().unwrap_or(variables);
@@ -236,23 +236,23 @@ fn prepare(variables: &Json, uses: &[NameUse]) -> Option<Json> {
     prepared
 }
 
-fn find<'v>(value: &'v Json, path: &[Step]) -> Option<&'v Json> {
+fn find<'v>(value: &'v Json, path: &[PathStep]) -> Option<&'v Json> {
     path.iter().try_fold(value, |value, step| match step {
-        Step::Key(key) => value.get(key),
-        Step::Item => None,
+        PathStep::Key(key) => value.get(key),
+        PathStep::Item => None,
     })
 }
 
-fn find_mut<'v>(value: &'v mut Json, path: &[Step]) -> Option<&'v mut Json> {
+fn find_mut<'v>(value: &'v mut Json, path: &[PathStep]) -> Option<&'v mut Json> {
     path.iter().try_fold(value, |value, step| match step {
-        Step::Key(key) => value.get_mut(key),
-        Step::Item => None,
+        PathStep::Key(key) => value.get_mut(key),
+        PathStep::Item => None,
     })
 }
 
 fn is_missing(variables: &Json, used: &NameUse) -> bool {
     used.kind == UseKind::Needed
-        && !used.path.contains(&Step::Item)
+        && !used.path.contains(&PathStep::Item)
         && find(variables, &used.path).is_none_or(Json::is_null)
 }
 

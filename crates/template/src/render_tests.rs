@@ -21,7 +21,7 @@ fn render(template: &str) -> Result<Vec<String>, RenderError> {
         conversation_id: None,
         handle_id: None,
     };
-    Renderer::new(&tool, &context, Quoting::Bare).words(template)
+    WordRenderer::new(&tool, &context, Quoting::Bare).words(template)
 }
 
 #[test]

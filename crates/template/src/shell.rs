@@ -10,7 +10,7 @@ use crate::error::ShellPlace;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ShellScan {
     /// The brackets and quotes that are open, outermost first.
-    open: Vec<Open>,
+    open: Vec<Enclosure>,
     pending: Pending,
     /// A `#` here would begin a comment; `None` where that depends on a
     /// branch.
@@ -20,7 +20,7 @@ pub(crate) struct ShellScan {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Open {
+enum Enclosure {
     Single,
     Double,
     Backticks,
@@ -117,36 +117,38 @@ impl ShellScan {
 
     fn obstacle(&self) -> Option<ShellPlace> {
         match self.open.last() {
-            None | Some(Open::Bracket) => None,
-            Some(Open::Single) => Some(ShellPlace::SingleQuotes),
-            Some(Open::Double) => Some(ShellPlace::DoubleQuotes),
-            Some(Open::Backticks) => Some(ShellPlace::Backticks),
-            Some(Open::Parameter) => Some(ShellPlace::Parameter),
-            Some(Open::Arithmetic(_)) => Some(ShellPlace::Arithmetic),
-            Some(Open::Comment) => Some(ShellPlace::Comment),
-            Some(Open::Lost(place)) => Some(*place),
+            None | Some(Enclosure::Bracket) => None,
+            Some(Enclosure::Single) => Some(ShellPlace::SingleQuotes),
+            Some(Enclosure::Double) => Some(ShellPlace::DoubleQuotes),
+            Some(Enclosure::Backticks) => Some(ShellPlace::Backticks),
+            Some(Enclosure::Parameter) => Some(ShellPlace::Parameter),
+            Some(Enclosure::Arithmetic(_)) => Some(ShellPlace::Arithmetic),
+            Some(Enclosure::Comment) => Some(ShellPlace::Comment),
+            Some(Enclosure::Lost(place)) => Some(*place),
         }
     }
 
     fn character(&mut self, character: char) {
         match self.open.last().copied() {
-            None | Some(Open::Bracket) => self.plain(character),
-            Some(Open::Single) => self.close_at(character, '\''),
-            Some(Open::Double) => self.double(character),
-            Some(Open::Backticks) => match std::mem::replace(&mut self.pending, Pending::Nothing) {
-                Pending::Backslash => {}
-                _ if character == '\\' => self.pending = Pending::Backslash,
-                _ => self.close_at(character, '`'),
-            },
-            Some(Open::Parameter) => self.parameter(character),
-            Some(Open::Arithmetic(depth)) => self.arithmetic(character, depth),
-            Some(Open::Comment) => {
+            None | Some(Enclosure::Bracket) => self.plain(character),
+            Some(Enclosure::Single) => self.close_at(character, '\''),
+            Some(Enclosure::Double) => self.double(character),
+            Some(Enclosure::Backticks) => {
+                match std::mem::replace(&mut self.pending, Pending::Nothing) {
+                    Pending::Backslash => {}
+                    _ if character == '\\' => self.pending = Pending::Backslash,
+                    _ => self.close_at(character, '`'),
+                }
+            }
+            Some(Enclosure::Parameter) => self.parameter(character),
+            Some(Enclosure::Arithmetic(depth)) => self.arithmetic(character, depth),
+            Some(Enclosure::Comment) => {
                 if character == '\n' {
                     self.open.pop();
                     self.word_start = Some(true);
                 }
             }
-            Some(Open::Lost(_)) => {}
+            Some(Enclosure::Lost(_)) => {}
         }
     }
 
@@ -157,7 +159,7 @@ impl ShellScan {
     }
 
     fn lose(&mut self, place: ShellPlace) {
-        self.open.push(Open::Lost(place));
+        self.open.push(Enclosure::Lost(place));
         self.pending = Pending::Nothing;
     }
 
@@ -168,10 +170,10 @@ impl ShellScan {
         ) {
             (Pending::Backslash, _) | (Pending::Dollar, '$') => {}
             (Pending::Dollar, '(') => self.open_dollar_bracket(),
-            (Pending::Dollar, '{') => self.open.push(Open::Parameter),
+            (Pending::Dollar, '{') => self.open.push(Enclosure::Parameter),
             (_, '\\') => self.pending = Pending::Backslash,
             (_, '$') => self.pending = Pending::Dollar,
-            (_, '`') => self.open.push(Open::Backticks),
+            (_, '`') => self.open.push(Enclosure::Backticks),
             (_, '"') => {
                 self.open.pop();
             }
@@ -185,7 +187,7 @@ impl ShellScan {
             character,
         ) {
             (Pending::Backslash, _) => {}
-            (Pending::Dollar, '{') => self.open.push(Open::Parameter),
+            (Pending::Dollar, '{') => self.open.push(Enclosure::Parameter),
             (Pending::Dollar, '(') | (_, '\'' | '"' | '`') => self.lose(ShellPlace::Unclear),
             (_, '\\') => self.pending = Pending::Backslash,
             (_, '$') => self.pending = Pending::Dollar,
@@ -200,8 +202,8 @@ impl ShellScan {
     fn arithmetic(&mut self, character: char, depth: u32) {
         let top = self.open.len() - 1;
         match character {
-            '(' => self.open[top] = Open::Arithmetic(depth + 1),
-            ')' if depth > 1 => self.open[top] = Open::Arithmetic(depth - 1),
+            '(' => self.open[top] = Enclosure::Arithmetic(depth + 1),
+            ')' if depth > 1 => self.open[top] = Enclosure::Arithmetic(depth - 1),
             ')' => {
                 self.open.pop();
                 self.word_start = Some(false);
@@ -220,15 +222,15 @@ impl ShellScan {
             (Pending::DollarBracket, '(') => {
                 // It may be a subshell in a substitution as well.
                 self.open.pop();
-                self.open.push(Open::Arithmetic(2));
+                self.open.push(Enclosure::Arithmetic(2));
             }
             (Pending::Dollar, '\'') => self.lose(ShellPlace::DollarQuote),
             (Pending::Dollar, '(') => self.open_dollar_bracket(),
-            (Pending::Dollar, '{') => self.open.push(Open::Parameter),
+            (Pending::Dollar, '{') => self.open.push(Enclosure::Parameter),
             (_, '\\') => self.pending = Pending::Backslash,
-            (_, '\'') => self.open_quote(Open::Single),
-            (_, '"') => self.open_quote(Open::Double),
-            (_, '`') => self.open_quote(Open::Backticks),
+            (_, '\'') => self.open_quote(Enclosure::Single),
+            (_, '"') => self.open_quote(Enclosure::Double),
+            (_, '`') => self.open_quote(Enclosure::Backticks),
             (_, '$') => {
                 self.in_word(character);
                 self.pending = Pending::Dollar;
@@ -240,26 +242,26 @@ impl ShellScan {
             }
             (_, '(') => {
                 self.end_word();
-                self.open.push(Open::Bracket);
+                self.open.push(Enclosure::Bracket);
             }
             (_, ')') => {
                 self.end_word();
                 self.open.pop();
             }
-            (_, '#') if self.word_start == Some(true) => self.open.push(Open::Comment),
+            (_, '#') if self.word_start == Some(true) => self.open.push(Enclosure::Comment),
             (_, '#') if self.word_start.is_none() => self.lose(ShellPlace::Unclear),
             (_, ' ' | '\t' | '\n' | ';' | '&' | '|' | '>') => self.end_word(),
             _ => self.in_word(character),
         }
     }
 
-    fn open_quote(&mut self, quote: Open) {
+    fn open_quote(&mut self, quote: Enclosure) {
         self.in_word('\0');
         self.open.push(quote);
     }
 
     fn open_dollar_bracket(&mut self) {
-        self.open.push(Open::Bracket);
+        self.open.push(Enclosure::Bracket);
         self.pending = Pending::DollarBracket;
         self.word_start = Some(true);
         self.word.clear();
@@ -275,7 +277,7 @@ impl ShellScan {
     fn end_word(&mut self) {
         let word = std::mem::take(&mut self.word);
         self.word_start = Some(true);
-        if word == "case" && self.open.contains(&Open::Double) {
+        if word == "case" && self.open.contains(&Enclosure::Double) {
             self.lose(ShellPlace::Unclear);
         }
     }

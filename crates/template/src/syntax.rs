@@ -16,7 +16,7 @@ pub(crate) struct ParsedTemplate<'s> {
 
 /// One step from a value into it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum PathStep {
     /// A field by its name.
     Key(String),
     /// Some item of a list.
@@ -27,7 +27,7 @@ pub(crate) enum Step {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NameUse {
     /// From the outermost name inwards.
-    pub(crate) path: Vec<Step>,
+    pub(crate) path: Vec<PathStep>,
     pub(crate) kind: UseKind,
     /// A condition around the use asks for the same name.
     pub(crate) guarded: bool,
@@ -52,7 +52,7 @@ pub(crate) struct TemplateUses {
     pub(crate) tests: Vec<String>,
     pub(crate) functions: Vec<String>,
     /// Methods of values, with the names of the values.
-    pub(crate) methods: Vec<(Vec<Step>, String)>,
+    pub(crate) methods: Vec<(Vec<PathStep>, String)>,
 }
 
 impl NameUse {
@@ -68,16 +68,16 @@ impl NameUse {
 }
 
 /// The steps with dots between them.
-pub(crate) fn dotted(path: &[Step]) -> String {
+pub(crate) fn dotted(path: &[PathStep]) -> String {
     let mut name = String::new();
     for step in path {
         match step {
-            Step::Key(key) if name.is_empty() => name.push_str(key),
-            Step::Key(key) => {
+            PathStep::Key(key) if name.is_empty() => name.push_str(key),
+            PathStep::Key(key) => {
                 name.push('.');
                 name.push_str(key);
             }
-            Step::Item => name.push_str("[]"),
+            PathStep::Item => name.push_str("[]"),
         }
     }
     name
@@ -125,14 +125,14 @@ pub(crate) fn shown(word: &str) -> String {
 }
 
 /// Local names, with the path that each stands for where that is known.
-type Scope<'s> = HashMap<&'s str, Option<Vec<Step>>>;
+type Scope<'s> = HashMap<&'s str, Option<Vec<PathStep>>>;
 
 #[derive(Default)]
 struct Walk<'s> {
     uses: TemplateUses,
     scopes: Vec<Scope<'s>>,
     /// The names that conditions around this place ask for.
-    guards: Vec<Vec<Step>>,
+    guards: Vec<Vec<PathStep>>,
 }
 
 impl<'s> Walk<'s> {
@@ -150,7 +150,7 @@ impl<'s> Walk<'s> {
             Stmt::ForLoop(each) => {
                 self.expression(&each.iter, UseKind::Needed);
                 let item = self.path_of(&each.iter).map(|mut path| {
-                    path.push(Step::Item);
+                    path.push(PathStep::Item);
                     path
                 });
                 self.scopes.push(HashMap::from([("loop", None)]));
@@ -324,7 +324,7 @@ impl<'s> Walk<'s> {
         }
     }
 
-    fn record(&mut self, path: Vec<Step>, kind: UseKind) {
+    fn record(&mut self, path: Vec<PathStep>, kind: UseKind) {
         let guarded = self.guards.iter().any(|guard| path.starts_with(guard));
         self.uses.names.push(NameUse {
             path,
@@ -335,23 +335,23 @@ impl<'s> Walk<'s> {
 
     /// The path of an expression that only takes fields and items of a name
     /// from outside of the template.
-    fn path_of(&self, expression: &Expr<'s>) -> Option<Vec<Step>> {
+    fn path_of(&self, expression: &Expr<'s>) -> Option<Vec<PathStep>> {
         match expression {
             Expr::Var(name) => match self.local(name.id) {
                 Some(path) => path.clone(),
-                None => Some(vec![Step::Key(name.id.to_owned())]),
+                None => Some(vec![PathStep::Key(name.id.to_owned())]),
             },
             Expr::GetAttr(field) => {
                 let mut path = self.path_of(&field.expr)?;
-                path.push(Step::Key(field.name.to_owned()));
+                path.push(PathStep::Key(field.name.to_owned()));
                 Some(path)
             }
             Expr::GetItem(item) => {
                 let mut path = self.path_of(&item.expr)?;
                 let subscript = item.subscript_expr.as_const()?;
                 path.push(match subscript.as_str() {
-                    Some(key) => Step::Key(key.to_owned()),
-                    None => Step::Item,
+                    Some(key) => PathStep::Key(key.to_owned()),
+                    None => PathStep::Item,
                 });
                 Some(path)
             }
@@ -363,13 +363,13 @@ impl<'s> Walk<'s> {
         self.local(name).is_some()
     }
 
-    fn local(&self, name: &str) -> Option<&Option<Vec<Step>>> {
+    fn local(&self, name: &str) -> Option<&Option<Vec<PathStep>>> {
         self.scopes.iter().rev().find_map(|scope| scope.get(name))
     }
 
     /// Declares the names of a target. A name that is assigned twice stands
     /// for nothing that is known.
-    fn declare(&mut self, target: &Expr<'s>, path: Option<Vec<Step>>) {
+    fn declare(&mut self, target: &Expr<'s>, path: Option<Vec<PathStep>>) {
         match target {
             Expr::Var(name) => {
                 let again = self.is_local(name.id);
