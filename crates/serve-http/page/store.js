@@ -57,7 +57,7 @@ export function asksOf(session) {
 export function needsYou(session, info) {
   if (info.state === "stopped") return false;
   return asksOf(session).some((ask) =>
-    ask.kind === "question" ? ask.handle === info.id : info.state === "pending" && ask.request.metadata.action === "spawn",
+    ask.kind === "question" ? ask.handle === info.id : info.state === "pending" && (ask.request.metadata.action === "spawn" || ask.request.metadata.handle === info.id),
   );
 }
 

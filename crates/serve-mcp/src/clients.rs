@@ -18,16 +18,27 @@ pub(crate) struct ClientTraits {
     /// How long a call stays a call before it becomes a task. `None`: for as
     /// long as a call may block.
     task_after: Option<Duration>,
+    /// The least time in which a person can have declined a dialog of it. What
+    /// is declined faster was declined by the client itself.
+    pub(crate) reading: Duration,
 }
 
 const DEFAULT: ClientTraits = ClientTraits {
     name: "",
     structured: true,
     task_after: None,
+    reading: Duration::from_secs(1),
 };
 
 /// One row per client that differs from the default.
 const KNOWN: &[ClientTraits] = &[
+    // `codex exec` declines everything by itself, at once unless the machine
+    // is busy.
+    ClientTraits {
+        name: "codex",
+        reading: Duration::from_secs(3),
+        ..DEFAULT
+    },
     ClientTraits {
         name: "cline",
         structured: false,

@@ -23,6 +23,12 @@ fn a_client_is_found_by_the_beginning_of_its_name() {
 }
 
 #[test]
+fn a_client_that_declines_by_itself_is_given_more_time_for_it() {
+    let codex = ClientTraits::of(Some("codex-mcp-client"));
+    assert!(codex.reading > ClientTraits::of(Some("claude-code")).reading);
+}
+
+#[test]
 fn a_call_becomes_a_task_when_it_would_have_become_a_handle() {
     let client = ClientTraits::of(Some("claude-code"));
     let mut options = McpOptions::default();

@@ -21,6 +21,7 @@ use windlass_runtime::{
     Answered, OpenRequest, PendingRequests, PersonRequest, ReplyError, RequestWatch,
 };
 
+use crate::clients::ClientTraits;
 use crate::form;
 use crate::secret;
 
@@ -34,16 +35,34 @@ pub(crate) struct Means {
     /// How long its call may block while its user sees nothing of what is
     /// asked.
     pub(crate) patience: Duration,
+    /// The least time in which a person can have declined.
+    pub(crate) reading: Duration,
 }
 
 impl Means {
     /// As the client declares them. One that says nothing of modes has forms.
-    pub(crate) fn of(capabilities: Option<&ClientCapabilities>, patience: Duration) -> Self {
+    pub(crate) fn of(
+        capabilities: Option<&ClientCapabilities>,
+        traits: &ClientTraits,
+        patience: Duration,
+    ) -> Self {
         let elicitation = capabilities.and_then(|declared| declared.elicitation.as_ref());
         Self {
             form: elicitation.is_some_and(|it| it.form.is_some() || it.url.is_none()),
             url: elicitation.is_some_and(|it| it.url.is_some()),
             patience,
+            reading: traits.reading,
+        }
+    }
+
+    /// A person gave this result. `cancel` is no answer. Some agents decline
+    /// everything by themselves, faster than anybody reads a question.
+    fn is_of_person(self, result: &ElicitResult, asked: Instant) -> bool {
+        match result.action {
+            ElicitationAction::Accept => true,
+            ElicitationAction::Decline => asked.elapsed() >= self.reading,
+            // A word that this version of the protocol does not have is none.
+            _ => false,
         }
     }
 
@@ -68,9 +87,6 @@ pub(crate) struct Put {
 
 /// How often a client whose answer does not fit is asked again.
 const TRIES: usize = 3;
-
-/// The least time that a person takes to read a question and decline it.
-const READING: Duration = Duration::from_secs(1);
 
 /// The calls of a session that can ask. Clones share them.
 #[derive(Clone, Default)]
@@ -268,10 +284,12 @@ impl Seats {
                 // The call ended first; another may wait for the handle.
                 None if handle.is_some() => continue,
                 None => DialogOutcome::Nowhere,
-                Some(result) => match result.filter(|result| is_of_person(result, asked)) {
-                    Some(result) => decide(open, &result),
-                    None => DialogOutcome::Dismissed,
-                },
+                Some(result) => {
+                    match result.filter(|result| seat.means.is_of_person(result, asked)) {
+                        Some(result) => decide(open, &result),
+                        None => DialogOutcome::Dismissed,
+                    }
+                }
             };
         }
     }
@@ -317,7 +335,7 @@ impl Seats {
         let asked = Instant::now();
         let request = form::of_question(ask);
         let result = self.put(seat, &ask.question.id, request).await?;
-        let result = result.filter(|result| is_of_person(result, asked));
+        let result = result.filter(|result| seat.means.is_of_person(result, asked));
         Some(result.map_or(Answered::Nobody, |result| form::answered(ask, &result)))
     }
 
@@ -329,7 +347,7 @@ impl Seats {
         let asked = Instant::now();
         let opened = page.open(ask);
         let result = self.put(seat, &ask.question.id, opened.request()).await?;
-        let Some(result) = result.filter(|result| is_of_person(result, asked)) else {
+        let Some(result) = result.filter(|result| seat.means.is_of_person(result, asked)) else {
             return Some(Answered::Nobody);
         };
         Some(opened.answered(ask, &result).await)
@@ -357,17 +375,6 @@ fn decide(open: &OpenRequest, result: &ElicitResult) -> DialogOutcome {
             DialogOutcome::Answered
         }
         None => DialogOutcome::Unfit,
-    }
-}
-
-/// Whether a person gave this result. `cancel` is no answer. Some agents
-/// decline everything by themselves, faster than anybody reads a question.
-fn is_of_person(result: &ElicitResult, asked: Instant) -> bool {
-    match result.action {
-        ElicitationAction::Accept => true,
-        ElicitationAction::Decline => asked.elapsed() >= READING,
-        // A word that this version of the protocol does not have is none.
-        _ => false,
     }
 }
 

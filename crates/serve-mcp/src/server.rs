@@ -251,7 +251,7 @@ impl ServerHandler for McpServer {
             Wanted {
                 definition,
                 arguments: request.arguments.take().unwrap_or_default(),
-                means: Means::of(capabilities.as_ref(), options.max_block),
+                means: Means::of(capabilities.as_ref(), &traits, options.max_block),
                 structured: traits.is_structured(options),
             },
         );
