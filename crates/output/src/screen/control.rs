@@ -17,6 +17,7 @@ use super::request::DeviceString;
 const TITLE: usize = 1024;
 
 /// A parameter, or the default if it is zero or not there.
+#[inline]
 pub(super) fn number(params: &Params, index: usize, default: usize) -> usize {
     match params.iter().nth(index) {
         Some(&[number, ..]) if number != 0 => number.into(),

@@ -15,15 +15,18 @@ use super::mode::{MARGINS, ORIGIN, REVERSE_WRAP, REVERSE_WRAP_ALWAYS, WRAP};
 const FAR: usize = u16::MAX as usize;
 
 impl Emulator {
+    #[inline]
     pub(super) fn row(&self) -> usize {
         self.cursor().0
     }
 
+    #[inline]
     pub(super) fn column(&self) -> usize {
         self.grid.cursor.point.column.0
     }
 
     /// Puts the cursor into a cell of the screen, counted from zero.
+    #[inline]
     pub(super) fn put_cursor(&mut self, row: usize, column: usize) {
         self.damage.mark(self.cursor().0);
         let row = row.min(self.row_count() - 1);
@@ -33,6 +36,7 @@ impl Emulator {
     }
 
     /// The rows and columns that positions are counted in: those between the margins in origin mode.
+    #[inline]
     pub(super) fn field(&self) -> (Range<usize>, Range<usize>) {
         if self.modes.has(ORIGIN) {
             (self.rows.region(), self.columns.clone())
@@ -42,6 +46,7 @@ impl Emulator {
     }
 
     /// Goes to a row and a column, counted from one.
+    #[inline]
     pub(super) fn go_to(&mut self, row: usize, column: usize) {
         let (rows, columns) = self.field();
         let within = |field: Range<usize>, number: usize| {
@@ -249,6 +254,7 @@ impl Emulator {
     }
 
     /// The column behind the last that the cursor may reach going right.
+    #[inline]
     pub(super) fn right_end(&self) -> usize {
         if self.column() < self.columns.end {
             self.columns.end

@@ -19,10 +19,12 @@ impl Damage {
         }
     }
 
+    #[inline]
     pub(super) fn mark(&mut self, row: usize) {
         self.rows[row] = true;
     }
 
+    #[inline]
     pub(super) fn mark_all(&mut self) {
         self.all = true;
     }

@@ -166,10 +166,12 @@ impl Emulator {
         self.modes.has(ALTERNATE)
     }
 
+    #[inline]
     pub(super) fn row_count(&self) -> usize {
         self.grid.screen_lines()
     }
 
+    #[inline]
     pub(super) fn column_count(&self) -> usize {
         self.grid.columns()
     }
@@ -179,6 +181,7 @@ impl Emulator {
     }
 
     /// Row and column of the cursor, from zero.
+    #[inline]
     pub(super) fn cursor(&self) -> (usize, usize) {
         let point = self.grid.cursor.point;
         (usize::try_from(point.line.0).unwrap_or(0), point.column.0)
@@ -466,6 +469,7 @@ fn joined(rows: &[Row]) -> Vec<Line> {
 }
 
 /// The line of the grid that a row of the screen is.
+#[inline]
 pub(super) fn line(row: usize) -> GridLine {
     GridLine(i32::try_from(row).expect("a screen has few rows"))
 }

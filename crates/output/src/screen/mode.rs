@@ -103,10 +103,12 @@ impl Default for Switches {
 }
 
 impl Switches {
+    #[inline]
     pub(super) fn has(self, mode: u64) -> bool {
         self.set & mode == mode
     }
 
+    #[inline]
     pub(super) fn has_any(self, modes: u64) -> bool {
         self.set & modes != 0
     }

@@ -29,6 +29,7 @@ impl Rows {
         &self.ids
     }
 
+    #[inline]
     pub(super) fn region(&self) -> Range<usize> {
         self.region.clone()
     }

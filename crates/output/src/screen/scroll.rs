@@ -11,6 +11,7 @@ use super::emulator::{Emulator, line};
 
 impl Emulator {
     /// Goes one row down; at the bottom margin everything between the margins moves up.
+    #[inline]
     pub(super) fn index(&mut self, is_wrapping: bool) {
         self.is_placed &= is_wrapping;
         let row = self.row();

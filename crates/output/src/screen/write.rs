@@ -14,41 +14,68 @@ const COMBINING: usize = 16;
 
 impl Emulator {
     /// Writes a character at the cursor.
+    #[inline]
     pub(super) fn write(&mut self, character: char) {
         self.preceding = Some(character);
-        let width = if character.is_ascii() {
-            1
-        } else {
-            match character.width() {
-                None => return,
-                Some(0) => return self.join(character),
-                Some(width) => width,
-            }
-        };
+        if character.is_ascii() {
+            return self.write_narrow(character);
+        }
+        match character.width() {
+            None => {}
+            Some(0) => self.join(character),
+            Some(1) => self.write_narrow(character),
+            Some(_) => self.write_wide(character),
+        }
+    }
+
+    #[inline]
+    fn write_narrow(&mut self, character: char) {
         if self.grid.cursor.input_needs_wrap {
             self.wrap();
         }
         let end = self.right_end();
-        if width > 1 && self.column() + 1 >= end && !self.make_room(end) {
+        if self.modes.has(INSERT) {
+            self.open_gap(end, 1);
+        }
+        self.put_character(character, Flags::empty());
+        self.step(end);
+    }
+
+    fn write_wide(&mut self, character: char) {
+        if self.grid.cursor.input_needs_wrap {
+            self.wrap();
+        }
+        let end = self.right_end();
+        if self.column() + 1 >= end && !self.make_room(end) {
             return;
         }
         // With margins, a line that wrapped may have gone on elsewhere.
         let end = self.right_end();
-        if self.modes.has(INSERT) && self.column() + width < end {
-            let (row, column) = self.cursor();
+        if self.modes.has(INSERT) {
+            self.open_gap(end, 2);
+        }
+        self.put_character(character, Flags::WIDE_CHAR);
+        self.grid.cursor.point.column += 1;
+        self.put_character(' ', Flags::WIDE_CHAR_SPACER);
+        self.step(end);
+    }
+
+    /// Moves what stands at the cursor out of the way.
+    fn open_gap(&mut self, end: usize, width: usize) {
+        let (row, column) = self.cursor();
+        if column + width < end {
             self.shift_right(row, column..end, width);
         }
-        if width == 1 {
-            self.put_character(character, Flags::empty());
+    }
+
+    /// Goes on behind what was written.
+    #[inline]
+    fn step(&mut self, end: usize) {
+        let cursor = &mut self.grid.cursor;
+        if cursor.point.column.0 + 1 < end {
+            cursor.point.column += 1;
         } else {
-            self.put_character(character, Flags::WIDE_CHAR);
-            self.grid.cursor.point.column += 1;
-            self.put_character(' ', Flags::WIDE_CHAR_SPACER);
-        }
-        if self.column() + 1 < end {
-            self.grid.cursor.point.column += 1;
-        } else {
-            self.grid.cursor.input_needs_wrap = self.modes.has(WRAP);
+            cursor.input_needs_wrap = self.modes.has(WRAP);
         }
     }
 
@@ -118,23 +145,26 @@ impl Emulator {
         self.put_cursor(row, start);
     }
 
-    /// Writes into the cell at the cursor, and ends a wide character that stood there.
+    /// Writes into the cell at the cursor, and ends a wide character that stood there. The row is noted as changed when
+    /// the cursor leaves it.
+    #[inline]
     fn put_character(&mut self, character: char, flags: Flags) {
-        let charset = self.charsets.next.take().unwrap_or(self.charsets.shifted);
+        let character = if self.has_charsets {
+            self.in_charset(character)
+        } else {
+            character
+        };
         let cursor = &self.grid.cursor;
-        let character = cursor.charsets[charset].map(character);
         let (row, column) = (cursor.point.line, cursor.point.column);
         let template = &cursor.template;
         let (fg, bg, flags) = (template.fg, template.bg, template.flags | flags);
         let extra = template.extra.clone();
-        let index = usize::try_from(row.0).unwrap_or(0);
-        self.damage.mark(index);
         let mut cell = &mut self.grid[row][column];
         if cell
             .flags
             .intersects(Flags::WIDE_CHAR | Flags::WIDE_CHAR_SPACER)
         {
-            self.end_wide(index, column.0);
+            self.end_wide(usize::try_from(row.0).unwrap_or(0), column.0);
             cell = &mut self.grid[row][column];
         }
         cell.c = character;
@@ -142,6 +172,12 @@ impl Emulator {
         cell.bg = bg;
         cell.flags = flags;
         cell.extra = extra;
+    }
+
+    /// A character of the set that is in use.
+    fn in_charset(&mut self, character: char) -> char {
+        let charset = self.charsets.next.take().unwrap_or(self.charsets.shifted);
+        self.grid.cursor.charsets[charset].map(character)
     }
 
     /// Adds a combining character to the one before the cursor.
