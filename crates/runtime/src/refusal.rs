@@ -10,6 +10,9 @@ use windlass_protocol::{
     AnswerError, ConditionError, HandleId, HandleState, InputError, ParseError,
 };
 
+/// How many handles that have stopped a refusal lists.
+const MOST_STOPPED: usize = 64;
+
 /// A handle in one line, so that an assistant that lost track finds it again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HandleSummary {
@@ -332,6 +335,20 @@ fn listed(handles: &[HandleSummary]) -> String {
     if handles.is_empty() {
         return String::new();
     }
-    let handles: Vec<String> = handles.iter().map(ToString::to_string).collect();
-    format!("; handles: {}", handles.join(", "))
+    let is_stopped = |handle: &&HandleSummary| handle.state == HandleState::Stopped;
+    // All that run, and of those that have stopped the newest.
+    let stopped = handles.iter().filter(is_stopped).count();
+    let mut hidden = stopped.saturating_sub(MOST_STOPPED);
+    let more = hidden;
+    let listed = handles.iter().filter(|handle| {
+        let hide = hidden > 0 && is_stopped(handle);
+        hidden -= usize::from(hide);
+        !hide
+    });
+    let listed: Vec<String> = listed.map(ToString::to_string).collect();
+    let listed = listed.join(", ");
+    match more {
+        0 => format!("; handles: {listed}"),
+        more => format!("; handles: {listed}, and {more} older ones that have stopped"),
+    }
 }

@@ -143,3 +143,19 @@ async fn an_unread_result_is_told_when_its_id_is_spawned_again() {
          notice info success: `h0` stopped: 0\nsaid before"
     );
 }
+
+#[tokio::test]
+async fn a_refusal_lists_what_runs_and_the_newest_that_have_stopped() {
+    let stage = stopped(100, None).await;
+    stage
+        .run([("tool", json!({"action": "spawn", "id": "runs"}))])
+        .await;
+    let refused = fetch(&stage, 1000).await;
+    assert!(!refused.contains("h35 "), "{refused}");
+    assert!(
+        refused.contains("handles: h36 (tool, stopped), "),
+        "{refused}"
+    );
+    let end = "h99 (tool, stopped), runs (tool, running), and 36 older ones that have stopped";
+    assert!(refused.ends_with(end), "{refused}");
+}
