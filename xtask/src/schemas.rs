@@ -162,7 +162,8 @@ fn state_file<T: JsonSchema>(name: &'static str, status: &str) -> SchemaFile {
 fn generate<T: JsonSchema>(form: Form) -> Schema {
     let settings = SchemaSettings::draft2020_12()
         .with_transform(RecursiveTransform(shape::first_paragraph))
-        .with_transform(RecursiveTransform(shape::plain_enum));
+        .with_transform(RecursiveTransform(shape::plain_enum))
+        .with_transform(RecursiveTransform(shape::without_number_format));
     let settings = match form {
         Form::Read => settings,
         Form::Record => settings.with_transform(RecursiveTransform(shape::without_null)),

@@ -32,14 +32,19 @@ pub fn openapi() -> Value {
     }
     let responses = operation::refusals(&mut generator);
     let token = "The token that the server makes at its first start. A control socket needs none.";
-    json!({
+    let mut description = json!({
         "openapi": "3.1.0",
         "info": {
             "title": "Windlass",
             "description": "A stateful tool runtime for AI assistants.",
             "version": env!("CARGO_PKG_VERSION"),
-            "license": { "name": "MIT OR Apache-2.0" },
+            "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
         },
+        "servers": [{ "url": "http://127.0.0.1:8413", "description": "`windlass serve` on this machine." }],
+        "tags": [
+            { "name": "windlass", "description": "Sessions, handles and what they ask." },
+            { "name": "opencode", "description": "What clients of opencode ask." },
+        ],
         "security": [{ "token": [] }],
         "paths": paths,
         "components": {
@@ -49,7 +54,71 @@ pub fn openapi() -> Value {
                 "token": { "type": "http", "scheme": "bearer", "description": token },
             },
         },
-    })
+    });
+    plain(&mut description);
+    if let Some(Value::Object(schemas)) = description.pointer_mut("/components/schemas") {
+        name_parts(schemas);
+    }
+    description
+}
+
+/// Gives each object within an alternative a name of its own: generators make
+/// a class of every one, and would make those without a name twice.
+fn name_parts(schemas: &mut Map<String, Value>) {
+    let mut named = Map::new();
+    for (name, schema) in schemas.iter_mut() {
+        let Some(Value::Array(alternatives)) = schema.get_mut("oneOf") else {
+            continue;
+        };
+        for (place, alternative) in alternatives.iter_mut().enumerate() {
+            let Some(Value::Object(properties)) = alternative.get_mut("properties") else {
+                continue;
+            };
+            for (property, part) in properties.iter_mut() {
+                if part.get("type") == Some(&json!("object")) {
+                    let mut word = property.clone();
+                    if let Some(first) = word.get_mut(0..1) {
+                        first.make_ascii_uppercase();
+                    }
+                    let part_name = format!("{name}{place}{word}");
+                    let reference = json!({ "$ref": format!("#/components/schemas/{part_name}") });
+                    named.insert(part_name, std::mem::replace(part, reference));
+                }
+            }
+        }
+    }
+    schemas.extend(named);
+}
+
+/// Writes schemas in the words that every generator of clients knows: an object
+/// for a schema that admits anything, and `items` for every array.
+fn plain(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            for key in ["schema", "items"] {
+                if map.get(key) == Some(&Value::Bool(true)) {
+                    map.insert(key.to_owned(), json!({}));
+                }
+            }
+            if let Some(Value::Object(properties)) = map.get_mut("properties") {
+                for property in properties.values_mut() {
+                    if *property == Value::Bool(true) {
+                        *property = json!({});
+                    }
+                }
+            }
+            if let Some(Value::Array(places)) = map.get("prefixItems")
+                && !map.contains_key("items")
+            {
+                let first = places.first().cloned().unwrap_or_else(|| json!({}));
+                let alike = places.iter().all(|place| *place == first);
+                map.insert("items".to_owned(), if alike { first } else { json!({}) });
+            }
+            map.values_mut().for_each(plain);
+        }
+        Value::Array(items) => items.iter_mut().for_each(plain),
+        _ => {}
+    }
 }
 
 /// Answers with the description.

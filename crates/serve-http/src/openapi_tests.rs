@@ -122,3 +122,33 @@ fn every_reference_leads_somewhere_and_every_operation_has_its_own_name() {
     assert_eq!(unique.len(), ids.len());
     assert_eq!(ids.len(), described().len());
 }
+
+/// Every schema below a key that holds one, with its path.
+fn visit(path: &str, value: &Value, look: &mut dyn FnMut(&str, &Value)) {
+    look(path, value);
+    match value {
+        Value::Object(map) => {
+            for (key, value) in map {
+                visit(&format!("{path}/{key}"), value, look);
+            }
+        }
+        Value::Array(items) => {
+            for (place, value) in items.iter().enumerate() {
+                visit(&format!("{path}/{place}"), value, look);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn generators_of_clients_understand_every_schema() {
+    visit("", &openapi(), &mut |path, value| {
+        for key in ["schema", "items"] {
+            assert_ne!(value.get(key), Some(&json!(true)), "{path}/{key}");
+        }
+        if value.get("prefixItems").is_some() {
+            assert!(value.get("items").is_some(), "{path} has no items");
+        }
+    });
+}

@@ -82,6 +82,20 @@ pub(super) fn first_paragraph(schema: &mut Schema) {
     }
 }
 
+/// Leaves out the formats of numbers, which are no part of JSON Schema: strict
+/// validators refuse a schema that has one.
+pub(super) fn without_number_format(schema: &mut Schema) {
+    let kind = schema.get("type").cloned().unwrap_or_default();
+    let is_number = |kind: &Value| kind == "integer" || kind == "number";
+    let is_number = is_number(&kind)
+        || kind
+            .as_array()
+            .is_some_and(|kinds| kinds.iter().any(is_number));
+    if is_number {
+        schema.remove("format");
+    }
+}
+
 /// A choice among strings is an `enum`, its words explained in the
 /// description.
 pub(super) fn plain_enum(schema: &mut Schema) {

@@ -97,6 +97,7 @@ impl Operation {
             "operationId": self.id(),
             "tags": [if self.is_opencodes() { "opencode" } else { "windlass" }],
             "summary": self.summary,
+            "description": self.summary,
             "parameters": self.parameters(generator),
             "responses": self.responses(generator),
         });
