@@ -20,7 +20,7 @@ use windlass_runtime::{Await, RunOptions, Session, ToolDefinition};
 use crate::conversation::Conversation;
 use crate::grace;
 use crate::progress::Waiting;
-use crate::reply::{Structure, tell};
+use crate::reply::{Structure, Telling, tell};
 use crate::seats::{Means, Put, Seat};
 use crate::status::Doing;
 
@@ -36,7 +36,7 @@ pub(crate) struct Call {
     tool: String,
     /// The handle that it starts.
     spawns: Option<String>,
-    structure: Structure,
+    telling: Telling,
     may_last: bool,
 }
 
@@ -99,10 +99,13 @@ impl Call {
             waits_for,
             spawns,
             may_last: one_shot,
-            structure: Structure {
-                results: structured
-                    && (definition.name == Await::NAME || !definition.shape.actions.is_empty()),
-                errors: structured,
+            telling: Telling {
+                structure: Structure {
+                    results: structured
+                        && (definition.name == Await::NAME || !definition.shape.actions.is_empty()),
+                    errors: structured,
+                },
+                one_shot: one_shot.then(|| tool.clone()),
             },
             tool,
         }
@@ -117,7 +120,7 @@ impl Call {
             let requests = Some(requests).filter(|_| !hurry.is_cancelled());
             tokio::select! {
                 biased;
-                reply = &mut self.run => return Step::Done(tell(reply, self.structure)),
+                reply = &mut self.run => return Step::Done(tell(reply, &self.telling)),
                 put = self.seat.next(requests) => match put {
                     Some(put) => return Step::Put(put),
                     None => hurry.cancel(),

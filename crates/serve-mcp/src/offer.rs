@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 use windlass_protocol::{AwaitReply, HandleAction, HandleView, Notice};
 use windlass_runtime::{Await, Catalogue, DescribeTools, ToolDefinition};
 use windlass_schema::{Dialect, render};
+
+use crate::wording::{OF_AWAIT, OF_LASTING_TOOL};
 
 /// Every tool that is offered, in the catalogue's order.
 pub fn offered(catalogue: &Catalogue) -> Vec<Tool> {
@@ -21,16 +23,39 @@ fn show(definition: &ToolDefinition) -> Tool {
         .summary
         .as_ref()
         .or(definition.description.as_ref());
+    let mut text = summary.cloned().unwrap_or_default();
+    if let Some(note) = note(definition) {
+        if !text.is_empty() {
+            text.push_str(if text.ends_with('.') { " " } else { ". " });
+        }
+        text.push_str(note);
+    }
     let mut tool = Tool::new(
         definition.name.clone(),
-        summary.cloned().unwrap_or_default(),
+        text,
         Arc::new(object(render(&definition.shape, Dialect::Mcp))),
     );
     let title = title(&definition.name);
     tool.title = Some(title);
     tool.output_schema = output_schema(definition).map(|schema| Arc::new(object(schema)));
     tool.annotations = Some(annotations(definition));
+    tool.meta = always_loaded();
     tool
+}
+
+/// What a model must know of handles to use the tool.
+fn note(definition: &ToolDefinition) -> Option<&'static str> {
+    if definition.name == Await::NAME {
+        return Some(OF_AWAIT);
+    }
+    let spawns = definition.shape.actions.contains(HandleAction::Spawn);
+    spawns.then_some(OF_LASTING_TOOL)
+}
+
+/// Clients that defer tools behind a search are asked not to: a model must see
+/// `await` beside what it waits for.
+fn always_loaded() -> Option<MetaObject> {
+    serde_json::from_value(json!({"anthropic/alwaysLoad": true})).ok()
 }
 
 /// A name as a person would write it.

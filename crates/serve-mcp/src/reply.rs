@@ -4,7 +4,17 @@ use std::fmt::Write as _;
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
-use windlass_protocol::{BatchReply, Notice, ReplyContent};
+use windlass_protocol::{BatchReply, HandleState, HandleView, Notice, ReplyContent};
+
+use crate::wording::goes_on;
+
+/// How a call's reply is told to a client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Telling {
+    pub(crate) structure: Structure,
+    /// The tool, if the call was to run it to its end.
+    pub(crate) one_shot: Option<String>,
+}
 
 /// What a client is given as structured content, beside the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,16 +28,19 @@ pub(crate) struct Structure {
 /// The result that tells the only reply of a batch: what the assistant had not
 /// been told yet, then the reply, and both again as structured content if the
 /// client is given that.
-pub(crate) fn tell(batch: BatchReply, structure: Structure) -> CallToolResult {
+pub(crate) fn tell(batch: BatchReply, telling: &Telling) -> CallToolResult {
     let BatchReply {
         replies, notices, ..
     } = batch;
-    let Some(reply) = replies.into_iter().next() else {
+    let Some(mut reply) = replies.into_iter().next() else {
         unreachable!("a batch of one has one reply");
     };
     let mut content = Vec::new();
     if !notices.is_empty() {
         content.push(ContentBlock::text(told(&notices)));
+    }
+    if let (ReplyContent::Handle(view), Some(tool)) = (&mut reply.content, &telling.one_shot) {
+        note(view, tool);
     }
     content.push(ContentBlock::text(reply.content.to_text()));
     let mut result = if reply.is_error {
@@ -35,6 +48,7 @@ pub(crate) fn tell(batch: BatchReply, structure: Structure) -> CallToolResult {
     } else {
         CallToolResult::success(content)
     };
+    let structure = telling.structure;
     if structure.results && !reply.is_error {
         result.structured_content = Some(structured(&reply.content, &notices));
     }
@@ -44,6 +58,14 @@ pub(crate) fn tell(batch: BatchReply, structure: Structure) -> CallToolResult {
         result.structured_content = Some(value);
     }
     result
+}
+
+/// A one-shot that outlasted its call went on as a handle, which its model has
+/// not asked for.
+fn note(view: &mut HandleView, tool: &str) {
+    if view.state == HandleState::Running && view.note.is_none() {
+        view.note = Some(goes_on(view.id.as_str(), tool));
+    }
 }
 
 /// Each notice in a line.

@@ -166,7 +166,11 @@ async fn without_tasks_a_long_call_goes_on_as_a_handle() {
     let extensions = &discovered["result"]["capabilities"]["extensions"];
     assert!(extensions.is_null(), "{discovered}");
     let handed = client.call("tool", json!({})).await;
-    assert_eq!(handed["structuredContent"]["state"], "running", "{handed}");
+    let view = &handed["structuredContent"];
+    assert_eq!(view["state"], "running", "{handed}");
+    let note = view["note"].as_str().unwrap();
+    assert!(note.contains("await"), "{note}");
+    assert!(text(&handed).contains("still runs"), "{handed}");
 }
 
 #[tokio::test(start_paused = true)]
