@@ -21,7 +21,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use windlass_output::Stream;
 use windlass_process::{Command, Exit, Launcher, Process};
 
-use crate::error::{ServerError, chain};
+use crate::error::{ServerError, chain, not_reached};
 use crate::handler::Handler;
 use crate::routes::Tapped;
 use crate::spec::{Reach, ServerSpec};
@@ -113,10 +113,7 @@ pub(crate) async fn open(
             let inner = http(spec, url, headers)?;
             let transport = Tapped { inner, routes };
             let served = serve(spec, handler, transport, era).await;
-            let service = served.map_err(|error| ServerError::Handshake {
-                server: spec.name.clone(),
-                why: chain(&error),
-            })?;
+            let service = served.map_err(|error| not_reached(&spec.name, &error))?;
             Ok(keep(service, None, ended))
         }
     }

@@ -22,6 +22,18 @@ pub enum ServerError {
         /// What went wrong, with its causes.
         why: Arc<str>,
     },
+    /// It lets nobody in without authorization.
+    #[error(
+        "MCP server `{server}` wants authorization ({why}); add what it wants to its table, such as \
+         `headers = {{ Authorization = \"Bearer TOKEN\" }}` under [providers.mcp.{server}]. Signing in \
+         through a browser (OAuth) is not supported"
+    )]
+    Unauthorized {
+        /// The server.
+        server: String,
+        /// How it refused.
+        why: Arc<str>,
+    },
     /// It took too long.
     #[error(
         "MCP server `{server}` did not answer within {seconds} s; \
@@ -59,6 +71,25 @@ pub enum ServerError {
     },
 }
 
+/// Why a server behind an address did not come up.
+pub(crate) fn not_reached(server: &str, error: &(dyn std::error::Error + 'static)) -> ServerError {
+    let why = chain(error);
+    let server = server.to_owned();
+    let refusals = [
+        ("Auth required", "HTTP 401"),
+        ("HTTP 401", "HTTP 401"),
+        ("HTTP 403", "HTTP 403"),
+    ];
+    let refused = refusals.iter().find(|(text, _)| why.contains(text));
+    match refused {
+        Some((_, status)) => ServerError::Unauthorized {
+            server,
+            why: (*status).into(),
+        },
+        None => ServerError::Handshake { server, why },
+    }
+}
+
 /// An error with its causes, as one line.
 pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> Arc<str> {
     let mut text = error.to_string();
@@ -72,5 +103,25 @@ pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> Arc<str> {
         }
         cause = error.source();
     }
-    text.into()
+    without_types(&text).into()
 }
+
+/// Leaves out the names of our types, which transports put into their errors.
+fn without_types(text: &str) -> String {
+    let mut left = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("Transport [") {
+        let Some((_, after)) = after.split_once("] error: ") else {
+            break;
+        };
+        left.push_str(before);
+        rest = after;
+    }
+    left.push_str(rest);
+    let left = left.strip_prefix("Send message error ").unwrap_or(&left);
+    left.replace(", when send initialize request", "")
+}
+
+#[cfg(test)]
+#[path = "error_tests.rs"]
+mod tests;
