@@ -40,8 +40,13 @@ pub(crate) async fn run(global: &Global, args: McpArgs) -> anyhow::Result<ExitCo
     }
     let stop = CancellationToken::new();
     let serving = async {
+        let set_up = async {
+            let builder = setup::builder(global)?;
+            let report = |problem: &str| eprintln!("windlass: {problem}");
+            setup::build(builder.late_servers(report)).await
+        };
         let set_up = tokio::select! {
-            set_up = setup::windlass(global) => set_up,
+            set_up = set_up => set_up,
             // Nothing runs yet.
             () = stop.cancelled() => return Ok(()),
         };

@@ -1,11 +1,13 @@
 //! The tools that there are, and the runtime that offers them to sessions.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use indexmap::IndexMap;
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{ValidationError, Validator};
+use parking_lot::Mutex;
 use serde_json::Value;
+use tokio::sync::watch;
 use windlass_protocol::{Arguments, ToolDefinition, ToolShape};
 
 use crate::announce::Announcer;
@@ -103,10 +105,18 @@ pub enum RegisterError {
     },
 }
 
+type ToolsByName = IndexMap<Arc<str>, Arc<RegisteredTool>>;
+
 /// Tools by name, in the order in which they were registered.
 #[derive(Default)]
 pub struct Catalogue {
-    tools: IndexMap<Arc<str>, Arc<RegisteredTool>>,
+    tools: ToolsByName,
+    /// Tools that come when sessions are under way already.
+    late: Vec<Arc<OnceLock<ToolsByName>>>,
+    /// The names that late tools have taken.
+    late_names: Arc<Mutex<Vec<Arc<str>>>>,
+    /// How many of the late ones are still to come.
+    awaited: watch::Sender<usize>,
     announcer: Announcer,
     unavailable: IndexMap<String, String>,
 }
@@ -138,11 +148,14 @@ impl Catalogue {
     /// The tools whose names are wanted, and no others. They are the same
     /// tools, not copies.
     pub fn subset(&self, wanted: impl Fn(&str) -> bool) -> Self {
-        let tools = self.tools.iter().filter(|(name, _)| wanted(name));
+        let tools = self.all().filter(|tool| wanted(&tool.name));
         Self {
             tools: tools
-                .map(|(name, tool)| (Arc::clone(name), Arc::clone(tool)))
+                .map(|tool| (Arc::clone(&tool.name), Arc::clone(tool)))
                 .collect(),
+            late: Vec::new(),
+            late_names: Arc::default(),
+            awaited: watch::Sender::default(),
             announcer: self.announcer.clone(),
             unavailable: self.unavailable.clone(),
         }
@@ -177,26 +190,32 @@ impl Catalogue {
         }
     }
 
-    fn add(&mut self, definition: ToolDefinition, runs: Runs) -> Result<(), RegisterError> {
-        let name: Arc<str> = definition.name.as_str().into();
-        check_name(&name)?;
-        check_reserved(&definition)?;
-        if self.tools.contains_key(&name) {
-            return Err(RegisterError::Twice(definition.name));
+    /// A place for tools that are not known yet, such as those of a server that
+    /// is slow to start. A tool whose name is taken by now is refused then.
+    pub fn late(&mut self) -> LateTools {
+        let place = Arc::default();
+        self.late.push(Arc::clone(&place));
+        self.awaited.send_modify(|awaited| *awaited += 1);
+        LateTools {
+            place,
+            taken: self.tools.keys().cloned().collect(),
+            late_names: Arc::clone(&self.late_names),
+            awaited: self.awaited.clone(),
         }
-        let schema = definition.shape.parameters.to_object_schema();
-        let validator =
-            jsonschema::validator_for(&schema).map_err(|error| RegisterError::BadSchema {
-                tool: definition.name.clone(),
-                problem: error.to_string(),
-            })?;
-        let tool = RegisteredTool {
-            name: Arc::clone(&name),
-            definition: Arc::new(definition),
-            runs,
-            validator,
-        };
-        self.tools.insert(name, Arc::new(tool));
+    }
+
+    /// How many places for late tools are still empty; it changes when tools
+    /// have come, or never will.
+    pub fn awaited(&self) -> watch::Receiver<usize> {
+        self.awaited.subscribe()
+    }
+
+    fn add(&mut self, definition: ToolDefinition, runs: Runs) -> Result<(), RegisterError> {
+        let tool = registered(definition, runs)?;
+        if self.tools.contains_key(&tool.name) {
+            return Err(RegisterError::Twice(tool.definition.name.clone()));
+        }
+        self.tools.insert(Arc::clone(&tool.name), Arc::new(tool));
         Ok(())
     }
 
@@ -207,22 +226,90 @@ impl Catalogue {
 
     /// The tool of that name, whether or not it is offered.
     pub fn get(&self, name: &str) -> Option<&Arc<RegisteredTool>> {
-        self.tools.get(name)
+        let late = || self.come().find_map(|tools| tools.get(name));
+        self.tools.get(name).or_else(late)
     }
 
     /// Every tool.
     pub fn all(&self) -> impl Iterator<Item = &Arc<RegisteredTool>> {
-        self.tools.values()
+        let late = self.come().flat_map(IndexMap::values);
+        self.tools.values().chain(late)
+    }
+
+    fn come(&self) -> impl Iterator<Item = &ToolsByName> {
+        self.late.iter().filter_map(|place| place.get())
     }
 
     /// The tools that an assistant is shown: a builtin only when there is
     /// something for it to do.
     pub fn offered(&self) -> impl Iterator<Item = &Arc<RegisteredTool>> {
-        self.tools.values().filter(|tool| match &tool.runs {
+        self.all().filter(|tool| match &tool.runs {
             Runs::Executor(_) => true,
             Runs::Builtin(builtin) => builtin.is_offered(self),
         })
     }
+}
+
+/// A place for tools that come late. Dropped without tools, none come.
+pub struct LateTools {
+    place: Arc<OnceLock<ToolsByName>>,
+    taken: Vec<Arc<str>>,
+    late_names: Arc<Mutex<Vec<Arc<str>>>>,
+    awaited: watch::Sender<usize>,
+}
+
+impl LateTools {
+    /// Offers the tools from now on, in every session. Gives those that cannot
+    /// be offered.
+    pub fn fill(
+        self,
+        tools: impl IntoIterator<Item = (ToolDefinition, Arc<dyn Executor>)>,
+    ) -> Vec<(String, RegisterError)> {
+        let mut come = ToolsByName::new();
+        let mut refused = Vec::new();
+        let mut late_names = self.late_names.lock();
+        for (definition, executor) in tools {
+            let name = definition.name.clone();
+            match registered(definition, Runs::Executor(executor)) {
+                Ok(tool) if self.taken.contains(&tool.name) || late_names.contains(&tool.name) => {
+                    refused.push((name.clone(), RegisterError::Twice(name)));
+                }
+                Ok(tool) => {
+                    late_names.push(Arc::clone(&tool.name));
+                    come.insert(Arc::clone(&tool.name), Arc::new(tool));
+                }
+                Err(error) => refused.push((name, error)),
+            }
+        }
+        drop(late_names);
+        // Nobody else has the place.
+        let _ = self.place.set(come);
+        refused
+    }
+}
+
+impl Drop for LateTools {
+    fn drop(&mut self) {
+        self.awaited.send_modify(|awaited| *awaited -= 1);
+    }
+}
+
+fn registered(definition: ToolDefinition, runs: Runs) -> Result<RegisteredTool, RegisterError> {
+    let name: Arc<str> = definition.name.as_str().into();
+    check_name(&name)?;
+    check_reserved(&definition)?;
+    let schema = definition.shape.parameters.to_object_schema();
+    let validator =
+        jsonschema::validator_for(&schema).map_err(|error| RegisterError::BadSchema {
+            tool: definition.name.clone(),
+            problem: error.to_string(),
+        })?;
+    Ok(RegisteredTool {
+        name,
+        definition: Arc::new(definition),
+        runs,
+        validator,
+    })
 }
 
 fn check_name(name: &str) -> Result<(), RegisterError> {

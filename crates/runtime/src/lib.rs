@@ -68,7 +68,7 @@ pub use windlass_output as output;
 pub use announce::Announcer;
 pub use archive::{Archive, ArchiveError, Conversations, OutputFile, Page};
 pub use builtin::{BuiltinContext, BuiltinTool};
-pub use catalogue::{Catalogue, RegisterError, RegisteredTool, Runtime};
+pub use catalogue::{Catalogue, LateTools, RegisterError, RegisteredTool, Runtime};
 pub use describe::DescribeTools;
 pub use dispatch::RunOptions;
 pub use event::{Status, fold};

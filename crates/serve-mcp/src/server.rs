@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::request::Parts;
+use parking_lot::Mutex;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, ClientCapabilities,
@@ -22,6 +23,7 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
+use tokio::time::Instant;
 use windlass_runtime::Runtime;
 
 use crate::call::{Call, Wanted};
@@ -36,6 +38,9 @@ use crate::seats::Means;
 use crate::status::Listening;
 use crate::task::Taker;
 use crate::wording::INSTRUCTIONS;
+
+/// How long after its start the server waits for tools that come later.
+const LATE_TOOLS: Duration = Duration::from_secs(5);
 
 /// How the server behaves.
 #[derive(Debug, Clone)]
@@ -79,7 +84,13 @@ impl Default for McpOptions {
 pub(crate) struct Shared {
     pub(crate) runtime: Runtime,
     pub(crate) factory: SessionFactory,
-    tools: Vec<Tool>,
+    /// The tools as they are shown, and how many places for others were empty
+    /// when they were.
+    shown: Mutex<(usize, Arc<Vec<Tool>>)>,
+    /// Tools may come later.
+    may_change: bool,
+    /// Until then tools that come later are waited for.
+    patience: Instant,
     codec: RequestStateCodec,
     options: McpOptions,
 }
@@ -107,7 +118,8 @@ impl McpServer {
     /// Serves these tools; `factory` begins a session of the same runtime for
     /// each client.
     pub fn new(runtime: Runtime, factory: SessionFactory, options: McpOptions) -> Self {
-        let tools = offered(runtime.tools());
+        let tools = Arc::new(offered(runtime.tools()));
+        let awaited = *runtime.tools().awaited().borrow();
         // Nobody but this process seals or opens.
         let key = format!("{}{}", ulid::Ulid::generate(), ulid::Ulid::generate());
         let codec = RequestStateCodec::try_new(key.as_bytes()).expect("the key is long enough");
@@ -115,12 +127,32 @@ impl McpServer {
             shared: Arc::new(Shared {
                 runtime,
                 factory,
-                tools,
+                shown: Mutex::new((awaited, tools)),
+                may_change: awaited > 0,
+                patience: Instant::now() + LATE_TOOLS,
                 codec,
                 options,
             }),
             place: Place::Nowhere,
         }
+    }
+
+    /// The tools as they are shown now.
+    fn tools(&self) -> Arc<Vec<Tool>> {
+        let catalogue = self.shared.runtime.tools();
+        let awaited = *catalogue.awaited().borrow();
+        let mut shown = self.shared.shown.lock();
+        if shown.0 != awaited {
+            *shown = (awaited, Arc::new(offered(catalogue)));
+        }
+        Arc::clone(&shown.1)
+    }
+
+    /// Waits a little for tools that come later: a client may ask only once.
+    async fn late_tools(&self) {
+        let mut awaited = self.shared.runtime.tools().awaited();
+        let all = awaited.wait_for(|awaited| *awaited == 0);
+        let _ = tokio::time::timeout_at(self.shared.patience, all).await;
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {
@@ -172,10 +204,15 @@ impl ServerHandler for McpServer {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_logging();
-        let capabilities = match self.shared.options.tasks {
+        let mut capabilities = match self.shared.options.tasks {
             TaskPolicy::Never => capabilities.build(),
             TaskPolicy::Auto | TaskPolicy::After(_) => capabilities.enable_tasks().build(),
         };
+        if let Some(tools) = &mut capabilities.tools
+            && self.shared.may_change
+        {
+            tools.list_changed = Some(true);
+        }
         let mut info = ServerConfig::new(capabilities).with_instructions(INSTRUCTIONS);
         info.server_info =
             Implementation::new("windlass", env!("CARGO_PKG_VERSION")).with_title("Windlass");
@@ -191,7 +228,8 @@ impl ServerHandler for McpServer {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let mut tools = self.shared.tools.clone();
+        self.late_tools().await;
+        let mut tools = self.tools().to_vec();
         if !client_traits(&context).is_structured(&self.shared.options) {
             // A tool that declares structured content must give it.
             for tool in &mut tools {
@@ -202,8 +240,8 @@ impl ServerHandler for McpServer {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        let mut tools = self.shared.tools.iter();
-        tools.find(|tool| tool.name == name).cloned()
+        let tools = self.tools();
+        tools.iter().find(|tool| tool.name == name).cloned()
     }
 
     async fn call_tool(
@@ -213,6 +251,9 @@ impl ServerHandler for McpServer {
     ) -> Result<CallToolResponse, ErrorData> {
         let visit = self.visit(&context)?;
         let conversation = visit.conversation();
+        if self.shared.runtime.tools().get(&request.name).is_none() {
+            self.late_tools().await;
+        }
         let known = self.shared.runtime.tools().get(&request.name);
         let Some(tool) = known.filter(|_| self.get_tool(&request.name).is_some()) else {
             let message = format!("there is no tool `{}`", request.name);
@@ -272,6 +313,17 @@ impl ServerHandler for McpServer {
             (Place::Connection(conversation), _) => Some(Visit::to(Arc::clone(conversation))),
             _ => None,
         };
+        if self.shared.may_change {
+            let mut awaited = self.shared.runtime.tools().awaited();
+            let peer = context.peer.clone();
+            tokio::spawn(async move {
+                while awaited.changed().await.is_ok() {
+                    if peer.notify_tool_list_changed().await.is_err() {
+                        return;
+                    }
+                }
+            });
+        }
         if let Some(visit) = visit {
             listen::listen(visit.conversation(), LoggingLevel::Info, context.peer);
         }
@@ -287,10 +339,18 @@ impl ServerHandler for McpServer {
         Ok(())
     }
 
-    fn accepted_subscription_filter(&self, _: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        // Nothing that a filter can name changes. The stream itself says that
-        // its client is there, and hears how tasks stand.
-        Some(SubscriptionFilter::new())
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        // The stream itself says that its client is there, and hears how tasks
+        // stand.
+        let wants_tools = requested.tools_list_changed == Some(true);
+        Some(if wants_tools && self.shared.may_change {
+            SubscriptionFilter::builder().tools_list_changed().build()
+        } else {
+            SubscriptionFilter::new()
+        })
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
@@ -298,8 +358,23 @@ impl ServerHandler for McpServer {
         visit.stands();
         let request = context.request_context();
         let _listening = Listening::new(visit.conversation(), &request.id, &request.peer);
-        context.cancelled().await;
-        Ok(())
+        let mut awaited = self.shared.runtime.tools().awaited();
+        loop {
+            tokio::select! {
+                () = context.cancelled() => return Ok(()),
+                changed = awaited.changed() => match changed {
+                    Ok(()) if context.accepted().tools_list_changed == Some(true) => {
+                        // A stream that is gone is cancelled.
+                        let _ = context.sink().notify_tool_list_changed().await;
+                    }
+                    Ok(()) => {}
+                    Err(_) => {
+                        context.cancelled().await;
+                        return Ok(());
+                    }
+                },
+            }
+        }
     }
 
     async fn get_task(

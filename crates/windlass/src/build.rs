@@ -20,11 +20,11 @@ use windlass_runtime::{
 
 use windlass_store::{Store, StoreError};
 
-use crate::builder::Builder;
+use crate::builder::{Builder, LateReport};
 use crate::cache::Cache;
 use crate::describe::{self, Answers, Asking};
 use crate::embedded::{self, NameOwner};
-use crate::mcp::Servers;
+use crate::mcp::{Coming, Servers};
 use crate::place::{cache_dir, new_log_dir, remove_logs_of_the_dead, state_dir, workspace_id};
 use crate::record::Record;
 
@@ -131,6 +131,7 @@ impl Windlass {
             asking,
             agents,
             embedded,
+            late_servers,
         } = builder;
         let embedded = embedded::checked(embedded, &config)?;
         let launcher = Launcher::new(launcher_options(&config)).map_err(Error::Launcher)?;
@@ -142,11 +143,14 @@ impl Windlass {
         let asked = config.offered().filter(|tool| tool.asks_program);
         let cache = Cache::new(cache_dir().join("descriptions"));
         let catalogue = Catalogue::new();
-        let (answers, servers) = futures_util::future::join(
-            Answers::gather(describer, asked, asking, &cache),
-            Servers::ask(&config, &launcher, catalogue.announcer()),
-        )
-        .await;
+        let (answers, servers) =
+            futures_util::future::join(Answers::gather(describer, asked, asking, &cache), async {
+                match late_servers {
+                    Some(_) => Servers::default(),
+                    None => Servers::ask(&config, &launcher, catalogue.announcer()).await,
+                }
+            })
+            .await;
         let mut build = Build {
             catalogue,
             launcher: &launcher,
@@ -161,7 +165,13 @@ impl Windlass {
             build.register(tool)?;
         }
         build.register_embedded(embedded)?;
-        let unreached = build.register_mcp(&servers);
+        let unreached = match late_servers {
+            Some(report) => {
+                build.await_mcp(&report);
+                Vec::new()
+            }
+            None => build.register_mcp(&servers),
+        };
         let Build {
             catalogue,
             problems,
@@ -338,6 +348,23 @@ impl Build<'_> {
         found.unreached
     }
 
+    /// Lets the tools of MCP servers come when their servers have.
+    fn await_mcp(&mut self, report: &LateReport) {
+        let coming = Coming {
+            config: self.config,
+            launcher: self.launcher,
+            announcer: &self.catalogue.announcer().clone(),
+            report,
+        };
+        for tool in self.config.offered() {
+            if matches!(tool.source, Source::Mcp { .. }) {
+                let why = "its MCP server has not come up; it is offered when the server has";
+                self.catalogue.set_unavailable(&tool.name, why);
+            }
+        }
+        coming.begin(|| self.catalogue.late());
+    }
+
     /// Reports a tool that is not there; a call of it is told why.
     pub(crate) fn cannot_offer(&mut self, tool: &ToolConfig, why: &str) {
         self.catalogue.set_unavailable(&tool.name, why);
@@ -457,7 +484,7 @@ impl Build<'_> {
 
 /// Where the configuration is silent, a person is asked before a tool starts,
 /// unless the session's client has asked its user already.
-fn permit(tool: &ToolConfig, definition: &mut ToolDefinition) {
+pub(crate) fn permit(tool: &ToolConfig, definition: &mut ToolDefinition) {
     let run = tool.settings.run;
     let unattended = RunPolicy::starting(RunMode::Unattended);
     definition.run = run.over(RunPolicy::default());

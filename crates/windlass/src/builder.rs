@@ -30,7 +30,11 @@ pub struct Builder {
     pub(crate) asking: Asking,
     pub(crate) agents: Option<Arc<Agents>>,
     pub(crate) embedded: Vec<EmbeddedTool>,
+    pub(crate) late_servers: Option<LateReport>,
 }
+
+/// Told what is wrong with MCP servers that are not waited for.
+pub(crate) type LateReport = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// A tool that the embedding program brings.
 pub(crate) enum EmbeddedTool {
@@ -46,6 +50,7 @@ impl Windlass {
             asking: Asking::Remembering,
             agents: None,
             embedded: Vec::new(),
+            late_servers: None,
         }
     }
 }
@@ -54,6 +59,14 @@ impl Builder {
     /// Says which answers of programs are good enough.
     pub fn asking(mut self, asking: Asking) -> Self {
         self.asking = asking;
+        self
+    }
+
+    /// Does not wait for MCP servers: the tools of each are offered as soon as
+    /// it has told them, also in sessions that are under way. What is wrong
+    /// with one is told to `report`.
+    pub fn late_servers(mut self, report: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.late_servers = Some(Arc::new(report));
         self
     }
 

@@ -3,15 +3,21 @@
 //! Start at [`Servers::ask`], which reaches every server that somebody wants a
 //! tool of; [`Servers::offer`] then says what comes of it.
 
+use std::sync::Arc;
+
 use futures_util::future::join_all;
 use windlass_config::{
     Config, McpServerConfig, McpTools, McpTransport, Source, ToolConfig, nearest,
 };
 use windlass_executors::Launcher;
 use windlass_mcp_client::{Listed, McpTool, Reach, Server, ServerError, ServerSpec};
-use windlass_runtime::{Announcer, ToolDefinition};
+use windlass_runtime::{Announcer, Executor, LateTools, ToolDefinition};
+
+use crate::build::permit;
+use crate::builder::LateReport;
 
 /// The servers that are wanted, and what they said.
+#[derive(Default)]
 pub(crate) struct Servers(Vec<Asked>);
 
 struct Asked {
@@ -51,17 +57,7 @@ impl Servers {
     /// be reached holds up nobody for longer than its time limit.
     pub(crate) async fn ask(config: &Config, launcher: &Launcher, announcer: &Announcer) -> Self {
         let wanted = config.mcp_servers.iter().filter(|it| is_wanted(config, it));
-        let asking = wanted.map(|server| async {
-            let spec = spec(config, server);
-            let config = server.clone();
-            let server = Server::new(spec, launcher.clone(), announcer.clone());
-            let tools = server.tools().await;
-            Asked {
-                config,
-                server,
-                tools,
-            }
-        });
+        let asking = wanted.map(|server| ask(config, server, launcher, announcer));
         Self(join_all(asking).await)
     }
 
@@ -113,6 +109,83 @@ impl Servers {
                 is_told: candidates.iter().any(|asked| asked.is_told()) || candidates.is_empty(),
             }),
         }
+    }
+}
+
+/// Servers that are not waited for.
+pub(crate) struct Coming<'a> {
+    pub(crate) config: &'a Config,
+    pub(crate) launcher: &'a Launcher,
+    pub(crate) announcer: &'a Announcer,
+    pub(crate) report: &'a LateReport,
+}
+
+impl Coming<'_> {
+    /// Asks every server that a tool is wanted of, each in a task of its own,
+    /// which fills a place of its own.
+    pub(crate) fn begin(&self, mut place: impl FnMut() -> LateTools) {
+        let wanted = |server: &&McpServerConfig| is_wanted(self.config, server);
+        for server in self.config.mcp_servers.iter().filter(wanted) {
+            let place = place();
+            let (config, server) = (self.config.clone(), server.clone());
+            let (launcher, announcer) = (self.launcher.clone(), self.announcer.clone());
+            let report = Arc::clone(self.report);
+            tokio::spawn(async move {
+                let asked = ask(&config, &server, &launcher, &announcer).await;
+                let found = Servers(vec![asked]).offer(&config);
+                for problem in found.fill(place, &server.name) {
+                    report(&problem);
+                }
+            });
+        }
+    }
+}
+
+impl Found {
+    /// Offers the tools of one server from now on. Gives what is wrong.
+    fn fill(self, place: LateTools, server: &str) -> Vec<String> {
+        let mut problems = self.unreached;
+        let tools = self.tools.into_iter().map(|offered| {
+            let mut definition = offered.definition;
+            permit(&offered.tool, &mut definition);
+            for problem in offered.problems {
+                problems.push(format!("tool `{}`: {problem}", definition.name));
+            }
+            (definition, Arc::new(offered.executor) as Arc<dyn Executor>)
+        });
+        let tools: Vec<_> = tools.collect();
+        for (name, error) in place.fill(tools) {
+            problems.push(format!("tool `{name}` is not offered: {error}"));
+        }
+        // A table that names no server may mean another one.
+        let names_it = |missing: &&Missing| match &missing.tool.source {
+            Source::Mcp { server: named, .. } => named.as_deref() == Some(server),
+            _ => false,
+        };
+        for missing in self.missing.iter().filter(names_it) {
+            if missing.is_told {
+                let (name, why) = (&missing.tool.name, &missing.why);
+                problems.push(format!("tool `{name}` is not offered: {why}"));
+            }
+        }
+        problems
+    }
+}
+
+async fn ask(
+    config: &Config,
+    server: &McpServerConfig,
+    launcher: &Launcher,
+    announcer: &Announcer,
+) -> Asked {
+    let spec = spec(config, server);
+    let config = server.clone();
+    let server = Server::new(spec, launcher.clone(), announcer.clone());
+    let tools = server.tools().await;
+    Asked {
+        config,
+        server,
+        tools,
     }
 }
 

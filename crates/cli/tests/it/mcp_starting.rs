@@ -1,9 +1,10 @@
 //! `windlass mcp` before a client has said anything.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use serde_json::json;
+use windlass_testing::needs;
 
 use crate::processes::signal;
 use crate::support::{Project, eventually, within};
@@ -36,8 +37,61 @@ fn the_first_signal_ends_a_server_that_nobody_has_spoken_to() {
 
 #[test]
 fn the_first_signal_ends_a_server_that_waits_for_another_one() {
-    let mute = "[providers.mcp.mute]\ncommand = \"sleep 1000\"\ntools = \"all\"\n";
-    ends_by_the_first_signal(&Project::with_config(mute));
+    ends_by_the_first_signal(&Project::with_config(MUTE));
+}
+
+/// A server that never answers.
+const MUTE: &str = "[providers.mcp.mute]\ncommand = \"sleep 1000\"\ntools = \"all\"\n";
+
+#[test]
+fn a_mute_server_delays_nobody_and_takes_no_tool_away() {
+    let project = Project::with_config(MUTE);
+    let began = Instant::now();
+    let mut mcp = project.mcp(&[]);
+    let ran = mcp.call("shell", json!({"command": "echo here"}));
+    assert_eq!(ran["structuredContent"]["output"], "here\n");
+    let listed = mcp.request("tools/list", json!({}));
+    assert!(listed.to_string().contains("\"shell\""), "{listed}");
+    // Less than the 60 s that the other server has for its start.
+    assert!(began.elapsed() < Duration::from_secs(40));
+}
+
+/// A server that takes its time, and then offers `greet`.
+const SLOW: &str = r#"
+import json, os, sys, time
+while not os.path.exists("go"):
+    time.sleep(0.05)
+for line in sys.stdin:
+    message = json.loads(line)
+    method, result = message.get("method"), None
+    if method == "initialize":
+        result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "slow", "version": "1"}}
+    elif method == "tools/list":
+        result = {"tools": [{"name": "greet", "inputSchema": {"type": "object"}}]}
+    elif method == "tools/call":
+        result = {"content": [{"type": "text", "text": "hello"}]}
+    if "id" in message:
+        answer = {"result": result} if result else {"error": {"code": -32601, "message": "no"}}
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], **answer}), flush=True)
+"#;
+
+#[test]
+fn the_tools_of_a_slow_server_come_later_and_that_is_told() {
+    needs!("python3");
+    let project = Project::with_config(
+        "[providers.mcp.slow]\ncommand = \"python3 slow.py\"\ntools = \"all\"\n",
+    );
+    project.write("slow.py", SLOW);
+    let mut mcp = project.mcp(&[]);
+    mcp.notify("notifications/initialized");
+    let listed = mcp.request("tools/list", json!({}));
+    assert!(!listed.to_string().contains("greet"), "{listed}");
+    project.write("go", "");
+    mcp.told("notifications/tools/list_changed");
+    let listed = mcp.request("tools/list", json!({})).to_string();
+    assert!(listed.contains("slow_greet"), "{listed}");
+    let greeted = mcp.call("slow_greet", json!({})).to_string();
+    assert!(greeted.contains("hello"), "{greeted}");
 }
 
 #[test]

@@ -83,6 +83,22 @@ impl Mcp {
         }
     }
 
+    pub(crate) fn notify(&mut self, method: &str) {
+        self.lines
+            .send(&json!({"jsonrpc": "2.0", "method": method}));
+    }
+
+    /// Waits for a notification of this kind.
+    #[track_caller]
+    pub(crate) fn told(&mut self, method: &str) -> Value {
+        loop {
+            let message = self.lines.next();
+            if message["method"] == method {
+                return message;
+            }
+        }
+    }
+
     pub(crate) fn stderr(&self) -> String {
         self.lines.stderr()
     }
