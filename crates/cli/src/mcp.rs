@@ -42,7 +42,7 @@ pub(crate) async fn run(global: &Global, args: McpArgs) -> anyhow::Result<ExitCo
     let serving = async {
         let set_up = async {
             let builder = setup::builder(global)?;
-            let report = |problem: &str| eprintln!("windlass: {problem}");
+            let report = |problem: &str| errln!("windlass: {problem}");
             setup::build(builder.late_servers(report)).await
         };
         let set_up = tokio::select! {
