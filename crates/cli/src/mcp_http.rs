@@ -73,7 +73,7 @@ async fn serve_unix(router: Router, path: &Path, stop: CancellationToken) -> any
 
 async fn serve_tcp(router: Router, address: &str, stop: CancellationToken) -> anyhow::Result<()> {
     let listener = listen(address).await?;
-    let token: Arc<str> = token().into();
+    let token: Arc<str> = token()?.into();
     errln!("windlass: MCP at http://{}/mcp", listener.local_addr()?);
     // A reply is small and its client waits for it.
     let listener = listener.tap_io(|stream| {
@@ -100,15 +100,20 @@ async fn listen(address: &str) -> anyhow::Result<TcpListener> {
 }
 
 /// The token that clients must show.
-fn token() -> String {
+fn token() -> anyhow::Result<String> {
+    /// Fewer characters could be guessed.
+    const FEWEST: usize = 32;
     if let Ok(token) = std::env::var(TOKEN)
         && !token.is_empty()
     {
-        return token;
+        if token.len() < FEWEST {
+            bail!("{TOKEN} must have at least {FEWEST} characters; leave it out and one is made");
+        }
+        return Ok(token);
     }
     let token = format!("{}{}", ulid::Ulid::generate(), ulid::Ulid::generate());
     errln!("windlass: clients must send `Authorization: Bearer {token}`; {TOKEN} sets another");
-    token
+    Ok(token)
 }
 
 async fn bearer(State(token): State<Arc<str>>, mut request: Request, next: Next) -> Response {

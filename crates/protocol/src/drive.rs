@@ -264,6 +264,9 @@ impl DriveInput {
 }
 
 impl Batch {
+    /// The most calls that a batch may have when it is read.
+    pub const MOST_CALLS: usize = 1024;
+
     /// Reads what must be a batch, in either of the forms that a line of
     /// [`DriveInput`] has it. `number` names one that has no name of its own.
     pub fn read(text: &str, number: u64) -> Result<Self, LineError> {
@@ -313,6 +316,10 @@ fn read_batch(mut object: Arguments, number: u64) -> Result<Batch, LineError> {
 }
 
 fn read_calls(calls: Vec<Value>) -> Result<Vec<ToolCall>, LineError> {
+    if calls.len() > Batch::MOST_CALLS {
+        let given = calls.len();
+        return Err(LineError::TooManyCalls { given });
+    }
     let mut seen = IndexMap::new();
     let mut read = Vec::with_capacity(calls.len());
     for (place, call) in (1..).zip(calls) {

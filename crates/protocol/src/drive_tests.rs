@@ -314,3 +314,14 @@ fn events_ask_the_driver() {
         r#""elapsed_secs":3.2,"output_preview":"Compiling jp_cli v0.1.0..."}]}"#
     ));
 }
+
+#[test]
+fn a_batch_of_too_many_calls_is_refused() {
+    let calls = vec![serde_json::json!({"tool": "shell"}); Batch::MOST_CALLS + 1];
+    let line = Value::from(calls).to_string();
+    let error = DriveInput::read(&line, 1).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "a batch has at most 1024 calls, and this one has 1025; send several"
+    );
+}

@@ -21,6 +21,12 @@ pub enum LineError {
          [{{\"tool\":\"shell\",\"arguments\":{{\"command\":\"ls\"}}}}]"
     )]
     NotABatch,
+    /// A batch has more calls than one may have.
+    #[error("a batch has at most {most} calls, and this one has {given}; send several", most = crate::Batch::MOST_CALLS)]
+    TooManyCalls {
+        /// How many it has.
+        given: usize,
+    },
     /// The object has none of the keys that say what it is.
     #[error(
         "an object must have one of `calls`, `cancel`, `turn_end`, `permission`, `answer` and \

@@ -17,6 +17,7 @@ use axum::response::{IntoResponse, Response};
 use crate::api::Api;
 use crate::error::ApiError;
 use crate::grpc;
+use crate::places::Visitor;
 use crate::rate::Rate;
 use crate::token::Token;
 
@@ -30,6 +31,8 @@ pub struct Access {
     /// Names of this machine besides those of loopback.
     hosts: Vec<String>,
     requests: Rate,
+    /// What is asked without a token.
+    open_requests: Rate,
     failures: Rate,
     open: Vec<String>,
 }
@@ -42,6 +45,7 @@ impl Access {
             token,
             hosts: Vec::new(),
             requests: Rate::per_second(5000.0),
+            open_requests: Rate::per_second(500.0),
             failures: Rate::per_second(10.0),
             open: vec!["/health".to_owned()],
         }
@@ -77,17 +81,24 @@ impl Access {
         }
         let host = self.check_host(request)?;
         check_origin(headers, &host)?;
-        if !self.requests.take() {
-            return Err(too_many());
-        }
+        // Those who have not shown the token share a rate of their own, so
+        // that they take nothing from those who have.
         if self.is_open(request) {
-            return Ok(());
+            return self.open_requests.take().then_some(()).ok_or_else(too_many);
         }
-        self.check_token(headers)
+        self.check_token(headers)?;
+        if let Some(visitor) = request.extensions().get::<Visitor>() {
+            visitor.is_known();
+        }
+        self.requests.take().then_some(()).ok_or_else(too_many)
     }
 
     /// The host that the request is addressed to, which must be this one.
     fn check_host(&self, request: &Request) -> Result<String, ApiError> {
+        if request.headers().get_all(header::HOST).iter().count() > 1 {
+            let problem = "the request has more than one `Host`";
+            return Err(ApiError::new(StatusCode::BAD_REQUEST, problem));
+        }
         let authority = match request.uri().authority() {
             Some(authority) => Some(authority.as_str()),
             None => request

@@ -141,3 +141,42 @@ fn guessing_the_token_is_slow_and_does_not_slow_its_owner() {
     assert_eq!(show("guess"), Some(StatusCode::TOO_MANY_REQUESTS));
     assert_eq!(show(&bearer), None);
 }
+
+#[tokio::test]
+async fn two_hosts_are_refused() {
+    let hosts = [("host", "localhost"), ("host", "localhost")];
+    let headers = [&hosts[..], &[("authorization", "BEARER")]].concat();
+    assert_eq!(ask(&headers).await, StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn those_without_a_token_take_nothing_from_those_with_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let token = Token::load(&folder.path().join("token")).unwrap();
+    let bearer = format!("Bearer {}", token.as_str());
+    let api = Api::new(&Runtime::new(Catalogue::new()), "serve");
+    let router = Router::new()
+        .route("/x", get(|| async { "yes" }))
+        .route("/health", get(|| async { "well" }));
+    let guarded = Access::new(&api, token).guard(router);
+    let ask = |path: &str, bearer: Option<&str>| {
+        let mut request = Request::builder().uri(path).header("host", "localhost");
+        if let Some(bearer) = bearer {
+            request = request.header("authorization", bearer);
+        }
+        let request = request.body(Body::empty()).unwrap();
+        let guarded = guarded.clone();
+        async move { guarded.oneshot(request).await.unwrap().status() }
+    };
+    // More than any rate allows.
+    let mut refused = false;
+    for _ in 0..20_000 {
+        let status = ask("/health", None).await;
+        refused |= status == StatusCode::TOO_MANY_REQUESTS;
+        if refused {
+            break;
+        }
+    }
+    assert!(refused);
+    assert_eq!(ask("/x", Some(&bearer)).await, StatusCode::OK);
+}

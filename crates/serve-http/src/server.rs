@@ -4,30 +4,37 @@
 //! connection has its limits; what is asked over it is the router's.
 
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::Router;
+use hyper::Request;
+use hyper::body::Incoming;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
-use tokio::sync::Semaphore;
 use tokio_io_timeout::TimeoutStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
 use crate::api::Api;
+use crate::first_bytes::FirstBytes;
+use crate::places::{Places, Visitor};
 
 /// How much is taken of clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// How many connections at once; further ones wait.
+    /// How many connections at once. For a further one the oldest leaves that
+    /// has not shown the token; where all have, it waits.
     pub connections: usize,
     /// A client that takes nothing for this long is cut off.
     pub stall: Duration,
+    /// How long a client may take to say which HTTP it speaks, from its
+    /// connection on.
+    pub first: Duration,
     /// How long a client may take for a request's head, and stay silent
     /// between requests.
     pub head: Duration,
@@ -40,6 +47,7 @@ impl Default for Limits {
         Self {
             connections: 1024,
             stall: Duration::from_secs(20),
+            first: Duration::from_secs(10),
             head: Duration::from_mins(1),
             head_bytes: 64 << 10,
         }
@@ -62,11 +70,8 @@ impl Server {
     /// Serves until told to end; then open connections are let go of.
     pub async fn run(self, api: &Api, closing: CancellationToken) {
         api.wake();
-        let places = Arc::new(Semaphore::new(self.limits.connections));
+        let places = Places::new(self.limits.connections);
         loop {
-            let Ok(place) = Arc::clone(&places).acquire_owned().await else {
-                return;
-            };
             let accepted = closing.run_until_cancelled(self.listener.accept()).await;
             let stream = match accepted {
                 None => return,
@@ -76,19 +81,25 @@ impl Server {
                     continue;
                 }
             };
+            let Some(place) = closing.run_until_cancelled(places.take()).await else {
+                return;
+            };
             // Small answers must not wait for an acknowledgement.
             let _ = stream.set_nodelay(true);
             let (api, router, tls) = (api.clone(), self.router.clone(), self.tls.clone());
             let (limits, closing) = (self.limits, closing.clone());
             tokio::spawn(async move {
-                let _place = place;
-                let Some(tls) = tls else {
-                    return serve(stream, router, limits, &api, closing).await;
+                let serving = async {
+                    let visitor = place.visitor.clone();
+                    let Some(tls) = tls else {
+                        return serve(stream, visitor, router, limits, &api, closing).await;
+                    };
+                    let shaken = tokio::time::timeout(limits.stall, tls.accept(stream)).await;
+                    if let Ok(Ok(stream)) = shaken {
+                        serve(stream, visitor, router, limits, &api, closing).await;
+                    }
                 };
-                let shaken = tokio::time::timeout(limits.stall, tls.accept(stream)).await;
-                if let Ok(Ok(stream)) = shaken {
-                    serve(stream, router, limits, &api, closing).await;
-                }
+                place.leave.run_until_cancelled(serving).await;
             });
         }
     }
@@ -102,12 +113,9 @@ pub(crate) async fn accept_unix(
     closing: CancellationToken,
 ) {
     let router = api.router();
-    let places = Arc::new(Semaphore::new(limits.connections));
+    let places = Places::new(limits.connections);
     let own = rustix::process::geteuid().as_raw();
     loop {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else {
-            return;
-        };
         let stream = match closing.run_until_cancelled(listener.accept()).await {
             None => return,
             Some(Ok((stream, _))) => stream,
@@ -119,10 +127,15 @@ pub(crate) async fn accept_unix(
         if !stream.peer_cred().is_ok_and(|peer| peer.uid() == own) {
             continue;
         }
+        let Some(place) = closing.run_until_cancelled(places.take()).await else {
+            return;
+        };
+        place.visitor.is_known();
         let (router, api, closing) = (router.clone(), api.clone(), closing.clone());
         tokio::spawn(async move {
-            let _place = place;
-            serve(stream, router, limits, &api, closing).await;
+            let visitor = place.visitor.clone();
+            serve(stream, visitor, router, limits, &api, closing).await;
+            drop(place);
         });
     }
 }
@@ -133,9 +146,15 @@ async fn pause_after(error: &io::Error) {
     tokio::time::sleep(Duration::from_millis(50)).await;
 }
 
-async fn serve<S>(stream: S, router: Router, limits: Limits, api: &Api, closing: CancellationToken)
-where
-    S: AsyncRead + AsyncWrite + Send + 'static,
+async fn serve<S>(
+    stream: S,
+    visitor: Visitor,
+    router: Router,
+    limits: Limits,
+    api: &Api,
+    closing: CancellationToken,
+) where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let _open = Open::new(api);
     let mut stream = TimeoutStream::new(stream);
@@ -153,8 +172,13 @@ where
         .keep_alive_timeout(limits.stall)
         .max_header_list_size(u32::try_from(limits.head_bytes).unwrap_or(u32::MAX))
         .max_concurrent_streams(256);
-    let io = TokioIo::new(Box::pin(stream));
-    let connection = builder.serve_connection(io, TowerToHyperService::new(router));
+    let io = TokioIo::new(FirstBytes::within(limits.first, Box::pin(stream)));
+    let router = TowerToHyperService::new(router);
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(visitor.clone());
+        router.call(request)
+    });
+    let connection = builder.serve_connection(io, service);
     if let Some(Err(error)) = closing.run_until_cancelled(connection).await {
         tracing::debug!(error, "a connection ended");
     }

@@ -162,3 +162,69 @@ async fn connections_beyond_the_limit_wait_their_turn() {
     assert_eq!(waiting.await.unwrap(), "HTTP/1.1 200 OK\r\n");
     closing.cancel();
 }
+
+/// A server with these limits, and its address.
+async fn served(limits: Limits) -> (std::net::SocketAddr, tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let token = crate::token::Token::load(&folder.path().join("token")).unwrap();
+    let bearer = token.as_str().to_owned();
+    let api = Api::new(&Runtime::new(Catalogue::new()), "serve");
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = Server {
+        listener,
+        router: crate::access::Access::new(&api, token).guard(api.router()),
+        tls: None,
+        limits,
+    };
+    tokio::spawn(async move { server.run(&api, CancellationToken::new()).await });
+    (address, folder, bearer)
+}
+
+/// The first line of the answer to a request with the token.
+async fn asked(stream: &mut TcpStream, bearer: &str) -> String {
+    let request = format!(
+        "GET /api/v1/sessions HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {bearer}\r\n\r\n"
+    );
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line).await.unwrap();
+    line
+}
+
+#[tokio::test]
+async fn a_client_that_says_nothing_is_let_go_of() {
+    let limits = Limits {
+        first: Duration::from_millis(50),
+        ..Limits::default()
+    };
+    let (address, _folder, _) = served(limits).await;
+    for begun in ["", "P", "PRI * HTTP/2.0\r\n"] {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(begun.as_bytes()).await.unwrap();
+        let mut rest = String::new();
+        // The end comes, in whatever form.
+        let _ = BufReader::new(&mut stream).read_line(&mut rest).await;
+        assert_eq!(rest, "", "{begun:?}");
+    }
+}
+
+#[tokio::test]
+async fn strangers_make_room_for_whoever_knows_the_token() {
+    let limits = Limits {
+        connections: 3,
+        first: Duration::from_mins(10),
+        ..Limits::default()
+    };
+    let (address, _folder, bearer) = served(limits).await;
+    let mut known = TcpStream::connect(address).await.unwrap();
+    assert_eq!(asked(&mut known, &bearer).await, "HTTP/1.1 200 OK\r\n");
+    let mut strangers = Vec::new();
+    for _ in 0..10 {
+        strangers.push(TcpStream::connect(address).await.unwrap());
+    }
+    let mut late = TcpStream::connect(address).await.unwrap();
+    assert_eq!(asked(&mut late, &bearer).await, "HTTP/1.1 200 OK\r\n");
+    // Whoever was known before still is.
+    assert_eq!(asked(&mut known, &bearer).await, "HTTP/1.1 200 OK\r\n");
+}

@@ -23,7 +23,7 @@ pub(crate) struct McpHttp {
     errors: PathBuf,
 }
 
-const TOKEN: &str = "a-token-for-tests";
+const TOKEN: &str = "a-token-for-tests-of-at-least-32-characters";
 
 impl Project {
     /// Starts `windlass mcp` and begins a session.

@@ -1,0 +1,90 @@
+//! A connection that must say soon which HTTP it speaks.
+//!
+//! Until that is known, no limit of the protocol holds: the server waits for
+//! the first bytes, and would wait for ever.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::Sleep;
+
+/// The beginning of HTTP/2. As long as a client has sent no more than a part
+/// of it, both versions are possible.
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// A stream of which reading fails when the first bytes do not come in time.
+pub(crate) struct FirstBytes<S> {
+    stream: S,
+    /// Gone when the version is known.
+    waiting: Option<Waiting>,
+}
+
+struct Waiting {
+    limit: Pin<Box<Sleep>>,
+    /// How many bytes have come; all of them begin HTTP/2.
+    seen: usize,
+}
+
+impl<S> FirstBytes<S> {
+    /// Gives the client this long.
+    pub(crate) fn within(limit: Duration, stream: S) -> Self {
+        let limit = Box::pin(tokio::time::sleep(limit));
+        Self {
+            stream,
+            waiting: Some(Waiting { limit, seen: 0 }),
+        }
+    }
+}
+
+impl Waiting {
+    /// The version is still open after these bytes.
+    fn goes_on(&mut self, bytes: &[u8]) -> bool {
+        let rest = &PREFACE[self.seen..];
+        self.seen += bytes.len();
+        bytes.len() < rest.len() && rest.starts_with(bytes)
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for FirstBytes<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut this.stream).poll_read(context, buffer);
+        let Some(waiting) = &mut this.waiting else {
+            return read;
+        };
+        if read.is_ready() {
+            if !waiting.goes_on(&buffer.filled()[before..]) {
+                this.waiting = None;
+            }
+            return read;
+        }
+        ready!(waiting.limit.as_mut().poll(context));
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for FirstBytes<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}

@@ -1,0 +1,93 @@
+//! How many connections there may be, and who makes room when all places are
+//! taken.
+//!
+//! A client that has shown the token keeps its place. Of the others, which may
+//! be anybody on the network, the oldest leaves for the next: they cannot
+//! keep those out who may come in.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
+
+/// The places of one listener.
+pub(crate) struct Places {
+    free: Arc<Semaphore>,
+    strangers: Strangers,
+    taken: AtomicU64,
+}
+
+/// The connections that have not shown the token, the oldest first.
+type Strangers = Arc<Mutex<BTreeMap<u64, CancellationToken>>>;
+
+impl Places {
+    pub(crate) fn new(count: usize) -> Self {
+        Self {
+            free: Arc::new(Semaphore::new(count)),
+            strangers: Strangers::default(),
+            taken: AtomicU64::new(0),
+        }
+    }
+
+    /// Takes a place for a stranger. Where there is none, the oldest stranger
+    /// is told to leave; where all are known, this waits.
+    pub(crate) async fn take(&self) -> Place {
+        let permit = match Arc::clone(&self.free).try_acquire_owned() {
+            Ok(permit) => permit,
+            Err(_) => {
+                let oldest = self.strangers.lock().pop_first();
+                if let Some((_, leave)) = oldest {
+                    leave.cancel();
+                }
+                let free = Arc::clone(&self.free).acquire_owned();
+                free.await.expect("the semaphore is never closed")
+            }
+        };
+        let number = self.taken.fetch_add(1, Ordering::Relaxed);
+        let leave = CancellationToken::new();
+        self.strangers.lock().insert(number, leave.clone());
+        Place {
+            leave,
+            _permit: permit,
+            visitor: Visitor(Arc::new(Entry {
+                number,
+                strangers: Arc::clone(&self.strangers),
+            })),
+        }
+    }
+}
+
+/// A taken place, until it is dropped.
+pub(crate) struct Place {
+    /// Cancelled when the connection must make room.
+    pub(crate) leave: CancellationToken,
+    /// Whoever has it.
+    pub(crate) visitor: Visitor,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.visitor.is_known();
+    }
+}
+
+/// The client of a connection. It goes with each request, so that whoever
+/// checks the token can say that it is known.
+#[derive(Clone)]
+pub(crate) struct Visitor(Arc<Entry>);
+
+struct Entry {
+    number: u64,
+    strangers: Strangers,
+}
+
+impl Visitor {
+    /// The client has shown the token: it keeps its place.
+    pub(crate) fn is_known(&self) {
+        self.0.strangers.lock().remove(&self.0.number);
+    }
+}
