@@ -98,6 +98,42 @@ fn an_argument_goes_with_the_value_that_was_not_given() {
         &none,
         &["p"],
     );
+    for filtered in [
+        "{{tool.arguments.files | join(',')}}",
+        "{{tool.arguments.files | length}}",
+        "{{tool.arguments.files | list}}",
+        "{{tool.arguments.files | first}}",
+        "{{tool.arguments.dir | string}}",
+        "{{tool.arguments.dir[:3]}}",
+        "{{'a' | replace('a', tool.arguments.dir)}}",
+        "{% if tool.name %}{{tool.arguments.files | join(',')}}{% endif %}",
+        "{% if tool.name %}{{tool.arguments.files | sort | list}}{% endif %}",
+        "{{tool.arguments.dir == 'a'}}",
+        "{{tool.arguments.dir | default(tool.arguments.must)}}",
+        "{% set a = tool.arguments.files %}{{a | join(',')}}",
+    ] {
+        check(&["p", filtered, "end"], &none, &["p", "end"]);
+        let line = format!("p {filtered} end");
+        assert!(render(&[&line], true, &none).is_err(), "{filtered}");
+    }
+    check(
+        &["p", "{{tool.arguments.files | map('upper') | join(',')}}"],
+        &json!({"files": ["a", "b"]}),
+        &["p", "A,B"],
+    );
+    check(
+        &["p", "{{tool.arguments.dir | default(tool.arguments.must)}}"],
+        &json!({"dir": "x"}),
+        &["p", "x"],
+    );
+    check(
+        &[
+            "p",
+            "{% set a = tool.arguments.dir %}{% if a %}{{a}}{% else %}no{% endif %}",
+        ],
+        &none,
+        &["p", "no"],
+    );
     assert_eq!(
         render(&[DIR, "x"], false, &none).unwrap_err(),
         "the tool's command needs `dir`, which was not given"

@@ -7,7 +7,7 @@
 
 use std::cell::OnceCell;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use minijinja::value::{Object, ObjectRepr, Rest, Serde, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, Output, UndefinedBehavior, Value, context};
@@ -69,6 +69,11 @@ impl<'a, T: Serialize> WordRenderer<'a, T> {
         let variables = self
             .variables
             .get_or_init(|| serde_json::json!({ "tool": self.tool, "context": self.context }));
+        let mut certain = uses.iter().filter(|used| !used.conditional);
+        if let Some(missing) = certain.find(|used| is_missing(variables, used)) {
+            let name = missing.name();
+            return Err(RenderError::NotGiven { name });
+        }
         let prepared = prepare(variables, &uses);
         let values = Value::from(Serde(prepared.as_ref().unwrap_or(variables)));
         let text = match self.environment.render_str(word, values) {
@@ -88,11 +93,32 @@ impl<'a, T: Serialize> WordRenderer<'a, T> {
     }
 }
 
+/// Filters of the engine that take a missing value for an empty one.
+const FORGIVING: [&str; 20] = [
+    "attr", "batch", "chain", "count", "dictsort", "first", "items", "join", "last", "length",
+    "lines", "list", "max", "min", "reverse", "slice", "sort", "string", "sum", "unique",
+];
+
+/// Applies a filter of the engine to values that are all there.
+fn strictly(name: &str, values: &[Value]) -> Result<Value, Error> {
+    static ENGINE: LazyLock<Environment<'static>> = LazyLock::new(Environment::new);
+    if values
+        .iter()
+        .any(|value| value.is_undefined() || value.is_none())
+    {
+        return Err(Error::from(ErrorKind::UndefinedError));
+    }
+    ENGINE.empty_state().apply_filter(name, values)
+}
+
 fn environment(quoting: Quoting) -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
     // A template of a config file is no place for long loops.
     environment.set_fuel(Some(100_000));
+    for name in FORGIVING {
+        environment.add_filter(name, move |values: Rest<Value>| strictly(name, &values));
+    }
     environment.add_filter("raw", raw);
     environment.add_filter("default", default_value);
     environment.add_filter("d", default_value);

@@ -31,6 +31,8 @@ pub(crate) struct NameUse {
     pub(crate) kind: UseKind,
     /// A condition around the use asks for the same name.
     pub(crate) guarded: bool,
+    /// Whether the value is used depends on others.
+    pub(crate) conditional: bool,
 }
 
 /// What becomes of a template whose value is missing.
@@ -133,6 +135,8 @@ struct Walk<'s> {
     scopes: Vec<Scope<'s>>,
     /// The names that conditions around this place ask for.
     guards: Vec<Vec<PathStep>>,
+    /// How many branches are open.
+    branches: usize,
 }
 
 impl<'s> Walk<'s> {
@@ -155,12 +159,14 @@ impl<'s> Walk<'s> {
                 });
                 self.scopes.push(HashMap::from([("loop", None)]));
                 self.declare(&each.target, item);
+                self.branches += 1;
                 if let Some(filter) = &each.filter_expr {
                     self.expression(filter, UseKind::Tested);
                 }
                 self.statements(&each.body);
                 self.scopes.pop();
                 self.statements(&each.else_body);
+                self.branches -= 1;
             }
             Stmt::IfCond(condition) => {
                 let before = self.uses.names.len();
@@ -171,14 +177,16 @@ impl<'s> Walk<'s> {
                     .collect();
                 let guards = self.guards.len();
                 self.guards.extend(asked);
+                self.branches += 1;
                 self.statements(&condition.true_body);
                 self.statements(&condition.false_body);
+                self.branches -= 1;
                 self.guards.truncate(guards);
             }
             Stmt::WithBlock(with) => {
                 self.scopes.push(HashMap::new());
                 for (target, value) in &with.assignments {
-                    self.expression(value, UseKind::Needed);
+                    self.assigned(value);
                     let path = self.path_of(value);
                     self.declare(target, path);
                 }
@@ -186,7 +194,7 @@ impl<'s> Walk<'s> {
                 self.scopes.pop();
             }
             Stmt::Set(set) => {
-                self.expression(&set.expr, UseKind::Needed);
+                self.assigned(&set.expr);
                 let path = self.path_of(&set.expr);
                 self.declare(&set.target, path);
             }
@@ -208,6 +216,15 @@ impl<'s> Walk<'s> {
                 self.arguments(&call.call.args);
             }
         }
+    }
+
+    /// A name that stands for another is needed where it is used.
+    fn assigned(&mut self, value: &Expr<'s>) {
+        let kind = match self.path_of(value) {
+            Some(_) => UseKind::Tested,
+            None => UseKind::Needed,
+        };
+        self.expression(value, kind);
     }
 
     fn optional(&mut self, expression: Option<&Expr<'s>>) {
@@ -237,8 +254,11 @@ impl<'s> Walk<'s> {
                     BinOpKind::ScAnd | BinOpKind::ScOr => UseKind::Tested,
                     _ => kind,
                 };
+                let is_branch = left == UseKind::Tested && kind != UseKind::Tested;
                 self.expression(&operation.left, left);
+                self.branches += usize::from(is_branch);
                 self.expression(&operation.right, kind);
+                self.branches -= usize::from(is_branch);
             }
             Expr::Compare(comparison) => {
                 self.expression(&comparison.expr, kind);
@@ -256,7 +276,10 @@ impl<'s> Walk<'s> {
                     self.expression(expression, inner);
                 }
                 self.uses.filters.push(filter.name.to_owned());
+                let is_branch = inner == UseKind::Defaulted;
+                self.branches += usize::from(is_branch);
                 self.arguments(&filter.args);
+                self.branches -= usize::from(is_branch);
             }
             Expr::Test(test) => {
                 // `x is defined` must see that a missing value is missing.
@@ -300,10 +323,12 @@ impl<'s> Walk<'s> {
             .collect();
         let guards = self.guards.len();
         self.guards.extend(asked);
+        self.branches += 1;
         self.expression(&choice.true_expr, kind);
         if let Some(other) = &choice.false_expr {
             self.expression(other, kind);
         }
+        self.branches -= 1;
         self.guards.truncate(guards);
     }
 
@@ -330,6 +355,7 @@ impl<'s> Walk<'s> {
             path,
             kind,
             guarded,
+            conditional: self.branches > 0,
         });
     }
 

@@ -54,11 +54,11 @@ fn local_names_stand_for_their_values() {
         "{% for f in x %}{{ f.a }}{{ loop.index }}{% endfor %}",
         &["x!", "x[].a!"],
     );
-    check("{% set a = x.y %}{{ a.z }}", &["x.y!", "x.y.z!"]);
-    check("{% set a = x %}{% set a = y %}{{ a.z }}", &["x!", "y!"]);
+    check("{% set a = x.y %}{{ a.z }}", &["x.y?", "x.y.z!"]);
+    check("{% set a = x %}{% set a = y %}{{ a.z }}", &["x?", "y?"]);
     check(
         "{% with a = x %}{{ a }}{% endwith %}{{ a }}",
-        &["x!", "x!", "a!"],
+        &["x?", "x!", "a!"],
     );
     check(
         "{% for k, v in x | items %}{{ k }}{{ v }}{% endfor %}",
