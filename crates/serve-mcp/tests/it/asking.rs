@@ -373,6 +373,23 @@ async fn a_stateless_client_is_asked_in_rounds() {
     assert_eq!(tools.tool.started().len(), 1);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_round_that_is_cancelled_leaves_the_question_open_for_others() {
+    let tools = Tools::new();
+    sure(&tools);
+    let mut client = tools.stateless(&json!({"elicitation": {}}));
+    let asked = client.call("tool", json!({})).await;
+    let cancelled = json!({"sure": {"action": "cancel"}});
+    let reply = again(&mut client, &asked["requestState"], cancelled).await;
+    let reply = &reply["result"]["structuredContent"];
+    assert_eq!(reply["state"], "waiting", "{reply}");
+    let open = requests(&tools).questions();
+    requests(&tools).answer(&open[0].ask, json!(true)).unwrap();
+    let done = client.call("await", json!({"all": [reply["id"]]})).await;
+    let done = &done["structuredContent"]["completed"][0];
+    assert_eq!(done["result"], "was told true");
+}
+
 #[tokio::test]
 async fn a_state_is_good_for_its_own_call_and_once() {
     let tools = Tools::new();
