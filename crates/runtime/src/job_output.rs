@@ -213,8 +213,15 @@ impl JobOutput {
         }
     }
 
-    /// The end of the output, at most about `limit` bytes, and whole lines where there are any.
+    /// The end of the output, at most about `limit` bytes, and whole lines where there are any. Of a program that has the
+    /// whole screen to itself it is the end of the screen.
     pub fn preview(&self, limit: usize) -> String {
+        if let Some(screen) = self.inner.screen.get() {
+            let mut screen = screen.lock();
+            if screen.is_full_screen() {
+                return end_of(&screen.rows(), limit);
+            }
+        }
         let bytes = &self.inner.bytes;
         let from = bytes.position().saturating_sub(limit as u64);
         let text = bytes.read(&mut Cursor::at(from), limit.max(256)).text;
@@ -227,9 +234,8 @@ impl JobOutput {
     /// The last line that is not blank, of stderr if there is none of stdout. Of a program on a terminal it is a line of
     /// its screen.
     pub fn last_line(&self) -> Option<String> {
-        let screen = self.inner.screen.get();
-        if let Some(line) = screen.and_then(|screen| screen.lock().last_line()) {
-            return Some(line);
+        if let Some(screen) = self.inner.screen.get() {
+            return screen.lock().last_line();
         }
         let bytes = &self.inner.bytes;
         let line = bytes.last_line(Stream::Stdout);
@@ -260,6 +266,22 @@ impl JobOutput {
         };
         Box::pin(self.inner.bytes.find(pattern, from))
     }
+}
+
+/// The last rows of a screen that fit into `limit` bytes, at least one.
+fn end_of(rows: &[String], limit: usize) -> String {
+    let length = rows
+        .iter()
+        .rposition(|row| !row.is_empty())
+        .map_or(0, |last| last + 1);
+    let rows = &rows[..length];
+    let mut size = 0;
+    let fitting = rows.iter().rev().take_while(|row| {
+        size += row.len() + 1;
+        size <= limit
+    });
+    let count = fitting.count().clamp(usize::from(length > 0), length);
+    rows[length - count..].join("\n")
 }
 
 #[cfg(test)]

@@ -124,3 +124,18 @@ fn messages_are_read_as_they_came() {
     assert!(cut.text.len() <= 1000 && cut.omitted_bytes > 0);
     assert_eq!(output.read(View::New, 1000).text, "");
 }
+
+#[test]
+fn a_full_screen_is_previewed_as_it_stands() {
+    let output = output();
+    let screen = Arc::new(Mutex::new(Screen::new(4, 20)));
+    output.attach_screen(Arc::clone(&screen));
+    let bytes = b"\x1b[?1049h\x1b[2J\x1b[3;1H\x1b[7mstatus\x1b[m: ok\x1b[1;1Htop\x1b[?25l";
+    push(&output, &String::from_utf8_lossy(bytes));
+    screen.lock().feed(bytes);
+    assert_eq!(output.preview(1000), "top\n\nstatus: ok");
+    assert_eq!(output.preview(5), "status: ok");
+    assert_eq!(output.last_line().as_deref(), Some("status: ok"));
+    screen.lock().feed(b"\x1b[?1049l");
+    assert_eq!(output.last_line(), None);
+}

@@ -196,7 +196,7 @@ impl Emulator {
     }
 
     /// The row that says what the program is at: of a full screen the cursor's if it is shown, or the last one; of lines
-    /// the cursor's or the one above it that is not blank.
+    /// the cursor's or the last one before it that is not blank.
     pub(super) fn telling_row(&self) -> Option<String> {
         let rows: Vec<String> = self.shown().collect();
         let cursor = self.cursor().0;
@@ -209,7 +209,11 @@ impl Emulator {
             }
         }
         let end = if is_full_screen { rows.len() } else { cursor };
-        rows[..end].iter().rev().find(is_telling).cloned()
+        let above = rows[..end].iter().rev().find(is_telling).cloned();
+        if is_full_screen {
+            return above;
+        }
+        above.or_else(|| self.store.last_text().map(str::to_owned))
     }
 
     pub(super) fn styled(&self, row: usize) -> StyledRow {

@@ -91,6 +91,14 @@ impl Store {
         (self.first, self.first.offset)
     }
 
+    /// The text of the last row that is not blank and has not been wiped.
+    pub(super) fn last_text(&self) -> Option<&str> {
+        let standing = self.end.row.saturating_sub(self.cleared.row);
+        let rows = self.rows.iter().rev().map(|row| &*row.text);
+        let mut rows = rows.take(usize::try_from(standing).unwrap_or(usize::MAX));
+        rows.find(|text| !text.trim().is_empty())
+    }
+
     /// Where the line begins that may still go on, on the screen.
     pub(super) fn open_line(&self) -> Position {
         if self.rows.back().is_some_and(|last| last.wrapped) {

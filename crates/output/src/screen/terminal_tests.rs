@@ -487,6 +487,9 @@ fn the_last_line_is_one_of_the_screen() {
     assert_eq!(last(""), None);
     assert_eq!(last("one\\r\\ntwo\\r\\n").as_deref(), Some("two"));
     assert_eq!(last("one\\r\\n$ ").as_deref(), Some("$"));
+    let scrolled = format!("one{}", "\\r\\n".repeat(9));
+    assert_eq!(last(&scrolled).as_deref(), Some("one"));
+    assert_eq!(last(&format!("{scrolled}\\e[H\\e[2J")), None);
     let full = "\\e[?1049h\\e[2J\\e[1;1Hhead\\e[6;1Hstatus";
     assert_eq!(last(&format!("{full}\\e[3;1H")).as_deref(), Some("status"));
     assert_eq!(last(&format!("{full}\\e[1;2H")).as_deref(), Some("head"));
