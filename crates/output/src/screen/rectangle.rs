@@ -176,7 +176,7 @@ impl Emulator {
     }
 }
 
-/// What a cell adds to a sum.
+/// The code of a cell's characters, as a sum counts it.
 fn value(cell: &Cell) -> u32 {
     if cell.flags.contains(Flags::WIDE_CHAR_SPACER) {
         return 0;
