@@ -84,11 +84,8 @@ impl RequestRendering {
             fields.extend(argument_fields(arguments, command.is_some()));
         }
         let mut run = format!("`{}`", visible_line(&request.permission));
-        if let Some(handle) = text("handle") {
-            let _ = match text("action") {
-                Some("spawn") => write!(run, " as handle `{}`", visible_line(handle)),
-                _ => write!(run, " on handle `{}`", visible_line(handle)),
-            };
+        if let Some(handle) = text("handle").filter(|_| text("action") != Some("spawn")) {
+            let _ = write!(run, " on handle `{}`", visible_line(handle));
         }
         Self {
             title: match text("agent") {

@@ -88,6 +88,8 @@ fn shorter_error(error: &ToolError, limit: usize) -> ToolError {
 
 fn excerpt(text: &str, limit: usize, log: Option<PathBuf>) -> windlass_output::Excerpt {
     let output = Output::new(OutputOptions {
+        // All of it, so that its head is there without a log too.
+        memory: text.len(),
         log,
         ..OutputOptions::default()
     });

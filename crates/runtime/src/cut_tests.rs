@@ -59,3 +59,13 @@ fn many_short_causes_are_cut_too() {
     assert!(length(&cut) <= LIMIT, "{}", length(&cut));
     assert_eq!(cut.result.unwrap_err().trace.len(), (LIMIT - 2) / 5 + 1);
 }
+
+#[test]
+fn the_head_of_a_very_long_message_is_not_lost() {
+    let error = ToolError::new("line\n".repeat(200_000) + "end");
+    let cut = cut(&Ending::with(Err(error)));
+    let message = cut.result.unwrap_err().message;
+    assert!(message.starts_with("line\nline\n"), "{message}");
+    assert!(message.ends_with("\nend"), "{message}");
+    assert!(message.len() <= LIMIT, "{}", message.len());
+}

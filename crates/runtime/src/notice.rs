@@ -113,14 +113,24 @@ pub(crate) fn of_status(handle: &Handle, status: &Status) -> Option<Notice> {
             NoticeKind::Waiting,
             format!("`{id}` waits for an answer: {}", question.text),
         ),
-        Status::Stopped(ending) => match &ending.result {
-            Ok(_) => (
+        Status::Stopped(ending) => match (&ending.result, &ending.aborted) {
+            // The turn's end may have ended it, and then it cannot be fetched.
+            (Ok(result), Some(reason)) => (
+                flags.on_success,
+                NoticeLevel::Warning,
+                NoticeKind::Success,
+                format!(
+                    "`{id}` stopped: {reason}; it reported: {}",
+                    brief(result.as_deref().unwrap_or_default())
+                ),
+            ),
+            (Ok(_), None) => (
                 flags.on_success,
                 NoticeLevel::Info,
                 NoticeKind::Success,
                 format!("`{id}` stopped well; fetch it to read its result"),
             ),
-            Err(error) => (
+            (Err(error), _) => (
                 flags.on_failure,
                 NoticeLevel::Error,
                 NoticeKind::Failure,

@@ -123,9 +123,14 @@ fn arguments_may_be_changed() {
         ask(&mut drive, "echo theirs", edited)["content"],
         json!("mine\n")
     );
+    drive.send(&json!([call("shell", json!({"command": "echo theirs"}))]));
+    let request = event(&mut drive, "permission")["request"].clone();
     let wrong = json!({"reply": "once", "arguments": {"command": 5}});
-    let reply = ask(&mut drive, "echo theirs", wrong);
-    assert_eq!(reply["is_error"], json!(true), "{reply}");
+    answer(&mut drive, &request, wrong);
+    let told = drive.next()["error"].as_str().unwrap().to_owned();
+    assert!(told.contains("the request stays open"), "{told}");
+    answer(&mut drive, &request, json!({"reply": "once"}));
+    assert_eq!(drive.next()["replies"][0]["content"], json!("theirs\n"));
 }
 
 #[test]
@@ -250,8 +255,13 @@ fn the_first_answer_to_a_handle_wins() {
     let (asked, spawned) = in_either_order(&mut drive);
     assert_eq!(asked["handle"], json!("h"));
     assert_eq!(spawned["replies"][0]["content"]["state"], json!("waiting"));
-    let view = drive.content("it", json!({"action": "apply", "id": "h", "input": false}));
-    assert_eq!(view["result"], json!("sure: false"));
+    let apply = json!({"action": "apply", "id": "h", "input": false});
+    drive.send(&json!([call("it", apply)]));
+    let (withdrawn, applied) = in_either_order(&mut drive);
+    assert_eq!(withdrawn["event"], json!("withdrawn"));
+    assert_eq!(withdrawn["ask"], asked["ask"]);
+    let view = &applied["replies"][0]["content"];
+    assert_eq!(view["result"], json!("sure: false"), "{view}");
     drive.send(&json!({"answer": asked["ask"], "value": true}));
     assert!(drive.next()["error"].is_string());
     // By event: await goes on waiting for the person, and ends with the tool.
@@ -272,7 +282,7 @@ fn the_first_answer_to_a_handle_wins() {
 #[track_caller]
 fn in_either_order(drive: &mut Drive) -> (Value, Value) {
     let (first, second) = (drive.next(), drive.next());
-    if first["event"] == json!("question") {
+    if first["event"].is_string() {
         (first, second)
     } else {
         (second, first)

@@ -46,7 +46,7 @@ fn results_are_passed_on_exactly() {
     check(r#"{"type":"spawned","content":"so far"}"#, "so far", false);
     check(
         r#"{"type":"error","message":"broken","trace":[],"transient":true}"#,
-        "broken",
+        "broken\ntransient: true",
         true,
     );
     check(

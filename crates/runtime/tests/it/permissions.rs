@@ -308,7 +308,7 @@ async fn a_request_says_which_handle_it_is_about() {
         setup.tool.run.abort = RunMode::Ask;
     });
     for (call, title) in [
-        (json!({"action": "spawn"}), "Run `tool` as handle `a`?"),
+        (json!({"action": "spawn"}), "Run `tool`?"),
         (
             json!({"action": "apply", "input": "x"}),
             "Run `tool.apply` on handle `a`?",

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::Instant;
 use windlass_protocol::{HandleId, HandleState, TurnEndDecision, TurnEndHandle};
-use windlass_runtime::{Lifecycle, OnTurnEnd, SessionEvent};
+use windlass_runtime::{Ending, Lifecycle, OnTurnEnd, SessionEvent};
 use windlass_testing::question;
 
 use crate::support::{Cast, INQUIRER, NOBODY, Stage};
@@ -286,4 +286,20 @@ async fn a_question_for_the_assistant_goes_into_the_inquiry() {
         let report = ending.await.unwrap();
         assert_eq!(json!(report.awaited), json!(["a"]), "{policy:?}");
     }
+}
+
+#[tokio::test]
+async fn the_last_word_of_what_the_turns_end_ended_is_told() {
+    let stage = running(NOBODY, OnTurnEnd::Abort).await;
+    let a = stage.tool.job("a").unwrap();
+    a.hold_on();
+    let session = stage.session.clone();
+    let ending = tokio::spawn(async move { session.end_turn().await });
+    a.aborted(1).await;
+    a.end_with(Ending::reported(Ok("17 rows".to_owned())));
+    a.let_go();
+    ending.await.unwrap();
+    let told = stage.notices();
+    let expected = "`a` stopped: aborted at the turn's end; it reported: 17 rows";
+    assert!(told.contains(expected), "{told}");
 }

@@ -51,6 +51,8 @@ pub(crate) fn record(store: &Store, id: &str, mode: RunMode) -> Recorded {
     let mut catalogue = Catalogue::new();
     let mut definition = lasting("tool");
     definition.run = RunPolicy::starting(mode);
+    // Outputs of this size are what the record has files for.
+    definition.limits.output_limit = 1 << 20;
     catalogue.register(definition, tool.executor()).unwrap();
     let id = session_id(id);
     let recorder = store.recorder(start(&id));
