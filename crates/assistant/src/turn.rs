@@ -452,6 +452,7 @@ impl Turn<'_> {
                 }),
                 is_error: false,
                 error: None,
+                extras: windlass_protocol::ReplyExtras::default(),
             }],
             notices,
         };

@@ -79,7 +79,17 @@ impl Files<'_> {
             ContentBlock::Image(image) => self.data("image", &image.mime_type, &image.data),
             ContentBlock::Audio(audio) => self.data("audio", &audio.mime_type, &audio.data),
             ContentBlock::Resource(resource) => match resource.resource {
-                ResourceContents::TextResourceContents { uri, text, .. } => {
+                ResourceContents::TextResourceContents {
+                    uri,
+                    mime_type,
+                    text,
+                    ..
+                } => {
+                    self.count += 1;
+                    let mime_type = mime_type.unwrap_or_else(|| "text/plain".to_owned());
+                    if let Some(path) = self.write(&mime_type, text.as_bytes()) {
+                        self.keep(&path, &mime_type, Some(&uri));
+                    }
                     format!("[resource {uri}]\n{text}")
                 }
                 ResourceContents::BlobResourceContents {
@@ -89,7 +99,11 @@ impl Files<'_> {
                     ..
                 } => {
                     let mime_type = mime_type.unwrap_or_else(|| UNKNOWN.to_owned());
-                    self.data(&format!("resource {uri}"), &mime_type, &blob)
+                    let told = self.data(&format!("resource {uri}"), &mime_type, &blob);
+                    if let Some(last) = self.attachments.last_mut() {
+                        last.filename = Some(uri);
+                    }
+                    told
                 }
                 _ => "[a resource of an unknown kind]".to_owned(),
             },
@@ -114,11 +128,20 @@ impl Files<'_> {
         let size = bytes.len();
         match self.write(mime_type, &bytes) {
             Some(path) => {
-                self.attachments.push(Attachment::file(&path, mime_type));
+                self.keep(&path, mime_type, None);
                 format!("[{what}, {mime_type}, {size} bytes: {}]", path.display())
             }
             None => format!("[{what}, {mime_type}, {size} bytes]"),
         }
+    }
+
+    /// Attaches a file; what has an address of its own is named by that.
+    fn keep(&mut self, path: &Path, mime_type: &str, address: Option<&str>) {
+        let mut attachment = Attachment::file(path, mime_type);
+        if let Some(address) = address {
+            attachment.filename = Some(address.to_owned());
+        }
+        self.attachments.push(attachment);
     }
 
     /// Keeps the data for as long as the session's logs. Without a place for

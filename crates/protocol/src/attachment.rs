@@ -12,7 +12,7 @@ pub struct Attachment {
     pub url: String,
     /// Its media type.
     pub mime: String,
-    /// Its name, if it has one.
+    /// Its name, if it has one: that of a file, or the address of a resource.
     pub filename: Option<String>,
 }
 

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::{Arguments, AwaitReply, ErrorView, HandleView, Notice, ToolError};
+use crate::{Arguments, Attachment, AwaitReply, ErrorView, Exit, HandleView, Notice, ToolError};
 
 /// One call of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -54,6 +54,19 @@ pub struct CallReply {
     /// the same in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorView>,
+    /// What a front end may tell beside the content. It does not cross a wire.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub extras: ReplyExtras,
+}
+
+/// What came with a reply and is no text for the assistant.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ReplyExtras {
+    /// How the process of a one-shot exited, if it was one and exited badly.
+    pub exit: Option<Exit>,
+    /// What came with the output.
+    pub attachments: Vec<Attachment>,
 }
 
 impl CallReply {
@@ -64,6 +77,7 @@ impl CallReply {
             content: ReplyContent::Text(why.into()),
             is_error: true,
             error: None,
+            extras: ReplyExtras::default(),
         }
     }
 }

@@ -42,6 +42,7 @@ fn what_is_written_is_read_again() {
                 content: ReplyContent::Text("a\n".to_owned()),
                 is_error: false,
                 error: None,
+                extras: crate::ReplyExtras::default(),
             }],
             notices: Vec::new(),
         },

@@ -200,6 +200,7 @@ fn replies_are_written_in_call_order_and_notices_only_when_there_are_any() {
                 content: ReplyContent::Text("hi\n".to_owned()),
                 is_error: false,
                 error: None,
+                extras: crate::ReplyExtras::default(),
             },
             CallReply {
                 id: "c2".to_owned(),
@@ -209,12 +210,14 @@ fn replies_are_written_in_call_order_and_notices_only_when_there_are_any() {
                 ))),
                 is_error: false,
                 error: None,
+                extras: crate::ReplyExtras::default(),
             },
             CallReply {
                 id: "c3".to_owned(),
                 content: ReplyContent::Await(AwaitReply::default()),
                 is_error: false,
                 error: None,
+                extras: crate::ReplyExtras::default(),
             },
             CallReply::refused("c4", "action `fetch` needs an `id`"),
         ],

@@ -39,7 +39,7 @@ mod wire;
 
 pub use answer_fault::AnswerFault;
 pub use attachment::Attachment;
-pub use call::{Batch, BatchReply, CallReply, ReplyContent, ToolCall};
+pub use call::{Batch, BatchReply, CallReply, ReplyContent, ReplyExtras, ToolCall};
 pub use command::{
     ActionSet, HandleAction, ParseError, Request, ToolCommand, ToolShape, Typing, View, parse,
 };

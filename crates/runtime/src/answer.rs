@@ -1,7 +1,8 @@
 //! What a call is answered with, and what the record keeps beside it.
 
 use windlass_protocol::{
-    Attachment, CallReply, Ending, ErrorView, HandleState, HandleView, ReplyContent,
+    Attachment, CallReply, Ending, ErrorView, Exit, HandleState, HandleView, ReplyContent,
+    ReplyExtras,
 };
 
 use crate::catalogue::RegisteredTool;
@@ -17,6 +18,7 @@ pub(crate) struct Answer {
     content: ReplyContent,
     is_error: bool,
     error: Option<ErrorView>,
+    exit: Option<Exit>,
     /// What came with it, for the record.
     attachments: Vec<Attachment>,
 }
@@ -29,6 +31,7 @@ impl Answer {
             content: ReplyContent::Text(format!("skipped: `{name}` is set not to run")),
             is_error: false,
             error: None,
+            exit: None,
             attachments: Vec::new(),
         }
     }
@@ -45,6 +48,7 @@ impl Answer {
             content,
             is_error: false,
             error: None,
+            exit: None,
         }
     }
 
@@ -79,6 +83,7 @@ impl Answer {
             content: ReplyContent::Text(text),
             is_error,
             error: beyond_message,
+            exit: ending.exit,
             attachments,
         }
     }
@@ -90,6 +95,7 @@ impl Answer {
             content: ReplyContent::Handle(Box::new(view)),
             is_error: false,
             error: None,
+            exit: None,
         }
     }
 }
@@ -121,6 +127,10 @@ pub(crate) fn reply(call: &CallPart<'_>, answer: Result<Answer, Refusal>) -> Cal
                 content: answer.content,
                 is_error: answer.is_error,
                 error: answer.error,
+                extras: ReplyExtras {
+                    exit: answer.exit,
+                    attachments: answer.attachments.clone(),
+                },
             };
             (reply, answer.attachments)
         }

@@ -7,6 +7,7 @@
 //! protocol from `initialize` to the stateless ones. Which tools there are, how
 //! they run and who may come in is decided elsewhere.
 
+mod blocks;
 mod call;
 mod clients;
 mod conversation;

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
-use windlass_protocol::{BatchReply, HandleState, HandleView, Notice, ReplyContent};
+use windlass_protocol::{BatchReply, Exit, HandleState, HandleView, Notice, ReplyContent};
 
+use crate::blocks::blocks;
 use crate::wording::goes_on;
 
 /// How a call's reply is told to a client.
@@ -43,6 +44,7 @@ pub(crate) fn tell(batch: BatchReply, telling: &Telling) -> CallToolResult {
         note(view, tool);
     }
     content.push(ContentBlock::text(reply.content.to_text()));
+    content.extend(blocks(&reply.extras.attachments));
     let mut result = if reply.is_error {
         CallToolResult::error(content)
     } else {
@@ -56,6 +58,15 @@ pub(crate) fn tell(batch: BatchReply, telling: &Telling) -> CallToolResult {
         let mut value = structured(&reply.content, &notices);
         value["error"] = json!(error);
         result.structured_content = Some(value);
+    }
+    if let Some(exit) = reply.extras.exit.as_ref().filter(|_| structure.results) {
+        let value = result
+            .structured_content
+            .get_or_insert_with(|| structured(&reply.content, &notices));
+        match exit {
+            Exit::Code(code) => value["exit_code"] = json!(code),
+            Exit::Signal(signal) => value["signal"] = json!(signal),
+        }
     }
     result
 }

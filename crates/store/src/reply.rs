@@ -79,6 +79,7 @@ pub(crate) fn restored(connection: &Connection, stored: &str) -> Result<Vec<Call
                 content: content.unwrap_or_else(|| ReplyContent::Text(PRUNED.to_owned())),
                 is_error,
                 error,
+                extras: windlass_protocol::ReplyExtras::default(),
             })
         }
     });

@@ -178,6 +178,7 @@ async fn a_conversation_is_given_back_whole() {
                 content: ReplyContent::Text("a.txt".to_owned()),
                 is_error: false,
                 error: None,
+                extras: windlass_protocol::ReplyExtras::default(),
             }],
             notices: vec![Notice {
                 level: NoticeLevel::Info,

@@ -113,6 +113,7 @@ pub(crate) fn call_reply() -> impl Strategy<Value = CallReply> {
             content,
             is_error,
             error: None,
+            extras: windlass_protocol::ReplyExtras::default(),
         }
     })
 }
