@@ -35,16 +35,15 @@ impl Places {
     /// Takes a place for a stranger. Where there is none, the oldest stranger
     /// is told to leave; where all are known, this waits.
     pub(crate) async fn take(&self) -> Place {
-        let permit = match Arc::clone(&self.free).try_acquire_owned() {
-            Ok(permit) => permit,
-            Err(_) => {
-                let oldest = self.strangers.lock().pop_first();
-                if let Some((_, leave)) = oldest {
-                    leave.cancel();
-                }
-                let free = Arc::clone(&self.free).acquire_owned();
-                free.await.expect("the semaphore is never closed")
+        let permit = if let Ok(permit) = Arc::clone(&self.free).try_acquire_owned() {
+            permit
+        } else {
+            let oldest = self.strangers.lock().pop_first();
+            if let Some((_, leave)) = oldest {
+                leave.cancel();
             }
+            let free = Arc::clone(&self.free).acquire_owned();
+            free.await.expect("the semaphore is never closed")
         };
         let number = self.taken.fetch_add(1, Ordering::Relaxed);
         let leave = CancellationToken::new();
