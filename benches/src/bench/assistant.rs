@@ -18,7 +18,9 @@ use windlass::store::{SessionStart, Store};
 use windlass_assistant::{
     Assistant, Audience, Conversation, Heard, Model, ProviderSettings, Providers, system_prompt,
 };
-use windlass_protocol::{CallReply, ReplyContent, Said, SessionId, ToolCall, TurnEvent};
+use windlass_protocol::{
+    CallReply, ReplyContent, ReplyExtras, Said, SessionId, ToolCall, TurnEvent,
+};
 use windlass_runtime::{SessionEvent, ToolEvent};
 use windlass_testing::model::{ModelServer, Script, Turn};
 
@@ -235,6 +237,7 @@ fn event(number: usize) -> TurnEvent {
                 content: ReplyContent::Text("drwxr-xr-x 2 user user 4096 src\n".repeat(20)),
                 is_error: false,
                 error: None,
+                extras: ReplyExtras::default(),
             }],
             notices: Vec::new(),
         },
