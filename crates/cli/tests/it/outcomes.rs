@@ -172,8 +172,11 @@ print(json.dumps({"type": "needs_input", "question": question}))
     assert!(error.contains("question `name` again"), "{error}");
     assert!(error.contains("answered already"), "{error}");
     assert_eq!(project.read("runs"), "xx");
-    let spawned = drive.content("it", json!({"action": "spawn", "id": "h"}));
-    assert_eq!(spawned["state"], json!("stopped"), "{spawned}");
+    // The reply may come between the question and its answer.
+    drive.content("it", json!({"action": "spawn", "id": "h"}));
+    let awaited = drive.content("await", json!({"all": ["h"]}));
+    let stopped = &awaited["completed"][0];
+    assert_eq!(stopped["state"], json!("stopped"), "{awaited}");
     assert_eq!(project.read("runs"), "xxxx");
 }
 
