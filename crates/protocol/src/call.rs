@@ -83,7 +83,7 @@ impl CallReply {
 }
 
 impl ErrorView {
-    /// What an error says beside its message; `None` when that is nothing.
+    /// The rest of an error, beside its message; `None` when there is none.
     pub fn beyond_message(error: &ToolError) -> Option<Self> {
         let says_more = error.transient || !error.trace.is_empty();
         says_more.then(|| Self {

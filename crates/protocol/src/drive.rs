@@ -140,7 +140,7 @@ pub struct TurnEndHandle {
     pub elapsed_secs: f64,
     /// The end of its output.
     pub output_preview: String,
-    /// What it asks, when waiting.
+    /// Its open question, when waiting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<Question>,
 }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use windlass_protocol::{Attachment, Ending, HandleId, HandleState, HandleView, View};
 
-/// What a stored handle takes in memory, at most about.
+/// The memory that a stored handle takes, at most about.
 const OVERHEAD: u64 = 4096;
 
 /// A stored result. Dropping it removes its file.

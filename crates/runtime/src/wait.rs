@@ -254,7 +254,7 @@ impl Wait {
         self.is_met() || unmet || stuck
     }
 
-    /// What was waited for has come.
+    /// Everything that was waited for has come.
     fn is_met(&self) -> bool {
         let stopped = |handle: &Arc<Handle>| handle.is_stopped();
         self.all.iter().all(stopped)

@@ -17,12 +17,12 @@ pub(crate) struct Telling {
     pub(crate) one_shot: Option<String>,
 }
 
-/// What a client is given as structured content, beside the text.
+/// The structured content that a client is given, beside the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Structure {
     /// Results, of a tool that declares what they look like.
     pub(crate) results: bool,
-    /// What an error says beside its message.
+    /// The rest of an error, beside its message.
     pub(crate) errors: bool,
 }
 

@@ -37,7 +37,7 @@ pub(super) struct Shared {
     output: JobOutput,
     /// The calls that are being run.
     calls: Mutex<Vec<ToolCall>>,
-    /// What the agent said last. It is written when something follows it; the
+    /// The agent's newest text. It is written when something follows it; the
     /// last word is the result.
     said: Mutex<Option<String>>,
     /// Its end has been reported.
