@@ -1,6 +1,9 @@
 //! The commands that reach every runtime: `ps`, `logs`, `send`, `kill`,
 //! `attach`, `permissions`.
 
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
 use serde_json::json;
 
 use crate::support::{Project, call, eventually, spawn};
@@ -94,17 +97,17 @@ fn a_running_one_shot_is_listed_followed_and_ended() {
     let shown = project.run(&["ps"], "").stdout();
     assert!(shown.contains(id) && shown.contains("first"), "{shown}");
 
-    let following = std::thread::scope(|scope| {
-        let following = scope.spawn(|| project.run(&["logs", "-f", id], "").stdout());
-        project.write("pipe", "go on\n");
-        eventually("it is written", || {
-            project.run(&["logs", id], "").stdout() == "first\nsecond\n"
-        });
-        let killed = project.run(&["kill", id], "");
-        assert_eq!(killed.code(), Some(0), "{}", killed.stderr());
-        following.join().unwrap()
-    });
-    assert_eq!(following, "first\nsecond\n");
+    let mut following = project.windlass(&["logs", "-f", id]);
+    let mut following = following.stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(following.stdout.take().unwrap()).lines();
+    let mut line = || lines.next().map(Result::unwrap);
+    assert_eq!(line().as_deref(), Some("first"));
+    project.write("pipe", "go on\n");
+    assert_eq!(line().as_deref(), Some("second"));
+    let killed = project.run(&["kill", id], "");
+    assert_eq!(killed.code(), Some(0), "{}", killed.stderr());
+    assert_eq!(line(), None);
+    assert!(following.wait().unwrap().success());
     let reply = drive.next();
     let reply = &reply["replies"][0];
     assert_eq!(
