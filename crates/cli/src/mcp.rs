@@ -2,6 +2,7 @@
 
 pub(crate) mod install;
 mod unusable;
+mod upstream;
 
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
@@ -19,7 +20,9 @@ use crate::control;
 use crate::mcp_http;
 use crate::setup;
 use crate::signals::Signals;
+
 use crate::stdout::errln;
+use upstream::Upstreams;
 
 /// For a person who starts it by hand.
 const ON_TERMINAL: &str = "windlass: this is the MCP server. It waits for an agent's JSON messages on stdin.\n\
@@ -104,7 +107,13 @@ pub(crate) fn server(windlass: &Arc<Windlass>, max_block: Option<Duration>) -> M
     let runtime = windlass.runtime().clone();
     let opening = Arc::clone(windlass);
     let factory = Arc::new(move |options| opening.session(options));
-    McpServer::new(runtime, factory, options)
+    let server = McpServer::new(runtime, factory, options);
+    let servers = windlass.mcp_servers();
+    if servers.is_empty() {
+        server
+    } else {
+        server.with_upstream(Arc::new(Upstreams(servers.to_vec())))
+    }
 }
 
 fn seconds(seconds: f64, flag: &str) -> anyhow::Result<Duration> {

@@ -13,6 +13,7 @@ mod follow;
 mod form;
 mod handler;
 mod listing;
+mod pass;
 mod result;
 mod routes;
 mod server;
@@ -22,6 +23,7 @@ mod tool;
 
 pub use error::ServerError;
 pub use listing::Listed;
+pub use pass::{PassError, PassedRequest};
 pub use server::Server;
 pub use spec::{Reach, ServerSpec};
 pub use tool::McpTool;

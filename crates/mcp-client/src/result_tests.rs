@@ -48,7 +48,7 @@ fn what_is_no_text_is_attached() {
         attached,
         [
             ("image/png", "7.1.png"),
-            ("x/y", "7.2.y"),
+            ("x/y", "file:///y"),
             ("text/html", "z")
         ]
     );

@@ -25,6 +25,7 @@ mod server;
 mod status;
 mod stdio;
 mod task;
+mod upstream;
 mod wording;
 
 pub use conversation::SessionFactory;
@@ -32,3 +33,4 @@ pub use http::{HttpOptions, Owner, Sessions, http_router};
 pub use offer::offered;
 pub use server::{McpOptions, McpServer, TaskPolicy};
 pub use stdio::{StdioError, serve_stdio};
+pub use upstream::{Upstream, UpstreamRequest};

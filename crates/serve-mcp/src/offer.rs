@@ -23,7 +23,9 @@ fn show(definition: &ToolDefinition) -> Tool {
         .summary
         .as_ref()
         .or(definition.description.as_ref());
-    let mut text = summary.cloned().unwrap_or_default();
+    // Clients expect every tool to say something of itself.
+    let unnamed = || format!("{}.", title(&definition.name));
+    let mut text = summary.cloned().unwrap_or_else(unnamed);
     if let Some(note) = note(definition) {
         if !text.is_empty() {
             text.push_str(if text.ends_with('.') { " " } else { ". " });

@@ -14,12 +14,14 @@ use parking_lot::Mutex;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, ClientCapabilities,
-    CompleteRequestMethod, CompleteRequestParams, CompleteResult, GetTaskParams, GetTaskResult,
-    Implementation, ListPromptsRequestMethod, ListPromptsResult,
+    CompleteRequestMethod, CompleteRequestParams, CompleteResult, GetPromptRequestMethod,
+    GetPromptRequestParams, GetPromptResponse, GetPromptResult, GetTaskParams, GetTaskResult,
+    Implementation, JsonObject, ListPromptsRequestMethod, ListPromptsResult,
     ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
-    ListResourcesResult, ListToolsResult, LoggingLevel, PaginatedRequestParams, ProtocolVersion,
-    RequestStateCodec, ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscriptionFilter,
-    Tool, UpdateTaskParams,
+    ListResourcesResult, ListToolsResult, LoggingLevel, PaginatedRequestParams, PromptsCapability,
+    ProtocolVersion, ReadResourceRequestMethod, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, RequestStateCodec, ResourcesCapability, ServerCapabilities, ServerConfig,
+    SetLevelRequestParams, SubscriptionFilter, Tool, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
@@ -37,6 +39,7 @@ use crate::rounds::{Round, Sealing};
 use crate::seats::Means;
 use crate::status::Listening;
 use crate::task::Taker;
+use crate::upstream::{self, Upstream, UpstreamRequest};
 use crate::wording::INSTRUCTIONS;
 
 /// How long after its start the server waits for tools that come later.
@@ -101,6 +104,7 @@ pub(crate) struct Shared {
 pub struct McpServer {
     shared: Arc<Shared>,
     place: Place,
+    upstream: Option<Arc<dyn Upstream>>,
 }
 
 /// Where the session of a request is found.
@@ -134,7 +138,15 @@ impl McpServer {
                 options,
             }),
             place: Place::Nowhere,
+            upstream: None,
         }
+    }
+
+    /// The server with prompts and resources, which `upstream` has.
+    #[must_use]
+    pub fn with_upstream(mut self, upstream: Arc<dyn Upstream>) -> Self {
+        self.upstream = Some(upstream);
+        self
     }
 
     /// The tools as they are shown now.
@@ -165,6 +177,7 @@ impl McpServer {
         let server = Self {
             shared: Arc::clone(&self.shared),
             place: Place::Connection(Arc::clone(&conversation)),
+            upstream: self.upstream.clone(),
         };
         (server, conversation)
     }
@@ -174,6 +187,7 @@ impl McpServer {
         Self {
             shared: Arc::clone(&self.shared),
             place: Place::Http(sessions),
+            upstream: self.upstream.clone(),
         }
     }
 
@@ -208,6 +222,11 @@ impl ServerHandler for McpServer {
             TaskPolicy::Never => capabilities.build(),
             TaskPolicy::Auto | TaskPolicy::After(_) => capabilities.enable_tasks().build(),
         };
+        if self.upstream.is_some() {
+            capabilities.prompts = Some(PromptsCapability::default());
+            capabilities.resources = Some(ResourcesCapability::default());
+            capabilities.completions = Some(JsonObject::new());
+        }
         if let Some(tools) = &mut capabilities.tools
             && self.shared.may_change
         {
@@ -406,14 +425,18 @@ impl ServerHandler for McpServer {
         visit.conversation().tasks.cancel_task(&request.task_id)
     }
 
-    // Without these, what is not declared would be answered with nothing.
+    // Where nobody has them, they are not declared, and so must not be answered.
 
     async fn complete(
         &self,
-        _: CompleteRequestParams,
+        request: CompleteRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+        let Some(upstream) = &self.upstream else {
+            return Err(ErrorData::method_not_found::<CompleteRequestMethod>());
+        };
+        let params = upstream::written(request)?;
+        upstream::read(upstream.ask(UpstreamRequest::Complete(params)).await?)
     }
 
     async fn list_prompts(
@@ -421,7 +444,23 @@ impl ServerHandler for McpServer {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+        let Some(upstream) = &self.upstream else {
+            return Err(ErrorData::method_not_found::<ListPromptsRequestMethod>());
+        };
+        upstream::list(&**upstream, UpstreamRequest::Prompts, "prompts").await
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let Some(upstream) = &self.upstream else {
+            return Err(ErrorData::method_not_found::<GetPromptRequestMethod>());
+        };
+        let params = upstream::written(request)?;
+        let answer = upstream.ask(UpstreamRequest::Prompt(params)).await?;
+        upstream::read::<GetPromptResult>(answer).map(Into::into)
     }
 
     async fn list_resources(
@@ -429,7 +468,10 @@ impl ServerHandler for McpServer {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
+        let Some(upstream) = &self.upstream else {
+            return Err(ErrorData::method_not_found::<ListResourcesRequestMethod>());
+        };
+        upstream::list(&**upstream, UpstreamRequest::Resources, "resources").await
     }
 
     async fn list_resource_templates(
@@ -437,9 +479,26 @@ impl ServerHandler for McpServer {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<
-            ListResourceTemplatesRequestMethod,
-        >())
+        let Some(upstream) = &self.upstream else {
+            return Err(ErrorData::method_not_found::<
+                ListResourceTemplatesRequestMethod,
+            >());
+        };
+        let request = UpstreamRequest::ResourceTemplates;
+        upstream::list(&**upstream, request, "resourceTemplates").await
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let Some(upstream) = &self.upstream else {
+            return Err(ErrorData::method_not_found::<ReadResourceRequestMethod>());
+        };
+        let params = upstream::written(request)?;
+        let answer = upstream.ask(UpstreamRequest::Resource(params)).await?;
+        upstream::read::<ReadResourceResult>(answer).map(Into::into)
     }
 }
 

@@ -12,6 +12,7 @@ use windlass_config::{
 use windlass_executors::{
     Describer, Git, Kept, Launcher, LauncherOptions, LocalTool, SchemaError, Shell, TerminalSize,
 };
+use windlass_mcp_client::Server;
 use windlass_runtime::protocol::IoMode;
 use windlass_runtime::{
     Await, Catalogue, DescribeTools, RegisterError, RunMode, RunPolicy, Runtime, Session,
@@ -77,6 +78,7 @@ pub struct Windlass {
     advice: Vec<ToolProblem>,
     warnings: Vec<String>,
     pub(crate) agents: Option<Arc<Agents>>,
+    servers: Vec<Server>,
     state_dir: PathBuf,
     record: Record,
 }
@@ -165,12 +167,9 @@ impl Windlass {
             build.register(tool)?;
         }
         build.register_embedded(embedded)?;
-        let unreached = match late_servers {
-            Some(report) => {
-                build.await_mcp(&report);
-                Vec::new()
-            }
-            None => build.register_mcp(&servers),
+        let (servers, unreached) = match late_servers {
+            Some(report) => (build.await_mcp(&report), Vec::new()),
+            None => (servers.all(), build.register_mcp(&servers)),
         };
         let Build {
             catalogue,
@@ -187,6 +186,7 @@ impl Windlass {
             advice,
             config,
             agents,
+            servers,
             record: Record::new(&state_dir()),
             state_dir: state_dir(),
         })
@@ -200,6 +200,11 @@ impl Windlass {
     /// What starts its programs.
     pub fn launcher(&self) -> &Launcher {
         &self.launcher
+    }
+
+    /// The MCP servers that tools are wanted of.
+    pub fn mcp_servers(&self) -> &[Server] {
+        &self.servers
     }
 
     /// The configuration that it was set up by.
@@ -349,7 +354,7 @@ impl Build<'_> {
     }
 
     /// Lets the tools of MCP servers come when their servers have.
-    fn await_mcp(&mut self, report: &LateReport) {
+    fn await_mcp(&mut self, report: &LateReport) -> Vec<Server> {
         let coming = Coming {
             config: self.config,
             launcher: self.launcher,
@@ -362,7 +367,7 @@ impl Build<'_> {
                 self.catalogue.set_unavailable(&tool.name, why);
             }
         }
-        coming.begin(|| self.catalogue.late());
+        coming.begin(|| self.catalogue.late())
     }
 
     /// Reports a tool that is not there; a call of it is told why.

@@ -57,8 +57,13 @@ impl Servers {
     /// be reached holds up nobody for longer than its time limit.
     pub(crate) async fn ask(config: &Config, launcher: &Launcher, announcer: &Announcer) -> Self {
         let wanted = config.mcp_servers.iter().filter(|it| is_wanted(config, it));
-        let asking = wanted.map(|server| ask(config, server, launcher, announcer));
+        let asking = wanted.map(|server| ask(server, begin(config, server, launcher, announcer)));
         Self(join_all(asking).await)
+    }
+
+    /// The servers themselves.
+    pub(crate) fn all(&self) -> Vec<Server> {
+        self.0.iter().map(|asked| asked.server.clone()).collect()
     }
 
     /// The tools that tables name, and those that servers are to offer whole.
@@ -123,21 +128,24 @@ pub(crate) struct Coming<'a> {
 impl Coming<'_> {
     /// Asks every server that a tool is wanted of, each in a task of its own,
     /// which fills a place of its own.
-    pub(crate) fn begin(&self, mut place: impl FnMut() -> LateTools) {
+    pub(crate) fn begin(&self, mut place: impl FnMut() -> LateTools) -> Vec<Server> {
         let wanted = |server: &&McpServerConfig| is_wanted(self.config, server);
+        let mut servers = Vec::new();
         for server in self.config.mcp_servers.iter().filter(wanted) {
             let place = place();
             let (config, server) = (self.config.clone(), server.clone());
-            let (launcher, announcer) = (self.launcher.clone(), self.announcer.clone());
+            let begun = begin(&config, &server, self.launcher, self.announcer);
+            servers.push(begun.clone());
             let report = Arc::clone(self.report);
             tokio::spawn(async move {
-                let asked = ask(&config, &server, &launcher, &announcer).await;
+                let asked = ask(&server, begun).await;
                 let found = Servers(vec![asked]).offer(&config);
                 for problem in found.fill(place, &server.name) {
                     report(&problem);
                 }
             });
         }
+        servers
     }
 }
 
@@ -172,18 +180,20 @@ impl Found {
     }
 }
 
-async fn ask(
+/// A server that is started when it is first asked something.
+fn begin(
     config: &Config,
     server: &McpServerConfig,
     launcher: &Launcher,
     announcer: &Announcer,
-) -> Asked {
-    let spec = spec(config, server);
-    let config = server.clone();
-    let server = Server::new(spec, launcher.clone(), announcer.clone());
+) -> Server {
+    Server::new(spec(config, server), launcher.clone(), announcer.clone())
+}
+
+async fn ask(config: &McpServerConfig, server: Server) -> Asked {
     let tools = server.tools().await;
     Asked {
-        config,
+        config: config.clone(),
         server,
         tools,
     }

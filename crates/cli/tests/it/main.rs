@@ -45,6 +45,7 @@ mod mcp_serve;
 mod mcp_servers;
 mod mcp_starting;
 mod mcp_support;
+mod mcp_upstream;
 mod new_tools;
 mod one_shots;
 mod outcomes;

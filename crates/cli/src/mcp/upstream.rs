@@ -1,0 +1,57 @@
+//! The prompts and resources of the MCP servers whose tools are offered.
+
+use async_trait::async_trait;
+use futures_util::future::join_all;
+use rmcp::ErrorData;
+use rmcp::model::ErrorCode;
+use serde_json::Value;
+use windlass::mcp_client::{PassError, PassedRequest, Server};
+use windlass_serve_mcp::{Upstream, UpstreamRequest};
+
+/// Several servers as one: lists are joined, and everything else is answered
+/// by the first server that can.
+pub(super) struct Upstreams(pub(super) Vec<Server>);
+
+#[async_trait]
+impl Upstream for Upstreams {
+    async fn ask(&self, request: UpstreamRequest) -> Result<Value, ErrorData> {
+        let (request, is_list) = match request {
+            UpstreamRequest::Prompts => (PassedRequest::Prompts, true),
+            UpstreamRequest::Resources => (PassedRequest::Resources, true),
+            UpstreamRequest::ResourceTemplates => (PassedRequest::ResourceTemplates, true),
+            UpstreamRequest::Prompt(params) => (PassedRequest::Prompt(params), false),
+            UpstreamRequest::Resource(params) => (PassedRequest::Resource(params), false),
+            UpstreamRequest::Complete(params) => (PassedRequest::Complete(params), false),
+        };
+        let asking = self.0.iter().map(|server| server.pass(request.clone()));
+        let answers = join_all(asking).await;
+        if is_list {
+            // A server that has none of them, or is not there, adds nothing.
+            let lists = answers.into_iter().flatten();
+            let items = lists.filter_map(|list| match list {
+                Value::Array(items) => Some(items),
+                _ => None,
+            });
+            return Ok(items.flatten().collect());
+        }
+        let mut refusal = None;
+        for answer in answers {
+            match answer {
+                Ok(answer) => return Ok(answer),
+                // One that knows the method says more than one that does not.
+                Err(PassError::Refused { code, .. }) if code == ErrorCode::METHOD_NOT_FOUND.0 => {}
+                Err(PassError::Refused {
+                    code,
+                    message,
+                    data,
+                }) => refusal = Some(ErrorData::new(ErrorCode(code), message, data)),
+                Err(PassError::Server(error)) => {
+                    refusal
+                        .get_or_insert_with(|| ErrorData::internal_error(error.to_string(), None));
+                }
+            }
+        }
+        let none = || ErrorData::invalid_params("no MCP server has it", None);
+        Err(refusal.unwrap_or_else(none))
+    }
+}
