@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use tokio::io::AsyncReadExt as _;
 use windlass_protocol::{Notice, NoticeKind, NoticeLevel, Parameters, ToolShape};
 use windlass_runtime::{Catalogue, RunMode, RunPolicy, Runtime, Session, ToolDefinition};
-use windlass_serve_mcp::{HttpOptions, McpOptions, McpServer, Owner, http_router};
+use windlass_serve_mcp::{HttpOptions, McpOptions, McpServer, Owner, TaskPolicy, http_router};
 use windlass_testing::{Scripted, ScriptedJob, question, text_question};
 
 /// Long enough for a call to have become a task.
@@ -44,6 +44,8 @@ async fn main() -> std::io::Result<()> {
     };
     let options = McpOptions {
         progress_every: Duration::from_millis(20),
+        // The suite wants a task of every call that takes longer than a moment.
+        tasks: TaskPolicy::After(Duration::from_millis(250)),
         ..McpOptions::default()
     };
     let server = McpServer::new(runtime, factory, options);
