@@ -62,7 +62,10 @@ fn form(message: &str, schema: Value) -> ElicitRequestParams {
 pub(crate) fn answered(ask: &Ask, result: &ElicitResult) -> Answered {
     match result.action {
         ElicitationAction::Accept => {
-            answer(result).map_or(Answered::Nobody, |answer| Answered::With(answer.clone()))
+            // A client that fills in more than was asked for may go by the id.
+            let named = || field(result, &ask.question.id);
+            let answer = answer(result).or_else(named);
+            answer.map_or(Answered::Nobody, |answer| Answered::With(answer.clone()))
         }
         ElicitationAction::Decline => {
             let text = &ask.question.text;
