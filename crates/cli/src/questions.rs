@@ -110,7 +110,7 @@ fn from_stdin() -> anyhow::Result<String> {
     Ok(line.strip_suffix('\r').unwrap_or(line).to_owned())
 }
 
-/// What was typed, as the answer that the question wants.
+/// The text that was typed, as the answer that the question wants.
 fn read(question: &Question, text: &str) -> anyhow::Result<Value> {
     let value = match (&question.answer_type, text) {
         (AnswerType::Boolean, "yes" | "y" | "true") => Value::Bool(true),

@@ -9,13 +9,13 @@
 /// is put together with the next.
 #[derive(Debug, Default)]
 pub(crate) struct SafeText {
-    state: State,
+    state: SequenceState,
     /// The sequence that is being read, should it turn out to be a colour.
     sequence: Vec<u8>,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum SequenceState {
     #[default]
     Text,
     /// After the first byte of a control character of two bytes, or of a
@@ -46,36 +46,40 @@ impl SafeText {
 
     fn take(&mut self, byte: u8, text: &mut Vec<u8>) {
         self.state = match (self.state, byte) {
-            (State::MaybeControl, 0x80..=0x9f) => self.after_control(byte),
-            (State::MaybeControl, _) => {
+            (SequenceState::MaybeControl, 0x80..=0x9f) => self.after_control(byte),
+            (SequenceState::MaybeControl, _) => {
                 text.push(0xc2);
-                self.state = State::Text;
+                self.state = SequenceState::Text;
                 return self.take(byte, text);
             }
             // Some terminals end a string at CAN and SUB too.
-            (State::String, 0x07)
-            | (State::StringEscape, b'\\')
-            | (State::String | State::StringEscape, 0x18 | 0x1a) => State::Text,
-            (State::String | State::StringEscape, 0x1b) => State::StringEscape,
-            (State::String, _) => State::String,
+            (SequenceState::String, 0x07)
+            | (SequenceState::StringEscape, b'\\')
+            | (SequenceState::String | SequenceState::StringEscape, 0x18 | 0x1a) => {
+                SequenceState::Text
+            }
+            (SequenceState::String | SequenceState::StringEscape, 0x1b) => {
+                SequenceState::StringEscape
+            }
+            (SequenceState::String, _) => SequenceState::String,
             // No string has an end that is no end: it begins something else.
-            (State::StringEscape, _) => self.after_escape(byte),
-            (_, 0x1b) => State::Escape,
-            (_, 0x18 | 0x1a) => State::Text,
-            (State::Text, 0xc2) => State::MaybeControl,
-            (State::Text, b'\n' | b'\r' | b'\t' | 0x20..=0x7e | 0x80..) => {
+            (SequenceState::StringEscape, _) => self.after_escape(byte),
+            (_, 0x1b) => SequenceState::Escape,
+            (_, 0x18 | 0x1a) => SequenceState::Text,
+            (SequenceState::Text, 0xc2) => SequenceState::MaybeControl,
+            (SequenceState::Text, b'\n' | b'\r' | b'\t' | 0x20..=0x7e | 0x80..) => {
                 text.push(byte);
-                State::Text
+                SequenceState::Text
             }
             (state, 0x00..=0x1f | 0x7f) => state,
-            (State::Escape, _) => self.after_escape(byte),
-            (State::Intermediate, 0x20..=0x2f) => State::Intermediate,
-            (State::Intermediate, _) => State::Text,
-            (State::Control, 0x20..=0x3f) => {
+            (SequenceState::Escape, _) => self.after_escape(byte),
+            (SequenceState::Intermediate, 0x20..=0x2f) => SequenceState::Intermediate,
+            (SequenceState::Intermediate, _) => SequenceState::Text,
+            (SequenceState::Control, 0x20..=0x3f) => {
                 self.sequence.push(byte);
-                State::Control
+                SequenceState::Control
             }
-            (State::Control, _) => {
+            (SequenceState::Control, _) => {
                 let is_colour = byte == b'm' && self.sequence.len() < LONGEST;
                 let plain = |byte: &u8| matches!(byte, b'0'..=b'9' | b';' | b':');
                 if is_colour && self.sequence.iter().all(plain) {
@@ -83,27 +87,27 @@ impl SafeText {
                     text.append(&mut self.sequence);
                     text.push(b'm');
                 }
-                State::Text
+                SequenceState::Text
             }
         };
         self.sequence.truncate(LONGEST);
     }
 
-    fn after_escape(&mut self, byte: u8) -> State {
+    fn after_escape(&mut self, byte: u8) -> SequenceState {
         match byte {
             b'[' => {
                 self.sequence.clear();
-                State::Control
+                SequenceState::Control
             }
-            b']' | b'P' | b'X' | b'^' | b'_' => State::String,
-            0x20..=0x2f => State::Intermediate,
-            _ => State::Text,
+            b']' | b'P' | b'X' | b'^' | b'_' => SequenceState::String,
+            0x20..=0x2f => SequenceState::Intermediate,
+            _ => SequenceState::Text,
         }
     }
 
     /// A control character of the upper half does what an escape and a letter
     /// do.
-    fn after_control(&mut self, byte: u8) -> State {
+    fn after_control(&mut self, byte: u8) -> SequenceState {
         self.after_escape(byte - 0x40)
     }
 }

@@ -35,14 +35,14 @@ const DEEPEST: usize = 100;
 
 /// A shell's language, as far as it is understood here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Dialect {
+pub(crate) enum ShellLanguage {
     Bash,
     Posix,
     /// Another language, such as fish's. Its lines are unknown.
     Other,
 }
 
-impl Dialect {
+impl ShellLanguage {
     /// The language of the shell at this path.
     pub(crate) fn of(program: &Path) -> Self {
         // A link says what it stands for: `sh` may be bash, and is then asked
@@ -72,9 +72,9 @@ pub(crate) struct CommandLine {
 
 impl CommandLine {
     /// Reads a line.
-    pub(crate) fn read(line: &str, dialect: Dialect) -> Self {
+    pub(crate) fn read(line: &str, dialect: ShellLanguage) -> Self {
         let read = || walk::walk(line, dialect);
-        let commands = if is_bounded(line) && dialect != Dialect::Other {
+        let commands = if is_bounded(line) && dialect != ShellLanguage::Other {
             // The parser is not ours: should it panic, the line is unknown.
             std::panic::catch_unwind(read).ok().flatten()
         } else {

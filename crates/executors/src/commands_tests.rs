@@ -1,7 +1,7 @@
 use super::*;
 
 fn read(line: &str) -> Vec<SubjectPattern> {
-    CommandLine::read(line, Dialect::Bash).commands
+    CommandLine::read(line, ShellLanguage::Bash).commands
 }
 
 /// The simple commands of the line, with `…` for what is not known.
@@ -16,7 +16,7 @@ fn check(line: &str, commands: &[&str]) {
 }
 
 /// A rule for `touch *` that denies finds the command in the line.
-fn touches(line: &str, dialect: Dialect) -> bool {
+fn touches(line: &str, dialect: ShellLanguage) -> bool {
     let found = CommandLine::read(line, dialect).commands;
     let mut forms = found.iter().flat_map(|command| {
         let forms = command.forms.iter();
@@ -197,11 +197,15 @@ fn a_denied_command_is_found_however_it_is_spelled() {
         "if", // not a line at all
     ];
     for line in spellings {
-        assert!(touches(line, Dialect::Bash), "{line}: {:?}", read(line));
+        assert!(
+            touches(line, ShellLanguage::Bash),
+            "{line}: {:?}",
+            read(line)
+        );
     }
     for line in ["touch x", "eval 'touch x'", "if true; then touch x; fi"] {
-        assert!(touches(line, Dialect::Posix), "{line}");
-        assert!(touches(line, Dialect::Other), "{line}");
+        assert!(touches(line, ShellLanguage::Posix), "{line}");
+        assert!(touches(line, ShellLanguage::Other), "{line}");
     }
 }
 
@@ -219,7 +223,11 @@ fn a_command_that_is_not_denied_is_not_taken_for_one() {
         "bash -c 'echo touch'",
         "sh script.sh",
     ] {
-        assert!(!touches(line, Dialect::Bash), "{line}: {:?}", read(line));
+        assert!(
+            !touches(line, ShellLanguage::Bash),
+            "{line}: {:?}",
+            read(line)
+        );
     }
 }
 
@@ -249,7 +257,7 @@ fn a_line_that_is_not_understood_is_unknown() {
     for line in ["echo 'open", "if", "a )", "", &deep, &long] {
         assert_eq!(read(line), [unknown(line.trim())], "{line:.20}");
     }
-    let fish = CommandLine::read("echo hi", Dialect::Other);
+    let fish = CommandLine::read("echo hi", ShellLanguage::Other);
     assert_eq!(fish.commands, [unknown("echo hi")]);
 }
 

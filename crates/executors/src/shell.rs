@@ -13,7 +13,9 @@ use windlass_runtime::{
     AdoptError, Executor, Job, JobDescription, Reporter, Start, Subject, ToolDefinition,
 };
 
-use crate::commands::{CommandLine, Dialect, distinct, folder_outside, set_variable, suggestion};
+use crate::commands::{
+    CommandLine, ShellLanguage, distinct, folder_outside, set_variable, suggestion,
+};
 use crate::kept::Kept;
 use crate::terminal::{TerminalJob, TerminalPlan};
 use crate::text::{TextJob, TextPlan};
@@ -157,7 +159,7 @@ impl Executor for Shell {
 
     fn subject(&self, tool: &ToolDefinition, args: &Arguments, root: &Path) -> Subject {
         let line = args.get("command").and_then(Value::as_str).unwrap_or("");
-        let mut patterns = CommandLine::read(line, Dialect::of(&self.program)).commands;
+        let mut patterns = CommandLine::read(line, ShellLanguage::of(&self.program)).commands;
         let variables = args.get("env").and_then(Value::as_object);
         for (name, value) in variables.into_iter().flatten() {
             let value = value.as_str().unwrap_or_default();

@@ -50,22 +50,22 @@ pub struct CallReply {
     pub content: ReplyContent,
     /// The call was refused, or a one-shot failed.
     pub is_error: bool,
-    /// What the error of a one-shot says beside its message. The content says
+    /// The error of a one-shot beside its message. The content says
     /// the same in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorView>,
-    /// What a front end may tell beside the content. It does not cross a wire.
+    /// Details that a front end may tell beside the content. It does not cross a wire.
     #[serde(skip)]
     #[schemars(skip)]
     pub extras: ReplyExtras,
 }
 
-/// What came with a reply and is no text for the assistant.
+/// The parts of a reply that are no text for the assistant.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReplyExtras {
     /// How the process of a one-shot exited, if it was one and exited badly.
     pub exit: Option<Exit>,
-    /// What came with the output.
+    /// Files that came with the output.
     pub attachments: Vec<Attachment>,
 }
 

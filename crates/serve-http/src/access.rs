@@ -31,7 +31,7 @@ pub struct Access {
     /// Names of this machine besides those of loopback.
     hosts: Vec<String>,
     requests: Rate,
-    /// What is asked without a token.
+    /// Requests without a token.
     open_requests: Rate,
     failures: Rate,
     open: Vec<String>,

@@ -19,10 +19,10 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 pub(crate) struct FirstBytes<S> {
     stream: S,
     /// Gone when the version is known.
-    waiting: Option<Waiting>,
+    waiting: Option<FirstWait>,
 }
 
-struct Waiting {
+struct FirstWait {
     limit: Pin<Box<Sleep>>,
     /// How many bytes have come; all of them begin HTTP/2.
     seen: usize,
@@ -34,12 +34,12 @@ impl<S> FirstBytes<S> {
         let limit = Box::pin(tokio::time::sleep(limit));
         Self {
             stream,
-            waiting: Some(Waiting { limit, seen: 0 }),
+            waiting: Some(FirstWait { limit, seen: 0 }),
         }
     }
 }
 
-impl Waiting {
+impl FirstWait {
     /// The version is still open after these bytes.
     fn goes_on(&mut self, bytes: &[u8]) -> bool {
         let rest = &PREFACE[self.seen..];

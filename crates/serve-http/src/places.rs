@@ -51,7 +51,7 @@ impl Places {
         Place {
             leave,
             _permit: permit,
-            visitor: Visitor(Arc::new(Entry {
+            visitor: Visitor(Arc::new(PlaceEntry {
                 number,
                 strangers: Arc::clone(&self.strangers),
             })),
@@ -77,9 +77,9 @@ impl Drop for Place {
 /// The client of a connection. It goes with each request, so that whoever
 /// checks the token can say that it is known.
 #[derive(Clone)]
-pub(crate) struct Visitor(Arc<Entry>);
+pub(crate) struct Visitor(Arc<PlaceEntry>);
 
-struct Entry {
+struct PlaceEntry {
     number: u64,
     strangers: Strangers,
 }

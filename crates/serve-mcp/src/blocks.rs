@@ -1,4 +1,4 @@
-//! What came with a tool's output, as blocks of a result.
+//! Attachments of a tool's output, as blocks of a result.
 
 use std::path::PathBuf;
 

@@ -45,7 +45,7 @@ fn show(definition: &ToolDefinition) -> Tool {
     tool
 }
 
-/// What a model must know of handles to use the tool.
+/// A sentence on handles that a model needs to use the tool.
 fn note(definition: &ToolDefinition) -> Option<&'static str> {
     if definition.name == Await::NAME {
         return Some(OF_AWAIT);

@@ -354,7 +354,7 @@ impl Seats {
     }
 }
 
-/// What came of showing a request.
+/// The outcome of showing a request.
 enum DialogOutcome {
     /// It is closed.
     Answered,

@@ -1,4 +1,4 @@
-//! What an "always" would remember of a command.
+//! The pattern that an "always" remembers of a command.
 
 use windlass_runtime::{SubjectPattern, UNKNOWN};
 

@@ -10,20 +10,20 @@ use windlass_runtime::{SubjectPattern, UNKNOWN};
 
 use super::words::{ReadWord, is_harmless_variable, may_run, quoted};
 use super::wrappers::forms;
-use super::{Dialect, unknown};
+use super::{ShellLanguage, unknown};
 
 /// How deep lines may stand in lines.
 const DEEPEST: usize = 8;
 
 /// The simple commands of the line, or `None` where it is not understood.
-pub(super) fn walk(line: &str, dialect: Dialect) -> Option<Vec<SubjectPattern>> {
+pub(super) fn walk(line: &str, dialect: ShellLanguage) -> Option<Vec<SubjectPattern>> {
     walk_within(line, dialect, DEEPEST)
 }
 
 /// Does what [`walk`] does, with at most this many lines within lines.
 pub(super) fn walk_within(
     line: &str,
-    dialect: Dialect,
+    dialect: ShellLanguage,
     depth: usize,
 ) -> Option<Vec<SubjectPattern>> {
     let options = dialect.options();
@@ -44,7 +44,7 @@ pub(super) fn walk_within(
 
 struct Walker {
     options: ParserOptions,
-    dialect: Dialect,
+    dialect: ShellLanguage,
     /// How deep lines may still stand in this one.
     depth: usize,
     found: Vec<SubjectPattern>,

@@ -2,20 +2,20 @@
 
 use windlass_runtime::UNKNOWN;
 
-use super::Dialect;
+use super::ShellLanguage;
 use super::walk::walk_within;
 use super::words::quoted;
 
 /// Texts under which a rule that denies may know the command, besides its own:
 /// without its folder, without options before its subcommand, and whatever it
 /// runs in its turn.
-pub(super) fn forms(words: &[String], dialect: Dialect, depth: usize) -> Vec<String> {
+pub(super) fn forms(words: &[String], dialect: ShellLanguage, depth: usize) -> Vec<String> {
     let mut forms = Vec::new();
     add_forms(words, dialect, depth, &mut forms);
     forms
 }
 
-fn add_forms(words: &[String], dialect: Dialect, depth: usize, forms: &mut Vec<String>) {
+fn add_forms(words: &[String], dialect: ShellLanguage, depth: usize, forms: &mut Vec<String>) {
     let Some((program, arguments)) = words.split_first() else {
         return;
     };
@@ -44,10 +44,10 @@ fn add_forms(words: &[String], dialect: Dialect, depth: usize, forms: &mut Vec<S
         forms.push(command(rest));
     }
     match runs(name, arguments) {
-        Runs::Nothing => {}
-        Runs::Command(inner) => add_forms(&inner, dialect, depth, forms),
-        Runs::Line(line) if line.contains(UNKNOWN) => forms.push(UNKNOWN.to_string()),
-        Runs::Line(line) => match walk_within(&line, dialect, depth) {
+        InnerCommand::Nothing => {}
+        InnerCommand::Command(inner) => add_forms(&inner, dialect, depth, forms),
+        InnerCommand::Line(line) if line.contains(UNKNOWN) => forms.push(UNKNOWN.to_string()),
+        InnerCommand::Line(line) => match walk_within(&line, dialect, depth) {
             Some(found) => {
                 for pattern in found {
                     forms.push(pattern.known);
@@ -56,12 +56,12 @@ fn add_forms(words: &[String], dialect: Dialect, depth: usize, forms: &mut Vec<S
             }
             None => forms.push(UNKNOWN.to_string()),
         },
-        Runs::Anything => forms.push(UNKNOWN.to_string()),
+        InnerCommand::Anything => forms.push(UNKNOWN.to_string()),
     }
 }
 
-/// What a command runs in its turn.
-enum Runs {
+/// The command or line that a command runs in its turn.
+enum InnerCommand {
     Nothing,
     Command(Vec<String>),
     /// A line for a shell.
@@ -181,28 +181,31 @@ const WRAPPERS: [Wrapper; 14] = [
 /// Shells that take a line after `-c`.
 const SHELLS: [&str; 8] = ["sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish"];
 
-fn runs(name: &str, arguments: &[String]) -> Runs {
+fn runs(name: &str, arguments: &[String]) -> InnerCommand {
     if SHELLS.contains(&name) {
         return of_shell(arguments);
     }
     match name {
-        "eval" => return Runs::Line(arguments.join(" ")),
+        "eval" => return InnerCommand::Line(arguments.join(" ")),
         "trap" => {
             let line = arguments.iter().find(|word| !word.starts_with('-'));
-            return line.map_or(Runs::Nothing, |line| Runs::Line(line.clone()));
+            return line.map_or(InnerCommand::Nothing, |line| {
+                InnerCommand::Line(line.clone())
+            });
         }
         "su" | "runuser" | "script" => {
-            return after(arguments, &["-c", "--command"]).map_or(Runs::Anything, Runs::Line);
+            return after(arguments, &["-c", "--command"])
+                .map_or(InnerCommand::Anything, InnerCommand::Line);
         }
         "watch" | "ssh" => {
             // Their own options are not known here; any word may begin it.
             let line = arguments.iter().skip_while(|word| word.starts_with('-'));
             let line: Vec<&str> = line.map(String::as_str).collect();
-            return Runs::Line(line.join(" "));
+            return InnerCommand::Line(line.join(" "));
         }
         "find" | "fd" => return of_find(arguments),
         "source" | "." if arguments.iter().any(|word| word.contains(UNKNOWN)) => {
-            return Runs::Anything;
+            return InnerCommand::Anything;
         }
         _ => {}
     }
@@ -210,31 +213,31 @@ fn runs(name: &str, arguments: &[String]) -> Runs {
         .iter()
         .find(|wrapper| wrapper.names.contains(&name))
     else {
-        return Runs::Nothing;
+        return InnerCommand::Nothing;
     };
     if name == "command" && arguments.iter().any(|word| word == "-v" || word == "-V") {
-        return Runs::Nothing;
+        return InnerCommand::Nothing;
     }
     if name == "env"
         && let Some(line) = after(arguments, &["-S", "--split-string"])
     {
-        return Runs::Line(line);
+        return InnerCommand::Line(line);
     }
     let mut inner = behind(wrapper, arguments).to_vec();
     if name == "xargs" {
         // The rest of its words come with the input.
         if inner.is_empty() {
-            return Runs::Nothing;
+            return InnerCommand::Nothing;
         }
         let replaced = arguments
             .iter()
             .any(|word| word.starts_with("-I") || word.starts_with("-i") || word == "--replace");
         if replaced {
-            return Runs::Anything;
+            return InnerCommand::Anything;
         }
         inner.push(UNKNOWN.to_string());
     }
-    Runs::Command(inner)
+    InnerCommand::Command(inner)
 }
 
 /// The command that a wrapper runs.
@@ -272,7 +275,7 @@ fn is_assignment(word: &str) -> bool {
 }
 
 /// A shell runs the line after `-c`, else a script, else whatever it reads.
-fn of_shell(arguments: &[String]) -> Runs {
+fn of_shell(arguments: &[String]) -> InnerCommand {
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
         if word == "--" {
@@ -280,7 +283,7 @@ fn of_shell(arguments: &[String]) -> Runs {
         }
         if !word.starts_with(['-', '+']) {
             // A script's file.
-            return Runs::Nothing;
+            return InnerCommand::Nothing;
         }
         if word == "-o"
             || word == "+o"
@@ -291,19 +294,21 @@ fn of_shell(arguments: &[String]) -> Runs {
             words.next();
         } else if word.starts_with('-') && !word.starts_with("--") && word.contains('c') {
             let line = words.find(|word| !word.starts_with('-'));
-            return line.map_or(Runs::Anything, |line| Runs::Line(line.clone()));
+            return line.map_or(InnerCommand::Anything, |line| {
+                InnerCommand::Line(line.clone())
+            });
         } else if word.starts_with("--command=") {
-            return Runs::Anything;
+            return InnerCommand::Anything;
         }
     }
     match words.next() {
-        Some(_) => Runs::Nothing,
-        None => Runs::Anything,
+        Some(_) => InnerCommand::Nothing,
+        None => InnerCommand::Anything,
     }
 }
 
 /// `find` runs what stands between `-exec` and `;` or `+`.
-fn of_find(arguments: &[String]) -> Runs {
+fn of_find(arguments: &[String]) -> InnerCommand {
     let runs = |word: &String| {
         matches!(
             word.as_str(),
@@ -313,18 +318,18 @@ fn of_find(arguments: &[String]) -> Runs {
     let Some(place) = arguments.iter().position(runs) else {
         let unknown = arguments.iter().any(|word| word == &UNKNOWN.to_string());
         return if unknown {
-            Runs::Anything
+            InnerCommand::Anything
         } else {
-            Runs::Nothing
+            InnerCommand::Nothing
         };
     };
     let inner = arguments[place + 1..].iter();
     let inner = inner.take_while(|word| *word != ";" && *word != "+");
     let inner = inner.map(|word| word.replace("{}", &UNKNOWN.to_string()));
     if arguments[place + 1..].iter().any(runs) {
-        return Runs::Anything;
+        return InnerCommand::Anything;
     }
-    Runs::Command(inner.collect())
+    InnerCommand::Command(inner.collect())
 }
 
 /// The word after one of these options, or joined to it.
