@@ -225,7 +225,7 @@ fn a_batch_that_would_take_an_id_twice_is_refused_whole() {
     for reply in reply["replies"].as_array().unwrap() {
         assert_eq!(
             reply["content"],
-            json!("handle `y` is already active; choose another ID")
+            json!("handle `y` is already active; choose another ID; no call of this batch has run")
         );
     }
     assert!(!project.root().join("ran").exists(), "nothing of it ran");

@@ -15,7 +15,7 @@ enable = false
 
 [conversation.tools.echo]
 enable = true
-command = "cat"
+command = "sh -c cat"
 run = "unattended"
 
 [conversation.tools.echo.parameters.word]

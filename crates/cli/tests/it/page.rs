@@ -150,7 +150,7 @@ fn permissions_are_replied_to_by_keys_and_by_buttons() {
         };
         let call = ask("echo by-keys");
         browser.wait(".ask:has-text('echo by-keys')");
-        browser.wait(".ask .always code:has-text('echo by-keys *')");
+        browser.wait(".ask .always code:has-text('echo *')");
         browser.screenshot("permission-light.png");
         browser.press("p");
         browser.until("document.activeElement.classList.contains('ask')");

@@ -209,7 +209,11 @@ fn waiting_for_nothing_and_for_nobody_is_an_error() {
         "At least one handle ID required"
     );
     let error = drive.error("await", json!({"all": ["my_handle"]}));
-    assert_eq!(error, "Handle `my_handle` not found");
+    assert_eq!(
+        error,
+        "Handle `my_handle` not found; this session is new, and a handle belongs to the session that \
+         spawned it"
+    );
     drive.run([call(
         "github_code_search",
         json!({"action": "spawn", "id": "github", "query": ""}),
