@@ -48,12 +48,10 @@ async fn a_server_that_dies_takes_its_calls_along_and_is_started_again() {
         .call("forever", json!({"action": "spawn", "id": "f"}))
         .await;
     let crashed = stage.call("crash", json!({})).await;
-    assert_eq!(
-        crashed,
-        json!({"error": "MCP server `fixture` has ended: exited with code 3: out of cheese"})
-    );
+    let why = "MCP server `fixture` has ended: exited with code 3: out of cheese";
+    assert_eq!(crashed, json!({"error": format!("{why}\ntransient: true")}));
     let stopped = stage.stopped("f").await;
-    assert_eq!(stopped["result"], crashed["error"]);
+    assert_eq!(stopped["result"], why);
     assert_eq!(stopped["error"], json!({"transient": true}));
     assert_eq!(stage.call("echo", json!({"text": "x"})).await, json!("x"));
     let started = stage.came().iter().filter(|it| *it == "started").count();
@@ -91,7 +89,7 @@ async fn a_server_that_closes_its_output_is_gone() {
     let reply = stage.call("close", json!({})).await;
     assert_eq!(
         reply,
-        json!({"error": "MCP server `fixture` has ended: it closed its output"})
+        json!({"error": "MCP server `fixture` has ended: it closed its output\ntransient: true"})
     );
     assert_eq!(stage.call("echo", json!({"text": "x"})).await, json!("x"));
 }
