@@ -33,38 +33,10 @@ use crate::part::CallPart;
 use crate::permission::{self, Asking, Permit};
 use crate::plan::{Planned, Reservation, Work, in_lanes, plan};
 use crate::refusal::Refusal;
+use crate::run_options::RunOptions;
 use crate::session::{Session, new_ulid};
 use crate::show;
 use crate::starting::{self, DeferredPermit, executor, start};
-
-/// How [`Session::run`] treats a batch. The default waits
-/// for as long as the calls take.
-///
-/// The tokens stay with the caller, who keeps clones and cancels them while the
-/// batch runs.
-#[derive(Debug, Clone, Default)]
-pub struct RunOptions {
-    /// Cancels the batch: calls that are not answered yet are refused as
-    /// cancelled, one-shots among them are ended, handles stay.
-    pub cancel: CancellationToken,
-    /// Asks for replies at once: an `await` answers as if its time were up, and
-    /// a one-shot that still runs, or waits for permission, goes on as a handle,
-    /// which its reply names.
-    pub hurry: CancellationToken,
-    /// The message of the conversation that holds these calls, in the record
-    /// and in requests for permission. Default: a new one.
-    pub message: Option<MessageId>,
-}
-
-impl RunOptions {
-    /// The default, with this token as `cancel`.
-    pub fn until(cancel: &CancellationToken) -> Self {
-        Self {
-            cancel: cancel.clone(),
-            ..Self::default()
-        }
-    }
-}
 
 impl Session {
     /// Runs the calls of a batch and answers them in call order.
