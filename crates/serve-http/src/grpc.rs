@@ -30,7 +30,10 @@ use std::convert::Infallible;
 use axum::Router;
 use axum::extract::Request;
 use axum::response::IntoResponse;
+use futures_util::FutureExt as _;
 use tonic::server::NamedService;
+use tonic_health::pb::health_server::{Health, HealthServer};
+use tonic_health::server::{HealthReporter, HealthService};
 use tower::Service;
 
 pub(crate) use self::refusal::refused;
@@ -52,13 +55,30 @@ pub(crate) fn routes(api: &Api) -> Router<Api> {
     let reflection = || {
         tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(DESCRIPTORS)
+            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
     };
     let sound = "the descriptors were written with the code";
     let router = Router::new();
     let router = add(router, tools);
     let router = add(router, permissions);
+    let router = add(router, health());
     let router = add(router, reflection().build_v1().expect(sound));
     add(router, reflection().build_v1alpha().expect(sound))
+}
+
+/// The standard health service. Whoever can ask it is answered: everything is
+/// there as long as the server is.
+fn health() -> HealthServer<impl Health> {
+    let reporter = HealthReporter::new();
+    let ready = async {
+        reporter.set_serving::<ToolServiceServer<Tools>>().await;
+        reporter
+            .set_serving::<PermissionServiceServer<Permissions>>()
+            .await;
+    };
+    // Nobody else has the reporter yet, so there is nothing to wait for.
+    let _ = ready.now_or_never();
+    HealthServer::new(HealthService::from_health_reporter(reporter))
 }
 
 fn add<S>(router: Router<Api>, service: S) -> Router<Api>

@@ -409,11 +409,13 @@ fn a_client_finds_the_services_by_reflection_alone() {
         said,
         json!({
             "services": [
+                "grpc.health.v1.Health",
                 "grpc.reflection.v1.ServerReflection",
                 "opencode.tool.PermissionService",
                 "opencode.tool.ToolService",
             ],
             "alpha": [
+                "grpc.health.v1.Health",
                 "grpc.reflection.v1alpha.ServerReflection",
                 "opencode.tool.PermissionService",
                 "opencode.tool.ToolService",
@@ -424,4 +426,26 @@ fn a_client_finds_the_services_by_reflection_alone() {
             "no_such_method": "UNIMPLEMENTED",
         })
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_health_service_says_that_everything_is_there() {
+    use tonic_health::ServingStatus;
+    use tonic_health::pb::HealthCheckRequest;
+    use tonic_health::pb::health_client::HealthClient;
+
+    let project = Project::new();
+    let serve = Serve::start(&project);
+    let endpoint = Endpoint::new(format!("http://{}", serve.address)).unwrap();
+    let channel = endpoint.timeout(DEADLINE).connect().await.unwrap();
+    let bearer = Bearer(format!("Bearer {}", serve.token).parse().unwrap());
+    let mut health = HealthClient::with_interceptor(channel, bearer);
+    for service in ["", "opencode.tool.ToolService"] {
+        let service = service.to_owned();
+        let checked = health.check(HealthCheckRequest { service }).await.unwrap();
+        assert_eq!(checked.into_inner().status, ServingStatus::Serving as i32);
+    }
+    let service = "opencode.tool.Nothing".to_owned();
+    let unknown = health.check(HealthCheckRequest { service }).await;
+    assert_eq!(unknown.unwrap_err().code(), Code::NotFound);
 }
