@@ -3,6 +3,7 @@
 pub(crate) mod install;
 mod unusable;
 mod upstream;
+mod watched;
 
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
@@ -20,9 +21,9 @@ use crate::control;
 use crate::mcp_http;
 use crate::setup;
 use crate::signals::Signals;
-
-use crate::stdout::errln;
+use crate::stdout::{self, errln};
 use upstream::Upstreams;
+use watched::{WatchedStdout, WriteFailure};
 
 /// For a person who starts it by hand.
 const ON_TERMINAL: &str = "windlass: this is the MCP server. It waits for an agent's JSON messages on stdin.\n\
@@ -68,8 +69,13 @@ pub(crate) async fn run(global: &Global, args: McpArgs) -> anyhow::Result<ExitCo
         if let Some(address) = &args.http {
             return mcp_http::serve(&server, address, idle, stop.clone()).await;
         }
-        let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
-        Ok(Box::pin(serve_stdio(&server, input, output, stop.clone())).await?)
+        let failed = WriteFailure::default();
+        let (input, output) = (tokio::io::stdin(), WatchedStdout::new(&failed));
+        let outcome = Box::pin(serve_stdio(&server, input, output, stop.clone())).await;
+        match failed.take() {
+            Some(error) => Err(stdout::error(error).into()),
+            None => Ok(outcome?),
+        }
     };
     tokio::pin!(serving);
     let code = tokio::select! {

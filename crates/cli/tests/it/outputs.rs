@@ -123,3 +123,24 @@ async fn a_turn_that_nobody_reads_is_aborted() {
         assert_eq!(said, "", "{form:?}");
     }
 }
+
+#[test]
+fn an_mcp_server_whose_client_does_not_read_ends_as_every_command_does() {
+    let project = Project::new();
+    let initialize = serde_json::json!({
+        "jsonrpc": "2.0", "id": 1, "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    });
+    project.write("lines", &format!("{initialize}\n"));
+    for (stdout, code) in [(unread(), 141), (full(), 1)] {
+        let lines = std::fs::File::open(project.root().join("lines")).unwrap();
+        let mut command = project.windlass(&["mcp"]);
+        let output = command.stdin(lines).stdout(stdout).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{said}");
+        assert_eq!(said.lines().count(), usize::from(code == 1), "{said}");
+    }
+}
