@@ -170,7 +170,7 @@ fn why(finding: &Finding, explanation: &Explanation) -> String {
         RunMode::Edit => "edit",
         RunMode::Skip => "skip",
     };
-    let unsplit = if explanation.exact {
+    let unsplit = if finding.exact {
         "; it does more than a pattern can say, so only a rule of exactly its text allows it"
     } else {
         ""

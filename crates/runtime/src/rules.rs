@@ -43,6 +43,9 @@ pub struct Finding {
     pub pattern: String,
     /// The rule that decides, if one does.
     pub rule: Option<(PermissionRule, RuleSource)>,
+    /// It does more than its text says, so that only a rule of exactly its
+    /// text allows it.
+    pub exact: bool,
 }
 
 /// What the rules say of a call.
@@ -58,9 +61,6 @@ pub struct Explanation {
     pub mode: RunMode,
     /// What a person would be asked to remember.
     pub always: Vec<String>,
-    /// Something in it does more than its text says, so that only a rule of
-    /// exactly its text allows it.
-    pub exact: bool,
 }
 
 impl RegisteredTool {
@@ -93,7 +93,6 @@ impl RegisteredTool {
             findings,
             mode,
             always: subject.always,
-            exact: subject.patterns.iter().any(|pattern| pattern.exact),
         }
     }
 }
@@ -123,6 +122,7 @@ impl Rules<'_> {
             .map(|pattern| Finding {
                 pattern: pattern.text.clone(),
                 rule: self.deciding(&subject.permission, pattern),
+                exact: pattern.exact,
             })
             .collect()
     }

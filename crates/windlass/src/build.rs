@@ -510,9 +510,12 @@ fn kept(tool: &ToolConfig) -> Kept {
 
 /// Programs get this process's environment without the keys of providers.
 fn launcher_options(config: &Config) -> LauncherOptions {
-    let keys: Vec<&str> = config.assistant.key_variables().collect();
+    /// Lets its holder drive a server of ours.
+    const TOKEN: &str = "WINDLASS_TOKEN";
+    let keys = config.assistant.key_variables();
+    let withheld: Vec<&str> = keys.chain([TOKEN]).collect();
     let environment = std::env::vars_os()
-        .filter(|(name, _)| !keys.iter().any(|key| name == key))
+        .filter(|(name, _)| !withheld.iter().any(|withheld| name == withheld))
         .collect();
     LauncherOptions {
         environment: Some(environment),
