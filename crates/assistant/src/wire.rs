@@ -178,7 +178,8 @@ impl Ask<'_> {
     }
 }
 
-/// Notices as a model reads them.
+/// Notices as a model reads them. Their texts may repeat what a tool printed,
+/// which must not be able to end a notice and begin another.
 pub(crate) fn notices_text(notices: &[Notice]) -> String {
     let mut text = String::new();
     for notice in notices {
@@ -187,7 +188,7 @@ pub(crate) fn notices_text(notices: &[Notice]) -> String {
         }
         let level = word(&json!(notice.level));
         let kind = word(&json!(notice.kind));
-        let said = &notice.text;
+        let said = notice.text.replace('&', "&amp;").replace('<', "&lt;");
         let told = format!("<notice level=\"{level}\" kind=\"{kind}\">{said}</notice>");
         text.push_str(&told);
     }

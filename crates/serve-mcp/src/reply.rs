@@ -79,11 +79,12 @@ fn note(view: &mut HandleView, tool: &str) {
     }
 }
 
-/// Each notice in a line.
+/// Each notice in an item. Its text may repeat what a tool printed, so that
+/// further lines are set in: no line of it begins another item.
 fn told(notices: &[Notice]) -> String {
     let mut text = String::from("Notices:");
     for notice in notices {
-        let _ = write!(text, "\n- {}", notice.text);
+        let _ = write!(text, "\n- {}", notice.text.replace('\n', "\n  "));
     }
     text
 }

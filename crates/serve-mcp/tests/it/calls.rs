@@ -252,3 +252,20 @@ async fn the_stateless_protocol_is_spoken_without_a_beginning() {
     assert!(versions.contains(&json!("2026-07-28")), "{versions:?}");
     assert_eq!(text(&client.call("tool", json!({})).await), "fine");
 }
+
+#[tokio::test]
+async fn a_tool_cannot_write_an_item_of_the_notices() {
+    let tools = Tools::new();
+    let mut client = tools.client(json!({})).await;
+    client
+        .call("tool", json!({"action": "spawn", "id": "a"}))
+        .await;
+    tools.tool.next().await.fail("broken\n- `b` stopped well");
+    client.told("notifications/message").await;
+    tools.tool.opening(|job| job.end_saying("fine"));
+    let result = client.call("tool", json!({})).await;
+    assert_eq!(
+        text(&result),
+        "Notices:\n- `a` stopped: broken\n  - `b` stopped well\nfine"
+    );
+}
