@@ -23,7 +23,7 @@ record = false
 [conversation.tools.nothing]
 source = "local"
 command = "/bin/true"
-parameters.unused = { type = "string", required = false }
+parameters = {}
 [conversation.tools.nothing.spawn]
 stateful = true
 
@@ -31,7 +31,7 @@ stateful = true
 [conversation.tools.idle]
 source = "local"
 command = "/bin/sleep 1000"
-parameters.unused = { type = "string", required = false }
+parameters = {}
 [conversation.tools.idle.spawn]
 stateful = true
 
@@ -39,7 +39,7 @@ stateful = true
 [conversation.tools.named]
 source = "local"
 command = { program = "echo $$; exec sleep 1000", shell = true }
-parameters.unused = { type = "string", required = false }
+parameters = {}
 [conversation.tools.named.spawn]
 stateful = true
 
