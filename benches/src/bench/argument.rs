@@ -44,7 +44,7 @@ pub(super) async fn measure(pace: Pace) -> Vec<Line> {
 /// A line with a call whose argument has so many bytes.
 fn line(bytes: usize) -> String {
     let text = "x".repeat(bytes);
-    format!(r#"[{{"tool":"nothing","arguments":{{"unused":"{text}"}}}}]"#)
+    format!(r#"[{{"tool":"ignoring","arguments":{{"unused":"{text}"}}}}]"#)
 }
 
 async fn time(session: &Session, line: &str) -> Duration {

@@ -27,6 +27,12 @@ parameters = {}
 [conversation.tools.nothing.spawn]
 stateful = true
 
+# Ends at once, and is given its name only, whatever its argument is.
+[conversation.tools.ignoring]
+source = "local"
+command = "/bin/true {{tool.name}}"
+parameters.unused = { type = "string" }
+
 # Does nothing for a long time.
 [conversation.tools.idle]
 source = "local"
