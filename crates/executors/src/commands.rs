@@ -58,6 +58,8 @@ impl ShellLanguage {
         ParserOptions {
             sh_mode: self == Self::Posix,
             posix_mode: self == Self::Posix,
+            // As in a shell that runs a line: `!(a)` is no pattern there.
+            enable_extended_globbing: false,
             ..ParserOptions::default()
         }
     }

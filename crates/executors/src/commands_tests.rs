@@ -194,6 +194,17 @@ fn a_denied_command_is_found_however_it_is_spelled() {
         "$'touch' x",
         "$'\\x74ouch' x",
         "touch\\\n x",
+        "echo \"`echo \\\"\\$(touch x)\\\"`\"",
+        "!(touch x)",
+        "printf -v 'a[$(touch x)]' y",
+        "test -v 'a[$(touch x)]'",
+        "bash <(echo touch x)",
+        "source /dev/stdin <<< 'touch x'",
+        "bash /dev/stdin <<< 'touch x'",
+        "echo 'touch x' | bash -s y",
+        "echo 'touch x' | sudo -s",
+        "watch -n 1 touch x",
+        "hash -p /usr/bin/touch ls; ls x",
         "if", // not a line at all
     ];
     for line in spellings {
@@ -283,5 +294,19 @@ fn only_commands_that_merely_read_are_remembered_with_any_arguments() {
         let found = read(line);
         let suggested = suggestion(&found[0]);
         assert_eq!(suggested.as_deref(), always, "{line}");
+    }
+}
+
+#[test]
+fn commands_that_differ_have_texts_that_differ() {
+    for (one, other) in [
+        ("sh <<E\nls\nE", "sh <<E\nrm x\nE"),
+        ("cat <<< a", "cat <<< b"),
+        ("a > x", "a >> x"),
+        ("a 2> x", "a > x"),
+        ("a 'b c'", "a b c"),
+        ("A=1 b", "A=2 b"),
+    ] {
+        assert_ne!(read(one)[0].text, read(other)[0].text, "{one}");
     }
 }

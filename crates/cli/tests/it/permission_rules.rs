@@ -83,17 +83,17 @@ fn what_is_typed_is_checked() {
 fn always_is_remembered_across_restarts_and_until_forgotten() {
     let project = Project::with_config(RULES);
     let mut drive = project.drive_asking();
-    let (request, _) = asked(&mut drive, json!({"command": "test -e a/b"}), "always");
-    assert_eq!(request["always"], json!(["test *"]));
+    let (request, _) = asked(&mut drive, json!({"command": "ls -d a/b"}), "always");
+    assert_eq!(request["always"], json!(["ls *"]));
     let mut other = project.drive_asking();
-    other.one("shell", json!({"command": "test -e c/d"}));
+    other.one("shell", json!({"command": "ls -d c/d"}));
     drop((drive, other));
     let mut later = project.drive_asking();
-    later.one("shell", json!({"command": "test -e e"}));
+    later.one("shell", json!({"command": "ls -d e"}));
 
     let listed = project.run(&["permissions"], "");
     let listed: Value = serde_json::from_str(&listed.stdout()).unwrap();
-    assert_eq!(listed[0]["pattern"], "test *");
+    assert_eq!(listed[0]["pattern"], "ls *");
     assert_eq!(listed[0]["directory"], json!(project.root()));
     let id = listed[0]["id"].to_string();
     assert_eq!(
@@ -104,7 +104,7 @@ fn always_is_remembered_across_restarts_and_until_forgotten() {
         project.run(&["permissions", "forget", &id], "").code(),
         Some(2)
     );
-    asked(&mut later, json!({"command": "test -e e"}), "reject");
+    asked(&mut later, json!({"command": "ls -d e"}), "reject");
 }
 
 #[test]

@@ -56,7 +56,9 @@ impl ReadWord {
                 self.text.push(UNKNOWN);
             }
             WordPiece::BackquotedCommandSubstitution(line) => {
-                self.lines.push(line.replace("\\`", "`"));
+                // Quoting inside of backquotes has rules of its own.
+                self.hides |= line.contains('\\');
+                self.lines.push(line.clone());
                 self.text.push(UNKNOWN);
             }
             WordPiece::AnsiCQuotedText(_)

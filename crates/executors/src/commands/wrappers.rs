@@ -4,7 +4,7 @@ use windlass_runtime::UNKNOWN;
 
 use super::ShellLanguage;
 use super::walk::walk_within;
-use super::words::quoted;
+use super::words::{may_run, quoted};
 
 /// Texts under which a rule that denies may know the command, besides its own:
 /// without its folder, without options before its subcommand, and whatever it
@@ -76,7 +76,17 @@ struct Wrapper {
     names: &'static [&'static str],
     valued: &'static [&'static str],
     before: usize,
+    /// Without a command it starts a shell, or something else that reads
+    /// commands.
+    starts_shell: bool,
 }
+
+const WATCH: Wrapper = Wrapper {
+    names: &["watch"],
+    valued: &["-n", "-q", "--interval", "--equexit"],
+    before: 0,
+    starts_shell: false,
+};
 
 const WRAPPERS: [Wrapper; 14] = [
     Wrapper {
@@ -85,36 +95,43 @@ const WRAPPERS: [Wrapper; 14] = [
         ],
         valued: &[],
         before: 0,
+        starts_shell: false,
     },
     Wrapper {
         names: &["exec"],
         valued: &["-a"],
         before: 0,
+        starts_shell: false,
     },
     Wrapper {
         names: &["nice"],
         valued: &["-n", "--adjustment"],
         before: 0,
+        starts_shell: false,
     },
     Wrapper {
         names: &["ionice", "chrt"],
         valued: &["-c", "-n", "-p", "--class", "--classdata"],
         before: 0,
+        starts_shell: false,
     },
     Wrapper {
         names: &["timeout"],
         valued: &["-k", "-s", "--kill-after", "--signal"],
         before: 1,
+        starts_shell: false,
     },
     Wrapper {
         names: &["env"],
         valued: &["-u", "-C", "--unset", "--chdir"],
         before: 0,
+        starts_shell: false,
     },
     Wrapper {
         names: &["stdbuf"],
         valued: &["-i", "-o", "-e"],
         before: 0,
+        starts_shell: false,
     },
     Wrapper {
         names: &["sudo", "doas", "pkexec", "run0"],
@@ -123,6 +140,7 @@ const WRAPPERS: [Wrapper; 14] = [
             "--host", "--prompt", "--chdir", "--chroot",
         ],
         before: 0,
+        starts_shell: true,
     },
     Wrapper {
         names: &["xargs"],
@@ -143,38 +161,37 @@ const WRAPPERS: [Wrapper; 14] = [
             "--replace",
         ],
         before: 0,
+        starts_shell: false,
     },
     Wrapper {
         names: &["strace", "ltrace"],
         valued: &["-o", "-e", "-p", "-s", "-u", "-E"],
         before: 0,
+        starts_shell: false,
     },
     Wrapper {
         names: &["chroot", "flock", "taskset"],
         valued: &["-w", "-E", "--userspec", "--groups"],
         before: 1,
+        starts_shell: true,
     },
     Wrapper {
         names: &["busybox", "toybox"],
         valued: &[],
         before: 0,
+        starts_shell: true,
     },
     Wrapper {
-        names: &[
-            "unshare",
-            "nsenter",
-            "systemd-run",
-            "firejail",
-            "bwrap",
-            "parallel",
-        ],
+        names: &["unshare", "nsenter", "systemd-run", "firejail", "bwrap"],
         valued: &[],
         before: 0,
+        starts_shell: true,
     },
     Wrapper {
         names: &["caffeinate", "unbuffer", "catchsegv", "setarch", "linux64"],
         valued: &[],
         before: 0,
+        starts_shell: false,
     },
 ];
 
@@ -197,14 +214,18 @@ fn runs(name: &str, arguments: &[String]) -> InnerCommand {
             return after(arguments, &["-c", "--command"])
                 .map_or(InnerCommand::Anything, InnerCommand::Line);
         }
-        "watch" | "ssh" => {
-            // Their own options are not known here; any word may begin it.
-            let line = arguments.iter().skip_while(|word| word.starts_with('-'));
-            let line: Vec<&str> = line.map(String::as_str).collect();
-            return InnerCommand::Line(line.join(" "));
-        }
+        "watch" => return InnerCommand::Line(behind(&WATCH, arguments).join(" ")),
+        // They run what comes from elsewhere, or change what a name stands for.
+        "ssh" | "parallel" | "alias" | "enable" | "hash" => return InnerCommand::Anything,
         "find" | "fd" => return of_find(arguments),
-        "source" | "." if arguments.iter().any(|word| word.contains(UNKNOWN)) => {
+        "source" | "." if arguments.first().is_some_and(|file| is_stream(file)) => {
+            return InnerCommand::Anything;
+        }
+        // They evaluate an index in an argument, and the commands in it.
+        "test" | "[" | "printf" | "read" | "mapfile" | "readarray" | "let" | "unset" | "wait"
+        | "declare" | "typeset" | "local" | "export" | "readonly"
+            if arguments.iter().any(|word| may_run(word)) =>
+        {
             return InnerCommand::Anything;
         }
         _ => {}
@@ -224,6 +245,9 @@ fn runs(name: &str, arguments: &[String]) -> InnerCommand {
         return InnerCommand::Line(line);
     }
     let mut inner = behind(wrapper, arguments).to_vec();
+    if inner.is_empty() && wrapper.starts_shell {
+        return InnerCommand::Anything;
+    }
     if name == "xargs" {
         // The rest of its words come with the input.
         if inner.is_empty() {
@@ -238,6 +262,11 @@ fn runs(name: &str, arguments: &[String]) -> InnerCommand {
         inner.push(UNKNOWN.to_string());
     }
     InnerCommand::Command(inner)
+}
+
+/// A script that is no plain file: its lines come from elsewhere.
+fn is_stream(file: &str) -> bool {
+    file.contains(UNKNOWN) || file.starts_with("/dev/") || file.starts_with("/proc/")
 }
 
 /// The command that a wrapper runs.
@@ -282,8 +311,7 @@ fn of_shell(arguments: &[String]) -> InnerCommand {
             break;
         }
         if !word.starts_with(['-', '+']) {
-            // A script's file.
-            return InnerCommand::Nothing;
+            return of_script(word);
         }
         if word == "-o"
             || word == "+o"
@@ -297,13 +325,21 @@ fn of_shell(arguments: &[String]) -> InnerCommand {
             return line.map_or(InnerCommand::Anything, |line| {
                 InnerCommand::Line(line.clone())
             });
-        } else if word.starts_with("--command=") {
+        } else if word.starts_with("--command=") || !word.starts_with("--") && word.contains('s') {
             return InnerCommand::Anything;
         }
     }
-    match words.next() {
-        Some(_) => InnerCommand::Nothing,
-        None => InnerCommand::Anything,
+    words
+        .next()
+        .map_or(InnerCommand::Anything, |word| of_script(word))
+}
+
+/// A script is a program like any other, unless it is not there yet.
+fn of_script(file: &str) -> InnerCommand {
+    if is_stream(file) {
+        InnerCommand::Anything
+    } else {
+        InnerCommand::Nothing
     }
 }
 
