@@ -169,19 +169,10 @@ impl<'s> Walk<'s> {
                 self.branches -= 1;
             }
             Stmt::IfCond(condition) => {
-                let before = self.uses.names.len();
-                self.expression(&condition.expr, UseKind::Tested);
-                let asked: Vec<_> = self.uses.names[before..]
-                    .iter()
-                    .map(|used| used.path.clone())
-                    .collect();
-                let guards = self.guards.len();
-                self.guards.extend(asked);
-                self.branches += 1;
-                self.statements(&condition.true_body);
-                self.statements(&condition.false_body);
-                self.branches -= 1;
-                self.guards.truncate(guards);
+                self.guarded(&condition.expr, |checked| {
+                    checked.statements(&condition.true_body);
+                    checked.statements(&condition.false_body);
+                });
             }
             Stmt::WithBlock(with) => {
                 self.scopes.push(HashMap::new());
@@ -315,8 +306,19 @@ impl<'s> Walk<'s> {
     }
 
     fn choice(&mut self, choice: &IfExpr<'s>, kind: UseKind) {
+        self.guarded(&choice.test_expr, |checked| {
+            checked.expression(&choice.true_expr, kind);
+            if let Some(other) = &choice.false_expr {
+                checked.expression(other, kind);
+            }
+        });
+    }
+
+    /// Goes through branches in which the names of the condition have been
+    /// asked about.
+    fn guarded(&mut self, condition: &Expr<'s>, branches: impl FnOnce(&mut Self)) {
         let before = self.uses.names.len();
-        self.expression(&choice.test_expr, UseKind::Tested);
+        self.expression(condition, UseKind::Tested);
         let asked: Vec<_> = self.uses.names[before..]
             .iter()
             .map(|used| used.path.clone())
@@ -324,10 +326,7 @@ impl<'s> Walk<'s> {
         let guards = self.guards.len();
         self.guards.extend(asked);
         self.branches += 1;
-        self.expression(&choice.true_expr, kind);
-        if let Some(other) = &choice.false_expr {
-            self.expression(other, kind);
-        }
+        branches(self);
         self.branches -= 1;
         self.guards.truncate(guards);
     }
