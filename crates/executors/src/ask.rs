@@ -59,7 +59,7 @@ pub(crate) async fn ask(
             if exit.success() {
                 return Ok(output);
             }
-            let ending = ending::of_exit(&exit, process.errors(), Stream::Stderr);
+            let ending = ending::of_exit(&exit, || process.errors().last_line(Stream::Stderr));
             let how = ending.result.err().map(|error| error.message);
             Err(AskError::Failed(how.unwrap_or_default()))
         }

@@ -1,18 +1,11 @@
 //! How a program's exit is told, and what is left to say of it.
 
-use windlass_output::{Output, Stream};
 use windlass_process::{Exit, StartError, WriteError};
 use windlass_protocol::{InputError, ToolError};
 use windlass_runtime::{Ending, Exit as BadExit, Receipt};
 
-/// The ending of a program that speaks plain text. A bad one is explained by
-/// the last line of `stream`.
-pub(crate) fn of_exit(exit: &Exit, output: &Output, stream: Stream) -> Ending {
-    of_exit_explained(exit, || output.last_line(stream))
-}
-
-/// The ending of a program. A bad one is explained by a line that is asked for only then.
-pub(crate) fn of_exit_explained(exit: &Exit, last_line: impl FnOnce() -> Option<String>) -> Ending {
+/// The ending of a program. A bad one is explained by its last line, which is asked for only then.
+pub(crate) fn of_exit(exit: &Exit, last_line: impl FnOnce() -> Option<String>) -> Ending {
     match exit {
         Exit::Code(0) => Ending::output(),
         Exit::Code(code) => Ending {

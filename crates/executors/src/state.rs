@@ -219,7 +219,7 @@ impl Follow {
     fn ending(&mut self, exit: &Exit) -> Ending {
         match self.result.take() {
             Some(result) => Ending::reported(result),
-            None => ending::of_exit(exit, self.process.errors(), Stream::Stderr),
+            None => ending::of_exit(exit, || self.process.errors().last_line(Stream::Stderr)),
         }
     }
 }

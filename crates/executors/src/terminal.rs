@@ -192,8 +192,8 @@ impl Watch {
                 () = &mut looking => {}
             }
         };
-        writing.rest();
-        let mut ending = ending::of_exit_explained(&exit, || self.output.last_line());
+        writing.report();
+        let mut ending = ending::of_exit(&exit, || self.output.last_line());
         if !self.aborted.load(Ordering::Acquire) {
             ending.left_running = self.process.remaining().await;
         }

@@ -267,7 +267,7 @@ impl TextJob {
         if !matches!(answer, Some(Ok(_))) {
             bytes.release();
         }
-        writing.rest();
+        writing.report();
         match answer {
             Some(Ok(ToolAnswer::State(state))) => self.take_state(state, process).await,
             Some(Ok(ToolAnswer::Exec(exec))) => self.exec(exec).await,
@@ -280,7 +280,7 @@ impl TextJob {
                 } else {
                     Stream::Stderr
                 };
-                let mut ending = ending::of_exit(&exit, bytes, stream);
+                let mut ending = ending::of_exit(&exit, || bytes.last_line(stream));
                 ending.left_running = self.left_running(process).await;
                 self.report_end(ending);
             }

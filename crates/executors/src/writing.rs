@@ -47,12 +47,8 @@ impl Writing {
         self.report();
     }
 
-    /// Reports what is left, once all of it was written.
-    pub(crate) fn rest(&mut self) {
-        self.report();
-    }
-
-    fn report(&mut self) {
+    /// Reports what was written and not reported yet.
+    pub(crate) fn report(&mut self) {
         let at = self.output.written();
         let bytes = at.saturating_sub(self.reported);
         if bytes > 0 {

@@ -197,8 +197,8 @@ impl DriveInput {
     /// Reads a line. `number` is the line's place in the input, from 1 on,
     /// which names a batch that has no name of its own.
     pub fn read(line: &str, number: u64) -> Result<Self, LineError> {
-        match json(line)? {
-            Value::Array(calls) => read_list(calls, number).map(Self::Batch),
+        match serde_json::from_str(line).map_err(LineError::Json)? {
+            Value::Array(calls) => Batch::of(number.to_string(), calls).map(Self::Batch),
             Value::Object(object) => Self::read_object(object, number),
             _ => Err(LineError::NotALine),
         }
@@ -270,23 +270,39 @@ impl Batch {
     /// Reads what must be a batch, in either of the forms that a line of
     /// [`DriveInput`] has it. `number` names one that has no name of its own.
     pub fn read(text: &str, number: u64) -> Result<Self, LineError> {
-        match json(text)? {
-            Value::Array(calls) => read_list(calls, number),
+        match serde_json::from_str(text).map_err(LineError::Json)? {
+            Value::Array(calls) => Self::of(number.to_string(), calls),
             Value::Object(object) if object.contains_key("calls") => read_batch(object, number),
             _ => Err(LineError::NotABatch),
         }
     }
-}
 
-fn json(text: &str) -> Result<Value, LineError> {
-    serde_json::from_str(text).map_err(LineError::Json)
-}
-
-fn read_list(calls: Vec<Value>, number: u64) -> Result<Batch, LineError> {
-    Ok(Batch {
-        id: number.to_string(),
-        calls: read_calls(calls)?,
-    })
+    /// Reads the calls of a batch.
+    fn of(id: String, calls: Vec<Value>) -> Result<Self, LineError> {
+        if calls.len() > Self::MOST_CALLS {
+            let given = calls.len();
+            return Err(LineError::TooManyCalls { given });
+        }
+        let mut seen = IndexMap::new();
+        let mut read = Vec::with_capacity(calls.len());
+        for (place, call) in (1..).zip(calls) {
+            if !call.is_object() {
+                return Err(LineError::NotACall { place });
+            }
+            let call: NewCall =
+                serde_json::from_value(call).map_err(|error| LineError::Call { place, error })?;
+            let id = call.id.unwrap_or_else(|| place.to_string());
+            if let Some(earlier) = seen.insert(id.clone(), place) {
+                return Err(LineError::CallTwice { earlier, place, id });
+            }
+            read.push(ToolCall {
+                id,
+                tool: call.tool,
+                arguments: call.arguments.unwrap_or_default(),
+            });
+        }
+        Ok(Self { id, calls: read })
+    }
 }
 
 fn read_batch(mut object: Arguments, number: u64) -> Result<Batch, LineError> {
@@ -309,36 +325,7 @@ fn read_batch(mut object: Arguments, number: u64) -> Result<Batch, LineError> {
     if let Some(key) = object.keys().next() {
         return Err(LineError::UnknownBatchKey(key.clone()));
     }
-    Ok(Batch {
-        id,
-        calls: read_calls(calls)?,
-    })
-}
-
-fn read_calls(calls: Vec<Value>) -> Result<Vec<ToolCall>, LineError> {
-    if calls.len() > Batch::MOST_CALLS {
-        let given = calls.len();
-        return Err(LineError::TooManyCalls { given });
-    }
-    let mut seen = IndexMap::new();
-    let mut read = Vec::with_capacity(calls.len());
-    for (place, call) in (1..).zip(calls) {
-        if !call.is_object() {
-            return Err(LineError::NotACall { place });
-        }
-        let call: NewCall =
-            serde_json::from_value(call).map_err(|error| LineError::Call { place, error })?;
-        let id = call.id.unwrap_or_else(|| place.to_string());
-        if let Some(earlier) = seen.insert(id.clone(), place) {
-            return Err(LineError::CallTwice { earlier, place, id });
-        }
-        read.push(ToolCall {
-            id,
-            tool: call.tool,
-            arguments: call.arguments.unwrap_or_default(),
-        });
-    }
-    Ok(read)
+    Batch::of(id, calls)
 }
 
 fn single<T: serde::de::DeserializeOwned>(

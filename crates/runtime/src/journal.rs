@@ -113,41 +113,40 @@ pub struct Entry {
 const WEIGHT: usize = 8 << 20;
 
 /// The events of one session.
-#[derive(Debug)]
-pub struct Journal(Feed<Entry>);
+pub struct Journal {
+    events: Feed<Entry>,
+    recorder: Option<Arc<dyn Recorder>>,
+}
 
 impl Journal {
     /// A journal that keeps the newest `capacity` events, fewer when they are
-    /// large.
-    pub fn new(capacity: usize) -> Arc<Self> {
-        Arc::new(Self(Feed::new(Bounds {
+    /// large. The recorder is given every event, in the journal's order.
+    pub fn new(capacity: usize, recorder: Option<Arc<dyn Recorder>>) -> Arc<Self> {
+        let events = Feed::new(Bounds {
             items: capacity.max(1),
             weight: WEIGHT,
-        })))
+        });
+        Arc::new(Self { events, recorder })
     }
 
-    /// Appends an event and wakes the readers. After [`SessionEvent::Closed`]
-    /// nothing is taken.
-    pub fn append(&self, event: SessionEvent) {
-        self.append_telling(event, |_| {});
-    }
-
-    /// The same, and `tell` is called with the entry, in the journal's order.
-    /// Gives the entry's number, 0 when it was not taken.
-    pub(crate) fn append_telling(&self, event: SessionEvent, tell: impl FnOnce(&Entry)) -> u64 {
+    /// Appends an event and wakes the readers. Gives the event's number, 0 when
+    /// it was not taken: after [`SessionEvent::Closed`] nothing is.
+    pub fn append(&self, event: SessionEvent) -> u64 {
         let more = match event {
             SessionEvent::Closed => More::Never,
             _ => More::Follows,
         };
         let mut given = 0;
-        self.0.append(more, weight(&event), |number| {
+        self.events.append(more, weight(&event), |number| {
             let entry = Entry {
                 number,
                 at: SystemTime::now(),
                 event,
             };
             given = number;
-            tell(&entry);
+            if let Some(recorder) = &self.recorder {
+                recorder.happened(&entry);
+            }
             entry
         });
         given
@@ -155,7 +154,7 @@ impl Journal {
 
     /// The number of the newest event, 0 before the first.
     pub fn last(&self) -> u64 {
-        self.0.last()
+        self.events.last()
     }
 
     /// Reads on from after event number `after`; 0 is the beginning.
@@ -167,22 +166,11 @@ impl Journal {
     }
 }
 
-/// Writes a session's journal and, in its order, the record. Clones write the
-/// same.
-#[derive(Clone)]
-pub(crate) struct JournalWriter {
-    pub(crate) journal: Arc<Journal>,
-    pub(crate) recorder: Option<Arc<dyn Recorder>>,
-}
-
-impl JournalWriter {
-    /// Gives the event's number.
-    pub(crate) fn tell(&self, event: SessionEvent) -> u64 {
-        self.journal.append_telling(event, |entry| {
-            if let Some(recorder) = &self.recorder {
-                recorder.happened(entry);
-            }
-        })
+impl std::fmt::Debug for Journal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Journal")
+            .field("last", &self.last())
+            .finish_non_exhaustive()
     }
 }
 
@@ -199,7 +187,7 @@ impl Tail {
     /// loses nothing.
     pub async fn next(&mut self) -> Option<(u64, Entry)> {
         let after = self.position;
-        let next = poll_fn(|context| self.journal.0.poll_after(after, context)).await?;
+        let next = poll_fn(|context| self.journal.events.poll_after(after, context)).await?;
         self.position = next.number;
         Some((next.missed, next.value))
     }

@@ -15,7 +15,7 @@ fn event(number: usize) -> SessionEvent {
 }
 
 fn filled(capacity: usize, count: usize) -> Arc<Journal> {
-    let journal = Journal::new(capacity);
+    let journal = Journal::new(capacity, None);
     for number in 1..=count {
         journal.append(event(number));
     }
@@ -107,14 +107,14 @@ impl Wake for Count {
 
 #[test]
 fn every_waiting_reader_is_woken_once_by_an_event() {
-    let journal = Journal::new(4);
+    let journal = Journal::new(4, None);
     let counts: Vec<Arc<Count>> = (0..3).map(|_| Arc::default()).collect();
     for count in &counts {
         let waker = Waker::from(Arc::clone(count));
         let context = Context::from_waker(&waker);
         // Polled twice, as a future in a select is.
         for _ in 0..2 {
-            assert!(journal.0.poll_after(0, &context).is_pending());
+            assert!(journal.events.poll_after(0, &context).is_pending());
         }
     }
     journal.append(event(1));
@@ -126,7 +126,7 @@ fn every_waiting_reader_is_woken_once_by_an_event() {
 
 #[test]
 fn a_dropped_wait_loses_nothing() {
-    let journal = Journal::new(4);
+    let journal = Journal::new(4, None);
     let mut tail = journal.tail(0);
     assert_eq!(tail.next().now_or_never(), None);
     journal.append(event(1));
@@ -135,7 +135,7 @@ fn a_dropped_wait_loses_nothing() {
 
 #[tokio::test]
 async fn a_reader_on_another_thread_sees_every_event() {
-    let journal = Journal::new(10_000);
+    let journal = Journal::new(10_000, None);
     let mut tail = journal.tail(0);
     let writer = {
         let journal = Arc::clone(&journal);
@@ -158,7 +158,7 @@ async fn a_reader_on_another_thread_sees_every_event() {
 #[test]
 fn large_events_push_older_ones_out_and_the_newest_stays() {
     let large = |bytes: usize| SessionEvent::QuestionAsked(Arc::new(ask_of(bytes)));
-    let journal = Journal::new(1000);
+    let journal = Journal::new(1000, None);
     for _ in 0..20 {
         journal.append(large(1 << 20));
     }

@@ -16,7 +16,7 @@ use windlass_protocol::{
 };
 
 use crate::inquirer::Answered;
-use crate::journal::{JournalWriter, SessionEvent};
+use crate::journal::{Journal, SessionEvent};
 use crate::refusal::ArgumentMisfit;
 use crate::request_table::{Asker, PermissionOutcome, RequestEntry, RequestTable, Terms, Ticket};
 use crate::rules::Rules;
@@ -129,7 +129,7 @@ pub struct PendingRequests {
     lineage: Arc<[SessionId]>,
     /// The agents on the way down to this session, by the handles they have.
     agents: Arc<[String]>,
-    writer: JournalWriter,
+    journal: Arc<Journal>,
     /// Cancelled when the session ends.
     closing: CancellationToken,
 }
@@ -148,7 +148,7 @@ impl PendingRequests {
         session: SessionId,
         on_behalf: Option<&OnBehalf>,
         attendance: Attendance,
-        writer: JournalWriter,
+        journal: Arc<Journal>,
         closing: CancellationToken,
     ) -> Self {
         let (table, above, agents) = match on_behalf {
@@ -166,7 +166,7 @@ impl PendingRequests {
             table,
             lineage: above.into_iter().chain([session]).collect(),
             agents: agents.into(),
-            writer,
+            journal,
             closing,
         }
     }
@@ -238,8 +238,8 @@ impl PendingRequests {
         for open in state.open.values_mut() {
             if open.is_of(self.session()) && open.request.hand_over(call, handle) {
                 if let PersonRequest::Question(ask) = &open.request {
-                    open.writer
-                        .tell(SessionEvent::QuestionAsked(Arc::clone(ask)));
+                    let asked = SessionEvent::QuestionAsked(Arc::clone(ask));
+                    open.journal.append(asked);
                 }
                 given.push((Arc::clone(&open.lineage), self.table.shown(open)));
             }
@@ -377,7 +377,7 @@ impl PendingRequests {
         let open = RequestEntry {
             request,
             lineage: Arc::clone(&self.lineage),
-            writer: self.writer.clone(),
+            journal: Arc::clone(&self.journal),
             closed: CancellationToken::new(),
             asker,
         };
@@ -393,7 +393,7 @@ impl PendingRequests {
         state.remember(&id);
         state.open.insert(id.clone(), open);
         // Within the lock, so that no reply is told before its request.
-        self.writer.tell(event);
+        self.journal.append(event);
         Ticket {
             table: Arc::clone(&self.table),
             id,

@@ -8,19 +8,12 @@ fn session(name: &str) -> SessionId {
     SessionId::from_suffix(name)
 }
 
-fn writer() -> JournalWriter {
-    JournalWriter {
-        journal: Journal::new(64),
-        recorder: None,
-    }
-}
-
 fn of(name: &str, on_behalf: Option<&OnBehalf>) -> PendingRequests {
     PendingRequests::new(
         session(name),
         on_behalf,
         Attendance::Attended,
-        writer(),
+        Journal::new(64, None),
         CancellationToken::new(),
     )
 }
@@ -80,7 +73,7 @@ fn allow(pattern: &str) -> PermissionRule {
 
 /// The events of the journal so far, a word each.
 async fn told(requests: &PendingRequests) -> Vec<String> {
-    let journal = &requests.writer.journal;
+    let journal = &requests.journal;
     let mut tail = journal.tail(0);
     let mut told = Vec::new();
     for _ in 0..journal.last() {
@@ -300,7 +293,7 @@ async fn a_secret_that_was_edited_is_not_told() {
         ..PermissionReply::Once.into()
     };
     requests.reply(&request("1").id, answer).unwrap();
-    let mut tail = requests.writer.journal.tail(1);
+    let mut tail = requests.journal.tail(1);
     let told = format!("{:?}", tail.next().await);
     assert!(
         told.contains("(secret)") && !told.contains("hunter2"),

@@ -27,7 +27,7 @@ use windlass_protocol::{
 
 use crate::arguments::conceal;
 use crate::inquirer::Answered;
-use crate::journal::{JournalWriter, SessionEvent};
+use crate::journal::{Journal, SessionEvent};
 use crate::pending::{Attendance, OpenRequest, PersonRequest, ReplyError};
 use crate::refusal::ArgumentMisfit;
 use crate::subject::Subject;
@@ -105,7 +105,7 @@ pub(crate) struct RequestEntry {
     /// The sessions that its session works for, the topmost first, then that
     /// session itself.
     pub(crate) lineage: Arc<[SessionId]>,
-    pub(crate) writer: JournalWriter,
+    pub(crate) journal: Arc<Journal>,
     pub(crate) closed: CancellationToken,
     pub(crate) asker: Asker,
 }
@@ -298,7 +298,7 @@ impl RequestEntry {
 
     /// Tells the journal and the watchers, and gives whom to tell the outcome.
     fn close(self, decision: &DecisionRecord) -> Asker {
-        self.writer.tell(match self.request {
+        self.journal.append(match self.request {
             PersonRequest::Permission(request) => SessionEvent::PermissionReplied {
                 id: request.id.clone(),
                 decision: Arc::new(decision.clone()),

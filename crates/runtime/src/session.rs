@@ -21,7 +21,7 @@ use crate::event::Status;
 use crate::handle::Handle;
 use crate::inquirer::Inquirer;
 use crate::job::Job;
-use crate::journal::{Journal, JournalWriter, SessionEvent};
+use crate::journal::{Journal, SessionEvent};
 use crate::notice::{self, Notices};
 use crate::orders::new_order;
 use crate::part::Discretion;
@@ -102,7 +102,7 @@ pub(crate) struct SessionInner {
     /// first: the person may not have seen the end yet.
     ended_one_shots: Mutex<VecDeque<Arc<Handle>>>,
     sessions: Arc<Sessions>,
-    writer: JournalWriter,
+    journal: Arc<Journal>,
     numbers: AtomicU64,
     /// Jobs whose tool has ended and left processes running.
     left: Mutex<Vec<Arc<dyn Job>>>,
@@ -117,22 +117,20 @@ impl Session {
         let id = options.id.clone();
         let id = id.unwrap_or_else(Self::new_id);
         let closing = CancellationToken::new();
-        let writer = JournalWriter {
-            journal: Journal::new(options.journal_capacity.unwrap_or(4096)),
-            recorder: options.recorder.clone(),
-        };
+        let capacity = options.journal_capacity.unwrap_or(4096);
+        let journal = Journal::new(capacity, options.recorder.clone());
         let requests = PendingRequests::new(
             id.clone(),
             options.on_behalf.as_ref(),
             options.attendance,
-            writer.clone(),
+            Arc::clone(&journal),
             closing.clone(),
         );
         let ended_with_us = Arc::new(EndedWithUs::new(&closing, sessions, &id));
         let inner = Arc::new(SessionInner {
             id,
             catalogue,
-            writer,
+            journal,
             registry: Mutex::new(Registry::new(options.stored_bytes.unwrap_or(STORED_BYTES))),
             options,
             notices: Mutex::default(),
@@ -167,7 +165,7 @@ impl Session {
 
     /// Everything that happens in the session, in order.
     pub fn journal(&self) -> &Arc<Journal> {
-        &self.inner.writer.journal
+        &self.inner.journal
     }
 
     /// Everything that a person is asked by this session.
@@ -260,7 +258,7 @@ impl SessionInner {
     /// Tells the journal and, in its order, the recorder. Gives the event's
     /// number.
     pub(crate) fn tell(&self, event: SessionEvent) -> u64 {
-        self.writer.tell(event)
+        self.journal.append(event)
     }
 
     /// Resolves when everything told so far would survive a crash.
