@@ -268,10 +268,22 @@ fn under_a_shell_every_value_is_one_word_unless_it_is_raw() {
 
 #[test]
 fn a_value_with_a_zero_byte_is_refused() {
-    for shell in [false, true] {
-        let error = render(&["p", DIR], shell, &json!({"dir": "a\0c"})).unwrap_err();
-        assert!(error.contains("zero byte"), "{error}");
+    // The marks of a block's words and of an empty value begin with one too.
+    for value in ["a\0c", "a\0b", "a\0e", "\0b", "\0e", "\0"] {
+        for shell in [false, true] {
+            for template in [
+                DIR,
+                "{% set x %}{{tool.arguments.dir}}{% endset %}{{x}}",
+                "{% if tool.arguments.dir %}-d {{tool.arguments.dir}}{% endif %}",
+                "{{tool.arguments | items | first | last}}",
+            ] {
+                let error = render(&["p", template], shell, &json!({"dir": value})).unwrap_err();
+                assert!(error.contains("zero byte"), "{value:?} {template}: {error}");
+            }
+        }
     }
+    let words = render(&["p", "{{tool.arguments}}"], false, &json!({"dir": "a\0b"}));
+    assert_eq!(words.unwrap(), ["p", r#"{"dir":"a\u0000b"}"#]);
 }
 
 #[test]

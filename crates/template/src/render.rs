@@ -24,13 +24,27 @@ const EMPTY_VALUE: &str = "\0e";
 
 /// Renders the words of one command.
 pub(crate) struct WordRenderer<'a, T> {
-    environment: Environment<'static>,
     tool: &'a T,
     context: &'a Context,
     quoting: Quoting,
     /// Made for the first template: most commands have none, and arguments may
     /// be large.
-    variables: OnceCell<Json>,
+    call: OnceCell<CallValues>,
+}
+
+/// The values of one call, and the engine that writes them.
+struct CallValues {
+    variables: Json,
+    environment: Environment<'static>,
+}
+
+/// Whether a mark in a value can only be one that this crate has put there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Marks {
+    /// No value of the call holds a zero byte.
+    Ours,
+    /// A value of the call may hold what looks like a mark.
+    Forgeable,
 }
 
 /// How values are written.
@@ -47,12 +61,26 @@ impl<'a, T: Serialize> WordRenderer<'a, T> {
     /// is.
     pub(crate) fn new(tool: &'a T, context: &'a Context, quoting: Quoting) -> Self {
         Self {
-            environment: environment(quoting),
             tool,
             context,
             quoting,
-            variables: OnceCell::new(),
+            call: OnceCell::new(),
         }
+    }
+
+    fn call(&self) -> &CallValues {
+        self.call.get_or_init(|| {
+            let variables = serde_json::json!({ "tool": self.tool, "context": self.context });
+            let marks = if holds_zero_byte(&variables) {
+                Marks::Forgeable
+            } else {
+                Marks::Ours
+            };
+            CallValues {
+                environment: environment(self.quoting, marks),
+                variables,
+            }
+        })
     }
 
     /// The words that one word of the command becomes. A block that renders to
@@ -66,9 +94,10 @@ impl<'a, T: Serialize> WordRenderer<'a, T> {
             source,
         };
         let uses = ParsedTemplate::parse(word).map_or_else(|_| Vec::new(), |it| it.uses().names);
-        let variables = self
-            .variables
-            .get_or_init(|| serde_json::json!({ "tool": self.tool, "context": self.context }));
+        let CallValues {
+            variables,
+            environment,
+        } = self.call();
         let mut certain = uses.iter().filter(|used| !used.conditional);
         if let Some(missing) = certain.find(|used| is_missing(variables, used)) {
             let name = missing.name();
@@ -76,7 +105,7 @@ impl<'a, T: Serialize> WordRenderer<'a, T> {
         }
         let prepared = prepare(variables, &uses);
         let values = Value::from(Serde(prepared.as_ref().unwrap_or(variables)));
-        let text = match self.environment.render_str(word, values) {
+        let text = match environment.render_str(word, values) {
             Ok(text) => text,
             Err(error) if is_undefined(&error) => {
                 let missing = uses.iter().find(|used| is_missing(variables, used));
@@ -111,7 +140,7 @@ fn strictly(name: &str, values: &[Value]) -> Result<Value, Error> {
     ENGINE.empty_state().apply_filter(name, values)
 }
 
-fn environment(quoting: Quoting) -> Environment<'static> {
+fn environment(quoting: Quoting, marks: Marks) -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
     // A template of a config file is no place for long loops.
@@ -119,12 +148,12 @@ fn environment(quoting: Quoting) -> Environment<'static> {
     for name in FORGIVING {
         environment.add_filter(name, move |values: Rest<Value>| strictly(name, &values));
     }
-    environment.add_filter("raw", raw);
+    environment.add_filter("raw", move |value: &Value| raw(value, marks));
     environment.add_filter("default", default_value);
     environment.add_filter("d", default_value);
     match quoting {
-        Quoting::Bare => environment.set_formatter(|output, _, value| {
-            let text = text(value)?;
+        Quoting::Bare => environment.set_formatter(move |output, _, value| {
+            let text = text(value, marks)?;
             write(
                 output,
                 if text.is_empty() && is_given(value) {
@@ -134,8 +163,8 @@ fn environment(quoting: Quoting) -> Environment<'static> {
                 },
             )
         }),
-        Quoting::Shell => environment.set_formatter(|output, _, value| {
-            let text = text(value)?;
+        Quoting::Shell => environment.set_formatter(move |output, _, value| {
+            let text = text(value, marks)?;
             if !is_given(value) || value.downcast_object_ref::<RawText>().is_some() {
                 return write(output, &text);
             }
@@ -161,11 +190,11 @@ impl Object for RawText {
     }
 }
 
-fn raw(value: &Value) -> Result<Value, Error> {
+fn raw(value: &Value, marks: Marks) -> Result<Value, Error> {
     if value.is_undefined() {
         return Err(Error::from(ErrorKind::UndefinedError));
     }
-    Ok(Value::from_object(RawText(text(value)?)))
+    Ok(Value::from_object(RawText(text(value, marks)?)))
 }
 
 /// Jinja's `default`, for which `null` is no value either.
@@ -189,7 +218,7 @@ fn is_given(value: &Value) -> bool {
     !value.is_undefined()
 }
 
-fn text(value: &Value) -> Result<String, Error> {
+fn text(value: &Value, marks: Marks) -> Result<String, Error> {
     let text = match value.kind() {
         ValueKind::Undefined => String::new(),
         ValueKind::None => return Err(Error::from(ErrorKind::UndefinedError)),
@@ -204,12 +233,26 @@ fn text(value: &Value) -> Result<String, Error> {
         },
     };
     // Captured blocks hold marks of ours.
-    let text = text.replace(EMPTY_VALUE, "").replace(WORD_BREAK, " ");
+    let text = match marks {
+        Marks::Ours => text.replace(EMPTY_VALUE, "").replace(WORD_BREAK, " "),
+        Marks::Forgeable => text,
+    };
     if text.contains('\0') {
         let message = "a value with a zero byte cannot be an argument";
         return Err(Error::new(ErrorKind::BadSerialization, message));
     }
     Ok(text)
+}
+
+fn holds_zero_byte(value: &Json) -> bool {
+    match value {
+        Json::String(text) => text.contains('\0'),
+        Json::Array(items) => items.iter().any(holds_zero_byte),
+        Json::Object(fields) => fields
+            .iter()
+            .any(|(name, value)| name.contains('\0') || holds_zero_byte(value)),
+        Json::Null | Json::Bool(_) | Json::Number(_) => false,
+    }
 }
 
 fn write(output: &mut Output, text: &str) -> Result<(), Error> {
@@ -293,7 +336,7 @@ pub(crate) fn knows_test(name: &str) -> bool {
 }
 
 fn knows(question: &str, name: &str) -> bool {
-    let environment = environment(Quoting::Bare);
+    let environment = environment(Quoting::Bare, Marks::Ours);
     let expression = environment.compile_expression(question);
     expression
         .and_then(|expression| expression.eval(context! { name }))
