@@ -282,6 +282,14 @@ pub enum ParseError {
         /// What could be given.
         known: Vec<String>,
     },
+    /// The action has no field of that name.
+    #[error("action `{action}` does not take `{name}`; it takes {}", taken_by(*.action).join(", "))]
+    NotTaken {
+        /// What was given.
+        name: String,
+        /// The action.
+        action: HandleAction,
+    },
     /// `apply` came with nothing to send.
     #[error("action `apply` needs `input`{}", if *.typing { " or `keys`" } else { "" })]
     MissingInput {
@@ -310,6 +318,16 @@ fn needed_by(action: Option<HandleAction>) -> String {
     action.map_or_else(String::new, |action| {
         format!(", which action `{action}` needs")
     })
+}
+
+/// The fields of an action beside `action`. A spawn takes the tool's own
+/// parameters too.
+fn taken_by(action: HandleAction) -> &'static [&'static str] {
+    match action {
+        HandleAction::Spawn | HandleAction::Abort => &["id"],
+        HandleAction::Fetch => &["id", "view"],
+        HandleAction::Apply => &["id", "input", "enter", "keys"],
+    }
 }
 
 fn takes(known: &[String]) -> String {
@@ -372,6 +390,9 @@ fn handle_command(
         Some(Value::String(id)) => HandleId::new(&id)?,
         Some(_) => return Err(ParseError::IdNotString),
     };
+    if action != HandleAction::Spawn {
+        check_fields(shape, action, &arguments)?;
+    }
     Ok(Request::Handle(match action {
         HandleAction::Spawn => {
             drop_neutral(shape, &mut arguments);
@@ -388,6 +409,27 @@ fn handle_command(
         },
         HandleAction::Abort => ToolCommand::Abort { id },
     }))
+}
+
+/// Finds a field that an action on a running handle does not have. The tool's
+/// own parameters are passed over: some clients must fill every property, and
+/// not every property has a value that says nothing.
+fn check_fields(
+    shape: &ToolShape,
+    action: HandleAction,
+    arguments: &Arguments,
+) -> Result<(), ParseError> {
+    let stray = arguments.iter().find(|(name, value)| {
+        !taken_by(action).contains(&name.as_str())
+            && !shape.parameters.properties.contains_key(name.as_str())
+            && !is_neutral(name, value)
+    });
+    stray.map_or(Ok(()), |(name, _)| {
+        Err(ParseError::NotTaken {
+            name: name.clone(),
+            action,
+        })
+    })
 }
 
 /// Drops neutral values of the parameters that only other actions take.

@@ -402,6 +402,38 @@ fn a_neutral_value_that_the_action_does_not_take_is_ignored() {
 }
 
 #[test]
+fn a_field_that_the_action_does_not_have_is_told() {
+    let call = |rest: Value| {
+        let mut call = json!({"id": "a"});
+        for (name, value) in rest.as_object().unwrap() {
+            call[name] = value.clone();
+        }
+        check(&terminal(), &call)
+    };
+    assert_eq!(
+        call(json!({"action": "fetch", "veiw": "all"})),
+        "action `fetch` does not take `veiw`; it takes id, view"
+    );
+    assert_eq!(
+        call(json!({"action": "fetch", "input": "y"})),
+        "action `fetch` does not take `input`; it takes id, view"
+    );
+    assert_eq!(
+        call(json!({"action": "apply", "input": "y", "entr": true})),
+        "action `apply` does not take `entr`; it takes id, input, enter, keys"
+    );
+    assert_eq!(
+        call(json!({"action": "abort", "force": true})),
+        "action `abort` does not take `force`; it takes id"
+    );
+    // Neutral values, and the tool's own parameters, are passed over.
+    assert_eq!(
+        call(json!({"action": "abort", "keys": [], "force": false, "command": "stage"})),
+        r#"{"action":"abort","id":"a"}"#
+    );
+}
+
+#[test]
 fn an_empty_input_is_enter_and_beside_keys_nothing() {
     let apply = |rest: Value| {
         let mut call = json!({"action": "apply", "id": "a"});
