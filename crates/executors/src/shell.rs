@@ -20,6 +20,9 @@ use crate::kept::Kept;
 use crate::terminal::{TerminalJob, TerminalPlan};
 use crate::text::{TextJob, TextPlan};
 
+/// The longest time limit that a call may set: a year.
+const LONGEST_TIMEOUT_SECS: u32 = 31_536_000;
+
 /// Runs command lines.
 pub struct Shell {
     launcher: Launcher,
@@ -73,7 +76,12 @@ impl Shell {
             ),
             (
                 "timeout_secs",
-                json!({"type": "number", "description": "One-shot only; 600 by default"}),
+                json!({
+                    "type": "number",
+                    "description": "One-shot only; 600 by default",
+                    "exclusiveMinimum": 0,
+                    "maximum": LONGEST_TIMEOUT_SECS,
+                }),
             ),
             (
                 "terminal",

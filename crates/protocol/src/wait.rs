@@ -93,6 +93,9 @@ pub enum ConditionError {
     /// A number of seconds that no clock can count.
     #[error("`idle_secs` must be a number of seconds from 0 on, in the condition for `{0}`")]
     BadSeconds(String),
+    /// Port 0, on which nobody can listen.
+    #[error("`port` must be 1 to 65535, in the condition for `{0}`")]
+    BadPort(String),
 }
 
 impl Condition {
@@ -149,6 +152,9 @@ impl Condition {
             }
             WaitFor::Idle(seconds)
         } else if let Some(port) = self.port {
+            if port == 0 {
+                return Err(ConditionError::BadPort(id()));
+            }
             WaitFor::Port(port)
         } else if self.waiting == Some(true) {
             WaitFor::Waiting

@@ -107,6 +107,14 @@ fn a_condition_waits_for_exactly_one_thing() {
 }
 
 #[test]
+fn nobody_listens_on_port_0() {
+    assert_eq!(
+        condition(&json!({"port": 0})),
+        "`port` must be 1 to 65535, in the condition for `x`"
+    );
+}
+
+#[test]
 fn seconds_are_from_zero_on() {
     for seconds in [json!(-1), json!(1e12)] {
         assert_eq!(

@@ -48,7 +48,7 @@ impl Await {
                 "pattern": {"type": "string", "description": "Regex on a line of output since spawn or last apply"},
                 "new": {"type": "boolean", "description": "Later output only"},
                 "idle_secs": {"type": "number"},
-                "port": {"type": "integer"},
+                "port": {"type": "integer", "minimum": 0, "maximum": 65535},
                 "waiting": {"type": "boolean"}
             },
             "required": ["id"]

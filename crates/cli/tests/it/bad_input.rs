@@ -177,6 +177,31 @@ fn calls_that_cannot_be_run_are_refused_alone() {
             json!({"all": ["x"], "timeout_secs": "soon"}),
             "timeout_secs",
         ),
+        (
+            "await",
+            json!({"until": [{"id": "x", "port": 70_000}]}),
+            "`until.0.port`: 70000 is greater than the maximum of 65535",
+        ),
+        (
+            "shell",
+            json!({"command": "true", "timeout_secs": 0}),
+            "`timeout_secs`: 0 is less than or equal to the minimum of 0",
+        ),
+        (
+            "shell",
+            json!({"command": "true", "timeout_secs": -5}),
+            "timeout_secs",
+        ),
+        (
+            "shell",
+            json!({"command": "true", "timeout_secs": 1e99}),
+            "timeout_secs",
+        ),
+        (
+            "shell",
+            json!({"action": "fetch", "id": "x", "veiw": "all"}),
+            "action `fetch` does not take `veiw`",
+        ),
     ] {
         let what = format!("{tool} {arguments}");
         let reply = drive.run([
