@@ -52,7 +52,7 @@ impl Session {
         let handle = handles.into_iter().find(|handle| &*handle.call == call)?;
         match handle.status() {
             Status::Waiting { question, .. } => Some(question.text),
-            _ => handle.job()?.output().last_line(),
+            _ => last_line(&handle),
         }
     }
 
@@ -114,13 +114,19 @@ impl HandleRef {
 
     /// How many bytes it has written that [`HandleRef::log`] speaks of.
     pub fn written(&self) -> u64 {
-        let job = self.handle.job();
-        job.map_or(0, |job| job.output().written())
+        written(&self.handle)
     }
 
     /// The bytes that it wrote, as it wrote them, within a range. What is no
-    /// longer kept is left out.
+    /// longer kept is left out; of an old handle that is all but what the
+    /// assistant can read.
     pub fn log(&self, range: Range<u64>) -> Vec<u8> {
+        if let Some(stored) = self.handle.stored() {
+            let output = stored.output().into_bytes();
+            let place = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
+            let end = place(range.end).min(output.len());
+            return output[place(range.start).min(end)..end].to_vec();
+        }
         let job = self.handle.job();
         job.map_or_else(Vec::new, |job| job.output().log(range))
     }
@@ -161,6 +167,20 @@ impl HandleRef {
     }
 }
 
+fn written(handle: &Handle) -> u64 {
+    match handle.stored() {
+        Some(stored) => stored.output_bytes(),
+        None => handle.job().map_or(0, |job| job.output().written()),
+    }
+}
+
+fn last_line(handle: &Handle) -> Option<String> {
+    match handle.stored() {
+        Some(stored) => stored.last_line().map(str::to_owned),
+        None => handle.job()?.output().last_line(),
+    }
+}
+
 fn info(handle: &Handle) -> HandleInfo {
     let status = handle.status();
     let job = handle.job();
@@ -174,10 +194,10 @@ fn info(handle: &Handle) -> HandleInfo {
         state: status.state(),
         command: handle.title().map(str::to_owned),
         elapsed_secs: (handle.elapsed().as_secs_f64() * 10.0).round() / 10.0,
-        written: job.map_or(0, |job| job.output().written()),
+        written: written(handle),
         terminal: job.is_some_and(|job| job.terminal().is_some()),
         locked: handle.is_locked(),
-        last_line: job.and_then(|job| job.output().last_line()),
+        last_line: last_line(handle),
         question: None,
         result: None,
         failed: false,

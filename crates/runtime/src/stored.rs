@@ -20,6 +20,9 @@ const OVERHEAD: u64 = 4096;
 pub(crate) struct StoredResult {
     at: StoredAt,
     bytes: u64,
+    /// The length of [`StoredResult::output`].
+    output_bytes: u64,
+    last_line: Option<String>,
 }
 
 #[derive(Debug)]
@@ -47,7 +50,30 @@ impl StoredResult {
             }
         });
         let at = file.map_or_else(|| StoredAt::Memory(json), StoredAt::File);
-        Self { at, bytes }
+        let output = output_of(views);
+        Self {
+            at,
+            bytes,
+            output_bytes: output.len() as u64,
+            last_line: last_line(output),
+        }
+    }
+
+    /// The output that the views tell, for an onlooker. What they leave out is
+    /// not in it.
+    pub(crate) fn output(&self) -> String {
+        self.views()
+            .map_or_else(String::new, |views| output_of(&views).to_owned())
+    }
+
+    /// How long the output is that the views tell.
+    pub(crate) fn output_bytes(&self) -> u64 {
+        self.output_bytes
+    }
+
+    /// The last line of that output which is not empty.
+    pub(crate) fn last_line(&self) -> Option<&str> {
+        self.last_line.as_deref()
     }
 
     /// How much it takes, on disk and in memory together.
@@ -91,6 +117,19 @@ impl Drop for StoredResult {
             let _ = fs::remove_file(file);
         }
     }
+}
+
+/// The output of a plain tool that ended well is its result.
+fn output_of((first, again, _): &Views) -> &str {
+    let view = again.as_ref().unwrap_or(first);
+    let result = view.result.as_ref().filter(|_| view.error.is_none());
+    view.content.as_ref().or(result).map_or("", String::as_str)
+}
+
+fn last_line(output: &str) -> Option<String> {
+    let mut lines = output.lines().rev().map(str::trim_end);
+    let line = lines.find(|line| !line.is_empty())?;
+    Some(line[..line.floor_char_boundary(1024)].to_owned())
 }
 
 /// The ending without the texts that are stored.

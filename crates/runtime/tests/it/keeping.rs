@@ -60,6 +60,21 @@ async fn every_unread_result_can_be_read_and_old_ones_lie_on_disk() {
 }
 
 #[tokio::test]
+async fn an_onlooker_reads_what_is_kept_of_an_old_handle() {
+    let folder = tempfile::tempdir().unwrap();
+    let stage = stopped(100, Some(folder.path())).await;
+    for id in ["h0", "h99"] {
+        let handle = stage.session.handle(id).unwrap();
+        let info = handle.info();
+        assert_eq!(info.last_line.as_deref(), Some("said before"), "{id}");
+        assert_eq!(info.written, 12, "{id}");
+        assert_eq!(handle.log(0..u64::MAX), b"said before\n", "{id}");
+        assert_eq!(handle.log(5..11), b"before", "{id}");
+        assert!(handle.log(12..20).is_empty(), "{id}");
+    }
+}
+
+#[tokio::test]
 async fn without_a_folder_they_stay_in_memory() {
     let stage = stopped(100, None).await;
     assert!(fetch(&stage, 0).await.contains(r#""result":"0""#));
