@@ -1,14 +1,15 @@
-//! Results and errors that are too long for a reply.
+//! Results, errors and questions that are too long for a reply.
 //!
 //! [`within_limit`] leaves the head and the tail of such a text, as output is
 //! cut, and puts all of it into a log. It is done once, when the tool ends, so
-//! that nothing that tells the ending has to.
+//! that nothing that tells the ending has to. [`question_within_limit`] does
+//! so when the tool asks, without a log.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
 
 use windlass_output::{Output, OutputOptions, Stream};
-use windlass_protocol::{Ending, ResultCut, ToolError};
+use windlass_protocol::{Ending, Question, ResultCut, ToolError};
 
 /// The ending with a result of at most about `limit` bytes. All of a longer
 /// one goes into the log.
@@ -49,6 +50,30 @@ pub(crate) fn length(ending: &Ending) -> usize {
         Ok(result) => result.as_ref().map_or(0, String::len),
         Err(error) => error.message.len() + error.trace.iter().map(String::len).sum::<usize>(),
     }
+}
+
+/// The question with words that take at most about half of the limit, so that
+/// the other half is left for what the tool said beside it. Its options are
+/// not cut: an answer must be one of them.
+pub(crate) fn question_within_limit(question: &Question, limit: usize) -> Cow<'_, Question> {
+    if question_length(question) <= limit / 2 {
+        return Cow::Borrowed(question);
+    }
+    let most = limit / 4;
+    let shorter = |text: &str| match text.len() {
+        length if length <= most => text.to_owned(),
+        _ => excerpt(text, most, None).text,
+    };
+    Cow::Owned(Question {
+        text: shorter(&question.text),
+        pre_amble: question.pre_amble.as_deref().map(shorter),
+        ..question.clone()
+    })
+}
+
+/// How many bytes of a reply the words of a question take.
+pub(crate) fn question_length(question: &Question) -> usize {
+    question.text.len() + question.pre_amble.as_ref().map_or(0, String::len)
 }
 
 fn whole_error(error: &ToolError) -> String {

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use windlass_protocol::{Ending, HandleId, Question, Receipt, ToolEvent, ToolReport};
 
 use crate::catalogue::RegisteredTool;
-use crate::cut::within_limit;
+use crate::cut::{question_within_limit, within_limit};
 use crate::event::{Status, fold};
 use crate::executor::ReportSink;
 use crate::inquiry;
@@ -408,6 +408,16 @@ impl Handle {
                 Cow::Borrowed(_) => Cow::Borrowed(event),
                 Cow::Owned(ending) => Cow::Owned(ToolEvent::Ended(ending)),
             },
+            ToolEvent::Asked { question, content } => {
+                let limit = self.tool.definition.limits.output_limit;
+                match question_within_limit(question, limit) {
+                    Cow::Borrowed(_) => Cow::Borrowed(event),
+                    Cow::Owned(question) => Cow::Owned(ToolEvent::Asked {
+                        question,
+                        content: content.clone(),
+                    }),
+                }
+            }
             event => Cow::Borrowed(event),
         };
         let event = &*event;

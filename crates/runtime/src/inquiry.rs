@@ -27,6 +27,9 @@ const CONTEXT: usize = 32 << 10;
 /// Of those, so many are its end.
 const CONTEXT_END: usize = 8 << 10;
 
+/// At most so many bytes of a question are quoted in a message about it.
+const QUOTED: usize = 400;
+
 /// Answers a one-shot's question, or says why nobody could.
 pub(crate) async fn answer(
     session: &SessionInner,
@@ -39,7 +42,7 @@ pub(crate) async fn answer(
         Answered::Nobody => {}
     }
     let unanswered = || Unanswered::Nobody {
-        text: question.text.clone(),
+        text: beginning(&question.text),
     };
     question.default.clone().ok_or_else(unanswered)
 }
@@ -110,7 +113,7 @@ pub(crate) fn may_answer(
     if !question.secret || options.trusted || tool.definition.secrets_to_assistant {
         return Ok(());
     }
-    let (id, text) = (id.clone(), question.text.clone());
+    let (id, text) = (id.clone(), beginning(&question.text));
     Err(if session.requests.is_attended() {
         let command = session.requests.answering(&id).map(|ask| answer_with(&ask));
         Refusal::SecretOfUser { id, text, command }
@@ -193,6 +196,14 @@ fn begin(session: &SessionInner, handle: &Handle, question: &Question) -> Questi
             QuestionRoute::Known(Answered::Nobody)
         }
     }
+}
+
+/// The beginning of a question's words, for a message that names it.
+fn beginning(text: &str) -> String {
+    if text.len() <= QUOTED {
+        return text.to_owned();
+    }
+    format!("{}…", &text[..text.floor_char_boundary(QUOTED)])
 }
 
 /// The beginning and the end of a tool's words beside its question.

@@ -111,7 +111,7 @@ pub(crate) fn of_status(handle: &Handle, status: &Status) -> Option<Notice> {
             flags.on_waiting,
             NoticeLevel::Warning,
             NoticeKind::Waiting,
-            format!("`{id}` waits for an answer: {}", question.text),
+            format!("`{id}` waits for an answer: {}", brief(&question.text)),
         ),
         Status::Stopped(ending) => match (&ending.result, &ending.aborted) {
             // The turn's end may have ended it, and then it cannot be fetched.

@@ -130,7 +130,8 @@ pub(crate) fn end_line(text: &mut String) {
 fn read(handle: &Handle, view: View, status: &Status) -> Reading {
     let taken = match status {
         Status::Stopped(ending) => cut::length(ending),
-        _ => 0,
+        Status::Waiting { question, .. } => cut::question_length(question),
+        Status::Pending | Status::Running { .. } => 0,
     };
     handle.job().map_or_else(Reading::default, |job| {
         let limit = handle.tool.definition.limits.output_limit;

@@ -140,6 +140,24 @@ async fn a_one_shot_that_nobody_answers_fails_and_says_what_was_asked() {
 }
 
 #[tokio::test]
+async fn a_question_takes_no_more_of_a_reply_than_there_is() {
+    let stage = Stage::new();
+    let long = Question {
+        pre_amble: Some("diff\n".repeat(100_000)),
+        ..question("q", &format!("{}really?", "very ".repeat(100_000)))
+    };
+    asks(&stage, long.clone());
+    let told = stage.run([("tool", json!({}))]).await;
+    assert!(told.len() < 1000, "{} bytes", told.len());
+    asks(&stage, long);
+    let spawn = ("tool", json!({"action": "spawn", "id": "a"}));
+    let told = stage.run([spawn, ("await", json!({"all": ["a"]}))]).await;
+    assert!(told.len() < 2 * 34_000, "{} bytes", told.len());
+    assert!(told.contains("bytes omitted"), "{told}");
+    assert!(told.contains("really?"), "the end of it is there: {told}");
+}
+
+#[tokio::test]
 async fn a_wrong_answer_is_asked_for_again_three_times_at_most() {
     let stage = Stage::with(PERSON, |_| {});
     asks(&stage, question("q", "Really?"));
