@@ -81,6 +81,21 @@ const KEYWORDS: &[&str] = &[
     "writeOnly",
 ];
 
+/// Words that others use for a key of ours.
+const SYNONYMS: &[(&str, &str)] = &[
+    ("args", "parameters"),
+    ("arguments", "parameters"),
+    ("inputSchema", "parameters"),
+    ("input_schema", "parameters"),
+    ("params", "parameters"),
+    ("properties", "parameters"),
+    ("schema", "parameters"),
+    ("choices", "enum"),
+    ("options", "enum"),
+    ("values", "enum"),
+    ("optional", "required"),
+];
+
 /// How alike a key and a known one are for it to be a slip.
 const LIKE: f64 = 0.7;
 
@@ -130,14 +145,20 @@ fn find(object: &Map<String, Value>, path: &str, known: &[&str], mistakes: &mut 
         if known.contains(&key) || KEYWORDS.contains(&key) || key.starts_with("x-") {
             continue;
         }
-        let meant = known
+        let synonym = SYNONYMS
+            .iter()
+            .find(|(word, meant)| *word == key && known.contains(meant))
+            .map(|(_, meant)| *meant)
+            .filter(|meant| !object.contains_key(*meant));
+        let alike = known
             .iter()
             .chain(KEYWORDS.iter().filter(|_| !path.is_empty()))
             .filter(|name| !object.contains_key(**name))
             .map(|name| (strsim::normalized_damerau_levenshtein(key, name), *name))
             .filter(|(likeness, _)| *likeness >= LIKE)
-            .max_by(|left, right| left.0.total_cmp(&right.0));
-        if let Some((_, meant)) = meant {
+            .max_by(|left, right| left.0.total_cmp(&right.0))
+            .map(|(_, meant)| meant);
+        if let Some(meant) = synonym.or(alike) {
             let place = if path.is_empty() {
                 String::new()
             } else {

@@ -30,6 +30,29 @@ fn a_key_that_is_like_a_known_one_is_told() {
 }
 
 #[test]
+fn a_word_that_others_use_for_a_key_is_told() {
+    let entry = json!({"name": "a", "inputSchema": {"type": "object"}});
+    assert_eq!(
+        mistakes(&entry),
+        [
+            "its description has the key `inputSchema`, which has no effect; did you mean `parameters`?"
+        ]
+    );
+    let entry = json!({
+        "name": "a",
+        "schema": "beside the key itself it means something else",
+        "parameters": {"x": {"type": "string", "choices": ["a"], "optional": true}},
+    });
+    assert_eq!(
+        mistakes(&entry),
+        [
+            "its description has the key `choices` in `parameters.x`, which has no effect; did you mean `enum`?",
+            "its description has the key `optional` in `parameters.x`, which has no effect; did you mean `required`?",
+        ]
+    );
+}
+
+#[test]
 fn keys_of_others_are_left_alone() {
     let entry = json!({
         "name": "a",
