@@ -37,6 +37,9 @@ async fn list(as_json: bool) -> anyhow::Result<ExitCode> {
         return print_json(&json!(rules));
     }
     let mut stdout = stdout::lock();
+    if rules.is_empty() {
+        writeln!(stdout, "No permission is remembered.")?;
+    }
     for record in rules {
         let PermissionRule {
             permission,

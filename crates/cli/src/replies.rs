@@ -13,7 +13,11 @@ use crate::stdout::{errln, outln};
 use crate::{person, reach};
 
 pub(crate) async fn pending(as_json: bool) -> anyhow::Result<ExitCode> {
-    for request in waiting().await {
+    let waiting = waiting().await;
+    if waiting.is_empty() && !as_json {
+        outln!("No permission is being asked for.")?;
+    }
+    for request in waiting {
         if as_json {
             outln!("{}", json!(request))?;
             continue;
