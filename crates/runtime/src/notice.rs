@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use windlass_protocol::{Notice, NoticeKind, NoticeLevel};
+use windlass_protocol::{HandleId, Notice, NoticeKind, NoticeLevel};
 
 use crate::event::Status;
 use crate::handle::Handle;
@@ -119,10 +119,7 @@ pub(crate) fn of_status(handle: &Handle, status: &Status) -> Option<Notice> {
                 flags.on_success,
                 NoticeLevel::Warning,
                 NoticeKind::Success,
-                format!(
-                    "`{id}` stopped: {reason}; it reported: {}",
-                    brief(result.as_deref().unwrap_or_default())
-                ),
+                ended_by(id, reason, &brief(result.as_deref().unwrap_or_default())),
             ),
             (Ok(_), None) => (
                 flags.on_success,
@@ -130,7 +127,13 @@ pub(crate) fn of_status(handle: &Handle, status: &Status) -> Option<Notice> {
                 NoticeKind::Success,
                 format!("`{id}` stopped well; fetch it to read its result"),
             ),
-            (Err(error), _) => (
+            (Err(error), Some(reason)) => (
+                flags.on_failure,
+                NoticeLevel::Error,
+                NoticeKind::Failure,
+                ended_by(id, reason, &brief(&error.message)),
+            ),
+            (Err(error), None) => (
                 flags.on_failure,
                 NoticeLevel::Error,
                 NoticeKind::Failure,
@@ -139,6 +142,11 @@ pub(crate) fn of_status(handle: &Handle, status: &Status) -> Option<Notice> {
         },
     };
     wanted.then(|| notice(handle, level, kind, text))
+}
+
+/// The end of a tool that was ended and had a last word of its own.
+pub(crate) fn ended_by(id: &HandleId, reason: &str, last_word: &str) -> String {
+    format!("`{id}` stopped: {reason}; it reported: {last_word}")
 }
 
 /// A message that is told whole when the handle is read.

@@ -178,7 +178,10 @@ impl Session {
             Some(_) => (NoticeLevel::Error, NoticeKind::Failure),
         };
         let result = view.result.unwrap_or_default();
-        let mut text = format!("`{id}` stopped: {result}");
+        let mut text = match view.aborted {
+            Some(reason) => notice::ended_by(id, &reason, &result),
+            None => format!("`{id}` stopped: {result}"),
+        };
         if let Some(content) = view.content {
             text.push('\n');
             text.push_str(&content);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use tokio::time::Instant;
-use windlass_protocol::{HandleId, HandleState, TurnEndDecision, TurnEndHandle};
+use windlass_protocol::{HandleId, HandleState, ToolError, TurnEndDecision, TurnEndHandle};
 use windlass_runtime::{Ending, Lifecycle, OnTurnEnd, SessionEvent};
 use windlass_testing::question;
 
@@ -288,18 +288,32 @@ async fn a_question_for_the_assistant_goes_into_the_inquiry() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_last_word_of_what_the_turns_end_ended_is_told() {
-    let stage = running(NOBODY, OnTurnEnd::Abort).await;
-    let a = stage.tool.job("a").unwrap();
-    a.hold_on();
-    let session = stage.session.clone();
-    let ending = tokio::spawn(async move { session.end_turn().await });
-    a.aborted(1).await;
-    a.end_with(Ending::reported(Ok("17 rows".to_owned())));
-    a.let_go();
-    ending.await.unwrap();
-    let told = stage.notices();
-    let expected = "`a` stopped: aborted at the turn's end; it reported: 17 rows";
-    assert!(told.contains(expected), "{told}");
+    let failed = ToolError::new("stopped at row 17");
+    for (last_word, told_as) in [
+        (Ok("17 rows".to_owned()), "17 rows"),
+        (Err(failed), "stopped at row 17"),
+    ] {
+        for (policy, reason) in [
+            (OnTurnEnd::Abort, "aborted at the turn's end"),
+            (
+                OnTurnEnd::Await,
+                "aborted: did not stop after the turn's end",
+            ),
+        ] {
+            let stage = running(NOBODY, policy).await;
+            let a = stage.tool.job("a").unwrap();
+            a.hold_on();
+            let session = stage.session.clone();
+            let ending = tokio::spawn(async move { session.end_turn().await });
+            a.aborted(1).await;
+            a.end_with(Ending::reported(last_word.clone()));
+            a.let_go();
+            ending.await.unwrap();
+            let told = stage.notices();
+            let expected = format!("`a` stopped: {reason}; it reported: {told_as}");
+            assert!(told.contains(&expected), "{told}");
+        }
+    }
 }
