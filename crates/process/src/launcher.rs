@@ -130,7 +130,7 @@ impl Launcher {
     }
 
     /// Ends what runtimes that are dead have left, and returns how many processes that were. Takes a moment only if there
-    /// are any, up to two seconds.
+    /// are any: some seconds, or half a minute where a shim is still at work.
     pub fn sweep(&self) -> usize {
         #[cfg(target_os = "linux")]
         return crate::linux::sweep();

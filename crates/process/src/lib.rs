@@ -43,6 +43,10 @@ pub use typed::Typed;
 /// If this process was started by [`Launcher`] as a zygote, this serves as one and never returns. Otherwise it notes
 /// that this executable can be, and raises the limit of open files as far as it may; programs get the old limit. A
 /// program that leaves out this call works too, with plain process groups instead of trees that are held together.
+///
+/// On Linux it also keeps other processes of the same user from reading this process's memory, environment and open files
+/// and from debugging it (`PR_SET_DUMPABLE`), since the programs that it starts run as the same user. There is no core
+/// dump of it either.
 pub fn init() {
     #[cfg(target_os = "linux")]
     linux::init();
@@ -59,4 +63,20 @@ pub fn descends_from_tool() -> bool {
     return linux::descends_from_tool();
     #[cfg(not(target_os = "linux"))]
     false
+}
+
+/// Whether the process that connected a socket was started by a program that a [`Launcher`] of this or any other process
+/// started; true also where that cannot be found out, and where the process has exited. The socket is a Unix stream or a
+/// TCP stream that was accepted. Programs above this process, where it was itself started by one, do not count.
+///
+/// A process on another machine is none, and neither is one of another user on TCP. Elsewhere than on Linux it is false.
+/// This may take some milliseconds for TCP.
+pub fn peer_is_tool(socket: std::os::fd::BorrowedFd<'_>) -> bool {
+    #[cfg(target_os = "linux")]
+    return linux::peer_is_tool(socket);
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = socket;
+        false
+    }
 }

@@ -1,17 +1,20 @@
 //! How programs are held together on Linux: a zygote, a shim per program, and lifelines.
 //!
 //! Start at [`start`]. In the runtime's process run `zygotes` (gets shims), `start` (sends the order), `link` (talks to
-//! a shim), `foreground` (what the programs of a terminal do), `guard` (what a dead zygote leaves) and `sweep` (what a dead runtime left); in any process, `ancestry` (is it below a shim). In processes of their own run
-//! `zygote` and `shim`, with `end` for ending a tree. The rest is for both. The page `docs/design/processes.md` tells
+//! a shim), `foreground` (what the programs of a terminal do), `guard` (what a dead zygote leaves) and `sweep` (what a dead runtime left); in any process, `ancestry` (is it below a shim) and `peer`
+//! (is somebody who connects). In processes of their own run
+//! `zygote` and `shim`, with `end` for ending a tree; `brand` is what they put on everything. The rest is for both. The page `docs/design/processes.md` tells
 //! the whole story.
 
 mod ancestry;
+mod brand;
 mod end;
 mod foreground;
 mod guard;
 mod limit;
 mod link;
 mod marker;
+mod peer;
 mod shim;
 mod socket;
 mod spawn;
@@ -31,18 +34,30 @@ pub(crate) use foreground::{
 };
 pub(crate) use guard::OWN_SESSIONS;
 pub(crate) use link::{Hold, Watch};
+pub(crate) use peer::peer_is_tool;
 pub(crate) use start::start;
 pub(crate) use sweep::sweep;
 pub(crate) use tree::{Member, descendants, everyone, tasks};
 pub(crate) use zygotes::Zygotes;
+
+/// A shim or a zygote that was stopped more often than this is killed instead of continued.
+const STOPS: u32 = 16;
 
 static READY: AtomicBool = AtomicBool::new(false);
 
 /// See [`crate::init`].
 pub(crate) fn init() {
     zygote::run_if_started_as_one();
+    hide_from_tools();
     limit::raise();
     READY.store(true, Ordering::Release);
+}
+
+/// Keeps other processes of this user from reading this one's memory, environment and descriptors, and from attaching a
+/// debugger to it. It lasts until the next `execve`.
+fn hide_from_tools() {
+    use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+    let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
 }
 
 /// Whether [`init`] ran, so that this executable can be started as a zygote.

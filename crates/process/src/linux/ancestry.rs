@@ -1,14 +1,15 @@
-//! Whether this process descends from a shim.
+//! Whether a process descends from a shim.
 //!
 //! A shim is a subreaper, so everything that its program started stays below it: neither `setsid` nor a double fork nor
-//! a cleared environment leads out. The walk goes up from this process, parent by parent.
+//! a cleared environment leads out. The walk goes up from a process, parent by parent. Where shim, zygote and runtime
+//! were killed, nobody is left to meet on the way, and the brand tells.
 
 use rustix::io::Errno;
 use rustix::process::{Pid, getpid, test_kill_process};
 
 use super::guard::is_shim;
-use super::marker;
 use super::tree::Member;
+use super::{brand, marker};
 
 /// A walk begins anew when a process on its way has gone meanwhile; at most so often.
 const WALKS: usize = 16;
@@ -16,15 +17,36 @@ const WALKS: usize = 16;
 /// See [`crate::descends_from_tool`].
 pub(crate) fn descends_from_tool() -> bool {
     // What was started without a shim has nothing but its marker.
-    if std::env::var_os(marker::VARIABLE).is_some() {
+    if std::env::var_os(marker::VARIABLE).is_some() || brand::is_on_us() {
         return true;
     }
-    let own = getpid().as_raw_nonzero().get();
-    (0..WALKS).find_map(|_| walk(own)).unwrap_or(true)
+    is_below(own(), is_shim, &[])
 }
 
-/// Whether there is a shim above a process; `None` when somebody on the way went meanwhile.
-fn walk(from: i32) -> Option<bool> {
+/// Whether a process descends from this one, or from a shim that this one does not descend from.
+pub(super) fn is_below_us_or_another_shim(pid: i32) -> bool {
+    let own = own();
+    let above = ancestors(own);
+    is_below(pid, |pid| pid == own || is_shim(pid), &above)
+}
+
+fn own() -> i32 {
+    getpid().as_raw_nonzero().get()
+}
+
+fn ancestors(pid: i32) -> Vec<i32> {
+    let parent = |member: &Member| Member::read(member.parent);
+    let line = std::iter::successors(Member::read(pid), parent).skip(1);
+    line.map(|it| it.pid).collect()
+}
+
+fn is_below(pid: i32, is_tool: impl Fn(i32) -> bool, end: &[i32]) -> bool {
+    let walks = (0..WALKS).find_map(|_| walk(pid, &is_tool, end));
+    walks.unwrap_or(true)
+}
+
+/// Whether there is a tool's process above a process and below `end`; `None` when somebody on the way went meanwhile.
+fn walk(from: i32, is_tool: impl Fn(i32) -> bool, end: &[i32]) -> Option<bool> {
     let mut member = Member::read(from)?;
     loop {
         let parent = member.parent;
@@ -32,7 +54,10 @@ fn walk(from: i32) -> Option<bool> {
         let Some(pid) = Pid::from_raw(parent) else {
             return Some(false);
         };
-        if is_shim(parent) {
+        if end.contains(&parent) {
+            return Some(false);
+        }
+        if is_tool(parent) {
             return Some(true);
         }
         let Some(next) = Member::read(parent) else {

@@ -5,11 +5,13 @@
 //! orphans are.
 //!
 //! The runtime's own children are not touched. A child is taken for an orphan only if it is in a session that a
-//! zygote made, or carries our marker, or was seen below a shim; and never if it is in the runtime's own session, or one
-//! that the runtime made without a zygote. So a process that left its session and cleared its environment after the
-//! zygote died escapes if its shim is then killed as well.
+//! zygote made, or carries our brand or marker, or was seen below a shim; and never if it is in the runtime's own session,
+//! or one that the runtime made without a zygote. Shims are known by what they have reported, not by what they are called:
+//! a program may call itself anything.
+//!
+//! A zygote, or a shim of a dead one, that somebody stops is continued; one that is stopped again and again is killed.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -19,11 +21,15 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, pidfd_open, waitpid};
+use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, kill_process, pidfd_open, waitpid};
 
+use super::STOPS;
 use super::marker::RuntimeId;
 use super::tree::{Member, children, descendants, read_small};
 use super::zygote;
+
+/// The zygotes of this process, and their shims that have programs.
+static KEEPERS: Mutex<Vec<i32>> = Mutex::new(Vec::new());
 
 /// The sessions of programs that this process started without a zygote. Who starts one holds the lock meanwhile.
 pub(crate) static OWN_SESSIONS: Mutex<Vec<i32>> = Mutex::new(Vec::new());
@@ -31,15 +37,49 @@ pub(crate) static OWN_SESSIONS: Mutex<Vec<i32>> = Mutex::new(Vec::new());
 const KILL_LIMIT: Duration = Duration::from_secs(5);
 const KILL_STEP: Duration = Duration::from_millis(20);
 const STACK: usize = 128 * 1024;
+/// How often the shims of a dead zygote are looked at, should one be stopped: nothing tells.
+const STOP_LOOK: Duration = Duration::from_millis(250);
+
+/// A zygote or a shim of this process, known as one until this is dropped.
+pub(super) struct Keeper(i32);
+
+impl Keeper {
+    pub(super) fn new(pid: i32) -> Self {
+        KEEPERS.lock().push(pid);
+        Self(pid)
+    }
+
+    /// Starts one. No watcher can take it for an orphan meanwhile.
+    pub(super) fn start(spawn: impl FnOnce() -> io::Result<i32>) -> io::Result<Self> {
+        let mut keepers = KEEPERS.lock();
+        let pid = spawn()?;
+        keepers.push(pid);
+        Ok(Self(pid))
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        let mut keepers = KEEPERS.lock();
+        if let Some(at) = keepers.iter().position(|&it| it == self.0) {
+            keepers.swap_remove(at);
+        }
+    }
+}
+
+fn is_keeper(pid: i32) -> bool {
+    KEEPERS.lock().contains(&pid)
+}
 
 /// Waits for a zygote in a thread of its own, sets `dead` when it is gone, and looks after what it leaves.
-pub(super) fn watch(pid: i32, dead: Arc<AtomicBool>) -> io::Result<()> {
+pub(super) fn watch(zygote: Keeper, dead: Arc<AtomicBool>) -> io::Result<()> {
     let name = String::from("windlass-zygote");
     let thread = thread::Builder::new().name(name).stack_size(STACK);
     thread.spawn(move || {
-        if let Some(pid) = Pid::from_raw(pid) {
+        if let Some(pid) = Pid::from_raw(zygote.0) {
             // Every child of a process has got its new parent before the process can be waited for.
-            fetch(pid, WaitOptions::empty());
+            outlast(pid);
+            drop(zygote);
             dead.store(true, Ordering::Release);
             if let Some(mut adopted) = Adopted::from_zygote(pid.as_raw_nonzero().get()) {
                 adopted.serve();
@@ -56,6 +96,8 @@ struct Adopted {
     /// The session that the zygote made: all that it started and that did not leave it.
     session: i32,
     shims: Vec<(Member, OwnedFd)>,
+    /// How often each shim was stopped.
+    stops: HashMap<i32, u32>,
     /// What was seen below the shims.
     seen: HashSet<(i32, u64)>,
 }
@@ -68,11 +110,12 @@ impl Adopted {
             id,
             session,
             shims: Vec::new(),
+            stops: HashMap::new(),
             seen: HashSet::new(),
         };
         for member in adopted.children() {
             if member.session == session
-                && is_shim(member.pid)
+                && is_keeper(member.pid)
                 && let Some(pid) = Pid::from_raw(member.pid)
                 && let Ok(pidfd) = pidfd_open(pid, PidfdFlags::empty())
             {
@@ -89,8 +132,11 @@ impl Adopted {
     fn serve(&mut self) {
         self.kill_orphans();
         while !self.shims.is_empty() {
-            let ready = ready(self.shims.iter().map(|(_, pidfd)| pidfd), None);
+            let ready = ready(self.shims.iter().map(|(_, pidfd)| pidfd), Some(STOP_LOOK));
             let mut killed = false;
+            if ready.is_empty() {
+                self.go_on();
+            }
             for index in ready.into_iter().rev() {
                 let (shim, _) = self.shims.swap_remove(index);
                 let status =
@@ -99,6 +145,17 @@ impl Adopted {
             }
             if killed {
                 self.kill_orphans();
+            }
+        }
+    }
+
+    /// Continues the shims that are stopped.
+    fn go_on(&mut self) {
+        for (shim, _) in &self.shims {
+            if Member::read(shim.pid).is_some_and(|now| now.stopped()) {
+                let stops = self.stops.entry(shim.pid).or_default();
+                *stops += 1;
+                shim.signal(go_on_or_end(*stops));
             }
         }
     }
@@ -150,15 +207,39 @@ impl Adopted {
             || self.seen.contains(&(child.pid, child.start))
             || RuntimeId::of(child.pid) == Some(self.id);
         let shim = self.shims.iter().any(|(shim, _)| shim.pid == child.pid);
-        // Zygotes and their shims look alike, and those of others have their own watchers.
+        // Other zygotes, and the shims of those that are dead, have their own watchers.
         ours && child.session != self.own.session
             && !shim
-            && !is_shim(child.pid)
+            && !is_keeper(child.pid)
             && !OWN_SESSIONS.lock().contains(&child.session)
     }
 }
 
-/// Whether a process is a zygote or a fork of one.
+/// Waits until a child has ended, and continues it meanwhile if it is stopped.
+fn outlast(pid: Pid) {
+    let mut stops = 0;
+    loop {
+        match waitpid(Some(pid), WaitOptions::UNTRACED) {
+            Ok(Some((_, status))) if status.stopped() => {
+                stops += 1;
+                // It has not been waited for: the pid is its own.
+                let _ = kill_process(pid, go_on_or_end(stops));
+            }
+            Err(rustix::io::Errno::INTR) => {}
+            Ok(_) | Err(_) => return,
+        }
+    }
+}
+
+fn go_on_or_end(stops: u32) -> Signal {
+    if stops > STOPS {
+        Signal::KILL
+    } else {
+        Signal::CONT
+    }
+}
+
+/// Whether a process is called as a zygote or a fork of one is.
 pub(super) fn is_shim(pid: i32) -> bool {
     let mut buffer = [0; 64];
     let length = read_small(&format!("/proc/{pid}/cmdline"), &mut buffer).unwrap_or(0);

@@ -3,6 +3,7 @@
 use std::future::poll_fn;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -10,12 +11,19 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::io::Interest;
 
+use super::guard::{Keeper, is_shim};
 use super::socket::{self, Received};
+use super::tree::Member;
 use super::wire::{self, REPORT_LIMIT, Report};
 use super::zygotes::{Shim, Zygote, Zygotes};
 use crate::driver::News;
 use crate::readiness::{Registered, register};
 use crate::{Exit, Receipt, Survivor};
+
+/// How long a shim may take to answer, beyond the grace that it gives its tree and the time that killing may take.
+const ANSWER: Duration = Duration::from_secs(2);
+/// How long `SIGKILL` may take a shim before it names survivors, and a little more.
+const KILLING: Duration = Duration::from_secs(6);
 
 /// Gives orders to a shim. Dropping it, or [`Hold::release`], breaks the lifeline.
 pub(crate) struct Hold {
@@ -23,12 +31,17 @@ pub(crate) struct Hold {
     control: Mutex<Option<Arc<OwnedFd>>>,
     shim: i32,
     zygote: Arc<Zygote>,
+    /// The shim has done what it was last told, or is gone.
+    answered: Arc<AtomicBool>,
 }
 
 /// Hears from a shim.
 pub(crate) struct Watch {
     control: Registered,
     shim: i32,
+    /// Known to the watchers of zygotes while it has a program.
+    keeper: Option<Keeper>,
+    answered: Arc<AtomicBool>,
     /// Where a shim goes that is idle again.
     home: Weak<Zygotes>,
 }
@@ -39,6 +52,7 @@ impl Hold {
             control: Mutex::new(Some(Arc::clone(watch.control.get_ref()))),
             shim: watch.shim,
             zygote,
+            answered: Arc::clone(&watch.answered),
         }
     }
 
@@ -57,13 +71,32 @@ impl Hold {
     /// Begins to end the tree.
     pub(crate) fn end(&self, grace: Duration) {
         self.send(&wire::end(milliseconds(grace)));
+        self.expect_answer(grace.saturating_add(KILLING));
     }
 
     /// Lets go of the tree: the shim ends it with the grace of its command.
     pub(crate) fn release(&self) {
         if let Some(control) = self.control.lock().take() {
             let _ = rustix::net::shutdown(&control, rustix::net::Shutdown::Write);
+            // It closes its own end as soon as it hears of this.
+            self.expect_answer(Duration::ZERO);
         }
+    }
+
+    /// Kills the shim if it has not answered in time: its tree then falls to the zygote, which ends it.
+    fn expect_answer(&self, time: Duration) {
+        let shim = Member::read(self.shim).filter(|it| is_shim(it.pid));
+        let (Some(shim), Ok(runtime)) = (shim, tokio::runtime::Handle::try_current()) else {
+            return;
+        };
+        let answered = Arc::clone(&self.answered);
+        let time = time.saturating_add(ANSWER);
+        runtime.spawn(async move {
+            tokio::time::sleep(time).await;
+            if !answered.load(Ordering::Acquire) {
+                shim.signal(rustix::process::Signal::KILL);
+            }
+        });
     }
 
     fn send(&self, order: &[u8]) {
@@ -80,6 +113,8 @@ impl Watch {
         Ok(Self {
             control: register(Arc::new(control), Interest::READABLE)?,
             shim: 0,
+            keeper: None,
+            answered: Arc::default(),
             home: Arc::downgrade(home),
         })
     }
@@ -108,6 +143,7 @@ impl Watch {
         let report = poll_fn(|cx| self.poll_report(cx)).await;
         if let Ok(Report::Started { shim, .. }) = &report {
             self.shim = shim.cast_signed();
+            self.keeper = Some(Keeper::new(self.shim));
         }
         report
     }
@@ -115,7 +151,11 @@ impl Watch {
     /// The next news. After [`News::Gone`] there is none.
     pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<News> {
         loop {
-            return Poll::Ready(match ready!(self.poll_report(cx)) {
+            let report = ready!(self.poll_report(cx));
+            if matches!(report, Err(_) | Ok(Report::Ended { .. })) {
+                self.answered.store(true, Ordering::Release);
+            }
+            return Poll::Ready(match report {
                 Err(Gone { .. }) => News::Gone,
                 Ok(Report::Exited { status, idle }) => News::Exited {
                     exit: Exit::from_wait_status(status),

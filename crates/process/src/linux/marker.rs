@@ -5,6 +5,7 @@ use std::io;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
+use super::brand;
 use super::tree::Member;
 
 /// The variable that marks a program as ours.
@@ -38,8 +39,12 @@ impl RuntimeId {
         Member::read(self.pid).is_some_and(|it| it.start == self.start && it.alive())
     }
 
-    /// Whose program a process is, by the environment that it was started with.
+    /// Whose program a process is: by its brand or, where there is none, by the environment that it was started with.
     pub(super) fn of(pid: i32) -> Option<Self> {
+        brand::of(pid).or_else(|| Self::in_environment(pid))
+    }
+
+    fn in_environment(pid: i32) -> Option<Self> {
         let environment = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
         let entry = environment
             .split(|&byte| byte == 0)

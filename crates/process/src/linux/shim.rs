@@ -118,7 +118,7 @@ impl Shim {
                     self.program = None;
                     exited = Some(status);
                 }
-                Reaped::Child { .. } => {}
+                Reaped::Child { .. } | Reaped::Stopped { .. } => {}
                 Reaped::Running => break false,
                 Reaped::Childless => break true,
             }

@@ -51,6 +51,7 @@ pub(crate) async fn start(
             Ok(Report::Failed { stage, errno }) => {
                 let error = io::Error::from_raw_os_error(errno);
                 return Err(match (stage, &command.cwd) {
+                    (Stage::Fork, _) => system(error),
                     (Stage::Cwd, Some(cwd)) => StartError::Cwd {
                         path: cwd.clone(),
                         source: error,

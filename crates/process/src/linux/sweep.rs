@@ -1,11 +1,10 @@
 //! Ending what a dead runtime left, at the next start.
 //!
 //! Normally there is nothing: shims end their trees when their runtime dies. This is for what is left when runtime,
-//! zygote and shim were all killed together.
+//! zygote and shim were all killed together, or stopped.
 
 use std::collections::{HashMap, HashSet};
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -17,67 +16,115 @@ use super::tree::{Member, everyone};
 
 /// How long leftovers have between `SIGTERM` and `SIGKILL`, and after it.
 const GRACE: Duration = Duration::from_secs(1);
+/// How long a shim may go on ending its tree. A program can call itself a shim, and is not one for ever.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How often is looked again: processes fork while others are ended.
+const LOOKS: usize = 32;
 
-/// Ends every process that carries the marker of a runtime that is dead, with all that descends from it, and returns
-/// how many are gone. Spared are runtimes that live (this one too) with what descends from them, the ancestors of this
-/// one, whatever they carry, trees whose shim still lives, because it ends them itself, and all that is marked in another
-/// namespace of pids, such as a container's: the marker's numbers mean nothing here.
+/// Ends every process that carries the brand or marker of a runtime that is dead, with all that descends from it, and
+/// returns how many are gone. Spared are runtimes that live (this one too) with what descends from them, the ancestors of
+/// this one, whatever they carry, and all that is marked in another namespace of pids, such as a container's: the marker's
+/// numbers mean nothing here. Trees whose shim still works are left to it for as long as [`PATIENCE`]; a shim that is
+/// stopped does not.
 pub(crate) fn sweep() -> usize {
     let Ok(own) = RuntimeId::own() else {
         return 0;
     };
-    let leftovers: Vec<(Member, OwnedFd)> = leftovers(own).into_iter().filter_map(open).collect();
-    for (member, _) in &leftovers {
-        member.signal(Signal::TERM);
-        member.signal(Signal::CONT);
+    let mut ended = 0;
+    let mut asked = false;
+    let patience = Instant::now() + PATIENCE;
+    for _ in 0..LOOKS {
+        let left = Leftovers::look(own, Instant::now() < patience);
+        let processes: Vec<_> = left.processes.into_iter().filter_map(open).collect();
+        if !processes.is_empty() {
+            // Those that appear later are children of some that were asked already.
+            ended += end(&processes, !asked);
+            asked = true;
+        } else if left.shims.is_empty() {
+            break;
+        } else {
+            let shims: Vec<_> = left.shims.into_iter().filter_map(open).collect();
+            wait_for_all(&shims, patience);
+        }
     }
-    wait_for_all(&leftovers);
-    for (member, pidfd) in &leftovers {
+    ended
+}
+
+/// Ends processes, and returns how many are gone.
+fn end(leftovers: &[(Member, OwnedFd)], ask: bool) -> usize {
+    if ask {
+        for (member, _) in leftovers {
+            member.signal(Signal::TERM);
+            member.signal(Signal::CONT);
+        }
+        wait_for_all(leftovers, Instant::now() + GRACE);
+    }
+    for (member, pidfd) in leftovers {
         if !gone(pidfd) {
             member.signal(Signal::KILL);
         }
     }
-    wait_for_all(&leftovers);
+    wait_for_all(leftovers, Instant::now() + GRACE);
     leftovers.iter().filter(|(_, pidfd)| gone(pidfd)).count()
 }
 
-fn leftovers(own: RuntimeId) -> Vec<Member> {
-    let everyone: HashMap<i32, Member> = everyone().into_iter().map(|it| (it.pid, it)).collect();
-    let lineage = |pid: i32| {
-        let parents = std::iter::successors(everyone.get(&pid), |it| everyone.get(&it.parent));
-        // Should the snapshot be torn, a loop in it must not be ours.
-        parents.take(everyone.len())
-    };
-    let ancestors: HashSet<i32> = lineage(own.pid).map(|it| it.pid).collect();
-    let mut runtimes: HashMap<RuntimeId, bool> = HashMap::from([(own, true)]);
-    let mut marked = HashSet::new();
-    let here = namespace(own.pid);
-    for member in everyone.values().filter(|it| it.alive()) {
-        if let Some(id) = RuntimeId::of(member.pid) {
-            let alive = *runtimes.entry(id).or_insert_with(|| id.alive());
-            // A process that is older than the runtime whose marker it carries is not what the marker says.
-            if !alive && member.start >= id.start && namespace(member.pid) == here {
-                marked.insert(member.pid);
-            }
-        }
-    }
-    let living = runtimes.iter().filter(|(_, alive)| **alive);
-    let living: HashSet<i32> = living.map(|(id, _)| id.pid).collect();
-    let left = everyone.values().filter(|member| {
-        // A living runtime between it and the marked one owns it; above the marked one is whoever adopted that.
-        let owner =
-            lineage(member.pid).find(|it| living.contains(&it.pid) || marked.contains(&it.pid));
-        member.alive()
-            && !ancestors.contains(&member.pid)
-            && owner.is_some_and(|it| !living.contains(&it.pid))
-            && !lineage(member.pid).any(|it| marked.contains(&it.pid) && is_shim(it.pid))
-    });
-    left.cloned().collect()
+/// What dead runtimes have left.
+struct Leftovers {
+    /// Those to be ended now.
+    processes: Vec<Member>,
+    /// The shims and zygotes that are still at work, and whose trees are left to them.
+    shims: Vec<Member>,
 }
 
-/// The namespace whose numbers a process knows.
-fn namespace(pid: i32) -> Option<PathBuf> {
-    std::fs::read_link(format!("/proc/{pid}/ns/pid")).ok()
+impl Leftovers {
+    fn look(own: RuntimeId, spare_shims: bool) -> Self {
+        let everyone: HashMap<i32, Member> =
+            everyone().into_iter().map(|it| (it.pid, it)).collect();
+        let lineage = |pid: i32| {
+            let parents = std::iter::successors(everyone.get(&pid), |it| everyone.get(&it.parent));
+            // Should the snapshot be torn, a loop in it must not be ours.
+            parents.take(everyone.len())
+        };
+        let ancestors: HashSet<i32> = lineage(own.pid).map(|it| it.pid).collect();
+        let mut runtimes: HashMap<RuntimeId, bool> = HashMap::from([(own, true)]);
+        let mut marked = HashSet::new();
+        for member in everyone.values().filter(|it| it.alive()) {
+            if let Some(id) = RuntimeId::of(member.pid) {
+                let alive = *runtimes.entry(id).or_insert_with(|| id.alive());
+                // A process that is older than the runtime whose marker it carries is not what the marker says.
+                if !alive && member.start >= id.start && is_in_our_namespace(member.pid) {
+                    marked.insert(member.pid);
+                }
+            }
+        }
+        let living = runtimes.iter().filter(|(_, alive)| **alive);
+        let living: HashSet<i32> = living.map(|(id, _)| id.pid).collect();
+        let works = |it: &&Member| {
+            spare_shims && marked.contains(&it.pid) && !it.stopped() && is_shim(it.pid)
+        };
+        let shims: Vec<Member> = everyone.values().filter(works).cloned().collect();
+        let left = everyone.values().filter(|member| {
+            // A living runtime between it and the marked one owns it; above the marked one is whoever adopted that.
+            let owner =
+                lineage(member.pid).find(|it| living.contains(&it.pid) || marked.contains(&it.pid));
+            member.alive()
+                && !ancestors.contains(&member.pid)
+                && owner.is_some_and(|it| !living.contains(&it.pid))
+                && !lineage(member.pid).any(|it| shims.iter().any(|shim| shim.pid == it.pid))
+        });
+        Self {
+            processes: left.cloned().collect(),
+            shims,
+        }
+    }
+}
+
+/// Whether a process has no other pid than the one that we know it by. Everybody may read this, of processes that hide
+/// their namespaces too.
+fn is_in_our_namespace(pid: i32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let pids = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
+    pids.is_some_and(|pids| pids.split_ascii_whitespace().count() == 1)
 }
 
 fn open(member: Member) -> Option<(Member, OwnedFd)> {
@@ -85,8 +132,7 @@ fn open(member: Member) -> Option<(Member, OwnedFd)> {
     Some((member, pidfd))
 }
 
-fn wait_for_all(leftovers: &[(Member, OwnedFd)]) {
-    let deadline = Instant::now() + GRACE;
+fn wait_for_all(leftovers: &[(Member, OwnedFd)], deadline: Instant) {
     for (_, pidfd) in leftovers {
         let left = deadline.saturating_duration_since(Instant::now());
         let Ok(left) = Timespec::try_from(left) else {

@@ -1,14 +1,14 @@
 #![expect(
     unsafe_code,
-    reason = "fork, signal handlers and ppoll have no safe form"
+    reason = "fork, signal handlers, ppoll and options of sockets have no safe form"
 )]
-//! The few system calls of zygote and shim that have no safe wrapper.
+//! The few system calls that have no safe wrapper.
 //!
-//! All of this is meant for processes with a single thread.
+//! Those about children and signals are meant for processes with a single thread, zygote and shims.
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 use std::time::Duration;
 
@@ -80,11 +80,13 @@ pub(super) fn wait(fd: Option<BorrowedFd<'_>>, timeout: Option<Duration>) -> Wok
     }
 }
 
-/// What [`reap`] found.
+/// What [`reap`] or [`reap_or_stopped`] found.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reaped {
     /// A child that has ended, with its wait status.
     Child { pid: i32, status: i32 },
+    /// A child that somebody has stopped.
+    Stopped { pid: i32 },
     /// There are children, and none has ended.
     Running,
     /// There is no child at all.
@@ -93,10 +95,20 @@ pub(super) enum Reaped {
 
 /// Fetches one ended child, if there is one.
 pub(super) fn reap() -> Reaped {
+    wait_for_child(libc::WNOHANG)
+}
+
+/// Fetches one child that has ended or was stopped, if there is one.
+pub(super) fn reap_or_stopped() -> Reaped {
+    wait_for_child(libc::WNOHANG | libc::WUNTRACED)
+}
+
+fn wait_for_child(options: libc::c_int) -> Reaped {
     let mut status = 0;
     // SAFETY: the status is a valid place to write to.
-    match unsafe { libc::waitpid(-1, &raw mut status, libc::WNOHANG) } {
+    match unsafe { libc::waitpid(-1, &raw mut status, options) } {
         0 => Reaped::Running,
+        pid if pid > 0 && libc::WIFSTOPPED(status) => Reaped::Stopped { pid },
         pid if pid > 0 => Reaped::Child { pid, status },
         _ => Reaped::Childless,
     }
@@ -127,6 +139,56 @@ pub(super) fn exit(code: i32) -> ! {
 pub(super) fn set_name(name: &std::ffi::CStr) {
     // SAFETY: the name is a C string; longer ones are cut by the kernel.
     unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
+}
+
+/// The process that connected a Unix socket, as it was then: its pid, 0 if it has none in this namespace.
+pub(super) fn peer_pid(socket: BorrowedFd<'_>) -> io::Result<i32> {
+    let mut credentials = libc::ucred {
+        pid: 0,
+        uid: 0,
+        gid: 0,
+    };
+    // SAFETY: the kernel fills a `ucred` for this option.
+    unsafe { socket_option(socket, libc::SO_PEERCRED, &mut credentials)? };
+    Ok(credentials.pid)
+}
+
+/// A descriptor of the process that connected a Unix socket. Kernels before 6.5 have none.
+pub(super) fn peer_pidfd(socket: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    /// The same on every architecture that Linux runs on today, apart from parisc and sparc.
+    const SO_PEERPIDFD: libc::c_int = 77;
+    let mut pidfd: RawFd = -1;
+    // SAFETY: the kernel fills an `int` for this option.
+    unsafe { socket_option(socket, SO_PEERPIDFD, &mut pidfd)? };
+    // SAFETY: the kernel has just made the descriptor, for us alone.
+    Ok(unsafe { OwnedFd::from_raw_fd(pidfd) })
+}
+
+/// Reads an option of a socket.
+///
+/// # Safety
+///
+/// `T` is what the kernel fills for this option, or any bytes are a valid `T`.
+unsafe fn socket_option<T>(
+    socket: BorrowedFd<'_>,
+    option: libc::c_int,
+    value: &mut T,
+) -> io::Result<()> {
+    let mut length = libc::socklen_t::try_from(size_of::<T>()).expect("it is small");
+    // SAFETY: the value is as long as the length says, and the caller promises that it may be filled.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            option,
+            ptr::from_mut(value).cast(),
+            &raw mut length,
+        )
+    };
+    match result {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
 }
 
 /// Closes every descriptor from `first` on.

@@ -61,6 +61,11 @@ impl Member {
         !matches!(self.state, b'Z' | b'X') || self.threads > 1
     }
 
+    /// Whether somebody has stopped it, by a signal or as a debugger.
+    pub(crate) fn stopped(&self) -> bool {
+        matches!(self.state, b'T' | b't')
+    }
+
     /// Whether it has told the system to spare it this signal.
     pub(crate) fn ignores(&self, signal: Signal) -> bool {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid));

@@ -182,6 +182,8 @@ impl<'a> Start<'a> {
 /// Where a start failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
+    /// There is no shim.
+    Fork,
     Cwd,
     Exec,
 }
@@ -227,7 +229,7 @@ impl Report {
             Self::Failed { stage, errno } => {
                 bytes.push(FAILED);
                 bytes.extend_from_slice(&errno.to_ne_bytes());
-                bytes.push(u8::from(*stage == Stage::Cwd));
+                bytes.push(*stage as u8);
             }
             Self::Exited { status, idle } => {
                 bytes.push(EXITED);
@@ -258,10 +260,10 @@ impl Report {
             }),
             FAILED => Some(Self::Failed {
                 errno: number(bytes, 1)?.cast_signed(),
-                stage: if *bytes.get(5)? == 1 {
-                    Stage::Cwd
-                } else {
-                    Stage::Exec
+                stage: match *bytes.get(5)? {
+                    0 => Stage::Fork,
+                    1 => Stage::Cwd,
+                    _ => Stage::Exec,
                 },
             }),
             EXITED => Some(Self::Exited {

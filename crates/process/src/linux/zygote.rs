@@ -1,20 +1,23 @@
 //! The zygote: a small process with one thread that forks shims.
 //!
 //! Start at [`run`]. The runtime sends it control sockets; it forks a shim for each and keeps nothing of it but the
-//! pid. It is a subreaper: should a shim be killed, its tree comes here and is killed. When the runtime is gone, it
-//! waits for its shims, which end their trees on their own lifelines, and exits.
+//! pid. It is a subreaper: should a shim be killed, its tree comes here and is killed. A shim that somebody stops is
+//! continued at once, and killed if that goes on. When the runtime is gone, it waits for its shims, which end their trees
+//! on their own lifelines, and exits.
 
 use std::cell::RefCell;
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::ffi::CString;
 use std::os::fd::{AsFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStringExt;
 
+use rustix::process::{Pid, Signal, kill_process};
+
 use super::end::kill_children;
 use super::socket::{self, Received};
 use super::sys::{self, Reaped, Woken};
-use super::wire::INLINE_LIMIT;
-use super::{marker, shim};
+use super::wire::{INLINE_LIMIT, Report, Stage};
+use super::{STOPS, brand, marker, shim};
 
 /// The name by which a zygote knows itself, as its first argument. The second is the limit of open files for programs.
 pub(super) const NAME: &str = "windlass-zygote";
@@ -41,6 +44,9 @@ pub(super) fn run_if_started_as_one() {
         // It died before we came up.
         sys::exit(0);
     }
+    // Before anything is read: `execve` has undone what the runtime had done.
+    super::hide_from_tools();
+    brand::put_on(runtime);
     let limit = args.next().and_then(|limit| limit.to_str()?.parse().ok());
     run(limit)
 }
@@ -67,7 +73,7 @@ fn run(file_limit: Option<u64>) -> ! {
     Zygote {
         socket: Some(socket),
         pid: rustix::process::getpid().as_raw_nonzero().get(),
-        shims: HashSet::new(),
+        shims: HashMap::new(),
         base,
         buffer,
     }
@@ -92,7 +98,8 @@ struct Zygote {
     /// `None` once the runtime is gone.
     socket: Option<OwnedFd>,
     pid: i32,
-    shims: HashSet<i32>,
+    /// How often each was stopped.
+    shims: HashMap<i32, u32>,
     base: Vec<CString>,
     buffer: Vec<u8>,
 }
@@ -116,10 +123,11 @@ impl Zygote {
     fn reap(&mut self) -> bool {
         let mut killed = false;
         loop {
-            match sys::reap() {
+            match sys::reap_or_stopped() {
                 Reaped::Child { pid, status } => {
-                    killed |= self.shims.remove(&pid) && status != 0;
+                    killed |= self.shims.remove(&pid).is_some() && status != 0;
                 }
+                Reaped::Stopped { pid } => self.go_on(pid),
                 Reaped::Running | Reaped::Childless if killed => {
                     killed = false;
                     self.kill_orphans();
@@ -130,6 +138,23 @@ impl Zygote {
         }
     }
 
+    /// Continues a shim that was stopped. While it is, it can end nothing; so one that is stopped again and again is
+    /// killed, and its tree with it.
+    fn go_on(&mut self, pid: i32) {
+        if let Some(stops) = self.shims.get_mut(&pid)
+            && let Some(shim) = Pid::from_raw(pid)
+        {
+            *stops += 1;
+            let signal = if *stops > STOPS {
+                Signal::KILL
+            } else {
+                Signal::CONT
+            };
+            // It is our child and has not been waited for: the pid is its own.
+            let _ = kill_process(shim, signal);
+        }
+    }
+
     fn kill_orphans(&mut self) {
         let shims = RefCell::new(&mut self.shims);
         kill_children(
@@ -137,7 +162,7 @@ impl Zygote {
             |pid| {
                 shims.borrow_mut().remove(&pid);
             },
-            |member| shims.borrow().contains(&member.pid),
+            |member| shims.borrow().contains_key(&member.pid),
         );
     }
 
@@ -155,15 +180,21 @@ impl Zygote {
         // SAFETY: the zygote never starts a thread.
         match unsafe { sys::fork() } {
             Ok(Some(pid)) => {
-                self.shims.insert(pid);
+                self.shims.insert(pid, 0);
             }
             Ok(None) => {
                 // This is the shim; the zygote's socket is nothing it should hold.
                 self.socket = None;
                 shim::run(control, &self.base, &mut self.buffer[..INLINE_LIMIT]);
             }
-            // The runtime sees the end of the control socket that is dropped here.
-            Err(_) => {}
+            // What is asked of this shim, now or later, is answered with this.
+            Err(error) => {
+                let failed = Report::Failed {
+                    stage: Stage::Fork,
+                    errno: error.raw_os_error().unwrap_or(libc::EAGAIN),
+                };
+                let _ = socket::send(&control, &failed.write(), &[]);
+            }
         }
     }
 }

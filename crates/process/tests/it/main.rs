@@ -8,9 +8,11 @@ mod plain;
 mod prompt;
 mod run;
 mod settle;
+mod stops;
 mod support;
 mod sweep;
 mod terminal;
+mod trust;
 
 /// What `init` does at the top of `main` in a program of our own; the test harness has a `main` that is not ours.
 #[expect(

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use windlass_process::{Command, Launcher, LauncherOptions, Process};
@@ -73,8 +74,18 @@ pub(crate) fn parent(pid: u32) -> u32 {
 }
 
 pub(crate) fn kill(pid: u32) {
+    signal(pid, rustix::process::Signal::KILL);
+}
+
+pub(crate) fn signal(pid: u32, signal: rustix::process::Signal) {
     let pid = rustix::process::Pid::from_raw(pid.cast_signed()).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    rustix::process::kill_process(pid, signal).unwrap();
+}
+
+/// Held by tests that leave something to a sweep: any sweep ends it.
+pub(crate) fn alone_with_leftovers() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Waits for a condition that another process makes true.

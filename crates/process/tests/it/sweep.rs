@@ -3,22 +3,24 @@
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::support::{
-    Probe, VICTIMS, alive, eventually, kill, launcher, none_left, parent, run_alone, stat, token,
-    up, victim,
+    Probe, VICTIMS, alive, alone_with_leftovers, eventually, kill, launcher, none_left, parent,
+    run_alone, stat, token, up, victim,
 };
 
 #[test]
 fn only_what_a_dead_runtime_left_is_ended() {
+    let _alone = alone_with_leftovers();
     let (left, living) = (token(), token());
     let dead = Probe::start(&victim(&left));
     let runs = Probe::start(&victim(&living));
     up(&left);
     up(&living);
 
-    // All that would end the tree is stopped first and killed then, so that it cannot.
+    // All that would end the tree is stopped first and killed then, so that it cannot; the runtime before the others,
+    // because it would let them go on.
     let shim = parent(dead.program);
     let zygote = parent(shim);
-    for pid in [zygote, shim] {
+    for pid in [dead.runtime.id(), zygote, shim] {
         kill_process(Pid::from_raw(pid.cast_signed()).unwrap(), Signal::STOP).unwrap();
         eventually("it is stopped", || {
             stat(pid).is_some_and(|(state, _)| state == 'T')
@@ -49,6 +51,7 @@ fn only_what_a_dead_runtime_left_is_ended() {
 /// A container's runtime is alive, though nobody outside has its number.
 #[test]
 fn what_is_marked_in_a_container_is_left_alone() {
+    let _alone = alone_with_leftovers();
     let token = token();
     let privileges: &[&str] = if rustix::process::geteuid().is_root() {
         &[]

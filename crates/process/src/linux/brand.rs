@@ -1,0 +1,89 @@
+//! The brand: the id of the runtime as a resource limit of everything that its zygote starts.
+//!
+//! A process inherits its limits, and without privileges it can only lower a hard limit, never raise it. So unlike the
+//! marker in the environment, the brand outlasts `env -i`, `execve`, any number of forks, and the death of runtime,
+//! zygote and shim. `/proc/PID/limits` shows it to everybody, also of processes that hide the rest of themselves. The
+//! limit is that of file locks, which Linux has not looked at since 2.4.
+
+use std::io;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use super::marker::RuntimeId;
+use super::tree::read_small;
+
+/// The brand of a runtime that started with the system, as it were. Later runtimes have lower ones, so that a runtime
+/// that was itself started by a tool can put its own on.
+const TOP: u64 = 1 << 62;
+/// As many bits as the largest pid has.
+const PID_BITS: u32 = 22;
+/// Clock ticks of some twenty years.
+const START_BITS: u32 = 36;
+
+/// Brands this process, and all that descends from it.
+pub(super) fn put_on(id: RuntimeId) {
+    let current = getrlimit(Resource::Locks).maximum;
+    let wanted = encode(id).filter(|wanted| current.is_none_or(|current| *wanted < current));
+    // A limit that is lower already still tells what is below this process from what is not.
+    let Some(limit) = wanted.or_else(|| current.and_then(|current| current.checked_sub(1))) else {
+        return;
+    };
+    let limit = Rlimit {
+        current: Some(limit),
+        maximum: Some(limit),
+    };
+    let _ = setrlimit(Resource::Locks, limit);
+}
+
+/// The runtime whose brand a process carries, if it carries one that nobody has changed.
+pub(super) fn of(pid: i32) -> Option<RuntimeId> {
+    decode(hard_limit(pid).ok()??)
+}
+
+/// Whether this process carries a brand.
+pub(super) fn is_on_us() -> bool {
+    getrlimit(Resource::Locks)
+        .maximum
+        .and_then(decode)
+        .is_some()
+}
+
+/// Whether a process carries a brand that this process does not, or had its limit lowered by whoever wanted to hide
+/// one. An error if it cannot be seen.
+pub(super) fn is_below_ours(pid: i32) -> io::Result<bool> {
+    let ours = getrlimit(Resource::Locks).maximum.unwrap_or(u64::MAX);
+    Ok(hard_limit(pid)?.unwrap_or(u64::MAX) < ours)
+}
+
+fn encode(id: RuntimeId) -> Option<u64> {
+    let pid = u64::try_from(id.pid).ok()?;
+    let fits = pid >> PID_BITS == 0 && id.start >> START_BITS == 0;
+    fits.then(|| TOP - (id.start << PID_BITS | pid))
+}
+
+fn decode(limit: u64) -> Option<RuntimeId> {
+    let number = TOP.checked_sub(limit)?;
+    let (start, pid) = (number >> PID_BITS, number & ((1 << PID_BITS) - 1));
+    let pid = i32::try_from(pid).ok().filter(|&pid| pid > 0)?;
+    (start >> START_BITS == 0).then_some(RuntimeId { pid, start })
+}
+
+/// The hard limit of file locks of a process; `None` if there is none.
+fn hard_limit(pid: i32) -> io::Result<Option<u64>> {
+    let mut buffer = [0; 4096];
+    let length = read_small(&format!("/proc/{pid}/limits"), &mut buffer)?;
+    let text = std::str::from_utf8(&buffer[..length]).map_err(io::Error::other)?;
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("Max file locks"));
+    let hard = line.and_then(|line| line.split_ascii_whitespace().nth(1));
+    match hard {
+        Some("unlimited") => Ok(None),
+        Some(number) => number.parse().map(Some).map_err(io::Error::other),
+        None => Err(io::ErrorKind::NotFound.into()),
+    }
+}
+
+#[cfg(test)]
+#[path = "brand_tests.rs"]
+mod tests;
