@@ -8,7 +8,7 @@ use windlass_protocol::{AwaitReply, HandleAction, HandleView, Notice};
 use windlass_runtime::{Await, Catalogue, DescribeTools, ToolDefinition};
 use windlass_schema::{Dialect, render};
 
-use crate::wording::{OF_AWAIT, OF_LASTING_TOOL};
+use crate::wording::{OF_LASTING_TOOL, of_await};
 
 /// Every tool that is offered, in the catalogue's order.
 pub fn offered(catalogue: &Catalogue) -> Vec<Tool> {
@@ -30,7 +30,7 @@ fn show(definition: &ToolDefinition) -> Tool {
         if !text.is_empty() {
             text.push_str(if text.ends_with('.') { " " } else { ". " });
         }
-        text.push_str(note);
+        text.push_str(&note);
     }
     let mut tool = Tool::new(
         definition.name.clone(),
@@ -46,12 +46,12 @@ fn show(definition: &ToolDefinition) -> Tool {
 }
 
 /// A sentence on handles that a model needs to use the tool.
-fn note(definition: &ToolDefinition) -> Option<&'static str> {
+fn note(definition: &ToolDefinition) -> Option<String> {
     if definition.name == Await::NAME {
-        return Some(OF_AWAIT);
+        return Some(of_await());
     }
     let spawns = definition.shape.actions.contains(HandleAction::Spawn);
-    spawns.then_some(OF_LASTING_TOOL)
+    spawns.then(|| OF_LASTING_TOOL.to_owned())
 }
 
 /// Clients that defer tools behind a search are asked not to: a model must see

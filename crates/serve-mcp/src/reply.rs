@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use windlass_protocol::{BatchReply, Exit, HandleState, HandleView, Notice, ReplyContent};
 
 use crate::blocks::blocks;
-use crate::wording::goes_on;
+use crate::wording::{goes_on, mark};
 
 /// How a call's reply is told to a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,13 +79,17 @@ fn note(view: &mut HandleView, tool: &str) {
     }
 }
 
-/// Each notice in an item. Its text may repeat what a tool printed, so that
-/// further lines are set in: no line of it begins another item.
+/// Each notice in an item, between two lines that no tool can print. Its text
+/// may repeat what a tool printed, so that further lines are set in: no line
+/// of it begins another item.
 fn told(notices: &[Notice]) -> String {
-    let mut text = String::from("Notices:");
+    let mark = mark();
+    let mut text = format!("[{mark}] Notices:");
     for notice in notices {
-        let _ = write!(text, "\n- {}", notice.text.replace('\n', "\n  "));
+        let said = notice.text.replace(['\r', '\n'], "\n  ");
+        let _ = write!(text, "\n- {said}");
     }
+    let _ = write!(text, "\n[{mark}] End of notices.");
     text
 }
 

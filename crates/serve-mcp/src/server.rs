@@ -40,7 +40,7 @@ use crate::seats::Means;
 use crate::status::Listening;
 use crate::task::Taker;
 use crate::upstream::{self, Upstream, UpstreamRequest};
-use crate::wording::INSTRUCTIONS;
+use crate::wording::instructions;
 
 /// How long after its start the server waits for tools that come later.
 const LATE_TOOLS: Duration = Duration::from_secs(5);
@@ -232,7 +232,7 @@ impl ServerHandler for McpServer {
         {
             tools.list_changed = Some(true);
         }
-        let mut info = ServerConfig::new(capabilities).with_instructions(INSTRUCTIONS);
+        let mut info = ServerConfig::new(capabilities).with_instructions(instructions());
         info.server_info =
             Implementation::new("windlass", env!("CARGO_PKG_VERSION")).with_title("Windlass");
         info

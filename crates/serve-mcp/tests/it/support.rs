@@ -72,6 +72,10 @@ impl Tools {
             )
             .await;
         assert_eq!(begun["result"]["protocolVersion"], "2025-11-25");
+        begun["result"]["instructions"]
+            .as_str()
+            .unwrap()
+            .clone_into(&mut client.instructions);
         client
             .send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
             .await;
@@ -101,6 +105,8 @@ pub(crate) struct Client {
     input: BufReader<ReadHalf<DuplexStream>>,
     serving: JoinHandle<Result<(), StdioError>>,
     last: u64,
+    /// The server's words for the model.
+    instructions: String,
     /// What every request carries.
     meta: Option<Value>,
     /// What came while something else was waited for.
@@ -108,6 +114,11 @@ pub(crate) struct Client {
 }
 
 impl Client {
+    /// The server's words for the model.
+    pub(crate) fn instructions(&self) -> &str {
+        &self.instructions
+    }
+
     fn connect(server: &McpServer) -> Self {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (input, output) = tokio::io::split(theirs);
@@ -121,6 +132,7 @@ impl Client {
             input: BufReader::new(input),
             serving,
             last: 0,
+            instructions: String::new(),
             meta: None,
             early: VecDeque::new(),
         }
