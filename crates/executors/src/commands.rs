@@ -91,7 +91,7 @@ impl CommandLine {
 }
 
 /// A command of which no more than its text is known.
-fn unknown(text: &str) -> SubjectPattern {
+pub(crate) fn unknown(text: &str) -> SubjectPattern {
     SubjectPattern {
         text: text.to_owned(),
         known: UNKNOWN.to_string(),

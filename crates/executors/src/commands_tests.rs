@@ -235,6 +235,7 @@ fn a_command_that_is_not_denied_is_not_taken_for_one() {
         "timeout 5 echo touch",
         "bash -c 'echo touch'",
         "sh script.sh",
+        "echo $((1 + 2 * (3)))",
     ] {
         assert!(
             !touches(line, ShellLanguage::Bash),
@@ -311,4 +312,192 @@ fn commands_that_differ_have_texts_that_differ() {
     ] {
         assert_ne!(read(one)[0].text, read(other)[0].text, "{one}");
     }
+}
+
+/// Numbers that look like chance and are the same in every run.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % bound as u64).unwrap()
+    }
+
+    fn one_of<'a>(&mut self, texts: &[&'a str]) -> &'a str {
+        texts[self.below(texts.len())]
+    }
+}
+
+/// A line that runs `touch`, behind this many layers.
+fn nested(chance: &mut Chance, layers: usize) -> String {
+    let name = chance.one_of(&[
+        "touch",
+        "'touch'",
+        "\"touch\"",
+        "t''ouch",
+        "\\touch",
+        "to\\uch",
+        "/usr/bin/touch",
+        "./touch",
+        "$'touch'",
+    ]);
+    let mut line = format!("{name} x");
+    let mut is_simple = true;
+    for _ in 0..layers {
+        let quoted = line.replace('\'', "'\\''");
+        let before = chance.one_of(&[
+            "env",
+            "env -i",
+            "sudo",
+            "sudo -u root",
+            "timeout 5",
+            "nice -n 3",
+            "nohup",
+            "command",
+            "exec",
+            "setsid",
+            "stdbuf -o0",
+            "time",
+            "A=b",
+            "ionice -c 3",
+            "xargs",
+            "busybox",
+            "doas",
+            "builtin command",
+            "strace -f",
+            "2>/dev/null",
+            "!",
+            "coproc",
+        ]);
+        (line, is_simple) = match chance.below(16) {
+            0..=6 if is_simple => (
+                format!("{before} {line}"),
+                before != "!" && before != "coproc",
+            ),
+            0 => (format!("bash -c '{quoted}'"), true),
+            1 => (format!("sh -ec '{quoted}' a b"), true),
+            2 => (format!("eval '{quoted}'"), true),
+            3 => (format!("( {line} )"), false),
+            4 => (format!("{{ {line}; }}"), false),
+            5 => (format!("if true; then {line}; fi"), false),
+            6 => (format!("for i in 1 2; do {line}; done"), false),
+            7 => (format!("echo $({line})"), true),
+            8 => (format!("echo \"a $({line}) b\""), true),
+            9 => (format!("true && {line}"), false),
+            10 => (format!("ls | {line}"), false),
+            11 => (format!("while {line}; do break; done"), false),
+            12 => (format!("case a in a) {line};; esac"), false),
+            13 => (format!("f() {{ {line}; }}; f"), false),
+            14 => (format!("trap '{quoted}' EXIT"), true),
+            _ => (format!("bash -c 'exec bash -c \"$0\"' '{quoted}'"), true),
+        };
+    }
+    line
+}
+
+#[test]
+fn a_denied_command_is_found_behind_any_layers() {
+    let mut chance = Chance(0x9e37_79b9_7f4a_7c15);
+    for number in 0..4000 {
+        let layers = number % 6;
+        let line = nested(&mut chance, layers);
+        assert!(
+            touches(&line, ShellLanguage::Bash),
+            "{line}: {:?}",
+            read(&line)
+        );
+    }
+}
+
+/// More lines that run `touch`, or may.
+const MORE_SPELLINGS: &[&str] = &[
+    "touch<x",
+    "touch x;",
+    ";touch x",
+    "&& touch x",
+    "true ||touch x",
+    "true&touch x",
+    "'to'\"uc\"h x",
+    "t\\\nouch x",
+    "${x:-touch} y",
+    "${!x} y",
+    "\"$(echo touch)\" x",
+    "$(echo touch) x",
+    "`echo touch` x",
+    "X=touch Y=1 $X y",
+    "a=(touch x); \"${a[@]}\"",
+    "set -- touch x; \"$@\"",
+    "ls && { touch x; }",
+    "until touch x; do :; done",
+    "select a in b; do touch x; done",
+    "while :; do touch x; break; done",
+    "function f { touch x; }; f",
+    "exec 3>&1; touch x",
+    "time -p touch x",
+    "env -u A touch x",
+    "env --chdir=/ touch x",
+    "env A=1 B=2 touch x",
+    "env -C / touch x",
+    "nice --adjustment=5 touch x",
+    "timeout --foreground 5s touch x",
+    "timeout 5 env A=1 touch x",
+    "sudo -E -H touch x",
+    "sudo A=1 touch x",
+    "sudo -i touch x",
+    "xargs -0 touch",
+    "xargs -r -n1 touch",
+    "find . -type f -ok touch {} \\;",
+    "find . -exec sh -c 'touch x' \\;",
+    "fd -x touch",
+    "sh -c 'touch \"$1\"' a x",
+    "sh -c \"touch x\"",
+    "bash -lc 'touch x'",
+    "bash -xc 'touch x'",
+    "bash -c 'eval \"touch x\"'",
+    "zsh -c 'touch x'",
+    "su root -c 'touch x'",
+    "script -c 'touch x' /dev/null",
+    "script -qc 'touch x'",
+    "watch touch x",
+    "flock /tmp/l touch x",
+    "flock /tmp/l -c 'touch x'",
+    "taskset 1 touch x",
+    "chroot / touch x",
+    "unshare -r touch x",
+    "ssh localhost touch x",
+    "parallel touch ::: x",
+    "alias ls=touch; ls x",
+    "enable -n touch; touch x",
+    "cat <(touch x)",
+    "cat > >(touch x)",
+    "cat <<< $(touch x)",
+    ": ${x:=$(touch y)}",
+    "(( a = $(touch x) ))",
+    "[[ $(touch x) ]]",
+    "let 'a[$(touch x)]'",
+    "export A=$(touch x)",
+    "fc -s touch",
+    "bind -x '\"a\": touch x'",
+    "complete -C touch a",
+    "mapfile -C touch -c 1 a",
+    "readarray -C 'touch x' a",
+    "PROMPT_COMMAND='touch x'",
+    "git -c alias.x='!touch x' x",
+    "eval \"$(echo dG91Y2ggeA== | base64 -d)\"",
+    "base64 -d <<< dG91Y2ggeA== | sh",
+    "echo touch x | bash",
+    "echo touch x | sudo bash",
+    ". <(echo touch x)",
+    "bash <<'E'\ntouch x\nE",
+];
+
+#[test]
+fn a_denied_command_is_found_in_more_spellings() {
+    let passed: Vec<&&str> = MORE_SPELLINGS
+        .iter()
+        .filter(|line| !touches(line, ShellLanguage::Bash))
+        .collect();
+    assert!(passed.is_empty(), "{passed:#?}");
 }

@@ -13,8 +13,7 @@ use windlass_output::OutputOptions;
 use windlass_protocol::{Arguments, InputError, Keyboard, OrderId, Question, Receipt, ToolError};
 use windlass_runtime::{
     AdoptError, Ending, Executor, Job, JobDescription, JobHost, JobOutput, JobTerminal, LocalHost,
-    Reporter, Start, ToolEvent,
-};
+    Reporter, Start, ToolEvent, TypedCommands};
 
 /// What a function is called with.
 pub struct FunctionCall {
@@ -129,6 +128,10 @@ impl Job for FunctionJob {
     }
 
     fn key(&self) -> Option<Value> {
+        None
+    }
+
+    fn typed_commands(&self, _: &Keyboard) -> Option<TypedCommands> {
         None
     }
 

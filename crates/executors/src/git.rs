@@ -1,6 +1,8 @@
 //! The built-in tool `git`: the commands that an assistant needs, those that
 //! ask on a terminal.
 
+mod editor;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -115,7 +117,8 @@ fn read(args: Arguments) -> Result<GitArgs, ToolError> {
     serde_json::from_value(Value::Object(args)).map_err(|error| ToolError::new(error.to_string()))
 }
 
-/// Git's pager would wait for a key that nobody presses.
+/// Git's pager would wait for a key that nobody presses, and pagers run
+/// commands. Those that others start do not.
 fn command(args: &GitArgs, root: &Path) -> Command {
     let cwd = args
         .cwd
@@ -126,6 +129,8 @@ fn command(args: &GitArgs, root: &Path) -> Command {
         .args(&args.args)
         .env("GIT_PAGER", "cat")
         .env("PAGER", "cat")
+        .env("LESSSECURE", "1")
+        .env("PAGERSECURE", "1")
         .cwd(cwd)
 }
 
@@ -139,10 +144,11 @@ impl Executor for Git {
         if start.handle.is_some() && args.command.asks() {
             let plan = TerminalPlan {
                 launcher,
-                command,
+                command: editor::restrict(command),
                 log: start.log.map(Into::into),
                 grace,
                 kept: self.kept,
+                runs_typed: true,
             };
             return Ok(TerminalJob::start(plan, reporter).await?);
         }
@@ -160,6 +166,7 @@ impl Executor for Git {
             takes_input: start.handle.is_some(),
             speaks_protocol: false,
             kept: self.kept,
+            runs_typed: false,
         };
         Ok(TextJob::start(plan, reporter).await?)
     }

@@ -14,6 +14,7 @@ mod function;
 mod git;
 mod kept;
 mod keys;
+mod listening;
 mod local;
 mod recording;
 mod secret;

@@ -86,6 +86,7 @@ impl Executor for LocalTool {
                     grace,
                     takes_input,
                     speaks_protocol: true,
+                    runs_typed: false,
                     kept,
                 };
                 Ok(TextJob::start(plan, reporter).await?)
@@ -107,6 +108,7 @@ impl Executor for LocalTool {
                     log: start.log.map(Into::into),
                     grace,
                     kept,
+                    runs_typed: false,
                 };
                 Ok(TerminalJob::start(plan, reporter).await?)
             }

@@ -145,6 +145,7 @@ impl Executor for Shell {
                     },
                     ..self.kept
                 },
+                runs_typed: true,
             };
             return Ok(TerminalJob::start(plan, reporter).await?);
         }
@@ -157,6 +158,7 @@ impl Executor for Shell {
             takes_input: start.handle.is_some(),
             speaks_protocol: false,
             kept: self.kept,
+            runs_typed: true,
         };
         Ok(TextJob::start(plan, reporter).await?)
     }

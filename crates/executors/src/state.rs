@@ -18,8 +18,7 @@ use windlass_protocol::{
     InputError, Keyboard, OrderId, Question, Receipt, StateInput, ToolAnswer, ToolError, ToolState,
 };
 use windlass_runtime::{
-    Ending, Job, JobHost, JobOutput, JobTerminal, LocalHost, OrderLedger, Reporter, ToolEvent,
-};
+    Ending, Job, JobHost, JobOutput, JobTerminal, LocalHost, OrderLedger, Reporter, ToolEvent, TypedCommands};
 
 use crate::ending::{self, input_error, to_receipt};
 
@@ -263,6 +262,10 @@ impl Job for StateJob {
     }
 
     fn key(&self) -> Option<Value> {
+        None
+    }
+
+    fn typed_commands(&self, _: &Keyboard) -> Option<TypedCommands> {
         None
     }
 

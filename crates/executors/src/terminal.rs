@@ -24,14 +24,16 @@ use windlass_protocol::{
     ToolEvent, Typing,
 };
 use windlass_runtime::{
-    Job, JobHost, JobOutput, JobTerminal, LocalHost, OrderLedger, Reporter, screen_update,
+    Job, JobHost, JobOutput, JobTerminal, LocalHost, OrderLedger, Reporter, TypedCommands,
+    screen_update,
 };
 
 use crate::ending::{self, input_error, to_receipt};
 use crate::kept::Kept;
 use crate::keys::{self, KeyModes};
+use crate::listening::{Listening, Situation, TypedLine, is_one_line, shows_inserting};
 use crate::recording::Recording;
-use crate::secret;
+use crate::secret::{self, TypedText};
 use crate::writing::Writing;
 
 /// What to run.
@@ -41,6 +43,8 @@ pub(crate) struct TerminalPlan {
     pub(crate) log: Option<PathBuf>,
     pub(crate) grace: Duration,
     pub(crate) kept: Kept,
+    /// Rules speak of the commands that are typed.
+    pub(crate) runs_typed: bool,
 }
 
 /// A program on its terminal. Dropping it ends the program.
@@ -51,6 +55,10 @@ pub(crate) struct TerminalProgram {
     /// The screen's generation, for those who draw it.
     drawn: watch::Sender<u64>,
     watch: Arc<Watch>,
+    /// The text that was typed last, into a program that takes keys.
+    last_typed: Mutex<Option<TypedText>>,
+    /// The line that is being typed, where rules speak of it.
+    typed: Option<Mutex<TypedLine>>,
     /// Typing of people; the assistant's is the job's to count.
     orders: OrderLedger,
     follower: AbortHandle,
@@ -122,6 +130,8 @@ impl TerminalProgram {
             screen,
             drawn,
             watch,
+            last_typed: Mutex::default(),
+            typed: plan.runs_typed.then(Mutex::default),
             orders: OrderLedger::default(),
             follower: follower.abort_handle(),
         }))
@@ -170,14 +180,33 @@ struct Watch {
     screen: Arc<Mutex<Screen>>,
     reporter: Reporter,
     phase: watch::Sender<Phase>,
-    /// How much had been written when a secret was last asked for, so that one
-    /// prompt is told once.
-    asked: Mutex<Option<u64>>,
+    /// The prompt at which a secret was last asked for, so that one prompt is
+    /// told once.
+    asked: Mutex<Option<AskedAt>>,
     /// How many secrets were given.
     answers: watch::Sender<u64>,
     /// Everything is being ended, so that nothing is left running even if some
     /// of it is not gone yet.
     aborted: AtomicBool,
+}
+
+/// A prompt for a secret.
+#[derive(Debug, PartialEq, Eq)]
+struct AskedAt {
+    /// How much had been written.
+    written: u64,
+    /// The request, where the program edits its line itself: what it writes
+    /// for each key is no other prompt.
+    request: Option<String>,
+}
+
+/// How a program asks for a secret.
+enum SecretPrompt {
+    /// It takes a line that the terminal does not show.
+    Line,
+    /// It takes keys, and its line is this request. `is_begun` once something
+    /// stands behind it.
+    Keys { request: String, is_begun: bool },
 }
 
 impl Watch {
@@ -207,13 +236,13 @@ impl Watch {
     /// next prompt is another only if this one was answered, or the program
     /// has written since.
     async fn look_for_secrets(&self) {
-        let secret = |prompt| prompt == Prompt::Secret;
         let mut changes = self.output.bytes().changes();
         let mut answers = self.answers.subscribe();
         loop {
             changes.borrow_and_update();
             answers.borrow_and_update();
-            if self.process.prompted(secret).await.is_none() {
+            let prompted = self.process.prompted(|prompt| self.is_secret(prompt));
+            if prompted.await.is_none() {
                 return std::future::pending().await;
             }
             self.look();
@@ -231,23 +260,90 @@ impl Watch {
         // it is known, not before, and an answer comes before all of this or
         // after it.
         let mut asked = self.asked.lock();
-        if !self.asks_for_secret() {
+        let Some(prompt) = self.secret_prompt() else {
             return;
-        }
+        };
         let at = self.output.written();
-        if *asked != Some(at) {
-            *asked = Some(at);
-            let question = self.question();
+        let request = match prompt {
+            SecretPrompt::Line => None,
+            SecretPrompt::Keys { request, is_begun } => {
+                let is_same = |asked: &AskedAt| asked.request.as_ref() == Some(&request);
+                if is_begun && asked.as_ref().is_some_and(is_same) {
+                    return;
+                }
+                Some(request)
+            }
+        };
+        let now = AskedAt {
+            written: at,
+            request,
+        };
+        if asked.as_ref() != Some(&now) {
+            let question = self.question(now.request.as_deref());
+            *asked = Some(now);
             self.reporter.report(at, ToolEvent::asked(question));
         }
     }
 
     /// Whether the program is blocked at a prompt for a secret.
     fn asks_for_secret(&self) -> bool {
-        let terminal = self.process.terminal();
-        self.process.exit().is_none()
-            && terminal.and_then(Terminal::prompt) == Some(Prompt::Secret)
-            && secret::is_wanted(&self.screen.lock().cursor_line())
+        self.secret_prompt().is_some()
+    }
+
+    /// Whether a program at this prompt may ask for a secret.
+    fn is_secret(&self, prompt: Prompt) -> bool {
+        match prompt {
+            Prompt::Secret => true,
+            Prompt::Input => {
+                let terminal = self.process.terminal();
+                terminal.is_some_and(|terminal| self.key_prompt(terminal).is_some())
+            }
+        }
+    }
+
+    fn secret_prompt(&self) -> Option<SecretPrompt> {
+        let terminal = self.process.terminal()?;
+        if self.process.exit().is_some() {
+            return None;
+        }
+        match terminal.prompt()? {
+            Prompt::Secret => {
+                let line = self.screen.lock().cursor_line();
+                secret::is_wanted(&line).then_some(SecretPrompt::Line)
+            }
+            Prompt::Input => self.key_prompt(terminal),
+        }
+    }
+
+    /// The prompt of a program that takes keys and shows none of them, if its
+    /// line asks for a secret in so many words. Shells, editors and the like
+    /// show what is typed, whatever stands in their lines.
+    fn key_prompt(&self, terminal: &Terminal) -> Option<SecretPrompt> {
+        let modes = terminal.modes();
+        if modes.canonical || modes.echo {
+            return None;
+        }
+        let prompt = {
+            let mut screen = self.screen.lock();
+            if screen.is_full_screen() {
+                return None;
+            }
+            let line = screen.cursor_line().text;
+            let (_, column) = screen.cursor();
+            let request = secret::request(&line)?.to_owned();
+            // The cursor stands behind it.
+            if usize::from(column) <= request.chars().count() {
+                return None;
+            }
+            SecretPrompt::Keys {
+                is_begun: line.trim() != request,
+                request,
+            }
+        };
+        let listeners = self.process.listeners();
+        let listening = Listening::to(listeners.as_deref(), Situation::at_prompt());
+        listening.may_hide_typing().then_some(())?;
+        Some(prompt)
     }
 
     /// Gives the program the secret that it asked for.
@@ -262,12 +358,13 @@ impl Watch {
         Ok(())
     }
 
-    fn question(&self) -> Question {
+    fn question(&self, request: Option<&str>) -> Question {
         let rows = self.screen.lock().rows();
         let last = rows.iter().rev().find(|row| !row.trim().is_empty());
+        let text = request.or(last.map(|row| row.trim()));
         Question {
             id: "secret".to_owned(),
-            text: last.map_or_else(|| "Secret:".to_owned(), |row| row.trim().to_owned()),
+            text: text.unwrap_or("Secret:").to_owned(),
             pre_amble: None,
             answer_type: AnswerType::Text,
             default: None,
@@ -292,12 +389,39 @@ impl TerminalProgram {
             Keyboard::Bytes(bytes) => (bytes.clone(), String::new()),
         };
         let before = self.output.written();
+        let modes = self.process.terminal().map(Terminal::modes);
+        let takes_keys = modes.is_some_and(|modes| !modes.canonical && !modes.echo);
+        *self.last_typed.lock() = takes_keys.then(|| TypedText {
+            text: String::from_utf8_lossy(&bytes).into_owned(),
+            line: self.screen.lock().cursor_line().text,
+            before,
+        });
         self.screen.lock().typed(typed.trim_end_matches('\n'));
         self.process
             .write(&bytes)
             .map_err(|error| input_error(&error))?;
+        if let Some(line) = &self.typed {
+            line.lock().note(&bytes);
+        }
         self.output.note_input(before);
         Ok(())
+    }
+
+    /// The commands that this would run, where rules speak of them.
+    pub(crate) fn typed_commands(&self, input: &Keyboard) -> Option<TypedCommands> {
+        let line = self.typed.as_ref()?;
+        let bytes = match input {
+            // A key that is not known is refused when it is typed.
+            Keyboard::Typing(typing) => self.bytes_of(typing).ok()?.0,
+            Keyboard::Bytes(bytes) => bytes.clone(),
+        };
+        let listeners = self.process.listeners();
+        let situation = Situation {
+            takes_one_line: is_one_line(&bytes) && self.prompt().is_some(),
+            shows_inserting: shows_inserting(&self.screen.lock().rows()),
+        };
+        let listening = Listening::to(listeners.as_deref(), situation);
+        line.lock().commands(&bytes, &listening)
     }
 
     /// Types the answer to a prompt for a secret.
@@ -377,7 +501,11 @@ impl JobTerminal for TerminalProgram {
             }
             self.process
                 .write(&bytes)
-                .map_err(|error| input_error(&error))
+                .map_err(|error| input_error(&error))?;
+            if let Some(line) = &self.typed {
+                line.lock().note_other(&bytes);
+            }
+            Ok(())
         })
     }
 
@@ -396,7 +524,15 @@ impl JobTerminal for TerminalProgram {
 
     fn hides_typing(&self) -> bool {
         let modes = self.process.terminal().map(Terminal::modes);
-        modes.is_some_and(|modes| modes.canonical && !modes.echo)
+        modes.is_some_and(|modes| modes.canonical && !modes.echo) || self.watch.asks_for_secret()
+    }
+
+    fn has_masked_typing(&self) -> bool {
+        let last = self.last_typed.lock();
+        last.as_ref().is_some_and(|typed| {
+            let written = self.output.log(typed.before..self.output.written());
+            typed.is_masked(&written)
+        })
     }
 }
 
@@ -441,6 +577,10 @@ impl Job for TerminalJob {
 
     fn key(&self) -> Option<Value> {
         None
+    }
+
+    fn typed_commands(&self, input: &Keyboard) -> Option<TypedCommands> {
+        self.program.typed_commands(input)
     }
 
     async fn apply(&self, order: &OrderId, input: Keyboard) -> Result<(), InputError> {

@@ -24,6 +24,7 @@ use windlass_runtime::{Ending, JobOutput, OrderLedger, Reporter, ToolEvent};
 
 use crate::ending;
 use crate::kept::Kept;
+use crate::listening::TypedLine;
 use crate::terminal::{TerminalPlan, TerminalProgram};
 use crate::writing::Writing;
 
@@ -45,6 +46,8 @@ pub(crate) struct TextPlan {
     /// Stdout as a whole may be protocol. Otherwise stderr goes into the same
     /// pipe, and the order of both is exact.
     pub(crate) speaks_protocol: bool,
+    /// Rules speak of the commands that are typed.
+    pub(crate) runs_typed: bool,
     /// An `exec` answer may have a terminal.
     pub(crate) kept: Kept,
 }
@@ -61,6 +64,8 @@ pub(crate) struct TextJob {
     orders: OrderLedger,
     reporter: Reporter,
     run: Mutex<Run>,
+    /// The line that is being typed.
+    typed: Mutex<TypedLine>,
     phase: watch::Sender<Phase>,
 }
 
@@ -142,6 +147,7 @@ impl TextJob {
                 aborted: false,
                 terminal: None,
             }),
+            typed: Mutex::default(),
             phase: watch::Sender::new(Phase::Running(1)),
             output,
             orders: OrderLedger::default(),
@@ -183,6 +189,7 @@ impl TextJob {
             log: self.plan.log.clone(),
             grace: self.plan.grace,
             kept: self.plan.kept,
+            runs_typed: self.plan.runs_typed,
         };
         let started = TerminalProgram::start(plan, self.output.clone(), self.reporter.clone());
         let terminal = started.await?;

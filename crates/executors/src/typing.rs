@@ -34,6 +34,23 @@ pub(crate) fn type_in(process: &Process, input: &Keyboard) -> Result<(), InputEr
     Ok(())
 }
 
+/// The bytes that a program would read. A signal reads as the key that stands for it.
+pub(crate) fn bytes(input: &Keyboard) -> Vec<u8> {
+    let typing = match input {
+        Keyboard::Typing(typing) => typing,
+        Keyboard::Bytes(bytes) => return bytes.clone(),
+    };
+    let mut bytes = Vec::new();
+    for stroke in strokes(typing).unwrap_or_default() {
+        match stroke {
+            Stroke::Write(written) => bytes.extend(written),
+            Stroke::Interrupt => bytes.push(3),
+            Stroke::CloseInput => bytes.push(4),
+        }
+    }
+    bytes
+}
+
 fn strokes(typing: &Typing) -> Result<Vec<Stroke>, InputError> {
     let mut strokes = Vec::new();
     if let Some(input) = &typing.input {

@@ -12,8 +12,7 @@ use windlass_protocol::{
 };
 use windlass_runtime::{
     AdoptError, Ending, Executor, Job, JobDescription, JobHost, JobOutput, JobTerminal, LocalHost,
-    OrderLedger, Reporter, Start, Subject,
-};
+    OrderLedger, Reporter, Start, Subject, TypedCommands};
 
 use crate::call::Call;
 use crate::follow::Follow;
@@ -144,6 +143,10 @@ impl Job for McpJob {
     }
 
     fn key(&self) -> Option<Value> {
+        None
+    }
+
+    fn typed_commands(&self, _: &Keyboard) -> Option<TypedCommands> {
         None
     }
 

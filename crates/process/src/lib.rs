@@ -17,6 +17,7 @@ mod input;
 mod launcher;
 #[cfg(target_os = "linux")]
 mod linux;
+mod listeners;
 mod pause;
 mod pipes;
 mod plain;
@@ -34,6 +35,7 @@ pub use error::{SignalError, StartError, WriteError};
 pub use exit::{Exit, Receipt, Signal, Survivor};
 pub use find::find_program;
 pub use launcher::{Launcher, LauncherOptions};
+pub use listeners::Listener;
 pub use process::Process;
 pub use terminal::{Modes, Prompt, Terminal, TerminalSize};
 pub use typed::Typed;

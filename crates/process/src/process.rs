@@ -14,7 +14,7 @@ use crate::input::Input;
 use crate::pipes::HandedOver;
 use crate::tree;
 use crate::watch::Hold;
-use crate::{Exit, Prompt, Receipt, Signal, SignalError, Terminal, WriteError};
+use crate::{Exit, Listener, Prompt, Receipt, Signal, SignalError, Terminal, WriteError};
 use windlass_output::{Output, Stream};
 
 /// A program that was started, with its tree. Clones are the same process; dropping the last one ends the tree, with
@@ -219,6 +219,11 @@ impl Process {
         }
         self.wait().await;
         None
+    }
+
+    /// The programs of the tree that may read what is written now or later; `None` where that cannot be seen.
+    pub fn listeners(&self) -> Option<Vec<Listener>> {
+        crate::listeners::listeners(self.shared())
     }
 
     /// How many processes of the tree run, apart from the program itself: what it has left running, once it has exited.

@@ -3,7 +3,7 @@
 use crate::process::Shared;
 
 #[cfg(target_os = "linux")]
-pub(crate) use seen::{asleep, remaining};
+pub(crate) use seen::{asleep, members, remaining};
 
 #[cfg(target_os = "linux")]
 mod seen {
@@ -62,7 +62,8 @@ mod seen {
         Some(runs)
     }
 
-    fn members(shared: &Shared) -> Vec<Member> {
+    /// The processes of the tree.
+    pub(crate) fn members(shared: &Shared) -> Vec<Member> {
         match &shared.hold {
             Hold::Shim(hold) => descendants(hold.root()),
             Hold::Plain(hold) => {

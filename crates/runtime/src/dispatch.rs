@@ -16,7 +16,7 @@ use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 use windlass_protocol::{
     Arguments, Batch, BatchReply, CallReply, Ending, HandleAction, HandleId, Keyboard, MessageId,
-    Receipt, ToolCommand, Typing, View,
+    Receipt, RunMode, ToolCommand, Typing, View,
 };
 
 use crate::answer::{Answer, reply};
@@ -30,7 +30,7 @@ use crate::job::Job;
 use crate::one_shot::{EndedWithUs, TimeLimit, tell_previews, to_its_end};
 use crate::orders::new_order;
 use crate::part::CallPart;
-use crate::permission::{self, Asking, Permit};
+use crate::permission::{self, Asking, Granted, GrantedBy, Permit};
 use crate::plan::{Planned, Reservation, Work, in_lanes, plan};
 use crate::refusal::Refusal;
 use crate::run_options::RunOptions;
@@ -236,8 +236,8 @@ impl Run<'_> {
         args: Arguments,
     ) -> Result<Answer, Refusal> {
         let inner = &self.session.inner;
-        let args = match self.permit(call, tool, None, args).await? {
-            Permitted::Now(Permit::Run(args)) => args,
+        let (args, by) = match self.permit(call, tool, None, args).await? {
+            Permitted::Now(Permit::Run(args, by)) => (args, by),
             Permitted::Now(Permit::Skip) => return Ok(Answer::skipped(tool)),
             Permitted::Later(permit) => {
                 let handle = Handle::new(inner, Arc::clone(tool), None, &call.id);
@@ -249,6 +249,7 @@ impl Run<'_> {
         let limit = TimeLimit::of(tool, executor, &args);
         let handle = Handle::new(inner, Arc::clone(tool), None, &call.id);
         handle.entitle(call.title());
+        handle.granted(by);
         let ended_with_us = EndedWithUs::new(inner, &handle);
         start(inner, &handle, executor, args).await;
         let mut ended = Box::pin(to_its_end(Arc::clone(inner), Arc::clone(&handle), limit));
@@ -286,8 +287,9 @@ impl Run<'_> {
         let starting = async {
             let permit = self.permit(call, tool, Some(HandleAction::Spawn), args);
             Ok::<_, Refusal>(match permit.await? {
-                Permitted::Now(Permit::Run(args)) => {
+                Permitted::Now(Permit::Run(args, by)) => {
                     handle.entitle(call.title());
+                    handle.granted(by);
                     start(inner, handle, executor(tool), args).await;
                     SpawnProgress::Started
                 }
@@ -359,9 +361,22 @@ impl Run<'_> {
     ) -> Result<Answer, Refusal> {
         let _turn = handle.gate.lock().await;
         let action = Some(HandleAction::Apply);
-        let typing = match self.permit_now(call, tool, action, typed(&typing)).await? {
-            Permit::Run(args) => retyped(typing.enter, args),
-            Permit::Skip => return Ok(Answer::skipped(tool)),
+        let enter = typing.enter;
+        let typing = if self.permit_typed(call, tool, handle, &typing).await? {
+            typing
+        } else {
+            match self.permit_now(call, tool, action, typed(&typing)).await? {
+                Permit::Run(args, GrantedBy::Person) => {
+                    let retyped = retyped(enter, args);
+                    // A person may have written something else.
+                    if retyped != typing {
+                        self.permit_typed(call, tool, handle, &retyped).await?;
+                    }
+                    retyped
+                }
+                Permit::Run(args, _) => retyped(enter, args),
+                Permit::Skip => return Ok(Answer::skipped(tool)),
+            }
         };
         handle.check_unlocked(id)?;
         match handle.status() {
@@ -386,7 +401,12 @@ impl Run<'_> {
                 };
                 let hidden = hides(job);
                 let applied = job.apply(&new_order(), Keyboard::Typing(typing)).await;
-                if hidden || hides(job) {
+                let hidden = hidden || hides(job);
+                if applied.is_ok() && !hidden {
+                    self.settle(handle).await;
+                }
+                let terminal = job.terminal();
+                if hidden || terminal.is_some_and(|terminal| terminal.has_masked_typing()) {
                     call.conceal();
                 } else {
                     call.reveal();
@@ -447,26 +467,82 @@ impl Run<'_> {
         let permit = match permission::at_once(session, tool, action, args) {
             Ok(permit) => permit,
             Err(args) => {
-                let asking = Asking {
-                    session: Arc::clone(session),
-                    tool: Arc::clone(tool),
-                    call: Arc::clone(&call.id),
-                    message: call.message.clone(),
-                    secret: call.is_secret(),
-                    handle: call.handle().cloned(),
-                    action,
-                };
+                let asking = self.asking(call, tool, action);
                 let mut permitted = asking.permit(args).boxed();
                 match self.hurry.run_until_cancelled(&mut permitted).await {
-                    Some(args) => Permit::Run(args?),
-                    None => return Ok(Permitted::Later(permitted)),
+                    Some(granted) => {
+                        let (args, by) = granted?;
+                        Permit::Run(args, by)
+                    }
+                    None => {
+                        let permitted = permitted.map(|granted| granted.map(|(args, _)| args));
+                        return Ok(Permitted::Later(permitted.boxed()));
+                    }
                 }
             }
         };
-        if let Permit::Run(args) = &permit {
+        if let Permit::Run(args, _) = &permit {
             call.running(tool, args);
         }
         Ok(Permitted::Now(permit))
+    }
+
+    fn asking(
+        &self,
+        call: &CallPart<'_>,
+        tool: &Arc<RegisteredTool>,
+        action: Option<HandleAction>,
+    ) -> Asking {
+        Asking {
+            session: Arc::clone(&self.session.inner),
+            tool: Arc::clone(tool),
+            call: Arc::clone(&call.id),
+            message: call.message.clone(),
+            secret: call.is_secret(),
+            handle: call.handle().cloned(),
+            action,
+        }
+    }
+
+    /// Asks about the commands that would be typed, if they are any. True if somebody has permitted them.
+    async fn permit_typed(
+        &self,
+        call: &CallPart<'_>,
+        tool: &Arc<RegisteredTool>,
+        handle: &Arc<Handle>,
+        typing: &Typing,
+    ) -> Result<bool, Refusal> {
+        let started = handle.granted_by();
+        let has_rules = !tool.definition.permissions.is_empty();
+        let is_heard = has_rules || started == GrantedBy::Rule;
+        // The answer to a question is typed nowhere.
+        let is_typed = handle.status().is_running();
+        let Some(job) = handle.job().filter(|_| is_heard && is_typed) else {
+            return Ok(false);
+        };
+        let action = Some(HandleAction::Apply);
+        let skips = matches!(
+            permission::mode(&self.session.inner, tool, action),
+            RunMode::Skip
+        );
+        if self.session.inner.options.trusted || skips {
+            return Ok(false);
+        }
+        let Some(commands) = job.typed_commands(&Keyboard::Typing(typing.clone())) else {
+            return Ok(false);
+        };
+        let asking = self.asking(call, tool, action);
+        let args = typed(typing);
+        let permitted = asking.permit_typed(&args, commands, started);
+        let Some(granted) = self.hurry.run_until_cancelled(permitted).await else {
+            let tool = tool.definition.name.clone();
+            return Err(Refusal::Unpermitted { tool });
+        };
+        let Granted(granted) = granted?;
+        if granted {
+            call.running(tool, &args);
+        }
+        Ok(granted)
     }
 
     /// Asks the same for a call that cannot go on without its caller.

@@ -24,6 +24,7 @@ use crate::inquiry;
 use crate::job::Job;
 use crate::journal::SessionEvent;
 use crate::orders::new_order;
+use crate::permission::GrantedBy;
 use crate::refusal::{HandleSummary, Refusal};
 use crate::session::SessionInner;
 use crate::stored::{self, StoredResult};
@@ -42,6 +43,8 @@ pub(crate) struct Handle {
     alias: OnceLock<HandleId>,
     /// The command that it runs, or its arguments.
     title: OnceLock<String>,
+    /// Who has permitted its start.
+    granted_by: OnceLock<GrantedBy>,
     /// A person has looked at it while it was a one-shot.
     pub(crate) looked_at: AtomicBool,
     pub(crate) call: Arc<str>,
@@ -97,6 +100,7 @@ impl Handle {
             id: id.map_or_else(OnceLock::new, OnceLock::from),
             alias: OnceLock::new(),
             title: OnceLock::new(),
+            granted_by: OnceLock::new(),
             looked_at: AtomicBool::new(false),
             call: call.into(),
             tool,
@@ -131,6 +135,7 @@ impl Handle {
             id: self.id.clone(),
             alias: OnceLock::new(),
             title: self.title.clone(),
+            granted_by: self.granted_by.clone(),
             looked_at: AtomicBool::new(false),
             call: Arc::clone(&self.call),
             tool: Arc::clone(&self.tool),
@@ -195,6 +200,19 @@ impl Handle {
     pub(crate) fn entitle(&self, title: String) {
         // It is run once, and so said once.
         let _ = self.title.set(title);
+    }
+
+    /// Says who has permitted its start.
+    pub(crate) fn granted(&self, by: GrantedBy) {
+        // It is started once, and so permitted once.
+        let _ = self.granted_by.set(by);
+    }
+
+    /// Who has permitted its start. One that was started later waited for a
+    /// person.
+    pub(crate) fn granted_by(&self) -> GrantedBy {
+        let granted_by = self.granted_by.get();
+        granted_by.copied().unwrap_or(GrantedBy::Person)
     }
 
     /// The command that it runs, or its arguments, once it may run.

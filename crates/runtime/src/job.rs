@@ -13,6 +13,7 @@ use tokio::net::TcpStream;
 use windlass_protocol::{InputError, Keyboard, OrderId, Question, Receipt, ScreenUpdate};
 
 use crate::job_output::JobOutput;
+use crate::subject::SubjectPattern;
 
 /// How often a port is tried: no system tells when somebody listens.
 const PORT_INTERVAL: Duration = Duration::from_millis(25);
@@ -37,6 +38,9 @@ pub trait Job: Send + Sync + 'static {
     /// cannot be adopted.
     fn key(&self) -> Option<Value>;
 
+    /// The commands that this input would have the tool run, if the tool runs commands that it reads, as a shell does.
+    fn typed_commands(&self, input: &Keyboard) -> Option<TypedCommands>;
+
     /// Sends input to the running tool.
     async fn apply(&self, order: &OrderId, input: Keyboard) -> Result<(), InputError>;
 
@@ -56,6 +60,17 @@ pub trait Job: Send + Sync + 'static {
     /// [`ToolEvent::Ended`](windlass_protocol::ToolEvent::Ended) has been reported. Ending a tool that has ended is fine,
     /// and ends what it left running.
     async fn abort(&self, order: &OrderId, grace: Duration) -> Receipt;
+}
+
+/// Commands that typed text would run. Rules that speak of starting the tool speak of them too.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TypedCommands {
+    /// The commands.
+    pub patterns: Vec<SubjectPattern>,
+    /// The patterns that an "always" would remember.
+    pub always: Vec<String>,
+    /// The program that reads them, such as `bash`.
+    pub reader: String,
 }
 
 /// The terminal of a tool, for people who look on and for those who type into it.
@@ -83,6 +98,10 @@ pub trait JobTerminal: Send + Sync {
 
     /// Whether typed text would not be shown: the terminal takes lines without echo, as for a secret.
     fn hides_typing(&self) -> bool;
+
+    /// Whether the text that the assistant typed last was shown as a row of masks, by a program that takes keys and edits
+    /// its line itself. It is known once the program has settled.
+    fn has_masked_typing(&self) -> bool;
 }
 
 /// The machine that a tool runs on.

@@ -74,7 +74,7 @@ pub use describe::DescribeTools;
 pub use event::{Status, fold};
 pub use executor::{AdoptError, Executor, Reporter, Reports};
 pub use inquirer::{Answered, Inquirer};
-pub use job::{Job, JobHost, JobTerminal, LocalHost};
+pub use job::{Job, JobHost, JobTerminal, LocalHost, TypedCommands};
 pub use job_output::{JobOutput, Reading, Since};
 pub use journal::{Entry, Journal, SessionEvent, Tail};
 pub use onlooker::HandleRef;

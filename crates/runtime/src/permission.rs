@@ -16,20 +16,32 @@ use windlass_protocol::{
 
 use crate::arguments::{check_typed, conceal, reveal};
 use crate::catalogue::{RegisteredTool, Runs};
+use crate::job::TypedCommands;
 use crate::journal::SessionEvent;
 use crate::pattern::is_literal;
 use crate::refusal::Refusal;
 use crate::request_table::{EditCheck, PermissionOutcome, Terms};
 use crate::rules::{Rules, speak};
 use crate::session::{SessionInner, new_ulid};
-use crate::subject::Subject;
+use crate::subject::{Subject, SubjectPattern, UNKNOWN};
 
 /// What is allowed.
 pub(crate) enum Permit {
     /// It runs, with these arguments.
-    Run(Arguments),
+    Run(Arguments, GrantedBy),
     /// It does not run, and that is no error.
     Skip,
+}
+
+/// Who has permitted a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum GrantedBy {
+    /// The tool's run mode, or whoever drives the session.
+    Policy,
+    /// A rule, which knows no more than the call's text.
+    Rule,
+    /// A person, who was shown the call.
+    Person,
 }
 
 /// The permission that needs neither a rule nor a person, if the tool's policy
@@ -41,18 +53,19 @@ pub(crate) fn at_once(
     args: Arguments,
 ) -> Result<Permit, Arguments> {
     let definition = &tool.definition;
-    let mode = run_mode(session, tool, action);
+    let mode = mode(session, tool, action);
     if mode == RunMode::Skip {
         return Ok(Permit::Skip);
     }
     let unasked = mode == RunMode::Unattended && definition.permissions.is_empty();
     if session.options.trusted || unasked || !speak(action, mode) {
-        return Ok(Permit::Run(args));
+        return Ok(Permit::Run(args, GrantedBy::Policy));
     }
     Err(args)
 }
 
-fn run_mode(
+/// The tool's run mode for the action.
+pub(crate) fn mode(
     session: &SessionInner,
     tool: &RegisteredTool,
     action: Option<HandleAction>,
@@ -62,6 +75,9 @@ fn run_mode(
     let for_client = for_client.filter(|_| session.options.client_asks);
     for_client.unwrap_or(definition.run).mode(action)
 }
+
+/// Whether somebody has permitted it.
+pub(crate) struct Granted(pub(crate) bool);
 
 /// One call that needs permission. It borrows nothing, so that it can outlast
 /// its caller's patience.
@@ -81,8 +97,8 @@ pub(crate) struct Asking {
 impl Asking {
     /// Asks by the rules and by the tool's policy for the action, and gives
     /// the arguments to run with. Dropping the future withdraws the request.
-    pub(crate) async fn permit(self, args: Arguments) -> Result<Arguments, Refusal> {
-        let mode = run_mode(&self.session, &self.tool, self.action);
+    pub(crate) async fn permit(self, args: Arguments) -> Result<(Arguments, GrantedBy), Refusal> {
+        let mode = mode(&self.session, &self.tool, self.action);
         let subject = self.subject(&args);
         match (self.judge(&subject).await, mode) {
             (Some((RuleAction::Deny, rule)), _) => {
@@ -92,11 +108,60 @@ impl Asking {
             }
             (Some((RuleAction::Allow, rule)), RunMode::Ask | RunMode::Unattended) => {
                 self.decided(&subject, &args, rule);
-                Ok(args)
+                Ok((args, GrantedBy::Rule))
             }
-            (None, RunMode::Unattended) => Ok(args),
-            (_, mode) => self.ask(subject, args, mode == RunMode::Edit).await,
+            (None, RunMode::Unattended) => Ok((args, GrantedBy::Policy)),
+            (_, mode) => {
+                let asked = self.ask(subject, args, mode == RunMode::Edit).await;
+                asked.map(|args| (args, GrantedBy::Person))
+            }
         }
+    }
+
+    /// Asks about commands that would be typed, by the rules that speak of starting the tool. `Granted` is false where
+    /// they say nothing, and the tool's policy for typing decides.
+    ///
+    /// A rule that allowed the start has seen no more than the line that was started. So where a person would have been
+    /// asked about these commands, one is, unless a rule allows the program that reads them.
+    pub(crate) async fn permit_typed(
+        &self,
+        args: &Arguments,
+        commands: TypedCommands,
+        started: GrantedBy,
+    ) -> Result<Granted, Refusal> {
+        let tool = &self.tool.definition.name;
+        let subject = Subject::new(tool, commands.patterns).remembering(commands.always);
+        let verdict = self.judge(&subject).await;
+        let asks = match verdict {
+            Some((RuleAction::Deny, rule)) => {
+                let refusal = self.denied(&rule);
+                self.decided(&subject, args, rule);
+                return Err(refusal);
+            }
+            Some((RuleAction::Ask, _)) => true,
+            Some((RuleAction::Allow, _)) => false,
+            None => {
+                let mode = mode(&self.session, &self.tool, Some(HandleAction::Spawn));
+                let asked_to_start = matches!(mode, RunMode::Ask | RunMode::Edit);
+                started == GrantedBy::Rule
+                    && asked_to_start
+                    && !self.allows_reader(&commands.reader).await
+            }
+        };
+        if asks {
+            self.ask(subject, args.clone(), false).await?;
+        }
+        Ok(Granted(asks))
+    }
+
+    /// A rule allows the program with any arguments, or by itself.
+    async fn allows_reader(&self, reader: &str) -> bool {
+        let pattern = SubjectPattern {
+            known: format!("{reader} {UNKNOWN}"),
+            ..SubjectPattern::from(reader)
+        };
+        let subject = Subject::new(&self.tool.definition.name, [pattern]);
+        matches!(self.judge(&subject).await, Some((RuleAction::Allow, _)))
     }
 
     async fn ask(

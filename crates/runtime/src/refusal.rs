@@ -178,7 +178,7 @@ pub enum Refusal {
     /// The tool needs permission, and there is no person.
     #[error(
         "`{tool}` needs the user's permission and nobody can be asked, so nothing has run; \
-         do without it, or tell the user"
+         tell the user"
     )]
     NobodyToAsk {
         /// The tool.

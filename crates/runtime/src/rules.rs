@@ -97,10 +97,13 @@ impl RegisteredTool {
     }
 }
 
-/// Rules speak of whatever starts something, and of the rest where a person
-/// is asked about it.
+/// Rules speak of whatever starts something, of what is typed, and of the rest
+/// where a person is asked about it.
 pub(crate) fn speak(action: Option<HandleAction>, mode: RunMode) -> bool {
-    matches!(action, None | Some(HandleAction::Spawn)) || mode != RunMode::Unattended
+    match action {
+        None | Some(HandleAction::Spawn | HandleAction::Apply) => true,
+        Some(HandleAction::Fetch | HandleAction::Abort) => mode != RunMode::Unattended,
+    }
 }
 
 /// The rules that hold for a call.

@@ -16,7 +16,7 @@ use windlass_protocol::{
 use windlass_runtime::output::{OutputOptions, Screen, Stream};
 use windlass_runtime::{
     Ending, Job, JobHost, JobOutput, JobTerminal, LocalHost, OrderLedger, Reporter, Start,
-    ToolEvent, screen_update,
+    ToolEvent, TypedCommands, screen_update,
 };
 
 type OnInput = Arc<dyn Fn(&ScriptedJob, &Typing) + Send + Sync>;
@@ -69,6 +69,8 @@ struct Script {
     screen: Arc<Mutex<Screen>>,
     on_input: Option<OnInput>,
     on_answer: Option<OnAnswer>,
+    /// The program that it is like, if it runs what is typed.
+    runs_typed: Option<String>,
 }
 
 /// What becomes of typing on a terminal.
@@ -78,6 +80,8 @@ pub enum Typed {
     Shown,
     /// It is not, as for a secret.
     Hidden,
+    /// It is shown as a row of masks.
+    Masked,
 }
 
 impl ScriptedJob {
@@ -113,6 +117,7 @@ impl ScriptedJob {
                 screen: Arc::new(Mutex::new(Screen::new(24, 80))),
                 on_input: None,
                 on_answer: None,
+                runs_typed: None,
             }),
         }))
     }
@@ -334,6 +339,11 @@ impl ScriptedJob {
         self.0.script.lock().on_answer = Some(Arc::new(act));
     }
 
+    /// From now on it runs what is typed, as this program does.
+    pub fn run_typed(&self, reader: &str) {
+        self.0.script.lock().runs_typed = Some(reader.to_owned());
+    }
+
     /// From now on it has not had its say until [`ScriptedJob::settle`].
     pub fn hold(&self) {
         self.0.life.send_modify(|life| life.held = true);
@@ -385,6 +395,19 @@ impl Job for Running {
 
     fn key(&self) -> Option<Value> {
         Some(self.0.key())
+    }
+
+    fn typed_commands(&self, input: &Keyboard) -> Option<TypedCommands> {
+        let reader = self.0.0.script.lock().runs_typed.clone()?;
+        let Keyboard::Typing(typing) = input else {
+            return None;
+        };
+        let text = typing.input.as_ref()?.as_str()?.to_owned();
+        Some(TypedCommands {
+            patterns: vec![text.clone().into()],
+            always: vec![text],
+            reader,
+        })
     }
 
     async fn apply(&self, order: &OrderId, input: Keyboard) -> Result<(), InputError> {
@@ -506,6 +529,10 @@ impl JobTerminal for ScriptedTerminal {
     fn at_prompt(&self) -> BoxFuture<'static, ()> {
         let job = self.0.clone();
         async move { job.until(|life| life.at_prompt).await }.boxed()
+    }
+
+    fn has_masked_typing(&self) -> bool {
+        self.0.0.script.lock().terminal == Some(Typed::Masked)
     }
 
     fn hides_typing(&self) -> bool {

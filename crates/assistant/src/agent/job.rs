@@ -12,8 +12,7 @@ use windlass_protocol::{InputError, Keyboard, OrderId, Question, Receipt, ToolCa
 use windlass_runtime::output::OutputOptions;
 use windlass_runtime::{
     Ending, Job, JobHost, JobOutput, JobTerminal, LocalHost, OrderLedger, Reporter, Session,
-    ToolEvent,
-};
+    ToolEvent, TypedCommands};
 
 use super::Place;
 use super::log;
@@ -257,6 +256,10 @@ impl Job for AgentJob {
     }
 
     fn key(&self) -> Option<Value> {
+        None
+    }
+
+    fn typed_commands(&self, _: &Keyboard) -> Option<TypedCommands> {
         None
     }
 

@@ -81,6 +81,7 @@ mod term_views;
 mod term_vim;
 mod transcripts;
 mod typing;
+mod typing_rules;
 
 /// A file that nobody names would never run.
 #[test]

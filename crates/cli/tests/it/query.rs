@@ -118,7 +118,7 @@ async fn where_nobody_can_be_asked_permission_is_refused_with_what_would_work() 
     assert_eq!(run.code(), Some(0));
     let replies = replies(&asked);
     assert!(
-        replies[0].contains("do without it, or tell the user"),
+        replies[0].contains("nobody can be asked, so nothing has run; tell the user"),
         "{replies:?}"
     );
     assert!(!asked.project.root().join("file").exists());

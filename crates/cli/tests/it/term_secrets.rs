@@ -254,3 +254,104 @@ fn ordinary_prompts_are_no_secrets() {
         sitting.act("abort", json!({}));
     }
 }
+
+/// Reads a secret key by key, and shows a star for each.
+const STARS: &str = r#"
+import os, sys, termios, tty
+old = termios.tcgetattr(0)
+tty.setraw(0)
+os.write(1, sys.argv[1].encode())
+word = b""
+while (key := os.read(0, 1)) not in b"\r\n":
+    word += key
+    os.write(1, b"*")
+termios.tcsetattr(0, termios.TCSADRAIN, old)
+open("heard", "wb").write(word)
+print("\n%d letters" % len(word))
+"#;
+
+#[test]
+fn a_program_that_shows_stars_asks_the_person() {
+    needs!("python3");
+    let project = Project::with_config(UNATTENDED);
+    project.write("stars.py", STARS);
+    let mut asked = Asked::by(&project, "python3 stars.py 'Password: '");
+    assert_eq!(
+        asked.question["question"],
+        json!({"id": "secret", "text": "Password:", "answer_type": "Text", "secret": true})
+    );
+    let refused = asked.run(
+        "shell",
+        json!({"action": "apply", "id": "it", "input": "a guess"}),
+    );
+    assert_eq!(refused["is_error"], json!(true));
+    let ended = asked.answer("sesame-8");
+    assert_ended_well(&ended);
+    assert_shows(&ended, "8 letters");
+    assert_eq!(project.read("heard"), "sesame-8");
+    asked.end_without(&project, "sesame-8");
+}
+
+#[test]
+fn prompt_toolkit_asks_the_person_for_a_password() {
+    needs!("python3");
+    let project = Project::with_config(UNATTENDED);
+    let program = "from prompt_toolkit import prompt; \
+                   open('heard', 'w').write(prompt('Passphrase: ', is_password=True))";
+    let known = project.root().join("no");
+    let checks = format!(
+        "python3 -c 'import prompt_toolkit' 2>/dev/null || touch {}",
+        known.display()
+    );
+    project.drive().one("shell", json!({"command": checks}));
+    if known.exists() {
+        return;
+    }
+    let mut asked = Asked::by(&project, &format!("python3 -c \"{program}\""));
+    assert_eq!(asked.question["question"]["text"], json!("Passphrase:"));
+    assert_ended_well(&asked.answer("sesame-6"));
+    assert_eq!(project.read("heard"), "sesame-6");
+    asked.end_without(&project, "sesame-6");
+}
+
+#[test]
+fn text_that_is_shown_as_stars_is_not_recorded() {
+    needs!("python3");
+    let project = Project::with_config(UNATTENDED);
+    project.write("stars.py", STARS);
+    let mut drive = project.drive();
+    let spawn = json!({
+        "action": "spawn", "id": "it", "command": "python3 stars.py '> '", "terminal": true,
+    });
+    drive.one("shell", spawn);
+    let typed = json!({"action": "apply", "id": "it", "input": "sesame-5"});
+    drive.one("shell", typed);
+    drive.finish();
+    assert_eq!(project.read("heard"), "sesame-5");
+    for file in crate::support::files_below(&project.state_dir()) {
+        let kept = std::fs::read(&file).unwrap_or_default();
+        let kept = String::from_utf8_lossy(&kept);
+        assert!(!kept.contains("sesame-5"), "{}", file.display());
+    }
+    let shown = crate::records::show(&project, "last");
+    let parts = crate::records::parts_of(&shown);
+    assert_eq!(parts.last().unwrap()["state"]["input"]["input"], "(secret)");
+}
+
+#[test]
+fn a_word_about_passwords_in_a_shell_or_a_pager_asks_nobody() {
+    needs!("bash", "less", "vim");
+    let project = Project::new();
+    project.write("file", "Password:\n");
+    for command in [
+        "PS1='Password: ' bash --norc --noprofile -i",
+        "less file",
+        "vim -u NONE -i NONE file",
+        "cat file; python3 -q",
+    ] {
+        let (mut sitting, shown) = Sitting::down(&project, command);
+        assert_eq!(shown["state"], json!("running"), "{command}: {shown}");
+        assert_eq!(shown.get("question"), None, "{command}");
+        sitting.act("abort", json!({}));
+    }
+}

@@ -61,6 +61,9 @@ impl ReadWord {
                 self.lines.push(line.clone());
                 self.text.push(UNKNOWN);
             }
+            WordPiece::ArithmeticExpression(expression) if is_plain(&expression.value) => {
+                self.text.push(UNKNOWN);
+            }
             WordPiece::AnsiCQuotedText(_)
             | WordPiece::TildeExpansion(_)
             | WordPiece::ParameterExpansion(_)
@@ -84,6 +87,12 @@ impl ReadWord {
 enum Quotes {
     None,
     Double,
+}
+
+/// The arithmetic is about numbers alone. The value of a variable may be an index, with commands in it.
+fn is_plain(expression: &str) -> bool {
+    let is_plain = |it: char| it.is_ascii_digit() || it == ' ' || "+-*/%()<>=!&|^~?:,".contains(it);
+    expression.chars().all(is_plain)
 }
 
 /// The text may hold a command that the shell runs to expand it.

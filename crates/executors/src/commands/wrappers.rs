@@ -216,7 +216,14 @@ fn runs(name: &str, arguments: &[String]) -> InnerCommand {
         }
         "watch" => return InnerCommand::Line(behind(&WATCH, arguments).join(" ")),
         // They run what comes from elsewhere, or change what a name stands for.
-        "ssh" | "parallel" | "alias" | "enable" | "hash" => return InnerCommand::Anything,
+        "ssh" | "parallel" | "alias" | "enable" | "hash" | "bind" | "fc" | "complete"
+        | "compgen" => {
+            return InnerCommand::Anything;
+        }
+        "mapfile" | "readarray" if arguments.iter().any(|word| word.starts_with("-C")) => {
+            return InnerCommand::Anything;
+        }
+        "git" if is_told_to_run(arguments) => return InnerCommand::Anything,
         "find" | "fd" => return of_find(arguments),
         "source" | "." if arguments.first().is_some_and(|file| is_stream(file)) => {
             return InnerCommand::Anything;
@@ -262,6 +269,44 @@ fn runs(name: &str, arguments: &[String]) -> InnerCommand {
         inner.push(UNKNOWN.to_string());
     }
     InnerCommand::Command(inner)
+}
+
+/// Options before the subcommand of git have it run something: an alias, an editor, or programs of another folder.
+fn is_told_to_run(arguments: &[String]) -> bool {
+    const KEYS: [&str; 12] = [
+        "alias.",
+        "core.editor",
+        "core.fsmonitor",
+        "core.hookspath",
+        "core.pager",
+        "core.sshcommand",
+        "credential.",
+        "diff.",
+        "filter.",
+        "gpg.",
+        "pager.",
+        "sequence.editor",
+    ];
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        if !word.starts_with('-') {
+            return false;
+        }
+        if word.starts_with("--exec-path=") || word.starts_with("--config-env") {
+            return true;
+        }
+        if word == "-c" {
+            let setting = words.next().map(|it| it.to_ascii_lowercase());
+            let setting = setting.unwrap_or_default();
+            let runs = KEYS.iter().any(|key| setting.starts_with(key));
+            if runs || setting.contains(UNKNOWN) || setting.contains("=!") {
+                return true;
+            }
+        } else if ["-C", "--git-dir", "--work-tree", "--namespace"].contains(&word.as_str()) {
+            words.next();
+        }
+    }
+    false
 }
 
 /// A script that is no plain file: its lines come from elsewhere.

@@ -9,10 +9,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::Value;
 use windlass_protocol::{InputError, Keyboard, OrderId, Question, Receipt};
-use windlass_runtime::{Ending, Job, JobHost, JobOutput, JobTerminal, LocalHost};
+use windlass_runtime::{Ending, Job, JobHost, JobOutput, JobTerminal, LocalHost, TypedCommands};
 
 use super::{Phase, TextJob};
 use crate::ending::to_receipt;
+use crate::listening::{Listening, Situation};
 use crate::typing;
 
 #[async_trait]
@@ -34,6 +35,19 @@ impl Job for TextJob {
         None
     }
 
+    fn typed_commands(&self, input: &Keyboard) -> Option<TypedCommands> {
+        if let Some(terminal) = self.terminal_program() {
+            return terminal.typed_commands(input);
+        }
+        if !self.plan.runs_typed {
+            return None;
+        }
+        let bytes = typing::bytes(input);
+        let listeners = self.process().listeners();
+        let listening = Listening::to(listeners.as_deref(), Situation::default());
+        self.typed.lock().commands(&bytes, &listening)
+    }
+
     async fn apply(&self, order: &OrderId, input: Keyboard) -> Result<(), InputError> {
         self.orders.once_now(order, || {
             if let Some(terminal) = self.terminal_program() {
@@ -42,6 +56,7 @@ impl Job for TextJob {
             // What the program answers comes after this.
             let before = self.output.written();
             typing::type_in(&self.process(), &input)?;
+            self.typed.lock().note(&typing::bytes(&input));
             self.output.note_input(before);
             Ok(())
         })

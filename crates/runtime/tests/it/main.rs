@@ -24,6 +24,7 @@ mod secrets;
 mod support;
 mod transcripts;
 mod turn_end;
+mod typed_commands;
 
 /// A file that nobody names would never run.
 #[test]

@@ -163,7 +163,7 @@ async fn a_rejected_spawn_is_told_once_and_its_id_is_free_again() {
 #[tokio::test]
 async fn nobody_to_ask_is_a_refusal_that_does_not_say_how_to_weaken_the_guard() {
     let why = "`tool` needs the user's permission and nobody can be asked, so nothing has run; \
-               do without it, or tell the user";
+               tell the user";
     let stage = asking(NOBODY, RunMode::Ask);
     assert_eq!(
         stage.run([("tool", json!({}))]).await,

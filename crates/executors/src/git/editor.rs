@@ -1,0 +1,68 @@
+//! The editors that git opens: they edit, and run nothing.
+//!
+//! A commit message and the list of a rebase are written in the user's editor, in its restricted mode. Where that editor
+//! has none, another one that is there is taken. The list of a rebase may not come back with commands to execute that
+//! were not in it before.
+
+use windlass_process::Command;
+
+/// The variable that holds the user's own `GIT_EDITOR`.
+const OWN_EDITOR: &str = "WINDLASS_OWN_GIT_EDITOR";
+/// The variable that holds the user's own `GIT_SEQUENCE_EDITOR`.
+const OWN_SEQUENCE_EDITOR: &str = "WINDLASS_OWN_GIT_SEQUENCE_EDITOR";
+
+/// Runs the editor in `$editor` on the arguments. No single quote may stand in a script.
+const EDIT: &str = r#"
+unset GIT_EDITOR GIT_SEQUENCE_EDITOR
+[ -n "$editor" ] || editor=$WINDLASS_OWN_GIT_EDITOR
+[ -n "$editor" ] || editor=$(git var GIT_EDITOR) || editor=vi
+first=${editor%% *}
+restricted=
+case ${first##*/} in
+vim | vim.*) restricted="$editor -Z" ;;
+vi | view | ex)
+    case $("$first" --version 2>/dev/null) in VIM*) restricted="$editor -Z" ;; esac ;;
+nano) restricted="$editor -R" ;;
+rvim | rnano | true | : | code | subl | zed | gedit | kate) restricted=$editor ;;
+esac
+if [ -z "$restricted" ]; then
+    if command -v vim >/dev/null 2>&1; then restricted="vim -Z"
+    elif command -v nano >/dev/null 2>&1; then restricted="nano -R"
+    else restricted=$editor
+    fi
+fi
+eval "$restricted \"\$@\""
+"#;
+
+/// Edits the list of a rebase, and fails if that adds commands to execute.
+const EDIT_LIST: &str = r#"
+commands() { grep -E "^[[:space:]]*(x|exec)([[:space:]]|$)" "$1"; }
+before=$(commands "$1")
+edit() {
+    editor=$WINDLASS_OWN_GIT_SEQUENCE_EDITOR
+    [ -n "$editor" ] || editor=$(git config sequence.editor)
+    EDIT
+}
+edit "$@" || exit
+after=$(commands "$1")
+if [ -n "$after" ] && printf "%s\n" "$after" | grep -vxFe "$before" >/dev/null; then
+    echo "the list has commands to execute that were not in it; nothing was rebased" >&2
+    exit 1
+fi
+"#;
+
+/// Has git open the user's editors restricted.
+pub(super) fn restrict(mut command: Command) -> Command {
+    for (variable, own) in [
+        ("GIT_EDITOR", OWN_EDITOR),
+        ("GIT_SEQUENCE_EDITOR", OWN_SEQUENCE_EDITOR),
+    ] {
+        if let Some(editor) = std::env::var_os(variable) {
+            command = command.env(own, editor);
+        }
+    }
+    let line = |script: &str| format!("sh -c '{script}' editor");
+    command
+        .env("GIT_EDITOR", line(&format!("editor=\n{EDIT}")))
+        .env("GIT_SEQUENCE_EDITOR", line(&EDIT_LIST.replace("EDIT\n", EDIT)))
+}

@@ -1,0 +1,314 @@
+//! Who listens to what is typed, and the commands that it would run there.
+//!
+//! Start at [`Listening::to`], then [`TypedLine::commands`]. A shell runs the lines that it reads; pagers, editors and
+//! interpreters run some of what is typed, in languages of their own. For all others typed text is data. Commands are
+//! found as `commands.rs` finds them in a line of `shell`; text that may run anything is unknown.
+//!
+//! A line may be typed piece by piece, and a piece may be read by another program than the rest: every line that the
+//! pieces may make is looked at.
+
+mod editors;
+mod programs;
+
+use windlass_runtime::{SubjectPattern, TypedCommands, UNKNOWN};
+
+use crate::commands::{CommandLine, ShellLanguage, suggestion, unknown};
+
+pub(crate) use programs::{Listening, Situation};
+
+/// More is not kept of a line that is not finished.
+const LONGEST: usize = 16 << 10;
+const MOST_PIECES: usize = 64;
+
+/// The line that has been typed and not been submitted yet.
+#[derive(Debug, Clone)]
+pub(crate) struct TypedLine {
+    /// The text, as it was typed piece by piece.
+    pieces: Vec<String>,
+    /// The pieces are all of it.
+    is_known: bool,
+    /// The last line that was submitted may read this one, or only its beginning.
+    is_read_by_command: bool,
+}
+
+impl Default for TypedLine {
+    fn default() -> Self {
+        Self {
+            pieces: Vec::new(),
+            is_known: true,
+            is_read_by_command: false,
+        }
+    }
+}
+
+/// Typed text, key by key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stroke {
+    Text(char),
+    Enter,
+    /// Gives the line up.
+    Clear,
+    /// Neither changes the line nor submits it.
+    Nothing,
+    /// Changes the line in a way that is not followed.
+    Edit,
+    /// May do anything.
+    Anything,
+}
+
+/// The strokes that these bytes are to a line editor.
+fn strokes(bytes: &[u8]) -> Vec<Stroke> {
+    const SEQUENCES: [(&str, Stroke); 16] = [
+        ("\x1b[200~", Stroke::Nothing),
+        ("\x1b[201~", Stroke::Nothing),
+        ("\x1b[A", Stroke::Edit),
+        ("\x1b[B", Stroke::Edit),
+        ("\x1b[C", Stroke::Edit),
+        ("\x1b[D", Stroke::Edit),
+        ("\x1b[F", Stroke::Edit),
+        ("\x1b[H", Stroke::Edit),
+        ("\x1bOA", Stroke::Edit),
+        ("\x1bOB", Stroke::Edit),
+        ("\x1bOC", Stroke::Edit),
+        ("\x1bOD", Stroke::Edit),
+        ("\x1bOF", Stroke::Edit),
+        ("\x1bOH", Stroke::Edit),
+        ("\x1b[3~", Stroke::Edit),
+        ("\x1b[5~", Stroke::Edit),
+    ];
+    let text = String::from_utf8_lossy(bytes);
+    let mut rest = text.as_ref();
+    let mut strokes = Vec::new();
+    while let Some(character) = rest.chars().next() {
+        let sequence = SEQUENCES
+            .iter()
+            .find_map(|(keys, stroke)| Some((rest.strip_prefix(keys)?, *stroke)));
+        let (left, stroke) = sequence.unwrap_or_else(|| {
+            let stroke = match character {
+                '\r' | '\n' => Stroke::Enter,
+                '\x03' => Stroke::Clear,
+                // The end of input, a new picture, stopping.
+                '\x04' | '\x0c' | '\x1a' => Stroke::Nothing,
+                // Readline's keys for moving, deleting, completing and going through history.
+                '\x01' | '\x02' | '\x05' | '\x06' | '\x07' | '\x08' | '\t' | '\x0b' | '\x0e'
+                | '\x10' | '\x12' | '\x14' | '\x15' | '\x17' | '\x19' | '\x7f' => Stroke::Edit,
+                character if character.is_control() => Stroke::Anything,
+                character => Stroke::Text(character),
+            };
+            (&rest[character.len_utf8()..], stroke)
+        });
+        strokes.push(stroke);
+        rest = left;
+    }
+    strokes
+}
+
+impl TypedLine {
+    /// The commands that these bytes would have run, where `listening` reads them; `None` if they are data.
+    pub(crate) fn commands(&self, bytes: &[u8], listening: &Listening) -> Option<TypedCommands> {
+        let patterns = match listening {
+            Listening::Nobody => return None,
+            Listening::Shell { language, .. } => self.lines(bytes, *language),
+            Listening::Interpreter { .. } => {
+                let text = shown(bytes);
+                // Empty lines and interrupts are no code.
+                let is_code = strokes(bytes).iter().any(|stroke| {
+                    !matches!(stroke, Stroke::Enter | Stroke::Clear | Stroke::Nothing)
+                });
+                if is_code {
+                    vec![unknown(&text)]
+                } else {
+                    Vec::new()
+                }
+            }
+            Listening::Pager { .. } => editors::of_pager(bytes),
+            Listening::Vim { is_inserting, .. } => editors::of_vim(bytes, *is_inserting),
+            Listening::Editor { .. } => editors::of_editor(bytes),
+        };
+        if patterns.is_empty() {
+            return None;
+        }
+        let always: Option<Vec<String>> = patterns.iter().map(suggestion).collect();
+        Some(TypedCommands {
+            always: always.unwrap_or_default(),
+            patterns,
+            reader: listening.name().to_owned(),
+        })
+    }
+
+    /// The commands of every line that a shell may come to read.
+    fn lines(&self, bytes: &[u8], language: ShellLanguage) -> Vec<SubjectPattern> {
+        let mut line = self.clone();
+        line.pieces.push(String::new());
+        let mut script = String::new();
+        let mut found = Vec::new();
+        // Lines that stand together may be one command, and may be several.
+        for stroke in strokes(bytes) {
+            if stroke == Stroke::Anything {
+                found.push(unknown(&shown(bytes)));
+            }
+            if matches!(stroke, Stroke::Enter | Stroke::Clear) {
+                found.extend(line.candidates(language));
+            }
+            match stroke {
+                Stroke::Text(character) => script.push(character),
+                Stroke::Enter => script.push('\n'),
+                _ => {}
+            }
+            line.take(stroke);
+        }
+        // A line that is not known runs nothing before it is submitted.
+        if line.is_known {
+            found.extend(line.candidates(language));
+        }
+        if script.trim().contains('\n') {
+            let whole = format!("{}{script}", self.pieces.concat());
+            let commands = CommandLine::read(&whole, language).commands;
+            // A loop over several lines is understood as a whole, and only so.
+            let is_understood = commands
+                .iter()
+                .all(|command| command.known != UNKNOWN.to_string());
+            if is_understood && self.is_known && !self.is_read_by_command {
+                let is_line = |command: &SubjectPattern| command.known != UNKNOWN.to_string();
+                found.retain(is_line);
+            }
+            found.extend(commands);
+        }
+        let mut seen = std::collections::HashSet::new();
+        found.retain(|command| seen.insert((command.text.clone(), command.known.clone())));
+        found
+    }
+
+    /// The commands of the line as it stands, however much of it was read by another program.
+    fn candidates(&self, language: ShellLanguage) -> Vec<SubjectPattern> {
+        let whole = self.pieces.concat();
+        if !self.is_known {
+            return vec![unknown(whole.trim())];
+        }
+        if whole.trim().is_empty() {
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        for first in 0..self.pieces.len() {
+            let line = self.pieces[first..].concat();
+            if line.trim().is_empty() {
+                continue;
+            }
+            found.extend(CommandLine::read(&line, language).commands);
+            if goes_on(&line) || recalls_history(&line) {
+                found.push(unknown(line.trim()));
+            }
+        }
+        if self.is_read_by_command {
+            found.push(unknown(whole.trim()));
+        }
+        found
+    }
+
+    /// Notes that these bytes were typed.
+    pub(crate) fn note(&mut self, bytes: &[u8]) {
+        self.pieces.push(String::new());
+        for stroke in strokes(bytes) {
+            self.take(stroke);
+        }
+        self.pieces.retain(|piece| !piece.is_empty());
+        let length: usize = self.pieces.iter().map(String::len).sum();
+        if length > LONGEST || self.pieces.len() > MOST_PIECES {
+            self.pieces.clear();
+            self.is_known = false;
+        }
+    }
+
+    /// Notes that somebody else has typed.
+    pub(crate) fn note_other(&mut self, bytes: &[u8]) {
+        let last = strokes(bytes).into_iter().next_back();
+        self.is_known = matches!(last, Some(Stroke::Enter | Stroke::Clear));
+        self.pieces.clear();
+    }
+
+    fn take(&mut self, stroke: Stroke) {
+        match stroke {
+            Stroke::Text(character) => match self.pieces.last_mut() {
+                Some(piece) => piece.push(character),
+                None => self.pieces.push(character.into()),
+            },
+            Stroke::Enter => {
+                let line = self.pieces.concat();
+                self.is_read_by_command = reads_input(&line);
+                self.is_known = true;
+                self.pieces.clear();
+                self.pieces.push(String::new());
+            }
+            Stroke::Clear => {
+                self.is_known = true;
+                self.is_read_by_command = false;
+                // It is given up, unless a pipe took it.
+                self.pieces.push(String::new());
+            }
+            Stroke::Nothing => {}
+            Stroke::Edit | Stroke::Anything => self.is_known = false,
+        }
+    }
+}
+
+/// One line would be typed, or part of one, and nothing else.
+pub(crate) fn is_one_line(bytes: &[u8]) -> bool {
+    let strokes = strokes(bytes);
+    let (last, before) = match strokes.split_last() {
+        Some((Stroke::Enter, before)) => (None, before),
+        Some((last, before)) => (Some(last), before),
+        None => return true,
+    };
+    let is_text = |stroke: &Stroke| matches!(stroke, Stroke::Text(_));
+    before.iter().chain(last).all(is_text)
+}
+
+/// The screen says that an editor inserts what is typed.
+pub(crate) fn shows_inserting(rows: &[String]) -> bool {
+    let last = rows.iter().rev().take(2);
+    last.into_iter()
+        .any(|row| row.starts_with("-- INSERT --") || row.starts_with("-- REPLACE --"))
+}
+
+/// The next line belongs to this one.
+fn goes_on(line: &str) -> bool {
+    line.trim_end_matches(['\r', '\n']).ends_with('\\')
+}
+
+/// The line has a shell put lines of its history in.
+fn recalls_history(line: &str) -> bool {
+    let mut after = line.split('!').skip(1);
+    line.trim_start().starts_with('^')
+        || after.any(|rest| {
+            let next = rest.chars().next();
+            // `!!` is an empty part between the two.
+            next.map_or(line.contains("!!"), |next| {
+                !next.is_whitespace() && !matches!(next, '=' | '(' | '"')
+            })
+        })
+}
+
+/// The line has a command that reads what is typed next.
+fn reads_input(line: &str) -> bool {
+    let is_word = |character: char| character.is_ascii_alphanumeric() || character == '_';
+    line.split(|character| !is_word(character))
+        .any(|word| matches!(word, "read" | "mapfile" | "readarray" | "select"))
+}
+
+/// Bytes as a person reads them.
+fn shown(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let text = text.trim_end_matches(['\r', '\n']);
+    text.chars()
+        .map(|character| match character {
+            '\r' => '\n',
+            '\n' | '\t' => character,
+            character if character.is_control() => '\u{fffd}',
+            character => character,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+#[path = "listening_tests.rs"]
+mod tests;

@@ -1,0 +1,215 @@
+//! Pagers and editors: which keys only look and write.
+//!
+//! Everything that is not known to be harmless may run a command. A key that only begins one counts as one, so that
+//! nothing slips through in pieces.
+
+use windlass_runtime::SubjectPattern;
+
+use super::shown;
+use crate::commands::unknown;
+
+/// Keys that move, in their escaped form.
+const MOVES: [&str; 20] = [
+    "\x1b[A",
+    "\x1b[B",
+    "\x1b[C",
+    "\x1b[D",
+    "\x1b[F",
+    "\x1b[H",
+    "\x1bOA",
+    "\x1bOB",
+    "\x1bOC",
+    "\x1bOD",
+    "\x1bOF",
+    "\x1bOH",
+    "\x1b[2~",
+    "\x1b[3~",
+    "\x1b[5~",
+    "\x1b[6~",
+    "\x1b[1~",
+    "\x1b[4~",
+    "\x1b[200~",
+    "\x1b[201~",
+];
+
+/// Keys of `less` and `more` that move, search again, show help, or end it.
+const PAGER_KEYS: &str =
+    " \r\nqQjkJKeyYdDuUfFbBgGhHnNrRzwW<>0123456789\x02\x03\x04\x05\x06\x0c\x0e\x10\x15\x16\x19\x1a";
+
+/// Commands of `vim` that write, leave and move.
+const VIM_LINES: [&str; 24] = [
+    "w",
+    "w!",
+    "wq",
+    "wq!",
+    "x",
+    "x!",
+    "q",
+    "q!",
+    "qa",
+    "qa!",
+    "wa",
+    "wa!",
+    "wqa",
+    "wqa!",
+    "xa",
+    "noh",
+    "set nu",
+    "set number",
+    "set nonu",
+    "set paste",
+    "set nopaste",
+    "u",
+    "red",
+    "$",
+];
+
+/// Keys of `vim` in normal mode that are a command by themselves: they move, delete, copy and undo.
+const VIM_KEYS: &str =
+    " \r\n\x1bhjklwWbBeE0123456789$^GuxXDYpPnNHMLJ%;,{}()\x02\x03\x04\x05\x06\x0c\x12\x15\x19";
+
+/// Keys of `vim` after which text is inserted.
+const VIM_INSERTS: &str = "iIaAoOCsSR";
+
+/// Movements that follow an operator such as `d`.
+const VIM_MOTIONS: &str = "hjklwWbBeE0$^G{}%";
+
+/// What these keys would run in a pager.
+pub(super) fn of_pager(bytes: &[u8]) -> Vec<SubjectPattern> {
+    let text = String::from_utf8_lossy(bytes);
+    let mut rest = text.as_ref();
+    while let Some(key) = rest.chars().next() {
+        if let Some(left) = after_move(rest) {
+            rest = left;
+        } else if key == '/' || key == '?' {
+            // A search, up to its end; only plain text cannot leave it early.
+            let (search, left) = line(&rest[1..]);
+            if search.chars().any(char::is_control) {
+                return vec![unknown(&shown(bytes))];
+            }
+            rest = left;
+        } else if PAGER_KEYS.contains(key) {
+            rest = &rest[key.len_utf8()..];
+        } else {
+            return vec![unknown(&shown(bytes))];
+        }
+    }
+    Vec::new()
+}
+
+/// What these keys would run in `vim`.
+pub(super) fn of_vim(bytes: &[u8], is_inserting: bool) -> Vec<SubjectPattern> {
+    let text = String::from_utf8_lossy(bytes);
+    if is_harmless_in_vim(&text, is_inserting) {
+        Vec::new()
+    } else {
+        vec![unknown(&shown(bytes))]
+    }
+}
+
+fn is_harmless_in_vim(text: &str, mut is_inserting: bool) -> bool {
+    let mut rest = text;
+    while let Some(key) = rest.chars().next() {
+        if let Some(left) = after_move(rest) {
+            rest = left;
+            continue;
+        }
+        rest = &rest[key.len_utf8()..];
+        if is_inserting {
+            match key {
+                '\x1b' | '\x03' => is_inserting = false,
+                '\r' | '\n' | '\t' | '\x7f' | '\x08' | '\x17' | '\x15' => {}
+                key if key.is_control() => return false,
+                _ => {}
+            }
+        } else if key == ':' {
+            let Some((command, left)) = rest.split_once(['\r', '\n']) else {
+                return false;
+            };
+            let command = command.trim();
+            let is_number = !command.is_empty() && command.bytes().all(|it| it.is_ascii_digit());
+            if !is_number && !VIM_LINES.contains(&command) {
+                return false;
+            }
+            // Whoever reads what follows is not vim any more.
+            let leaves = command.contains(['q', 'x']);
+            if leaves && !left.trim().is_empty() {
+                return false;
+            }
+            rest = left;
+        } else if key == '/' || key == '?' {
+            let Some((search, left)) = rest.split_once(['\r', '\n']) else {
+                return false;
+            };
+            if search.chars().any(char::is_control) {
+                return false;
+            }
+            rest = left;
+        } else if key == 'Z' {
+            return matches!(rest, "Z" | "Q");
+        } else if "dyc<>".contains(key) {
+            let Some(left) = after_motion(key, rest) else {
+                return false;
+            };
+            is_inserting = key == 'c';
+            rest = left;
+        } else if key == 'g' {
+            let Some(left) = rest.strip_prefix(['g', 'j', 'k', 'e', '_']) else {
+                return false;
+            };
+            rest = left;
+        } else if key == 'r' {
+            let Some(left) = rest.strip_prefix(|it: char| !it.is_control()) else {
+                return false;
+            };
+            rest = left;
+        } else if VIM_INSERTS.contains(key) {
+            is_inserting = true;
+        } else if !VIM_KEYS.contains(key) {
+            return false;
+        }
+    }
+    true
+}
+
+/// The keys after the motion of an operator, if it is there and known. An operator that waits for its motion would make
+/// something else of the keys that follow.
+fn after_motion(operator: char, keys: &str) -> Option<&str> {
+    let keys = keys.trim_start_matches(|key: char| key.is_ascii_digit() && key != '0');
+    let after = |key: char| VIM_MOTIONS.contains(key) || key == operator;
+    keys.strip_prefix(after)
+        .or_else(|| keys.strip_prefix("gg"))
+        .or_else(|| {
+            let object = keys.strip_prefix(['i', 'a'])?;
+            object.strip_prefix([
+                'w', 'W', 's', 'p', 'b', 'B', 't', '"', '\'', '(', ')', '[', ']', '{', '}',
+            ])
+        })
+}
+
+/// What these keys would run in an editor that inserts text.
+pub(super) fn of_editor(bytes: &[u8]) -> Vec<SubjectPattern> {
+    /// Saving, leaving, searching, cutting and moving.
+    const KEYS: &str = "\r\n\t\x01\x02\x03\x04\x05\x06\x07\x08\x0b\x0e\x0f\x10\x13\x17\x18\x19\x7f";
+    let text = String::from_utf8_lossy(bytes);
+    let mut rest = text.as_ref();
+    while let Some(key) = rest.chars().next() {
+        if let Some(left) = after_move(rest) {
+            rest = left;
+        } else if key.is_control() && !KEYS.contains(key) {
+            return vec![unknown(&shown(bytes))];
+        } else {
+            rest = &rest[key.len_utf8()..];
+        }
+    }
+    Vec::new()
+}
+
+fn after_move(text: &str) -> Option<&str> {
+    MOVES.iter().find_map(|keys| text.strip_prefix(keys))
+}
+
+/// The rest of a line, and what follows it.
+fn line(text: &str) -> (&str, &str) {
+    text.split_once(['\r', '\n']).unwrap_or((text, ""))
+}

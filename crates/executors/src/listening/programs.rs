@@ -1,0 +1,357 @@
+//! The programs that run what is typed.
+
+use std::path::Path;
+
+use windlass_process::Listener;
+
+use crate::commands::ShellLanguage;
+
+/// What the program that reads the input makes of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Listening {
+    /// Data, as far as is known.
+    Nobody,
+    /// Lines of a shell.
+    Shell {
+        name: String,
+        language: ShellLanguage,
+    },
+    /// Code of another language.
+    Interpreter { name: String },
+    /// Keys of a pager, some of which run commands.
+    Pager { name: String },
+    /// Keys of `vim`.
+    Vim { name: String, is_inserting: bool },
+    /// Text of an editor, with some keys that run commands.
+    Editor { name: String },
+}
+
+/// How things stand at the terminal.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Situation {
+    /// The program in the foreground is blocked reading, and one line would be typed, and nothing else.
+    pub(crate) takes_one_line: bool,
+    /// The screen says that text would be inserted.
+    pub(crate) shows_inserting: bool,
+}
+
+impl Situation {
+    /// The program in the foreground is blocked reading.
+    pub(crate) fn at_prompt() -> Self {
+        Self {
+            takes_one_line: true,
+            shows_inserting: false,
+        }
+    }
+}
+
+/// Shells, by the language that is understood of them.
+const SHELLS: [(&str, ShellLanguage); 18] = [
+    ("bash", ShellLanguage::Bash),
+    ("sh", ShellLanguage::Posix),
+    ("dash", ShellLanguage::Posix),
+    ("ash", ShellLanguage::Posix),
+    ("busybox", ShellLanguage::Posix),
+    ("rbash", ShellLanguage::Bash),
+    ("ksh", ShellLanguage::Other),
+    ("ksh93", ShellLanguage::Other),
+    ("mksh", ShellLanguage::Other),
+    ("zsh", ShellLanguage::Other),
+    ("zsh5", ShellLanguage::Other),
+    ("fish", ShellLanguage::Other),
+    ("csh", ShellLanguage::Other),
+    ("tcsh", ShellLanguage::Other),
+    ("nu", ShellLanguage::Other),
+    ("xonsh", ShellLanguage::Other),
+    ("pwsh", ShellLanguage::Other),
+    ("elvish", ShellLanguage::Other),
+];
+
+/// Programs that hand what is typed on to a shell that cannot be seen from here.
+const REMOTE: [&str; 16] = [
+    "ssh",
+    "mosh",
+    "mosh-client",
+    "telnet",
+    "nc",
+    "ncat",
+    "socat",
+    "tmux",
+    "screen",
+    "docker",
+    "podman",
+    "kubectl",
+    "lxc",
+    "machinectl",
+    "dtach",
+    "abduco",
+];
+
+/// Interpreters that take code from their input unless they are given a script.
+const INTERPRETERS: [&str; 23] = [
+    "python", "pypy", "node", "nodejs", "deno", "bun", "ruby", "perl", "php", "lua", "luajit",
+    "tclsh", "wish", "expect", "R", "julia", "octave", "guile", "sbcl", "ocaml", "erl", "iex",
+    "scala",
+];
+
+/// Programs with a language of their own that can run commands, whatever they are given.
+const CONSOLES: [&str; 44] = [
+    "ipython",
+    "bpython",
+    "ptpython",
+    "irb",
+    "pry",
+    "utop",
+    "ghci",
+    "jshell",
+    "gdb",
+    "lldb",
+    "psql",
+    "mysql",
+    "mariadb",
+    "sqlite3",
+    "mongosh",
+    "mongo",
+    "ftp",
+    "sftp",
+    "lftp",
+    "gnuplot",
+    "dc",
+    "ed",
+    "ex",
+    "mutt",
+    "neomutt",
+    "mail",
+    "mailx",
+    "mc",
+    "ranger",
+    "lf",
+    "nnn",
+    "vifm",
+    "tig",
+    "lazygit",
+    "w3m",
+    "lynx",
+    "info",
+    "emacs",
+    "emacs-nox",
+    "emacsclient",
+    "joe",
+    "micro",
+    "mcedit",
+    "hx",
+];
+
+const PAGERS: [&str; 5] = ["less", "more", "most", "pager", "man"];
+
+const VIMS: [&str; 10] = [
+    "vi",
+    "vim",
+    "vim.basic",
+    "vim.tiny",
+    "vim.nox",
+    "nvim",
+    "view",
+    "vimdiff",
+    "gvim",
+    "nvi",
+];
+
+const EDITORS: [&str; 2] = ["nano", "pico"];
+
+impl Listening {
+    /// What these programs make of their input; `None` where they cannot be seen.
+    pub(crate) fn to(listeners: Option<&[Listener]>, situation: Situation) -> Self {
+        let Some(listeners) = listeners else {
+            // It may be a shell.
+            return Self::Shell {
+                name: "sh".to_owned(),
+                language: ShellLanguage::Other,
+            };
+        };
+        let strictest = |is_foreground: bool| {
+            let listeners = listeners
+                .iter()
+                .filter(|listener| listener.is_foreground == is_foreground);
+            let kinds = listeners.map(|listener| Self::of(listener, situation));
+            kinds.max_by_key(Self::rank).unwrap_or(Self::Nobody)
+        };
+        let foreground = strictest(true);
+        if foreground != Self::Nobody || situation.takes_one_line {
+            return foreground;
+        }
+        // It may be read once the foreground has given the terminal back.
+        strictest(false)
+    }
+
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Nobody => 0,
+            Self::Editor { .. } => 1,
+            Self::Pager { .. } => 2,
+            Self::Vim { .. } => 3,
+            Self::Interpreter { .. } => 4,
+            Self::Shell { .. } => 5,
+        }
+    }
+
+    /// A program that listens so may hide what is typed: it runs none of it,
+    /// or hands it on to others.
+    pub(crate) fn may_hide_typing(&self) -> bool {
+        *self == Self::Nobody || REMOTE.contains(&self.name())
+    }
+
+    /// The program's name.
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Self::Nobody => "",
+            Self::Shell { name, .. }
+            | Self::Interpreter { name }
+            | Self::Pager { name }
+            | Self::Vim { name, .. }
+            | Self::Editor { name } => name,
+        }
+    }
+
+    fn of(listener: &Listener, situation: Situation) -> Self {
+        let kinds = listener
+            .names
+            .iter()
+            .map(|name| Self::of_name(name, &listener.args, situation));
+        kinds.max_by_key(Self::rank).unwrap_or(Self::Nobody)
+    }
+
+    fn of_name(full: &str, args: &[String], situation: Situation) -> Self {
+        // `python3.11` is `python`.
+        let name = full.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+        let owned = || full.to_owned();
+        let has = |names: &[&str]| names.contains(&full) || names.contains(&name);
+        if let Some((_, language)) = SHELLS.iter().find(|(shell, _)| *shell == full) {
+            return if reads_commands(full, args) {
+                Self::Shell {
+                    name: owned(),
+                    language: *language,
+                }
+            } else {
+                Self::Nobody
+            };
+        }
+        if has(&REMOTE) {
+            return Self::Shell {
+                name: owned(),
+                language: ShellLanguage::Bash,
+            };
+        }
+        if has(&CONSOLES) || has(&INTERPRETERS) && reads_code(args) {
+            return Self::Interpreter { name: owned() };
+        }
+        if has(&PAGERS) {
+            return Self::Pager { name: owned() };
+        }
+        if has(&VIMS) {
+            // Restricted: it runs no commands.
+            let is_restricted = |word: &String| word == "-Z";
+            return if args.iter().any(is_restricted) {
+                Self::Nobody
+            } else {
+                Self::Vim {
+                    name: owned(),
+                    is_inserting: situation.shows_inserting,
+                }
+            };
+        }
+        if has(&EDITORS) {
+            let is_restricted = |word: &String| word == "-R" || word == "--restricted";
+            let is_nano = name == "nano";
+            return if is_nano && args.iter().any(is_restricted) {
+                Self::Nobody
+            } else {
+                Self::Editor { name: owned() }
+            };
+        }
+        Self::Nobody
+    }
+}
+
+/// A shell that was started so takes commands from its input, and not from a line or a script.
+fn reads_commands(name: &str, args: &[String]) -> bool {
+    let args = match args.split_first() {
+        // `busybox sh`
+        Some((applet, rest)) if name == "busybox" => {
+            let is_shell = matches!(applet.as_str(), "sh" | "ash" | "hush");
+            return is_shell && reads_commands("sh", rest);
+        }
+        None if name == "busybox" => return false,
+        _ => args,
+    };
+    let mut words = args.iter();
+    let mut interactive = false;
+    while let Some(word) = words.next() {
+        if word == "--" || word == "-" {
+            break;
+        }
+        if let Some(long) = word.strip_prefix("--") {
+            if matches!(long, "rcfile" | "init-file" | "init-command") {
+                words.next();
+            }
+            if long.starts_with("command") {
+                return interactive;
+            }
+            continue;
+        }
+        let Some(letters) = word.strip_prefix(['-', '+']) else {
+            return interactive || is_stream(word);
+        };
+        interactive |= word.starts_with('-') && letters.contains('i');
+        if letters.contains('s') {
+            return true;
+        }
+        if word.starts_with('-') && letters.contains('c') {
+            return false;
+        }
+        if letters.ends_with(['o', 'O']) {
+            words.next();
+        }
+    }
+    words
+        .next()
+        .is_none_or(|word| interactive || is_stream(word))
+}
+
+/// An interpreter that was started so takes code from its input.
+fn reads_code(args: &[String]) -> bool {
+    /// Modules of python that take code.
+    const MODULES: [&str; 6] = ["pdb", "code", "IPython", "bpython", "ptpython", "asyncio"];
+    let mut words = args.iter();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "-i" | "--interactive" | "-" | "-a" | "repl" => return true,
+            "-m" => {
+                return words
+                    .next()
+                    .is_some_and(|module| MODULES.contains(&module.as_str()));
+            }
+            "-X" | "-W" | "-r" | "--require" | "-I" | "-l" => {
+                words.next();
+            }
+            "-c" | "-e" | "-p" | "--eval" | "--print" | "-E" => {
+                return args.iter().any(|word| word == "-i");
+            }
+            word if word.starts_with('-') => {
+                // `-ic` and `-qi`
+                let is_short = !word.starts_with("--");
+                if is_short && word.contains('i') {
+                    return true;
+                }
+            }
+            file => return is_stream(file),
+        }
+    }
+    true
+}
+
+/// A file that may be what is typed.
+fn is_stream(file: &str) -> bool {
+    let path = Path::new(file);
+    path.starts_with("/dev") || path.starts_with("/proc")
+}
