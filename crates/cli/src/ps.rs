@@ -88,6 +88,20 @@ fn print(sessions: &[Reached]) -> std::io::Result<()> {
             .map(|(cell, width)| format!("{cell:width$}"));
         outln!("{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
     }
+    for Reached { session, .. } in sessions {
+        let Some(trouble) = &session.record else {
+            continue;
+        };
+        let id = reach::short(session.id.as_str());
+        match &trouble.error {
+            Some(error) => outln!(
+                "{id}: the record cannot be written ({error}); {} changes wait, {} are lost",
+                trouble.waiting,
+                trouble.lost
+            )?,
+            None => outln!("{id}: {} changes of the record are lost", trouble.lost)?,
+        }
+    }
     Ok(())
 }
 

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use windlass_runtime::RecordFailure;
+
 use crate::assistant::AssistantConfig;
 use crate::error::{ConfigError, Problem};
 use crate::keys::{self, BUILTINS};
@@ -85,6 +87,8 @@ pub struct Config {
     pub assistant: AssistantConfig,
     /// Sessions are recorded.
     pub record: bool,
+    /// What becomes of calls that cannot be recorded.
+    pub record_failure: RecordFailure,
     /// How our own MCP server answers.
     pub mcp: McpServing,
     /// MCP servers.
@@ -166,6 +170,7 @@ pub fn load(options: &LoadOptions) -> Result<Config, ConfigError> {
         tools,
         defaults,
         record,
+        record_failure,
         mcp,
         mcp_servers,
     } = tables.resolve(&mut reader);
@@ -177,6 +182,7 @@ pub fn load(options: &LoadOptions) -> Result<Config, ConfigError> {
         defaults,
         assistant,
         record,
+        record_failure,
         mcp,
         mcp_servers,
         files: layers.files,

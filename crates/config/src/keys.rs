@@ -15,7 +15,7 @@ pub(crate) const EVERY_TOOL: &str = "*";
 
 pub(crate) const TOP: &[&str] = &["assistant", "conversation", "mcp", "providers"];
 pub(crate) const MCP_SERVING: &[&str] = &["max_block_secs", "tasks", "structured"];
-pub(crate) const CONVERSATION: &[&str] = &["inquiry", "record", "tools"];
+pub(crate) const CONVERSATION: &[&str] = &["inquiry", "record", "record_failure", "tools"];
 pub(crate) const PROVIDERS: &[&str] = &["llm", "mcp"];
 pub(crate) const ASSISTANT: &[&str] = &[
     "model",

@@ -4,6 +4,8 @@
 //! Start at [`Tables::read`]. What stands in a single tool's table is read in
 //! `tool` and `settings`, and judged in `resolve`.
 
+use windlass_runtime::RecordFailure;
+
 use crate::assistant::AssistantConfig;
 use crate::error::ProblemKind;
 use crate::keys;
@@ -21,6 +23,7 @@ pub(crate) struct Tables<'a> {
     assistant: AssistantConfig,
     defaults: ToolSettings,
     record: Option<bool>,
+    record_failure: Option<RecordFailure>,
     mcp: McpServing,
     tools: Vec<(&'a str, Table<'a>, ToolTable)>,
     servers: Vec<(&'a str, Table<'a>, McpTable)>,
@@ -37,6 +40,7 @@ pub(crate) struct Resolved {
     pub(crate) tools: Vec<ToolConfig>,
     pub(crate) defaults: ToolSettings,
     pub(crate) record: bool,
+    pub(crate) record_failure: RecordFailure,
     pub(crate) mcp: McpServing,
     pub(crate) mcp_servers: Vec<McpServerConfig>,
 }
@@ -57,6 +61,10 @@ impl<'a> Tables<'a> {
                 tables.assistant.read_inquiry(reader, &inquiry);
             }
             tables.record = reader.get(&conversation, "record", read::boolean);
+            tables.record_failure = reader.get(&conversation, "record_failure", |node| {
+                let words = [("go_on", RecordFailure::GoOn), ("stop", RecordFailure::Stop)];
+                read::word(node, &words)
+            });
             if let Some(parent) = reader.table(&conversation, "tools") {
                 tables.read_tools(reader, parent);
             }
@@ -136,6 +144,7 @@ impl<'a> Tables<'a> {
             tools,
             defaults: self.defaults,
             record: self.record.unwrap_or(true),
+            record_failure: self.record_failure.unwrap_or_default(),
             mcp: self.mcp,
             mcp_servers,
         }

@@ -54,4 +54,6 @@ pub enum NoticeKind {
     LeftRunning,
     /// A server that tools depend on came or went.
     Server,
+    /// The record cannot be written, or can be again.
+    Record,
 }

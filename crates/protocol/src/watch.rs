@@ -35,6 +35,21 @@ pub struct SessionInfo {
     pub pending: usize,
     /// The number of its newest event.
     pub last_event: u64,
+    /// The record cannot be written, or has lost something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub record: Option<RecordTrouble>,
+}
+
+/// Trouble with the record of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RecordTrouble {
+    /// Why it cannot be written now. Absent once it can be again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// How many changes wait to be written.
+    pub waiting: u64,
+    /// How many changes are lost, since the process began.
+    pub lost: u64,
 }
 
 /// The body that begins a session.

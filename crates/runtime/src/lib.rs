@@ -82,7 +82,7 @@ pub use orders::OrderLedger;
 pub use pending::{
     Attendance, OnBehalf, OpenRequest, PendingRequests, PersonRequest, ReplyError, RequestWatch,
 };
-pub use recorder::{NoRecorder, Recorder};
+pub use recorder::{NoRecorder, RecordFailure, Recorder};
 pub use refusal::{ArgumentMisfit, HandleSummary, Refusal, RefusalKind};
 pub use rules::{Explanation, Finding, RuleBook, RuleSource};
 pub use run_options::RunOptions;

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use windlass_protocol::{HandleId, Notice, NoticeKind, NoticeLevel};
+use windlass_protocol::{HandleId, Notice, NoticeKind, NoticeLevel, RecordTrouble};
 
 use crate::event::Status;
 use crate::handle::Handle;
@@ -96,7 +96,7 @@ fn supersedes(kind: NoticeKind) -> bool {
         NoticeKind::Success | NoticeKind::Failure | NoticeKind::Waiting | NoticeKind::Content => {
             true
         }
-        NoticeKind::LeftRunning | NoticeKind::Server => false,
+        NoticeKind::LeftRunning | NoticeKind::Server | NoticeKind::Record => false,
     }
 }
 
@@ -194,6 +194,47 @@ pub(crate) fn of_left_running(handle: &Handle, count: usize) -> Notice {
         ),
     };
     notice(handle, NoticeLevel::Warning, NoticeKind::LeftRunning, text)
+}
+
+/// How the record stands, where that has changed since `told`.
+pub(crate) fn of_record(
+    told: Option<&RecordTrouble>,
+    now: Option<&RecordTrouble>,
+) -> Option<Notice> {
+    let (told_lost, now_lost) = (told.map_or(0, |it| it.lost), now.map_or(0, |it| it.lost));
+    let failed = told.is_some_and(|told| told.error.is_some());
+    let lost = match now_lost.saturating_sub(told_lost) {
+        0 => String::new(),
+        lost => format!("; {lost} changes of it are lost"),
+    };
+    let error = now.and_then(|now| now.error.as_deref());
+    let (level, text) = match error {
+        // A loss is told when it begins, and how great it was when it is over.
+        Some(error) if !failed || told_lost == 0 && now_lost > 0 => {
+            let waiting = now.map_or(0, |now| now.waiting);
+            let text = format!(
+                "the record of this session cannot be written ({error}): {waiting} changes wait to be \
+                 recorded{lost}"
+            );
+            (NoticeLevel::Error, text)
+        }
+        None if failed && lost.is_empty() => (
+            NoticeLevel::Info,
+            "the record is written again; everything that waited is recorded".to_owned(),
+        ),
+        None if failed || !lost.is_empty() => {
+            let text = format!("the record is written again{lost}");
+            (NoticeLevel::Error, text)
+        }
+        _ => return None,
+    };
+    Some(Notice {
+        level,
+        kind: NoticeKind::Record,
+        handle: None,
+        tool: None,
+        text,
+    })
 }
 
 pub(crate) fn notice(

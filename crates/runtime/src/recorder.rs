@@ -1,6 +1,7 @@
 //! The record of a session, as a store supplies it.
 
 use async_trait::async_trait;
+use windlass_protocol::RecordTrouble;
 
 use crate::journal::Entry;
 
@@ -17,7 +18,26 @@ pub trait Recorder: Send + Sync + 'static {
 
     /// Resolves when everything told so far would survive a crash. Awaited
     /// before a batch is answered and when the session closes.
+    ///
+    /// Resolves as well when that cannot be made true;
+    /// [`Recorder::trouble`] says so then.
     async fn durable(&self) {}
+
+    /// Why not everything that was told is recorded, if it is not.
+    fn trouble(&self) -> Option<RecordTrouble> {
+        None
+    }
+}
+
+/// What becomes of calls while they cannot be recorded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum RecordFailure {
+    /// They go on, and the assistant and the person are told.
+    #[default]
+    GoOn,
+    /// Those that start or change something are refused. A call is recorded
+    /// before it runs.
+    Stop,
 }
 
 /// Keeps nothing.

@@ -212,6 +212,12 @@ pub enum Refusal {
         /// The tool.
         tool: String,
     },
+    /// It cannot be recorded, and what cannot be recorded is not to run.
+    #[error("the record cannot be written ({error}), and without it nothing is run; tell the user")]
+    NotRecorded {
+        /// Why it cannot be written.
+        error: String,
+    },
     /// The session has ended.
     #[error("the session has ended; begin another one")]
     Closed,
@@ -287,7 +293,9 @@ impl Refusal {
             | Self::Denied { .. }
             | Self::Rejected { .. }
             | Self::RejectedWithAnother { .. } => RefusalKind::Forbidden,
-            Self::Unavailable { .. } | Self::Unpermitted { .. } => RefusalKind::Unavailable,
+            Self::Unavailable { .. } | Self::Unpermitted { .. } | Self::NotRecorded { .. } => {
+                RefusalKind::Unavailable
+            }
             Self::Closed => RefusalKind::Gone,
             Self::Cancelled => RefusalKind::Cancelled,
         }

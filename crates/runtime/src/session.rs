@@ -14,7 +14,9 @@ use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use ulid::Ulid;
-use windlass_protocol::{HandleId, Limits, Notice, NoticeKind, PermissionRule, SessionId};
+use windlass_protocol::{
+    HandleId, Limits, Notice, NoticeKind, PermissionRule, RecordTrouble, SessionId,
+};
 
 use crate::catalogue::{Catalogue, RegisteredTool};
 use crate::event::Status;
@@ -26,7 +28,7 @@ use crate::notice::{self, Notices};
 use crate::orders::new_order;
 use crate::part::Discretion;
 use crate::pending::{Attendance, OnBehalf, PendingRequests};
-use crate::recorder::Recorder;
+use crate::recorder::{RecordFailure, Recorder};
 use crate::refusal::{HandleSummary, Refusal};
 use crate::registry::Registry;
 use crate::rules::RuleBook;
@@ -66,6 +68,8 @@ pub struct SessionOptions {
     pub rules: Option<Arc<dyn RuleBook>>,
     /// A record.
     pub recorder: Option<Arc<dyn Recorder>>,
+    /// What becomes of calls that cannot be recorded.
+    pub record_failure: RecordFailure,
     /// How many bytes of results of stopped handles are kept outside of memory.
     /// Default: 64 MiB.
     pub stored_bytes: Option<u64>,
@@ -93,6 +97,8 @@ pub(crate) struct SessionInner {
     /// The rules that an "always" of this session has made, where no book
     /// keeps them.
     pub(crate) remembered: Mutex<Vec<PermissionRule>>,
+    /// How the record stood when the assistant was last told.
+    record_told: Mutex<Option<RecordTrouble>>,
     pub(crate) tasks: TaskTracker,
     /// Cancelled when the session ends.
     pub(crate) closing: CancellationToken,
@@ -136,6 +142,7 @@ impl Session {
             notices: Mutex::default(),
             requests,
             remembered: Mutex::default(),
+            record_told: Mutex::default(),
             tasks: TaskTracker::new(),
             closing,
             one_shots: Mutex::default(),
@@ -197,6 +204,11 @@ impl Session {
     /// were spawned.
     pub fn handles(&self) -> Vec<HandleSummary> {
         self.inner.registry.lock().summaries()
+    }
+
+    /// Why not everything that happened is recorded, if it is not.
+    pub fn record_trouble(&self) -> Option<RecordTrouble> {
+        self.inner.record_trouble()
     }
 
     /// Takes what the assistant has not been told yet. Replies to batches
@@ -265,6 +277,44 @@ impl SessionInner {
     pub(crate) async fn durable(&self) {
         if let Some(recorder) = &self.options.recorder {
             recorder.durable().await;
+        }
+    }
+
+    /// Why not everything is recorded, if it is not.
+    pub(crate) fn record_trouble(&self) -> Option<RecordTrouble> {
+        self.options.recorder.as_ref()?.trouble()
+    }
+
+    /// The notice that the record calls for, if it has come to fail or to work
+    /// again since this was last asked.
+    pub(crate) fn notice_record(&self) -> Option<Notice> {
+        let now = self.record_trouble();
+        let notice = {
+            let mut told = self.record_told.lock();
+            let notice = notice::of_record(told.as_ref(), now.as_ref())?;
+            // Losses are counted from the last time that all was well.
+            let lost = told.as_ref().map_or(0, |told| told.lost);
+            let is_told_at_end = now.as_ref().is_none_or(|now| now.error.is_none());
+            *told = now.map(|now| RecordTrouble {
+                lost: if is_told_at_end || lost == 0 { now.lost } else { lost },
+                ..now
+            });
+            notice
+        };
+        let number = self.tell(SessionEvent::Noticed(notice.clone()));
+        self.tell_delivered(vec![number]);
+        Some(notice)
+    }
+
+    /// Refuses a call that is not recorded, where those are to be refused.
+    pub(crate) async fn check_recorded(&self) -> Result<(), Refusal> {
+        if self.options.record_failure == RecordFailure::GoOn {
+            return Ok(());
+        }
+        self.durable().await;
+        match self.record_trouble().and_then(|trouble| trouble.error) {
+            Some(error) => Err(Refusal::NotRecorded { error }),
+            None => Ok(()),
         }
     }
 

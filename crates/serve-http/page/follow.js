@@ -90,6 +90,12 @@ export async function loadPast(more = false) {
   changed();
 }
 
+/** Looks at the sessions again, for what is said of them as a whole. */
+async function loadSessions() {
+  for (const info of await get("/sessions").catch(() => [])) takeSession(info);
+  changed();
+}
+
 function takeSession(info) {
   const known = store.sessions.get(info.id);
   if (known) known.info = info;
@@ -168,6 +174,7 @@ function update(event) {
     announce(`Question: ${event.question.text}`);
   } else if (type === "question_closed") store.asks.delete(event.ask);
   else if (type === "closed") end(session);
+  else if (type === "noticed" && event.notice.kind === "record") loadSessions();
   else if (type === "unlocked" || (type === "stopped" && event.handle)) store.locks.delete(lockKey(session, event.handle));
   if (type in STATES || type === "turn_ended" || type === "locked" || type === "unlocked" || event.action === "spawn") {
     const id = event.handle ?? event.one_shot;

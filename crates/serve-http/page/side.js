@@ -38,7 +38,8 @@ function updateSession(node, session) {
   const active = [...handles.values()].filter((handle) => handle.info.state !== "stopped").length;
   node.hidden = isFiltering() && wanted.length === 0;
   const title = node.firstChild;
-  setText(title.lastChild, active ? `${active} active` : "idle");
+  setText(title.lastChild, info.record?.error ? "not recorded" : active ? `${active} active` : "idle");
+  setAttr(title.lastChild, "title", info.record?.error ? `The record cannot be written (${info.record.error}): ${info.record.waiting} changes wait, ${info.record.lost} are lost.` : null);
   setAttr(title, "aria-current", store.shown.session === info.id && !store.shown.handle ? "true" : null);
   node.classList.toggle("needs-you", asksOf(info.id).length > 0);
   wanted.sort((one, other) => rank(one) - rank(other));

@@ -11,7 +11,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use parking_lot::Mutex;
 use windlass_protocol::{HandleState, Health, SessionId};
-use windlass_runtime::{Entry, SessionEvent, ToolEvent};
+use windlass_runtime::{Entry, Session, SessionEvent, ToolEvent};
 
 use crate::api::Api;
 
@@ -161,12 +161,32 @@ fn of_sessions(text: &mut Text, api: &Api) {
         }
     }
     text.one("sessions", "Sessions that are under way.", sessions.len());
+    of_record(text, &sessions);
     text.head("handles", "Handles that can be read, by state.", "gauge");
     for (state, count) in states {
         text.line("handles", &format!("{{state=\"{state}\"}}"), count);
     }
     let help = "Permissions and questions that wait for a person.";
     text.one("asks_pending", help, asked);
+}
+
+/// Sessions of one process share a record, so that the greatest numbers are its own.
+fn of_record(text: &mut Text, sessions: &[(Session, SystemTime)]) {
+    let troubles = sessions
+        .iter()
+        .filter_map(|(session, _)| session.record_trouble());
+    let (mut failing, mut waiting, mut lost) = (0, 0, 0);
+    for trouble in troubles {
+        failing += usize::from(trouble.error.is_some());
+        waiting = waiting.max(trouble.waiting);
+        lost = lost.max(trouble.lost);
+    }
+    let help = "Sessions whose record cannot be written.";
+    text.one("record_failing", help, failing);
+    let help = "Changes that wait to be recorded.";
+    text.one("record_waiting", help, waiting);
+    let help = "Changes that were not recorded.";
+    text.one("record_lost_total", help, lost);
 }
 
 fn of_calls(text: &mut Text, calls: &Calls) {

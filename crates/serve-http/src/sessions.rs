@@ -51,6 +51,7 @@ pub(crate) fn info(api: &Api, session: &Session, began: SystemTime) -> SessionIn
         active: active.count(),
         pending: session.requests().len(),
         last_event: session.journal().last(),
+        record: session.record_trouble(),
     }
 }
 

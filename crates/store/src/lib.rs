@@ -10,6 +10,7 @@
 //! promise to survive the loss of power within the last moments.
 
 mod archive;
+mod backlog;
 mod conversation;
 mod mark;
 mod migrate;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use windlass_protocol::{Millis, SessionId};
+use windlass_protocol::{Millis, RecordTrouble, SessionId};
 use windlass_runtime::{Entry, Recorder, SessionEvent};
 
 use crate::store::Inner;
@@ -78,5 +78,9 @@ impl Recorder for SessionRecorder {
 
     async fn durable(&self) {
         self.store.writer.durable().await;
+    }
+
+    fn trouble(&self) -> Option<RecordTrouble> {
+        self.store.writer.trouble()
     }
 }

@@ -20,8 +20,10 @@ use crate::rules::ProjectRules;
 use crate::write::{Begun, Write};
 use crate::writer::Writer;
 
-/// How long a process waits for another that writes.
+/// How long a process that opens the record waits for another that writes.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How long it waits to read, once it is open.
+const READING: Duration = Duration::from_secs(2);
 /// How often opening is tried while another process opens it too.
 const TRIES: u32 = 50;
 
@@ -110,6 +112,7 @@ impl Store {
         recover(&mut writing, &marks)?;
         let reading = connect(&database)?;
         reading.pragma_update(None, "query_only", true)?;
+        reading.busy_timeout(READING)?;
         let writer = Writer::start(writing, folder.join("outputs")).map_err(failed)?;
         Ok(Self {
             inner: Arc::new(Inner {

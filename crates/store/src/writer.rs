@@ -2,6 +2,10 @@
 //!
 //! What is told waits a moment for company, so that a call that is over
 //! quickly is one row written once. Whoever asks for durability ends the wait.
+//!
+//! What cannot be written (the disk is full, another process holds the
+//! record) waits in a bounded backlog and is tried again. Whoever waits for
+//! durability is then let go, and [`Writer::trouble`] says how things stand.
 
 use std::collections::HashMap;
 use std::io;
@@ -11,20 +15,30 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 use tokio::sync::oneshot;
-use windlass_protocol::{PartId, ToolPart};
+use windlass_protocol::{PartId, RecordTrouble, ToolPart};
 
+use crate::backlog::{Backlog, Standing};
 use crate::write::{Write, apply};
 
 /// How long what was told waits for company.
 const LINGER: Duration = Duration::from_millis(20);
 /// How much is written in one go.
 const GROUP: usize = 4096;
+/// How long a write waits for another process that writes, while all is well…
+const PATIENCE: Duration = Duration::from_secs(2);
+/// … and once it has waited in vain.
+const IMPATIENCE: Duration = Duration::from_millis(20);
+/// How often what could not be written is tried again.
+const RETRY: Duration = Duration::from_millis(250);
+/// How long the end of the process waits for what is not written yet.
+const LAST_CHANCE: Duration = Duration::from_secs(2);
 
 /// The thread's other end. Dropping it waits until everything is written.
 pub(crate) struct Writer {
     inbox: Arc<Inbox>,
+    standing: Arc<Standing>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -42,13 +56,21 @@ enum Order {
 impl Writer {
     pub(crate) fn start(connection: Connection, outputs: PathBuf) -> io::Result<Self> {
         let inbox = Arc::new(Inbox::default());
+        let standing = Arc::new(Standing::default());
         let theirs = Arc::clone(&inbox);
-        let thread = std::thread::Builder::new()
+        let mut thread = WritingThread {
+            connection,
+            outputs,
+            backlog: Backlog::default(),
+            standing: Arc::clone(&standing),
+        };
+        let handle = std::thread::Builder::new()
             .name("record".to_owned())
-            .spawn(move || run(connection, &outputs, &theirs))?;
+            .spawn(move || thread.run(&theirs))?;
         Ok(Self {
             inbox,
-            thread: Some(thread),
+            standing,
+            thread: Some(handle),
         })
     }
 
@@ -57,7 +79,12 @@ impl Writer {
         self.inbox.put(Order::Write(write));
     }
 
-    /// Resolves when everything told so far is written.
+    /// Why not everything is written, if it is not.
+    pub(crate) fn trouble(&self) -> Option<RecordTrouble> {
+        self.standing.trouble()
+    }
+
+    /// Resolves when everything told so far is written, or could not be.
     pub(crate) async fn durable(&self) {
         let (sender, receiver) = oneshot::channel();
         self.inbox.put(Order::Durable(sender));
@@ -132,8 +159,10 @@ impl Inbox {
     }
 
     /// Waits for something to do and, unless that is urgent, for what else
-    /// comes soon. `None` when no more will come.
-    fn take(&self) -> Option<Vec<Order>> {
+    /// comes soon. Gives nothing to do after `most`, if that is given. `None`
+    /// when no more will come.
+    fn take(&self, most: Option<Duration>) -> Option<Vec<Order>> {
+        let end = most.map(|most| Instant::now() + most);
         let mut state = self.state.lock();
         loop {
             let until = Instant::now() + LINGER;
@@ -150,7 +179,15 @@ impl Inbox {
             }
             state.asleep = true;
             while state.asleep && !state.urgent && !state.closed {
-                self.changed.wait(&mut state);
+                match end {
+                    None => self.changed.wait(&mut state),
+                    Some(end) => {
+                        if self.changed.wait_until(&mut state, end).timed_out() {
+                            state.asleep = false;
+                            return Some(Vec::new());
+                        }
+                    }
+                }
             }
             state.asleep = false;
         }
@@ -168,52 +205,99 @@ impl Drop for Gone<'_> {
     }
 }
 
-fn run(mut connection: Connection, outputs: &Path, inbox: &Inbox) {
-    let _gone = Gone(inbox);
-    while let Some(orders) = inbox.take() {
-        let mut group = Group::default();
-        for order in orders {
-            match order {
-                Order::Write(write) => group.writes.push(write),
-                Order::Durable(waiting) => group.durable.push(waiting),
-                Order::Work(work) => {
-                    group.flush(&mut connection, outputs);
-                    work(&mut connection);
+/// The thread's own.
+struct WritingThread {
+    connection: Connection,
+    outputs: PathBuf,
+    backlog: Backlog,
+    standing: Arc<Standing>,
+}
+
+impl WritingThread {
+    fn run(&mut self, inbox: &Inbox) {
+        let _gone = Gone(inbox);
+        self.be_patient(true);
+        loop {
+            let failing = !self.backlog.writes.is_empty();
+            let Some(orders) = inbox.take(failing.then_some(RETRY)) else {
+                break;
+            };
+            let mut durable = Vec::new();
+            for order in orders {
+                match order {
+                    Order::Write(write) => self.backlog.writes.push(write),
+                    Order::Durable(waiting) => durable.push(waiting),
+                    Order::Work(work) => {
+                        self.flush();
+                        work(&mut self.connection);
+                    }
+                }
+                if self.backlog.writes.len() >= GROUP && self.standing_is_well() {
+                    self.flush();
                 }
             }
-            if group.writes.len() >= GROUP {
-                group.flush(&mut connection, outputs);
+            self.flush();
+            for waiting in durable {
+                // Who no longer waits need not know.
+                let _ = waiting.send(());
             }
         }
-        group.flush(&mut connection, outputs);
+        self.finish();
     }
-}
 
-/// What is written in one go, and who waits for it.
-#[derive(Default)]
-struct Group {
-    writes: Vec<Write>,
-    durable: Vec<oneshot::Sender<()>>,
-}
+    fn standing_is_well(&self) -> bool {
+        self.standing.trouble().is_none_or(|trouble| trouble.error.is_none())
+    }
 
-impl Group {
-    fn flush(&mut self, connection: &mut Connection, outputs: &Path) {
-        write_group(connection, outputs, std::mem::take(&mut self.writes));
-        for waiting in self.durable.drain(..) {
-            // Who no longer waits need not know.
-            let _ = waiting.send(());
+    /// Writes everything that waits, or nothing of it.
+    fn flush(&mut self) {
+        let writes = without_overtaken(std::mem::take(&mut self.backlog.writes));
+        if writes.is_empty() {
+            return;
+        }
+        let was_well = self.standing_is_well();
+        match try_write(&mut self.connection, &self.outputs, &writes) {
+            Ok(refused) => {
+                self.standing.lose(refused);
+                self.standing.is_well();
+                if !was_well {
+                    self.be_patient(true);
+                }
+            }
+            Err(error) => {
+                // The tools' work is done whether or not it can be recorded.
+                tracing::error!(%error, "the record could not be written");
+                self.backlog.writes = writes;
+                self.standing.lose(self.backlog.bound());
+                let waiting = self.backlog.writes.len();
+                self.standing.fails(error.to_string(), waiting);
+                if was_well {
+                    self.be_patient(false);
+                }
+            }
         }
     }
-}
 
-fn write_group(connection: &mut Connection, outputs: &Path, writes: Vec<Write>) {
-    let writes = without_overtaken(writes);
-    if writes.is_empty() {
-        return;
+    /// Nobody waits long for a record that has failed already.
+    fn be_patient(&self, patient: bool) {
+        let patience = if patient { PATIENCE } else { IMPATIENCE };
+        if let Err(error) = self.connection.busy_timeout(patience) {
+            tracing::error!(%error, "the record does not wait for other processes");
+        }
     }
-    if let Err(error) = try_write(connection, outputs, &writes) {
-        // The tools' work is done whether or not it can be recorded.
-        tracing::error!(%error, "the record could not be written");
+
+    /// No more will come: tries for a while to write what is left.
+    fn finish(&mut self) {
+        let end = Instant::now() + LAST_CHANCE;
+        while !self.backlog.writes.is_empty() && Instant::now() < end {
+            std::thread::sleep(RETRY);
+            self.flush();
+        }
+        let lost = self.backlog.writes.len();
+        if lost > 0 {
+            self.standing.lose(lost);
+            tracing::error!(lost, "changes of the record are lost");
+        }
     }
 }
 
@@ -239,19 +323,49 @@ fn without_overtaken(mut writes: Vec<Write>) -> Vec<Write> {
     writes
 }
 
+/// Writes all of them, but for those that the record does not take, whose number it gives. With an error nothing is written.
 fn try_write(
     connection: &mut Connection,
     outputs: &Path,
     writes: &[Write],
-) -> rusqlite::Result<()> {
+) -> rusqlite::Result<usize> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let mut refused = 0;
     for write in writes {
-        if let Err(error) = apply(&transaction, outputs, write) {
-            // One that cannot be written takes no other with it.
-            tracing::error!(%error, "something could not be recorded");
+        match apply(&transaction, outputs, write) {
+            Ok(()) => {}
+            Err(error) if is_lasting(&error) => {
+                // One that cannot be written takes no other with it.
+                tracing::error!(%error, "something could not be recorded");
+                refused += 1;
+            }
+            Err(error) => return Err(error),
         }
     }
-    transaction.commit()
+    transaction.commit()?;
+    Ok(refused)
+}
+
+/// The error is about this change, and would come again.
+fn is_lasting(error: &rusqlite::Error) -> bool {
+    !matches!(
+        error.sqlite_error_code(),
+        Some(
+            ErrorCode::DiskFull
+                | ErrorCode::SystemIoFailure
+                | ErrorCode::DatabaseBusy
+                | ErrorCode::DatabaseLocked
+                | ErrorCode::CannotOpen
+                | ErrorCode::ReadOnly
+                | ErrorCode::PermissionDenied
+                | ErrorCode::OutOfMemory
+                | ErrorCode::OperationAborted
+                | ErrorCode::OperationInterrupted
+                | ErrorCode::FileLockingProtocolFailed
+                | ErrorCode::DatabaseCorrupt
+                | ErrorCode::NotADatabase
+        )
+    )
 }
 
 #[cfg(test)]

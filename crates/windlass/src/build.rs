@@ -264,6 +264,7 @@ impl Windlass {
         if options.root.as_os_str().is_empty() {
             options.root.clone_from(&self.config.root);
         }
+        options.record_failure = self.config.record_failure;
         if self.config.record && options.recorder.is_none() {
             self.record.keep(&mut options, &self.state_dir);
         }

@@ -1,9 +1,11 @@
 //! Sessions and their record.
 
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
-use windlass_runtime::{Session, SessionOptions};
+use windlass_runtime::protocol::RecordTrouble;
+use windlass_runtime::{Entry, Recorder, Session, SessionEvent, SessionOptions};
 use windlass_store::{SessionStart, Store, StoreError};
 
 use crate::place::{state_dir, workspace_id};
@@ -39,8 +41,15 @@ impl Record {
 
     /// Has a session kept. Its logs then live as long as its record.
     pub(crate) fn keep(&self, options: &mut SessionOptions, state_dir: &Path) {
-        let Ok(store) = self.store() else {
-            return;
+        let store = match self.store() {
+            Ok(store) => store,
+            Err(error) => {
+                options.recorder = Some(Arc::new(Unrecorded {
+                    error: causes(error),
+                    lost: AtomicU64::new(0),
+                }));
+                return;
+            }
         };
         let id = options.id.get_or_insert_with(Session::new_id).clone();
         let logs = options.log_dir.get_or_insert_with(|| {
@@ -62,4 +71,39 @@ impl Record {
             options.rules = Some(store.rules(&project_id, &options.root));
         }
     }
+}
+
+/// Stands for a record that could not be opened: nothing is recorded, and that is told.
+struct Unrecorded {
+    error: String,
+    /// How many changes of calls were not recorded.
+    lost: AtomicU64,
+}
+
+impl Recorder for Unrecorded {
+    fn happened(&self, entry: &Entry) {
+        if let SessionEvent::Part(_) = entry.event {
+            self.lost.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn trouble(&self) -> Option<RecordTrouble> {
+        Some(RecordTrouble {
+            error: Some(self.error.clone()),
+            waiting: 0,
+            lost: self.lost.load(Ordering::Relaxed),
+        })
+    }
+}
+
+/// An error with its causes.
+fn causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
 }

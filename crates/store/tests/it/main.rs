@@ -1,6 +1,7 @@
 //! The store with real sessions of a scripted tool.
 
 mod conversations;
+mod failing;
 mod pruning;
 mod recording;
 mod recovering;

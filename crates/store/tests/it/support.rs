@@ -7,7 +7,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use windlass_protocol::{MessagePart, SessionId, ToolPart};
 use windlass_runtime::{
-    Archive, Attendance, Catalogue, Page, RunMode, RunPolicy, Runtime, Session, SessionOptions,
+    Archive, Attendance, Catalogue, Page, RecordFailure, RunMode, RunPolicy, Runtime, Session, SessionOptions,
 };
 use windlass_store::{SessionStart, Store};
 use windlass_testing::{Scripted, ScriptedPerson, lasting};
@@ -46,6 +46,16 @@ pub(crate) struct Recorded {
 }
 
 pub(crate) fn record(store: &Store, id: &str, mode: RunMode) -> Recorded {
+    record_or(store, id, mode, RecordFailure::GoOn)
+}
+
+/// A session in which this becomes of calls that cannot be recorded.
+pub(crate) fn record_or(
+    store: &Store,
+    id: &str,
+    mode: RunMode,
+    record_failure: RecordFailure,
+) -> Recorded {
     let tool = Scripted::new();
     let person = Arc::new(ScriptedPerson::new());
     let mut catalogue = Catalogue::new();
@@ -59,6 +69,7 @@ pub(crate) fn record(store: &Store, id: &str, mode: RunMode) -> Recorded {
     let session = Runtime::new(catalogue).session(SessionOptions {
         id: Some(id),
         recorder: Some(recorder),
+        record_failure,
         attendance: Attendance::Attended,
         rules: Some(store.rules("p1", Path::new("/project"))),
         ..SessionOptions::default()
