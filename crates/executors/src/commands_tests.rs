@@ -501,3 +501,41 @@ fn a_denied_command_is_found_in_more_spellings() {
         .collect();
     assert!(passed.is_empty(), "{passed:#?}");
 }
+
+/// Options that have some program write a file or run another one.
+const HOSTILE: &[&[&str]] = &[
+    &["-o", "made"],
+    &["-O", "made"],
+    &["-w", "made"],
+    &["--output=made"],
+    &["--output", "made"],
+    &["-i", "touch made"],
+    &["-e", "touch made"],
+    &["-c", "touch made"],
+    &["--exec=touch made"],
+    &["--exec", "touch", "made"],
+    &["-x", "touch", "made"],
+    &["--pager=touch made"],
+    &["--to-command=touch made"],
+    &["--compress-program=touch made"],
+    &["touch", "made"],
+];
+
+#[test]
+fn commands_that_are_remembered_with_any_arguments_write_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    for program in suggest::READERS {
+        for options in HOSTILE {
+            #[expect(clippy::disallowed_methods, reason = "the real programs are tried")]
+            let run = std::process::Command::new(program)
+                .args(*options)
+                .current_dir(folder.path())
+                .stdin(std::process::Stdio::null())
+                .output();
+            // One that is not there cannot be tried.
+            drop(run);
+            let left = std::fs::read_dir(folder.path()).unwrap().count();
+            assert_eq!(left, 0, "{program} {options:?}");
+        }
+    }
+}

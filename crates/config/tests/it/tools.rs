@@ -420,6 +420,7 @@ fn permissions_are_rules_in_the_order_in_which_they_were_said() {
         r#"
         [conversation]
         record = false
+        record_failure = "stop"
         [conversation.tools."*".permissions]
         "rm *" = "deny"
         [conversation.tools.shell.permissions]
@@ -429,6 +430,7 @@ fn permissions_are_rules_in_the_order_in_which_they_were_said() {
         "#,
     );
     assert!(!config.record);
+    assert_eq!(config.record_failure, windlass_runtime::RecordFailure::Stop);
     let rules: Vec<String> = config
         .tool("shell")
         .unwrap()

@@ -4,7 +4,7 @@ use windlass_runtime::{SubjectPattern, UNKNOWN};
 
 /// Programs that only read and print, whatever their arguments are: none of
 /// them can be told to run another program or to write a file.
-const READERS: [&str; 24] = [
+pub(super) const READERS: [&str; 24] = [
     "basename",
     "cat",
     "cksum",

@@ -1,0 +1,129 @@
+//! Asking whether a call may run.
+
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use windlass_protocol::{Arguments, HandleAction, Keyboard, RunMode, Typing};
+
+use super::Run;
+use crate::arguments::typed;
+use crate::catalogue::RegisteredTool;
+use crate::handle::Handle;
+use crate::part::CallPart;
+use crate::permission::{self, Asking, Granted, GrantedBy, Permit};
+use crate::refusal::Refusal;
+use crate::starting::DeferredPermit;
+
+/// The answer to whether a call may run.
+pub(super) enum Permitted {
+    /// It is known.
+    Now(Permit),
+    /// A person is still being asked, and the caller is in a hurry.
+    Later(DeferredPermit),
+}
+
+impl Run<'_> {
+    /// Asks whether the call may run. A caller in a hurry is told that it is
+    /// still being asked.
+    pub(super) async fn permit(
+        &self,
+        call: &CallPart<'_>,
+        tool: &Arc<RegisteredTool>,
+        action: Option<HandleAction>,
+        args: Arguments,
+    ) -> Result<Permitted, Refusal> {
+        let session = &self.session.inner;
+        let permit = match permission::at_once(session, tool, action, args) {
+            Ok(permit) => permit,
+            Err(args) => {
+                let asking = self.asking(call, tool, action);
+                let mut permitted = asking.permit(args).boxed();
+                let Some(granted) = self.hurry.run_until_cancelled(&mut permitted).await else {
+                    let permitted = permitted.map(|granted| granted.map(|(args, _)| args));
+                    return Ok(Permitted::Later(permitted.boxed()));
+                };
+                let (args, by) = granted?;
+                Permit::Run(args, by)
+            }
+        };
+        if let Permit::Run(args, _) = &permit {
+            call.running(tool, args);
+        }
+        Ok(Permitted::Now(permit))
+    }
+
+    fn asking(
+        &self,
+        call: &CallPart<'_>,
+        tool: &Arc<RegisteredTool>,
+        action: Option<HandleAction>,
+    ) -> Asking {
+        Asking {
+            session: Arc::clone(&self.session.inner),
+            tool: Arc::clone(tool),
+            call: Arc::clone(&call.id),
+            message: call.message.clone(),
+            secret: call.is_secret(),
+            handle: call.handle().cloned(),
+            action,
+        }
+    }
+
+    /// Asks about the commands that would be typed, if they are any. True if somebody has permitted them.
+    pub(super) async fn permit_typed(
+        &self,
+        call: &CallPart<'_>,
+        tool: &Arc<RegisteredTool>,
+        handle: &Arc<Handle>,
+        typing: &Typing,
+    ) -> Result<bool, Refusal> {
+        let started = handle.granted_by();
+        let has_rules = !tool.definition.permissions.is_empty();
+        let is_heard = has_rules || started == GrantedBy::Rule;
+        // The answer to a question is typed nowhere.
+        let is_typed = handle.status().is_running();
+        let Some(job) = handle.job().filter(|_| is_heard && is_typed) else {
+            return Ok(false);
+        };
+        let action = Some(HandleAction::Apply);
+        let skips = matches!(
+            permission::mode(&self.session.inner, tool, action),
+            RunMode::Skip
+        );
+        if self.session.inner.options.trusted || skips {
+            return Ok(false);
+        }
+        let Some(commands) = job.typed_commands(&Keyboard::Typing(typing.clone())) else {
+            return Ok(false);
+        };
+        let asking = self.asking(call, tool, action);
+        let args = typed(typing);
+        let permitted = asking.permit_typed(&args, commands, started);
+        let Some(granted) = self.hurry.run_until_cancelled(permitted).await else {
+            let tool = tool.definition.name.clone();
+            return Err(Refusal::Unpermitted { tool });
+        };
+        let Granted(granted) = granted?;
+        if granted {
+            call.running(tool, &args);
+        }
+        Ok(granted)
+    }
+
+    /// Asks the same for a call that cannot go on without its caller.
+    pub(super) async fn permit_now(
+        &self,
+        call: &CallPart<'_>,
+        tool: &Arc<RegisteredTool>,
+        action: Option<HandleAction>,
+        args: Arguments,
+    ) -> Result<Permit, Refusal> {
+        match self.permit(call, tool, action, args).await? {
+            Permitted::Now(permit) => Ok(permit),
+            Permitted::Later(_) => {
+                let tool = tool.definition.name.clone();
+                Err(Refusal::Unpermitted { tool })
+            }
+        }
+    }
+}
