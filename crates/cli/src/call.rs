@@ -36,6 +36,7 @@ pub(crate) async fn run(global: &Global, args: CallArgs) -> anyhow::Result<ExitC
     let close = async {
         session.close().await;
         let _ = prompting.await;
+        setup::tell_unrecorded(&session);
     };
     let declares = windlass
         .runtime()

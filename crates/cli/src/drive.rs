@@ -83,6 +83,7 @@ pub(crate) async fn run(global: &Global, args: DriveArgs) -> anyhow::Result<Exit
         let _ = tokio::time::timeout(PATIENCE, drive.progress.all_answered()).await;
     };
     signals.finish(closing).await;
+    setup::tell_unrecorded(&session);
     output.take_error()?;
     Ok(ExitCode::from(code.unwrap_or(0)))
 }

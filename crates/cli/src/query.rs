@@ -110,6 +110,7 @@ pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<Exit
         tracing::warn!(%error, "what the assistant was not told is lost");
     }
     signals.finish(session.close()).await;
+    setup::tell_unrecorded(&session);
     written?;
     Ok(report(global, ended, code)?)
 }

@@ -3,6 +3,7 @@
 use anyhow::Context as _;
 use windlass::config::{Config, LoadOptions};
 use windlass::{Builder, Windlass};
+use windlass_runtime::Session;
 
 use crate::args::Global;
 use crate::stdout::errln;
@@ -30,6 +31,22 @@ fn told(windlass: Windlass) -> Windlass {
     }
     tokio::task::spawn_blocking(windlass.sweep());
     windlass
+}
+
+/// Says how much of a session that has ended is not recorded.
+pub(crate) fn tell_unrecorded(session: &Session) {
+    let Some(trouble) = session.record_trouble() else {
+        return;
+    };
+    if trouble.waiting == 0 && trouble.error.is_some() {
+        // The record was never opened, which has been said.
+        return;
+    }
+    let why = trouble
+        .error
+        .map_or_else(String::new, |error| format!(" ({error})"));
+    let count = trouble.waiting + trouble.lost;
+    errln!("windlass: {count} changes of this session's record could not be written{why}");
 }
 
 /// Says when sessions will not be recorded, and why. They run all the same.

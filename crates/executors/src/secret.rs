@@ -59,7 +59,7 @@ pub(crate) fn request(line: &str) -> Option<&str> {
         ':', '：', '?', '>', '›', '»', '❯', '…', '=', ')', ']', '-', '→',
     ];
     /// These words say that the line is about a secret, and does not ask for one.
-    const ABOUT: [&str; 36] = [
+    const ABOUT: [&str; 35] = [
         "name",
         "names",
         "id",
@@ -78,7 +78,6 @@ pub(crate) fn request(line: &str) -> Option<&str> {
         "url",
         "endpoint",
         "address",
-        "is",
         "was",
         "has",
         "changed",

@@ -72,6 +72,7 @@ fn a_program_that_edits_its_line_asks_for_a_secret_in_so_many_words() {
         ("API key: ••", "API key:"),
         ("PIN:", "PIN:"),
         ("? GitHub token (hidden)", "? GitHub token (hidden)"),
+        ("? Token [input is masked]", "? Token [input is masked]"),
     ] {
         assert_eq!(request(line), Some(stem), "{line}");
     }

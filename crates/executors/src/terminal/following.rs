@@ -183,8 +183,9 @@ impl Watch {
             let line = screen.cursor_line().text;
             let (_, column) = screen.cursor();
             let request = secret::request(&line)?.to_owned();
-            // The cursor stands behind it.
-            if usize::from(column) <= request.chars().count() {
+            // The cursor stands behind it, where there is one.
+            let is_behind = usize::from(column) > request.chars().count();
+            if screen.cursor_visible() && !is_behind {
                 return None;
             }
             SecretPrompt::Keys {
