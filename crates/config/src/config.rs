@@ -87,7 +87,7 @@ pub struct Config {
     pub assistant: AssistantConfig,
     /// Sessions are recorded.
     pub record: bool,
-    /// What becomes of calls that cannot be recorded.
+    /// The fate of calls that cannot be recorded.
     pub record_failure: RecordFailure,
     /// How our own MCP server answers.
     pub mcp: McpServing,

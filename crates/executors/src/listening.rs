@@ -1,6 +1,6 @@
 //! Who listens to what is typed, and the commands that it would run there.
 //!
-//! Start at [`Listening::to`], then [`TypedLine::commands`]. A shell runs the lines that it reads; pagers, editors and
+//! Start at [`ReaderKind::to`], then [`TypedLine::commands`]. A shell runs the lines that it reads; pagers, editors and
 //! interpreters run some of what is typed, in languages of their own. For all others typed text is data. Commands are
 //! found as `commands.rs` finds them in a line of `shell`; text that may run anything is unknown.
 //!
@@ -14,7 +14,7 @@ use windlass_runtime::{SubjectPattern, TypedCommands, UNKNOWN};
 
 use crate::commands::{CommandLine, ShellLanguage, suggestion, unknown};
 
-pub(crate) use programs::{Listening, Situation};
+pub(crate) use programs::{ReaderKind, Situation};
 
 /// More is not kept of a line that is not finished.
 const LONGEST: usize = 16 << 10;
@@ -43,7 +43,7 @@ impl Default for TypedLine {
 
 /// Typed text, key by key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stroke {
+enum LineStroke {
     Text(char),
     Enter,
     /// Gives the line up.
@@ -57,24 +57,24 @@ enum Stroke {
 }
 
 /// The strokes that these bytes are to a line editor.
-fn strokes(bytes: &[u8]) -> Vec<Stroke> {
-    const SEQUENCES: [(&str, Stroke); 16] = [
-        ("\x1b[200~", Stroke::Nothing),
-        ("\x1b[201~", Stroke::Nothing),
-        ("\x1b[A", Stroke::Edit),
-        ("\x1b[B", Stroke::Edit),
-        ("\x1b[C", Stroke::Edit),
-        ("\x1b[D", Stroke::Edit),
-        ("\x1b[F", Stroke::Edit),
-        ("\x1b[H", Stroke::Edit),
-        ("\x1bOA", Stroke::Edit),
-        ("\x1bOB", Stroke::Edit),
-        ("\x1bOC", Stroke::Edit),
-        ("\x1bOD", Stroke::Edit),
-        ("\x1bOF", Stroke::Edit),
-        ("\x1bOH", Stroke::Edit),
-        ("\x1b[3~", Stroke::Edit),
-        ("\x1b[5~", Stroke::Edit),
+fn strokes(bytes: &[u8]) -> Vec<LineStroke> {
+    const SEQUENCES: [(&str, LineStroke); 16] = [
+        ("\x1b[200~", LineStroke::Nothing),
+        ("\x1b[201~", LineStroke::Nothing),
+        ("\x1b[A", LineStroke::Edit),
+        ("\x1b[B", LineStroke::Edit),
+        ("\x1b[C", LineStroke::Edit),
+        ("\x1b[D", LineStroke::Edit),
+        ("\x1b[F", LineStroke::Edit),
+        ("\x1b[H", LineStroke::Edit),
+        ("\x1bOA", LineStroke::Edit),
+        ("\x1bOB", LineStroke::Edit),
+        ("\x1bOC", LineStroke::Edit),
+        ("\x1bOD", LineStroke::Edit),
+        ("\x1bOF", LineStroke::Edit),
+        ("\x1bOH", LineStroke::Edit),
+        ("\x1b[3~", LineStroke::Edit),
+        ("\x1b[5~", LineStroke::Edit),
     ];
     let text = String::from_utf8_lossy(bytes);
     let mut rest = text.as_ref();
@@ -85,15 +85,15 @@ fn strokes(bytes: &[u8]) -> Vec<Stroke> {
             .find_map(|(keys, stroke)| Some((rest.strip_prefix(keys)?, *stroke)));
         let (left, stroke) = sequence.unwrap_or_else(|| {
             let stroke = match character {
-                '\r' | '\n' => Stroke::Enter,
-                '\x03' => Stroke::Clear,
+                '\r' | '\n' => LineStroke::Enter,
+                '\x03' => LineStroke::Clear,
                 // The end of input, a new picture, stopping.
-                '\x04' | '\x0c' | '\x1a' => Stroke::Nothing,
+                '\x04' | '\x0c' | '\x1a' => LineStroke::Nothing,
                 // Readline's keys for moving, deleting, completing and going through history.
                 '\x01' | '\x02' | '\x05' | '\x06' | '\x07' | '\x08' | '\t' | '\x0b' | '\x0e'
-                | '\x10' | '\x12' | '\x14' | '\x15' | '\x17' | '\x19' | '\x7f' => Stroke::Edit,
-                character if character.is_control() => Stroke::Anything,
-                character => Stroke::Text(character),
+                | '\x10' | '\x12' | '\x14' | '\x15' | '\x17' | '\x19' | '\x7f' => LineStroke::Edit,
+                character if character.is_control() => LineStroke::Anything,
+                character => LineStroke::Text(character),
             };
             (&rest[character.len_utf8()..], stroke)
         });
@@ -105,15 +105,18 @@ fn strokes(bytes: &[u8]) -> Vec<Stroke> {
 
 impl TypedLine {
     /// The commands that these bytes would have run, where `listening` reads them; `None` if they are data.
-    pub(crate) fn commands(&self, bytes: &[u8], listening: &Listening) -> Option<TypedCommands> {
+    pub(crate) fn commands(&self, bytes: &[u8], listening: &ReaderKind) -> Option<TypedCommands> {
         let patterns = match listening {
-            Listening::Nobody => return None,
-            Listening::Shell { language, .. } => self.lines(bytes, *language),
-            Listening::Interpreter { .. } => {
+            ReaderKind::Nobody => return None,
+            ReaderKind::Shell { language, .. } => self.lines(bytes, *language),
+            ReaderKind::Interpreter { .. } => {
                 let text = shown(bytes);
                 // Empty lines and interrupts are no code.
                 let is_code = strokes(bytes).iter().any(|stroke| {
-                    !matches!(stroke, Stroke::Enter | Stroke::Clear | Stroke::Nothing)
+                    !matches!(
+                        stroke,
+                        LineStroke::Enter | LineStroke::Clear | LineStroke::Nothing
+                    )
                 });
                 if is_code {
                     vec![unknown(&text)]
@@ -121,9 +124,9 @@ impl TypedLine {
                     Vec::new()
                 }
             }
-            Listening::Pager { .. } => editors::of_pager(bytes),
-            Listening::Vim { is_inserting, .. } => editors::of_vim(bytes, *is_inserting),
-            Listening::Editor { .. } => editors::of_editor(bytes),
+            ReaderKind::Pager { .. } => editors::of_pager(bytes),
+            ReaderKind::Vim { is_inserting, .. } => editors::of_vim(bytes, *is_inserting),
+            ReaderKind::Editor { .. } => editors::of_editor(bytes),
         };
         if patterns.is_empty() {
             return None;
@@ -144,15 +147,15 @@ impl TypedLine {
         let mut found = Vec::new();
         // Lines that stand together may be one command, and may be several.
         for stroke in strokes(bytes) {
-            if stroke == Stroke::Anything {
+            if stroke == LineStroke::Anything {
                 found.push(unknown(&shown(bytes)));
             }
-            if matches!(stroke, Stroke::Enter | Stroke::Clear) {
+            if matches!(stroke, LineStroke::Enter | LineStroke::Clear) {
                 found.extend(line.candidates(language));
             }
             match stroke {
-                Stroke::Text(character) => script.push(character),
-                Stroke::Enter => script.push('\n'),
+                LineStroke::Text(character) => script.push(character),
+                LineStroke::Enter => script.push('\n'),
                 _ => {}
             }
             line.take(stroke);
@@ -222,31 +225,31 @@ impl TypedLine {
     /// Notes that somebody else has typed.
     pub(crate) fn note_other(&mut self, bytes: &[u8]) {
         let last = strokes(bytes).into_iter().next_back();
-        self.is_known = matches!(last, Some(Stroke::Enter | Stroke::Clear));
+        self.is_known = matches!(last, Some(LineStroke::Enter | LineStroke::Clear));
         self.pieces.clear();
     }
 
-    fn take(&mut self, stroke: Stroke) {
+    fn take(&mut self, stroke: LineStroke) {
         match stroke {
-            Stroke::Text(character) => match self.pieces.last_mut() {
+            LineStroke::Text(character) => match self.pieces.last_mut() {
                 Some(piece) => piece.push(character),
                 None => self.pieces.push(character.into()),
             },
-            Stroke::Enter => {
+            LineStroke::Enter => {
                 let line = self.pieces.concat();
                 self.is_read_by_command = reads_input(&line);
                 self.is_known = true;
                 self.pieces.clear();
                 self.pieces.push(String::new());
             }
-            Stroke::Clear => {
+            LineStroke::Clear => {
                 self.is_known = true;
                 self.is_read_by_command = false;
                 // It is given up, unless a pipe took it.
                 self.pieces.push(String::new());
             }
-            Stroke::Nothing => {}
-            Stroke::Edit | Stroke::Anything => self.is_known = false,
+            LineStroke::Nothing => {}
+            LineStroke::Edit | LineStroke::Anything => self.is_known = false,
         }
     }
 }
@@ -255,11 +258,11 @@ impl TypedLine {
 pub(crate) fn is_one_line(bytes: &[u8]) -> bool {
     let strokes = strokes(bytes);
     let (last, before) = match strokes.split_last() {
-        Some((Stroke::Enter, before)) => (None, before),
+        Some((LineStroke::Enter, before)) => (None, before),
         Some((last, before)) => (Some(last), before),
         None => return true,
     };
-    let is_text = |stroke: &Stroke| matches!(stroke, Stroke::Text(_));
+    let is_text = |stroke: &LineStroke| matches!(stroke, LineStroke::Text(_));
     before.iter().chain(last).all(is_text)
 }
 

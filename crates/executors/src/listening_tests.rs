@@ -1,10 +1,10 @@
-use windlass_process::Listener;
+use windlass_process::InputReader;
 
 use super::*;
 
-fn listener(line: &str) -> Listener {
+fn listener(line: &str) -> InputReader {
     let mut words = line.split(' ').map(str::to_owned);
-    Listener {
+    InputReader {
         names: vec![words.next().unwrap()],
         args: words.collect(),
         is_foreground: true,
@@ -14,7 +14,7 @@ fn listener(line: &str) -> Listener {
 /// What listens, in a word, and what these pieces, typed one after the other, would run; `…` is unknown.
 fn judge(program: &str, pieces: &[&str]) -> Vec<String> {
     let listeners = [listener(program)];
-    let listening = Listening::to(Some(&listeners), Situation::default());
+    let listening = ReaderKind::to(Some(&listeners), Situation::default());
     let mut line = TypedLine::default();
     let mut found = Vec::new();
     for piece in pieces {
@@ -219,7 +219,7 @@ fn an_editor_that_inserts_has_keys_that_run_commands() {
 
 #[test]
 fn a_shell_behind_the_foreground_reads_what_the_foreground_leaves() {
-    let shell = Listener {
+    let shell = InputReader {
         is_foreground: false,
         ..listener("bash")
     };
@@ -229,9 +229,9 @@ fn a_shell_behind_the_foreground_reads_what_the_foreground_leaves() {
             takes_one_line,
             ..Situation::default()
         };
-        Listening::to(Some(&listeners), situation)
+        ReaderKind::to(Some(&listeners), situation)
     };
-    assert_eq!(to(true), Listening::Nobody);
+    assert_eq!(to(true), ReaderKind::Nobody);
     assert_eq!(to(false).name(), "bash");
 }
 

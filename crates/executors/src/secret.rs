@@ -167,7 +167,7 @@ impl TypedText {
     }
 }
 
-/// What is seen of bytes for a terminal, without blanks.
+/// The visible characters of bytes for a terminal, without blanks.
 fn visible(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let mut rest = text.chars().peekable();

@@ -28,11 +28,11 @@ use windlass_runtime::{
     screen_update,
 };
 
-use self::following::{Phase, Watch};
+use self::following::{ProgramPhase, ProgramWatch};
 use crate::ending::{self, input_error, to_receipt};
 use crate::kept::Kept;
 use crate::keys::{self, KeyModes};
-use crate::listening::{Listening, Situation, TypedLine, is_one_line, shows_inserting};
+use crate::listening::{ReaderKind, Situation, TypedLine, is_one_line, shows_inserting};
 use crate::recording::Recording;
 use crate::secret::TypedText;
 
@@ -54,7 +54,7 @@ pub(crate) struct TerminalProgram {
     screen: Arc<Mutex<Screen>>,
     /// The screen's generation, for those who draw it.
     drawn: watch::Sender<u64>,
-    watch: Arc<Watch>,
+    watch: Arc<ProgramWatch>,
     /// The text that was typed last, into a program that takes keys.
     last_typed: Mutex<Option<TypedText>>,
     /// The line that is being typed, where rules speak of it.
@@ -106,12 +106,12 @@ impl TerminalProgram {
             .start(command)
             .await
             .map_err(|error| ending::start_error(&error))?;
-        let watch = Arc::new(Watch {
+        let watch = Arc::new(ProgramWatch {
             process: process.clone(),
             output: output.clone(),
             screen: Arc::clone(&screen),
             reporter,
-            phase: watch::Sender::new(Phase::Running),
+            phase: watch::Sender::new(ProgramPhase::Running),
             asked: Mutex::new(None),
             answers: watch::Sender::default(),
             aborted: AtomicBool::new(false),
@@ -211,7 +211,7 @@ impl TerminalProgram {
             takes_one_line: is_one_line(&bytes) && self.prompt().is_some(),
             shows_inserting: shows_inserting(&self.screen.lock().rows()),
         };
-        let listening = Listening::to(listeners.as_deref(), situation);
+        let listening = ReaderKind::to(listeners.as_deref(), situation);
         line.lock().commands(&bytes, &listening)
     }
 
@@ -232,7 +232,7 @@ impl TerminalProgram {
             self.watch.look();
             if self.process.exit().is_some() {
                 let mut phase = self.watch.phase.subscribe();
-                let _ = phase.wait_for(|phase| *phase == Phase::Ended).await;
+                let _ = phase.wait_for(|phase| *phase == ProgramPhase::Ended).await;
             }
         };
         let _ = tokio::time::timeout(limit, settled).await;
@@ -242,7 +242,7 @@ impl TerminalProgram {
         self.watch.aborted.store(true, Ordering::Release);
         let receipt = self.process.end(grace).await;
         let mut phase = self.watch.phase.subscribe();
-        let _ = phase.wait_for(|phase| *phase == Phase::Ended).await;
+        let _ = phase.wait_for(|phase| *phase == ProgramPhase::Ended).await;
         to_receipt(receipt)
     }
 }

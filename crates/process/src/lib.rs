@@ -35,7 +35,7 @@ pub use error::{SignalError, StartError, WriteError};
 pub use exit::{Exit, Receipt, Signal, Survivor};
 pub use find::find_program;
 pub use launcher::{Launcher, LauncherOptions};
-pub use listeners::Listener;
+pub use listeners::InputReader;
 pub use process::Process;
 pub use terminal::{Modes, Prompt, Terminal, TerminalSize};
 pub use typed::Typed;

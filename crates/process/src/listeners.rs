@@ -7,7 +7,7 @@ use crate::process::Shared;
 
 /// A program of a process's tree, as far as it may read what is written to that process.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listener {
+pub struct InputReader {
     /// Its names: of its file, of the first word that it was started with, and its own. Not all of them may be known.
     pub names: Vec<String>,
     /// The words that it was started with, after the first.
@@ -19,7 +19,7 @@ pub struct Listener {
 
 /// A process that was looked at, for its children.
 #[cfg(target_os = "linux")]
-struct Seen {
+struct SeenProcess {
     is_foreground: bool,
     /// It is on a terminal within the terminal.
     is_within: bool,
@@ -32,7 +32,7 @@ struct Seen {
     clippy::unnecessary_wraps,
     reason = "other systems do not show the programs of a tree"
 )]
-pub(crate) fn listeners(shared: &Shared) -> Option<Vec<Listener>> {
+pub(crate) fn listeners(shared: &Shared) -> Option<Vec<InputReader>> {
     use std::collections::HashMap;
 
     let foreground = shared.terminal.as_ref().map(|terminal| {
@@ -40,7 +40,7 @@ pub(crate) fn listeners(shared: &Shared) -> Option<Vec<Listener>> {
         group.map(|group| group.as_raw_nonzero().get())
     });
     // Parents come before their children.
-    let mut seen: HashMap<i32, Seen> = HashMap::new();
+    let mut seen: HashMap<i32, SeenProcess> = HashMap::new();
     let mut listeners = Vec::new();
     for member in crate::tree::members(shared) {
         if !member.alive() {
@@ -50,9 +50,8 @@ pub(crate) fn listeners(shared: &Shared) -> Option<Vec<Listener>> {
         let is_within = seen.get(&member.parent).is_some_and(|parent| {
             parent.is_within || parent.is_foreground && parent.session != member.session
         });
-        let is_foreground =
-            is_within || foreground.is_none_or(|group| group == Some(member.group));
-        let seen_member = Seen {
+        let is_foreground = is_within || foreground.is_none_or(|group| group == Some(member.group));
+        let seen_member = SeenProcess {
             is_foreground,
             is_within,
             session: member.session,
@@ -67,12 +66,12 @@ pub(crate) fn listeners(shared: &Shared) -> Option<Vec<Listener>> {
 
 /// Without `/proc` nobody can tell.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn listeners(_: &Shared) -> Option<Vec<Listener>> {
+pub(crate) fn listeners(_: &Shared) -> Option<Vec<InputReader>> {
     None
 }
 
 #[cfg(target_os = "linux")]
-fn listener(pid: i32, name: &[u8], is_foreground: bool) -> Listener {
+fn listener(pid: i32, name: &[u8], is_foreground: bool) -> InputReader {
     let base = |path: &Path| Some(path.file_name()?.to_string_lossy().into_owned());
     let file = std::fs::read_link(format!("/proc/{pid}/exe")).ok();
     let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
@@ -87,7 +86,7 @@ fn listener(pid: i32, name: &[u8], is_foreground: bool) -> Listener {
         base(Path::new(first.trim_start_matches('-'))),
         Some(String::from_utf8_lossy(name).into_owned()),
     ];
-    Listener {
+    InputReader {
         names: names.into_iter().flatten().collect(),
         args: words.collect(),
         is_foreground,

@@ -14,7 +14,7 @@ use crate::input::Input;
 use crate::pipes::HandedOver;
 use crate::tree;
 use crate::watch::Hold;
-use crate::{Exit, Listener, Prompt, Receipt, Signal, SignalError, Terminal, WriteError};
+use crate::{Exit, InputReader, Prompt, Receipt, Signal, SignalError, Terminal, WriteError};
 use windlass_output::{Output, Stream};
 
 /// A program that was started, with its tree. Clones are the same process; dropping the last one ends the tree, with
@@ -222,7 +222,7 @@ impl Process {
     }
 
     /// The programs of the tree that may read what is written now or later; `None` where that cannot be seen.
-    pub fn listeners(&self) -> Option<Vec<Listener>> {
+    pub fn listeners(&self) -> Option<Vec<InputReader>> {
         crate::listeners::listeners(self.shared())
     }
 

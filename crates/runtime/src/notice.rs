@@ -205,7 +205,7 @@ pub(crate) fn of_record(
     let failed = told.is_some_and(|told| told.error.is_some());
     let lost = match now_lost.saturating_sub(told_lost) {
         0 => String::new(),
-        lost => format!("; {lost} changes of it are lost"),
+        lost => format!("; changes that are lost: {lost}"),
     };
     let error = now.and_then(|now| now.error.as_deref());
     let (level, text) = match error {
@@ -213,8 +213,7 @@ pub(crate) fn of_record(
         Some(error) if !failed || told_lost == 0 && now_lost > 0 => {
             let waiting = now.map_or(0, |now| now.waiting);
             let text = format!(
-                "the record of this session cannot be written ({error}): {waiting} changes wait to be \
-                 recorded{lost}"
+                "the record of this session cannot be written ({error}); changes that wait: {waiting}{lost}"
             );
             (NoticeLevel::Error, text)
         }

@@ -29,7 +29,7 @@ pub trait Recorder: Send + Sync + 'static {
     }
 }
 
-/// What becomes of calls while they cannot be recorded.
+/// The fate of calls while they cannot be recorded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum RecordFailure {
     /// They go on, and the assistant and the person are told.

@@ -68,7 +68,7 @@ pub struct SessionOptions {
     pub rules: Option<Arc<dyn RuleBook>>,
     /// A record.
     pub recorder: Option<Arc<dyn Recorder>>,
-    /// What becomes of calls that cannot be recorded.
+    /// The fate of calls that cannot be recorded.
     pub record_failure: RecordFailure,
     /// How many bytes of results of stopped handles are kept outside of memory.
     /// Default: 64 MiB.

@@ -74,7 +74,7 @@ const VIM_INSERTS: &str = "iIaAoOCsSR";
 /// Movements that follow an operator such as `d`.
 const VIM_MOTIONS: &str = "hjklwWbBeE0$^G{}%";
 
-/// What these keys would run in a pager.
+/// The commands that these keys would run in a pager.
 pub(super) fn of_pager(bytes: &[u8]) -> Vec<SubjectPattern> {
     let text = String::from_utf8_lossy(bytes);
     let mut rest = text.as_ref();
@@ -97,7 +97,7 @@ pub(super) fn of_pager(bytes: &[u8]) -> Vec<SubjectPattern> {
     Vec::new()
 }
 
-/// What these keys would run in `vim`.
+/// The commands that these keys would run in `vim`.
 pub(super) fn of_vim(bytes: &[u8], is_inserting: bool) -> Vec<SubjectPattern> {
     let text = String::from_utf8_lossy(bytes);
     if is_harmless_in_vim(&text, is_inserting) {
@@ -187,7 +187,7 @@ fn after_motion(operator: char, keys: &str) -> Option<&str> {
         })
 }
 
-/// What these keys would run in an editor that inserts text.
+/// The commands that these keys would run in an editor that inserts text.
 pub(super) fn of_editor(bytes: &[u8]) -> Vec<SubjectPattern> {
     /// Saving, leaving, searching, cutting and moving.
     const KEYS: &str = "\r\n\t\x01\x02\x03\x04\x05\x06\x07\x08\x0b\x0e\x0f\x10\x13\x17\x18\x19\x7f";

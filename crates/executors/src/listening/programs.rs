@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use windlass_process::Listener;
+use windlass_process::InputReader;
 
 use crate::commands::ShellLanguage;
 
-/// What the program that reads the input makes of it.
+/// The use that the program which reads the input makes of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Listening {
+pub(crate) enum ReaderKind {
     /// Data, as far as is known.
     Nobody,
     /// Lines of a shell.
@@ -159,9 +159,9 @@ const VIMS: [&str; 10] = [
 
 const EDITORS: [&str; 2] = ["nano", "pico"];
 
-impl Listening {
-    /// What these programs make of their input; `None` where they cannot be seen.
-    pub(crate) fn to(listeners: Option<&[Listener]>, situation: Situation) -> Self {
+impl ReaderKind {
+    /// The strictest use that these programs make of their input. Programs that cannot be seen may be shells.
+    pub(crate) fn to(listeners: Option<&[InputReader]>, situation: Situation) -> Self {
         let Some(listeners) = listeners else {
             // It may be a shell.
             return Self::Shell {
@@ -213,7 +213,7 @@ impl Listening {
         }
     }
 
-    fn of(listener: &Listener, situation: Situation) -> Self {
+    fn of(listener: &InputReader, situation: Situation) -> Self {
         let kinds = listener
             .names
             .iter()

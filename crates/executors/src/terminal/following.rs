@@ -1,6 +1,6 @@
 //! Watching a program on a terminal: its exit, and prompts that want a secret.
 //!
-//! Start at [`Watch::follow`]. A prompt for a secret becomes a question for the person.
+//! Start at [`ProgramWatch::follow`]. A prompt for a secret becomes a question for the person.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -14,24 +14,24 @@ use windlass_protocol::{AnswerType, InputError, Question, ToolEvent};
 use windlass_runtime::{JobOutput, Reporter};
 
 use crate::ending::{self, input_error};
-use crate::listening::{Listening, Situation};
+use crate::listening::{ReaderKind, Situation};
 use crate::secret;
 use crate::writing::Writing;
 
 /// Where a job stands, for those who wait for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Phase {
+pub(super) enum ProgramPhase {
     Running,
     Ended,
 }
 
-/// What the follower and whoever waits for the job to settle share.
-pub(super) struct Watch {
+/// The state that the follower shares with those who wait for the job to settle.
+pub(super) struct ProgramWatch {
     pub(super) process: Process,
     pub(super) output: JobOutput,
     pub(super) screen: Arc<Mutex<Screen>>,
     pub(super) reporter: Reporter,
-    pub(super) phase: watch::Sender<Phase>,
+    pub(super) phase: watch::Sender<ProgramPhase>,
     /// The prompt at which a secret was last asked for, so that one prompt is
     /// told once.
     pub(super) asked: Mutex<Option<AskedAt>>,
@@ -61,7 +61,7 @@ enum SecretPrompt {
     Keys { request: String, is_begun: bool },
 }
 
-impl Watch {
+impl ProgramWatch {
     pub(super) async fn follow(self: Arc<Self>, from: u64) {
         let mut writing = Writing::from(&self.output, from, self.reporter.clone());
         let mut looking = pin!(self.look_for_secrets());
@@ -81,7 +81,7 @@ impl Watch {
         self.output.finish();
         let at = self.output.written();
         self.reporter.report(at, ToolEvent::Ended(ending));
-        self.phase.send_replace(Phase::Ended);
+        self.phase.send_replace(ProgramPhase::Ended);
     }
 
     /// Tells every prompt for a secret, for as long as the program runs. The
@@ -194,7 +194,7 @@ impl Watch {
             }
         };
         let listeners = self.process.listeners();
-        let listening = Listening::to(listeners.as_deref(), Situation::at_prompt());
+        let listening = ReaderKind::to(listeners.as_deref(), Situation::at_prompt());
         listening.may_hide_typing().then_some(())?;
         Some(prompt)
     }

@@ -13,7 +13,7 @@ use windlass_runtime::{Ending, Job, JobHost, JobOutput, JobTerminal, LocalHost, 
 
 use super::{Phase, TextJob};
 use crate::ending::to_receipt;
-use crate::listening::{Listening, Situation};
+use crate::listening::{ReaderKind, Situation};
 use crate::typing;
 
 #[async_trait]
@@ -44,7 +44,7 @@ impl Job for TextJob {
         }
         let bytes = typing::bytes(input);
         let listeners = self.process().listeners();
-        let listening = Listening::to(listeners.as_deref(), Situation::default());
+        let listening = ReaderKind::to(listeners.as_deref(), Situation::default());
         self.typed.lock().commands(&bytes, &listening)
     }
 
