@@ -414,6 +414,13 @@ fn a_denied_command_is_found_behind_any_layers() {
 /// More lines that run `touch`, or may.
 const MORE_SPELLINGS: &[&str] = &[
     "touch<x",
+    "( (touch x) )",
+    "((touch x) )",
+    "((touch x); (true))",
+    "((touch x);(true))",
+    "((touch x)&(true))",
+    "( ( touch ) )",
+    "while ( ( touch x ) ); do break; done",
     "touch x;",
     ";touch x",
     "&& touch x",

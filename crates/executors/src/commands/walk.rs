@@ -33,6 +33,7 @@ pub(super) fn walk_within(
         options,
         dialect,
         depth: depth.checked_sub(1)?,
+        nests_parentheses: nests_parentheses(line),
         found: Vec::new(),
         lost: false,
     };
@@ -47,9 +48,30 @@ struct Walker {
     dialect: ShellLanguage,
     /// How deep lines may still stand in this one.
     depth: usize,
+    /// The line has `( (`, which the parser takes for arithmetic. A shell runs
+    /// what stands there.
+    nests_parentheses: bool,
     found: Vec<SubjectPattern>,
     /// Something is not understood.
     lost: bool,
+}
+
+/// Words that are no arithmetic: a shell may take `((` for two subshells.
+fn may_be_command(text: &str) -> bool {
+    let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let mut words = text.split_ascii_whitespace().peekable();
+    let mut adjoins = false;
+    while let Some(word) = words.next() {
+        let next = words.peek().and_then(|next| next.chars().next());
+        adjoins |= word.ends_with(is_word) && next.is_some_and(is_word);
+    }
+    adjoins || text.contains([';', '\'', '"', '`', '#', '\\', '\n'])
+}
+
+/// Two parentheses open with blanks between them.
+fn nests_parentheses(line: &str) -> bool {
+    let mut after = line.split('(').skip(1);
+    after.any(|between| !between.is_empty() && between.trim().is_empty())
 }
 
 /// A simple command on its way to a pattern.
@@ -150,7 +172,9 @@ impl Walker {
     /// Arithmetic may hold substitutions, in indices too.
     fn arithmetic(&mut self, compound: &CompoundCommand) {
         let text = compound.to_string();
-        if may_run(&text) || text.contains('[') {
+        let is_command =
+            matches!(compound, CompoundCommand::Arithmetic(_)) && may_be_command(&text);
+        if self.nests_parentheses || is_command || may_run(&text) || text.contains('[') {
             self.found.push(unknown(&text));
         }
     }
