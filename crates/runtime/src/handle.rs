@@ -26,6 +26,7 @@ use crate::journal::SessionEvent;
 use crate::orders::new_order;
 use crate::permission::GrantedBy;
 use crate::refusal::{HandleSummary, Refusal};
+use crate::repetition::Repetition;
 use crate::session::SessionInner;
 use crate::stored::{self, StoredResult};
 use crate::takeover::Lock;
@@ -70,6 +71,9 @@ pub(crate) struct Handle {
     routed: AtomicBool,
     /// The tool's words beside its open question.
     context: Mutex<Option<String>>,
+    /// Answers to its questions that no person gave, and how much it had
+    /// written at the last of them.
+    repetition: Mutex<(Repetition, u64)>,
     job: OnceLock<Arc<dyn Job>>,
     intake: Mutex<Intake>,
     session: Weak<SessionInner>,
@@ -115,6 +119,7 @@ impl Handle {
             given_up: AtomicBool::new(false),
             routed: AtomicBool::new(false),
             context: Mutex::new(None),
+            repetition: Mutex::default(),
             job: OnceLock::new(),
             intake: Mutex::new(Intake {
                 early: Some(Vec::new()),
@@ -150,6 +155,7 @@ impl Handle {
             given_up: AtomicBool::new(false),
             routed: AtomicBool::new(false),
             context: Mutex::new(None),
+            repetition: Mutex::default(),
             job: OnceLock::new(),
             intake: Mutex::new(Intake::default()),
             session: self.session.clone(),
@@ -379,6 +385,19 @@ impl Handle {
     /// The tool's words beside its open question.
     pub(crate) fn context(&self) -> Option<String> {
         self.context.lock().clone()
+    }
+
+    /// Its question may be answered once more without a person. Counts as an
+    /// answer.
+    pub(crate) fn admits_answer(&self, question: &Question) -> bool {
+        let content = self.context();
+        let written = self.job().map_or(0, |job| job.output().written());
+        // Contents are parted by a line break.
+        let beside = content.as_ref().map_or(0, |content| content.len() + 1);
+        let (repetition, before) = &mut *self.repetition.lock();
+        let silent = written.saturating_sub(*before) <= beside as u64;
+        *before = written;
+        repetition.admits(question, content, silent)
     }
 
     /// Ends the tool; its end is told as `reason`. Resolves when everything it

@@ -16,6 +16,7 @@ use crate::handle::Handle;
 use crate::inquirer::Answered;
 use crate::journal::SessionEvent;
 use crate::refusal::Refusal;
+use crate::repetition::MOST;
 use crate::request_table::Ticket;
 use crate::session::{SessionInner, new_ulid};
 
@@ -36,7 +37,13 @@ pub(crate) async fn answer(
     handle: &Handle,
     question: &Question,
 ) -> Result<Value, Unanswered> {
-    match begin(session, handle, question).outcome(session).await {
+    let route = begin(session, handle, question);
+    if !route.asks_person() && !handle.admits_answer(question) {
+        return Err(Unanswered::Repeated {
+            id: question.id.clone(),
+        });
+    }
+    match route.outcome(session).await {
         Answered::With(answer) => return Ok(answer),
         Answered::Declined(why) => return Err(Unanswered::Declined(why)),
         Answered::Nobody => {}
@@ -59,6 +66,15 @@ pub(crate) enum Unanswered {
         /// The question's words.
         text: String,
     },
+    /// It takes none of the answers that it is given.
+    #[error(
+        "the tool asked question `{id}` again and again, and took none of {MOST} answers; \
+         only the user can answer it"
+    )]
+    Repeated {
+        /// The question's id.
+        id: String,
+    },
 }
 
 /// Puts a live handle's question to whoever can answer it, beside everything
@@ -72,6 +88,10 @@ pub(crate) fn route(session: &Arc<SessionInner>, handle: &Arc<Handle>, question:
     let session = Arc::clone(session);
     let handle = Arc::clone(handle);
     session.tasks.clone().spawn(async move {
+        if !asking.asks_person() && !handle.admits_answer(&question) {
+            handle.give_up(&question);
+            return;
+        }
         tokio::select! {
             answer = asking.outcome(&session) => match answer {
                 // The assistant may have been first, which is fine.
@@ -169,6 +189,10 @@ enum QuestionRoute {
 }
 
 impl QuestionRoute {
+    fn asks_person(&self) -> bool {
+        matches!(self, Self::Person(_))
+    }
+
     async fn outcome(self, session: &SessionInner) -> Answered {
         match self {
             Self::Known(answered) => answered,
@@ -228,7 +252,7 @@ pub(crate) async fn of_assistant(
         .options
         .inquirer
         .as_ref()
-        .filter(|_| !question.secret)?;
+        .filter(|_| !question.secret && handle.admits_answer(question))?;
     match inquire(session, new_ask(handle, question)).await {
         Answered::With(answer) => Some(answer),
         Answered::Nobody | Answered::Declined(_) => None,

@@ -37,6 +37,7 @@ mod plan;
 mod recorder;
 mod refusal;
 mod registry;
+mod repetition;
 mod request_table;
 mod rules;
 mod run_options;

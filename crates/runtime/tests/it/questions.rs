@@ -139,6 +139,43 @@ async fn a_one_shot_that_nobody_answers_fails_and_says_what_was_asked() {
     assert_eq!(stage.tool.next().await.aborts().len(), 1);
 }
 
+/// The tool asks again whatever it is answered.
+fn asks_for_ever(stage: &Stage, question: Question) {
+    stage.tool.opening(move |job| {
+        let again = question.clone();
+        job.on_answer(move |job, _| job.ask(again.clone()));
+        job.ask(question.clone());
+    });
+}
+
+#[tokio::test]
+async fn a_tool_that_takes_no_default_is_stopped() {
+    let stage = Stage::new();
+    let question = Question {
+        default: Some(json!(false)),
+        ..question("q", "Really?")
+    };
+    asks_for_ever(&stage, question);
+    assert_eq!(
+        stage.run([("tool", json!({}))]).await,
+        "c1 ! the tool asked question `q` again and again, and took none of 16 answers; \
+         only the user can answer it"
+    );
+    assert_eq!(stage.tool.next().await.answers().len(), 16);
+}
+
+#[tokio::test]
+async fn a_handle_that_takes_no_preset_answer_waits_for_its_assistant() {
+    let stage = Stage::with(NOBODY, |setup| {
+        setup.tool.questions = [("q".to_owned(), preset(json!(true)))].into();
+    });
+    asks_for_ever(&stage, question("q", "Really?"));
+    let spawn = ("tool", json!({"action": "spawn", "id": "a"}));
+    let told = stage.run([spawn, ("await", json!({"all": ["a"]}))]).await;
+    assert!(told.contains(r#""needs_answer":["a"]"#), "{told}");
+    assert_eq!(stage.tool.job("a").unwrap().answers().len(), 16);
+}
+
 #[tokio::test]
 async fn a_question_takes_no_more_of_a_reply_than_there_is() {
     let stage = Stage::new();
