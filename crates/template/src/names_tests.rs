@@ -53,6 +53,10 @@ fn an_unknown_name_is_told_with_the_nearest_one() {
             "uses `tool.arguments.dri`, which is unknown; did you mean `tool.arguments.dir`?",
         ),
         (
+            "{{tool.arguments | attr('dri')}}",
+            "uses `tool.arguments.dri`, which is unknown; did you mean `tool.arguments.dir`?",
+        ),
+        (
             "{% if tool.arguments.dri %}x{% endif %}",
             "uses `tool.arguments.dri`, which is unknown; did you mean `tool.arguments.dir`?",
         ),

@@ -380,6 +380,14 @@ impl<'s> Walk<'s> {
                 });
                 Some(path)
             }
+            Expr::Filter(filter) if filter.name == "attr" => {
+                let mut path = self.path_of(filter.expr.as_ref()?)?;
+                let [CallArg::Pos(name)] = filter.args.as_slice() else {
+                    return None;
+                };
+                path.push(PathStep::Key(name.as_const()?.as_str()?.to_owned()));
+                Some(path)
+            }
             _ => None,
         }
     }
