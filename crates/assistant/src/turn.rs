@@ -436,14 +436,19 @@ impl Turn<'_> {
             arguments,
         };
         let conversation = &self.assistant.conversation;
+        let batch = Batch {
+            id: Ulid::generate().to_string(),
+            calls: vec![call.clone()],
+        };
         let waiting = TurnEvent::Assistant {
             model: String::new(),
             said: vec![Said::Call { call, seal: None }],
             interrupted: false,
         };
         conversation.append(waiting).await?;
-        let notices = self.assistant.session.take_notices();
-        let replies = TurnEvent::Replies {
+        self.audience.hear(Heard::Running(&batch));
+        let reply = BatchReply {
+            batch: batch.id,
             replies: vec![CallReply {
                 id,
                 content: ReplyContent::Await(AwaitReply {
@@ -454,7 +459,12 @@ impl Turn<'_> {
                 error: None,
                 extras: windlass_protocol::ReplyExtras::default(),
             }],
-            notices,
+            notices: self.assistant.session.take_notices(),
+        };
+        self.audience.hear(Heard::Answered(&reply));
+        let replies = TurnEvent::Replies {
+            replies: reply.replies,
+            notices: reply.notices,
         };
         conversation.append(replies).await?;
         Ok(())

@@ -262,6 +262,26 @@ async fn of_a_race_the_other_is_asked_about_at_the_end_and_aborted() {
     }
 }
 
+/// Hears of calls and of replies to them.
+#[derive(Default)]
+struct Answered(std::sync::Mutex<Vec<String>>);
+
+impl Audience for Answered {
+    fn hear(&self, heard: Heard<'_>) {
+        let mut told = self.0.lock().unwrap();
+        match heard {
+            Heard::Running(batch) => told.extend(batch.calls.iter().map(|call| {
+                let action = call.arguments.get("action").and_then(|it| it.as_str());
+                format!("{} {}", call.tool, action.unwrap_or_default())
+                    .trim_end()
+                    .to_owned()
+            })),
+            Heard::Answered(reply) => told.extend(reply.replies.iter().map(|_| "reply".to_owned())),
+            _ => {}
+        }
+    }
+}
+
 #[tokio::test]
 async fn what_is_waited_for_at_the_end_is_answered_and_spoken_of() {
     for which in 0..APIS.len() {
@@ -280,9 +300,16 @@ async fn what_is_waited_for_at_the_end_is_answered_and_spoken_of() {
             server.wait_for(3).await;
             check.job("check").unwrap().end_saying("0 warnings");
         };
-        let turn = play.assistant.turn("check", &(), &mut play.interjections);
+        let answered = Answered::default();
+        let turn = play
+            .assistant
+            .turn("check", &answered, &mut play.interjections);
         let (turn, ()) = tokio::join!(turn, ending);
         turn.unwrap();
+        assert_eq!(
+            *answered.0.lock().unwrap(),
+            ["check spawn", "reply", "await", "reply"]
+        );
         let told = play.told();
         let end = "\
 assistant: It runs.
