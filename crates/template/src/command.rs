@@ -37,6 +37,17 @@ pub enum TemplateAdvice {
         /// The dotted name of its value.
         name: String,
     },
+    /// A value that is not given leaves its place to the value after it.
+    #[error(
+        "`{next}` takes the place of `{name}` in calls that do not give that one; make `{name}` \
+         `required`, give it a `default`, or write `{{{{ {name} | default('') }}}}`"
+    )]
+    MovesUp {
+        /// The dotted name of the value.
+        name: String,
+        /// That of the value after it.
+        next: String,
+    },
     /// Calls that leave a parameter out are refused.
     #[error(
         "calls that do not give `{name}` are refused, since the shell line needs it; make it \
@@ -116,10 +127,23 @@ impl CommandTemplate<'_> {
     pub fn advice(&self, known: &KnownNames<'_>) -> Vec<TemplateAdvice> {
         let mut advice = Vec::new();
         let mut before: Option<&str> = None;
+        // The last value that may be missing and stands where a program counts
+        // its arguments.
+        let mut movable: Option<String> = None;
         for word in self.words() {
             let parsed = ParsedTemplate::parse(word).ok();
             let names = parsed.map(|parsed| parsed.uses().names).unwrap_or_default();
             let flag = before.filter(|flag| flag.starts_with('-') && !flag.contains('='));
+            let counts =
+                !self.shell && word.starts_with("{{") && flag.is_none_or(|flag| flag == "--");
+            if let Some(used) = names.first().filter(|_| counts) {
+                let next = dotted(&used.path);
+                if let Some(name) = movable.take() {
+                    let next = next.clone();
+                    advice.push(TemplateAdvice::MovesUp { name, next });
+                }
+                movable = (used.is_needed() && known.is_optional(used)).then_some(next);
+            }
             for used in names {
                 if !used.is_needed() || !known.is_optional(&used) {
                     continue;

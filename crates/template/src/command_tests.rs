@@ -347,7 +347,7 @@ fn unknown_filters_tests_functions_and_methods_are_faults() {
 }
 
 #[test]
-fn an_author_is_told_of_flags_that_would_stand_alone() {
+fn an_author_is_told_of_words_that_a_missing_value_leaves() {
     let flag = TemplateAdvice::LonelyFlag {
         flag: "--dir".to_owned(),
         name: "tool.arguments.dir".to_owned(),
@@ -360,6 +360,20 @@ fn an_author_is_told_of_flags_that_would_stand_alone() {
         ["p", "--", DIR],
         ["p", "dir", DIR],
         ["p", "-v=1", DIR],
+    ] {
+        assert_eq!(advice(&words, false), [], "{words:?}");
+    }
+    let moves_up = TemplateAdvice::MovesUp {
+        name: "tool.arguments.dir".to_owned(),
+        next: "tool.arguments.must".to_owned(),
+    };
+    let must = "{{tool.arguments.must}}";
+    assert_eq!(advice(&["cp", "-r", "--", DIR, must], false), [moves_up]);
+    let with_default = "{{tool.arguments.dir | default('')}}";
+    for words in [
+        ["cp", with_default, must],
+        ["cp", must, DIR],
+        ["cp", DIR, "--to={{tool.arguments.must}}"],
     ] {
         assert_eq!(advice(&words, false), [], "{words:?}");
     }
