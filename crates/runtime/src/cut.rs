@@ -111,7 +111,8 @@ fn shorter_error(error: &ToolError, limit: usize) -> ToolError {
     }
 }
 
-fn excerpt(text: &str, limit: usize, log: Option<PathBuf>) -> windlass_output::Excerpt {
+/// The head and the tail of a text; all of it goes into the log.
+pub(crate) fn excerpt(text: &str, limit: usize, log: Option<PathBuf>) -> windlass_output::Excerpt {
     let output = Output::new(OutputOptions {
         // All of it, so that its head is there without a log too.
         memory: text.len(),

@@ -44,6 +44,7 @@ mod run_options;
 mod screen_update;
 mod session;
 mod sessions;
+mod share;
 mod show;
 mod starting;
 mod stored;

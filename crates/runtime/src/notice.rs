@@ -9,9 +9,12 @@ use windlass_protocol::{HandleId, Notice, NoticeKind, NoticeLevel, RecordTrouble
 
 use crate::event::Status;
 use crate::handle::Handle;
+use crate::show;
 
 /// How many bytes of an error's message a notice tells.
 const LONGEST: usize = 2048;
+/// How much of the end of a long result stands in a notice.
+const LAST_WORDS: usize = 512;
 
 /// The queue of one session.
 #[derive(Debug, Default)]
@@ -102,6 +105,24 @@ fn supersedes(kind: NoticeKind) -> bool {
 
 /// The notice that a handle's new status calls for, by its tool's flags.
 pub(crate) fn of_status(handle: &Handle, status: &Status) -> Option<Notice> {
+    let (wanted, notice) = of_change(handle, status)?;
+    wanted.then_some(notice)
+}
+
+/// The notice that a handle has stopped, with the end of its result or output,
+/// whatever its tool's flags say.
+pub(crate) fn of_end(handle: &Handle, status: &Status) -> Option<Notice> {
+    let (_, mut notice) = of_change(handle, status).filter(|_| status.is_stopped())?;
+    let last_words = show::last_words(handle, LAST_WORDS);
+    if !last_words.is_empty() {
+        notice.text.push_str("\nIt ends with:\n");
+        notice.text.push_str(&last_words);
+    }
+    Some(notice)
+}
+
+/// A notice of the handle's new status, and whether its tool's flags want it.
+fn of_change(handle: &Handle, status: &Status) -> Option<(bool, Notice)> {
     let id = handle.id()?;
     let tool = &handle.tool.definition;
     let flags = tool.notifications;
@@ -141,7 +162,7 @@ pub(crate) fn of_status(handle: &Handle, status: &Status) -> Option<Notice> {
             ),
         },
     };
-    wanted.then(|| notice(handle, level, kind, text))
+    Some((wanted, notice(handle, level, kind, text)))
 }
 
 /// The end of a tool that was ended and had a last word of its own.

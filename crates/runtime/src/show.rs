@@ -139,6 +139,40 @@ fn read(handle: &Handle, view: View, status: &Status) -> Reading {
     })
 }
 
+/// The end of a stopped handle's result or output, which thereby is not told.
+pub(crate) fn last_words(handle: &Handle, limit: usize) -> String {
+    let end =
+        |text: &str| text[text.ceil_char_boundary(text.len().saturating_sub(limit))..].to_owned();
+    match (handle.stored(), handle.status()) {
+        (Some(stored), _) => end(&stored.output()),
+        (
+            None,
+            Status::Stopped(Ending {
+                result: Ok(Some(result)),
+                ..
+            }),
+        ) => end(&result),
+        (None, _) => handle
+            .job()
+            .map_or_else(String::new, |job| job.output().preview(limit)),
+    }
+}
+
+/// How many bytes the handle's result and output take at most.
+pub(crate) fn most(handle: &Handle) -> usize {
+    let ending = match handle.status() {
+        Status::Stopped(ending) => cut::length(&ending),
+        _ => 0,
+    };
+    let written = match handle.stored() {
+        Some(stored) => stored.output_bytes(),
+        None => handle.job().map_or(0, |job| job.output().written()),
+    };
+    let limit = handle.tool.definition.limits.output_limit;
+    let written = usize::try_from(written).unwrap_or(usize::MAX);
+    written.saturating_add(ending).min(limit)
+}
+
 fn show_omitted(shown: &mut HandleView, reading: &Reading) {
     if reading.omitted_bytes > 0 {
         shown.omitted_bytes = Some(reading.omitted_bytes);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::future::join_all;
 use windlass_protocol::{
@@ -15,10 +16,14 @@ use crate::inquiry;
 use crate::journal::SessionEvent;
 use crate::notice;
 use crate::session::Session;
+use crate::share;
 use crate::show;
 
 /// How much of a handle's output an inquiry shows.
 const PREVIEW: usize = 400;
+/// How many bytes of results the end of a turn tells. Handles that have more
+/// to say stay readable.
+const LONGEST_NEWS: usize = 32 << 10;
 
 /// What is decided for a handle.
 #[derive(Clone, Copy, PartialEq)]
@@ -38,12 +43,13 @@ impl Session {
     /// policy, and those that have stopped can no longer be read, unless their
     /// results have never been. Resolves when that is done.
     pub async fn end_turn(&self) -> TurnEndReport {
-        self.tell_results();
+        let room = AtomicUsize::new(LONGEST_NEWS);
+        self.tell_results(&room);
         let active = self.inner.registry.lock().active();
         let decisions = self.inquire(&active).await;
         let fates = active.iter().map(|handle| {
             let fate = fate(handle, decisions.as_ref());
-            self.carry_out(handle, fate)
+            self.carry_out(handle, fate, &room)
         });
         let mut report = TurnEndReport {
             undecided: self.undecided(&active, decisions.as_ref()),
@@ -57,7 +63,10 @@ impl Session {
             }
             report.results.extend(view);
         }
-        let gone = self.inner.registry.lock().forget_stopped(Handle::is_told);
+        let cut = share::within_limit(&mut report.results, LONGEST_NEWS);
+        let was_read =
+            |handle: &Handle| handle.is_told() && handle.id().is_none_or(|id| !cut.contains(id));
+        let gone = self.inner.registry.lock().forget_stopped(was_read);
         drop(gone);
         self.inner.tell(SessionEvent::TurnEnded);
         report
@@ -121,6 +130,7 @@ impl Session {
         &self,
         handle: &Arc<Handle>,
         fate: Fate,
+        room: &AtomicUsize,
     ) -> (HandleId, bool, Option<HandleView>) {
         let id = handle.id().cloned().expect("registered handles have one");
         let mut by_itself = false;
@@ -146,7 +156,7 @@ impl Session {
             }
             Fate::Answer => Some(show::show(&self.inner, handle, &id, View::New)),
             Fate::Await => {
-                self.notice_result(handle, &id);
+                self.notice_news(handle, &id, room);
                 None
             }
         };
@@ -155,7 +165,7 @@ impl Session {
 
     /// Handles that stopped during the turn and were not read: what they came
     /// to is told now, since nobody can read them after.
-    fn tell_results(&self) {
+    fn tell_results(&self, room: &AtomicUsize) {
         let handles = self.inner.registry.lock().all();
         for handle in handles.iter().filter(|handle| handle.is_stopped()) {
             let untold = {
@@ -164,13 +174,28 @@ impl Session {
                 holds(NoticeKind::Success) || holds(NoticeKind::Failure)
             };
             if let Some(id) = handle.id().filter(|_| untold) {
-                self.notice_result(handle, id);
+                self.notice_news(handle, id, room);
             }
         }
     }
 
-    /// The handle will not be readable in the next turn, so the notice carries
-    /// its result whole.
+    /// Tells the result whole while there is room for it; the handle is then
+    /// not readable in the next turn. Beyond that it stays readable, and its
+    /// notice says so.
+    fn notice_news(&self, handle: &Arc<Handle>, id: &HandleId, room: &AtomicUsize) {
+        let needed = show::most(handle);
+        let taken = room.fetch_update(Ordering::AcqRel, Ordering::Acquire, |room| {
+            room.checked_sub(needed)
+        });
+        if taken.is_ok() {
+            self.notice_result(handle, id);
+        } else if let Some(notice) = notice::of_end(handle, &handle.status()) {
+            self.inner.push_notice(handle.number, notice);
+        }
+    }
+
+    /// The handle can no longer be read, so the notice carries its result
+    /// whole.
     pub(crate) fn notice_result(&self, handle: &Arc<Handle>, id: &HandleId) {
         let view = show::show(&self.inner, handle, id, View::New);
         let (level, kind) = match view.error {

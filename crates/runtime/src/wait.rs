@@ -27,6 +27,7 @@ use crate::job::Job;
 use crate::job_output::Since;
 use crate::refusal::Refusal;
 use crate::session::{Session, SessionInner};
+use crate::share;
 use crate::show;
 
 /// Waits for handles.
@@ -265,6 +266,13 @@ impl Wait {
                 .all(|decided| matches!(decided, Decision::Met(_)))
     }
 
+    /// How much output the reply delivers: as much as one handle's could.
+    fn limit(&self) -> usize {
+        let handles = self.handles.iter();
+        let limits = handles.map(|(_, handle)| handle.tool.definition.limits.output_limit);
+        limits.max().unwrap_or_default()
+    }
+
     fn reply(&self, timed_out: bool) -> AwaitReply {
         let mut reply = AwaitReply {
             timed_out,
@@ -283,6 +291,7 @@ impl Wait {
                 reply.pending.push(shown);
             }
         }
+        share::within_limit(&mut reply.completed, self.limit());
         for (condition, decided) in self.conditions.iter().zip(&self.decided) {
             match decided {
                 Decision::Met(matched) => reply.matched.push(matched.clone()),

@@ -387,3 +387,24 @@ async fn a_preset_answer_that_does_not_fit_is_nobodys() {
         "{answered}"
     );
 }
+
+#[tokio::test]
+async fn many_long_results_share_a_reply_and_can_be_fetched() {
+    let stage = Stage::new();
+    let ids: Vec<String> = (0..20).map(|number| format!("h{number}")).collect();
+    for id in &ids {
+        stage
+            .run([("tool", json!({"action": "spawn", "id": id}))])
+            .await;
+        let job = stage.tool.job(id).unwrap();
+        job.write(&"line\n".repeat(4000));
+        job.end();
+    }
+    let told = stage.run([("await", json!({"all": ids}))]).await;
+    assert!(told.len() < 50_000, "{} bytes", told.len());
+    assert_eq!(told.matches("fetch it to read it whole").count(), 20);
+    let whole = stage
+        .run([("tool", json!({"action": "fetch", "id": "h7"}))])
+        .await;
+    assert_eq!(whole.matches("line").count(), 4000);
+}

@@ -288,6 +288,39 @@ async fn a_question_for_the_assistant_goes_into_the_inquiry() {
     }
 }
 
+#[tokio::test]
+async fn many_long_results_do_not_flood_the_next_turn() {
+    let stage = Stage::with(NOBODY, |setup| {
+        setup.tool.lifecycle.on_turn_end = OnTurnEnd::Await;
+    });
+    for number in 0..60 {
+        let id = format!("h{number}");
+        stage
+            .run([("tool", json!({"action": "spawn", "id": id}))])
+            .await;
+    }
+    for number in 0..60 {
+        let job = stage.tool.job(&format!("h{number}")).unwrap();
+        job.write(&format!("{}end of {number}\n", "line\n".repeat(6000)));
+        job.end();
+    }
+    stage.end_turn().await;
+    let told = stage.notices();
+    assert!(told.len() < 100_000, "{} bytes", told.len());
+    for number in 0..60 {
+        let end = format!("end of {number}");
+        assert!(told.lines().any(|line| line == end), "{number}");
+    }
+    // One was told whole; the others can be read.
+    assert_eq!(stage.session.handles().len(), 59);
+    let fetch = |id: &str| [("tool", json!({"action": "fetch", "id": id}))];
+    let fetched = stage.run(fetch("h59")).await;
+    assert!(fetched.len() > 30_000, "{} bytes", fetched.len());
+    stage.end_turn().await;
+    let fetched = stage.run(fetch("h59")).await;
+    assert!(fetched.contains("not found"), "{fetched}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_last_word_of_what_the_turns_end_ended_is_told() {
     let failed = ToolError::new("stopped at row 17");
