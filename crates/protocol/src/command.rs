@@ -285,7 +285,7 @@ pub enum ParseError {
     /// The action has no field of that name.
     #[error("action `{action}` does not take `{name}`; it takes {}", taken_by(*.action).join(", "))]
     NotTaken {
-        /// What was given.
+        /// The field that was given.
         name: String,
         /// The action.
         action: HandleAction,

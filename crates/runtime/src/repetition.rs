@@ -14,13 +14,13 @@ pub(crate) const MOST: u32 = 16;
 /// Counts the answers to one question that no person gave.
 #[derive(Default)]
 pub(crate) struct Repetition {
-    asked: Option<Asked>,
+    asked: Option<AskedQuestion>,
     count: u32,
 }
 
 /// A question as it was asked.
 #[derive(PartialEq)]
-struct Asked {
+struct AskedQuestion {
     question: Question,
     /// The tool's words beside it.
     content: Option<String>,
@@ -36,7 +36,7 @@ impl Repetition {
         content: Option<String>,
         silent: bool,
     ) -> bool {
-        let asked = Asked {
+        let asked = AskedQuestion {
             question: question.clone(),
             content,
         };
