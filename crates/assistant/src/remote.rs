@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream;
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
 use reqwest::{Client, Response, StatusCode};
 use serde_json::Value;
 use ulid::Ulid;
@@ -98,6 +98,8 @@ impl RemoteModel {
         let mut client = Client::builder()
             .user_agent(concat!("windlass/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(Duration::from_secs(30))
+            // The key would go where the answer says, and be known there.
+            .redirect(reqwest::redirect::Policy::none())
             .tcp_nodelay(true);
         if is_local(&endpoint.base_url) {
             client = client.no_proxy();
@@ -131,8 +133,25 @@ impl RemoteModel {
         };
         if response.status().is_success() {
             Ok(response)
+        } else if response.status().is_redirection() {
+            Err(self.redirected(&response))
         } else {
             Err(self.refused(response).await)
+        }
+    }
+
+    fn redirected(&self, response: &Response) -> ModelError {
+        let target = response.headers().get(LOCATION);
+        let target = target.and_then(|target| target.to_str().ok());
+        let target = target.unwrap_or("an unknown address");
+        let message = format!(
+            "it redirects to `{}`, where the key is not sent; set `base_url` to the provider's own address",
+            self.conceal(target)
+        );
+        ModelError::Refused {
+            provider: self.id.provider.clone(),
+            status: response.status().as_u16(),
+            message,
         }
     }
 

@@ -33,10 +33,9 @@ pub(crate) async fn run(args: AttachArgs) -> anyhow::Result<ExitCode> {
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         bail!("`attach` needs a terminal; `windlass logs -f` and `windlass send` do without");
     }
+    person::only("attach")?;
     let target = reach::find(&args.handle).await?;
-    if !args.watch {
-        person::may_type(&target, "attach").await?;
-    }
+    person::sees(&target.peer, "attach").await?;
     if target.handle.state == HandleState::Stopped {
         bail!(
             "handle `{}` has stopped; `windlass logs` shows what it wrote",
@@ -48,15 +47,13 @@ pub(crate) async fn run(args: AttachArgs) -> anyhow::Result<ExitCode> {
         .get(&target.path("/screen"))
         .await
         .context("it cannot be attached to")?;
-    let mut attached = Attached {
+    let attached = Attached {
         lock: if args.watch {
             None
         } else {
             Some(lock(&target).await?)
         },
         target,
-        asks: false,
-        is_tool: person::is_tool(),
     };
     let screen = OwnScreen::enter()?;
     let left = attached.stay(args.watch).await;
@@ -75,16 +72,12 @@ async fn lock(target: &Target) -> anyhow::Result<String> {
 struct Attached {
     target: Target,
     lock: Option<String>,
-    /// The handle has come to ask something while this is typed into by a tool,
-    /// which must not answer for the person.
-    asks: bool,
-    is_tool: bool,
 }
 
 impl Attached {
     /// Draws and types until the person leaves or the handle has stopped. Says
     /// how it ended.
-    async fn stay(&mut self, watch: bool) -> anyhow::Result<String> {
+    async fn stay(&self, watch: bool) -> anyhow::Result<String> {
         let mut signals = Signals::new()?;
         let mut resized = signal(SignalKind::window_change())?;
         let mut keys = read_stdin();
@@ -105,9 +98,6 @@ impl Attached {
                 bytes = keys.recv() => {
                     let bytes = bytes.unwrap_or_else(|| vec![DETACH]);
                     let typed = bytes.split(|byte| *byte == DETACH).next().unwrap_or_default();
-                    if self.asks && self.is_tool {
-                        person::only("attach")?;
-                    }
                     if !typed.is_empty() && !watch {
                         self.type_in(typed).await?;
                     }
@@ -124,7 +114,7 @@ impl Attached {
     }
 
     /// Draws what changed. Gives true when the handle has stopped.
-    fn take(&mut self, event: &ServerSent) -> anyhow::Result<bool> {
+    fn take(&self, event: &ServerSent) -> anyhow::Result<bool> {
         match event.name.as_str() {
             "screen" => {
                 let streamed: StreamedScreen = serde_json::from_str(&event.data)?;
@@ -140,14 +130,6 @@ impl Attached {
                 let own = Some(&self.target.handle.id);
                 match streamed.update {
                     SessionUpdate::Stopped { tool, .. } => Ok(tool.handle.as_ref() == own),
-                    SessionUpdate::Asked { tool, .. } if tool.handle.as_ref() == own => {
-                        self.asks = true;
-                        Ok(false)
-                    }
-                    SessionUpdate::Answered(tool) if tool.handle.as_ref() == own => {
-                        self.asks = false;
-                        Ok(false)
-                    }
                     _ => Ok(false),
                 }
             }

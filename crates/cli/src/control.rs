@@ -11,7 +11,7 @@ use windlass_serve_http::{Api, ControlSocket, run_dir};
 pub(crate) fn listen(windlass: &Windlass, front_end: &str) -> Option<ControlSocket> {
     let api = recalling(windlass, Api::new(windlass.runtime(), front_end));
     let folder = run_dir(&windlass::state_dir());
-    match ControlSocket::listen(&folder, &api) {
+    match ControlSocket::listen(&folder, &api, windlass_process::peer_is_tool) {
         Ok(socket) => Some(socket),
         Err(error) => {
             errln!("windlass: other commands cannot reach this one: {error}");

@@ -33,10 +33,12 @@ mod sessions;
 mod setup;
 mod signals;
 mod stdout;
+mod threads;
 mod tools;
 
 use std::process::ExitCode;
 
+use anyhow::Context as _;
 use clap::Parser;
 
 use crate::args::{Args, Command};
@@ -45,6 +47,8 @@ use crate::stdout::{StdoutError, errln};
 fn main() -> ExitCode {
     // Before anything else: this may be a zygote.
     windlass::init();
+    // While there is one thread.
+    windlass::withdraw_credentials();
     let result = match Args::try_parse() {
         Ok(args) => run(args),
         Err(unread) => args::explain(&unread),
@@ -94,9 +98,12 @@ fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 /// Runs a subcommand on tokio and does not wait for threads that block.
 fn on_runtime(command: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow::Result<ExitCode> {
+    let workers = threads::workers()?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(workers)
         .enable_all()
-        .build()?;
+        .build()
+        .context("the system refuses what every command needs; look at `ulimit -a`")?;
     let result = runtime.block_on(command);
     runtime.shutdown_background();
     result

@@ -6,6 +6,7 @@
 
 use std::fs::Permissions;
 use std::net::SocketAddr;
+use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -17,10 +18,12 @@ use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
-use axum::serve::ListenerExt as _;
+use axum::serve::{Listener, ListenerExt as _};
 use axum::{Extension, Router};
 use tokio::net::{TcpListener, UnixListener};
 use tokio_util::sync::CancellationToken;
+use windlass_process::peer_is_tool;
+use windlass_serve_http::admit;
 use windlass_serve_mcp::{HttpOptions, McpServer, Owner, Sessions, http_router};
 
 /// Holds the token; one is made up and told where it is not set.
@@ -59,9 +62,35 @@ pub(crate) fn nested(server: &McpServer, stop: CancellationToken) -> (Router, Se
     (router.layer(Extension(Owner("serve".into()))), sessions)
 }
 
+/// Accepts everybody but tools, which are refused.
+struct Gated<L>(L);
+
+impl<L> Listener for Gated<L>
+where
+    L: Listener,
+    L::Io: AsFd,
+{
+    type Io = L::Io;
+    type Addr = L::Addr;
+
+    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
+        loop {
+            let (stream, address) = self.0.accept().await;
+            if let Some(stream) = admit(stream, peer_is_tool).await {
+                return (stream, address);
+            }
+        }
+    }
+
+    fn local_addr(&self) -> std::io::Result<Self::Addr> {
+        self.0.local_addr()
+    }
+}
+
 async fn serve_unix(router: Router, path: &Path, stop: CancellationToken) -> anyhow::Result<()> {
     let listener = UnixListener::bind(path)
         .with_context(|| format!("cannot listen at `{}`", path.display()))?;
+    let listener = Gated(listener);
     std::fs::set_permissions(path, Permissions::from_mode(0o600))?;
     errln!("windlass: MCP at unix:{}", path.display());
     let router = router.layer(middleware::from_fn(local));
@@ -76,7 +105,7 @@ async fn serve_tcp(router: Router, address: &str, stop: CancellationToken) -> an
     let token: Arc<str> = token()?.into();
     errln!("windlass: MCP at http://{}/mcp", listener.local_addr()?);
     // A reply is small and its client waits for it.
-    let listener = listener.tap_io(|stream| {
+    let listener = Gated(listener).tap_io(|stream| {
         let _ = stream.set_nodelay(true);
     });
     let router = router.layer(middleware::from_fn_with_state(token, bearer));
@@ -103,7 +132,7 @@ async fn listen(address: &str) -> anyhow::Result<TcpListener> {
 fn token() -> anyhow::Result<String> {
     /// Fewer characters could be guessed.
     const FEWEST: usize = 32;
-    if let Ok(token) = std::env::var(TOKEN)
+    if let Some(token) = windlass::variable(TOKEN)
         && !token.is_empty()
     {
         if token.len() < FEWEST {

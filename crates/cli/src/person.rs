@@ -1,13 +1,11 @@
-//! Commands that speak for the person are not for tools.
+//! Runtimes answer the person, and no tool.
 //!
-//! Start at [`only`]. A tool could otherwise answer its own question, or permit
-//! its own call. It may type into a handle that asks the person nothing.
+//! Start at [`only`]. A tool could otherwise answer its own question, permit its
+//! own call, or type into what others have started. A runtime finds out by itself
+//! who asks, and refuses; here the refusal says what would work.
 
 use anyhow::bail;
-use windlass_protocol::HandleState;
 use windlass_serve_http::Peer;
-
-use crate::reach::Target;
 
 /// Refuses to run below a tool that a runtime has started.
 pub(crate) fn only(command: &str) -> anyhow::Result<()> {
@@ -15,6 +13,17 @@ pub(crate) fn only(command: &str) -> anyhow::Result<()> {
         bail!(
             "`windlass {command}` speaks for the person, and this was started by a tool; \
              run it in a terminal of your own, or use the page of `windlass serve`"
+        );
+    }
+    Ok(())
+}
+
+/// Refuses to look at other runtimes below a tool, for commands that only look.
+pub(crate) fn looks() -> anyhow::Result<()> {
+    if is_tool() {
+        bail!(
+            "runtimes answer the person only, and this was started by a tool; \
+             run it in a terminal of your own"
         );
     }
     Ok(())
@@ -32,17 +41,7 @@ pub(crate) async fn sees(peer: &Peer, command: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Refuses to type, as [`only`] and [`sees`] do, where that would answer a
-/// question of the handle.
-pub(crate) async fn may_type(target: &Target, command: &str) -> anyhow::Result<()> {
-    if target.handle.state == HandleState::Waiting {
-        only(command)?;
-        sees(&target.peer, command).await?;
-    }
-    Ok(())
-}
-
 /// This process was started by a tool, or cannot tell.
-pub(crate) fn is_tool() -> bool {
+fn is_tool() -> bool {
     windlass_process::descends_from_tool()
 }

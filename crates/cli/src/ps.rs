@@ -10,7 +10,7 @@ use crate::reach::{self, Reached};
 use crate::stdout::outln;
 
 pub(crate) async fn run(global: &Global) -> anyhow::Result<ExitCode> {
-    let sessions = reach::sessions().await;
+    let sessions = reach::sessions().await?;
     if global.json {
         for reached in &sessions {
             outln!(

@@ -20,7 +20,7 @@ const LONGEST: u64 = 1 << 20;
 
 pub(crate) async fn list(global: &Global) -> anyhow::Result<ExitCode> {
     let as_json = global.json || !std::io::stdout().is_terminal();
-    let open = all().await;
+    let open = all().await?;
     for (_, question) in &open {
         if as_json {
             outln!("{}", json!(question))?;
@@ -60,7 +60,7 @@ pub(crate) async fn answer(args: AnswerArgs) -> anyhow::Result<ExitCode> {
         );
     }
     let found = all()
-        .await
+        .await?
         .into_iter()
         .find(|(_, open)| open.ask.ask == *id);
     let Some((peer, open)) = found else {
@@ -89,15 +89,15 @@ pub(crate) async fn answer(args: AnswerArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Every open question, and the runtime that it is open in.
-async fn all() -> Vec<(Peer, OpenQuestion)> {
+async fn all() -> anyhow::Result<Vec<(Peer, OpenQuestion)>> {
     let mut all = Vec::new();
-    for peer in reach::runtimes().await {
+    for peer in reach::runtimes().await? {
         // One that ends meanwhile asks nothing any more.
         let open = peer.get::<Vec<OpenQuestion>>("/api/v1/questions").await;
         let open = open.unwrap_or_default().into_iter();
         all.extend(open.map(|question| (peer.clone(), question)));
     }
-    all
+    Ok(all)
 }
 
 fn from_stdin() -> anyhow::Result<String> {

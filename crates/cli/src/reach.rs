@@ -8,6 +8,8 @@ use futures_util::future::join_all;
 use windlass_protocol::{HandleInfo, SessionInfo};
 use windlass_serve_http::{Peer, peers, run_dir};
 
+use crate::person;
+
 /// How much of a session's id is shown: enough to tell sessions apart.
 const SHORT: usize = 8;
 
@@ -44,16 +46,17 @@ impl Target {
     }
 }
 
-/// Every runtime that listens.
-pub(crate) async fn runtimes() -> Vec<Peer> {
-    peers(&run_dir(&windlass::state_dir())).await
+/// Every runtime that listens. None of them answers a tool.
+pub(crate) async fn runtimes() -> anyhow::Result<Vec<Peer>> {
+    person::looks()?;
+    Ok(peers(&run_dir(&windlass::state_dir())).await)
 }
 
 /// Every session of every runtime. One that ends meanwhile is left out.
-pub(crate) async fn sessions() -> Vec<Reached> {
-    let runtimes = runtimes().await;
+pub(crate) async fn sessions() -> anyhow::Result<Vec<Reached>> {
+    let runtimes = runtimes().await?;
     let reached = join_all(runtimes.iter().map(sessions_of)).await;
-    reached.into_iter().flatten().collect()
+    Ok(reached.into_iter().flatten().collect())
 }
 
 async fn sessions_of(peer: &Peer) -> Vec<Reached> {
@@ -83,7 +86,7 @@ pub(crate) async fn find(target: &str) -> anyhow::Result<Target> {
     };
     let mut found = Vec::new();
     let mut others = Vec::new();
-    for reached in sessions().await {
+    for reached in sessions().await? {
         let of_session = session.is_none_or(|wanted| reached.session.id.as_str().ends_with(wanted));
         for handle in reached.handles {
             let name = format!("{}/{}", short(reached.session.id.as_str()), handle.id);

@@ -13,7 +13,7 @@ use crate::stdout::{errln, outln};
 use crate::{person, reach};
 
 pub(crate) async fn pending(as_json: bool) -> anyhow::Result<ExitCode> {
-    let waiting = waiting().await;
+    let waiting = waiting().await?;
     if waiting.is_empty() && !as_json {
         outln!("No permission is being asked for.")?;
     }
@@ -35,7 +35,7 @@ pub(crate) async fn pending(as_json: bool) -> anyhow::Result<ExitCode> {
 
 /// Says that permissions wait for a reply, where any do.
 pub(crate) async fn remind() {
-    let waiting = waiting().await.len();
+    let waiting = waiting().await.map_or(0, |waiting| waiting.len());
     if waiting > 0 {
         errln!(
             "windlass: your reply is waited for ({waiting}); `windlass permissions pending` lists what is asked"
@@ -44,14 +44,14 @@ pub(crate) async fn remind() {
 }
 
 /// The permissions that wait for a reply, in every runtime.
-async fn waiting() -> Vec<PermissionRequest> {
+async fn waiting() -> anyhow::Result<Vec<PermissionRequest>> {
     let mut waiting = Vec::new();
-    for peer in reach::runtimes().await {
+    for peer in reach::runtimes().await? {
         // One that ends meanwhile asks for nothing any more.
         let requests = peer.get("/api/v1/permissions").await;
         waiting.extend(requests.unwrap_or_else(|_| Vec::<PermissionRequest>::new()));
     }
-    waiting
+    Ok(waiting)
 }
 
 pub(crate) async fn reply(args: ReplyArgs) -> anyhow::Result<ExitCode> {
@@ -78,7 +78,7 @@ pub(crate) async fn reply(args: ReplyArgs) -> anyhow::Result<ExitCode> {
         bail!("`{id}` is a question; answer it with `windlass answer {id}`");
     }
     let path = format!("/api/v1/permissions/{id}");
-    for peer in reach::runtimes().await {
+    for peer in reach::runtimes().await? {
         person::sees(&peer, "permissions reply").await?;
         match peer.post(&path, &body).await {
             Ok(_) => return Ok(ExitCode::SUCCESS),

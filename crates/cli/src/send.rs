@@ -11,8 +11,9 @@ use crate::stdout::{errln, outln};
 use crate::{person, reach};
 
 pub(crate) async fn run(args: SendArgs) -> anyhow::Result<ExitCode> {
+    person::only("send")?;
     let target = reach::find(&args.handle).await?;
-    person::may_type(&target, "send").await?;
+    person::sees(&target.peer, "send").await?;
     let typing = Typing {
         input: args.text.map(Value::String),
         enter: !args.no_enter,

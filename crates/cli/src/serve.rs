@@ -12,6 +12,7 @@ use axum::Router;
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+use windlass_process::peer_is_tool;
 use windlass_serve_http::{
     Access, Api, ControlSocket, Limits, Server, Token, page, run_dir, tls_acceptor,
 };
@@ -44,8 +45,8 @@ pub(crate) async fn run(global: &Global, args: ServeArgs) -> anyhow::Result<Exit
         .opening(Arc::new(move |options| opening.session(options)))
         .reaching(&folder);
     let api = control::recalling(&windlass, api);
-    let socket =
-        ControlSocket::listen(&folder, &api).context("the control socket cannot be made")?;
+    let socket = ControlSocket::listen(&folder, &api, peer_is_tool)
+        .context("the control socket cannot be made")?;
     let closing = CancellationToken::new();
     let (mcp, mcp_sessions) = mcp_http::nested(&mcp::server(&windlass, None), closing.clone());
     if args.socket {
@@ -113,6 +114,7 @@ async fn server(args: &ServeArgs, api: &Api, mcp: Router, token: Token) -> anyho
         router: access.guard(api.router().merge(page()).nest_service("/mcp", mcp)),
         tls,
         limits: Limits::default(),
+        is_tool: peer_is_tool,
     })
 }
 

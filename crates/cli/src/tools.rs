@@ -54,7 +54,14 @@ async fn show(global: &Global, args: &ToolsArgs) -> anyhow::Result<ExitCode> {
                 names.join(", ")
             );
         };
-        return print_json(&schema(tool, dialect.unwrap_or(Dialect::JsonSchema)));
+        let mut shown = schema(tool, dialect.unwrap_or(Dialect::JsonSchema));
+        // Not part of what a model is given, and for whoever looks for the
+        // reason why a program cannot log in.
+        let hidden = windlass.hidden_variables(name);
+        if dialect.is_none() && !hidden.is_empty() {
+            shown["hidden_variables"] = json!(hidden);
+        }
+        return print_json(&shown);
     }
     if let Some(dialect) = dialect {
         let schemas: Vec<Value> = offered.iter().map(|tool| schema(tool, dialect)).collect();

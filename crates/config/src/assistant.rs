@@ -104,6 +104,11 @@ impl AssistantConfig {
     }
 }
 
+/// The variable holds the key of a known provider.
+pub fn is_known_key(variable: &str) -> bool {
+    windlass_providers::key_variables().any(|name| name == variable)
+}
+
 /// JP writes a table with an `id`; a name alone does.
 fn read_model(reader: &mut Reader, table: &Table<'_>) -> Option<String> {
     let node = table.node("model")?;

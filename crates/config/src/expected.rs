@@ -19,6 +19,11 @@ pub enum ExpectedValue {
     /// A table whose values are strings.
     #[error("a table of strings")]
     StringMap,
+    /// Names of environment variables.
+    #[error(
+        "an array of names of variables, in which `*` stands for anything, without `WINDLASS_TOKEN`"
+    )]
+    VariableNames,
     /// An array of any values.
     #[error("an array of values")]
     Values,

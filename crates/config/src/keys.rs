@@ -49,6 +49,8 @@ pub(crate) const SETTINGS: &[&str] = &[
     "output_limit",
     "log_limit",
     "secrets",
+    "pass_env",
+    "hide_env",
     "options",
     "questions",
     "spawn",
@@ -99,6 +101,8 @@ pub(crate) const MCP: &[&str] = &[
     "args",
     "arguments",
     "env",
+    "pass_env",
+    "hide_env",
     "url",
     "headers",
     "optional",
@@ -158,7 +162,8 @@ pub(crate) const JSON_TYPES: &[&str] = &[
 ];
 
 /// Other words for a key, which are not like it to look at.
-const SYNONYMS: [(&str, &str); 4] = [
+const SYNONYMS: [(&str, &str); 5] = [
+    ("env", "pass_env"),
     ("tools", "conversation.tools"),
     ("mcp", "providers.mcp"),
     ("mcpServers", "providers.mcp"),

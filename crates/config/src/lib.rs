@@ -28,8 +28,9 @@ mod tables;
 mod tool;
 mod tool_files;
 mod units;
+mod variables;
 
-pub use assistant::{AssistantConfig, ProviderConfig, ReasoningEffort};
+pub use assistant::{AssistantConfig, ProviderConfig, ReasoningEffort, is_known_key};
 pub use command::{CommandConfig, CommandError};
 pub use config::{Config, LoadOptions, SAMPLE_CONFIG, load};
 pub use error::{ConfigError, Problem, ProblemKind};
@@ -44,3 +45,4 @@ pub use settings::{
     ToolSettings,
 };
 pub use tool::{SecretTarget, Source, ToolConfig};
+pub use variables::{TOKEN_VARIABLE, VariableSettings, looks_like_credential};

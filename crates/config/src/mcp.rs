@@ -12,6 +12,7 @@ use crate::node::Node;
 use crate::place::{Place, Span};
 use crate::read::{self, Reader, Table};
 use crate::units;
+use crate::variables::VariableSettings;
 
 /// One server of `[providers.mcp]`.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,6 +52,8 @@ pub enum McpTransport {
         command: CommandConfig,
         /// Variables to add to its environment.
         env: IndexMap<String, String>,
+        /// Which of this process's variables it gets.
+        variables: VariableSettings,
     },
     /// A server that is running already.
     Http {
@@ -67,6 +70,7 @@ pub(crate) struct McpTable {
     command: Option<CommandConfig>,
     args: Vec<String>,
     env: IndexMap<String, String>,
+    variables: VariableSettings,
     url: Option<String>,
     headers: IndexMap<String, String>,
     optional: Option<bool>,
@@ -97,6 +101,7 @@ impl McpTable {
             env: reader
                 .get(table, "env", read::string_map)
                 .unwrap_or_default(),
+            variables: VariableSettings::read(reader, table),
             url: reader.get(table, "url", |node| {
                 let url = read::string(node)?;
                 if url.starts_with("http://") || url.starts_with("https://") {
@@ -127,6 +132,7 @@ impl McpTable {
                 McpTransport::Stdio {
                     command,
                     env: self.env,
+                    variables: self.variables,
                 }
             }
             (None, Some(url)) => McpTransport::Http {

@@ -18,6 +18,7 @@ use crate::permissions::PermissionSettings;
 use crate::read::{self, Reader, Table};
 use crate::tool::SecretTarget;
 use crate::units;
+use crate::variables::VariableSettings;
 
 /// What the person said of a tool, by itself or for every tool.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -44,6 +45,8 @@ pub struct ToolSettings {
     pub log_limit: Option<u64>,
     /// Who answers when a program asks for a secret.
     pub secrets: Option<SecretTarget>,
+    /// Which variables its program gets.
+    pub variables: VariableSettings,
     /// What is passed on to the program as `options`.
     pub options: Arguments,
     /// Who answers its questions, by question id.
@@ -140,6 +143,7 @@ impl ToolSettings {
                 ];
                 read::word(node, &words)
             }),
+            variables: VariableSettings::read(reader, table),
             options: reader.get(table, "options", json_table).unwrap_or_default(),
             questions: read_questions(reader, table),
             spawn: SpawnSettings::read(reader, table).unwrap_or_default(),

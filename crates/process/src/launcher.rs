@@ -22,6 +22,8 @@ use windlass_output::{Output, OutputOptions};
 #[derive(Clone)]
 pub struct Launcher {
     inner: Arc<Inner>,
+    /// Edits of the environment, before those of a command.
+    edits: Arc<[(OsString, Option<OsString>)]>,
 }
 
 /// How a [`Launcher`] works.
@@ -73,7 +75,18 @@ impl Launcher {
         };
         Ok(Self {
             inner: Arc::new(inner),
+            edits: Arc::default(),
         })
+    }
+
+    /// A launcher that shares everything with this one, and whose programs find these variables set, or removed where
+    /// there is no value. What a command itself says of its environment goes before this.
+    pub fn with_variables(&self, edits: Vec<(OsString, Option<OsString>)>) -> Self {
+        let all = self.edits.iter().cloned().chain(edits);
+        Self {
+            inner: Arc::clone(&self.inner),
+            edits: all.collect(),
+        }
     }
 
     /// Whether trees are held together: everything a program starts is ended with it, and all of it with this process.
@@ -88,6 +101,9 @@ impl Launcher {
     pub async fn start(&self, mut command: Command) -> Result<Process, StartError> {
         if command.terminal.is_some() {
             prepare_for_terminal(&mut command);
+        }
+        if !command.env_clear {
+            command.env.splice(0..0, self.edits.iter().cloned());
         }
         let system = |source| StartError::System {
             program: command.program.clone(),

@@ -24,6 +24,7 @@ mod plain;
 mod process;
 mod prompt;
 mod readiness;
+mod secrets;
 mod settle;
 mod terminal;
 mod tree;
@@ -37,6 +38,7 @@ pub use find::find_program;
 pub use launcher::{Launcher, LauncherOptions};
 pub use listeners::InputReader;
 pub use process::Process;
+pub use secrets::{withdraw_variables, withdrawn_variable, withdrawn_variables};
 pub use terminal::{Modes, Prompt, Terminal, TerminalSize};
 pub use typed::Typed;
 

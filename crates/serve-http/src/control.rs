@@ -1,8 +1,8 @@
 //! The control socket: a runtime's interface, for this user alone.
 //!
 //! Start at [`ControlSocket::listen`]. The socket has mode 0600 in a folder of
-//! mode 0700, and whoever connects must be this user, so there is no token. Its
-//! name tells the front end and the process.
+//! mode 0700, and whoever connects must be this user and no tool, so there is no
+//! token. Its name tells the front end and the process.
 
 use std::fs::{DirBuilder, File};
 use std::io;
@@ -14,6 +14,7 @@ use tokio::net::UnixListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::api::Api;
+use crate::gate::PeerCheck;
 use crate::server::{self, Limits};
 
 /// The longest path that a socket can be bound to or connected at.
@@ -31,8 +32,8 @@ pub struct ControlSocket {
 }
 
 impl ControlSocket {
-    /// Offers an interface to this user's processes.
-    pub fn listen(run_dir: &Path, api: &Api) -> io::Result<Self> {
+    /// Offers an interface to this user's processes, apart from tools.
+    pub fn listen(run_dir: &Path, api: &Api, is_tool: PeerCheck) -> io::Result<Self> {
         DirBuilder::new()
             .recursive(true)
             .mode(0o700)
@@ -50,7 +51,8 @@ impl ControlSocket {
         std::fs::rename(&new, &path)?;
         let closing = CancellationToken::new();
         let limits = Limits::default();
-        let accepting = server::accept_unix(listener, api.clone(), limits, closing.clone());
+        let accepting =
+            server::accept_unix(listener, api.clone(), limits, is_tool, closing.clone());
         tokio::spawn(accepting);
         Ok(Self { path, closing })
     }

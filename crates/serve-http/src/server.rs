@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::api::Api;
 use crate::first_bytes::FirstBytes;
+use crate::gate::{PeerCheck, admit};
 use crate::places::{Places, Visitor};
 
 /// How much is taken of clients.
@@ -64,6 +65,8 @@ pub struct Server {
     pub tls: Option<TlsAcceptor>,
     /// Its bounds.
     pub limits: Limits,
+    /// Finds the tools among its peers, which are refused.
+    pub is_tool: PeerCheck,
 }
 
 impl Server {
@@ -87,9 +90,12 @@ impl Server {
             // Small answers must not wait for an acknowledgement.
             let _ = stream.set_nodelay(true);
             let (api, router, tls) = (api.clone(), self.router.clone(), self.tls.clone());
-            let (limits, closing) = (self.limits, closing.clone());
+            let (limits, closing, is_tool) = (self.limits, closing.clone(), self.is_tool);
             tokio::spawn(async move {
                 let serving = async {
+                    let Some(stream) = admit(stream, is_tool).await else {
+                        return;
+                    };
                     let visitor = place.visitor.clone();
                     let Some(tls) = tls else {
                         return serve(stream, visitor, router, limits, &api, closing).await;
@@ -110,6 +116,7 @@ pub(crate) async fn accept_unix(
     listener: UnixListener,
     api: Api,
     limits: Limits,
+    is_tool: PeerCheck,
     closing: CancellationToken,
 ) {
     let router = api.router();
@@ -134,7 +141,9 @@ pub(crate) async fn accept_unix(
         let (router, api, closing) = (router.clone(), api.clone(), closing.clone());
         tokio::spawn(async move {
             let visitor = place.visitor.clone();
-            serve(stream, visitor, router, limits, &api, closing).await;
+            if let Some(stream) = admit(stream, is_tool).await {
+                serve(stream, visitor, router, limits, &api, closing).await;
+            }
             drop(place);
         });
     }

@@ -47,6 +47,7 @@ async fn a_client_that_does_not_read_is_cut_off_while_others_go_on() {
             stall: Duration::from_millis(200),
             ..Limits::default()
         },
+        is_tool: |_| false,
     };
     let closing = CancellationToken::new();
     let serving = tokio::spawn({
@@ -90,6 +91,7 @@ async fn serving(limits: Limits) -> (Api, std::net::SocketAddr, CancellationToke
         router: api.router(),
         tls: None,
         limits,
+        is_tool: |_| false,
     };
     let closing = CancellationToken::new();
     let (own, until) = (api.clone(), closing.clone());
@@ -176,6 +178,7 @@ async fn served(limits: Limits) -> (std::net::SocketAddr, tempfile::TempDir, Str
         router: crate::access::Access::new(&api, token).guard(api.router()),
         tls: None,
         limits,
+        is_tool: |_| false,
     };
     tokio::spawn(async move { server.run(&api, CancellationToken::new()).await });
     (address, folder, bearer)

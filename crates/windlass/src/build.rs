@@ -25,7 +25,8 @@ use crate::builder::{Builder, LateReport};
 use crate::cache::Cache;
 use crate::describe::{self, Answers, Asking};
 use crate::embedded::{self, NameOwner};
-use crate::mcp::{Coming, Servers};
+use crate::environment::Environment;
+use crate::mcp::{Coming, ServerSetup, Servers};
 use crate::place::{cache_dir, new_log_dir, remove_logs_of_the_dead, state_dir, workspace_id};
 use crate::record::Record;
 
@@ -73,6 +74,7 @@ pub enum Error {
 pub struct Windlass {
     runtime: Runtime,
     launcher: Launcher,
+    environment: Environment,
     config: Config,
     problems: Vec<ToolProblem>,
     advice: Vec<ToolProblem>,
@@ -136,7 +138,12 @@ impl Windlass {
             late_servers,
         } = builder;
         let embedded = embedded::checked(embedded, &config)?;
-        let launcher = Launcher::new(launcher_options(&config)).map_err(Error::Launcher)?;
+        let environment = Environment::own(&config);
+        let launcher = Launcher::new(LauncherOptions {
+            environment: Some(environment.usual()),
+            ..LauncherOptions::default()
+        });
+        let launcher = launcher.map_err(Error::Launcher)?;
         let describer = Describer {
             launcher: launcher.clone(),
             root: config.root.clone(),
@@ -149,13 +156,22 @@ impl Windlass {
             futures_util::future::join(Answers::gather(describer, asked, asking, &cache), async {
                 match late_servers {
                     Some(_) => Servers::default(),
-                    None => Servers::ask(&config, &launcher, catalogue.announcer()).await,
+                    None => {
+                        let set_up = ServerSetup {
+                            config: &config,
+                            launcher: &launcher,
+                            environment: &environment,
+                            announcer: catalogue.announcer(),
+                        };
+                        Servers::ask(&set_up).await
+                    }
                 }
             })
             .await;
         let mut build = Build {
             catalogue,
             launcher: &launcher,
+            environment: &environment,
             config: &config,
             answers,
             agents: agents.as_ref(),
@@ -181,6 +197,7 @@ impl Windlass {
         Ok(Self {
             runtime: Runtime::new(catalogue),
             launcher,
+            environment,
             warnings: config.warnings.iter().cloned().chain(told).collect(),
             problems,
             advice,
@@ -200,6 +217,20 @@ impl Windlass {
     /// What starts its programs.
     pub fn launcher(&self) -> &Launcher {
         &self.launcher
+    }
+
+    /// What starts programs of the person's own, which get every variable but
+    /// our token and the keys of providers.
+    pub(crate) fn trusted_launcher(&self) -> Launcher {
+        self.environment.trusted(&self.launcher)
+    }
+
+    /// The variables of this process that a tool's program does not get, by
+    /// name.
+    pub fn hidden_variables(&self, tool: &str) -> Vec<String> {
+        let own = self.config.tool(tool).map(|tool| &tool.settings);
+        let settings = own.unwrap_or(&self.config.defaults);
+        self.environment.hidden(&settings.variables)
     }
 
     /// The MCP servers that tools are wanted of.
@@ -279,6 +310,7 @@ impl Windlass {
 pub(crate) struct Build<'a> {
     pub(crate) catalogue: Catalogue,
     launcher: &'a Launcher,
+    environment: &'a Environment,
     pub(crate) config: &'a Config,
     answers: Answers,
     agents: Option<&'a Arc<Agents>>,
@@ -357,9 +389,12 @@ impl Build<'_> {
     /// Lets the tools of MCP servers come when their servers have.
     fn await_mcp(&mut self, report: &LateReport) -> Vec<Server> {
         let coming = Coming {
-            config: self.config,
-            launcher: self.launcher,
-            announcer: &self.catalogue.announcer().clone(),
+            set_up: ServerSetup {
+                config: self.config,
+                launcher: self.launcher,
+                environment: self.environment,
+                announcer: &self.catalogue.announcer().clone(),
+            },
             report,
         };
         for tool in self.config.offered() {
@@ -390,12 +425,12 @@ impl Build<'_> {
         match tool.source_name() {
             Shell::NAME => {
                 let definition = Self::overlaid(tool, Shell::definition());
-                let shell = Shell::new(self.launcher.clone()).keeping(kept(tool));
+                let shell = Shell::new(self.launcher_of(tool)).keeping(kept(tool));
                 self.catalogue.register(definition, Arc::new(shell))
             }
             Git::NAME => {
                 let definition = Self::overlaid(tool, Git::definition());
-                let git = Git::new(self.launcher.clone()).keeping(kept(tool));
+                let git = Git::new(self.launcher_of(tool)).keeping(kept(tool));
                 self.catalogue.register(definition, Arc::new(git))
             }
             Await::NAME => self
@@ -473,9 +508,15 @@ impl Build<'_> {
         Ok(())
     }
 
+    /// What starts a tool's programs, with the variables that its table says.
+    fn launcher_of(&self, tool: &ToolConfig) -> Launcher {
+        let variables = &tool.settings.variables;
+        self.environment.launcher(self.launcher, variables)
+    }
+
     fn local(&self, tool: &ToolConfig, io: IoMode, formats_arguments: Option<bool>) -> LocalTool {
         LocalTool {
-            launcher: self.launcher.clone(),
+            launcher: self.launcher_of(tool),
             command: describe::command(tool),
             tool: tool.source_name().to_owned(),
             io,
@@ -506,20 +547,5 @@ fn kept(tool: &ToolConfig) -> Kept {
             cols: tool.cols.unwrap_or(usual.cols),
         },
         record: tool.record,
-    }
-}
-
-/// Programs get this process's environment without the keys of providers.
-fn launcher_options(config: &Config) -> LauncherOptions {
-    /// Lets its holder drive a server of ours.
-    const TOKEN: &str = "WINDLASS_TOKEN";
-    let keys = config.assistant.key_variables();
-    let withheld: Vec<&str> = keys.chain([TOKEN]).collect();
-    let environment = std::env::vars_os()
-        .filter(|(name, _)| !withheld.iter().any(|withheld| name == withheld))
-        .collect();
-    LauncherOptions {
-        environment: Some(environment),
-        ..LauncherOptions::default()
     }
 }

@@ -15,6 +15,7 @@ use windlass_runtime::{Announcer, Executor, LateTools, ToolDefinition};
 
 use crate::build::permit;
 use crate::builder::LateReport;
+use crate::environment::Environment;
 
 /// The servers that are wanted, and what they said.
 #[derive(Default)]
@@ -55,9 +56,10 @@ pub(crate) struct Missing {
 impl Servers {
     /// Asks every server that a tool is wanted of, all at once. One that cannot
     /// be reached holds up nobody for longer than its time limit.
-    pub(crate) async fn ask(config: &Config, launcher: &Launcher, announcer: &Announcer) -> Self {
+    pub(crate) async fn ask(set_up: &ServerSetup<'_>) -> Self {
+        let config = set_up.config;
         let wanted = config.mcp_servers.iter().filter(|it| is_wanted(config, it));
-        let asking = wanted.map(|server| ask(server, begin(config, server, launcher, announcer)));
+        let asking = wanted.map(|server| ask(server, set_up.begin(server)));
         Self(join_all(asking).await)
     }
 
@@ -117,11 +119,17 @@ impl Servers {
     }
 }
 
-/// Servers that are not waited for.
-pub(crate) struct Coming<'a> {
+/// Everything that a server is begun with.
+pub(crate) struct ServerSetup<'a> {
     pub(crate) config: &'a Config,
     pub(crate) launcher: &'a Launcher,
+    pub(crate) environment: &'a Environment,
     pub(crate) announcer: &'a Announcer,
+}
+
+/// Servers that are not waited for.
+pub(crate) struct Coming<'a> {
+    pub(crate) set_up: ServerSetup<'a>,
     pub(crate) report: &'a LateReport,
 }
 
@@ -129,12 +137,13 @@ impl Coming<'_> {
     /// Asks every server that a tool is wanted of, each in a task of its own,
     /// which fills a place of its own.
     pub(crate) fn begin(&self, mut place: impl FnMut() -> LateTools) -> Vec<Server> {
-        let wanted = |server: &&McpServerConfig| is_wanted(self.config, server);
+        let config = self.set_up.config;
+        let wanted = |server: &&McpServerConfig| is_wanted(config, server);
         let mut servers = Vec::new();
-        for server in self.config.mcp_servers.iter().filter(wanted) {
+        for server in config.mcp_servers.iter().filter(wanted) {
             let place = place();
-            let (config, server) = (self.config.clone(), server.clone());
-            let begun = begin(&config, &server, self.launcher, self.announcer);
+            let begun = self.set_up.begin(server);
+            let (config, server) = (config.clone(), server.clone());
             servers.push(begun.clone());
             let report = Arc::clone(self.report);
             tokio::spawn(async move {
@@ -180,14 +189,17 @@ impl Found {
     }
 }
 
-/// A server that is started when it is first asked something.
-fn begin(
-    config: &Config,
-    server: &McpServerConfig,
-    launcher: &Launcher,
-    announcer: &Announcer,
-) -> Server {
-    Server::new(spec(config, server), launcher.clone(), announcer.clone())
+impl ServerSetup<'_> {
+    /// A server that is started when it is first asked something.
+    fn begin(&self, server: &McpServerConfig) -> Server {
+        let launcher = match &server.transport {
+            McpTransport::Stdio { variables, .. } => {
+                self.environment.launcher(self.launcher, variables)
+            }
+            McpTransport::Http { .. } => self.launcher.clone(),
+        };
+        Server::new(spec(self.config, server), launcher, self.announcer.clone())
+    }
 }
 
 async fn ask(config: &McpServerConfig, server: Server) -> Asked {
@@ -298,7 +310,7 @@ fn is_about(table: &ToolConfig, server: &str, tool: &str) -> bool {
 
 fn spec(config: &Config, server: &McpServerConfig) -> ServerSpec {
     let reach = match &server.transport {
-        McpTransport::Stdio { command, env } => {
+        McpTransport::Stdio { command, env, .. } => {
             let (program, args) = if command.shell {
                 let line = std::iter::once(&command.program).chain(&command.args);
                 let line = line.cloned().collect::<Vec<_>>().join(" ");

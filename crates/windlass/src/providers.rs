@@ -25,8 +25,8 @@ impl Windlass {
             .iter()
             .filter_map(|(name, provider)| Some((name.clone(), provider.api_key_command.clone()?)))
             .collect();
-        let launcher = self.launcher().clone();
-        let variables = |name: &str| std::env::var(name).ok();
+        let launcher = self.trusted_launcher();
+        let variables = |name: &str| crate::environment::variable(name);
         Providers::new(settings, Arc::new(variables)).with_key_command(Arc::new(move |provider| {
             let launcher = launcher.clone();
             let command = commands.iter().find(|(name, _)| *name == provider);

@@ -7,9 +7,9 @@ use serde_json::json;
 use windlass_assistant::{Endpoint, ModelError, ModelEvent, ModelId, Patience, RemoteModel};
 use windlass_protocol::{CallReply, Notice, NoticeKind, NoticeLevel, ReplyContent, TurnEvent};
 use windlass_schema::Dialect;
-use windlass_testing::model::{Fault, Say, Turn};
+use windlass_testing::model::{Fault, ModelServer, Say, Script, Turn};
 
-use crate::support::{APIS, Stage, ask, stage, user};
+use crate::support::{APIS, Stage, ask, model_at, stage, user};
 
 fn agains(heard: &[ModelEvent]) -> usize {
     let again = |event: &&ModelEvent| matches!(event, ModelEvent::Again { .. });
@@ -148,6 +148,41 @@ async fn the_key_travels_in_a_header_and_nowhere_else() {
         assert!(!seen.path.contains("sk-secret-key"));
         assert!(!seen.body.to_string().contains("sk-secret-key"));
         assert!(!format!("{:?}", seen.header("user-agent")).contains("sk-secret"));
+    }
+}
+
+/// Answers every request with a redirection to `target`.
+async fn redirecting(status: u16, target: String) -> std::net::SocketAddr {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut request = [0; 16 << 10];
+            let _ = stream.read(&mut request).await;
+            let answer = format!(
+                "HTTP/1.1 {status} Moved\r\nlocation: {target}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+            );
+            let _ = stream.write_all(answer.as_bytes()).await;
+        }
+    });
+    address
+}
+
+#[tokio::test]
+async fn a_key_does_not_follow_a_redirection() {
+    for which in 0..APIS.len() {
+        for status in [301, 302, 307, 308] {
+            let other = ModelServer::start(Script::new([Turn::text("hi")])).await.unwrap();
+            // Another name of this machine, and another port.
+            let target = other.url().replace("127.0.0.1", "localhost");
+            let address = redirecting(status, target.clone()).await;
+            let model = model_at(&format!("http://{address}"), which);
+            let error = ask(&*model, &[user("hi")]).await.1.unwrap_err();
+            assert!(matches!(error, ModelError::Refused { .. }), "{error}");
+            assert!(error.to_string().contains("redirects to"), "{error}");
+            assert!(other.seen().is_empty(), "{status}");
+        }
     }
 }
 

@@ -38,6 +38,10 @@ pub(crate) async fn stage(which: usize, turns: impl IntoIterator<Item = Turn>) -
 }
 
 pub(crate) fn model(server: &ModelServer, which: usize) -> Arc<dyn Model> {
+    model_at(&server.url(), which)
+}
+
+pub(crate) fn model_at(url: &str, which: usize) -> Arc<dyn Model> {
     let (api, path, dialect) = APIS[which];
     let id = ModelId {
         provider: match api {
@@ -49,7 +53,7 @@ pub(crate) fn model(server: &ModelServer, which: usize) -> Arc<dyn Model> {
     let endpoint = Endpoint {
         api,
         dialect,
-        base_url: format!("{}{path}", server.url()),
+        base_url: format!("{url}{path}"),
         key: Some(Secret::new("sk-secret-key")),
         key_source: "SOME_API_KEY".to_owned(),
         headers: Vec::new(),

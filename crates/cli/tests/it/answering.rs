@@ -217,12 +217,60 @@ fn a_tool_cannot_speak_for_the_person() {
     });
     assert_eq!(question(&project)["ask"], question_id);
     assert!(!project.root().join("asked-ran").exists());
-    // It may look on.
-    let looked = other.content(
-        "shell",
-        json!({"command": format!("{windlass} questions --json")}),
-    );
-    assert!(looked.to_string().contains(question_id), "{looked}");
+    // Nor may it look on.
+    for command in ["questions", "ps", "permissions pending", "logs h"] {
+        let line = format!("{windlass} {command} 2>&1; echo code $?");
+        let said = other.content("shell", json!({"command": line})).to_string();
+        assert!(said.contains("runtimes answer the person only"), "{said}");
+        assert!(
+            said.contains("code 2") && !said.contains(question_id),
+            "{said}"
+        );
+    }
+}
+
+/// Asks a runtime itself, past the command.
+const ASK: &str = r#"
+import glob, json, os, socket, sys
+path = glob.glob(sys.argv[1])[0]
+body = json.dumps({"reply": "once"})
+s = socket.socket(socket.AF_UNIX)
+s.connect(path)
+s.sendall(("POST /api/v1/permissions/%s HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+           "content-length: %d\r\nconnection: close\r\n\r\n%s" % (sys.argv[2], len(body), body)).encode())
+answer = b""
+while True:
+    more = s.recv(65536)
+    if not more:
+        break
+    answer += more
+print(answer.decode())
+"#;
+
+#[test]
+fn a_tool_cannot_ask_the_control_socket_of_a_runtime() {
+    needs!("python3");
+    let project = hunks();
+    project.write("ask.py", ASK);
+    let mut mcp = project.mcp(BRIEF);
+    mcp.call("asked", json!({}));
+    let waiting = project.run(&["permissions", "pending"], "").lines();
+    let permission = waiting[0]["id"].as_str().unwrap();
+    let sockets = project.state_dir().join("run/mcp-*.sock");
+    let mut other = project.drive();
+    for disguise in DISGUISES {
+        let line = format!(
+            "{disguise}python3 {} '{}' {permission} 2>&1",
+            project.root().join("ask.py").display(),
+            sockets.display()
+        );
+        let said = other.content("shell", json!({"command": line})).to_string();
+        assert!(said.contains("a tool asks"), "{line}: {said}");
+        assert!(said.contains("403 Forbidden"), "{line}: {said}");
+    }
+    let waiting = project.run(&["permissions", "pending"], "").lines();
+    assert_eq!(waiting[0]["id"], permission, "nobody has replied");
+    assert!(!project.root().join("asked-ran").exists());
 }
 
 #[test]

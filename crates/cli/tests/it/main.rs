@@ -23,6 +23,7 @@ mod deaths;
 mod describing;
 mod describing_badly;
 mod endings;
+mod environment;
 mod example_tools;
 mod floods;
 mod formatting;

@@ -315,7 +315,7 @@ tools = ["one", "two"]
     let [a, b] = config.mcp_servers.as_slice() else {
         panic!("{:?}", config.mcp_servers);
     };
-    let McpTransport::Stdio { command, env } = &a.transport else {
+    let McpTransport::Stdio { command, env, .. } = &a.transport else {
         panic!("{a:?}");
     };
     assert_eq!(command.program, "npx");

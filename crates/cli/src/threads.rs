@@ -1,0 +1,51 @@
+//! Whether this user may start as many threads as a command needs.
+//!
+//! Where it may not, tokio panics at its first thread and waits for ever for
+//! later ones. So it is tried before.
+
+use std::sync::{Arc, Barrier};
+use std::thread;
+
+use anyhow::bail;
+
+/// Threads besides tokio's workers: for files, input, the record, the zygote and
+/// signals.
+const OTHERS: usize = 6;
+
+/// How many workers there can be: one for each processor, or fewer where the
+/// limit of processes leaves no room.
+pub(crate) fn workers() -> anyhow::Result<usize> {
+    let wanted = thread::available_parallelism().map_or(1, usize::from);
+    let started = startable(wanted + OTHERS);
+    match started.checked_sub(OTHERS) {
+        None | Some(0) => bail!(
+            "only {started} of the {} threads that are needed can be started; \
+             end other programs of this user, or raise the limits (`ulimit -u`, `ulimit -v`)",
+            OTHERS + 1
+        ),
+        Some(workers) => Ok(workers),
+    }
+}
+
+/// How many threads can be there at once, up to `wanted`. They are gone again
+/// when this returns.
+fn startable(wanted: usize) -> usize {
+    let mut threads = Vec::with_capacity(wanted);
+    let gates: Vec<Arc<Barrier>> = (0..wanted).map(|_| Arc::new(Barrier::new(2))).collect();
+    for gate in &gates {
+        let theirs = Arc::clone(gate);
+        let spawned = thread::Builder::new().spawn(move || {
+            theirs.wait();
+        });
+        match spawned {
+            Ok(thread) => threads.push(thread),
+            Err(_) => break,
+        }
+    }
+    let started = threads.len();
+    for (gate, thread) in gates.iter().zip(threads) {
+        gate.wait();
+        let _ = thread.join();
+    }
+    started
+}

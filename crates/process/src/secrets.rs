@@ -1,0 +1,74 @@
+//! Variables that leave the environment of this process.
+//!
+//! A process's first environment lies where other processes may look for it, and everything that is started gets a copy
+//! of the current one. [`withdraw_variables`] takes secrets out of both.
+
+use std::ffi::{OsStr, OsString};
+use std::sync::OnceLock;
+
+static WITHDRAWN: OnceLock<Vec<(OsString, OsString)>> = OnceLock::new();
+
+/// Takes variables out of this process's environment and overwrites where they stood. [`withdrawn_variable`] still has
+/// them.
+///
+/// Call this at the top of `main`, after [`init`](crate::init). Once there is another thread, which might be reading the
+/// environment, or when it was called before, it does nothing and returns false.
+pub fn withdraw_variables(is_secret: impl Fn(&OsStr) -> bool) -> bool {
+    if !is_only_thread() {
+        return false;
+    }
+    let secrets: Vec<_> = std::env::vars_os()
+        .filter(|(name, _)| is_secret(name))
+        .collect();
+    if WITHDRAWN.set(secrets.clone()).is_err() {
+        return false;
+    }
+    for (name, _) in &secrets {
+        remove(name);
+    }
+    true
+}
+
+/// The value of a variable that [`withdraw_variables`] has taken out.
+pub fn withdrawn_variable(name: &str) -> Option<&'static OsStr> {
+    let variables = withdrawn_variables().iter();
+    let mut values = variables.filter(|(known, _)| known == name);
+    values.next().map(|(_, value)| value.as_os_str())
+}
+
+/// All variables that [`withdraw_variables`] has taken out.
+pub fn withdrawn_variables() -> &'static [(OsString, OsString)] {
+    WITHDRAWN.get().map_or(&[], Vec::as_slice)
+}
+
+#[cfg(target_os = "linux")]
+fn is_only_thread() -> bool {
+    std::fs::read_dir("/proc/self/task").is_ok_and(|tasks| tasks.count() == 1)
+}
+
+/// Elsewhere it cannot be found out.
+#[cfg(not(target_os = "linux"))]
+fn is_only_thread() -> bool {
+    false
+}
+
+#[expect(
+    unsafe_code,
+    reason = "the environment is the C library's, and not guarded against other threads"
+)]
+fn remove(name: &OsStr) {
+    use std::os::unix::ffi::OsStrExt;
+    let Ok(text) = std::ffi::CString::new(name.as_bytes()) else {
+        return;
+    };
+    // SAFETY: the caller has found that there is no other thread, so nobody reads the environment meanwhile. `getenv`
+    // gives the place of a C string that is the process's own and writable; what is written stays within it and keeps
+    // its end.
+    unsafe {
+        let value = libc::getenv(text.as_ptr());
+        if !value.is_null() {
+            value.write_bytes(0, libc::strlen(value));
+        }
+        std::env::remove_var(name);
+    }
+}
