@@ -25,6 +25,7 @@ mod query;
 mod questions;
 mod reach;
 mod replies;
+mod room;
 mod safe_text;
 mod screen;
 mod send;
@@ -33,7 +34,6 @@ mod sessions;
 mod setup;
 mod signals;
 mod stdout;
-mod threads;
 mod tools;
 
 use std::process::ExitCode;
@@ -98,7 +98,8 @@ fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 /// Runs a subcommand on tokio and does not wait for threads that block.
 fn on_runtime(command: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow::Result<ExitCode> {
-    let workers = threads::workers()?;
+    room::check_files()?;
+    let workers = room::workers()?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(workers)
         .enable_all()

@@ -173,7 +173,9 @@ async fn redirecting(status: u16, target: String) -> std::net::SocketAddr {
 async fn a_key_does_not_follow_a_redirection() {
     for which in 0..APIS.len() {
         for status in [301, 302, 307, 308] {
-            let other = ModelServer::start(Script::new([Turn::text("hi")])).await.unwrap();
+            let other = ModelServer::start(Script::new([Turn::text("hi")]))
+                .await
+                .unwrap();
             // Another name of this machine, and another port.
             let target = other.url().replace("127.0.0.1", "localhost");
             let address = redirecting(status, target.clone()).await;

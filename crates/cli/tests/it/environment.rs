@@ -1,8 +1,9 @@
-//! Which variables tools get.
+//! Which variables tools get, and which limits leave room for a command.
 
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
+use windlass_testing::needs;
 
 use crate::support::Project;
 
@@ -35,10 +36,7 @@ const VARIABLES: [&str; 6] = [
 
 #[test]
 fn a_tool_gets_no_credentials() {
-    let shown = shown(
-        "conversation.tools.shell.run = \"unattended\"",
-        &VARIABLES,
-    );
+    let shown = shown("conversation.tools.shell.run = \"unattended\"", &VARIABLES);
     for name in VARIABLES {
         let wanted = matches!(name, "SSH_AUTH_SOCK" | "ORDINARY");
         let value = format!("value-of-{name}");
@@ -64,8 +62,7 @@ fn lists_pass_on_and_hide() {
 
 #[test]
 fn a_tool_tells_what_is_hidden_from_it() {
-    let project =
-        Project::with_config("conversation.tools.shell.pass_env = [\"GITHUB_TOKEN\"]");
+    let project = Project::with_config("conversation.tools.shell.pass_env = [\"GITHUB_TOKEN\"]");
     let mut command = project.windlass(&["tools", "shell"]);
     let shown = output(&mut command, &VARIABLES);
     let shown: Value = serde_json::from_str(&shown).unwrap();
@@ -110,10 +107,50 @@ fn a_key_leaves_the_environment_of_the_runtime() {
     // As root everything can be read; so this shows that there is nothing.
     let line = r#"{"command": "cut -d' ' -f4 /proc/$PPID/stat | xargs -I{} cut -d' ' -f4 /proc/{}/stat | xargs -I{} cat /proc/{}/environ | tr '\\0' '\\n' | grep -a value-of; true"}"#;
     let mut command = project.windlass(&["call", "shell", line]);
-    let shown = output(&mut command, &["OPENAI_API_KEY", "GITHUB_TOKEN", "ORDINARY"]);
+    let shown = output(
+        &mut command,
+        &["OPENAI_API_KEY", "GITHUB_TOKEN", "ORDINARY"],
+    );
     if rustix::process::geteuid().is_root() {
         assert!(shown.contains("value-of-ORDINARY"), "{shown}");
     }
     assert!(!shown.contains("value-of-OPENAI_API_KEY"), "{shown}");
     assert!(!shown.contains("value-of-GITHUB_TOKEN"), "{shown}");
+}
+
+/// Runs a command below these limits, as an ordinary user: root has no limit of
+/// processes.
+fn limited(limits: &str) -> (Option<i32>, String) {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let binary = folder.path().join("windlass");
+    std::fs::copy(env!("CARGO_BIN_EXE_windlass"), &binary).unwrap();
+    for path in [folder.path(), &binary] {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let mut command = Command::new("setpriv");
+    if rustix::process::geteuid().is_root() {
+        command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]);
+    }
+    let line = format!("{limits}; exec {} tools", binary.display());
+    let output = command
+        .args(["sh", "-c", &line])
+        .current_dir("/")
+        .env("HOME", "/nonexistent")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output.status.code(), errors)
+}
+
+#[test]
+fn limits_that_leave_no_room_are_errors() {
+    needs!("setpriv");
+    let (code, errors) = limited("ulimit -u 1");
+    assert_eq!(code, Some(2), "{errors}");
+    assert!(errors.contains("threads that are needed"), "{errors}");
+    let (code, errors) = limited("ulimit -n 16");
+    assert_eq!(code, Some(2), "{errors}");
+    assert!(errors.contains("only 16 files may be open"), "{errors}");
 }

@@ -1,10 +1,12 @@
 //! The commands that reach every runtime: `ps`, `logs`, `send`, `kill`,
 //! `attach`, `permissions`.
 
-use std::io::{BufRead, BufReader};
-use std::process::Stdio;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Stdio};
+use std::sync::{Arc, Mutex};
 
 use serde_json::json;
+use windlass_testing::needs;
 
 use crate::support::{Project, call, eventually, spawn};
 
@@ -177,9 +179,47 @@ fn a_permission_is_replied_to_from_elsewhere() {
     assert_eq!(late.code(), Some(2));
 }
 
-/// Attaches in a terminal of a second runtime.
+/// A terminal that no runtime has made: a tool could not attach.
+struct Desk {
+    script: Child,
+    shown: Arc<Mutex<String>>,
+}
+
+impl Desk {
+    fn open(project: &Project, line: &str) -> Self {
+        let mut script = project
+            .program("script")
+            .args(["--quiet", "--flush", "--command", line, "/dev/null"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let shown = Arc::new(Mutex::new(String::new()));
+        let mut stdout = script.stdout.take().unwrap();
+        let seen = Arc::clone(&shown);
+        std::thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(length @ 1..) = stdout.read(&mut bytes) {
+                let text = String::from_utf8_lossy(&bytes[..length]);
+                seen.lock().unwrap().push_str(&text);
+            }
+        });
+        Self { script, shown }
+    }
+
+    fn press(&self, keys: &str) {
+        let mut stdin = self.script.stdin.as_ref().unwrap();
+        stdin.write_all(keys.as_bytes()).unwrap();
+    }
+
+    fn shows(&self, text: &str) -> bool {
+        self.shown.lock().unwrap().contains(text)
+    }
+}
+
 #[test]
 fn a_terminal_is_attached_to_typed_into_and_left() {
+    needs!("script");
     let project = Project::new();
     let mut drive = project.drive();
     let arguments = json!({
@@ -187,12 +227,9 @@ fn a_terminal_is_attached_to_typed_into_and_left() {
         "terminal": true, "rows": 8, "cols": 30,
     });
     drive.run([call("shell", arguments)]);
-    let mut person = project.drive();
-    let command = format!("{} attach deep", env!("CARGO_BIN_EXE_windlass"));
-    let arguments = json!({
-        "action": "spawn", "id": "desk", "command": command, "terminal": true, "rows": 12, "cols": 60,
-    });
-    person.run([call("shell", arguments)]);
+    let windlass = env!("CARGO_BIN_EXE_windlass");
+    let line = format!("stty rows 12 cols 60; {windlass} attach deep");
+    let mut desk = Desk::open(&project, &line);
     let ps = || project.run(&["ps"], "").stdout();
     eventually("it is taken over", || ps().contains("taken over"));
     let log = || project.run(&["logs", "deep"], "").stdout();
@@ -205,34 +242,17 @@ fn a_terminal_is_attached_to_typed_into_and_left() {
     );
     assert!(refused.contains("a person has taken"), "{refused}");
 
-    person.run([call(
-        "shell",
-        json!({"action": "apply", "id": "desk", "input": "from afar"}),
-    )]);
+    desk.press("from afar\r");
     eventually("what is typed there arrives here", || {
         log().contains("got from afar")
     });
-    eventually("and is drawn there", || {
-        let arguments = json!({"action": "fetch", "id": "desk", "view": "screen"});
-        let shown = person.content("shell", arguments);
-        shown["content"]
-            .as_str()
-            .unwrap_or_default()
-            .contains("got from afar")
-    });
+    eventually("and is drawn there", || desk.shows("got from afar"));
 
-    person.run([call(
-        "shell",
-        json!({"action": "apply", "id": "desk", "keys": ["ctrl-]"]}),
-    )]);
-    person.content("await", json!({"all": ["desk"]}));
-    // Once its end is told, a handle is read whole.
-    let left = person.content("shell", json!({"action": "fetch", "id": "desk"}));
-    let said = left["result"].as_str().unwrap();
-    assert!(
-        said.contains("Detached from `deep`, which goes on."),
-        "{left}"
-    );
+    desk.press("\u{1d}");
+    desk.script.wait().unwrap();
+    eventually("it says so", || {
+        desk.shows("Detached from `deep`, which goes on.")
+    });
     eventually("it has its own size again", || log().contains("8 30"));
     let reply = drive.run([call("shell", json!({"command": "true"}))]);
     let notice = reply["notices"][0]["text"].as_str().unwrap_or_default();

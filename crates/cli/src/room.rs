@@ -1,16 +1,32 @@
-//! Whether this user may start as many threads as a command needs.
+//! Whether the limits of this user leave room for a command.
 //!
-//! Where it may not, tokio panics at its first thread and waits for ever for
-//! later ones. So it is tried before.
+//! Where they do not, tokio panics at its first thread or descriptor, and waits
+//! for ever for later threads. So it is tried before.
 
 use std::sync::{Arc, Barrier};
 use std::thread;
 
 use anyhow::bail;
+use rustix::process::{Resource, getrlimit};
 
 /// Threads besides tokio's workers: for files, input, the record, the zygote and
 /// signals.
 const OTHERS: usize = 6;
+
+/// The fewest open files that a command and one tool need, and a few more.
+const FILES: u64 = 32;
+
+/// Refuses to begin where too few files can be open at once.
+pub(crate) fn check_files() -> anyhow::Result<()> {
+    let limit = getrlimit(Resource::Nofile).current;
+    match limit {
+        Some(limit) if limit < FILES => bail!(
+            "only {limit} files may be open at once, and at least {FILES} are needed; \
+             raise the limit (`ulimit -n`)"
+        ),
+        _ => Ok(()),
+    }
+}
 
 /// How many workers there can be: one for each processor, or fewer where the
 /// limit of processes leaves no room.
