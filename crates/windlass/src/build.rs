@@ -219,7 +219,7 @@ impl Windlass {
         &self.launcher
     }
 
-    /// What starts programs of the person's own, which get every variable but
+    /// Starts programs of the person's own, which get every variable but
     /// our token and the keys of providers.
     pub(crate) fn trusted_launcher(&self) -> Launcher {
         self.environment.trusted(&self.launcher)
@@ -508,7 +508,7 @@ impl Build<'_> {
         Ok(())
     }
 
-    /// What starts a tool's programs, with the variables that its table says.
+    /// The launcher of a tool's programs, with the variables that its table says.
     fn launcher_of(&self, tool: &ToolConfig) -> Launcher {
         let variables = &tool.settings.variables;
         self.environment.launcher(self.launcher, variables)

@@ -43,7 +43,7 @@ impl Environment {
         }
     }
 
-    /// What programs get of which no table says anything.
+    /// The environment of programs that no table speaks of.
     pub(crate) fn usual(&self) -> Vec<(OsString, OsString)> {
         let usual = VariableSettings::default();
         let all = self.all.iter();

@@ -118,9 +118,9 @@ fn a_key_leaves_the_environment_of_the_runtime() {
     assert!(!shown.contains("value-of-GITHUB_TOKEN"), "{shown}");
 }
 
-/// Runs a command below these limits, as an ordinary user: root has no limit of
+/// Runs a command below this limit, as an ordinary user: root has no limit of
 /// processes.
-fn limited(limits: &str) -> (Option<i32>, String) {
+fn limited(limit: &str) -> (Option<i32>, String) {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = tempfile::tempdir().unwrap();
     let binary = folder.path().join("windlass");
@@ -132,9 +132,10 @@ fn limited(limits: &str) -> (Option<i32>, String) {
     if rustix::process::geteuid().is_root() {
         command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]);
     }
-    let line = format!("{limits}; exec {} tools", binary.display());
     let output = command
-        .args(["sh", "-c", &line])
+        .args(["prlimit", limit])
+        .arg(&binary)
+        .arg("tools")
         .current_dir("/")
         .env("HOME", "/nonexistent")
         .stdin(Stdio::null())
@@ -146,11 +147,11 @@ fn limited(limits: &str) -> (Option<i32>, String) {
 
 #[test]
 fn limits_that_leave_no_room_are_errors() {
-    needs!("setpriv");
-    let (code, errors) = limited("ulimit -u 1");
+    needs!("setpriv", "prlimit");
+    let (code, errors) = limited("--nproc=1");
     assert_eq!(code, Some(2), "{errors}");
     assert!(errors.contains("threads that are needed"), "{errors}");
-    let (code, errors) = limited("ulimit -n 16");
+    let (code, errors) = limited("--nofile=16");
     assert_eq!(code, Some(2), "{errors}");
     assert!(errors.contains("only 16 files may be open"), "{errors}");
 }

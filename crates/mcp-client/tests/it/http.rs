@@ -157,6 +157,29 @@ async fn stage(fixture: Fixture, until: &CancellationToken) -> Stage {
     Stage::at(reach, folder, SessionOptions::default()).await
 }
 
+/// Nobody at the other address hears anything, the headers least of all.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn headers_do_not_follow_a_redirection_to_another_place() {
+    for status in [301, 302, 303, 307, 308] {
+        let other = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = other.local_addr().unwrap().port();
+        let target = format!("http://localhost:{port}/mcp");
+        let redirection = move || async move {
+            let status = StatusCode::from_u16(status).unwrap();
+            (status, [("location", target.clone())])
+        };
+        let router = axum::Router::new().fallback(redirection);
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+        let serving = tokio::spawn(async move { axum::serve(listener, router).await });
+        let tools = server(&Catalogue::new(), address(url), None).tools().await;
+        assert!(tools.is_err(), "{status}");
+        let asked = tokio::time::timeout(std::time::Duration::ZERO, other.accept()).await;
+        assert!(asked.is_err(), "{status}");
+        serving.abort();
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_goes_over_http_in_either_era() {
     for fixture in [BOTH, OLD] {

@@ -41,9 +41,9 @@ const STACK: usize = 128 * 1024;
 const STOP_LOOK: Duration = Duration::from_millis(250);
 
 /// A zygote or a shim of this process, known as one until this is dropped.
-pub(super) struct Keeper(i32);
+pub(super) struct KnownKeeper(i32);
 
-impl Keeper {
+impl KnownKeeper {
     pub(super) fn new(pid: i32) -> Self {
         KEEPERS.lock().push(pid);
         Self(pid)
@@ -58,7 +58,7 @@ impl Keeper {
     }
 }
 
-impl Drop for Keeper {
+impl Drop for KnownKeeper {
     fn drop(&mut self) {
         let mut keepers = KEEPERS.lock();
         if let Some(at) = keepers.iter().position(|&it| it == self.0) {
@@ -72,7 +72,7 @@ fn is_keeper(pid: i32) -> bool {
 }
 
 /// Waits for a zygote in a thread of its own, sets `dead` when it is gone, and looks after what it leaves.
-pub(super) fn watch(zygote: Keeper, dead: Arc<AtomicBool>) -> io::Result<()> {
+pub(super) fn watch(zygote: KnownKeeper, dead: Arc<AtomicBool>) -> io::Result<()> {
     let name = String::from("windlass-zygote");
     let thread = thread::Builder::new().name(name).stack_size(STACK);
     thread.spawn(move || {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::io::Interest;
 
-use super::guard::{Keeper, is_shim};
+use super::guard::{KnownKeeper, is_shim};
 use super::socket::{self, Received};
 use super::tree::Member;
 use super::wire::{self, REPORT_LIMIT, Report};
@@ -40,7 +40,7 @@ pub(crate) struct Watch {
     control: Registered,
     shim: i32,
     /// Known to the watchers of zygotes while it has a program.
-    keeper: Option<Keeper>,
+    keeper: Option<KnownKeeper>,
     answered: Arc<AtomicBool>,
     /// Where a shim goes that is idle again.
     home: Weak<Zygotes>,
@@ -143,7 +143,7 @@ impl Watch {
         let report = poll_fn(|cx| self.poll_report(cx)).await;
         if let Ok(Report::Started { shim, .. }) = &report {
             self.shim = shim.cast_signed();
-            self.keeper = Some(Keeper::new(self.shim));
+            self.keeper = Some(KnownKeeper::new(self.shim));
         }
         report
     }

@@ -113,13 +113,13 @@ fn tcp_peer_is_tool(socket: BorrowedFd<'_>) -> io::Result<bool> {
 }
 
 /// A connection as the system lists it.
-struct Found {
+struct TcpSocket {
     user: u32,
     inode: u64,
 }
 
 /// The socket of this machine that is connected from `from` to `to`.
-fn find_socket(from: SocketAddr, to: SocketAddr) -> io::Result<Option<Found>> {
+fn find_socket(from: SocketAddr, to: SocketAddr) -> io::Result<Option<TcpSocket>> {
     for (file, is_six) in [("/proc/self/net/tcp", false), ("/proc/self/net/tcp6", true)] {
         let table = match std::fs::read_to_string(file) {
             Ok(table) => table,
@@ -134,7 +134,7 @@ fn find_socket(from: SocketAddr, to: SocketAddr) -> io::Result<Option<Found>> {
                 && address(remote).is_some_and(|remote| is_same(remote, to))
                 && let (Ok(user), Ok(inode)) = (user.parse(), inode.parse())
             {
-                return Ok(Some(Found { user, inode }));
+                return Ok(Some(TcpSocket { user, inode }));
             }
         }
     }

@@ -145,7 +145,7 @@ impl Zygote {
         ];
         // A session of its own: a tool has no terminal to be stopped by, and Ctrl-C at ours does not reach it.
         let start = || spawn(c"/proc/self/exe", &argv, &envp, Place::Session, &actions);
-        let keeper = guard::Keeper::start(start)?;
+        let keeper = guard::KnownKeeper::start(start)?;
         let dead = Arc::new(AtomicBool::new(false));
         guard::watch(keeper, Arc::clone(&dead))?;
         Ok(Self { socket, dead })
