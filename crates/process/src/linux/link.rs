@@ -21,7 +21,7 @@ use crate::readiness::{Registered, register};
 use crate::{Exit, Receipt, Survivor};
 
 /// How long a shim may take to answer, beyond the grace that it gives its tree and the time that killing may take.
-const ANSWER: Duration = Duration::from_secs(2);
+const ANSWER: Duration = Duration::from_secs(5);
 /// How long `SIGKILL` may take a shim before it names survivors, and a little more.
 const KILLING: Duration = Duration::from_secs(6);
 
