@@ -69,7 +69,8 @@ fn runtime() -> (Api, Session) {
 
 /// Lets a runtime be found in a folder as that of another process.
 fn listen(folder: &Path, pid: u32, api: &Api) -> ControlSocket {
-    let socket = ControlSocket::listen(folder, api).expect("a socket can be made");
+    let socket = ControlSocket::listen(folder, api, windlass_process::peer_is_tool);
+    let socket = socket.expect("a socket can be made");
     let name = folder.join(format!("drive-{pid}.sock"));
     std::fs::rename(socket.path(), name).expect("it can be renamed");
     socket
@@ -87,6 +88,7 @@ async fn serve(folder: &Path, closing: &CancellationToken) -> SocketAddr {
         router: api.router(),
         tls: None,
         limits: Limits::default(),
+        is_tool: windlass_process::peer_is_tool,
     };
     let closing = closing.clone();
     tokio::spawn(async move {

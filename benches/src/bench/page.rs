@@ -57,6 +57,7 @@ pub(super) async fn measure(pace: Pace) -> Vec<Line> {
         router: access.guard(api.router().merge(page())),
         tls: None,
         limits: Limits::default(),
+        is_tool: windlass_process::peer_is_tool,
     };
     let closing = CancellationToken::new();
     let (all, ending) = (api.clone(), closing.clone());

@@ -29,14 +29,20 @@ where
         let refused = is_tool(stream.as_fd());
         (stream, refused)
     });
-    match looked.await {
-        Ok((stream, false)) => Some(stream),
-        Ok((stream, true)) => {
-            tokio::spawn(tokio::time::timeout(PATIENCE, refuse(stream)));
-            None
-        }
-        Err(_) => None,
+    let (stream, refused) = looked.await.ok()?;
+    admit_if(!refused, stream)
+}
+
+/// As [`admit`], for a peer that has been looked at.
+pub(crate) fn admit_if<S>(admitted: bool, stream: S) -> Option<S>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    if admitted {
+        return Some(stream);
     }
+    tokio::spawn(tokio::time::timeout(PATIENCE, refuse(stream)));
+    None
 }
 
 async fn refuse(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> io::Result<()> {

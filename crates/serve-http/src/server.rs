@@ -4,6 +4,7 @@
 //! connection has its limits; what is asked over it is the router's.
 
 use std::io;
+use std::os::fd::AsFd as _;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -22,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::api::Api;
 use crate::first_bytes::FirstBytes;
-use crate::gate::{PeerCheck, admit};
+use crate::gate::{PeerCheck, admit, admit_if};
 use crate::places::{Places, Visitor};
 
 /// How much is taken of clients.
@@ -141,7 +142,9 @@ pub(crate) async fn accept_unix(
         let (router, api, closing) = (router.clone(), api.clone(), closing.clone());
         tokio::spawn(async move {
             let visitor = place.visitor.clone();
-            if let Some(stream) = admit(stream, is_tool).await {
+            // A Unix socket tells its peer at once.
+            let admitted = !is_tool(stream.as_fd());
+            if let Some(stream) = admit_if(admitted, stream) {
                 serve(stream, visitor, router, limits, &api, closing).await;
             }
             drop(place);

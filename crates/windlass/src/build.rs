@@ -154,18 +154,16 @@ impl Windlass {
         let catalogue = Catalogue::new();
         let (answers, servers) =
             futures_util::future::join(Answers::gather(describer, asked, asking, &cache), async {
-                match late_servers {
-                    Some(_) => Servers::default(),
-                    None => {
-                        let set_up = ServerSetup {
-                            config: &config,
-                            launcher: &launcher,
-                            environment: &environment,
-                            announcer: catalogue.announcer(),
-                        };
-                        Servers::ask(&set_up).await
-                    }
+                if late_servers.is_some() {
+                    return Servers::default();
                 }
+                let set_up = ServerSetup {
+                    config: &config,
+                    launcher: &launcher,
+                    environment: &environment,
+                    announcer: catalogue.announcer(),
+                };
+                Servers::ask(&set_up).await
             })
             .await;
         let mut build = Build {

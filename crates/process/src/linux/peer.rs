@@ -45,8 +45,16 @@ fn unix_peer_is_tool(socket: BorrowedFd<'_>) -> bool {
     let Ok(pidfd) = pidfd else {
         return true;
     };
+    let Some(member) = Member::read(pid) else {
+        return true;
+    };
+    let is_tool = !is_known(&member) && is_tool(pid);
     // If it still runs after we have looked, it was the one that we looked at.
-    is_tool(pid) || has_ended(&pidfd)
+    if is_tool || has_ended(&pidfd) {
+        return true;
+    }
+    remember(&member);
+    false
 }
 
 fn is_tool(pid: i32) -> bool {
@@ -62,7 +70,8 @@ fn has_ended(pidfd: &OwnedFd) -> bool {
     !poll(&mut polls, Some(&now)).is_ok_and(|ready| ready == 0)
 }
 
-/// Processes that are no tools' and have connected before: most connections are by one of them.
+/// Processes that are no tools' and have connected before: most connections are by one of them. Nobody becomes a tool's
+/// process later.
 static KNOWN: Mutex<Option<HashMap<i32, u64>>> = Mutex::new(None);
 /// No more are remembered.
 const KNOWN_LIMIT: usize = 64;
@@ -202,12 +211,19 @@ fn held_by_known(link: &str) -> bool {
     known.keys().any(|&pid| holds(pid, link).unwrap_or(false))
 }
 
+fn is_known(member: &Member) -> bool {
+    let known = KNOWN.lock();
+    let start = known.as_ref().and_then(|known| known.get(&member.pid));
+    start == Some(&member.start)
+}
+
 fn remember(member: &Member) {
     let mut known = KNOWN.lock();
     let known = known.get_or_insert_default();
-    if known.len() < KNOWN_LIMIT {
-        known.insert(member.pid, member.start);
+    if known.len() >= KNOWN_LIMIT {
+        known.clear();
     }
+    known.insert(member.pid, member.start);
 }
 
 #[cfg(test)]
