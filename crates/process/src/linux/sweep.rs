@@ -68,7 +68,7 @@ fn end(leftovers: &[(Member, OwnedFd)], ask: bool) -> usize {
     leftovers.iter().filter(|(_, pidfd)| gone(pidfd)).count()
 }
 
-/// What dead runtimes have left.
+/// The processes that dead runtimes have left.
 struct Leftovers {
     /// Those to be ended now.
     processes: Vec<Member>,

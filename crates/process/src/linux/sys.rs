@@ -80,7 +80,7 @@ pub(super) fn wait(fd: Option<BorrowedFd<'_>>, timeout: Option<Duration>) -> Wok
     }
 }
 
-/// What [`reap`] or [`reap_or_stopped`] found.
+/// The result of [`reap`] or [`reap_or_stopped`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reaped {
     /// A child that has ended, with its wait status.
