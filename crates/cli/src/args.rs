@@ -74,11 +74,33 @@ pub(crate) enum Command {
     Answer(AnswerArgs),
     /// Write a commented config file to start from
     Init,
+    /// Show what a project's own configuration would do, and trust it
+    Trust(TrustArgs),
+    /// Trust a project no longer
+    Untrust(UntrustArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell
         shell: Shell,
     },
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct TrustArgs {
+    /// The project's folder, or one below it; the current one unless said
+    pub(crate) directory: Option<PathBuf>,
+    /// Trust what is there now without asking
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    /// List the projects that were decided about
+    #[arg(long, conflicts_with_all = ["yes", "directory"])]
+    pub(crate) list: bool,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct UntrustArgs {
+    /// The project's folder, or one below it; the current one unless said
+    pub(crate) directory: Option<PathBuf>,
 }
 
 #[derive(ClapArgs)]

@@ -4,6 +4,7 @@ use std::io::{IsTerminal, Read};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
+use windlass::Windlass;
 use windlass_protocol::{Arguments, Batch, BatchReply, ToolCall};
 use windlass_runtime::{Attendance, RunOptions, SessionOptions};
 
@@ -13,13 +14,19 @@ use crate::prompt;
 use crate::setup;
 use crate::signals::Signals;
 use crate::stdout::{self, errln};
+use crate::trust;
+
+async fn set_up(global: &Global) -> anyhow::Result<Windlass> {
+    trust::settle(global).await?;
+    setup::windlass(global).await
+}
 
 pub(crate) async fn run(global: &Global, args: CallArgs) -> anyhow::Result<ExitCode> {
     let arguments = read_arguments(args.arguments.as_deref())?;
     let mut signals = Signals::new()?;
     // A program that is asked for its tools may take its time.
     let windlass = tokio::select! {
-        windlass = setup::windlass(global) => windlass?,
+        windlass = set_up(global) => windlass?,
         code = signals.next() => return Ok(ExitCode::from(code)),
     };
     let can_ask = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();

@@ -8,8 +8,9 @@ use windlass_serve_http::{Api, ControlSocket, run_dir};
 
 /// Offers the sessions of this runtime to the user's other commands until it is
 /// dropped. A runtime works without, so what goes wrong is only said.
-pub(crate) fn listen(windlass: &Windlass, front_end: &str) -> Option<ControlSocket> {
-    let api = recalling(windlass, Api::new(windlass.runtime(), front_end));
+pub(crate) fn listen(windlass: &Arc<Windlass>, front_end: &str) -> Option<ControlSocket> {
+    let api = Api::new(windlass.runtime(), front_end);
+    let api = looking_again(windlass, recalling(windlass, api));
     let folder = run_dir(&windlass::state_dir());
     match ControlSocket::listen(&folder, &api, windlass_process::peer_is_tool) {
         Ok(socket) => Some(socket),
@@ -18,6 +19,16 @@ pub(crate) fn listen(windlass: &Windlass, front_end: &str) -> Option<ControlSock
             None
         }
     }
+}
+
+/// Takes the word that the project may have been trusted.
+pub(crate) fn looking_again(windlass: &Arc<Windlass>, api: Api) -> Api {
+    let windlass = Arc::downgrade(windlass);
+    api.looking_again(move || {
+        if let Some(windlass) = windlass.upgrade() {
+            windlass.look_again();
+        }
+    })
 }
 
 /// Shows what was recorded too, where there is a record.

@@ -45,7 +45,7 @@ pub(crate) async fn run(global: &Global, args: DriveArgs) -> anyhow::Result<Exit
     let mut signals = Signals::new()?;
     // A program that is asked for its tools may take its time.
     let windlass = tokio::select! {
-        windlass = setup::windlass(global) => windlass?,
+        windlass = setup::windlass(global) => Arc::new(windlass?),
         code = signals.next() => return Ok(ExitCode::from(code)),
     };
     let output = Output::stdout();

@@ -9,10 +9,12 @@ use windlass::config::SAMPLE_CONFIG;
 use crate::args::Global;
 use crate::setup;
 use crate::stdout::outln;
+use crate::trust::Before;
 
 pub(crate) fn run(global: &Global) -> anyhow::Result<ExitCode> {
     let folder = setup::load_options(global)?.cwd.join(".windlass");
     let file = folder.join("config.toml");
+    let before = Before::look(global);
     std::fs::create_dir_all(&folder)
         .with_context(|| format!("cannot make `{}`", folder.display()))?;
     // Never over what somebody has written.
@@ -27,5 +29,6 @@ pub(crate) fn run(global: &Global) -> anyhow::Result<ExitCode> {
     made.write_all(SAMPLE_CONFIG.as_bytes())
         .with_context(|| format!("cannot write `{}`", file.display()))?;
     outln!("wrote {}", file.display())?;
+    before.trust_written(global, &[(file, SAMPLE_CONFIG.to_owned())])?;
     Ok(ExitCode::SUCCESS)
 }

@@ -35,6 +35,7 @@ mod setup;
 mod signals;
 mod stdout;
 mod tools;
+mod trust;
 
 use std::process::ExitCode;
 
@@ -89,6 +90,8 @@ fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::Questions => on_runtime(questions::list(&args.global)),
         Command::Answer(answer) => on_runtime(questions::answer(answer)),
         Command::Init => init::run(&args.global),
+        Command::Trust(trust) => on_runtime(trust::run(&args.global, trust)),
+        Command::Untrust(untrust) => trust::untrust(&args.global, &untrust),
         Command::Completions { shell } => {
             args::print_completions(shell)?;
             Ok(ExitCode::SUCCESS)

@@ -57,6 +57,7 @@ pub(crate) async fn run(global: &Global, args: McpArgs) -> anyhow::Result<ExitCo
         let (server, _reachable) = match set_up {
             Ok(windlass) => {
                 let windlass = Arc::new(windlass);
+                setup::await_trust(&windlass, global)?;
                 setup::warn_of_record(&windlass);
                 let reachable = control::listen(&windlass, "mcp");
                 (server(&windlass, max_block), Some(reachable))

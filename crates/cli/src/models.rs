@@ -9,8 +9,10 @@ use windlass_assistant::KnownProvider;
 use crate::args::Global;
 use crate::setup;
 use crate::stdout;
+use crate::trust;
 
 pub(crate) async fn run(global: &Global) -> anyhow::Result<ExitCode> {
+    trust::settle(global).await?;
     let windlass = setup::build(setup::builder(global)?.only(None)).await?;
     let providers = windlass.providers();
     let mut stdout = stdout::lock();

@@ -15,6 +15,7 @@ use crate::exit;
 use crate::replies;
 use crate::setup;
 use crate::stdout::{self, print_json};
+use crate::trust;
 
 pub(crate) async fn run(global: &Global, args: PermissionsArgs) -> anyhow::Result<ExitCode> {
     let as_json = global.json || !std::io::stdout().is_terminal();
@@ -71,6 +72,7 @@ async fn explain(
     as_json: bool,
 ) -> anyhow::Result<ExitCode> {
     let arguments = read_arguments(arguments)?;
+    trust::settle(global).await?;
     let windlass = setup::build(setup::builder(global)?.only(Some(name))).await?;
     let tools = windlass.runtime().tools();
     let Some(tool) = tools.get(name) else {

@@ -98,7 +98,9 @@ impl Asking for PersonRequest {
     async fn ask(&self, keyboard: &mut Keyboard) -> Result<PromptReply, NoAnswer> {
         match self {
             Self::Permission(request) => request.ask(keyboard).await.map(PromptReply::Reply),
-            Self::Question(asked) => asked.ask(keyboard).await.map(PromptReply::Answer),
+            Self::Question(asked) | Self::Trust(asked) => {
+                asked.ask(keyboard).await.map(PromptReply::Answer)
+            }
         }
     }
 }
@@ -256,6 +258,19 @@ impl Asking for Agreement {
 
     async fn ask(&self, keyboard: &mut Keyboard) -> Result<bool, NoAnswer> {
         let mut confirm = yes_or_no(&clean(&self.0), Some(true));
+        fill(keyboard, "", &mut confirm).await?;
+        Ok(confirm.answer)
+    }
+}
+
+/// A question with two answers, of which no is there.
+pub(crate) struct Confirmation(pub(crate) String);
+
+impl Asking for Confirmation {
+    type Answer = bool;
+
+    async fn ask(&self, keyboard: &mut Keyboard) -> Result<bool, NoAnswer> {
+        let mut confirm = yes_or_no(&clean(&self.0), Some(false));
         fill(keyboard, "", &mut confirm).await?;
         Ok(confirm.answer)
     }

@@ -32,6 +32,7 @@ use crate::prompt::{Choice, Keyboard};
 use crate::setup;
 use crate::signals::Signals;
 use crate::stdout::errln;
+use crate::trust;
 
 /// How a turn is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -41,6 +42,9 @@ enum Manner {
 }
 
 pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<ExitCode> {
+    if !args.non_interactive {
+        trust::settle(global).await?;
+    }
     let builder = setup::builder(global)?.agents();
     let windlass = Arc::new(setup::build(builder).await?);
     setup::warn_of_record(&windlass);

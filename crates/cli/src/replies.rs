@@ -10,7 +10,7 @@ use windlass_serve_http::PeerError;
 
 use crate::args::{Reply, ReplyArgs};
 use crate::stdout::{errln, outln};
-use crate::{person, reach};
+use crate::{person, questions, reach};
 
 pub(crate) async fn pending(as_json: bool) -> anyhow::Result<ExitCode> {
     let waiting = waiting().await?;
@@ -30,6 +30,7 @@ pub(crate) async fn pending(as_json: bool) -> anyhow::Result<ExitCode> {
         }
         outln!("    windlass permissions reply {id} once|always|reject")?;
     }
+    questions::list_trust(as_json).await?;
     Ok(ExitCode::SUCCESS)
 }
 

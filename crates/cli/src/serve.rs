@@ -12,6 +12,7 @@ use axum::Router;
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+use windlass::Windlass;
 use windlass_process::peer_is_tool;
 use windlass_serve_http::{
     Access, Api, ControlSocket, Limits, Server, Token, page, run_dir, tls_acceptor,
@@ -22,6 +23,7 @@ use crate::control;
 use crate::setup;
 use crate::signals::Signals;
 use crate::stdout;
+use crate::trust;
 use crate::{mcp, mcp_http};
 
 /// Where it listens unless told otherwise.
@@ -30,13 +32,19 @@ const USUAL: SocketAddr =
 /// How long tools have to leave when the server ends.
 const GRACE: Duration = Duration::from_secs(2);
 
+async fn set_up(global: &Global) -> anyhow::Result<Windlass> {
+    trust::settle(global).await?;
+    setup::windlass(global).await
+}
+
 pub(crate) async fn run(global: &Global, args: ServeArgs) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::new()?;
     check(&args)?;
     let windlass = tokio::select! {
-        windlass = setup::windlass(global) => Arc::new(windlass?),
+        windlass = set_up(global) => Arc::new(windlass?),
         code = signals.next() => return Ok(ExitCode::from(code)),
     };
+    setup::await_trust(&windlass, global)?;
     setup::warn_of_record(&windlass);
     let state = windlass::state_dir();
     let folder = run_dir(&state);
@@ -44,7 +52,7 @@ pub(crate) async fn run(global: &Global, args: ServeArgs) -> anyhow::Result<Exit
     let api = Api::new(windlass.runtime(), "serve")
         .opening(Arc::new(move |options| opening.session(options)))
         .reaching(&folder);
-    let api = control::recalling(&windlass, api);
+    let api = control::looking_again(&windlass, control::recalling(&windlass, api));
     let socket = ControlSocket::listen(&folder, &api, peer_is_tool)
         .context("the control socket cannot be made")?;
     let closing = CancellationToken::new();

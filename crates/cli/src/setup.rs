@@ -1,12 +1,15 @@
 //! From the command line to a runtime.
 
+use std::sync::Arc;
+
 use anyhow::Context as _;
 use windlass::config::{Config, LoadOptions};
-use windlass::{Builder, Windlass};
+use windlass::{Builder, TrustStore, Windlass};
 use windlass_runtime::Session;
 
 use crate::args::Global;
 use crate::stdout::errln;
+use crate::trust;
 
 /// Loads the configuration and sets the runtime up. What a person should know
 /// goes to stderr. Leftovers of runtimes that died are ended on the side.
@@ -49,6 +52,14 @@ pub(crate) fn tell_unrecorded(session: &Session) {
     errln!("windlass: {count} changes of this session's record could not be written{why}");
 }
 
+/// Has the sessions of a runtime that nobody watches ask whether the project is
+/// trusted, and takes its tools once it is.
+pub(crate) fn await_trust(windlass: &Arc<Windlass>, global: &Global) -> anyhow::Result<()> {
+    let report = |problem: &str| errln!("windlass: {problem}");
+    windlass.await_trust(load_options(global)?, TrustStore::of_user(), report);
+    Ok(())
+}
+
 /// Says when sessions will not be recorded, and why. They run all the same.
 pub(crate) fn warn_of_record(windlass: &Windlass) {
     if windlass.config().record
@@ -62,8 +73,18 @@ pub(crate) fn warn_of_record(windlass: &Windlass) {
     }
 }
 
-/// Loads the configuration alone.
+/// Loads the configuration alone. Where a project's files have no effect, that
+/// is said.
 pub(crate) fn config(global: &Global) -> anyhow::Result<Config> {
+    let config = load(global)?;
+    if let Some(notice) = trust::notice(&config) {
+        errln!("windlass: {notice}");
+    }
+    Ok(config)
+}
+
+/// Loads the configuration and says nothing.
+pub(crate) fn load(global: &Global) -> anyhow::Result<Config> {
     let config = windlass::config::load(&load_options(global)?);
     // It names every mistake by itself.
     config.map_err(|error| anyhow::anyhow!("the configuration is wrong\n{error}"))
@@ -79,6 +100,7 @@ pub(crate) fn load_options(global: &Global) -> anyhow::Result<LoadOptions> {
     Ok(LoadOptions {
         explicit: global.config.clone(),
         overrides: global.set.clone(),
+        trust: TrustStore::of_user().decides(),
         ..LoadOptions::for_process(cwd)
     })
 }

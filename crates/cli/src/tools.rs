@@ -20,6 +20,7 @@ use crate::args::{Global, ToolsArgs, ToolsCommand};
 use crate::setup;
 use crate::signals::Signals;
 use crate::stdout::{self, print_json};
+use crate::trust;
 
 pub(crate) async fn run(global: &Global, args: &ToolsArgs) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::new()?;
@@ -31,6 +32,9 @@ pub(crate) async fn run(global: &Global, args: &ToolsArgs) -> anyhow::Result<Exi
 }
 
 async fn carry_out(global: &Global, args: &ToolsArgs) -> anyhow::Result<ExitCode> {
+    if !matches!(args.command, Some(ToolsCommand::New(_))) {
+        trust::settle(global).await?;
+    }
     match &args.command {
         Some(ToolsCommand::Check) => check::run(global).await,
         Some(ToolsCommand::New(tool)) => new::run(global, tool),

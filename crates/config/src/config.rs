@@ -1,21 +1,17 @@
-//! Loading: layers in, one resolved configuration out.
+//! A configuration: where it is loaded from, and what comes of it.
 
 use std::path::{Path, PathBuf};
 
 use windlass_runtime::RecordFailure;
 
 use crate::assistant::AssistantConfig;
-use crate::error::{ConfigError, Problem};
 use crate::keys::{self, BUILTINS};
-use crate::layers::Layers;
 use crate::mcp::McpServerConfig;
-use crate::node::Node;
-use crate::read::Reader;
 use crate::resolve;
 use crate::serving::McpServing;
 use crate::settings::{RunSettings, ToolSettings};
-use crate::tables::{Resolved, Tables};
 use crate::tool::{Source, ToolConfig};
+use crate::trust::{ProjectState, ProjectTrust};
 
 /// A commented file to begin with: every section in a line, and one tool that
 /// works.
@@ -38,6 +34,8 @@ pub struct LoadOptions {
     /// Assignments such as `conversation.tools.shell.run=ask`, as `--set`
     /// gives them.
     pub overrides: Vec<String>,
+    /// How it is decided whether the project's files count.
+    pub trust: ProjectTrust,
 }
 
 impl LoadOptions {
@@ -56,15 +54,18 @@ impl LoadOptions {
         }
     }
 
+    pub(crate) fn variable(&self, name: &str) -> Option<&str> {
+        let mut variables = self.environment.iter();
+        let variable = variables.find(|(key, _)| key == name);
+        variable.map(|(_, value)| value.as_str())
+    }
+
     /// The folder of the user's configuration files.
     pub(crate) fn config_folder(&self) -> Option<PathBuf> {
         let variable = |name: &str| {
-            self.environment
-                .iter()
-                .find(|(key, _)| key == name)
-                .map(|(_, value)| Path::new(value))
-                // The XDG specification has relative paths ignored.
-                .filter(|path| path.is_absolute())
+            let value = self.variable(name).map(Path::new);
+            // The XDG specification has relative paths ignored.
+            value.filter(|path| path.is_absolute())
         };
         self.config_home
             .clone()
@@ -97,6 +98,8 @@ pub struct Config {
     pub warnings: Vec<String>,
     /// The files that were read, lowest layer first.
     pub files: Vec<PathBuf>,
+    /// How the project's files count.
+    pub project: ProjectState,
 }
 
 impl Config {
@@ -150,107 +153,4 @@ impl Config {
 fn name_of_mcp_tool(server: &str, tool: &str) -> String {
     let word = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
     format!("{server}_{tool}").replace(|letter| !word(letter), "_")
-}
-
-/// Loads the configuration. Without any file it is empty, and that is fine.
-pub fn load(options: &LoadOptions) -> Result<Config, ConfigError> {
-    let layers = Layers::gather(options);
-    let mut reader = Reader::default();
-    let nodes = read_each(&mut reader, layers.parsed)?;
-    let merged = nodes.into_iter().reduce(|mut lower, upper| {
-        lower.merge(upper);
-        lower
-    });
-    let tables = merged
-        .as_ref()
-        .map(|node| Tables::read(&mut reader, node))
-        .unwrap_or_default();
-    let Resolved {
-        assistant,
-        tools,
-        defaults,
-        record,
-        record_failure,
-        mcp,
-        mcp_servers,
-    } = tables.resolve(&mut reader);
-    fail_on_problems(&mut reader)?;
-    Ok(Config {
-        root: layers.root,
-        warnings: warnings(&reader, &tools, &layers.foreign),
-        tools,
-        defaults,
-        assistant,
-        record,
-        record_failure,
-        mcp,
-        mcp_servers,
-        files: layers.files,
-    })
-}
-
-/// Reads each layer by itself, so that a mistake is told even where a later
-/// layer happens to cover it.
-fn read_each(
-    reader: &mut Reader,
-    parsed: Vec<Result<Node, Vec<Problem>>>,
-) -> Result<Vec<Node>, ConfigError> {
-    let mut nodes = Vec::new();
-    for layer in parsed {
-        match layer {
-            Ok(node) => {
-                let told_before = reader.problems.len();
-                Tables::read(reader, &node);
-                reader.problems[told_before..].sort_by_key(|problem| {
-                    let place = problem.place.as_ref();
-                    place.map(|place| (place.line, place.column))
-                });
-                nodes.push(node);
-            }
-            Err(problems) => reader.problems.extend(problems),
-        }
-    }
-    fail_on_problems(reader)?;
-    Ok(nodes)
-}
-
-fn fail_on_problems(reader: &mut Reader) -> Result<(), ConfigError> {
-    if reader.problems.is_empty() {
-        Ok(())
-    } else {
-        Err(ConfigError {
-            problems: std::mem::take(&mut reader.problems),
-        })
-    }
-}
-
-fn warnings(reader: &Reader, tools: &[ToolConfig], foreign: &[PathBuf]) -> Vec<String> {
-    let mut warnings: Vec<_> = reader
-        .unused
-        .iter()
-        .map(|((_, key), span)| {
-            let why = if keys::UNENFORCED.contains(&key.as_str()) {
-                "is not enforced by Windlass"
-            } else {
-                "has no effect, since Windlass has no use for it"
-            };
-            format!("`{key}` {why} ({})", span.place())
-        })
-        .collect();
-    warnings.extend(foreign.iter().map(|file| {
-        let file = file.display();
-        format!("`{file}` is not read, since tools are defined in files that end in `.toml`")
-    }));
-    let off: Vec<_> = tools
-        .iter()
-        .filter(|tool| !tool.enabled)
-        .map(|tool| tool.name.as_str())
-        .collect();
-    if let Some(first) = off.first() {
-        warnings.push(format!(
-            "not offered, because `enable` says so: {}; --set conversation.tools.{first}.enable=true offers one",
-            keys::listed(&off)
-        ));
-    }
-    warnings
 }

@@ -9,6 +9,7 @@ use windlass_template::TemplateFault;
 use crate::command::CommandError;
 use crate::expected::ExpectedValue;
 use crate::place::{Place, Span};
+use crate::plain_file::FileFault;
 
 /// The configuration could not be loaded. It holds every problem that was
 /// found, in the order of the layers.
@@ -38,6 +39,14 @@ pub enum ProblemKind {
         file: PathBuf,
         /// Why.
         error: io::Error,
+    },
+    /// A file must not be read.
+    #[error("`{}` is refused: {fault}", .file.display())]
+    Refused {
+        /// The file or folder.
+        file: PathBuf,
+        /// Why.
+        fault: FileFault,
     },
     /// A text is not TOML.
     #[error("{message}")]

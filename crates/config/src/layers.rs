@@ -1,6 +1,5 @@
 //! The layers: which files, variables and flags are read, in which order.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,47 +11,60 @@ use crate::error::{Problem, ProblemKind};
 use crate::keys;
 use crate::node::{Entry, Node, Value};
 use crate::place::{Span, Text};
-use crate::tool_files::ToolFiles;
+use crate::plain_file::{FileFault, Owners, read_text};
+use crate::project::{self, ProjectFiles};
 
-/// The folder that makes a folder a project.
-const PROJECT: &str = ".windlass";
 /// The variable that assigns keys, and the beginning of further ones.
 const VARIABLE: &str = "WINDLASS_SET";
 
-/// Everything that was read, lowest first.
+/// A layer, or what is wrong with it.
+pub(crate) type ParsedLayer = Result<Node, Vec<Problem>>;
+
+/// Everything that was read. The project's files lie between the user's own
+/// and those that are given by hand.
 #[derive(Debug)]
 pub(crate) struct Layers {
     pub(crate) root: PathBuf,
-    pub(crate) files: Vec<PathBuf>,
-    /// Files that seem to define tools and are not read.
-    pub(crate) foreign: Vec<PathBuf>,
-    /// Each layer, or what is wrong with it.
-    pub(crate) parsed: Vec<Result<Node, Vec<Problem>>>,
+    /// The user's file.
+    pub(crate) user: Vec<ParsedLayer>,
+    /// Files, variables and flags that are given by hand, lowest first.
+    pub(crate) by_hand: Vec<ParsedLayer>,
+    pub(crate) project: ProjectFiles,
+    user_files: Vec<PathBuf>,
+    given_files: Vec<PathBuf>,
 }
 
 impl Layers {
-    /// Finds and parses all of them.
+    /// Finds and reads all of them.
     pub(crate) fn gather(options: &LoadOptions) -> Self {
-        let project = options
-            .cwd
-            .ancestors()
-            .find(|folder| folder.join(PROJECT).is_dir());
         let mut layers = Self {
-            root: project.unwrap_or(&options.cwd).to_owned(),
-            files: Vec::new(),
-            foreign: Vec::new(),
-            parsed: Vec::new(),
+            root: options.cwd.clone(),
+            user: Vec::new(),
+            by_hand: Vec::new(),
+            project: ProjectFiles::default(),
+            user_files: Vec::new(),
+            given_files: Vec::new(),
         };
         if let Some(home) = options.config_folder() {
-            layers.file(options, &home.join("windlass/config.toml"), Missing::Fine);
+            let file = home.join("windlass/config.toml");
+            let read = layers.read(options, &file, Owners::UserOrRoot, Missing::Fine);
+            layers.user_files.extend(read.is_some().then_some(file));
+            layers.user.extend(read);
         }
-        if let Some(project) = project {
-            let folder = project.join(PROJECT);
-            layers.file(options, &folder.join("config.toml"), Missing::Fine);
-            layers.tool_files(options, &folder.join("tools"));
+        match options.project_root() {
+            Ok(Some(root)) => {
+                root.clone_into(&mut layers.root);
+                layers.project = ProjectFiles::gather(root, options);
+            }
+            Ok(None) => {}
+            // Somebody else's folder is no project of this user.
+            Err(problem) => layers.project.refused.push(problem),
         }
         for file in &options.explicit {
-            layers.file(options, &options.cwd.join(file), Missing::Error);
+            let file = options.cwd.join(file);
+            let read = layers.read(options, &file, Owners::Anybody, Missing::Error);
+            layers.given_files.push(file);
+            layers.by_hand.extend(read);
         }
         layers.variables(&options.environment);
         for assignment in &options.overrides {
@@ -61,46 +73,32 @@ impl Layers {
         layers
     }
 
-    fn tool_files(&mut self, options: &LoadOptions, folder: &Path) {
-        let mut found = ToolFiles::default();
-        if folder.exists() {
-            found.gather(folder, 0);
-        }
-        found.files.sort();
-        for file in found.files {
-            self.file(options, &file, Missing::Error);
-        }
-        found.foreign.sort();
-        self.foreign = found.foreign;
-        for (folder, error) in found.unreadable {
-            self.unreadable(&folder, error);
-        }
+    /// The files that were read, lowest layer first.
+    pub(crate) fn files(&self, with_project: bool) -> Vec<PathBuf> {
+        let texts = self.project.texts.iter().filter(|_| with_project);
+        let project = texts.map(|text| self.root.join(&text.path));
+        let own = self.user_files.iter().cloned();
+        own.chain(project)
+            .chain(self.given_files.iter().cloned())
+            .collect()
     }
 
-    fn file(&mut self, options: &LoadOptions, file: &Path, missing: Missing) {
-        let text = match fs::read_to_string(file) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound && missing == Missing::Fine => {
-                return;
+    fn read(
+        &self,
+        options: &LoadOptions,
+        file: &Path,
+        owners: Owners<'_>,
+        missing: Missing,
+    ) -> Option<ParsedLayer> {
+        match read_text(file, owners) {
+            Ok(text) => Some(Node::parse(&project::shown(options, file, text))),
+            Err(FileFault::Unreadable(error))
+                if error.kind() == io::ErrorKind::NotFound && missing == Missing::Fine =>
+            {
+                None
             }
-            Err(error) => return self.unreadable(file, error),
-        };
-        self.files.push(file.to_owned());
-        let shown = file.strip_prefix(&options.cwd).unwrap_or(file);
-        let text = Arc::new(Text {
-            name: shown.display().to_string(),
-            file: Some(file.to_owned()),
-            body: text,
-        });
-        self.parsed.push(Node::parse(&text));
-    }
-
-    fn unreadable(&mut self, file: &Path, error: io::Error) {
-        let kind = ProblemKind::Unreadable {
-            file: file.to_owned(),
-            error,
-        };
-        self.parsed.push(Err(vec![Problem { place: None, kind }]));
+            Err(fault) => Some(Err(vec![project::problem(file, fault)])),
+        }
     }
 
     /// `WINDLASS_SET` first, then `WINDLASS_SET_…` by name; an assignment per
@@ -127,7 +125,7 @@ impl Layers {
             file: None,
             body: assignment.to_owned(),
         });
-        self.parsed
+        self.by_hand
             .push(parse_assignment(&text).map_err(|problem| vec![problem]));
     }
 }

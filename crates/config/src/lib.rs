@@ -3,7 +3,8 @@
 //! Start at [`load`]: it finds the layers, reads each of them, merges them key
 //! by key and gives a [`Config`]. A file that is wrong anywhere is an error
 //! that names every mistake with its file and line; nothing falls back to a
-//! default in silence. Nothing here starts a program or asks one: a local tool
+//! default in silence. A project's files count only if exactly their content is
+//! trusted ([`ProjectTrust`]), and never lift what the user says. Nothing here starts a program or asks one: a local tool
 //! without parameters is only marked as one that must be asked.
 
 mod assistant;
@@ -13,6 +14,7 @@ mod error;
 mod expected;
 mod keys;
 mod layers;
+mod load;
 mod mcp;
 mod node;
 mod overlay;
@@ -20,6 +22,9 @@ mod override_parameters;
 mod parameter;
 mod permissions;
 mod place;
+mod plain_file;
+mod programs;
+mod project;
 mod read;
 mod resolve;
 mod serving;
@@ -27,22 +32,31 @@ mod settings;
 mod tables;
 mod tool;
 mod tool_files;
+mod trust;
 mod units;
+mod user_word;
 mod variables;
+mod wishes;
 
 pub use assistant::{AssistantConfig, ProviderConfig, ReasoningEffort, is_known_key};
 pub use command::{CommandConfig, CommandError};
-pub use config::{Config, LoadOptions, SAMPLE_CONFIG, load};
+pub use config::{Config, LoadOptions, SAMPLE_CONFIG};
 pub use error::{ConfigError, Problem, ProblemKind};
 pub use expected::ExpectedValue;
 pub use keys::{BUILTINS, nearest};
+pub use load::load;
 pub use mcp::{McpServerConfig, McpTools, McpTransport};
 pub use permissions::PermissionSettings;
 pub use place::Place;
+pub use plain_file::{FileFault, LARGEST_FILE};
 pub use serving::{McpServing, TaskSetting};
 pub use settings::{
     LifecycleSettings, NotificationSettings, QuestionSettings, RunSettings, SpawnSettings,
     ToolSettings,
 };
 pub use tool::{SecretTarget, Source, ToolConfig};
+pub use trust::{
+    ProjectContent, ProjectProgram, ProjectState, ProjectText, ProjectTrust, TrustDecision,
+    TrustQuestion,
+};
 pub use variables::{TOKEN_VARIABLE, VariableSettings, looks_like_credential};

@@ -21,6 +21,7 @@ impl ToolConfig {
         let mut definition = lay_over(&self.settings, base);
         definition.name.clone_from(&self.name);
         definition.permissions = self.settings.permissions.rules(&self.name);
+        definition.permission_floor = self.settings.floor.rules(&self.name);
         definition.origin.clone_from(&own.origin);
         definition.summary = own.summary.clone().or(definition.summary);
         definition.description = own.description.clone().or(definition.description);
@@ -60,6 +61,7 @@ pub(crate) fn lay_over(settings: &ToolSettings, mut definition: ToolDefinition) 
     }
     definition.run = settings.run.over(definition.run);
     definition.permissions = settings.permissions.rules(&definition.name);
+    definition.permission_floor = settings.floor.rules(&definition.name);
     definition.notifications = settings.spawn.notifications.over(definition.notifications);
     definition.lifecycle = settings.spawn.lifecycle.over(definition.lifecycle);
     for (id, question) in &settings.questions {

@@ -19,8 +19,11 @@ pub(crate) struct Reader {
     pub(crate) problems: Vec<Problem>,
     /// Keys that are accepted and unused, with the name of the text they
     /// stand in; each once.
-    pub(crate) unused: IndexMap<(String, String), Span>,
+    pub(crate) unused: UnusedKeys,
 }
+
+/// Keys that have no effect, by the name of their text and their own.
+pub(crate) type UnusedKeys = IndexMap<(String, String), Span>;
 
 /// A table that is being read, and its dotted path.
 #[derive(Debug, Clone)]

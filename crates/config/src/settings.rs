@@ -29,6 +29,8 @@ pub struct ToolSettings {
     pub run: RunSettings,
     /// What of it is allowed, asked about and denied.
     pub permissions: PermissionSettings,
+    /// What the user's own configuration says of it, which no project lifts.
+    pub floor: PermissionSettings,
     /// How long a one-shot may take.
     pub timeout: Option<Duration>,
     /// How long an aborted tool has between TERM and KILL.
@@ -129,6 +131,7 @@ impl ToolSettings {
             enable: read_enable(reader, table),
             run: RunSettings::read(reader, table),
             permissions: PermissionSettings::read(reader, table),
+            floor: PermissionSettings::default(),
             timeout: reader.get(table, "timeout_secs", units::some_seconds),
             grace: reader.get(table, "grace_secs", units::seconds),
             settle_max: reader.get(table, "settle_max_secs", units::seconds),

@@ -4,6 +4,7 @@
 //! Start at [`Tables::read`]. What stands in a single tool's table is read in
 //! `tool` and `settings`, and judged in `resolve`.
 
+use indexmap::IndexMap;
 use windlass_runtime::RecordFailure;
 
 use crate::assistant::AssistantConfig;
@@ -43,6 +44,9 @@ pub(crate) struct Resolved {
     pub(crate) record_failure: RecordFailure,
     pub(crate) mcp: McpServing,
     pub(crate) mcp_servers: Vec<McpServerConfig>,
+    /// The settings of every tool that has a table, also of those that are not
+    /// defined.
+    pub(crate) told: IndexMap<String, ToolSettings>,
 }
 
 impl<'a> Tables<'a> {
@@ -124,6 +128,7 @@ impl<'a> Tables<'a> {
             mcp_servers.extend(server.resolve(reader, name, span));
         }
         let mut tools = Vec::new();
+        let mut settings = IndexMap::new();
         for (name, table, mut tool) in self.tools {
             let parent = self.parent.as_ref().expect("it held the tool");
             let key = &parent.entries[name].key;
@@ -132,6 +137,7 @@ impl<'a> Tables<'a> {
             if keys::START_NOTHING.contains(&name) {
                 (tool.settings.run, tool.settings.enable) = own;
             }
+            settings.insert(name.to_owned(), tool.settings.clone());
             let told = resolve::Told {
                 name,
                 key,
@@ -147,6 +153,7 @@ impl<'a> Tables<'a> {
             record_failure: self.record_failure.unwrap_or_default(),
             mcp: self.mcp,
             mcp_servers,
+            told: settings,
         }
     }
 }

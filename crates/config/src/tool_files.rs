@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::keys;
+use crate::plain_file::{FileFault, Owners, read_text};
 
 /// A folder that holds one of these is a program's own package.
 const MANIFESTS: [&str; 4] = ["Cargo.toml", "pyproject.toml", "package.json", "go.mod"];
@@ -12,11 +13,16 @@ const MANIFESTS: [&str; 4] = ["Cargo.toml", "pyproject.toml", "package.json", "g
 /// Links may lead in a circle.
 const DEPTH: usize = 16;
 
+/// How many files and folders are looked at. Links that lead in several circles
+/// would otherwise be followed for ever.
+const MOST_ENTRIES: usize = 4096;
+
 /// The files that define tools, and the folders that cannot be read.
 #[derive(Debug, Default)]
 pub(crate) struct ToolFiles {
     pub(crate) files: Vec<PathBuf>,
-    pub(crate) unreadable: Vec<(PathBuf, io::Error)>,
+    pub(crate) unreadable: Vec<(PathBuf, FileFault)>,
+    seen: usize,
     /// Files that seem to define tools in a format that is not read.
     pub(crate) foreign: Vec<PathBuf>,
 }
@@ -25,16 +31,17 @@ impl ToolFiles {
     /// Finds every TOML file of a folder and of its sub-folders. Names that
     /// begin with a dot are passed by, and of a program's package only files
     /// that are about tools are taken.
-    pub(crate) fn gather(&mut self, folder: &Path, depth: usize) {
-        let listed = fs::read_dir(folder).and_then(|entries| {
-            entries
-                .map(|entry| entry.map(|entry| entry.path()))
-                .collect::<io::Result<Vec<_>>>()
-        });
-        let entries = match listed {
+    pub(crate) fn gather(&mut self, folder: &Path, owners: Owners<'_>, depth: usize) {
+        let entries = match list(folder, owners) {
             Ok(entries) => entries,
-            Err(error) => return self.unreadable.push((folder.to_owned(), error)),
+            Err(fault) => return self.unreadable.push((folder.to_owned(), fault)),
         };
+        self.seen += entries.len();
+        if self.seen > MOST_ENTRIES {
+            let error =
+                io::Error::other("it holds too many files and folders, or links lead in a circle");
+            return self.unreadable.push((folder.to_owned(), error.into()));
+        }
         let is_package = depth > 0
             && MANIFESTS
                 .iter()
@@ -52,16 +59,28 @@ impl ToolFiles {
                     continue;
                 }
                 if depth < DEPTH {
-                    self.gather(&entry, depth + 1);
+                    self.gather(&entry, owners, depth + 1);
                 } else {
                     let error = io::Error::other("it lies too deep, or a link leads in a circle");
-                    self.unreadable.push((entry, error));
+                    self.unreadable.push((entry, error.into()));
+                }
+                if self.seen > MOST_ENTRIES {
+                    return;
                 }
             } else if !is_package && is_foreign(&entry) {
                 self.foreign.push(entry);
             }
         }
     }
+}
+
+fn list(folder: &Path, owners: Owners<'_>) -> Result<Vec<PathBuf>, FileFault> {
+    owners.check(&fs::metadata(folder)?)?;
+    let entries = fs::read_dir(folder)?.take(MOST_ENTRIES + 1);
+    let paths: io::Result<Vec<_>> = entries
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect();
+    Ok(paths?)
 }
 
 fn is_hidden(path: &Path) -> bool {
@@ -81,7 +100,7 @@ fn is_foreign(path: &Path) -> bool {
     match end.as_deref() {
         Some("toml") => true,
         Some("json" | "json5" | "jsonc" | "yaml" | "yml") => {
-            let text = fs::read_to_string(path).unwrap_or_default();
+            let text = read_text(path, Owners::Anybody).unwrap_or_default();
             text.contains("conversation") && text.contains("tools")
         }
         _ => false,
@@ -93,7 +112,10 @@ fn is_about_tools(file: &Path) -> bool {
     if MANIFESTS.iter().any(|manifest| file.ends_with(manifest)) {
         return false;
     }
-    let text = fs::read_to_string(file).unwrap_or_default();
+    // One that cannot be read is told when it is loaded.
+    let Ok(text) = read_text(file, Owners::Anybody) else {
+        return true;
+    };
     match text.parse::<toml::Table>() {
         Ok(table) => keys::TOP.iter().any(|key| table.contains_key(*key)),
         Err(_) => true,

@@ -56,4 +56,7 @@ pub enum NoticeKind {
     Server,
     /// The record cannot be written, or can be again.
     Record,
+    /// The project's own tools are not there until the user trusts them, or
+    /// are there now.
+    Trust,
 }

@@ -32,6 +32,10 @@ pub struct ToolDefinition {
     /// What of it is allowed, asked about and denied; the last that matches
     /// decides.
     pub permissions: Vec<PermissionRule>,
+    /// Rules of the user's own configuration. Where they deny or ask,
+    /// `permissions` cannot allow.
+    #[serde(default)]
+    pub permission_floor: Vec<PermissionRule>,
     /// Time and size limits.
     pub limits: Limits,
     /// What the assistant is told of its handles without asking.
@@ -59,6 +63,7 @@ impl ToolDefinition {
             run: RunPolicy::default(),
             run_for_client: None,
             permissions: Vec::new(),
+            permission_floor: Vec::new(),
             limits: Limits::default(),
             notifications: Notifications::default(),
             lifecycle: Lifecycle::default(),

@@ -117,8 +117,14 @@ pub struct Catalogue {
     late_names: Arc<Mutex<Vec<Arc<str>>>>,
     /// How many of the late ones are still to come.
     awaited: watch::Sender<usize>,
+    /// Rises whenever other tools are offered than before.
+    changes: watch::Sender<u64>,
     announcer: Announcer,
     unavailable: IndexMap<String, String>,
+    /// The tools that have taken the place of these.
+    successor: OnceLock<Arc<Catalogue>>,
+    /// Others may take the place of these.
+    may_be_replaced: bool,
 }
 
 impl Catalogue {
@@ -153,12 +159,54 @@ impl Catalogue {
             tools: tools
                 .map(|tool| (Arc::clone(&tool.name), Arc::clone(tool)))
                 .collect(),
-            late: Vec::new(),
-            late_names: Arc::default(),
-            awaited: watch::Sender::default(),
             announcer: self.announcer.clone(),
-            unavailable: self.unavailable.clone(),
+            unavailable: self.now().unavailable.clone(),
+            ..Self::default()
         }
+    }
+
+    /// A catalogue without tools that can take the place of this one. What
+    /// comes late to it is told to those who watch this one.
+    pub fn successor(&self) -> Self {
+        Self {
+            awaited: self.awaited.clone(),
+            changes: self.changes.clone(),
+            announcer: self.announcer.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// Says that other tools may take the place of these.
+    pub fn expect_replacement(&mut self) {
+        self.may_be_replaced = true;
+    }
+
+    fn replace(&self, successor: &Arc<Self>) -> bool {
+        let replaced = self.successor.set(Arc::clone(successor)).is_ok();
+        self.changes.send_modify(|number| *number += 1);
+        replaced
+    }
+
+    /// Adds a tool of another catalogue: the same tool, not a copy.
+    pub fn share(&mut self, tool: &Arc<RegisteredTool>) {
+        self.tools.insert(Arc::clone(&tool.name), Arc::clone(tool));
+    }
+
+    /// The tools that count.
+    fn now(&self) -> &Self {
+        self.successor
+            .get()
+            .map_or(self, |successor| successor.now())
+    }
+
+    /// Other tools than now may be offered later.
+    pub fn may_change(&self) -> bool {
+        self.may_be_replaced || *self.awaited.borrow() > 0
+    }
+
+    /// Changes whenever other tools are offered than before.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
     }
 
     /// Notes a tool that should be there and is not, and why. It is not
@@ -170,7 +218,7 @@ impl Catalogue {
 
     /// Why the tool of that name is not there, where that is known.
     pub fn unavailable(&self, name: &str) -> Option<&str> {
-        self.unavailable.get(name).map(String::as_str)
+        self.now().unavailable.get(name).map(String::as_str)
     }
 
     /// Why there is no tool of that name, as an answer to a call of it.
@@ -201,6 +249,7 @@ impl Catalogue {
             taken: self.tools.keys().cloned().collect(),
             late_names: Arc::clone(&self.late_names),
             awaited: self.awaited.clone(),
+            changes: self.changes.clone(),
         }
     }
 
@@ -226,14 +275,16 @@ impl Catalogue {
 
     /// The tool of that name, whether or not it is offered.
     pub fn get(&self, name: &str) -> Option<&Arc<RegisteredTool>> {
-        let late = || self.come().find_map(|tools| tools.get(name));
-        self.tools.get(name).or_else(late)
+        let now = self.now();
+        let late = || now.come().find_map(|tools| tools.get(name));
+        now.tools.get(name).or_else(late)
     }
 
     /// Every tool.
     pub fn all(&self) -> impl Iterator<Item = &Arc<RegisteredTool>> {
-        let late = self.come().flat_map(IndexMap::values);
-        self.tools.values().chain(late)
+        let now = self.now();
+        let late = now.come().flat_map(IndexMap::values);
+        now.tools.values().chain(late)
     }
 
     fn come(&self) -> impl Iterator<Item = &ToolsByName> {
@@ -256,6 +307,7 @@ pub struct LateTools {
     taken: Vec<Arc<str>>,
     late_names: Arc<Mutex<Vec<Arc<str>>>>,
     awaited: watch::Sender<usize>,
+    changes: watch::Sender<u64>,
 }
 
 impl LateTools {
@@ -291,6 +343,7 @@ impl LateTools {
 impl Drop for LateTools {
     fn drop(&mut self) {
         self.awaited.send_modify(|awaited| *awaited -= 1);
+        self.changes.send_modify(|number| *number += 1);
     }
 }
 
@@ -368,6 +421,14 @@ impl Runtime {
             catalogue: Arc::new(catalogue),
             sessions: Arc::clone(&self.sessions),
         }
+    }
+
+    /// Offers the tools of another runtime from now on, in every session of
+    /// this one; calls that are under way go on. It happens once: the second
+    /// time tells false. The other's catalogue is a
+    /// [`successor`](Catalogue::successor) of this one's.
+    pub fn replace_tools(&self, other: &Self) -> bool {
+        self.catalogue.replace(&other.catalogue)
     }
 
     /// The sessions that are under way.

@@ -99,7 +99,9 @@ fn supersedes(kind: NoticeKind) -> bool {
         NoticeKind::Success | NoticeKind::Failure | NoticeKind::Waiting | NoticeKind::Content => {
             true
         }
-        NoticeKind::LeftRunning | NoticeKind::Server | NoticeKind::Record => false,
+        NoticeKind::LeftRunning | NoticeKind::Server | NoticeKind::Record | NoticeKind::Trust => {
+            false
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use windlass_protocol::{
     AnswerError, Ask, HandleId, PermissionAnswer, PermissionId, PermissionReply, PermissionRequest,
-    PermissionRule, RequestRendering, RuleAction, SessionId,
+    PermissionRule, Question, RequestRendering, RuleAction, SessionId,
 };
 
 use crate::inquirer::Answered;
@@ -20,6 +20,7 @@ use crate::journal::{Journal, SessionEvent};
 use crate::refusal::ArgumentMisfit;
 use crate::request_table::{Asker, PermissionOutcome, RequestEntry, RequestTable, Terms, Ticket};
 use crate::rules::Rules;
+use crate::session::new_ulid;
 
 /// Something that a person is asked.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +29,9 @@ pub enum PersonRequest {
     Permission(Arc<PermissionRequest>),
     /// A tool's question.
     Question(Arc<Ask>),
+    /// Whether a project's own configuration and tools count. Front ends show
+    /// it as a question, and only a person may answer it.
+    Trust(Arc<Ask>),
 }
 
 impl PersonRequest {
@@ -35,7 +39,7 @@ impl PersonRequest {
     pub fn id(&self) -> &str {
         match self {
             Self::Permission(request) => request.id.as_str(),
-            Self::Question(ask) => &ask.ask,
+            Self::Question(ask) | Self::Trust(ask) => &ask.ask,
         }
     }
 
@@ -43,7 +47,7 @@ impl PersonRequest {
     pub fn handle(&self) -> Option<&str> {
         match self {
             Self::Permission(request) => request.metadata.get("handle")?.as_str(),
-            Self::Question(ask) => ask.handle.as_ref().map(HandleId::as_str),
+            Self::Question(ask) | Self::Trust(ask) => ask.handle.as_ref().map(HandleId::as_str),
         }
     }
 
@@ -67,6 +71,7 @@ impl PersonRequest {
                 ask.handle = Some(handle.clone());
                 ask.rendering = Some(Box::new(RequestRendering::of_question(ask)));
             }
+            Self::Trust(_) => return false,
         }
         true
     }
@@ -185,15 +190,18 @@ impl PendingRequests {
     pub fn permissions(&self) -> Vec<PermissionRequest> {
         let permission = |request| match request {
             PersonRequest::Permission(request) => Some(Arc::unwrap_or_clone(request)),
-            PersonRequest::Question(_) => None,
+            PersonRequest::Question(_) | PersonRequest::Trust(_) => None,
         };
         self.list().into_iter().filter_map(permission).collect()
     }
 
-    /// The open questions of this session, oldest first.
+    /// The open questions of this session, oldest first, whether a tool asks
+    /// them or the project is not trusted.
     pub fn questions(&self) -> Vec<Ask> {
         let question = |request| match request {
-            PersonRequest::Question(ask) => Some(Arc::unwrap_or_clone(ask)),
+            PersonRequest::Question(ask) | PersonRequest::Trust(ask) => {
+                Some(Arc::unwrap_or_clone(ask))
+            }
             PersonRequest::Permission(_) => None,
         };
         self.list().into_iter().filter_map(question).collect()
@@ -203,7 +211,7 @@ impl PendingRequests {
     pub(crate) fn answering(&self, handle: &HandleId) -> Option<String> {
         let asked = |request: &PersonRequest| match request {
             PersonRequest::Question(ask) => ask.handle.as_ref() == Some(handle),
-            PersonRequest::Permission(_) => false,
+            PersonRequest::Permission(_) | PersonRequest::Trust(_) => false,
         };
         self.find(asked)
     }
@@ -215,7 +223,7 @@ impl PendingRequests {
                 let of = request.tool.as_ref();
                 of.is_some_and(|of| of.call_id == call)
             }
-            PersonRequest::Question(_) => false,
+            PersonRequest::Question(_) | PersonRequest::Trust(_) => false,
         };
         self.find(asked)
     }
@@ -367,12 +375,50 @@ impl PendingRequests {
         self.open(request, Asker::Question(sender), outcome)
     }
 
+    /// Asks whether the project is trusted. The answer goes to `taker`, which
+    /// hears nothing when nobody answers.
+    pub fn open_trust(&self, question: Question, taker: mpsc::UnboundedSender<bool>) {
+        let mut ask = Ask {
+            ask: format!("tru_{}", new_ulid()),
+            call: None,
+            handle: None,
+            tool: "windlass".to_owned(),
+            question,
+            content: None,
+            rendering: None,
+        };
+        ask.rendering = Some(Box::new(RequestRendering::of_question(&ask)));
+        self.insert(PersonRequest::Trust(Arc::new(ask)), Asker::Trust(taker));
+    }
+
+    /// Withdraws the request of this session to trust the project, if it is
+    /// open.
+    pub fn withdraw_trust(&self) {
+        let mut state = self.table.0.lock();
+        let session = self.session();
+        let asked = state.open.extract_if(.., |_, open| {
+            open.is_of(session) && matches!(open.request, PersonRequest::Trust(_))
+        });
+        for (_, open) in asked {
+            open.withdraw();
+        }
+    }
+
     fn open<T>(
         &self,
         request: PersonRequest,
         asker: Asker,
         outcome: oneshot::Receiver<T>,
     ) -> Ticket<T> {
+        let id = self.insert(request, asker);
+        Ticket {
+            table: Arc::clone(&self.table),
+            id,
+            outcome,
+        }
+    }
+
+    fn insert(&self, request: PersonRequest, asker: Asker) -> String {
         let id = request.id().to_owned();
         let open = RequestEntry {
             request,
@@ -385,7 +431,9 @@ impl PendingRequests {
             PersonRequest::Permission(request) => {
                 SessionEvent::PermissionAsked(Arc::clone(request))
             }
-            PersonRequest::Question(ask) => SessionEvent::QuestionAsked(Arc::clone(ask)),
+            PersonRequest::Question(ask) | PersonRequest::Trust(ask) => {
+                SessionEvent::QuestionAsked(Arc::clone(ask))
+            }
         };
         let mut state = self.table.0.lock();
         let shown = self.table.shown(&open);
@@ -394,11 +442,7 @@ impl PendingRequests {
         state.open.insert(id.clone(), open);
         // Within the lock, so that no reply is told before its request.
         self.journal.append(event);
-        Ticket {
-            table: Arc::clone(&self.table),
-            id,
-            outcome,
-        }
+        id
     }
 
     /// Permits whatever of this session waits for just what these rules allow.
@@ -406,6 +450,7 @@ impl PendingRequests {
         let covered = |terms: &Terms| {
             let rules = Rules {
                 config: &terms.config,
+                floor: &terms.floor,
                 remembered: rules,
             };
             let verdict = rules.judge(&terms.subject);
@@ -469,7 +514,7 @@ impl OpenRequest {
         self.table.reply(self.request.id(), answer)
     }
 
-    /// Answers it, if it is a question. An answer that does not fit leaves it
+    /// Answers it, if it is a question or asks for trust. An answer that does not fit leaves it
     /// open.
     pub fn answer(&self, value: Value) -> Result<(), ReplyError> {
         self.table.answer(self.request.id(), value)

@@ -57,7 +57,8 @@ pub(crate) fn at_once(
     if mode == RunMode::Skip {
         return Ok(Permit::Skip);
     }
-    let unasked = mode == RunMode::Unattended && definition.permissions.is_empty();
+    let ruled = !definition.permissions.is_empty() || !definition.permission_floor.is_empty();
+    let unasked = mode == RunMode::Unattended && !ruled;
     if session.options.trusted || unasked || !speak(action, mode) {
         return Ok(Permit::Run(args, GrantedBy::Policy));
     }
@@ -183,6 +184,7 @@ impl Asking {
         let terms = Terms {
             subject: subject.clone(),
             config: self.tool.definition.permissions.clone(),
+            floor: self.tool.definition.permission_floor.clone(),
             editable,
             secret: self.secret,
             check: self.edit_check(&args),
@@ -263,6 +265,7 @@ impl Asking {
         let remembered = self.session.remembered_rules().await;
         let rules = Rules {
             config: &self.tool.definition.permissions,
+            floor: &self.tool.definition.permission_floor,
             remembered: &remembered,
         };
         rules.judge(subject)

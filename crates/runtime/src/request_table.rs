@@ -40,6 +40,8 @@ pub(crate) struct Terms {
     pub(crate) subject: Subject,
     /// The configured rules of its tool.
     pub(crate) config: Vec<PermissionRule>,
+    /// Those that the others cannot lift.
+    pub(crate) floor: Vec<PermissionRule>,
     /// A person is to look at its arguments.
     pub(crate) editable: bool,
     /// Its arguments must not be recorded.
@@ -117,6 +119,8 @@ pub(crate) enum Asker {
         sender: oneshot::Sender<PermissionOutcome>,
     },
     Question(oneshot::Sender<Answered>),
+    /// Takes the answers of every session.
+    Trust(mpsc::UnboundedSender<bool>),
 }
 
 impl RequestTable {
@@ -162,7 +166,7 @@ impl RequestTable {
     pub(crate) fn answer(&self, id: &str, value: Value) -> Result<(), ReplyError> {
         let mut state = self.0.lock();
         let request = state.open.get(id).map(|open| &open.request);
-        let Some(PersonRequest::Question(ask)) = request else {
+        let Some(PersonRequest::Question(ask) | PersonRequest::Trust(ask)) = request else {
             return Err(state.missing(id, ReplyError::NoQuestion));
         };
         let question = &ask.question;
@@ -232,7 +236,7 @@ impl TableState {
     ) {
         let settled = self.open.extract_if(.., |_, open| match &open.asker {
             Asker::Permission { terms, .. } => open.is_of(session) && wanted(terms),
-            Asker::Question(_) => false,
+            Asker::Question(_) | Asker::Trust(_) => false,
         });
         for (_, open) in settled {
             open.settle(reply);
@@ -284,15 +288,24 @@ impl RequestEntry {
 
     fn answer(self, answered: Answered) {
         let decision = DecisionRecord::new(Decider::Person, None);
-        if let Asker::Question(sender) = self.close(&decision) {
-            let _ = sender.send(answered);
+        match (self.close(&decision), answered) {
+            (Asker::Question(sender), answered) => drop(sender.send(answered)),
+            (Asker::Trust(sender), Answered::With(Value::Bool(is_trusted))) => {
+                let _ = sender.send(is_trusted);
+            }
+            _ => {}
         }
+    }
+
+    pub(crate) fn withdraw(self) {
+        self.close(&DecisionRecord::new(Decider::Withdrawn, None));
     }
 
     pub(crate) fn give_up(self) {
         match self.close(&DecisionRecord::new(Decider::Nobody, None)) {
             Asker::Permission { sender, .. } => drop(sender.send(PermissionOutcome::Nobody)),
             Asker::Question(sender) => drop(sender.send(Answered::Nobody)),
+            Asker::Trust(_) => {}
         }
     }
 
@@ -303,9 +316,11 @@ impl RequestEntry {
                 id: request.id.clone(),
                 decision: Arc::new(decision.clone()),
             },
-            PersonRequest::Question(ask) => SessionEvent::QuestionClosed {
-                ask: ask.ask.clone(),
-            },
+            PersonRequest::Question(ask) | PersonRequest::Trust(ask) => {
+                SessionEvent::QuestionClosed {
+                    ask: ask.ask.clone(),
+                }
+            }
         });
         self.closed.cancel();
         self.asker

@@ -78,11 +78,13 @@ impl RegisteredTool {
         let rules = if speak(action, mode) {
             Rules {
                 config: &self.definition.permissions,
+                floor: &self.definition.permission_floor,
                 remembered,
             }
         } else {
             Rules {
                 config: &[],
+                floor: &[],
                 remembered: &[],
             }
         };
@@ -109,6 +111,9 @@ pub(crate) fn speak(action: Option<HandleAction>, mode: RunMode) -> bool {
 /// The rules that hold for a call.
 pub(crate) struct Rules<'a> {
     pub(crate) config: &'a [PermissionRule],
+    /// Rules of the user alone. Where they deny or ask, the configuration as a
+    /// whole cannot allow.
+    pub(crate) floor: &'a [PermissionRule],
     pub(crate) remembered: &'a [PermissionRule],
 }
 
@@ -135,7 +140,15 @@ impl Rules<'_> {
         permission: &str,
         pattern: &SubjectPattern,
     ) -> Option<(PermissionRule, RuleSource)> {
-        let configured = self.configured(permission, pattern);
+        let configured = configured(self.config, permission, pattern);
+        let floor = configured_floor(self.floor, permission, pattern);
+        let configured = match (configured, floor) {
+            (Some((rule, _)), Some((floor, firm))) if rank(&floor) > rank(&rule) => {
+                Some((floor, firm))
+            }
+            (None, floor) => floor,
+            (configured, _) => configured,
+        };
         if let Some((rule, Firm(true))) = configured {
             return Some((rule, RuleSource::Config));
         }
@@ -145,42 +158,59 @@ impl Rules<'_> {
             .map(|rule| (rule.clone(), RuleSource::Remembered));
         remembered.or(configured.map(|(rule, _)| (rule, RuleSource::Config)))
     }
+}
 
-    /// The last rule that matches. One after it that could match, depending on
-    /// what is not known yet, has a person asked.
-    fn configured(
-        &self,
-        permission: &str,
-        pattern: &SubjectPattern,
-    ) -> Option<(PermissionRule, Firm)> {
-        let mut doubtful: Option<&PermissionRule> = None;
-        let mut decides = None;
-        for rule in self.config.iter().rev() {
-            match speaks_of(rule, permission, pattern) {
-                Speaks::Yes => {
-                    decides = Some(rule);
-                    break;
-                }
-                // Of several, one that would deny counts.
-                Speaks::Perhaps => match doubtful {
-                    Some(doubt) if doubt.action == RuleAction::Deny => {}
-                    _ => doubtful = Some(rule),
-                },
-                Speaks::No => {}
+/// The last rule that matches. One after it that could match, depending on
+/// what is not known yet, has a person asked.
+fn configured(
+    rules: &[PermissionRule],
+    permission: &str,
+    pattern: &SubjectPattern,
+) -> Option<(PermissionRule, Firm)> {
+    let mut doubtful: Option<&PermissionRule> = None;
+    let mut decides = None;
+    for rule in rules.iter().rev() {
+        match speaks_of(rule, permission, pattern) {
+            Speaks::Yes => {
+                decides = Some(rule);
+                break;
             }
+            // Of several, one that would deny counts.
+            Speaks::Perhaps => match doubtful {
+                Some(doubt) if doubt.action == RuleAction::Deny => {}
+                _ => doubtful = Some(rule),
+            },
+            Speaks::No => {}
         }
-        let denies = |rule: &PermissionRule| rule.action == RuleAction::Deny;
-        match (decides, doubtful) {
-            (Some(rule), _) if denies(rule) => Some((rule.clone(), Firm(true))),
-            (_, Some(doubt)) => {
-                let asks = PermissionRule {
-                    action: RuleAction::Ask,
-                    ..doubt.clone()
-                };
-                Some((asks, Firm(denies(doubt))))
-            }
-            (decides, None) => decides.map(|rule| (rule.clone(), Firm(false))),
+    }
+    let denies = |rule: &PermissionRule| rule.action == RuleAction::Deny;
+    match (decides, doubtful) {
+        (Some(rule), _) if denies(rule) => Some((rule.clone(), Firm(true))),
+        (_, Some(doubt)) => {
+            let asks = PermissionRule {
+                action: RuleAction::Ask,
+                ..doubt.clone()
+            };
+            Some((asks, Firm(denies(doubt))))
         }
+        (decides, None) => decides.map(|rule| (rule.clone(), Firm(false))),
+    }
+}
+
+/// The rule of the user alone, where it forbids something.
+fn configured_floor(
+    floor: &[PermissionRule],
+    permission: &str,
+    pattern: &SubjectPattern,
+) -> Option<(PermissionRule, Firm)> {
+    configured(floor, permission, pattern).filter(|(rule, _)| rule.action != RuleAction::Allow)
+}
+
+fn rank(rule: &PermissionRule) -> u8 {
+    match rule.action {
+        RuleAction::Allow => 0,
+        RuleAction::Ask => 1,
+        RuleAction::Deny => 2,
     }
 }
 

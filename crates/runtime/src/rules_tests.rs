@@ -37,10 +37,50 @@ fn judge(
         pattern.exact = exact;
     }
     let rules = Rules {
+        floor: &[],
         config: &config,
         remembered: &remembered,
     };
     assert_eq!(rules.judge(&subject).map(|(action, _)| action), expected);
+}
+
+#[test]
+fn the_users_own_rules_are_never_lifted() {
+    let check = |floor: &[(&str, RuleAction)], config: &[(&str, RuleAction)], expected| {
+        let rules = |rules: &[(&str, RuleAction)]| -> Vec<PermissionRule> {
+            let rules = rules.iter();
+            rules
+                .map(|(pattern, action)| PermissionRule {
+                    permission: "shell".into(),
+                    pattern: (*pattern).into(),
+                    action: *action,
+                })
+                .collect()
+        };
+        let (floor, config) = (rules(floor), rules(config));
+        let rules = Rules {
+            floor: &floor,
+            config: &config,
+            remembered: &[],
+        };
+        let subject = Subject::new("shell", ["rm x"]);
+        let verdict = rules.judge(&subject).map(|(action, _)| action);
+        assert_eq!(verdict, expected, "{floor:?} {config:?}");
+    };
+    use RuleAction::{Allow, Ask, Deny};
+    let denied = [("rm *", Deny)];
+    check(&denied, &[("rm *", Allow)], DENY);
+    check(&denied, &[("rm *", Deny), ("r*", Allow)], DENY);
+    check(&denied, &[("*", Allow)], DENY);
+    check(&denied, &[], DENY);
+    check(&[("rm *", Ask)], &[("*", Allow)], ASK);
+    check(&[("rm *", Ask)], &[("*", Deny)], DENY);
+    check(&[("rm *", Allow)], &[("rm *", Deny)], DENY);
+    check(&[("rm *", Allow)], &[("rm *", Allow)], ALLOW);
+    check(&[("rm *", Allow)], &[], None);
+    // An exception of the user's own stays one.
+    let excepted = [("rm *", Deny), ("rm x", Allow)];
+    check(&excepted, &excepted, ALLOW);
 }
 
 const ALLOW: Option<RuleAction> = Some(RuleAction::Allow);
@@ -115,6 +155,7 @@ fn check_command(
         })
         .collect();
     let rules = Rules {
+        floor: &[],
         config: &rules,
         remembered: &[],
     };

@@ -165,6 +165,11 @@ impl Session {
         SessionId::from_suffix(&new_ulid())
     }
 
+    /// The session works for another one, as an agent's does.
+    pub fn works_for_another(&self) -> bool {
+        self.inner.options.on_behalf.is_some()
+    }
+
     /// The session's id.
     pub fn id(&self) -> &SessionId {
         &self.inner.id

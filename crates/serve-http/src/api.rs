@@ -44,6 +44,8 @@ pub(crate) struct Inner {
     pub(crate) peers: Option<PathBuf>,
     /// What was recorded, of sessions that have ended too.
     pub(crate) archive: Option<Arc<dyn Archive>>,
+    /// Looks whether the project has been trusted meanwhile.
+    pub(crate) look_again: Option<Arc<dyn Fn() + Send + Sync>>,
     /// Sessions that were begun over HTTP, which this keeps alive.
     pub(crate) owned: Mutex<HashMap<String, Owned>>,
     pub(crate) hub: Hub,
@@ -72,6 +74,7 @@ impl Api {
             open: None,
             peers: None,
             archive: None,
+            look_again: None,
             owned: Mutex::default(),
             hub: Hub::new(),
             routes: RouteTable::default(),
@@ -95,6 +98,12 @@ impl Api {
     /// Shows what was recorded, too.
     pub fn recalling(self, archive: Arc<dyn Archive>) -> Self {
         self.change(|inner| inner.archive = Some(archive))
+    }
+
+    /// Has the runtime look again, when it is asked to, whether its project has
+    /// been trusted.
+    pub fn looking_again(self, look: impl Fn() + Send + Sync + 'static) -> Self {
+        self.change(|inner| inner.look_again = Some(Arc::new(look)))
     }
 
     fn change(mut self, change: impl FnOnce(&mut Inner)) -> Self {
@@ -137,6 +146,7 @@ impl Api {
             .nest("/record", record::router())
             .route("/permissions", get(asks::all_permissions))
             .route("/permissions/{permission}", post(asks::reply_anywhere))
+            .route("/trust", post(asks::look_again))
             .route("/questions", get(asks::all_questions))
             .route("/questions/{ask}", post(asks::answer_anywhere));
         Router::new()

@@ -135,6 +135,15 @@ pub(crate) async fn answer_anywhere(
     proxy::post_to_whoever_takes_it(&api, &headers, &parts.uri, &body).await
 }
 
+/// Has the runtime look whether its project has been trusted. It decides
+/// nothing: the decision is where the user's decisions are kept.
+pub(crate) async fn look_again(State(api): State<Api>) -> StatusCode {
+    if let Some(look) = &api.0.look_again {
+        look();
+    }
+    StatusCode::NO_CONTENT
+}
+
 fn attended(session: &Session) -> Result<&PendingRequests, ApiError> {
     let requests = Some(session.requests()).filter(|requests| requests.is_attended());
     requests.ok_or_else(|| {

@@ -176,6 +176,7 @@ impl Seats {
             let shown = match open.request() {
                 PersonRequest::Permission(request) => self.permit(open, request, fits).await,
                 PersonRequest::Question(ask) => self.ask(open, ask, fits).await,
+                PersonRequest::Trust(ask) => self.ask_trust(open, ask, fits).await,
             };
             match shown {
                 DialogOutcome::Answered | DialogOutcome::Nowhere => return,
@@ -330,6 +331,42 @@ impl Seats {
         }
     }
 
+    /// Asks whether the project is trusted, at any call that can.
+    async fn ask_trust(
+        &self,
+        open: &OpenRequest,
+        ask: &Ask,
+        fits: impl Fn(Means) -> bool,
+    ) -> DialogOutcome {
+        loop {
+            let Some(seat) = self.any_seat(&fits).await else {
+                return DialogOutcome::Nowhere;
+            };
+            return match self.ask_form(&seat, ask).await {
+                // The call ended first; the next one is asked.
+                None => continue,
+                Some(Answered::With(value)) => match open.answer(value) {
+                    Err(ReplyError::Unfit(_)) => DialogOutcome::Unfit,
+                    _ => DialogOutcome::Answered,
+                },
+                Some(_) => DialogOutcome::Dismissed,
+            };
+        }
+    }
+
+    /// The seat of any call that has the means, once there is one.
+    async fn any_seat(&self, fits: impl Fn(Means) -> bool) -> Option<Taken> {
+        let mut seats = self.0.seats.subscribe();
+        loop {
+            let able = |seat: &&Taken| fits(seat.means);
+            let found = seats.borrow_and_update().iter().find(able).cloned();
+            if found.is_some() {
+                return found;
+            }
+            seats.changed().await.ok()?;
+        }
+    }
+
     /// `None` when the call ends first.
     async fn ask_form(&self, seat: &Taken, ask: &Ask) -> Option<Answered> {
         let asked = Instant::now();
@@ -428,7 +465,7 @@ impl SeatPlace {
                 let tool = request.tool.as_ref();
                 tool.map(|tool| tool.call_id.as_str())
             }
-            PersonRequest::Question(ask) => ask.call.as_deref(),
+            PersonRequest::Question(ask) | PersonRequest::Trust(ask) => ask.call.as_deref(),
         };
         let handle = request.handle();
         let is_waited = handle.is_some_and(|handle| self.handles.iter().any(|it| it == handle));

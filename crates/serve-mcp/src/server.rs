@@ -89,7 +89,7 @@ pub(crate) struct Shared {
     pub(crate) factory: SessionFactory,
     /// The tools as they are shown, and how many places for others were empty
     /// when they were.
-    shown: Mutex<(usize, Arc<Vec<Tool>>)>,
+    shown: Mutex<(u64, Arc<Vec<Tool>>)>,
     /// Tools may come later.
     may_change: bool,
     /// Until then tools that come later are waited for.
@@ -123,7 +123,8 @@ impl McpServer {
     /// each client.
     pub fn new(runtime: Runtime, factory: SessionFactory, options: McpOptions) -> Self {
         let tools = Arc::new(offered(runtime.tools()));
-        let awaited = *runtime.tools().awaited().borrow();
+        let version = *runtime.tools().changes().borrow();
+        let may_change = runtime.tools().may_change();
         // Nobody but this process seals or opens.
         let key = format!("{}{}", ulid::Ulid::generate(), ulid::Ulid::generate());
         let codec = RequestStateCodec::try_new(key.as_bytes()).expect("the key is long enough");
@@ -131,8 +132,8 @@ impl McpServer {
             shared: Arc::new(Shared {
                 runtime,
                 factory,
-                shown: Mutex::new((awaited, tools)),
-                may_change: awaited > 0,
+                shown: Mutex::new((version, tools)),
+                may_change,
                 patience: Instant::now() + LATE_TOOLS,
                 codec,
                 options,
@@ -152,10 +153,10 @@ impl McpServer {
     /// The tools as they are shown now.
     fn tools(&self) -> Arc<Vec<Tool>> {
         let catalogue = self.shared.runtime.tools();
-        let awaited = *catalogue.awaited().borrow();
+        let version = *catalogue.changes().borrow();
         let mut shown = self.shared.shown.lock();
-        if shown.0 != awaited {
-            *shown = (awaited, Arc::new(offered(catalogue)));
+        if shown.0 != version {
+            *shown = (version, Arc::new(offered(catalogue)));
         }
         Arc::clone(&shown.1)
     }
@@ -333,10 +334,10 @@ impl ServerHandler for McpServer {
             _ => None,
         };
         if self.shared.may_change {
-            let mut awaited = self.shared.runtime.tools().awaited();
+            let mut changes = self.shared.runtime.tools().changes();
             let peer = context.peer.clone();
             tokio::spawn(async move {
-                while awaited.changed().await.is_ok() {
+                while changes.changed().await.is_ok() {
                     if peer.notify_tool_list_changed().await.is_err() {
                         return;
                     }
@@ -377,11 +378,11 @@ impl ServerHandler for McpServer {
         visit.stands();
         let request = context.request_context();
         let _listening = Listening::new(visit.conversation(), &request.id, &request.peer);
-        let mut awaited = self.shared.runtime.tools().awaited();
+        let mut changes = self.shared.runtime.tools().changes();
         loop {
             tokio::select! {
                 () = context.cancelled() => return Ok(()),
-                changed = awaited.changed() => match changed {
+                changed = changes.changed() => match changed {
                     Ok(()) if context.accepted().tools_list_changed == Some(true) => {
                         // A stream that is gone is cancelled.
                         let _ = context.sink().notify_tool_list_changed().await;

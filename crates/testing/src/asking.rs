@@ -174,7 +174,7 @@ impl PersonLines {
                     }
                 }
             }
-            PersonRequest::Question(ask) => {
+            PersonRequest::Question(ask) | PersonRequest::Trust(ask) => {
                 for _ in 0..TRIES {
                     let Some(answer) = self.questions.ask((**ask).clone()).await else {
                         break;

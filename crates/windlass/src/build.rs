@@ -3,11 +3,12 @@
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use windlass_assistant::Agents;
 use windlass_config::{
-    BUILTINS, Config, ConfigError, LoadOptions, Place, SecretTarget, Source, ToolConfig,
+    BUILTINS, Config, ConfigError, LoadOptions, Place, ProjectState, ProjectTrust, SecretTarget,
+    Source, ToolConfig,
 };
 use windlass_executors::{
     Describer, Git, Kept, Launcher, LauncherOptions, LocalTool, SchemaError, Shell, TerminalSize,
@@ -26,9 +27,11 @@ use crate::cache::Cache;
 use crate::describe::{self, Answers, Asking};
 use crate::embedded::{self, NameOwner};
 use crate::environment::Environment;
+use crate::late_trust::LateTrust;
 use crate::mcp::{Coming, ServerSetup, Servers};
 use crate::place::{cache_dir, new_log_dir, remove_logs_of_the_dead, state_dir, workspace_id};
 use crate::record::Record;
+use crate::trust::TrustStore;
 
 /// Why there is no runtime.
 #[derive(Debug, thiserror::Error)]
@@ -83,6 +86,9 @@ pub struct Windlass {
     servers: Vec<Server>,
     state_dir: PathBuf,
     record: Record,
+    pub(crate) late_trust: OnceLock<LateTrust>,
+    /// The tools that the program has added.
+    pub(crate) embedded: Vec<String>,
 }
 
 /// A tool of the configuration that is not as it should be.
@@ -115,8 +121,16 @@ impl Windlass {
     /// Loads the configuration and sets everything up. Programs that describe
     /// their tools are asked, unless their answers are remembered; MCP servers
     /// are asked always, and stay.
+    ///
+    /// A project's files count only if they are trusted. Where
+    /// [`LoadOptions::trust`] does not say how that is decided, the user's
+    /// [`TrustStore`] does, as it does for the command `windlass`.
     pub async fn load(options: &LoadOptions) -> Result<Self, Error> {
-        Self::new(windlass_config::load(options)?).await
+        let mut options = options.clone();
+        if matches!(options.trust, ProjectTrust::Unsaid) {
+            options.trust = TrustStore::of_user().decides();
+        }
+        Self::new(windlass_config::load(&options)?).await
     }
 
     /// Sets everything up by a configuration.
@@ -136,14 +150,25 @@ impl Windlass {
             agents,
             embedded,
             late_servers,
+            onto,
         } = builder;
         let embedded = embedded::checked(embedded, &config)?;
         let environment = Environment::own(&config);
-        let launcher = Launcher::new(LauncherOptions {
-            environment: Some(environment.usual()),
-            ..LauncherOptions::default()
-        });
-        let launcher = launcher.map_err(Error::Launcher)?;
+        let (launcher, mut catalogue) = match onto {
+            Some((launcher, catalogue)) => (launcher, catalogue),
+            None => {
+                let launcher = Launcher::new(LauncherOptions {
+                    environment: Some(environment.usual()),
+                    ..LauncherOptions::default()
+                });
+                (launcher.map_err(Error::Launcher)?, Catalogue::new())
+            }
+        };
+        if matches!(config.project, ProjectState::Untrusted(_)) {
+            catalogue.expect_replacement();
+        }
+        let own_tools = catalogue.all().map(|tool| tool.definition().name.clone());
+        let mut own_tools: Vec<String> = own_tools.collect();
         let describer = Describer {
             launcher: launcher.clone(),
             root: config.root.clone(),
@@ -151,7 +176,6 @@ impl Windlass {
         };
         let asked = config.offered().filter(|tool| tool.asks_program);
         let cache = Cache::new(cache_dir().join("descriptions"));
-        let catalogue = Catalogue::new();
         let (answers, servers) =
             futures_util::future::join(Answers::gather(describer, asked, asking, &cache), async {
                 if late_servers.is_some() {
@@ -180,6 +204,7 @@ impl Windlass {
         for tool in config.offered() {
             build.register(tool)?;
         }
+        own_tools.extend(embedded.iter().map(|(tool, _)| tool.name.clone()));
         build.register_embedded(embedded)?;
         let (servers, unreached) = match late_servers {
             Some(report) => (build.await_mcp(&report), Vec::new()),
@@ -204,6 +229,8 @@ impl Windlass {
             servers,
             record: Record::new(&state_dir()),
             state_dir: state_dir(),
+            late_trust: OnceLock::new(),
+            embedded: own_tools,
         })
     }
 
@@ -300,7 +327,12 @@ impl Windlass {
         if options.log_dir.is_none() {
             options.log_dir = Some(new_log_dir(&self.state_dir));
         }
-        runtime.session(options)
+        let works_for_another = options.on_behalf.is_some();
+        let session = runtime.session(options);
+        if !works_for_another {
+            self.tell_of_trust(&session);
+        }
+        session
     }
 }
 

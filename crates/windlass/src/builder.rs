@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use windlass_assistant::{AgentLimits, Agents};
 use windlass_config::{BUILTINS, Config, Source};
-use windlass_runtime::{Executor, ToolDefinition};
+use windlass_executors::Launcher;
+use windlass_runtime::{Catalogue, Executor, ToolDefinition};
 
 use crate::build::{Error, Windlass};
 use crate::describe::Asking;
@@ -31,6 +32,8 @@ pub struct Builder {
     pub(crate) agents: Option<Arc<Agents>>,
     pub(crate) embedded: Vec<EmbeddedTool>,
     pub(crate) late_servers: Option<LateReport>,
+    /// The launcher and the catalogue to go on with.
+    pub(crate) onto: Option<(Launcher, Catalogue)>,
 }
 
 /// Told what is wrong with MCP servers that are not waited for.
@@ -51,6 +54,7 @@ impl Windlass {
             agents: None,
             embedded: Vec::new(),
             late_servers: None,
+            onto: None,
         }
     }
 }

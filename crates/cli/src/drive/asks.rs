@@ -52,7 +52,9 @@ pub(crate) async fn tell_requests(
             PersonRequest::Permission(request) => DriveEvent::Permission {
                 request: (**request).clone(),
             },
-            PersonRequest::Question(ask) => DriveEvent::Question((**ask).clone()),
+            PersonRequest::Question(ask) | PersonRequest::Trust(ask) => {
+                DriveEvent::Question((**ask).clone())
+            }
         };
         output.write(&DriveOutput::Event(Box::new(event)));
         if let PersonRequest::Question(ask) = open.request() {

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use windlass::config::{Config, ProjectState};
 use windlass::executors::Function;
 use windlass::runtime::{Catalogue, RunMode, RunPolicy, Runtime, ToolDefinition};
 use windlass_protocol::ToolError;
@@ -28,9 +29,16 @@ pub(crate) fn server(global: &Global, error: &anyhow::Error) -> McpServer {
     // It only reports, so nobody need be asked.
     definition.run = RunPolicy::starting(RunMode::Unattended);
     let (global, before) = (global.clone(), format!("{error:#}"));
-    let report = move || match setup::config(&global) {
+    let report = move || match setup::load(&global) {
         Err(error) => ToolError::new(format!(
             "{error:#}\nMend this, then reconnect the MCP server `windlass`."
+        )),
+        Ok(Config {
+            project: ProjectState::Untrusted(question),
+            ..
+        }) if question.broken.is_some() => ToolError::new(format!(
+            "{}\nMend this, then reconnect the MCP server `windlass`.",
+            question.broken.unwrap_or_default()
         )),
         Ok(_) => ToolError::new(format!(
             "the configuration loads now; reconnect the MCP server `windlass` to get its tools. \

@@ -15,6 +15,7 @@ use windlass_schema::check_name;
 use crate::args::{Global, Language, NewTool};
 use crate::setup;
 use crate::stdout::outln;
+use crate::trust::Before;
 
 /// Where this program's own SDK was when it was built. Whoever built it from
 /// source still has it there.
@@ -34,6 +35,7 @@ pub(crate) fn run(global: &Global, new: &NewTool) -> anyhow::Result<ExitCode> {
             place.unwrap_or_default()
         );
     }
+    let before = Before::of(&config);
     let folder = config.root.join(".windlass/tools");
     let files = files(new, &folder)?;
     // All of them or none: half a tool helps nobody.
@@ -44,6 +46,7 @@ pub(crate) fn run(global: &Global, new: &NewTool) -> anyhow::Result<ExitCode> {
         write(path, text)?;
         outln!("wrote {}", shown(path, &config.root))?;
     }
+    before.trust_written(global, &files)?;
     outln!("\nnext:\n{}", next(new))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -126,7 +129,7 @@ fn next(new: &NewTool) -> String {
     let build = match new.lang {
         Language::Rust => format!(
             "  cargo build --release --manifest-path .windlass/tools/{name}/Cargo.toml \
-             --target-dir .windlass/tools/{name}/target\n"
+             --target-dir .windlass/tools/{name}/target\n  windlass trust\n"
         ),
         Language::Python | Language::Sh => String::new(),
     };

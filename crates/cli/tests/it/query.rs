@@ -22,7 +22,7 @@ pub(crate) async fn asked(run: &str, turns: impl IntoIterator<Item = Turn>) -> A
          [conversation.tools.shell]\nrun = \"{run}\"\n",
         server.url()
     );
-    let project = Project::with_config(&config);
+    let project = Project::with_own_config(&config);
     Asked { server, project }
 }
 
@@ -139,10 +139,9 @@ async fn a_missing_key_says_which_variable_and_who_needs_none() {
 #[tokio::test(flavor = "multi_thread")]
 async fn keys_are_in_no_tools_environment() {
     let asked = asked("unattended", [shell("env"), Turn::text("ok")]).await;
-    asked.project.write(
-        ".windlass/tools/own.toml",
-        "[providers.llm.own]\napi = \"chat\"\nbase_url = \"http://localhost:1\"\napi_key_env = \"OWN_KEY\"\n",
-    );
+    let config = asked.project.read_own();
+    let own = "[providers.llm.own]\napi = \"chat\"\nbase_url = \"http://localhost:1\"\napi_key_env = \"OWN_KEY\"\n";
+    asked.project.write_own(&(config + own));
     let output = tokio::task::block_in_place(|| {
         let mut command = asked.project.windlass(&["query", "go"]);
         command.stdin(Stdio::null());
@@ -187,12 +186,12 @@ fn the_key_of_every_known_provider_is_withheld_from_tools() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_gives_the_key() {
     let asked = asked("ask", [Turn::text("ok")]).await;
-    let config = asked.project.read(".windlass/config.toml");
+    let config = asked.project.read_own();
     let config = config.replace(
         "[conversation",
         "api_key_command = { program = \"echo sk-$((40 + 2))\", shell = true }\n[conversation",
     );
-    asked.project.write(".windlass/config.toml", &config);
+    asked.project.write_own(&config);
     let run = asked.query(&["hi"], "");
     assert_eq!(run.code(), Some(0), "{}", run.stderr());
     let seen = asked.server.seen();

@@ -14,9 +14,9 @@ use crate::support::eventually;
 /// A project whose model says this, and whose agents start without asking.
 async fn staffed(more: &str, turns: impl IntoIterator<Item = Turn>) -> Asked {
     let asked = asked("unattended", turns).await;
-    let config = asked.project.read(".windlass/config.toml");
+    let config = asked.project.read_own();
     let config = format!("{config}[conversation.tools.agent]\nrun = \"unattended\"\n{more}");
-    asked.project.write(".windlass/config.toml", &config);
+    asked.project.write_own(&config);
     asked
 }
 
@@ -251,9 +251,9 @@ async fn what_an_agents_tools_ask_goes_to_the_same_person() {
         Turn::text("Done."),
     ];
     let asked = staffed("[conversation.tools.git]\nrun = \"ask\"\n", turns).await;
-    let config = asked.project.read(".windlass/config.toml");
+    let config = asked.project.read_own();
     let config = config.replacen("run = \"unattended\"", "run = \"ask\"", 1);
-    asked.project.write(".windlass/config.toml", &config);
+    asked.project.write_own(&config);
     let binary = asked.project.windlass(&["query", "go"]);
     let sitting = sit_at(asked, &binary).await;
     let rows = sitting.until(|rows| rows.contains("reject")).await;

@@ -116,7 +116,7 @@ fn a_session_can_be_pruned_and_one_that_runs_stays() {
 
 #[test]
 fn it_can_be_turned_off_and_where_it_cannot_be_it_is_said() {
-    let project = Project::with_config("[conversation]\nrecord = false\n");
+    let project = Project::with_own_config("[conversation]\nrecord = false\n");
     let called = project.run(&["call", "shell", r#"{"command": "echo one"}"#], "");
     assert_eq!(called.stdout(), "one\n");
     assert!(!project.state_dir().join("record").exists());

@@ -12,13 +12,17 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use windlass::TrustStore;
+use windlass::config::{LoadOptions, ProjectState};
 
 /// How long anything may take on a machine that has other work too.
 pub(crate) const DEADLINE: Duration = Duration::from_mins(1);
 
-/// A project with a home of its own. Both are gone when it is dropped.
+/// A project with a home of its own. Both are gone when it is dropped. The
+/// user trusts whatever it holds when the binary is started.
 pub(crate) struct Project {
     folder: TempDir,
+    is_trusted: bool,
 }
 
 impl Project {
@@ -28,7 +32,18 @@ impl Project {
         for name in ["home", "project/.windlass"] {
             fs::create_dir_all(folder.path().join(name)).unwrap();
         }
-        Self { folder }
+        Self {
+            folder,
+            is_trusted: true,
+        }
+    }
+
+    /// As somebody else's, which the user has not said a word about.
+    pub(crate) fn untrusted() -> Self {
+        Self {
+            is_trusted: false,
+            ..Self::new()
+        }
     }
 
     /// With this as its `.windlass/config.toml`.
@@ -36,6 +51,29 @@ impl Project {
         let project = Self::new();
         project.write(".windlass/config.toml", config);
         project
+    }
+
+    /// With this as the user's own configuration.
+    pub(crate) fn with_own_config(config: &str) -> Self {
+        let project = Self::new();
+        project.write_own(config);
+        project
+    }
+
+    /// Writes the user's own configuration.
+    pub(crate) fn write_own(&self, config: &str) {
+        let file = self.own_config();
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, config).unwrap();
+    }
+
+    /// Reads the user's own configuration.
+    pub(crate) fn read_own(&self) -> String {
+        fs::read_to_string(self.own_config()).unwrap()
+    }
+
+    fn own_config(&self) -> PathBuf {
+        self.folder.path().join("home/config/windlass/config.toml")
     }
 
     /// The folder that tools run in.
@@ -67,9 +105,30 @@ impl Project {
 
     /// The binary, with nothing of the user's around it.
     pub(crate) fn windlass(&self, args: &[&str]) -> Command {
+        if self.is_trusted {
+            self.trust();
+        }
         let mut command = self.program(env!("CARGO_BIN_EXE_windlass"));
         command.args(args);
         command
+    }
+
+    /// Trusts the project as it is now, as `windlass trust` does. One that
+    /// does not load is left to the binary to judge.
+    pub(crate) fn trust(&self) {
+        let store = TrustStore::in_folder(self.state_dir().join("trust"));
+        let config = windlass::config::load(&LoadOptions {
+            config_home: Some(self.folder.path().join("home/config")),
+            environment: std::env::vars().collect(),
+            trust: store.clone().decides(),
+            cwd: self.root(),
+            ..LoadOptions::default()
+        });
+        if let Ok(config) = config
+            && let ProjectState::Untrusted(question) = config.project
+        {
+            store.trust(&question.content).unwrap();
+        }
     }
 
     /// Any program, in the same place.

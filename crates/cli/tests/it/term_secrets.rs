@@ -142,7 +142,7 @@ fn a_secret_goes_from_the_person_to_the_program_and_nowhere_else() {
 #[test]
 fn the_assistant_may_give_secrets_where_the_config_says_so() {
     needs!("bash");
-    let project = Project::with_config(TRUSTING);
+    let project = Project::with_own_config(TRUSTING);
     let mut asked = Asked::by(&project, READ);
     asked.run(
         "shell",

@@ -126,11 +126,11 @@ fn a_folder_that_leads_into_itself_is_told() {
 fn a_tool_may_be_spread_over_layers() {
     let folder = Folder::new(&[
         (
-            "home/windlass/config.toml",
+            "project/.windlass/config.toml",
             "[conversation.tools.x]\ncommand = 'x'\nparameters.a = { type = 'string', summary = 'old' }",
         ),
         (
-            "project/.windlass/config.toml",
+            "project/.windlass/tools/x.toml",
             "[conversation.tools.x]\nsource = 'local'\nparameters.a.summary = 'new'\nparameters.b.type = 'integer'",
         ),
     ]);
@@ -239,7 +239,8 @@ fn a_file_that_cannot_be_read_is_an_error() {
     let problems = folder.load().unwrap_err().problems;
     assert_eq!(problems.len(), 2);
     for problem in problems {
-        assert!(matches!(problem.kind, ProblemKind::Unreadable { .. }));
+        use ProblemKind::{Refused, Unreadable};
+        assert!(matches!(problem.kind, Unreadable { .. } | Refused { .. }));
     }
 }
 

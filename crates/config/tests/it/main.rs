@@ -7,6 +7,8 @@ mod layers;
 mod support;
 mod templates;
 mod tools;
+mod trust;
+mod user_word;
 
 #[test]
 fn every_file_of_this_folder_is_a_module() {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use tempfile::TempDir;
-use windlass_config::{Config, ConfigError, LoadOptions, load};
+use windlass_config::{Config, ConfigError, LoadOptions, ProjectTrust, load};
 
 /// A home and a project in a folder that goes away.
 pub(crate) struct Folder {
@@ -28,6 +28,7 @@ impl Folder {
         let options = LoadOptions {
             cwd,
             config_home: Some(root.join("home")),
+            trust: ProjectTrust::Always,
             ..LoadOptions::default()
         };
         Self { folder, options }
@@ -57,6 +58,14 @@ impl Folder {
 /// Loads one project file.
 pub(crate) fn load_text(toml: &str) -> Config {
     match Folder::new(&[("project/.windlass/config.toml", toml)]).load() {
+        Ok(config) => config,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Loads one file of the user's own.
+pub(crate) fn load_own_text(toml: &str) -> Config {
+    match Folder::new(&[("home/windlass/config.toml", toml)]).load() {
         Ok(config) => config,
         Err(error) => panic!("{error}"),
     }

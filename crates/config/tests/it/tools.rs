@@ -9,11 +9,11 @@ use windlass_config::{
 use windlass_protocol::{HandleAction, IoMode};
 use windlass_runtime::{OnTurnEnd, QuestionTarget, RunMode, RunPolicy};
 
-use crate::support::load_text;
+use crate::support::{load_own_text, load_text};
 
 #[test]
 fn a_tool_that_says_everything_gets_everything() {
-    let config = load_text(
+    let config = load_own_text(
         r#"
 [conversation.tools.x]
 source = "local.y"
@@ -71,10 +71,10 @@ lifecycle = { on_turn_end = "await", timeout_secs = 7 }
     assert_eq!(tool.secrets, SecretTarget::Assistant);
     assert_eq!(json!(tool.options), json!({ "a": [1, { "b": 2 }] }));
     let place = tool.place.as_ref().unwrap();
-    assert_eq!(place.to_string(), ".windlass/config.toml:2:21");
+    assert_eq!((place.line, place.column), (2, 21));
 
     let definition = &tool.definition;
-    assert_eq!(definition.origin, ".windlass/config.toml:2:21");
+    assert_eq!(definition.origin, place.to_string());
     assert_eq!(definition.run.one_shot, RunMode::Unattended);
     assert_eq!(definition.run.spawn, RunMode::Ask);
     assert_eq!(definition.run.apply, RunMode::Edit);
@@ -416,7 +416,7 @@ default = "fast"
 
 #[test]
 fn permissions_are_rules_in_the_order_in_which_they_were_said() {
-    let config = load_text(
+    let config = load_own_text(
         r#"
         [conversation]
         record = false

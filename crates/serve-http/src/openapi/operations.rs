@@ -149,6 +149,10 @@ fn asks() -> Vec<Operation> {
             "Replies to a request of the session.",
         )
         .takes(of::<PermissionAnswer>),
+        post(
+            "/api/v1/trust",
+            "Has this runtime look whether its project has been trusted meanwhile.",
+        ),
         get("/api/v1/questions", "The open questions of every session.")
             .gives::<Vec<OpenQuestion>>(),
         post("/api/v1/questions/{ask}", "Answers a question.").takes(of::<AnswerBody>),

@@ -1,0 +1,274 @@
+//! Loading: layers in, one resolved configuration out.
+//!
+//! Start at [`load`]. The configuration is resolved twice where a project has
+//! files: without them, which is what holds until they are trusted, and with
+//! them, which is what they are judged by.
+
+use std::path::PathBuf;
+use std::{fs, mem};
+
+use crate::config::{Config, LoadOptions};
+use crate::error::{ConfigError, Problem, ProblemKind};
+use crate::keys;
+use crate::layers::{Layers, ParsedLayer};
+use crate::node::Node;
+use crate::project;
+use crate::read::{Reader, UnusedKeys};
+use crate::tables::{Resolved, Tables};
+use crate::tool::ToolConfig;
+use crate::trust::{self, ProjectContent, ProjectState, ProjectTrust, TrustQuestion};
+use crate::user_word;
+use crate::wishes::{self, Wishes};
+
+/// Loads the configuration. Without any file it is empty, and that is fine.
+///
+/// The files of a project count only if [`LoadOptions::trust`] says that
+/// exactly their content is trusted. Otherwise they are read and have no
+/// effect; [`Config::project`] says so.
+pub fn load(options: &LoadOptions) -> Result<Config, ConfigError> {
+    let mut layers = Layers::gather(options);
+    let mut user = Group::read(mem::take(&mut layers.user));
+    let mut by_hand = Group::read(mem::take(&mut layers.by_hand));
+    let mut project = Group::read(layers.project.parse(&layers.root, options));
+    if matches!(options.trust, ProjectTrust::Always) {
+        project.problems.append(&mut layers.project.refused);
+        fail_on([&mut user, &mut project, &mut by_hand])?;
+    } else {
+        fail_on([&mut user, &mut by_hand])?;
+    }
+    if !layers.project.refused.is_empty() {
+        let without = Merged::resolve(&[&user, &by_hand], Gaps::Fine)?;
+        let refused = ProjectState::Refused(trust::refusal(&layers.project.refused));
+        return Ok(without.config(&layers, refused, Vec::new()));
+    }
+    if layers.project.texts.is_empty() {
+        let own = Merged::resolve(&[&user, &by_hand], Gaps::Fail)?;
+        return Ok(own.config(&layers, ProjectState::Empty, Vec::new()));
+    }
+    with_project(options, &layers, &user, &mut project, &by_hand)
+}
+
+/// Loads the configuration of a project that has files.
+fn with_project(
+    options: &LoadOptions,
+    layers: &Layers,
+    user: &Group,
+    project: &mut Group,
+    by_hand: &Group,
+) -> Result<Config, ConfigError> {
+    let without = Merged::resolve(&[user, by_hand], Gaps::Fine)?;
+    let said = merged(&[project]);
+    let mut with = match fail_on([project]) {
+        Ok(()) => Merged::resolve(&[user, project, by_hand], Gaps::Fail),
+        Err(error) => Err(error),
+    };
+    let wishes = match &mut with {
+        Ok(with) => {
+            let ignored = user_word::uphold(said.as_ref(), &without.resolved, &mut with.resolved);
+            Wishes {
+                ignored,
+                ..Wishes::of(said.as_ref(), &without.resolved, &with.resolved)
+            }
+        }
+        Err(_) => Wishes::default(),
+    };
+    let root = fs::canonicalize(&layers.root).unwrap_or_else(|_| layers.root.clone());
+    let resolved = with.as_ref().ok().map(|with| &with.resolved);
+    let path = options.variable("PATH");
+    let programs = match wishes::programs(&root, path, said.as_ref(), resolved) {
+        Ok(programs) => programs,
+        Err((file, fault)) => {
+            let refused = ProjectState::Refused(project::problem(&file, fault).to_string());
+            return Ok(without.config(layers, refused, Vec::new()));
+        }
+    };
+    let content = ProjectContent {
+        root,
+        texts: layers.project.texts.clone(),
+        programs,
+    };
+    let is_trusted = match &options.trust {
+        ProjectTrust::Unsaid => false,
+        ProjectTrust::Always => true,
+        ProjectTrust::By(decision) => decision.is_trusted(&content),
+    };
+    if is_trusted {
+        let trusted = ProjectState::Trusted(Box::new(content));
+        return Ok(with?.config(layers, trusted, wishes.ignored));
+    }
+    let question = TrustQuestion {
+        content,
+        starts: wishes.starts,
+        wants: wishes.wants,
+        offers: wishes.offers,
+        ignored: wishes.ignored,
+        broken: with.err().map(|error| error.to_string()),
+    };
+    let untrusted = ProjectState::Untrusted(Box::new(question));
+    Ok(without.config(layers, untrusted, Vec::new()))
+}
+
+/// Layers that count together, each read by itself, so that a mistake is told
+/// even where a later layer happens to cover it.
+#[derive(Default)]
+struct Group {
+    nodes: Vec<Node>,
+    problems: Vec<Problem>,
+    unused: UnusedKeys,
+}
+
+impl Group {
+    fn read(layers: Vec<ParsedLayer>) -> Self {
+        let mut reader = Reader::default();
+        let mut nodes = Vec::new();
+        for layer in layers {
+            match layer {
+                Ok(node) => {
+                    let told_before = reader.problems.len();
+                    Tables::read(&mut reader, &node);
+                    reader.problems[told_before..].sort_by_key(|problem| {
+                        let place = problem.place.as_ref();
+                        place.map(|place| (place.line, place.column))
+                    });
+                    nodes.push(node);
+                }
+                Err(problems) => reader.problems.extend(problems),
+            }
+        }
+        Self {
+            nodes,
+            problems: reader.problems,
+            unused: reader.unused,
+        }
+    }
+}
+
+/// Whether a tool that no layer defines is a mistake.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Gaps {
+    Fail,
+    /// The project may define it.
+    Fine,
+}
+
+/// What comes of some groups of layers.
+struct Merged {
+    resolved: Resolved,
+    unused: UnusedKeys,
+}
+
+impl Merged {
+    fn resolve(groups: &[&Group], gaps: Gaps) -> Result<Self, ConfigError> {
+        let mut reader = Reader::default();
+        for group in groups {
+            reader.unused.extend(group.unused.clone());
+        }
+        let merged = merged(groups);
+        let tables = merged
+            .as_ref()
+            .map(|node| Tables::read(&mut reader, node))
+            .unwrap_or_default();
+        let resolved = tables.resolve(&mut reader);
+        let is_gap = |problem: &Problem| {
+            use ProblemKind::{NoCommand, NoProgram, NoSource, Transport};
+            let kind = &problem.kind;
+            matches!(
+                kind,
+                NoSource { .. } | NoCommand { .. } | NoProgram { .. } | Transport { .. }
+            )
+        };
+        if gaps == Gaps::Fine {
+            reader.problems.retain(|problem| !is_gap(problem));
+        }
+        fail_on_problems(&mut reader.problems)?;
+        Ok(Self {
+            resolved,
+            unused: reader.unused,
+        })
+    }
+
+    fn config(self, layers: &Layers, project: ProjectState, ignored: Vec<String>) -> Config {
+        let Resolved {
+            assistant,
+            tools,
+            defaults,
+            record,
+            record_failure,
+            mcp,
+            mcp_servers,
+            told: _,
+        } = self.resolved;
+        let is_trusted = matches!(project, ProjectState::Trusted(_));
+        let mut warnings = warnings(&self.unused, &tools, &layers.project.foreign);
+        warnings.extend(ignored);
+        Config {
+            root: layers.root.clone(),
+            warnings,
+            tools,
+            defaults,
+            assistant,
+            record,
+            record_failure,
+            mcp,
+            mcp_servers,
+            files: layers.files(is_trusted),
+            project,
+        }
+    }
+}
+
+fn merged(groups: &[&Group]) -> Option<Node> {
+    let nodes = groups.iter().flat_map(|group| &group.nodes).cloned();
+    nodes.reduce(|mut lower, upper| {
+        lower.merge(upper);
+        lower
+    })
+}
+
+fn fail_on<const COUNT: usize>(groups: [&mut Group; COUNT]) -> Result<(), ConfigError> {
+    let mut problems = Vec::new();
+    for group in groups {
+        problems.append(&mut group.problems);
+    }
+    fail_on_problems(&mut problems)
+}
+
+fn fail_on_problems(problems: &mut Vec<Problem>) -> Result<(), ConfigError> {
+    if problems.is_empty() {
+        Ok(())
+    } else {
+        Err(ConfigError {
+            problems: mem::take(problems),
+        })
+    }
+}
+
+fn warnings(unused: &UnusedKeys, tools: &[ToolConfig], foreign: &[PathBuf]) -> Vec<String> {
+    let mut warnings: Vec<_> = unused
+        .iter()
+        .map(|((_, key), span)| {
+            let why = if keys::UNENFORCED.contains(&key.as_str()) {
+                "is not enforced by Windlass"
+            } else {
+                "has no effect, since Windlass has no use for it"
+            };
+            format!("`{key}` {why} ({})", span.place())
+        })
+        .collect();
+    warnings.extend(foreign.iter().map(|file| {
+        let file = file.display();
+        format!("`{file}` is not read, since tools are defined in files that end in `.toml`")
+    }));
+    let off: Vec<_> = tools
+        .iter()
+        .filter(|tool| !tool.enabled)
+        .map(|tool| tool.name.as_str())
+        .collect();
+    if let Some(first) = off.first() {
+        warnings.push(format!(
+            "not offered, because `enable` says so: {}; --set conversation.tools.{first}.enable=true offers one",
+            keys::listed(&off)
+        ));
+    }
+    warnings
+}

@@ -1,0 +1,146 @@
+//! Whether a project's files count.
+//!
+//! Start at [`ProjectTrust`], which says how that is decided, and at
+//! [`ProjectContent`], which is what is decided about: the exact texts and
+//! programs. What a person should know before deciding is a [`TrustQuestion`].
+//! Decisions are made and kept elsewhere.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+
+use crate::error::Problem;
+
+/// Decides whether a project's files count.
+pub trait TrustDecision: Send + Sync {
+    /// The user has trusted exactly this content.
+    fn is_trusted(&self, content: &ProjectContent) -> bool;
+}
+
+/// How it is decided whether a project's files count.
+#[derive(Clone, Default)]
+pub enum ProjectTrust {
+    /// No project is trusted, unless whoever loads the configuration says
+    /// otherwise.
+    #[default]
+    Unsaid,
+    /// The project is trusted, whatever it holds and whoever owns it. This is
+    /// for programs that made it themselves, or have asked their user.
+    Always,
+    /// By its content.
+    By(Arc<dyn TrustDecision>),
+}
+
+impl fmt::Debug for ProjectTrust {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Unsaid => "Unsaid",
+            Self::Always => "Always",
+            Self::By(_) => "By(…)",
+        })
+    }
+}
+
+/// The files of a project that were loaded or would be, and the programs in it
+/// that would start without a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProjectContent {
+    /// The project's folder, without links.
+    pub root: PathBuf,
+    /// Configuration files and tool files, in the order of loading.
+    pub texts: Vec<ProjectText>,
+    /// Files in the project that commands name and that would run without a
+    /// call.
+    pub programs: Vec<ProjectProgram>,
+}
+
+/// A file of the project as it was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProjectText {
+    /// Its path within the project.
+    pub path: PathBuf,
+    /// All of it.
+    pub text: String,
+}
+
+/// A program, or a file that a program is given, inside the project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProjectProgram {
+    /// Its path within the project.
+    pub path: PathBuf,
+    /// The SHA-256 of its content in hexadecimal; `None` where there is no
+    /// such file.
+    pub digest: Option<String>,
+}
+
+impl ProjectContent {
+    /// The SHA-256 of all of it in hexadecimal, its folder's path included.
+    pub fn digest(&self) -> String {
+        let mut hash = Sha256::new();
+        let mut add = |part: &[u8]| {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part);
+        };
+        add(self.root.as_os_str().as_encoded_bytes());
+        for text in &self.texts {
+            add(b"text");
+            add(text.path.as_os_str().as_encoded_bytes());
+            add(text.text.as_bytes());
+        }
+        for program in &self.programs {
+            add(b"program");
+            add(program.path.as_os_str().as_encoded_bytes());
+            add(program.digest.as_deref().unwrap_or("missing").as_bytes());
+        }
+        hexadecimal(&hash.finalize())
+    }
+}
+
+/// Two letters for each byte.
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// Everything that a person should know before they trust a project. Each
+/// entry is one line that is safe to print.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrustQuestion {
+    /// The content that would be trusted.
+    pub content: ProjectContent,
+    /// What starts by itself, before the assistant calls anything.
+    pub starts: Vec<String>,
+    /// What is allowed without a question, replaced or changed.
+    pub wants: Vec<String>,
+    /// The tools that are offered.
+    pub offers: Vec<String>,
+    /// What it says in vain, since that belongs to the user.
+    pub ignored: Vec<String>,
+    /// Why it could not be loaded even if it were trusted.
+    pub broken: Option<String>,
+}
+
+/// How a project's files count in a configuration.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum ProjectState {
+    /// There are none.
+    #[default]
+    Empty,
+    /// They count.
+    Trusted(Box<ProjectContent>),
+    /// They have no effect until the user trusts them.
+    Untrusted(Box<TrustQuestion>),
+    /// They have no effect, for this reason, and cannot be trusted.
+    Refused(String),
+}
+
+/// The reason of a refusal, in one text.
+pub(crate) fn refusal(problems: &[Problem]) -> String {
+    let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    problems.join("\n")
+}

@@ -1,0 +1,260 @@
+//! What belongs to the user, also in a project that is trusted.
+//!
+//! Start at [`uphold`]. A project may tighten the user's rules and never lifts
+//! them. The addresses and keys of providers, the record, and who answers
+//! secrets are the user's alone, and so are the tools and MCP servers that the
+//! user's own configuration defines: their commands and options may hold keys.
+//! What a project says of these has no effect and is told.
+
+use windlass_protocol::{RuleAction, RunMode};
+
+use crate::keys;
+use crate::node::{Node, Value};
+use crate::overlay::lay_over;
+use crate::permissions::PermissionSettings;
+use crate::place::Span;
+use crate::settings::{RunSettings, ToolSettings};
+use crate::tables::Resolved;
+use crate::tool::{SecretTarget, Source, ToolConfig};
+
+/// Holds `with`, which the project has had a say in, to what the user's own
+/// configuration says. Gives what `said`, the project's tables, says in vain.
+pub(crate) fn uphold(said: Option<&Node>, user: &Resolved, with: &mut Resolved) -> Vec<String> {
+    let mut ignored = Ignored::default();
+    if let Some(said) = said {
+        ignored.note_tables(said, user);
+        ignored.note_tools(said, user, with);
+    }
+    with.assistant
+        .providers
+        .clone_from(&user.assistant.providers);
+    with.record = user.record;
+    with.record_failure = user.record_failure;
+    for server in &mut with.mcp_servers {
+        let own = user.mcp_servers.iter().find(|own| own.name == server.name);
+        if let Some(own) = own {
+            server.clone_from(own);
+        }
+    }
+    hold(&mut with.defaults, &user.defaults);
+    for tool in &mut with.tools {
+        hold_tool(tool, user);
+    }
+    ignored.0
+}
+
+/// The user's settings of a tool: those of its own table, of the built-in tool
+/// that it is another name for, or of every tool.
+pub(crate) fn settings_for<'a>(user: &'a Resolved, tool: &ToolConfig) -> &'a ToolSettings {
+    let own = user.told.get(&tool.name);
+    let alias = || match &tool.source {
+        Source::Builtin { .. } => user.told.get(tool.source_name()),
+        _ => None,
+    };
+    own.or_else(alias).unwrap_or(&user.defaults)
+}
+
+/// The tool that the user's own configuration defines under that name.
+pub(crate) fn defined<'a>(user: &'a Resolved, name: &str) -> Option<&'a ToolConfig> {
+    let mut tools = user.tools.iter();
+    tools.find(|tool| tool.name == name && !matches!(tool.source, Source::Builtin { .. }))
+}
+
+fn hold_tool(tool: &mut ToolConfig, user: &Resolved) {
+    let mut own = settings_for(user, tool).clone();
+    if keys::START_NOTHING.contains(&tool.source_name()) && !user.told.contains_key(&tool.name) {
+        (own.run, own.enable) = (RunSettings::default(), None);
+    }
+    let mut settings = tool.settings.clone();
+    if let Some(defined) = defined(user, &tool.name) {
+        *tool = defined.clone();
+        // The rules are the project's too, so that it may tighten them.
+        let permissions = settings.permissions;
+        let (run, enable) = (settings.run, settings.enable);
+        settings = defined.settings.clone();
+        settings.permissions = permissions;
+        settings.run = run;
+        settings.enable = enable;
+    }
+    hold(&mut settings, &own);
+    tool.enabled = settings.enable.unwrap_or(true);
+    tool.secrets = settings.secrets.unwrap_or_default();
+    tool.record = settings.spawn.record.unwrap_or(false);
+    tool.definition = lay_over(&settings, tool.definition.clone());
+    tool.settings = settings;
+}
+
+fn hold(settings: &mut ToolSettings, own: &ToolSettings) {
+    settings.run = settings.run.at_least(own.run);
+    settings.floor = own.permissions.clone();
+    if own.enable == Some(false) {
+        settings.enable = Some(false);
+    }
+    if settings.secrets == Some(SecretTarget::Assistant) {
+        settings.secrets = own.secrets;
+    }
+    if own.spawn.record == Some(true) {
+        settings.spawn.record = own.spawn.record;
+    }
+    for (id, question) in &own.questions {
+        settings.questions.insert(id.clone(), question.clone());
+    }
+}
+
+impl RunSettings {
+    /// These, but nowhere laxer than those.
+    fn at_least(self, own: Self) -> Self {
+        let stricter = |said: Option<RunMode>, own: Option<RunMode>| match (said, own) {
+            (Some(said), Some(own)) if strictness(said) < strictness(own) => Some(own),
+            (said, own) => said.or(own),
+        };
+        Self {
+            one_shot: stricter(self.one_shot, own.one_shot),
+            spawn: stricter(self.spawn, own.spawn),
+            fetch: stricter(self.fetch, own.fetch),
+            apply: stricter(self.apply, own.apply),
+            abort: stricter(self.abort, own.abort),
+        }
+    }
+}
+
+fn strictness(mode: RunMode) -> u8 {
+    match mode {
+        RunMode::Unattended => 0,
+        RunMode::Ask => 1,
+        RunMode::Edit => 2,
+        RunMode::Skip => 3,
+    }
+}
+
+/// What the project says in vain, a line each.
+#[derive(Default)]
+struct Ignored(Vec<String>);
+
+impl Ignored {
+    fn note(&mut self, key: &str, why: &str, span: &Span) {
+        let place = span.place();
+        self.0.push(format!(
+            "`{key}` of the project has no effect: {why} ({place})"
+        ));
+    }
+
+    fn note_tables(&mut self, said: &Node, user: &Resolved) {
+        for key in ["record", "record_failure"] {
+            let Some(record) = said.get("conversation").and_then(|it| it.get(key)) else {
+                continue;
+            };
+            let why = "whether sessions are recorded is for your own configuration to say";
+            self.note(&format!("conversation.{key}"), why, &record.span);
+        }
+        let providers = said.get("providers");
+        for (name, entry) in entries(providers.and_then(|it| it.get("llm"))) {
+            let why =
+                "the addresses and keys of model providers are for your own configuration to say";
+            self.note(&format!("providers.llm.{name}"), why, &entry.key);
+        }
+        for (name, entry) in entries(providers.and_then(|it| it.get("mcp"))) {
+            if user.mcp_servers.iter().any(|own| own.name == *name) {
+                let why = "your own configuration defines this MCP server";
+                self.note(&format!("providers.mcp.{name}"), why, &entry.key);
+            }
+        }
+    }
+
+    fn note_tools(&mut self, said: &Node, user: &Resolved, with: &Resolved) {
+        for (name, entry) in entries(tools(said)) {
+            let path = format!("conversation.tools.{}", quoted(name));
+            let table = &entry.node;
+            let tool = with.tools.iter().find(|tool| tool.name == *name);
+            let own = match tool {
+                Some(tool) => settings_for(user, tool),
+                None => user.told.get(name).unwrap_or(&user.defaults),
+            };
+            let settings = tool.map_or(&with.defaults, |tool| &tool.settings);
+            if settings.secrets == Some(SecretTarget::Assistant)
+                && own.secrets != Some(SecretTarget::Assistant)
+                && let Some(node) = table.get("secrets")
+            {
+                let why = "who answers secrets is for your own configuration to say";
+                self.note(&format!("{path}.secrets"), why, &node.span);
+            }
+            if defined(user, name).is_some() {
+                for key in keys::IDENTITY.iter().chain(&["options", "questions"]) {
+                    if let Some(node) = table.get(key) {
+                        let why = "your own configuration defines this tool";
+                        self.note(&format!("{path}.{key}"), why, &node.span);
+                    }
+                }
+            }
+            let stricter = "your own configuration is stricter";
+            if let Some(node) = table.get("run")
+                && settings.run.at_least(own.run) != settings.run
+            {
+                self.note(&format!("{path}.run"), stricter, &node.span);
+            }
+            if let Some(node) = table.get("enable")
+                && own.enable == Some(false)
+                && settings.enable == Some(true)
+            {
+                self.note(&format!("{path}.enable"), stricter, &node.span);
+            }
+            self.note_rules(&path, table, &settings.permissions, &own.permissions);
+        }
+    }
+
+    /// Patterns that the user's configuration is stricter about. Others that
+    /// would lift a rule are outweighed when a call is judged.
+    fn note_rules(
+        &mut self,
+        path: &str,
+        table: &Node,
+        said: &PermissionSettings,
+        own: &PermissionSettings,
+    ) {
+        let Some(node) = table.get("permissions") else {
+            return;
+        };
+        for (pattern, action) in &said.start {
+            let held = own.start.get(pattern);
+            if held.is_some_and(|held| rank(*held) > rank(*action))
+                && let Some(rule) = node.get(pattern)
+            {
+                let key = format!("{path}.permissions.{}", quoted(pattern));
+                let why = "your own configuration is stricter";
+                self.note(&key, why, &rule.span);
+            }
+        }
+    }
+}
+
+fn rank(action: RuleAction) -> u8 {
+    match action {
+        RuleAction::Allow => 0,
+        RuleAction::Ask => 1,
+        RuleAction::Deny => 2,
+    }
+}
+
+/// The table of all tools.
+pub(crate) fn tools(said: &Node) -> Option<&Node> {
+    said.get("conversation")?.get("tools")
+}
+
+/// The entries of a table, if it is one.
+pub(crate) fn entries(node: Option<&Node>) -> impl Iterator<Item = (&String, &crate::node::Entry)> {
+    let entries = node.and_then(|node| match &node.value {
+        Value::Table(entries) => Some(entries),
+        _ => None,
+    });
+    entries.into_iter().flatten()
+}
+
+/// A part of a dotted key.
+fn quoted(name: &str) -> String {
+    let bare = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    if !name.is_empty() && name.bytes().all(bare) {
+        name.to_owned()
+    } else {
+        format!("\"{}\"", windlass_protocol::visible_line(name))
+    }
+}

@@ -1,0 +1,232 @@
+//! What a project would do if it were trusted, as a person is told it.
+//!
+//! Start at [`Wishes::of`]. Every line is made safe to print, since all of it
+//! was written by whoever wrote the project.
+
+use std::path::{Path, PathBuf};
+
+use windlass_protocol::{RuleAction, RunMode, visible_line};
+
+use crate::command::CommandConfig;
+use crate::keys::{self, BUILTINS};
+use crate::mcp::{McpServerConfig, McpTransport};
+use crate::node::{Node, Value};
+use crate::permissions::PermissionSettings;
+use crate::plain_file::FileFault;
+use crate::programs::ProgramFinder;
+use crate::settings::RunSettings;
+use crate::tables::Resolved;
+use crate::tool::{Source, ToolConfig};
+use crate::trust::ProjectProgram;
+use crate::user_word::{defined, entries, settings_for, tools};
+
+/// What a project would do, a line each.
+#[derive(Debug, Default)]
+pub(crate) struct Wishes {
+    pub(crate) starts: Vec<String>,
+    pub(crate) wants: Vec<String>,
+    pub(crate) offers: Vec<String>,
+    pub(crate) ignored: Vec<String>,
+}
+
+impl Wishes {
+    /// `said` are the project's tables, `user` is the configuration without
+    /// them and `with` the one with them, held to the user's.
+    pub(crate) fn of(said: Option<&Node>, user: &Resolved, with: &Resolved) -> Self {
+        let mut wishes = Self::default();
+        let Some(said) = said else {
+            return wishes;
+        };
+        for server in own_servers(said, user, with) {
+            let name = &server.name;
+            wishes.start(match &server.transport {
+                McpTransport::Stdio { command, .. } => {
+                    format!("`{}` as the MCP server `{name}`", line(command))
+                }
+                McpTransport::Http { url, .. } => {
+                    format!("a connection to {url} as the MCP server `{name}`")
+                }
+            });
+        }
+        for (name, entry) in entries(tools(said)) {
+            if name == keys::EVERY_TOOL {
+                let (run, own) = (with.defaults.run, user.defaults.run);
+                wishes.run(&entry.node, "every tool", run, own);
+                let rules = (&with.defaults.permissions, &user.defaults.permissions);
+                wishes.rules(&entry.node, "every tool", rules);
+            } else if let Some(tool) = with.tools.iter().find(|tool| tool.name == *name) {
+                wishes.tool(&entry.node, tool, user);
+            }
+        }
+        wishes.assistant(said);
+        wishes
+    }
+
+    fn start(&mut self, line: String) {
+        self.starts.push(visible_line(&line));
+    }
+
+    fn want(&mut self, line: String) {
+        self.wants.push(visible_line(&line));
+    }
+
+    fn tool(&mut self, table: &Node, tool: &ToolConfig, user: &Resolved) {
+        let name = &tool.name;
+        let own = settings_for(user, tool);
+        if defined(user, name).is_none() {
+            self.source(tool);
+        }
+        if !tool.enabled && own.enable != Some(false) {
+            self.want(format!("leave out the tool `{name}`"));
+        }
+        let shown = format!("`{name}`");
+        self.run(table, &shown, tool.settings.run, own.run);
+        self.rules(
+            table,
+            &shown,
+            (&tool.settings.permissions, &own.permissions),
+        );
+        for (id, question) in &tool.settings.questions {
+            if question.answer.is_some() && !own.questions.contains_key(id) {
+                self.want(format!("answer the question `{id}` of {shown} by itself"));
+            }
+        }
+    }
+
+    /// Where the tool comes from, and what that starts.
+    fn source(&mut self, tool: &ToolConfig) {
+        let name = &tool.name;
+        let is_builtin = BUILTINS.contains(&name.as_str());
+        let from = match (&tool.source, &tool.command) {
+            (Source::Builtin { .. }, _) if tool.source_name() == name => return,
+            (Source::Builtin { .. }, _) => format!("the built-in tool `{}`", tool.source_name()),
+            (Source::Mcp { server, .. }, _) => match server {
+                Some(server) => format!("the MCP server `{server}`"),
+                None => "an MCP server".to_owned(),
+            },
+            (Source::Local { .. }, command) => {
+                let command = command.as_ref().map(line).unwrap_or_default();
+                if tool.asks_program && tool.enabled {
+                    self.start(format!("`{command}` to describe the tool `{name}`"));
+                }
+                format!("`{command}`")
+            }
+        };
+        if is_builtin {
+            self.want(format!("replace the built-in tool `{name}` by {from}"));
+        } else {
+            self.offers.push(visible_line(&format!("`{name}`: {from}")));
+        }
+    }
+
+    fn run(&mut self, table: &Node, tool: &str, run: RunSettings, own: RunSettings) {
+        if table.get("run").is_none() {
+            return;
+        }
+        let unasked = Some(RunMode::Unattended);
+        let starts = [(run.one_shot, own.one_shot), (run.spawn, own.spawn)];
+        if starts
+            .iter()
+            .any(|(run, own)| *run == unasked && *own != unasked)
+        {
+            self.want(format!("run {tool} without asking"));
+        }
+    }
+
+    fn rules(
+        &mut self,
+        table: &Node,
+        tool: &str,
+        (said, own): (&PermissionSettings, &PermissionSettings),
+    ) {
+        let Some(node) = table.get("permissions") else {
+            return;
+        };
+        for (pattern, action) in &said.start {
+            if *action == RuleAction::Allow
+                && node.get(pattern).is_some()
+                && !own.start.contains_key(pattern)
+            {
+                self.want(format!("allow {tool} `{pattern}` without asking"));
+            }
+        }
+        for (pattern, action) in &said.apply {
+            let is_said = node.get("apply").and_then(|it| it.get(pattern)).is_some();
+            if *action == RuleAction::Allow && is_said && !own.apply.contains_key(pattern) {
+                self.want(format!(
+                    "allow typing `{pattern}` into {tool} without asking"
+                ));
+            }
+        }
+    }
+
+    fn assistant(&mut self, said: &Node) {
+        for (key, entry) in entries(said.get("assistant")) {
+            let value = match (&entry.node.value, entry.node.get("id")) {
+                (Value::Table(_), Some(id)) => id.brief(),
+                _ => entry.node.brief(),
+            };
+            self.want(format!("set `assistant.{key}` to {value}"));
+        }
+        if said
+            .get("conversation")
+            .is_some_and(|it| it.get("inquiry").is_some())
+        {
+            self.want("choose the model that answers inquiries".to_owned());
+        }
+    }
+}
+
+/// The servers that the project defines.
+fn own_servers<'a>(
+    said: &Node,
+    user: &Resolved,
+    with: &'a Resolved,
+) -> impl Iterator<Item = &'a McpServerConfig> {
+    let names = said.get("providers").and_then(|it| it.get("mcp"));
+    let names: Vec<&String> = entries(names).map(|(name, _)| name).collect();
+    with.mcp_servers.iter().filter(move |server| {
+        names.contains(&&server.name) && user.mcp_servers.iter().all(|own| own.name != server.name)
+    })
+}
+
+/// The command as one line.
+fn line(command: &CommandConfig) -> String {
+    let words = std::iter::once(&command.program).chain(&command.args);
+    words.map(String::as_str).collect::<Vec<_>>().join(" ")
+}
+
+/// The files of the project that would run without a call, as far as its
+/// tables say so.
+pub(crate) fn programs(
+    root: &Path,
+    path: Option<&str>,
+    said: Option<&Node>,
+    with: Option<&Resolved>,
+) -> Result<Vec<ProjectProgram>, (PathBuf, FileFault)> {
+    let mut finder = ProgramFinder::new(root, path);
+    if let (Some(said), Some(with)) = (said, with) {
+        for (name, entry) in entries(tools(said)) {
+            let tool = with.tools.iter().find(|tool| tool.name == *name);
+            let starts = tool.filter(|tool| {
+                let formats = tool.settings.format_arguments == Some(true);
+                tool.asks_program || formats
+            });
+            if let Some(command) = starts.and_then(|tool| tool.command.as_ref())
+                && entry.node.get("command").is_some()
+            {
+                finder.find(command, None);
+            }
+        }
+        let servers = said.get("providers").and_then(|it| it.get("mcp"));
+        for (name, entry) in entries(servers) {
+            let server = with.mcp_servers.iter().find(|server| server.name == *name);
+            if let Some(McpTransport::Stdio { command, env }) = server.map(|it| &it.transport)
+                && entry.node.get("command").is_some()
+            {
+                finder.find(command, env.get("PATH").map(String::as_str));
+            }
+        }
+    }
+    finder.finish()
+}
