@@ -31,7 +31,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
         .join("debug/windlass");
     let server = Server::start(&python, &model)?;
     let project = std::env::temp_dir().join(format!("windlass-real-model-{}", std::process::id()));
-    std::fs::create_dir_all(project.join(".windlass"))?;
+    std::fs::create_dir_all(project.join(".config/windlass"))?;
     let outcome = ask(&windlass, &server, &project);
     std::fs::remove_dir_all(&project)?;
     outcome
@@ -51,7 +51,7 @@ fn ask(windlass: &Path, server: &Server, project: &Path) -> anyhow::Result<()> {
          parameters.text = {{ type = \"string\", required = true }}\n",
         server.port
     );
-    std::fs::write(project.join(".windlass/config.toml"), config)?;
+    std::fs::write(project.join(".config/windlass/config.toml"), config)?;
     println!("$ windlass query --json …");
     let run = Command::new(windlass)
         .args(["query", "--json", "Write a note that says hello."])

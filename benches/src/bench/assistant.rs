@@ -178,10 +178,12 @@ async fn prepare(server: &ModelServer, folder: &Path) {
         "[assistant]\nmodel = \"ollama/scripted\"\n[providers.llm.ollama]\nbase_url = \"{}\"\n",
         server.url()
     );
-    std::fs::create_dir(folder.join(".windlass")).expect("a folder can be made");
-    std::fs::write(folder.join(".windlass/config.toml"), config).expect("it can be written");
+    let own = folder.join(".config/windlass");
+    std::fs::create_dir_all(&own).expect("a folder can be made");
+    std::fs::write(own.join("config.toml"), config).expect("it can be written");
     let options = LoadOptions {
         cwd: folder.to_owned(),
+        config_home: Some(folder.join(".config")),
         ..LoadOptions::default()
     };
     let windlass = Windlass::load(&options).await;

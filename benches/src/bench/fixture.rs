@@ -66,11 +66,12 @@ impl Fixture {
     /// Sets it up.
     pub(super) async fn new() -> Self {
         let folder = TempDir::new().expect("a folder can be made");
-        let project = folder.path().join(".windlass");
-        std::fs::create_dir(&project).expect("a folder can be made");
-        std::fs::write(project.join("config.toml"), CONFIG).expect("a file can be written");
+        let own = folder.path().join("windlass");
+        std::fs::create_dir(&own).expect("a folder can be made");
+        std::fs::write(own.join("config.toml"), CONFIG).expect("a file can be written");
         let options = LoadOptions {
             cwd: folder.path().to_owned(),
+            config_home: Some(folder.path().to_owned()),
             ..LoadOptions::default()
         };
         let windlass = Windlass::load(&options).await;

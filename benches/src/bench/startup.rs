@@ -63,7 +63,7 @@ fn tools(binary: &Path, pace: Pace) -> Line {
     };
     let tables = (0..10).map(|n| format!("[conversation.tools.t{n}]\ncommand = \"sh it.sh\"\n"));
     write(
-        ".windlass/config.toml",
+        ".config/windlass/config.toml",
         &tables.collect::<Vec<_>>().concat(),
     );
     write("it.sh", DESCRIBING);

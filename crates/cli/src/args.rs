@@ -88,19 +88,21 @@ pub(crate) enum Command {
 #[derive(ClapArgs)]
 pub(crate) struct TrustArgs {
     /// The project's folder, or one below it; the current one unless said
-    pub(crate) directory: Option<PathBuf>,
+    #[arg(value_name = "DIR")]
+    pub(crate) project: Option<PathBuf>,
     /// Trust what is there now without asking
     #[arg(long, short)]
     pub(crate) yes: bool,
     /// List the projects that were decided about
-    #[arg(long, conflicts_with_all = ["yes", "directory"])]
+    #[arg(long, conflicts_with_all = ["yes", "project"])]
     pub(crate) list: bool,
 }
 
 #[derive(ClapArgs)]
 pub(crate) struct UntrustArgs {
     /// The project's folder, or one below it; the current one unless said
-    pub(crate) directory: Option<PathBuf>,
+    #[arg(value_name = "DIR")]
+    pub(crate) project: Option<PathBuf>,
 }
 
 #[derive(ClapArgs)]

@@ -27,7 +27,7 @@ pub(crate) async fn run(global: &Global, args: TrustArgs) -> anyhow::Result<Exit
         return list(global);
     }
     person::only("trust")?;
-    let config = setup::load(&in_folder(global, args.directory.as_deref()))?;
+    let config = setup::load(&in_folder(global, args.project.as_deref()))?;
     let root = config.root.display();
     let question = match &config.project {
         ProjectState::Untrusted(question) => question,
@@ -94,7 +94,7 @@ async fn tell_runtimes() {
 
 pub(crate) fn untrust(global: &Global, args: &UntrustArgs) -> anyhow::Result<ExitCode> {
     person::only("untrust")?;
-    let global = in_folder(global, args.directory.as_deref());
+    let global = in_folder(global, args.project.as_deref());
     let options = setup::load_options(&global)?;
     let store = TrustStore::of_user();
     // The project that is found there, or the folder itself where its project

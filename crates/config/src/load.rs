@@ -56,7 +56,9 @@ fn with_project(
     project: &mut Group,
     by_hand: &Group,
 ) -> Result<Config, ConfigError> {
-    let without = Merged::resolve(&[user, by_hand], Gaps::Fine)?;
+    let mut without = Merged::resolve(&[user, by_hand], Gaps::Fine)?;
+    // What is given by hand lies above the project's files in any case.
+    without.resolved.defined = Merged::resolve(&[user], Gaps::Fine)?.resolved.names();
     let said = merged(&[project]);
     let mut with = match fail_on([project]) {
         Ok(()) => Merged::resolve(&[user, project, by_hand], Gaps::Fail),
@@ -73,9 +75,9 @@ fn with_project(
         Err(_) => Wishes::default(),
     };
     let root = fs::canonicalize(&layers.root).unwrap_or_else(|_| layers.root.clone());
-    let resolved = with.as_ref().ok().map(|with| &with.resolved);
-    let path = options.variable("PATH");
-    let programs = match wishes::programs(&root, path, said.as_ref(), resolved) {
+    let alone = Merged::resolve(&[project], Gaps::All)?;
+    let programs = wishes::programs(&root, options.variable("PATH"), &alone.resolved);
+    let programs = match programs {
         Ok(programs) => programs,
         Err((file, fault)) => {
             let refused = ProjectState::Refused(project::problem(&file, fault).to_string());
@@ -149,6 +151,8 @@ enum Gaps {
     Fail,
     /// The project may define it.
     Fine,
+    /// Nothing is, since only the commands are looked at.
+    All,
 }
 
 /// What comes of some groups of layers.
@@ -177,8 +181,10 @@ impl Merged {
                 NoSource { .. } | NoCommand { .. } | NoProgram { .. } | Transport { .. }
             )
         };
-        if gaps == Gaps::Fine {
-            reader.problems.retain(|problem| !is_gap(problem));
+        match gaps {
+            Gaps::Fail => {}
+            Gaps::Fine => reader.problems.retain(|problem| !is_gap(problem)),
+            Gaps::All => reader.problems.clear(),
         }
         fail_on_problems(&mut reader.problems)?;
         Ok(Self {
@@ -197,6 +203,7 @@ impl Merged {
             mcp,
             mcp_servers,
             told: _,
+            defined: _,
         } = self.resolved;
         let is_trusted = matches!(project, ProjectState::Trusted(_));
         let mut warnings = warnings(&self.unused, &tools, &layers.project.foreign);

@@ -16,7 +16,7 @@ use crate::read::{self, Reader, Table};
 use crate::resolve;
 use crate::serving::McpServing;
 use crate::settings::{RunSettings, ToolSettings};
-use crate::tool::{ToolConfig, ToolTable, read_every_tool};
+use crate::tool::{Source, ToolConfig, ToolTable, read_every_tool};
 
 /// The tables of a layer, or of all of them merged.
 #[derive(Debug, Default)]
@@ -47,6 +47,15 @@ pub(crate) struct Resolved {
     /// The settings of every tool that has a table, also of those that are not
     /// defined.
     pub(crate) told: IndexMap<String, ToolSettings>,
+    /// The tools and servers that the user's own file defines.
+    pub(crate) defined: DefinedNames,
+}
+
+/// Names of tools and servers.
+#[derive(Debug, Default)]
+pub(crate) struct DefinedNames {
+    pub(crate) tools: Vec<String>,
+    pub(crate) servers: Vec<String>,
 }
 
 impl<'a> Tables<'a> {
@@ -154,6 +163,20 @@ impl<'a> Tables<'a> {
             mcp: self.mcp,
             mcp_servers,
             told: settings,
+            defined: DefinedNames::default(),
+        }
+    }
+}
+
+impl Resolved {
+    /// The tools that do not come with Windlass, and the servers.
+    pub(crate) fn names(&self) -> DefinedNames {
+        let tools = self.tools.iter();
+        let tools = tools.filter(|tool| !matches!(tool.source, Source::Builtin { .. }));
+        let servers = self.mcp_servers.iter();
+        DefinedNames {
+            tools: tools.map(|tool| tool.name.clone()).collect(),
+            servers: servers.map(|server| server.name.clone()).collect(),
         }
     }
 }

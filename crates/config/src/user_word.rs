@@ -9,6 +9,7 @@
 use windlass_protocol::{RuleAction, RunMode};
 
 use crate::keys;
+use crate::mcp::McpServerConfig;
 use crate::node::{Node, Value};
 use crate::overlay::lay_over;
 use crate::permissions::PermissionSettings;
@@ -31,8 +32,7 @@ pub(crate) fn uphold(said: Option<&Node>, user: &Resolved, with: &mut Resolved) 
     with.record = user.record;
     with.record_failure = user.record_failure;
     for server in &mut with.mcp_servers {
-        let own = user.mcp_servers.iter().find(|own| own.name == server.name);
-        if let Some(own) = own {
+        if let Some(own) = defined_server(user, &server.name) {
             server.clone_from(own);
         }
     }
@@ -56,8 +56,16 @@ pub(crate) fn settings_for<'a>(user: &'a Resolved, tool: &ToolConfig) -> &'a Too
 
 /// The tool that the user's own configuration defines under that name.
 pub(crate) fn defined<'a>(user: &'a Resolved, name: &str) -> Option<&'a ToolConfig> {
+    let is_own = user.defined.tools.iter().any(|own| own == name);
     let mut tools = user.tools.iter();
-    tools.find(|tool| tool.name == name && !matches!(tool.source, Source::Builtin { .. }))
+    tools.find(|tool| is_own && tool.name == name)
+}
+
+/// The server that the user's own configuration defines under that name.
+pub(crate) fn defined_server<'a>(user: &'a Resolved, name: &str) -> Option<&'a McpServerConfig> {
+    let is_own = user.defined.servers.iter().any(|own| own == name);
+    let mut servers = user.mcp_servers.iter();
+    servers.find(|server| is_own && server.name == name)
 }
 
 fn hold_tool(tool: &mut ToolConfig, user: &Resolved) {
@@ -154,7 +162,7 @@ impl Ignored {
             self.note(&format!("providers.llm.{name}"), why, &entry.key);
         }
         for (name, entry) in entries(providers.and_then(|it| it.get("mcp"))) {
-            if user.mcp_servers.iter().any(|own| own.name == *name) {
+            if defined_server(user, name).is_some() {
                 let why = "your own configuration defines this MCP server";
                 self.note(&format!("providers.mcp.{name}"), why, &entry.key);
             }

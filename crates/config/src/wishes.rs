@@ -18,7 +18,7 @@ use crate::settings::RunSettings;
 use crate::tables::Resolved;
 use crate::tool::{Source, ToolConfig};
 use crate::trust::ProjectProgram;
-use crate::user_word::{defined, entries, settings_for, tools};
+use crate::user_word::{defined, defined_server, entries, settings_for, tools};
 
 /// What a project would do, a line each.
 #[derive(Debug, Default)]
@@ -186,7 +186,7 @@ fn own_servers<'a>(
     let names = said.get("providers").and_then(|it| it.get("mcp"));
     let names: Vec<&String> = entries(names).map(|(name, _)| name).collect();
     with.mcp_servers.iter().filter(move |server| {
-        names.contains(&&server.name) && user.mcp_servers.iter().all(|own| own.name != server.name)
+        names.contains(&&server.name) && defined_server(user, &server.name).is_none()
     })
 }
 
@@ -196,36 +196,26 @@ fn line(command: &CommandConfig) -> String {
     words.map(String::as_str).collect::<Vec<_>>().join(" ")
 }
 
-/// The files of the project that would run without a call, as far as its
-/// tables say so.
+/// The files of the project that would run without a call. `alone` is what comes
+/// of the project's tables by themselves, so that nothing that is given by hand
+/// makes another content of them.
 pub(crate) fn programs(
     root: &Path,
     path: Option<&str>,
-    said: Option<&Node>,
-    with: Option<&Resolved>,
+    alone: &Resolved,
 ) -> Result<Vec<ProjectProgram>, (PathBuf, FileFault)> {
     let mut finder = ProgramFinder::new(root, path);
-    if let (Some(said), Some(with)) = (said, with) {
-        for (name, entry) in entries(tools(said)) {
-            let tool = with.tools.iter().find(|tool| tool.name == *name);
-            let starts = tool.filter(|tool| {
-                let formats = tool.settings.format_arguments == Some(true);
-                tool.asks_program || formats
-            });
-            if let Some(command) = starts.and_then(|tool| tool.command.as_ref())
-                && entry.node.get("command").is_some()
-            {
-                finder.find(command, None);
-            }
+    for tool in &alone.tools {
+        let formats = tool.settings.format_arguments == Some(true);
+        if let Some(command) = tool.command.as_ref()
+            && (tool.asks_program || formats)
+        {
+            finder.find(command, None);
         }
-        let servers = said.get("providers").and_then(|it| it.get("mcp"));
-        for (name, entry) in entries(servers) {
-            let server = with.mcp_servers.iter().find(|server| server.name == *name);
-            if let Some(McpTransport::Stdio { command, env }) = server.map(|it| &it.transport)
-                && entry.node.get("command").is_some()
-            {
-                finder.find(command, env.get("PATH").map(String::as_str));
-            }
+    }
+    for server in &alone.mcp_servers {
+        if let McpTransport::Stdio { command, env } = &server.transport {
+            finder.find(command, env.get("PATH").map(String::as_str));
         }
     }
     finder.finish()

@@ -81,6 +81,7 @@ mod term_tools;
 mod term_views;
 mod term_vim;
 mod transcripts;
+mod trust;
 mod typing;
 mod typing_rules;
 

@@ -46,6 +46,11 @@ impl Project {
         }
     }
 
+    /// The user says nothing of it from now on.
+    pub(crate) fn distrust(&mut self) {
+        self.is_trusted = false;
+    }
+
     /// With this as its `.windlass/config.toml`.
     pub(crate) fn with_config(config: &str) -> Self {
         let project = Self::new();

@@ -339,6 +339,10 @@ fn what_is_given_by_hand_may_speak_of_the_projects_tools() {
     assert!(asking.load().tool("x").is_none());
     asking.trust();
     assert!(asking.load().tool("x").is_some());
+    // Another command by hand makes no other content of the project.
+    asking.write("project/y.sh", "one");
+    asking.folder = asking.folder.set("conversation.tools.x.command=./y.sh");
+    assert!(asking.is_trusted());
 }
 
 #[test]

@@ -234,6 +234,19 @@ fn what_is_given_by_hand_is_the_users_word() {
 }
 
 #[test]
+fn a_projects_tool_may_be_changed_by_hand() {
+    let folder = Folder::new(&[(
+        "project/.windlass/config.toml",
+        "[conversation.tools.x]\ncommand = 'x'\nsummary = 'what it does'\nparameters = {}",
+    )]);
+    let config = folder.set("conversation.tools.x.command=y").load().unwrap();
+    let tool = config.tool("x").unwrap();
+    assert_eq!(tool.command.as_ref().unwrap().program, "y");
+    assert_eq!(tool.definition.summary.as_deref(), Some("what it does"));
+    assert_eq!(config.warnings, [""; 0]);
+}
+
+#[test]
 fn a_project_may_replace_a_built_in_tool_once_it_is_trusted() {
     let config = load(
         "",
