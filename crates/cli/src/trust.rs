@@ -35,7 +35,9 @@ pub(crate) async fn run(global: &Global, args: TrustArgs) -> anyhow::Result<Exit
         state => {
             let is_trusted = matches!(state, ProjectState::Trusted(_));
             if global.json {
-                print_json(&json!({"root": config.root, "trusted": true, "files": config.files}))?;
+                let files = config.files.iter().map(|file| text(file));
+                let files: Vec<_> = files.collect();
+                print_json(&json!({"root": text(&config.root), "trusted": true, "files": files}))?;
             } else if is_trusted {
                 outln!("{root} is trusted as it is")?;
             } else {
@@ -106,7 +108,7 @@ pub(crate) fn untrust(global: &Global, args: &UntrustArgs) -> anyhow::Result<Exi
         bail!("{} was not trusted", root.display());
     }
     if global.json {
-        return print_json(&json!({"root": root, "trusted": false}));
+        return print_json(&json!({"root": text(&root), "trusted": false}));
     }
     outln!(
         "{} is no longer trusted; runtimes that have loaded it keep what they have",
@@ -264,19 +266,24 @@ fn to_json(question: &TrustQuestion, store: &TrustStore, is_trusted: bool) -> Va
     let texts = content.texts.iter();
     let programs = content.programs.iter();
     json!({
-        "root": content.root,
+        "root": text(&content.root),
         "digest": content.digest(),
         "trusted": is_trusted,
         "starts": question.starts,
         "wants": question.wants,
         "offers": question.offers,
         "ignored": question.ignored,
-        "files": texts.map(|file| &file.path).collect::<Vec<_>>(),
+        "files": texts.map(|file| text(&file.path)).collect::<Vec<_>>(),
         "programs": programs
-            .map(|program| json!({"path": program.path, "digest": program.digest}))
+            .map(|program| json!({"path": text(&program.path), "digest": program.digest}))
             .collect::<Vec<_>>(),
         "difference": difference(question, store),
     })
+}
+
+/// A path as JSON can hold it.
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
 }
 
 /// What has changed since the project was last trusted.

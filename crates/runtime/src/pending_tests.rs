@@ -34,6 +34,7 @@ fn terms() -> Terms {
     Terms {
         subject: Subject::new("shell", ["ls"]),
         config: Vec::new(),
+        floor: Vec::new(),
         editable: false,
         secret: false,
         check: Box::new(|_| Ok(())),
@@ -119,6 +120,30 @@ async fn an_unfit_answer_leaves_the_question_open() {
     assert_eq!(ticket.outcome().await, Answered::With(json!(true)));
     let late = requests.answer("q_1", json!("yes")).unwrap_err();
     assert_eq!(late, ReplyError::Closed("q_1".to_owned()));
+}
+
+#[tokio::test]
+async fn trust_is_asked_for_beside_everything_else() {
+    let requests = of("top", None);
+    let (taker, mut answers) = mpsc::unbounded_channel();
+    let open = || requests.open_trust(ask(false).question, taker.clone());
+    open();
+    let asked = requests.questions().remove(0);
+    assert!(asked.ask.starts_with("tru_"), "{asked:?}");
+    assert!(asked.rendering.is_some());
+    let unfit = requests.answer(&asked.ask, json!("perhaps"));
+    assert!(matches!(unfit, Err(ReplyError::Unfit(_))));
+    requests.answer(&asked.ask, json!("yes")).unwrap();
+    assert_eq!(answers.try_recv(), Ok(true));
+    let late = requests.answer(&asked.ask, json!("no"));
+    assert_eq!(late, Err(ReplyError::Closed(asked.ask)));
+    // Whatever else closes it is no answer.
+    open();
+    requests.withdraw_trust();
+    open();
+    requests.set_attendance(Attendance::Unattended);
+    assert!(requests.is_empty());
+    assert!(answers.try_recv().is_err());
 }
 
 #[tokio::test]

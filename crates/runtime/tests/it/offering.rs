@@ -58,6 +58,51 @@ fn describe_tools_is_offered_only_when_there_is_documentation() {
 }
 
 #[test]
+fn other_tools_may_take_the_place_of_all() {
+    let register = |catalogue: &mut Catalogue, name: &str| {
+        let tool = ToolDefinition::new(name);
+        catalogue
+            .register(tool, Scripted::new().executor())
+            .unwrap();
+    };
+    let mut catalogue = Catalogue::new();
+    assert!(!catalogue.may_change());
+    catalogue.expect_replacement();
+    assert!(catalogue.may_change());
+    for name in ["stays", "changes", "goes"] {
+        register(&mut catalogue, name);
+    }
+    let runtime = Runtime::new(catalogue);
+    let changes = runtime.tools().changes();
+    let mut successor = runtime.tools().successor();
+    successor.share(runtime.tools().get("stays").unwrap());
+    register(&mut successor, "changes");
+    register(&mut successor, "comes");
+    let late = successor.late();
+    let before = Arc::clone(runtime.tools().get("stays").unwrap());
+    assert!(runtime.replace_tools(&Runtime::new(successor)));
+    assert!(changes.has_changed().unwrap());
+    let names = || -> Vec<String> {
+        let tools = runtime.tools().offered();
+        tools.map(|tool| tool.definition().name.clone()).collect()
+    };
+    assert_eq!(names(), ["stays", "changes", "comes"]);
+    assert!(Arc::ptr_eq(&before, runtime.tools().get("stays").unwrap()));
+    assert!(runtime.tools().get("goes").is_none());
+    let mut changes = runtime.tools().changes();
+    changes.mark_unchanged();
+    let come = (ToolDefinition::new("late"), Scripted::new().executor());
+    assert!(late.fill([come]).is_empty());
+    assert!(
+        changes.has_changed().unwrap(),
+        "who watched the first sees it"
+    );
+    assert_eq!(names(), ["stays", "changes", "comes", "late"]);
+    assert!(!runtime.replace_tools(&Runtime::new(Catalogue::new())));
+    assert_eq!(names().len(), 4);
+}
+
+#[test]
 fn what_providers_would_not_take_cannot_be_registered() {
     let mut catalogue = Catalogue::new();
     let mut register = |tool: ToolDefinition| catalogue.register(tool, Scripted::new().executor());
