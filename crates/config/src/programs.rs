@@ -9,6 +9,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
+use indexmap::IndexMap;
 use sha2::{Digest, Sha256};
 
 use crate::command::CommandConfig;
@@ -17,6 +18,9 @@ use crate::trust::{ProjectProgram, hexadecimal};
 
 /// The largest file that is looked at, in bytes.
 const LARGEST_PROGRAM: u64 = 512 << 20;
+
+/// The files that programs begin with in a folder that they are given.
+const ENTRIES: [&str; 4] = ["__main__.py", "index.js", "package.json", "Makefile"];
 
 /// Finds the files in a project that commands name.
 #[derive(Debug)]
@@ -49,19 +53,15 @@ impl<'a> ProgramFinder<'a> {
         }
     }
 
-    /// Notes the files that this command names. `path` is the variable `PATH`
-    /// that it is given of its own, if any.
-    pub(crate) fn find(&mut self, command: &CommandConfig, path: Option<&str>) {
+    /// Notes the files that this command names, and those that the variables
+    /// name that it is given.
+    pub(crate) fn find(&mut self, command: &CommandConfig, env: &IndexMap<String, String>) {
         let others = self.search.len();
-        self.add_search(path);
+        self.add_search(env.get("PATH").map(String::as_str));
         let words = std::iter::once(&command.program).chain(&command.args);
         for (number, word) in words.enumerate() {
             if command.shell {
-                let is_word = |letter: char| {
-                    letter.is_alphanumeric() || "/._-+~@%,".contains(letter) || !letter.is_ascii()
-                };
-                word.split(|letter| !is_word(letter))
-                    .for_each(|part| self.find_word(part, true));
+                self.find_text(word);
             } else {
                 self.find_word(word, number == 0);
                 if let Some((_, value)) = word.split_once('=') {
@@ -69,7 +69,30 @@ impl<'a> ProgramFinder<'a> {
                 }
             }
         }
+        // A loader or an interpreter may be told to run a file, as by
+        // `LD_PRELOAD` or `NODE_OPTIONS`.
+        for value in env.values() {
+            self.find_text(value);
+        }
         self.search.truncate(others);
+    }
+
+    /// Looks at every part of a text that may be a path, also below the folders
+    /// that the text names: it may change into them.
+    fn find_text(&mut self, text: &str) {
+        let is_word = |letter: char| {
+            letter.is_alphanumeric() || "/._-+~@%".contains(letter) || !letter.is_ascii()
+        };
+        let parts: Vec<&str> = text.split(|letter| !is_word(letter)).collect();
+        let folders = parts.iter().filter_map(|part| self.inside(Path::new(part)));
+        let folders: Vec<_> = folders.filter(|folder| folder.is_dir()).collect();
+        for part in parts {
+            self.find_word(part, true);
+            for folder in &folders {
+                let below = self.inside(&folder.join(part));
+                self.found.extend(below.filter(|file| file.is_file()));
+            }
+        }
     }
 
     fn find_word(&mut self, word: &str, is_program: bool) {
@@ -84,6 +107,10 @@ impl<'a> ProgramFinder<'a> {
         let Some(file) = self.inside(Path::new(word)) else {
             return;
         };
+        if file.is_dir() {
+            let entries = ENTRIES.iter().map(|entry| file.join(entry));
+            self.found.extend(entries.filter(|entry| entry.is_file()));
+        }
         // A program that is still to be built counts too: it is trusted when
         // it is there.
         if file.is_file() || (is_program && word.contains('/') && !file.exists()) {

@@ -44,12 +44,23 @@ pub(crate) fn uphold(said: Option<&Node>, user: &Resolved, with: &mut Resolved) 
 }
 
 /// The user's settings of a tool: those of its own table, of the built-in tool
-/// that it is another name for, or of every tool.
+/// or the server's tool that it is another name for, or of every tool.
 pub(crate) fn settings_for<'a>(user: &'a Resolved, tool: &ToolConfig) -> &'a ToolSettings {
     let own = user.told.get(&tool.name);
     let alias = || match &tool.source {
         Source::Builtin { .. } => user.told.get(tool.source_name()),
-        _ => None,
+        Source::Mcp { server, .. } => {
+            let mut tools = user.tools.iter();
+            let same = tools.find(|own| match &own.source {
+                Source::Mcp { server: of, .. } => {
+                    let same_server = of.is_none() || server.is_none() || of == server;
+                    same_server && own.source_name() == tool.source_name()
+                }
+                _ => false,
+            });
+            same.map(|own| &own.settings)
+        }
+        Source::Local { .. } => None,
     };
     own.or_else(alias).unwrap_or(&user.defaults)
 }

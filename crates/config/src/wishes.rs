@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
+use indexmap::IndexMap;
 use windlass_protocol::{RuleAction, RunMode, visible_line};
 
 use crate::command::CommandConfig;
@@ -210,12 +211,12 @@ pub(crate) fn programs(
         if let Some(command) = tool.command.as_ref()
             && (tool.asks_program || formats)
         {
-            finder.find(command, None);
+            finder.find(command, &IndexMap::new());
         }
     }
     for server in &alone.mcp_servers {
         if let McpTransport::Stdio { command, env } = &server.transport {
-            finder.find(command, env.get("PATH").map(String::as_str));
+            finder.find(command, env);
         }
     }
     finder.finish()

@@ -156,7 +156,7 @@ fn programs_are_found_however_they_are_named() {
         ("'link.sh'", true),
         (
             "{ program = 'cd sub && exec \"../p.sh\"', shell = true }",
-            false,
+            true,
         ),
         ("{ program = 'exec \"./p.sh\"; true', shell = true }", true),
         ("'named'", true),
@@ -180,6 +180,39 @@ fn programs_are_found_however_they_are_named() {
         asking.write("project/p.sh", "two");
         asking.write("project/bin/named", "two");
         assert_eq!(!asking.is_trusted(), found, "{command}");
+    }
+}
+
+#[test]
+fn files_that_variables_and_folders_lead_to_are_found() {
+    for (server, found) in [
+        (
+            "command = 'node'\nenv = { NODE_OPTIONS = '--require ./p.js' }",
+            true,
+        ),
+        (
+            "command = 'node'\nenv = { LD_PRELOAD = '/lib/x.so:p.js' }",
+            true,
+        ),
+        ("command = 'named'\nenv = { PATH = 'bin:/usr/bin' }", true),
+        ("command = 'python3 sub'", true),
+        ("command = 'node'\nenv = { NAME = 'value' }", false),
+    ] {
+        let files = [
+            "project/p.js",
+            "project/bin/named",
+            "project/sub/__main__.py",
+        ];
+        let config = format!("[providers.mcp.m]\n{server}");
+        let asking = Asking::new(&[
+            (CONFIG, &config),
+            (files[0], "1"),
+            (files[1], "1"),
+            (files[2], "1"),
+        ]);
+        asking.trust();
+        files.iter().for_each(|file| asking.write(file, "2"));
+        assert_eq!(!asking.is_trusted(), found, "{server}");
     }
 }
 

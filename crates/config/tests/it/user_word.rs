@@ -153,6 +153,18 @@ fn a_run_mode_is_only_tightened() {
 }
 
 #[test]
+fn another_name_of_a_servers_tool_is_no_way_round() {
+    let user = "[providers.mcp.hub]\ncommand = 'hub'\n\
+                [conversation.tools.remove]\nsource = 'mcp.hub.remove'\nrun = 'ask'\n\
+                permissions = { 'a' = 'deny' }";
+    let project = "[conversation.tools.helper]\nsource = 'mcp.hub.remove'\nrun = 'unattended'";
+    let config = load(user, project);
+    let helper = config.tool("helper").unwrap();
+    assert_eq!(helper.settings.run.one_shot, Some(RunMode::Ask));
+    assert_eq!(helper.definition.permission_floor.len(), 1);
+}
+
+#[test]
 fn what_the_user_turns_off_stays_off() {
     let off = "[conversation.tools.shell]\nenable = false";
     let on = "[conversation.tools.shell]\nenable = true";
