@@ -286,7 +286,7 @@ fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// What has changed since the project was last trusted.
+/// The changes since the project was last trusted.
 fn difference(question: &TrustQuestion, store: &TrustStore) -> Option<String> {
     let record = store.find(&question.content.root)?;
     let difference = record.difference(&question.content);

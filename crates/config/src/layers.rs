@@ -47,7 +47,7 @@ impl Layers {
         };
         if let Some(home) = options.config_folder() {
             let file = home.join("windlass/config.toml");
-            let read = layers.read(options, &file, Owners::UserOrRoot, Missing::Fine);
+            let read = read(options, &file, Owners::UserOrRoot, Missing::Fine);
             layers.user_files.extend(read.is_some().then_some(file));
             layers.user.extend(read);
         }
@@ -62,7 +62,7 @@ impl Layers {
         }
         for file in &options.explicit {
             let file = options.cwd.join(file);
-            let read = layers.read(options, &file, Owners::Anybody, Missing::Error);
+            let read = read(options, &file, Owners::Anybody, Missing::Error);
             layers.given_files.push(file);
             layers.by_hand.extend(read);
         }
@@ -81,24 +81,6 @@ impl Layers {
         own.chain(project)
             .chain(self.given_files.iter().cloned())
             .collect()
-    }
-
-    fn read(
-        &self,
-        options: &LoadOptions,
-        file: &Path,
-        owners: Owners<'_>,
-        missing: Missing,
-    ) -> Option<ParsedLayer> {
-        match read_text(file, owners) {
-            Ok(text) => Some(Node::parse(&project::shown(options, file, text))),
-            Err(FileFault::Unreadable(error))
-                if error.kind() == io::ErrorKind::NotFound && missing == Missing::Fine =>
-            {
-                None
-            }
-            Err(fault) => Some(Err(vec![project::problem(file, fault)])),
-        }
     }
 
     /// `WINDLASS_SET` first, then `WINDLASS_SET_…` by name; an assignment per
@@ -127,6 +109,23 @@ impl Layers {
         });
         self.by_hand
             .push(parse_assignment(&text).map_err(|problem| vec![problem]));
+    }
+}
+
+fn read(
+    options: &LoadOptions,
+    file: &Path,
+    owners: Owners<'_>,
+    missing: Missing,
+) -> Option<ParsedLayer> {
+    match read_text(file, owners) {
+        Ok(text) => Some(Node::parse(&project::shown(options, file, text))),
+        Err(FileFault::Unreadable(error))
+            if error.kind() == io::ErrorKind::NotFound && missing == Missing::Fine =>
+        {
+            None
+        }
+        Err(fault) => Some(Err(vec![project::problem(file, fault)])),
     }
 }
 

@@ -27,9 +27,9 @@ use crate::wishes::{self, Wishes};
 /// effect; [`Config::project`] says so.
 pub fn load(options: &LoadOptions) -> Result<Config, ConfigError> {
     let mut layers = Layers::gather(options);
-    let mut user = Group::read(mem::take(&mut layers.user));
-    let mut by_hand = Group::read(mem::take(&mut layers.by_hand));
-    let mut project = Group::read(layers.project.parse(&layers.root, options));
+    let mut user = LayerGroup::read(mem::take(&mut layers.user));
+    let mut by_hand = LayerGroup::read(mem::take(&mut layers.by_hand));
+    let mut project = LayerGroup::read(layers.project.parse(&layers.root, options));
     if matches!(options.trust, ProjectTrust::Always) {
         project.problems.append(&mut layers.project.refused);
         fail_on([&mut user, &mut project, &mut by_hand])?;
@@ -52,9 +52,9 @@ pub fn load(options: &LoadOptions) -> Result<Config, ConfigError> {
 fn with_project(
     options: &LoadOptions,
     layers: &Layers,
-    user: &Group,
-    project: &mut Group,
-    by_hand: &Group,
+    user: &LayerGroup,
+    project: &mut LayerGroup,
+    by_hand: &LayerGroup,
 ) -> Result<Config, ConfigError> {
     let mut without = Merged::resolve(&[user, by_hand], Gaps::Fine)?;
     // What is given by hand lies above the project's files in any case.
@@ -113,13 +113,13 @@ fn with_project(
 /// Layers that count together, each read by itself, so that a mistake is told
 /// even where a later layer happens to cover it.
 #[derive(Default)]
-struct Group {
+struct LayerGroup {
     nodes: Vec<Node>,
     problems: Vec<Problem>,
     unused: UnusedKeys,
 }
 
-impl Group {
+impl LayerGroup {
     fn read(layers: Vec<ParsedLayer>) -> Self {
         let mut reader = Reader::default();
         let mut nodes = Vec::new();
@@ -155,14 +155,14 @@ enum Gaps {
     All,
 }
 
-/// What comes of some groups of layers.
+/// The outcome of merging some groups of layers.
 struct Merged {
     resolved: Resolved,
     unused: UnusedKeys,
 }
 
 impl Merged {
-    fn resolve(groups: &[&Group], gaps: Gaps) -> Result<Self, ConfigError> {
+    fn resolve(groups: &[&LayerGroup], gaps: Gaps) -> Result<Self, ConfigError> {
         let mut reader = Reader::default();
         for group in groups {
             reader.unused.extend(group.unused.clone());
@@ -224,7 +224,7 @@ impl Merged {
     }
 }
 
-fn merged(groups: &[&Group]) -> Option<Node> {
+fn merged(groups: &[&LayerGroup]) -> Option<Node> {
     let nodes = groups.iter().flat_map(|group| &group.nodes).cloned();
     nodes.reduce(|mut lower, upper| {
         lower.merge(upper);
@@ -232,7 +232,7 @@ fn merged(groups: &[&Group]) -> Option<Node> {
     })
 }
 
-fn fail_on<const COUNT: usize>(groups: [&mut Group; COUNT]) -> Result<(), ConfigError> {
+fn fail_on<const COUNT: usize>(groups: [&mut LayerGroup; COUNT]) -> Result<(), ConfigError> {
     let mut problems = Vec::new();
     for group in groups {
         problems.append(&mut group.problems);

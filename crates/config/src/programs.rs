@@ -129,7 +129,7 @@ impl<'a> ProgramFinder<'a> {
         (real.starts_with(self.root) && real != self.root).then_some(real)
     }
 
-    /// What was found, with what it holds now.
+    /// The files that were found, with the digests of their content now.
     pub(crate) fn finish(mut self) -> Result<Vec<ProjectProgram>, (PathBuf, FileFault)> {
         self.found.sort();
         self.found.dedup();

@@ -28,7 +28,7 @@ pub(crate) struct ProjectFiles {
     pub(crate) texts: Vec<ProjectText>,
     /// Files that seem to define tools and are not read.
     pub(crate) foreign: Vec<PathBuf>,
-    /// What cannot be read, or must not be.
+    /// Files that cannot be read, or must not be.
     pub(crate) refused: Vec<Problem>,
 }
 

@@ -29,7 +29,7 @@ pub struct ToolSettings {
     pub run: RunSettings,
     /// What of it is allowed, asked about and denied.
     pub permissions: PermissionSettings,
-    /// What the user's own configuration says of it, which no project lifts.
+    /// The rules of the user's own configuration, which no project lifts.
     pub floor: PermissionSettings,
     /// How long a one-shot may take.
     pub timeout: Option<Duration>,

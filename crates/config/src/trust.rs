@@ -113,13 +113,13 @@ pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
 pub struct TrustQuestion {
     /// The content that would be trusted.
     pub content: ProjectContent,
-    /// What starts by itself, before the assistant calls anything.
+    /// Programs and connections that start by themselves, before the assistant calls anything.
     pub starts: Vec<String>,
-    /// What is allowed without a question, replaced or changed.
+    /// Calls allowed without a question, replaced tools and changed settings.
     pub wants: Vec<String>,
     /// The tools that are offered.
     pub offers: Vec<String>,
-    /// What it says in vain, since that belongs to the user.
+    /// Keys without effect, since they belong to the user.
     pub ignored: Vec<String>,
     /// Why it could not be loaded even if it were trusted.
     pub broken: Option<String>,

@@ -1,4 +1,4 @@
-//! What belongs to the user, also in a project that is trusted.
+//! The user's own word, which holds in a trusted project too.
 //!
 //! Start at [`uphold`]. A project may tighten the user's rules and never lifts
 //! them. The addresses and keys of providers, the record, and who answers
@@ -146,7 +146,7 @@ fn strictness(mode: RunMode) -> u8 {
     }
 }
 
-/// What the project says in vain, a line each.
+/// Keys of the project that have no effect, a line each.
 #[derive(Default)]
 struct Ignored(Vec<String>);
 

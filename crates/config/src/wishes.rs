@@ -1,4 +1,4 @@
-//! What a project would do if it were trusted, as a person is told it.
+//! The effects that a project would have if it were trusted, as a person is told them.
 //!
 //! Start at [`Wishes::of`]. Every line is made safe to print, since all of it
 //! was written by whoever wrote the project.
@@ -21,7 +21,7 @@ use crate::tool::{Source, ToolConfig};
 use crate::trust::ProjectProgram;
 use crate::user_word::{defined, defined_server, entries, settings_for, tools};
 
-/// What a project would do, a line each.
+/// The effects that a project would have, a line each.
 #[derive(Debug, Default)]
 pub(crate) struct Wishes {
     pub(crate) starts: Vec<String>,
@@ -40,7 +40,7 @@ impl Wishes {
         };
         for server in own_servers(said, user, with) {
             let name = &server.name;
-            wishes.start(match &server.transport {
+            wishes.start(&match &server.transport {
                 McpTransport::Stdio { command, .. } => {
                     format!("`{}` as the MCP server `{name}`", line(command))
                 }
@@ -63,12 +63,12 @@ impl Wishes {
         wishes
     }
 
-    fn start(&mut self, line: String) {
-        self.starts.push(visible_line(&line));
+    fn start(&mut self, line: &str) {
+        self.starts.push(visible_line(line));
     }
 
-    fn want(&mut self, line: String) {
-        self.wants.push(visible_line(&line));
+    fn want(&mut self, line: &str) {
+        self.wants.push(visible_line(line));
     }
 
     fn tool(&mut self, table: &Node, tool: &ToolConfig, user: &Resolved) {
@@ -78,7 +78,7 @@ impl Wishes {
             self.source(tool);
         }
         if !tool.enabled && own.enable != Some(false) {
-            self.want(format!("leave out the tool `{name}`"));
+            self.want(&format!("leave out the tool `{name}`"));
         }
         let shown = format!("`{name}`");
         self.run(table, &shown, tool.settings.run, own.run);
@@ -89,7 +89,7 @@ impl Wishes {
         );
         for (id, question) in &tool.settings.questions {
             if question.answer.is_some() && !own.questions.contains_key(id) {
-                self.want(format!("answer the question `{id}` of {shown} by itself"));
+                self.want(&format!("answer the question `{id}` of {shown} by itself"));
             }
         }
     }
@@ -108,13 +108,13 @@ impl Wishes {
             (Source::Local { .. }, command) => {
                 let command = command.as_ref().map(line).unwrap_or_default();
                 if tool.asks_program && tool.enabled {
-                    self.start(format!("`{command}` to describe the tool `{name}`"));
+                    self.start(&format!("`{command}` to describe the tool `{name}`"));
                 }
                 format!("`{command}`")
             }
         };
         if is_builtin {
-            self.want(format!("replace the built-in tool `{name}` by {from}"));
+            self.want(&format!("replace the built-in tool `{name}` by {from}"));
         } else {
             self.offers.push(visible_line(&format!("`{name}`: {from}")));
         }
@@ -130,7 +130,7 @@ impl Wishes {
             .iter()
             .any(|(run, own)| *run == unasked && *own != unasked)
         {
-            self.want(format!("run {tool} without asking"));
+            self.want(&format!("run {tool} without asking"));
         }
     }
 
@@ -148,13 +148,13 @@ impl Wishes {
                 && node.get(pattern).is_some()
                 && !own.start.contains_key(pattern)
             {
-                self.want(format!("allow {tool} `{pattern}` without asking"));
+                self.want(&format!("allow {tool} `{pattern}` without asking"));
             }
         }
         for (pattern, action) in &said.apply {
             let is_said = node.get("apply").and_then(|it| it.get(pattern)).is_some();
             if *action == RuleAction::Allow && is_said && !own.apply.contains_key(pattern) {
-                self.want(format!(
+                self.want(&format!(
                     "allow typing `{pattern}` into {tool} without asking"
                 ));
             }
@@ -167,13 +167,13 @@ impl Wishes {
                 (Value::Table(_), Some(id)) => id.brief(),
                 _ => entry.node.brief(),
             };
-            self.want(format!("set `assistant.{key}` to {value}"));
+            self.want(&format!("set `assistant.{key}` to {value}"));
         }
         if said
             .get("conversation")
             .is_some_and(|it| it.get("inquiry").is_some())
         {
-            self.want("choose the model that answers inquiries".to_owned());
+            self.want("choose the model that answers inquiries");
         }
     }
 }

@@ -382,7 +382,7 @@ impl ServerHandler for McpServer {
         loop {
             tokio::select! {
                 () = context.cancelled() => return Ok(()),
-                changed = changes.changed() => match changed {
+                told = changes.changed() => match told {
                     Ok(()) if context.accepted().tools_list_changed == Some(true) => {
                         // A stream that is gone is cancelled.
                         let _ = context.sink().notify_tool_list_changed().await;

@@ -154,15 +154,14 @@ impl Windlass {
         } = builder;
         let embedded = embedded::checked(embedded, &config)?;
         let environment = Environment::own(&config);
-        let (launcher, mut catalogue) = match onto {
-            Some((launcher, catalogue)) => (launcher, catalogue),
-            None => {
-                let launcher = Launcher::new(LauncherOptions {
-                    environment: Some(environment.usual()),
-                    ..LauncherOptions::default()
-                });
-                (launcher.map_err(Error::Launcher)?, Catalogue::new())
-            }
+        let (launcher, mut catalogue) = if let Some(onto) = onto {
+            onto
+        } else {
+            let launcher = Launcher::new(LauncherOptions {
+                environment: Some(environment.usual()),
+                ..LauncherOptions::default()
+            });
+            (launcher.map_err(Error::Launcher)?, Catalogue::new())
         };
         if matches!(config.project, ProjectState::Untrusted(_)) {
             catalogue.expect_replacement();

@@ -314,9 +314,10 @@ fn a_running_server_takes_the_answer_at_once() {
         assert!(id.starts_with("tru_"), "{open:?}");
         let shown = open[0]["question"]["pre_amble"].as_str().unwrap();
         assert!(shown.contains("run `late` without asking"), "{shown}");
-        let run = match answers_with_trust {
-            true => project.run(&["trust", "--yes"], ""),
-            false => project.run(&["answer", id, "yes"], ""),
+        let run = if answers_with_trust {
+            project.run(&["trust", "--yes"], "")
+        } else {
+            project.run(&["answer", id, "yes"], "")
         };
         assert_eq!(run.code(), Some(0), "{}", run.stderr());
         mcp.told("notifications/tools/list_changed");
