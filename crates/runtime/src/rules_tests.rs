@@ -46,6 +46,7 @@ fn judge(
 
 #[test]
 fn the_users_own_rules_are_never_lifted() {
+    use RuleAction::{Allow, Ask, Deny};
     let check = |floor: &[(&str, RuleAction)], config: &[(&str, RuleAction)], expected| {
         let rules = |rules: &[(&str, RuleAction)]| -> Vec<PermissionRule> {
             let rules = rules.iter();
@@ -67,7 +68,6 @@ fn the_users_own_rules_are_never_lifted() {
         let verdict = rules.judge(&subject).map(|(action, _)| action);
         assert_eq!(verdict, expected, "{floor:?} {config:?}");
     };
-    use RuleAction::{Allow, Ask, Deny};
     let denied = [("rm *", Deny)];
     check(&denied, &[("rm *", Allow)], DENY);
     check(&denied, &[("rm *", Deny), ("r*", Allow)], DENY);
