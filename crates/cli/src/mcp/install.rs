@@ -40,7 +40,12 @@ pub(crate) async fn run(global: &Global, args: &InstallArgs) -> anyhow::Result<E
         list(global, &around, args.scope)?;
         return Ok(ExitCode::SUCCESS);
     };
-    let setting = client.setting(args.scope, &around);
+    let Some(setting) = client.setting(args.scope, &around) else {
+        bail!(
+            "{} keeps no servers per project; leave `--scope` out",
+            client.title()
+        );
+    };
     let windlass = own_path()?;
     if args.print {
         stdout::write(edit::edited("", &setting, &windlass)?.as_bytes())?;
@@ -146,10 +151,10 @@ fn list(global: &Global, around: &Around, scope: Scope) -> std::io::Result<()> {
         .iter()
         .filter(|client| client.is_here(around));
     let rows: Vec<_> = found
-        .map(|client| {
-            let setting = client.setting(scope, around);
+        .filter_map(|client| {
+            let setting = client.setting(scope, around)?;
             let text = std::fs::read_to_string(&setting.file).unwrap_or_default();
-            (client, edit::has_entry(&text, &setting), setting.file)
+            Some((client, edit::has_entry(&text, &setting), setting.file))
         })
         .collect();
     if global.json {

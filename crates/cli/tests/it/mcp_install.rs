@@ -9,15 +9,43 @@ use serde_json::{Value, json};
 use crate::building::workspace;
 use crate::support::{Project, Run, call};
 
-/// Each client, and its config below the home and below the project.
-const CLIENTS: [(&str, &str, &str); 7] = [
-    ("claude", ".claude.json", ".mcp.json"),
-    ("codex", ".codex/config.toml", ".codex/config.toml"),
-    ("opencode", "config/opencode/opencode.json", "opencode.json"),
-    ("gemini", ".gemini/settings.json", ".gemini/settings.json"),
-    ("zed", "config/zed/settings.json", ".zed/settings.json"),
-    ("vscode", "config/Code/User/mcp.json", ".vscode/mcp.json"),
-    ("cursor", ".cursor/mcp.json", ".cursor/mcp.json"),
+/// Each client, and its config below the home and below the project, if it has one there.
+const CLIENTS: [(&str, &str, Option<&str>); 11] = [
+    ("claude", ".claude.json", Some(".mcp.json")),
+    ("codex", ".codex/config.toml", Some(".codex/config.toml")),
+    (
+        "opencode",
+        "config/opencode/opencode.json",
+        Some("opencode.json"),
+    ),
+    (
+        "gemini",
+        ".gemini/settings.json",
+        Some(".gemini/settings.json"),
+    ),
+    ("qwen", ".qwen/settings.json", Some(".qwen/settings.json")),
+    (
+        "cline",
+        ".cline/data/settings/cline_mcp_settings.json",
+        None,
+    ),
+    (
+        "copilot",
+        ".copilot/mcp-config.json",
+        Some(".github/mcp.json"),
+    ),
+    ("pi", ".pi/agent/mcp.json", Some(".pi/mcp.json")),
+    (
+        "zed",
+        "config/zed/settings.json",
+        Some(".zed/settings.json"),
+    ),
+    (
+        "vscode",
+        "config/Code/User/mcp.json",
+        Some(".vscode/mcp.json"),
+    ),
+    ("cursor", ".cursor/mcp.json", Some(".cursor/mcp.json")),
 ];
 
 fn home(project: &Project) -> PathBuf {
@@ -60,10 +88,9 @@ fn write(file: &Path, text: &str) {
 fn every_client_gets_what_is_printed_and_is_then_left_alone() {
     for (client, user, in_project) in CLIENTS {
         let project = Project::new();
-        for (scope, file) in [
-            ("user", home(&project).join(user)),
-            ("project", project.root().join(in_project)),
-        ] {
+        let user = ("user", home(&project).join(user));
+        let in_project = in_project.map(|file| ("project", project.root().join(file)));
+        for (scope, file) in std::iter::once(user).chain(in_project) {
             let printed = installed(&project, &[client, "--scope", scope, "--print"]);
             assert!(!file.exists(), "{client} {scope}: printing wrote it");
             assert!(
@@ -200,6 +227,17 @@ fn the_clients_that_are_here_are_listed() {
     assert_eq!(rows, [("codex", &true.into()), ("cursor", &false.into())]);
     let said = list(&[]);
     assert!(said.ends_with("windlass mcp install cursor\n"), "{said}");
+}
+
+#[test]
+fn a_scope_that_a_client_does_not_have_is_refused() {
+    let project = Project::new();
+    let run = install(&project, &["cline", "--scope", "project", "--yes"]);
+    assert_eq!(run.code(), Some(2), "{}", run.stdout());
+    assert_eq!(
+        run.stderr(),
+        "windlass: Cline keeps no servers per project; leave `--scope` out\n"
+    );
 }
 
 #[test]

@@ -20,6 +20,14 @@ pub(crate) enum Client {
     Opencode,
     /// Gemini CLI
     Gemini,
+    /// Qwen Code
+    Qwen,
+    /// Cline CLI
+    Cline,
+    /// Copilot CLI
+    Copilot,
+    /// pi
+    Pi,
     /// Zed
     Zed,
     /// VS Code
@@ -56,6 +64,8 @@ pub(super) struct Around {
     pub(super) claude: Option<PathBuf>,
     /// `$CODEX_HOME`.
     pub(super) codex: Option<PathBuf>,
+    /// `$COPILOT_HOME`.
+    pub(super) copilot: Option<PathBuf>,
     /// `$PATH`.
     pub(super) path: OsString,
 }
@@ -73,6 +83,7 @@ impl Around {
             project,
             claude: folder("CLAUDE_CONFIG_DIR"),
             codex: folder("CODEX_HOME"),
+            copilot: folder("COPILOT_HOME"),
             path: std::env::var_os("PATH").unwrap_or_default(),
         })
     }
@@ -96,9 +107,16 @@ impl Setting {
             Client::Claude => {
                 json!({"type": "stdio", "command": windlass, "args": ["mcp"], "alwaysLoad": true})
             }
+            Client::Qwen => {
+                json!({"command": windlass, "args": ["mcp"], "alwaysLoadTools": true})
+            }
+            Client::Pi => json!({"command": windlass, "args": ["mcp"], "exposure": "direct"}),
             Client::Vscode => json!({"type": "stdio", "command": windlass, "args": ["mcp"]}),
+            Client::Copilot => {
+                json!({"type": "local", "command": windlass, "args": ["mcp"], "tools": ["*"]})
+            }
             Client::Opencode => json!({"type": "local", "command": [windlass, "mcp"]}),
-            Client::Codex | Client::Gemini | Client::Zed | Client::Cursor => {
+            Client::Codex | Client::Gemini | Client::Cline | Client::Zed | Client::Cursor => {
                 json!({"command": windlass, "args": ["mcp"]})
             }
         };
@@ -124,38 +142,52 @@ impl Client {
             Self::Codex => "Codex",
             Self::Opencode => "opencode",
             Self::Gemini => "Gemini CLI",
+            Self::Qwen => "Qwen Code",
+            Self::Cline => "Cline",
+            Self::Copilot => "Copilot CLI",
+            Self::Pi => "pi",
             Self::Zed => "Zed",
             Self::Vscode => "VS Code",
             Self::Cursor => "Cursor",
         }
     }
 
-    pub(super) fn setting(self, scope: Scope, around: &Around) -> Setting {
+    /// Its config of this scope; `None` if the client knows no such scope.
+    pub(super) fn setting(self, scope: Scope, around: &Around) -> Option<Setting> {
         let table = match self {
-            Self::Claude | Self::Gemini | Self::Cursor => "mcpServers",
+            Self::Claude
+            | Self::Gemini
+            | Self::Qwen
+            | Self::Cline
+            | Self::Copilot
+            | Self::Pi
+            | Self::Cursor => "mcpServers",
             Self::Codex => "mcp_servers",
             Self::Opencode => "mcp",
             Self::Zed => "context_servers",
             Self::Vscode => "servers",
         };
         let format = match self {
-            Self::Claude => Format::Json,
+            Self::Claude | Self::Cline | Self::Copilot | Self::Pi => Format::Json,
             Self::Codex => Format::Toml,
-            Self::Opencode | Self::Gemini | Self::Zed | Self::Vscode | Self::Cursor => {
-                Format::Jsonc
-            }
+            Self::Opencode
+            | Self::Gemini
+            | Self::Qwen
+            | Self::Zed
+            | Self::Vscode
+            | Self::Cursor => Format::Jsonc,
         };
         let file = match scope {
             Scope::User => self.user_file(around),
-            Scope::Project => self.project_file(&around.project),
+            Scope::Project => self.project_file(&around.project)?,
         };
-        Setting {
+        Some(Setting {
             scope,
             file,
             format,
             table,
             client: self,
-        }
+        })
     }
 
     fn user_file(self, around: &Around) -> PathBuf {
@@ -168,22 +200,33 @@ impl Client {
             },
             Self::Opencode => opencode_file(&config.join("opencode")),
             Self::Gemini => home.join(".gemini/settings.json"),
+            Self::Qwen => home.join(".qwen/settings.json"),
+            Self::Cline => home.join(".cline/data/settings/cline_mcp_settings.json"),
+            Self::Copilot => match &around.copilot {
+                Some(folder) => folder.join("mcp-config.json"),
+                None => home.join(".copilot/mcp-config.json"),
+            },
+            Self::Pi => home.join(".pi/agent/mcp.json"),
             Self::Zed => zed_folder(home, config).join("settings.json"),
             Self::Vscode => vscode_folder(home, config).join("User/mcp.json"),
             Self::Cursor => home.join(".cursor/mcp.json"),
         }
     }
 
-    fn project_file(self, project: &Path) -> PathBuf {
-        match self {
+    fn project_file(self, project: &Path) -> Option<PathBuf> {
+        Some(match self {
             Self::Claude => project.join(".mcp.json"),
             Self::Codex => project.join(".codex/config.toml"),
             Self::Opencode => opencode_file(project),
             Self::Gemini => project.join(".gemini/settings.json"),
+            Self::Qwen => project.join(".qwen/settings.json"),
+            Self::Cline => return None,
+            Self::Copilot => project.join(".github/mcp.json"),
+            Self::Pi => project.join(".pi/mcp.json"),
             Self::Zed => project.join(".zed/settings.json"),
             Self::Vscode => project.join(".vscode/mcp.json"),
             Self::Cursor => project.join(".cursor/mcp.json"),
-        }
+        })
     }
 
     /// It is installed here, or has been used.
@@ -203,6 +246,16 @@ impl Client {
             ),
             Self::Opencode => (&["opencode"], config.join("opencode")),
             Self::Gemini => (&["gemini"], home.join(".gemini")),
+            Self::Qwen => (&["qwen"], home.join(".qwen")),
+            Self::Cline => (&["cline"], home.join(".cline")),
+            Self::Copilot => (
+                &["copilot"],
+                around
+                    .copilot
+                    .clone()
+                    .unwrap_or_else(|| home.join(".copilot")),
+            ),
+            Self::Pi => (&["pi"], home.join(".pi/agent")),
             // Distributions give it different names.
             Self::Zed => (&["zed", "zeditor", "zed-editor"], zed_folder(home, config)),
             Self::Vscode => (&["code"], vscode_folder(home, config)),
@@ -224,9 +277,12 @@ impl Client {
                 "`codex exec` asks nobody and refuses the tools unless the entry has \
                  `default_tools_approval_mode = \"approve\"`",
             ),
-            (Self::Codex, Scope::Project) => {
+            (Self::Codex | Self::Pi, Scope::Project) => {
                 Some("it reads this file in projects that its user trusts")
             }
+            (Self::Copilot, Scope::User) => Some(
+                "`copilot -p` asks nobody and refuses the tools unless it is given `--allow-tool windlass`",
+            ),
             _ => None,
         }
     }
