@@ -189,6 +189,8 @@ impl Executor for Shell {
 
     fn timeout(&self, args: &Arguments) -> Option<Duration> {
         let seconds = args.get("timeout_secs")?.as_f64()?;
-        Duration::try_from_secs_f64(seconds).ok()
+        let limit = Duration::try_from_secs_f64(seconds).ok()?;
+        // Callers that must fill every field write 0 when they mean nothing.
+        (!limit.is_zero()).then_some(limit)
     }
 }

@@ -338,12 +338,18 @@ fn takes(known: &[String]) -> String {
     }
 }
 
+/// The `action` of a call that runs once, for callers that cannot leave
+/// `action` out.
+pub const RUN: &str = "run";
+
 /// Reads the arguments of a call.
 ///
 /// A `null` counts as absent unless the parameter's schema admits null, since
 /// strict schemas make every property required and nullable. A neutral value
 /// (`""`, `[]`, a default) of a parameter that the action does not take counts
-/// as absent too: converters that know no null must fill every property.
+/// as absent too, and so does a `0` where an optional number must be more:
+/// converters that know no null must fill every property. For the same reason
+/// [`RUN`] and `""` are as good as no `action`.
 pub fn parse(shape: &ToolShape, mut arguments: Arguments) -> Result<Request, ParseError> {
     if shape.actions.is_empty() {
         let named = shape.parameters.properties.contains_key("action");
@@ -357,7 +363,7 @@ pub fn parse(shape: &ToolShape, mut arguments: Arguments) -> Result<Request, Par
     }
     match arguments.shift_remove("action") {
         None | Some(Value::Null) => one_shot(shape, arguments),
-        Some(action) if action == "" => one_shot(shape, arguments),
+        Some(action) if action == "" || action == RUN => one_shot(shape, arguments),
         Some(action) => handle_command(shape, &action, arguments),
     }
 }
@@ -463,8 +469,11 @@ fn check_parameters(
     mut arguments: Arguments,
     action: Option<HandleAction>,
 ) -> Result<Arguments, ParseError> {
-    arguments.retain(|name, value| {
-        !value.is_null() || parameters.properties.get(name).is_some_and(admits_null)
+    arguments.retain(|name, value| match parameters.properties.get(name) {
+        Some(schema) if value.is_null() => admits_null(schema),
+        Some(schema) if !parameters.required.contains(name) => !is_forbidden_zero(schema, value),
+        Some(_) => true,
+        None => !value.is_null(),
     });
     fill_defaults(parameters, &mut arguments);
     if let Some(name) = parameters
@@ -487,6 +496,12 @@ fn check_parameters(
         }),
         _ => Ok(arguments),
     }
+}
+
+/// The value is 0, which the schema's minimum forbids.
+fn is_forbidden_zero(schema: &Value, value: &Value) -> bool {
+    let is_zero = value.as_f64() == Some(0.0);
+    is_zero && schema["minimum"].as_f64().is_some_and(|least| least > 0.0)
 }
 
 pub(crate) fn admits_null(schema: &Value) -> bool {

@@ -434,6 +434,32 @@ fn a_field_that_the_action_does_not_have_is_told() {
 }
 
 #[test]
+fn zero_is_absent_where_an_optional_number_must_be_more() {
+    let mut shape = terminal();
+    let rows = json!({"type": "integer", "minimum": 1});
+    let count = json!({"type": "integer"});
+    let more = [("rows", rows), ("count", count)];
+    let more = more.map(|(name, schema)| (name.to_owned(), schema));
+    shape.parameters.properties.extend(more);
+    let zeros = json!({"command": "stage", "rows": 0, "count": 0});
+    assert_eq!(
+        check(&shape, &zeros),
+        r#"one-shot {"command":"stage","count":0}"#
+    );
+    shape.parameters.required.push("rows".to_owned());
+    assert_eq!(
+        check(&shape, &zeros),
+        r#"one-shot {"command":"stage","rows":0,"count":0}"#
+    );
+}
+
+#[test]
+fn run_is_the_word_for_no_action() {
+    let call = json!({"action": "run", "command": "stage"});
+    assert_eq!(check(&terminal(), &call), r#"one-shot {"command":"stage"}"#);
+}
+
+#[test]
 fn an_empty_input_is_enter_and_beside_keys_nothing() {
     let apply = |rest: Value| {
         let mut call = json!({"action": "apply", "id": "a"});

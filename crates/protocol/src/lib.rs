@@ -41,7 +41,7 @@ pub use answer_fault::AnswerFault;
 pub use attachment::Attachment;
 pub use call::{Batch, BatchReply, CallReply, ReplyContent, ReplyExtras, ToolCall};
 pub use command::{
-    ActionSet, HandleAction, ParseError, Request, ToolCommand, ToolShape, Typing, View, parse,
+    ActionSet, HandleAction, ParseError, RUN, Request, ToolCommand, ToolShape, Typing, View, parse,
 };
 pub use context::{Action, Context, Tool};
 pub use conversation::{Said, TurnEvent};

@@ -7,7 +7,7 @@
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
-use windlass_protocol::{HandleAction, ToolShape};
+use windlass_protocol::{HandleAction, RUN, ToolShape};
 
 use crate::branch::Branch;
 use crate::subschema::{describe, map_subschemas};
@@ -65,6 +65,19 @@ impl Flat {
             schema["additionalProperties"] = json!(false);
         }
         schema
+    }
+
+    /// Adds [`RUN`] to the actions of a tool that can run once: converters that
+    /// make every property required leave a model no other way to say so.
+    pub(crate) fn with_run(mut self, shape: &ToolShape) -> Self {
+        if !shape.actions.is_empty()
+            && shape.one_shot
+            && let Some(action) = self.properties.get_mut("action")
+            && let Some(Value::Array(names)) = action.get_mut("enum")
+        {
+            names.insert(0, json!(RUN));
+        }
+        self
     }
 
     /// Gives `input` a type, for those who insist on one. Text loses nothing:

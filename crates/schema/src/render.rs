@@ -46,7 +46,7 @@ pub fn render(shape: &ToolShape, dialect: Dialect) -> Value {
         Dialect::JsonSchema | Dialect::LlamaCpp => canonical(shape, branches),
         Dialect::Anthropic | Dialect::OpenAi => flat().with_text_input().into_schema(),
         Dialect::Mcp => {
-            let mut flat = flat().with_text_input();
+            let mut flat = flat().with_text_input().with_run(shape);
             // Frameworks refuse a tool that has a property without a type.
             for schema in flat.properties.values_mut() {
                 *schema = rewrite_untyped(schema.take(), with_all_types);

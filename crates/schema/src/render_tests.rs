@@ -77,7 +77,7 @@ fn the_flat_form_of_a_git_that_is_typed_into() {
     insta::assert_snapshot!(text(&live_git(), Dialect::Mcp), @r#"
     type: "object"
     properties:
-      action: {"type":"string","enum":["spawn","fetch","apply","abort"],"description":"spawn: needs id, command; fetch: needs id; apply: needs id, input or keys; abort: needs id. Omit to run once: needs command."}
+      action: {"type":"string","enum":["run","spawn","fetch","apply","abort"],"description":"spawn: needs id, command; fetch: needs id; apply: needs id, input or keys; abort: needs id. Omit to run once: needs command."}
       id: {"type":"string","description":"Handle ID; spawn: a new one of your choice, 1-64 of A-Za-z0-9_.-"}
       command: {"type":"string","enum":["stage","commit","rebase"]}
       args: {"type":"array","items":{"type":"string"}}
@@ -87,6 +87,17 @@ fn the_flat_form_of_a_git_that_is_typed_into() {
       keys: {"type":"array","items":{"type":"string"},"description":"Pressed after input, e.g. ctrl-c, esc, down. Only for action: apply."}
     additionalProperties: false
     "#);
+}
+
+#[test]
+fn only_frameworks_have_a_word_for_no_action() {
+    let enumerated =
+        |shape: &ToolShape, dialect| render(shape, dialect)["properties"]["action"]["enum"].clone();
+    let all = ["run", "spawn", "fetch", "apply", "abort"];
+    assert_eq!(enumerated(&live_git(), Dialect::Mcp), json!(all));
+    assert_eq!(enumerated(&live_git(), Dialect::Anthropic), json!(all[1..]));
+    // It cannot run once.
+    assert_eq!(enumerated(&git(), Dialect::Mcp), json!(all[1..]));
 }
 
 #[test]

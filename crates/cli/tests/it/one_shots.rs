@@ -120,6 +120,18 @@ fn what_stays_behind_does_not_delay_the_answer_and_is_told() {
 }
 
 #[test]
+fn fields_that_had_to_be_filled_say_nothing() {
+    let project = Project::new();
+    let mut drive = project.drive();
+    let arguments = json!({
+        "action": "run", "id": "", "command": "sleep 0.1; echo over", "cwd": "", "env": {},
+        "timeout_secs": 0, "terminal": false, "rows": 0, "cols": 0, "view": "", "input": "",
+        "enter": false, "keys": [],
+    });
+    assert_eq!(drive.content("shell", arguments), "over\n");
+}
+
+#[test]
 fn a_timeout_ends_the_whole_tree() {
     needs!("setsid", "nohup");
     let victim = Victim::new();
