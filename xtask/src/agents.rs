@@ -15,9 +15,9 @@ mod terminal;
 
 use std::path::PathBuf;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 
-use crate::workspace;
+use crate::{packages, workspace};
 use agent::Agent;
 use sitting::Verdict;
 use stage::Stage;
@@ -30,11 +30,11 @@ pub(crate) fn run(names: &[String]) -> anyhow::Result<()> {
     let mut rows = Vec::new();
     for agent in agents {
         println!("== {}", agent.title);
-        let row = match npm::provide(agent) {
+        let row = match npm::provide(agent.package) {
             Err(why) => Row::skipped(agent, &why),
-            Ok(program) => {
-                let version = npm::version(&program)?;
-                let stage = Stage::set(agent, &program, &programs)?;
+            Ok(installed) => {
+                let version = npm::version(&installed.program, &programs.node)?;
+                let stage = Stage::set(agent, &installed, &programs)?;
                 let verdict = stage.play()?;
                 Row::played(agent, version, &verdict)
             }
@@ -56,6 +56,8 @@ pub(crate) fn run(names: &[String]) -> anyhow::Result<()> {
 pub(crate) struct Programs {
     windlass: PathBuf,
     model: PathBuf,
+    /// The folder of the Node that runs agents.
+    node: PathBuf,
 }
 
 struct Row {
@@ -81,7 +83,8 @@ impl Row {
         }
         let well = verdict.faults.is_empty();
         let seen = if well {
-            format!("well: {}", verdict.seen.join(", "))
+            let notes = verdict.notes.join("; ");
+            format!("well: {}; {notes}", verdict.seen.join(", "))
         } else {
             format!("{} of the checks failed", verdict.faults.len())
         };
@@ -109,7 +112,7 @@ fn chosen(names: &[String]) -> anyhow::Result<Vec<&'static Agent>> {
 }
 
 fn build() -> anyhow::Result<Programs> {
-    workspace::cargo(["build", "--package", "windlass-cli"])?;
+    let windlass = workspace::build_windlass()?;
     let model = [
         "--package",
         "windlass-testing",
@@ -117,20 +120,9 @@ fn build() -> anyhow::Result<Programs> {
         "scripted-model",
     ];
     workspace::cargo(["build"].iter().chain(&model))?;
-    let metadata = cargo_metadata::MetadataCommand::new()
-        .current_dir(workspace::root())
-        .no_deps()
-        .exec()
-        .context("cannot ask cargo where it builds")?;
-    let built = metadata.target_directory.as_std_path().join("debug");
-    let programs = Programs {
-        windlass: built.join("windlass"),
-        model: built.join("examples/scripted-model"),
-    };
-    for program in [&programs.windlass, &programs.model] {
-        if !program.is_file() {
-            bail!("cargo has not built `{}`", program.display());
-        }
-    }
-    Ok(programs)
+    Ok(Programs {
+        windlass,
+        model: workspace::built("examples/scripted-model")?,
+        node: packages::node()?,
+    })
 }

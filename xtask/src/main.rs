@@ -12,6 +12,9 @@ mod agents;
 mod clients;
 mod conformance;
 mod esctest;
+mod frameworks;
+mod lint_api;
+mod packages;
 mod real_model;
 mod schemas;
 mod test;
@@ -31,6 +34,9 @@ usage: cargo xtask <chore> [arguments]
   schemas   write schemas/*.schema.json and openapi.json
   bench     run the benchmarks; arguments are passed on
   agents    run real agents from npm with Windlass; arguments name them
+  frameworks   run agent frameworks as MCP clients; arguments name them
+  lint-api     run the linters of other people over openapi.json, the schemas
+            and the proto
   real-model   run a turn with a small model from PyPI
   conformance  run the official MCP suite against our server
   esctest   run the terminal test suite esctest2 on one of our terminals; the
@@ -55,7 +61,7 @@ fn run(arguments: &[String]) -> anyhow::Result<()> {
     if !rest.is_empty()
         && matches!(
             chore.as_str(),
-            "schemas" | "conformance" | "real-model" | "ci"
+            "schemas" | "conformance" | "lint-api" | "real-model" | "ci"
         )
     {
         bail!("`{chore}` takes no arguments, but `{}` was given", rest[0]);
@@ -66,6 +72,8 @@ fn run(arguments: &[String]) -> anyhow::Result<()> {
         "schemas" => schemas::write(),
         "bench" => bench(rest),
         "agents" => agents::run(rest),
+        "frameworks" => frameworks::run(rest),
+        "lint-api" => lint_api::run(),
         "conformance" => conformance::run(),
         "real-model" => real_model::run(),
         "esctest" => esctest::run(rest),

@@ -20,15 +20,7 @@ const SERVER: &str = include_str!("real_model/serve.py");
 
 pub(crate) fn run() -> anyhow::Result<()> {
     let (python, model) = provide()?;
-    workspace::cargo(["build", "--package", "windlass-cli"])?;
-    let metadata = cargo_metadata::MetadataCommand::new()
-        .current_dir(workspace::root())
-        .no_deps()
-        .exec()?;
-    let windlass = metadata
-        .target_directory
-        .as_std_path()
-        .join("debug/windlass");
+    let windlass = workspace::build_windlass()?;
     let server = Server::start(&python, &model)?;
     let project = std::env::temp_dir().join(format!("windlass-real-model-{}", std::process::id()));
     std::fs::create_dir_all(project.join(".config/windlass"))?;

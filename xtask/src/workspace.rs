@@ -46,6 +46,25 @@ where
     Ok(())
 }
 
+/// Builds the `windlass` command for trying it, and gives its path.
+pub(crate) fn build_windlass() -> anyhow::Result<PathBuf> {
+    cargo(["build", "--package", "windlass-cli"])?;
+    built("windlass")
+}
+
+/// The path of something that cargo has built for trying it.
+pub(crate) fn built(name: &str) -> anyhow::Result<PathBuf> {
+    let metadata = cargo_metadata::MetadataCommand::new()
+        .current_dir(root())
+        .no_deps()
+        .exec()
+        .context("cannot ask cargo where it builds")?;
+    let folder = metadata.target_directory.as_std_path().join("debug");
+    let path = folder.join(name);
+    ensure!(path.is_file(), "cargo has not built `{}`", path.display());
+    Ok(path)
+}
+
 /// A command as a person would type it.
 pub(crate) fn shown(command: &Command) -> String {
     let mut words = vec!["cargo".to_owned()];

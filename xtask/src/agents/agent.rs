@@ -9,13 +9,9 @@ use serde_json::{Value, json};
 pub(super) struct Agent {
     /// The command line's name for it.
     pub(super) name: &'static str,
-    /// What `windlass mcp install` calls it.
-    pub(super) client: &'static str,
     pub(super) title: &'static str,
-    /// Its package.
-    pub(super) package: &'static str,
-    /// Its program.
-    pub(super) program: &'static str,
+    pub(super) package: Package,
+    pub(super) setup: Setup,
     /// What it puts before the name of a tool of ours.
     pub(super) prefix: &'static str,
     /// What a request holds that offers the model our tools; others are asides,
@@ -29,25 +25,57 @@ pub(super) struct Agent {
     pub(super) prepare: fn(&mut Command, &Place) -> anyhow::Result<()>,
 }
 
+/// An agent's package of npm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Package {
+    pub(super) name: &'static str,
+    pub(super) program: Program,
+}
+
+/// Where a package has its program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Program {
+    /// npm links it.
+    Linked(&'static str),
+    /// A script of the package that needs no other package, which are
+    /// therefore not installed.
+    Bundle(&'static str),
+}
+
+/// How an agent gets Windlass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Setup {
+    /// By `windlass mcp install`, under this name.
+    Install(&'static str),
+    /// By hand, in [`Agent::prepare`].
+    Prepared,
+}
+
 /// Where an agent works.
 pub(super) struct Place<'a> {
     pub(super) home: &'a Path,
     pub(super) project: &'a Path,
     /// Its model.
     pub(super) url: &'a str,
+    pub(super) windlass: &'a Path,
 }
 
 /// A key that opens nothing.
 const KEY: &str = "no-key";
 pub(super) const MESSAGE: &str = "Use the tools.";
 
+const CLAUDE: Package = Package {
+    name: "@anthropic-ai/claude-code",
+    program: Program::Linked("claude"),
+};
+
+/// One row per agent.
 pub(super) const ALL: &[Agent] = &[
     Agent {
         name: "claude",
-        client: "claude",
         title: "Claude Code",
-        package: "@anthropic-ai/claude-code",
-        program: "claude",
+        package: CLAUDE,
+        setup: Setup::Install("claude"),
         prefix: "mcp__windlass__",
         offers: "mcp__windlass__shell",
         is_interactive: false,
@@ -55,10 +83,9 @@ pub(super) const ALL: &[Agent] = &[
     },
     Agent {
         name: "claude-interactive",
-        client: "claude",
         title: "Claude Code on a terminal",
-        package: "@anthropic-ai/claude-code",
-        program: "claude",
+        package: CLAUDE,
+        setup: Setup::Install("claude"),
         prefix: "mcp__windlass__",
         offers: "mcp__windlass__shell",
         is_interactive: true,
@@ -66,10 +93,12 @@ pub(super) const ALL: &[Agent] = &[
     },
     Agent {
         name: "codex",
-        client: "codex",
         title: "Codex",
-        package: "@openai/codex",
-        program: "codex",
+        package: Package {
+            name: "@openai/codex",
+            program: Program::Linked("codex"),
+        },
+        setup: Setup::Install("codex"),
         prefix: "mcp__windlass/",
         offers: "mcp__windlass",
         is_interactive: false,
@@ -77,10 +106,12 @@ pub(super) const ALL: &[Agent] = &[
     },
     Agent {
         name: "opencode",
-        client: "opencode",
         title: "opencode",
-        package: "opencode-ai",
-        program: "opencode",
+        package: Package {
+            name: "opencode-ai",
+            program: Program::Linked("opencode"),
+        },
+        setup: Setup::Install("opencode"),
         prefix: "windlass_",
         offers: "windlass_shell",
         is_interactive: false,
@@ -88,14 +119,81 @@ pub(super) const ALL: &[Agent] = &[
     },
     Agent {
         name: "gemini",
-        client: "gemini",
         title: "Gemini CLI",
-        package: "@google/gemini-cli",
-        program: "gemini",
+        package: Package {
+            name: "@google/gemini-cli",
+            program: Program::Linked("gemini"),
+        },
+        setup: Setup::Install("gemini"),
         prefix: "mcp_windlass_",
         offers: "mcp_windlass_shell",
         is_interactive: false,
         prepare: prepare_gemini,
+    },
+    Agent {
+        name: "qwen",
+        title: "Qwen Code",
+        package: Package {
+            name: "@qwen-code/qwen-code",
+            program: Program::Linked("qwen"),
+        },
+        setup: Setup::Install("qwen"),
+        prefix: "mcp__windlass__",
+        offers: "mcp__windlass__shell",
+        is_interactive: false,
+        prepare: prepare_qwen,
+    },
+    Agent {
+        name: "cline",
+        title: "Cline CLI",
+        package: Package {
+            name: "cline",
+            program: Program::Linked("cline"),
+        },
+        setup: Setup::Install("cline"),
+        prefix: "windlass__",
+        offers: "windlass__shell",
+        is_interactive: false,
+        prepare: prepare_cline,
+    },
+    Agent {
+        name: "copilot",
+        title: "Copilot CLI",
+        package: Package {
+            name: "@github/copilot",
+            program: Program::Linked("copilot"),
+        },
+        setup: Setup::Install("copilot"),
+        prefix: "windlass-",
+        offers: "windlass-shell",
+        is_interactive: false,
+        prepare: prepare_copilot,
+    },
+    Agent {
+        name: "pi",
+        title: "pi",
+        package: Package {
+            name: "@earendil-works/pi-coding-agent",
+            program: Program::Bundle("dist/bundle/cli.js"),
+        },
+        setup: Setup::Install("pi"),
+        prefix: "mcp__windlass__",
+        offers: "mcp__windlass__shell",
+        is_interactive: false,
+        prepare: prepare_pi,
+    },
+    Agent {
+        name: "continue",
+        title: "Continue CLI",
+        package: Package {
+            name: "@continuedev/cli",
+            program: Program::Linked("cn"),
+        },
+        setup: Setup::Prepared,
+        prefix: "",
+        offers: r#""name":"await""#,
+        is_interactive: false,
+        prepare: prepare_continue,
     },
 ];
 
@@ -181,5 +279,105 @@ fn prepare_gemini(command: &mut Command, place: &Place) -> anyhow::Result<()> {
         .env("GEMINI_TELEMETRY_ENABLED", "false")
         .env("GEMINI_CLI_TRUST_WORKSPACE", "true")
         .args(["--model", "gemini-2.5-pro", "--yolo", "--prompt", MESSAGE]);
+    Ok(())
+}
+
+fn prepare_qwen(command: &mut Command, place: &Place) -> anyhow::Result<()> {
+    let file = place.home.join(".qwen/settings.json");
+    let mut settings: Value = serde_json::from_str(&std::fs::read_to_string(&file)?)?;
+    settings["security"] = json!({"auth": {"selectedType": "openai"}});
+    std::fs::write(file, settings.to_string())?;
+    command
+        .env("OPENAI_BASE_URL", format!("{}/v1", place.url))
+        .env("OPENAI_API_KEY", KEY)
+        .env("OPENAI_MODEL", "scripted")
+        .args(["--yolo", MESSAGE]);
+    Ok(())
+}
+
+fn prepare_cline(command: &mut Command, place: &Place) -> anyhow::Result<()> {
+    let provider = json!({
+        "provider": "openai-compatible",
+        "apiKey": KEY,
+        "model": "scripted",
+        "baseUrl": format!("{}/v1", place.url),
+    });
+    let providers = json!({
+        "version": 1,
+        "lastUsedProvider": "openai-compatible",
+        "modes": {},
+        "providers": {"openai-compatible": {
+            "settings": provider,
+            "updatedAt": "2026-01-01T00:00:00.000Z",
+            "tokenSource": "manual",
+        }},
+    });
+    let settings = place.home.join(".cline/data/settings");
+    std::fs::create_dir_all(&settings)?;
+    std::fs::write(settings.join("providers.json"), providers.to_string())?;
+    command
+        .env("CLINE_TELEMETRY_DISABLED", "1")
+        .args(["--auto-approve", "true", MESSAGE]);
+    Ok(())
+}
+
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "others must write files to be prepared"
+)]
+fn prepare_copilot(command: &mut Command, place: &Place) -> anyhow::Result<()> {
+    command
+        .env("COPILOT_PROVIDER_BASE_URL", format!("{}/v1", place.url))
+        .env("COPILOT_PROVIDER_API_KEY", KEY)
+        .env("COPILOT_MODEL", "scripted")
+        .env("COPILOT_OFFLINE", "true")
+        .args(["--no-auto-update", "--disable-builtin-mcps"])
+        .args(["--allow-tool", "windlass", "--prompt", MESSAGE]);
+    Ok(())
+}
+
+fn prepare_pi(command: &mut Command, place: &Place) -> anyhow::Result<()> {
+    let provider = json!({
+        "baseUrl": format!("{}/v1", place.url),
+        "api": "openai-completions",
+        "apiKey": KEY,
+        "models": [{"id": "scripted"}],
+    });
+    let models = json!({"providers": {"scripted": provider}});
+    let file = place.home.join(".pi/agent/models.json");
+    std::fs::write(file, models.to_string())?;
+    command
+        .env("PI_OFFLINE", "1")
+        .env("PI_TELEMETRY", "0")
+        .args(["--provider", "scripted", "--model", "scripted"])
+        .args(["--print", MESSAGE]);
+    Ok(())
+}
+
+fn prepare_continue(command: &mut Command, place: &Place) -> anyhow::Result<()> {
+    let model = json!({
+        "name": "scripted",
+        "provider": "openai",
+        "model": "scripted",
+        "apiBase": format!("{}/v1", place.url),
+        "apiKey": KEY,
+        "roles": ["chat"],
+    });
+    let server = json!({"name": "windlass", "command": place.windlass, "args": ["mcp"]});
+    let config = json!({
+        "name": "scripted",
+        "version": "0.0.1",
+        "schema": "v1",
+        "models": [model],
+        "mcpServers": [server],
+    });
+    // JSON is YAML too.
+    let file = place.home.join("config.yaml");
+    std::fs::write(&file, config.to_string())?;
+    command
+        .env("CONTINUE_TELEMETRY_ENABLED", "0")
+        .arg("--config")
+        .arg(file)
+        .args(["--auto", "--print", MESSAGE]);
     Ok(())
 }

@@ -1,56 +1,115 @@
 //! Agents from npm, by name, in a cache folder.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, ensure};
 
-use super::agent::Agent;
-use crate::clients;
+use super::agent::{Package, Program};
+use crate::packages;
 
-/// Installs the newest version of an agent, and gives its program.
-pub(super) fn provide(agent: &Agent) -> anyhow::Result<PathBuf> {
-    let folder = folder()?.join(agent.client);
-    std::fs::create_dir_all(&folder)
-        .with_context(|| format!("cannot make `{}`", folder.display()))?;
-    std::fs::write(folder.join("package.json"), r#"{"private": true}"#)?;
-    let wanted = format!("{}@latest", agent.package);
-    println!("$ npm install {wanted}");
-    let output = Command::new("npm")
-        .args(["install", "--no-audit", "--no-fund", "--loglevel=error"])
-        .arg(&wanted)
-        .current_dir(&folder)
-        .output()
-        .context("there is no npm to install it with")?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    ensure!(
-        output.status.success(),
-        "`npm install {wanted}` failed: {}",
-        said.lines().next().unwrap_or("it does not say why")
-    );
-    let program = folder.join("node_modules/.bin").join(agent.program);
+/// Where programs are that were installed.
+pub(super) struct Installed {
+    /// Everything of the agent lies below it.
+    pub(super) folder: PathBuf,
+    pub(super) program: PathBuf,
+}
+
+/// Installs the newest version of an agent.
+pub(super) fn provide(package: Package) -> anyhow::Result<Installed> {
+    let folder = folder()?.join(package.name.replace(['@', '/'], "_"));
+    let newest = format!("{}@latest", package.name);
+    let program = match package.program {
+        Program::Linked(name) => {
+            install(&folder, &newest)?;
+            folder.join("node_modules/.bin").join(name)
+        }
+        Program::Bundle(script) => unpack(&folder, &newest, script)?,
+    };
     ensure!(
         program.is_file(),
         "npm has not brought `{}`",
         program.display()
     );
-    Ok(program)
+    Ok(Installed {
+        folder: folder.join("node_modules"),
+        program,
+    })
 }
 
 /// The number in what an agent says of its version.
-pub(super) fn version(program: &Path) -> anyhow::Result<String> {
+pub(super) fn version(program: &Path, node: &Path) -> anyhow::Result<String> {
+    let home = folder()?.join("home");
+    std::fs::create_dir_all(&home)?;
     let output = Command::new(program)
         .arg("--version")
+        .env("PATH", packages::path_with(node)?)
+        .env("HOME", home)
         .output()
         .with_context(|| format!("cannot run `{}`", program.display()))?;
-    let said = String::from_utf8_lossy(&output.stdout);
-    let number = said
-        .split_whitespace()
-        .find(|word| word.starts_with(|first: char| first.is_ascii_digit()));
+    // Some print it where others print their complaints.
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said).into_owned();
+    let mut words = said.split_whitespace().map(|word| word.trim_matches('.'));
+    let number = words
+        .find(|word| word.starts_with(|first: char| first.is_ascii_digit()) && word.contains('.'));
     Ok(number.unwrap_or("?").to_owned())
 }
 
 /// Where agents and their homes are kept.
 pub(super) fn folder() -> anyhow::Result<PathBuf> {
-    Ok(clients::folder()?.with_file_name("windlass-agents"))
+    packages::folder("windlass-agents")
+}
+
+fn install(folder: &Path, package: &str) -> anyhow::Result<()> {
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make `{}`", folder.display()))?;
+    std::fs::write(folder.join("package.json"), r#"{"private": true}"#)?;
+    let install = ["install", "--no-audit", "--no-fund", "--loglevel=error"];
+    npm(folder, &[&install[..], &[package]].concat())?;
+    Ok(())
+}
+
+/// Unpacks a package and makes its script a program.
+fn unpack(folder: &Path, package: &str, script: &str) -> anyhow::Result<PathBuf> {
+    let unpacked = folder.join("node_modules");
+    std::fs::create_dir_all(&unpacked)
+        .with_context(|| format!("cannot make `{}`", unpacked.display()))?;
+    let packed = npm(folder, &["pack", "--silent", package])?;
+    let archive = packed.lines().last().unwrap_or_default();
+    let status = Command::new("tar")
+        .arg("xzf")
+        .arg(folder.join(archive))
+        .arg("-C")
+        .arg(&unpacked)
+        .status()
+        .context("there is no tar to unpack it with")?;
+    ensure!(status.success(), "`{archive}` cannot be unpacked");
+    let script = unpacked.join("package").join(script);
+    let program = folder.join("program");
+    let text = format!("#!/bin/sh\nexec node '{}' \"$@\"\n", script.display());
+    std::fs::write(&program, text)?;
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755))?;
+    Ok(program)
+}
+
+/// Runs npm, and gives what it printed.
+fn npm(folder: &Path, arguments: &[&str]) -> anyhow::Result<String> {
+    let written = arguments.join(" ");
+    println!("$ npm {written}");
+    let output = Command::new("npm")
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .context("there is no npm to install it with")?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(
+        output.status.success(),
+        "`npm {written}` failed: {}",
+        said.lines()
+            .find(|line| !line.contains("npm warn"))
+            .unwrap_or("it does not say why")
+    );
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }

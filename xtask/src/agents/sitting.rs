@@ -13,12 +13,18 @@ use super::agent::Agent;
 pub(super) struct Verdict {
     /// What was as it must be.
     pub(super) seen: Vec<&'static str>,
+    /// What differs from agent to agent, and may.
+    pub(super) notes: Vec<&'static str>,
     pub(super) faults: Vec<String>,
 }
 
 /// How the model ends its turn. One word, since a program that draws its screen
 /// may move the cursor over a space instead of writing it.
 pub(super) const LAST_WORDS: &str = "That-was-all.";
+
+/// After so long a call of a client that asks for no progress goes on as a
+/// handle.
+pub(super) const MAX_BLOCK_SECS: u64 = 8;
 
 /// The script of a model that runs a command of some seconds, spawns two tools, awaits both, types into a
 /// terminal and aborts a tree.
@@ -35,7 +41,7 @@ pub(super) fn script(agent: &Agent) -> Value {
     };
     let abort = |id: &str| call("shell", json!({"action": "abort", "id": id}));
     let turns = [
-        json!([call("shell", json!({"command": "sleep 4; echo in time"}))]),
+        json!([call("shell", json!({"command": "sleep 3; echo in time"}))]),
         json!([
             spawn("one", "sleep 0.3; echo made > one.txt; echo alpha"),
             spawn("two", "sleep 0.2; echo made > two.txt; echo beta"),
@@ -54,6 +60,8 @@ pub(super) fn script(agent: &Agent) -> Value {
             "sleep 1000 & setsid sleep 1000 & echo started; wait"
         )]),
         json!([abort("lasting"), abort("py")]),
+        json!([call("shell", json!({"command": "echo broken; exit 7"}))]),
+        json!([call("shell", json!({"command": "sleep 11; echo too-late"}))]),
         json!([{"text": LAST_WORDS}]),
     ];
     let turns = turns.map(|say| json!({"when": agent.offers, "say": say}));
@@ -74,23 +82,32 @@ pub(super) struct Trace<'a> {
 }
 
 pub(super) fn judge(agent: &Agent, trace: &Trace<'_>) -> Verdict {
-    let results = trace
-        .requests
-        .iter()
-        .rev()
-        .find(|body| body.to_string().contains(agent.offers))
-        .map(results)
-        .unwrap_or_default();
+    let mut requests = trace.requests.iter().rev();
+    let last = requests.find(|body| body.to_string().contains(agent.offers));
+    let results = last.map(results).unwrap_or_default();
+    let request = last.map(Value::to_string).unwrap_or_default();
     let told = |wanted: &[&str]| {
         let mut results = results.iter();
         results.any(|result| wanted.iter().all(|wanted| result.contains(wanted)))
     };
+    let told_once = |wanted: &str| {
+        let mut results = results.iter();
+        results.all(|result| result.matches(wanted).count() <= 1)
+    };
+    let went_on = told(&["It still runs, as handle"]);
+    let is_task = told(&["server-side task"]);
     let wrote = |file: &str, text: &str| {
         let written = std::fs::read_to_string(trace.project.join(file));
         written.is_ok_and(|written| written.trim() == text)
     };
     let checks = [
+        (
+            "descriptions",
+            request.contains("spawn runs it in the background; then await its id")
+                && request.contains("answers with a handle: await its id"),
+        ),
         ("long call", told(&["in time"])),
+        ("one price", told_once("in time") && told_once("alpha")),
         (
             "spawn",
             wrote("one.txt", "made") && wrote("two.txt", "made"),
@@ -111,12 +128,28 @@ pub(super) fn judge(agent: &Agent, trace: &Trace<'_>) -> Verdict {
             "abort",
             told(&[r#""id":"lasting""#, "aborted", r#""ended":3"#]),
         ),
+        ("failure", told(&["broken", "7"])),
+        ("longer call", went_on || is_task || told(&["too-late"])),
         ("the last word", trace.said.contains(LAST_WORDS)),
         ("exit code 0", trace.code == Some(0)),
         ("nothing left", trace.left.is_empty()),
     ];
     let mut verdict = Verdict {
         seen: Vec::new(),
+        notes: vec![
+            if request.contains("Omit `action` to run once") {
+                "instructions reach the model"
+            } else {
+                "instructions do not reach the model"
+            },
+            if went_on {
+                "long calls become handles"
+            } else if is_task {
+                "long calls become tasks"
+            } else {
+                "long calls stay calls"
+            },
+        ],
         faults: Vec::new(),
     };
     for (what, well) in checks {
@@ -141,8 +174,15 @@ pub(super) fn judge(agent: &Agent, trace: &Trace<'_>) -> Verdict {
     verdict
 }
 
-/// The results of tools in a request, as text, whatever its format.
+/// The results of tools in a request, as text, whatever its format. Text that
+/// the agent wrote as JSON again is read.
 fn results(body: &Value) -> Vec<String> {
+    let results = raw_results(body).into_iter();
+    let read = |result: String| result.replace(r"\\", r"\").replace(r#"\""#, r#"""#);
+    results.map(read).collect()
+}
+
+fn raw_results(body: &Value) -> Vec<String> {
     let messages = ["messages", "input", "contents"];
     let messages = messages.iter().find_map(|key| body[*key].as_array());
     let mut results = Vec::new();

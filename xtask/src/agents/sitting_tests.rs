@@ -2,13 +2,24 @@ use super::super::agent::ALL;
 use super::*;
 
 /// The results of a sitting that went well.
-const RESULTS: [&str; 5] = [
+const RESULTS: [&str; 7] = [
     "in time\n",
     r#"{"completed":[{"id":"one","state":"stopped","result":"alpha\n"},{"id":"two","state":"stopped","result":"beta\n"}],"pending":[]}"#,
     r#"{"id":"py","state":"running","content":">>> ","awaiting_input":true}"#,
     r#"{"id":"py","state":"running","content":"42\n>>> ","awaiting_input":true}"#,
     r#"{"id":"lasting","state":"stopped","result":"aborted by the assistant","ended":3}"#,
+    "broken\nexited with code 7",
+    r#"{"id":"shell-7","state":"running","note":"It still runs, as handle `shell-7`"}"#,
 ];
+
+/// A tool as agents show it to their model.
+fn tool(agent: &Agent) -> Value {
+    json!({
+        "name": if agent.prefix.is_empty() { "await" } else { agent.offers },
+        "description": "spawn runs it in the background; then await its id, or: \
+                        A call that lasts too long answers with a handle: await its id.",
+    })
+}
 
 fn faults(agent: &Agent, request: Value, files: &[(&str, &str)], left: &[String]) -> Vec<String> {
     let project = tempfile::tempdir().unwrap();
@@ -51,7 +62,7 @@ fn results_are_found_in_every_format() {
         (&ALL[3], "messages", chat),
         (&ALL[4], "contents", gemini),
     ] {
-        let request = json!({"tools": [{"name": agent.offers}], key: messages});
+        let request = json!({"tools": [tool(agent)], key: messages});
         let faults = faults(agent, request, &FILES, &[]);
         assert_eq!(faults, [] as [&str; 0], "{}", agent.title);
     }
@@ -60,7 +71,7 @@ fn results_are_found_in_every_format() {
 #[test]
 fn what_did_not_happen_is_told() {
     let agent = &ALL[3];
-    let request = json!({"tools": [{"name": agent.offers}], "messages": []});
+    let request = json!({"tools": [tool(agent)], "messages": []});
     let left = ["sleep 1000".to_owned()];
     let faults = faults(agent, request, &FILES[..2], &left);
     let wanted = [
@@ -69,12 +80,27 @@ fn what_did_not_happen_is_told() {
         "terminal",
         "apply",
         "abort",
+        "failure",
+        "longer call",
         "nothing left",
     ];
     assert_eq!(
         faults,
         wanted.map(|what| format!("{what} is not as it must be"))
     );
+}
+
+#[test]
+fn a_result_that_costs_twice_is_told() {
+    let agent = &ALL[3];
+    let mut results = RESULTS.map(str::to_owned);
+    // An agent that hands over text and structured content, as JSON again.
+    let text = &results[1];
+    results[1] = json!({"content": [{"text": text}], "structuredContent": text}).to_string();
+    let messages = results.map(|result| json!({"role": "tool", "content": result}));
+    let request = json!({"tools": [tool(agent)], "messages": messages});
+    let faults = faults(agent, request, &FILES, &[]);
+    assert_eq!(faults, ["one price is not as it must be"]);
 }
 
 #[test]

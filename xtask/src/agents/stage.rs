@@ -11,10 +11,12 @@ use anyhow::{Context, bail, ensure};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use super::agent::{self, Agent, Place};
+use super::Programs;
+use super::agent::{self, Agent, Place, Setup};
+use super::npm::{self, Installed};
 use super::sitting::{self, Trace, Verdict};
 use super::terminal::Terminal;
-use super::{Programs, npm};
+use crate::packages;
 
 /// Every process of a sitting carries it in its environment, whoever started
 /// it.
@@ -28,7 +30,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// An agent that is set up.
 pub(super) struct Stage<'a> {
     agent: &'a Agent,
-    program: &'a Path,
+    installed: &'a Installed,
     programs: &'a Programs,
     folder: PathBuf,
     marker: String,
@@ -38,30 +40,35 @@ impl<'a> Stage<'a> {
     /// Makes a new home and project, and sets Windlass up as a user does.
     pub(super) fn set(
         agent: &'a Agent,
-        program: &'a Path,
+        installed: &'a Installed,
         programs: &'a Programs,
     ) -> anyhow::Result<Self> {
-        let folder = npm::folder()?.join(agent.client);
-        let folder = folder.join(format!("sitting-{}", agent.name));
+        let folder = npm::folder()?.join(format!("sitting-{}", agent.name));
         if folder.exists() {
             fs::remove_dir_all(&folder)
                 .with_context(|| format!("cannot remove `{}`", folder.display()))?;
         }
         let stage = Self {
             agent,
-            program,
+            installed,
             programs,
             folder,
             marker: format!("{}-{}", agent.name, std::process::id()),
         };
-        fs::create_dir_all(stage.home())?;
         fs::create_dir_all(stage.project())?;
-        let mut install = stage.command(&programs.windlass);
-        let status = install
-            .args(["mcp", "install", agent.client, "--yes"])
-            .status()
-            .context("cannot run `windlass mcp install`")?;
-        ensure!(status.success(), "`windlass mcp install` failed");
+        let config = stage.home().join(".config/windlass");
+        fs::create_dir_all(&config)?;
+        let text = format!("[mcp]\nmax_block_secs = {}\n", sitting::MAX_BLOCK_SECS);
+        fs::write(config.join("config.toml"), text)?;
+        if let Setup::Install(client) = agent.setup {
+            let mut install = stage.command(&programs.windlass)?;
+            let status = install
+                .args(["mcp", "install", client, "--yes"])
+                .stdout(Stdio::null())
+                .status()
+                .context("cannot run `windlass mcp install`")?;
+            ensure!(status.success(), "`windlass mcp install` failed");
+        }
         Ok(stage)
     }
 
@@ -69,11 +76,12 @@ impl<'a> Stage<'a> {
     pub(super) fn play(&self) -> anyhow::Result<Verdict> {
         let model = Model::start(self)?;
         let (home, project) = (self.home(), self.project());
-        let mut command = self.command(self.program);
+        let mut command = self.command(&self.installed.program)?;
         let place = Place {
             home: &home,
             project: &project,
             url: &model.url,
+            windlass: &self.programs.windlass,
         };
         (self.agent.prepare)(&mut command, &place)?;
         let (said, code) = if self.agent.is_interactive {
@@ -103,7 +111,7 @@ impl<'a> Stage<'a> {
             .stderr(log.try_clone()?)
             .stdout(log)
             .spawn()
-            .with_context(|| format!("cannot run `{}`", self.program.display()))?;
+            .with_context(|| format!("cannot run `{}`", self.installed.program.display()))?;
         let status = wait(child)?;
         let said = fs::read(&said)?;
         let code = status.and_then(|status| status.code());
@@ -113,7 +121,7 @@ impl<'a> Stage<'a> {
     /// Runs an interactive agent; gives its last screen. It is ended rather
     /// than left, and so counts as ended well.
     fn play_on_terminal(&self, command: &Command) -> anyhow::Result<(String, Option<i32>)> {
-        let drive = self.command(&self.programs.windlass);
+        let drive = self.command(&self.programs.windlass)?;
         let mut terminal = Terminal::start(drive, command)?;
         let screen = terminal.say(agent::MESSAGE, sitting::LAST_WORDS)?;
         terminal.end()?;
@@ -129,24 +137,26 @@ impl<'a> Stage<'a> {
     }
 
     /// A program on this stage, with nothing of the user's around it.
-    fn command(&self, program: &Path) -> Command {
+    fn command(&self, program: &Path) -> anyhow::Result<Command> {
         let mut command = Command::new(program);
         command
             .current_dir(self.project())
             .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("PATH", packages::path_with(&self.programs.node)?)
             .env("HOME", self.home())
             .env("SHELL", "/bin/sh")
             .env("TERM", "xterm-256color")
             .env(MARKER, &self.marker);
-        command
+        Ok(command)
     }
 
     /// Waits until nothing of the sitting runs any more. What does all the
-    /// same is told, and killed.
+    /// same is told, and killed. Daemons of the agent itself do not count.
     fn clear(&self) -> Vec<String> {
+        let own = self.installed.folder.display().to_string();
+        let is_foreign = |(_, command): &(Pid, String)| !command.contains(&own);
         let start = Instant::now();
-        while start.elapsed() < LEAVING && !self.running().is_empty() {
+        while start.elapsed() < LEAVING && self.running().iter().any(is_foreign) {
             thread::sleep(PAUSE);
         }
         let left = self.running();
@@ -154,7 +164,8 @@ impl<'a> Stage<'a> {
             // It may have gone by itself meanwhile.
             let _ = kill_process(*pid, Signal::KILL);
         }
-        left.into_iter().map(|(_, command)| command).collect()
+        let left = left.into_iter().filter(is_foreign);
+        left.map(|(_, command)| command).collect()
     }
 
     fn running(&self) -> Vec<(Pid, String)> {
