@@ -66,7 +66,8 @@ impl Answer {
             Ok(Some(result)) => text = result,
             Err(error) => {
                 show::end_line(&mut text);
-                text.push_str(&error.message);
+                let message = unrepeated(&error.message, &text).to_owned();
+                text.push_str(&message);
                 show::explain(&mut text, &error);
                 beyond_message = ErrorView::beyond_message(&error);
             }
@@ -98,6 +99,15 @@ impl Answer {
             exit: None,
         }
     }
+}
+
+/// A message without the last line of output at its end, if that line stands
+/// right before it.
+fn unrepeated<'a>(message: &'a str, before: &str) -> &'a str {
+    let last = before.trim_end().lines().next_back().unwrap_or_default();
+    let without = message.strip_suffix(last).filter(|_| !last.is_empty());
+    let without = without.and_then(|message| message.strip_suffix(": "));
+    without.unwrap_or(message)
 }
 
 /// What comes with what is told of a handle: with its end what its tool gave,

@@ -22,7 +22,7 @@ fn a_call_exits_by_its_result() {
     check_call(
         &["shell", r#"{"command":"echo it; exit 3"}"#],
         "",
-        "it\nexited with code 3: it\n",
+        "it\nexited with code 3\n",
         1,
     );
 }

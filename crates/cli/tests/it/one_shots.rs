@@ -43,20 +43,16 @@ fn a_failed_one_shot_says_how_after_its_output() {
     check("exit 3", "exited with code 3", true);
     check(
         "echo out; echo reason >&2; exit 4",
-        "out\nreason\nexited with code 4: reason",
+        "out\nreason\nexited with code 4",
         true,
     );
     check(
         "printf partial; exit 1",
-        "partial\nexited with code 1: partial",
+        "partial\nexited with code 1",
         true,
     );
     check("kill -KILL $$", "ended by SIGKILL", true);
-    check(
-        "echo out; kill -TERM $$",
-        "out\nended by SIGTERM: out",
-        true,
-    );
+    check("echo out; kill -TERM $$", "out\nended by SIGTERM", true);
     check(
         "exec no-such-program-here 2>/dev/null",
         "exited with code 127",
