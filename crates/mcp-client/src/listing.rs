@@ -16,6 +16,8 @@ pub struct Listed {
     pub description: Option<String>,
     /// The JSON Schema of its arguments.
     pub schema: Value,
+    /// What it says of the tool's effects: that there are none.
+    pub only_reads: bool,
 }
 
 impl Listed {
@@ -26,6 +28,7 @@ impl Listed {
         definition.summary.clone_from(&self.description);
         definition.shape.parameters = Parameters::from_object_schema(&self.schema);
         definition.shape.one_shot = true;
+        definition.only_reads = self.only_reads;
         definition.origin = format!("MCP server `{server}`");
         definition
     }
@@ -34,14 +37,15 @@ impl Listed {
 impl From<Tool> for Listed {
     fn from(tool: Tool) -> Self {
         let text = tool.description.map(|text| text.trim().to_owned());
-        let title = tool.annotations.and_then(|annotations| annotations.title);
+        let annotations = tool.annotations.unwrap_or_default();
         Self {
             name: tool.name.into_owned(),
             description: text
                 .filter(|text| !text.is_empty())
                 .or(tool.title)
-                .or(title),
+                .or(annotations.title),
             schema: Value::Object((*tool.input_schema).clone()),
+            only_reads: annotations.read_only_hint == Some(true),
         }
     }
 }

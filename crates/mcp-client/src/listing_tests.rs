@@ -5,6 +5,7 @@ fn listed(name: &str, description: &str) -> Listed {
         name: name.to_owned(),
         description: Some(description.to_owned()),
         schema: serde_json::json!({"type": "object"}),
+        only_reads: false,
     }
 }
 
@@ -20,4 +21,20 @@ fn what_changed_is_told_by_name() {
     let change = Change::between(&before, &now).unwrap();
     assert_eq!(change.to_string(), "new: `d`, `e`; gone: `a`; changed: `b`");
     assert_eq!(Change::between(&now, &now), None);
+}
+
+#[test]
+fn a_tool_only_reads_where_its_server_says_so() {
+    for (annotations, only_reads) in [
+        (serde_json::json!(null), false),
+        (serde_json::json!({"readOnlyHint": false}), false),
+        (serde_json::json!({"readOnlyHint": true}), true),
+    ] {
+        let tool = serde_json::json!({
+            "name": "look", "inputSchema": {"type": "object"}, "annotations": annotations,
+        });
+        let tool: Tool = serde_json::from_value(tool).unwrap();
+        let definition = Listed::from(tool).definition("fixture");
+        assert_eq!(definition.only_reads, only_reads, "{annotations}");
+    }
 }

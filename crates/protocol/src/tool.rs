@@ -44,6 +44,9 @@ pub struct ToolDefinition {
     pub lifecycle: Lifecycle,
     /// Who answers its questions, by question id.
     pub questions: HashMap<String, QuestionPolicy>,
+    /// It changes nothing, so that calls of it may run side by side.
+    #[serde(default)]
+    pub only_reads: bool,
     /// The assistant may answer when it asks for a secret, and so knows it.
     pub secrets_to_assistant: bool,
     /// Where the definition came from, for people: `builtin`, a file, a
@@ -68,6 +71,7 @@ impl ToolDefinition {
             notifications: Notifications::default(),
             lifecycle: Lifecycle::default(),
             questions: HashMap::new(),
+            only_reads: false,
             secrets_to_assistant: false,
             origin: "builtin".to_owned(),
         }

@@ -31,6 +31,7 @@ impl DescribeTools {
                 ..ToolShape::default()
             },
             run: RunPolicy::starting(RunMode::Unattended),
+            only_reads: true,
             ..ToolDefinition::new(Self::NAME)
         }
     }

@@ -82,6 +82,7 @@ impl Await {
                 ..ToolShape::default()
             },
             run: RunPolicy::starting(RunMode::Unattended),
+            only_reads: true,
             ..ToolDefinition::new(Self::NAME)
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 use windlass_protocol::{AwaitReply, HandleAction, HandleView, Notice};
-use windlass_runtime::{Await, Catalogue, DescribeTools, ToolDefinition};
+use windlass_runtime::{Await, Catalogue, ToolDefinition};
 use windlass_schema::{Dialect, render};
 
 use crate::wording::{OF_LASTING_TOOL, of_await};
@@ -71,9 +71,8 @@ fn title(name: &str) -> String {
 
 fn annotations(definition: &ToolDefinition) -> ToolAnnotations {
     let mut annotations = ToolAnnotations::default();
-    let name = definition.name.as_str();
     let actions = definition.shape.actions;
-    let only_reads = [Await::NAME, DescribeTools::NAME].contains(&name)
+    let only_reads = definition.only_reads
         || !definition.shape.one_shot && actions.iter().all(|action| action == HandleAction::Fetch);
     annotations.read_only_hint = Some(only_reads);
     if !only_reads {

@@ -27,6 +27,7 @@ pub(crate) fn server(global: &Global, error: &anyhow::Error) -> McpServer {
     ));
     definition.shape.one_shot = true;
     // It only reports, so nobody need be asked.
+    definition.only_reads = true;
     definition.run = RunPolicy::starting(RunMode::Unattended);
     let (global, before) = (global.clone(), format!("{error:#}"));
     let report = move || match setup::load(&global) {

@@ -117,6 +117,8 @@ fn a_config_that_does_not_load_leaves_one_tool_that_says_why() {
     let listed = mcp.request("tools/list", json!({}));
     let tools = listed["result"]["tools"].as_array().unwrap();
     assert_eq!(tools.len(), 1, "{listed}");
+    // Agents that ask before anything else is called need not ask here.
+    assert_eq!(tools[0]["annotations"]["readOnlyHint"], true);
     let name = tools[0]["name"].as_str().unwrap();
     let told = mcp.call(name, json!({}));
     assert_eq!(told["isError"], true);
