@@ -58,8 +58,46 @@ pub fn openapi() -> Value {
     plain(&mut description);
     if let Some(Value::Object(schemas)) = description.pointer_mut("/components/schemas") {
         name_parts(schemas);
+        merge_tags(schemas);
     }
     description
+}
+
+/// Moves the tag of an alternative, which stands beside a reference, into the
+/// schema that is referred to: generators do not read what stands beside one.
+fn merge_tags(schemas: &mut Map<String, Value>) {
+    let mut merged = Map::new();
+    let known = schemas.clone();
+    for schema in schemas.values_mut() {
+        let Some(Value::Array(alternatives)) = schema.get_mut("oneOf") else {
+            continue;
+        };
+        for alternative in alternatives {
+            let name = alternative["$ref"]
+                .as_str()
+                .and_then(|path| path.rsplit('/').next());
+            let Some((name, tag)) = name.zip(alternative.get("properties")) else {
+                continue;
+            };
+            let mut whole = known[name].clone();
+            let properties = [tag, &whole["properties"]];
+            let properties = properties
+                .into_iter()
+                .filter_map(Value::as_object)
+                .flatten();
+            let properties: Map<_, _> = properties
+                .map(|(key, value)| (key.clone(), value.clone()))
+                .collect();
+            let required = [&alternative["required"], &whole["required"]];
+            let required = required.into_iter().filter_map(Value::as_array).flatten();
+            let required: Vec<Value> = required.cloned().collect();
+            whole["properties"] = Value::Object(properties);
+            whole["required"] = Value::Array(required);
+            merged.insert(name.to_owned(), whole);
+            *alternative = json!({ "$ref": alternative["$ref"] });
+        }
+    }
+    schemas.extend(merged);
 }
 
 /// Gives each object within an alternative a name of its own: generators make

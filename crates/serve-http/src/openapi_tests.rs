@@ -40,6 +40,21 @@ fn the_repositorys_openapi_json_is_fresh() {
     );
 }
 
+#[test]
+fn no_alternative_is_more_than_a_reference_or_a_schema() {
+    let openapi = openapi();
+    let schemas = openapi["components"]["schemas"].as_object().unwrap();
+    let of = |name: &str| schemas[name]["properties"]["status"]["const"].clone();
+    assert_eq!(of("StateRunning"), "running");
+    for (name, schema) in schemas {
+        for alternative in schema["oneOf"].as_array().into_iter().flatten() {
+            let keys = alternative.as_object().unwrap().keys();
+            let is_mixed = alternative["$ref"].is_string() && keys.len() > 1;
+            assert!(!is_mixed, "{name}: {alternative}");
+        }
+    }
+}
+
 /// `get /path` of every operation that is described.
 fn described() -> BTreeSet<String> {
     let openapi = openapi();
