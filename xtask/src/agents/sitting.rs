@@ -194,7 +194,12 @@ fn raw_results(body: &Value) -> Vec<String> {
         } else if let Some(parts) = message["parts"].as_array() {
             let parts = parts.iter().map(|part| &part["functionResponse"]);
             let parts = parts.filter(|part| !part.is_null());
-            results.extend(parts.map(|part| text(&part["response"]["output"])));
+            let response = |part: &Value| match &part["response"]["output"] {
+                // An error.
+                Value::Null => part["response"].to_string(),
+                output => text(output),
+            };
+            results.extend(parts.map(response));
         } else {
             let parts = message["content"].as_array().into_iter().flatten();
             let parts = parts.filter(|part| part["type"] == "tool_result");
