@@ -132,7 +132,7 @@ enum Installed {
 
 impl Framework {
     fn is_for_node(&self) -> bool {
-        self.driver.ends_with(".mjs")
+        Path::new(self.driver).extension() == Some("mjs".as_ref())
     }
 
     fn install(&self) -> anyhow::Result<Installed> {

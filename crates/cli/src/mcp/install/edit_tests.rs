@@ -8,9 +8,12 @@ fn setting(client: Client) -> Setting {
         project: "/project".into(),
         claude: None,
         codex: None,
+        copilot: None,
         path: "".into(),
     };
-    client.setting(Scope::User, &around)
+    client
+        .setting(Scope::User, &around)
+        .expect("every client has a config of its user")
 }
 
 /// Edits twice: the second time nothing is left to do.
