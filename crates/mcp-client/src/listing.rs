@@ -16,7 +16,7 @@ pub struct Listed {
     pub description: Option<String>,
     /// The JSON Schema of its arguments.
     pub schema: Value,
-    /// What it says of the tool's effects: that there are none.
+    /// The server declares that the tool changes nothing.
     pub only_reads: bool,
 }
 
