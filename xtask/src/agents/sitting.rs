@@ -136,20 +136,7 @@ pub(super) fn judge(agent: &Agent, trace: &Trace<'_>) -> Verdict {
     ];
     let mut verdict = Verdict {
         seen: Vec::new(),
-        notes: vec![
-            if request.contains("Omit `action` to run once") {
-                "instructions reach the model"
-            } else {
-                "instructions do not reach the model"
-            },
-            if went_on {
-                "long calls become handles"
-            } else if is_task {
-                "long calls become tasks"
-            } else {
-                "long calls stay calls"
-            },
-        ],
+        notes: notes(&request, went_on, is_task),
         faults: Vec::new(),
     };
     for (what, well) in checks {
@@ -172,6 +159,23 @@ pub(super) fn judge(agent: &Agent, trace: &Trace<'_>) -> Verdict {
         ));
     }
     verdict
+}
+
+/// Facts that may differ from agent to agent.
+fn notes(request: &str, went_on: bool, is_task: bool) -> Vec<&'static str> {
+    let instructions = if request.contains("Omit `action` to run once") {
+        "instructions reach the model"
+    } else {
+        "instructions do not reach the model"
+    };
+    let long_calls = if went_on {
+        "long calls become handles"
+    } else if is_task {
+        "long calls become tasks"
+    } else {
+        "long calls stay calls"
+    };
+    vec![instructions, long_calls]
 }
 
 /// The results of tools in a request, as text, whatever its format. Text that
