@@ -42,6 +42,6 @@ pub(crate) async fn sees(peer: &Peer, command: &str) -> anyhow::Result<()> {
 }
 
 /// This process was started by a tool, or cannot tell.
-fn is_tool() -> bool {
+pub(crate) fn is_tool() -> bool {
     windlass_process::descends_from_tool()
 }

@@ -36,7 +36,7 @@ pub(crate) async fn list(global: &Global) -> anyhow::Result<ExitCode> {
 
 /// Lists the requests to trust a project, which are asked like permissions.
 pub(crate) async fn list_trust(as_json: bool) -> anyhow::Result<()> {
-    let open = all().await.into_iter();
+    let open = all().await?.into_iter();
     for (_, question) in open.filter(|(_, open)| open.ask.ask.starts_with("tru_")) {
         if as_json {
             outln!("{}", json!(question))?;

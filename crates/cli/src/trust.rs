@@ -82,16 +82,16 @@ fn confirmation(question: &TrustQuestion) -> Confirmation {
 async fn keep(store: &TrustStore, question: &TrustQuestion) -> anyhow::Result<()> {
     let kept = store.trust(&question.content);
     kept.context("the decision cannot be kept in the state directory")?;
-    tell_runtimes().await;
-    Ok(())
+    tell_runtimes().await
 }
 
 /// Runtimes look again whether their projects are trusted.
-async fn tell_runtimes() {
-    for peer in reach::runtimes().await {
+async fn tell_runtimes() -> anyhow::Result<()> {
+    for peer in reach::runtimes().await? {
         // One that ends meanwhile has nothing to look at.
         let _ = peer.post("/api/v1/trust", &json!({})).await;
     }
+    Ok(())
 }
 
 pub(crate) fn untrust(global: &Global, args: &UntrustArgs) -> anyhow::Result<ExitCode> {

@@ -75,7 +75,10 @@ impl<'a> Tables<'a> {
             }
             tables.record = reader.get(&conversation, "record", read::boolean);
             tables.record_failure = reader.get(&conversation, "record_failure", |node| {
-                let words = [("go_on", RecordFailure::GoOn), ("stop", RecordFailure::Stop)];
+                let words = [
+                    ("go_on", RecordFailure::GoOn),
+                    ("stop", RecordFailure::Stop),
+                ];
                 read::word(node, &words)
             });
             if let Some(parent) = reader.table(&conversation, "tools") {

@@ -1,15 +1,16 @@
 //! The user's own word, which holds in a trusted project too.
 //!
 //! Start at [`uphold`]. A project may tighten the user's rules and never lifts
-//! them. The addresses and keys of providers, the record, and who answers
-//! secrets are the user's alone, and so are the tools and MCP servers that the
-//! user's own configuration defines: their commands and options may hold keys.
+//! them. The addresses and keys of providers, the record, who answers secrets,
+//! and which credentials programs get are the user's alone, and so are the tools
+//! and MCP servers that the user's own configuration defines: their commands and
+//! options may hold keys.
 //! What a project says of these has no effect and is told.
 
 use windlass_protocol::{RuleAction, RunMode};
 
 use crate::keys;
-use crate::mcp::McpServerConfig;
+use crate::mcp::{McpServerConfig, McpTransport};
 use crate::node::{Node, Value};
 use crate::overlay::lay_over;
 use crate::permissions::PermissionSettings;
@@ -34,6 +35,8 @@ pub(crate) fn uphold(said: Option<&Node>, user: &Resolved, with: &mut Resolved) 
     for server in &mut with.mcp_servers {
         if let Some(own) = defined_server(user, &server.name) {
             server.clone_from(own);
+        } else if let McpTransport::Stdio { variables, .. } = &mut server.transport {
+            variables.pass.clear();
         }
     }
     hold(&mut with.defaults, &user.defaults);
@@ -115,6 +118,12 @@ fn hold(settings: &mut ToolSettings, own: &ToolSettings) {
     if own.spawn.record == Some(true) {
         settings.spawn.record = own.spawn.record;
     }
+    settings.variables.pass.clone_from(&own.variables.pass);
+    for hidden in &own.variables.hide {
+        if !settings.variables.hide.contains(hidden) {
+            settings.variables.hide.push(hidden.clone());
+        }
+    }
     for (id, question) in &own.questions {
         settings.questions.insert(id.clone(), question.clone());
     }
@@ -173,9 +182,12 @@ impl Ignored {
             self.note(&format!("providers.llm.{name}"), why, &entry.key);
         }
         for (name, entry) in entries(providers.and_then(|it| it.get("mcp"))) {
+            let path = format!("providers.mcp.{name}");
             if defined_server(user, name).is_some() {
                 let why = "your own configuration defines this MCP server";
-                self.note(&format!("providers.mcp.{name}"), why, &entry.key);
+                self.note(&path, why, &entry.key);
+            } else {
+                self.note_variables(&path, &entry.node);
             }
         }
     }
@@ -190,6 +202,7 @@ impl Ignored {
                 None => user.told.get(name).unwrap_or(&user.defaults),
             };
             let settings = tool.map_or(&with.defaults, |tool| &tool.settings);
+            self.note_variables(&path, table);
             if settings.secrets == Some(SecretTarget::Assistant)
                 && own.secrets != Some(SecretTarget::Assistant)
                 && let Some(node) = table.get("secrets")
@@ -218,6 +231,13 @@ impl Ignored {
                 self.note(&format!("{path}.enable"), stricter, &node.span);
             }
             self.note_rules(&path, table, &settings.permissions, &own.permissions);
+        }
+    }
+
+    fn note_variables(&mut self, path: &str, table: &Node) {
+        if let Some(node) = table.get("pass_env") {
+            let why = "which credentials programs get is for your own configuration to say";
+            self.note(&format!("{path}.pass_env"), why, &node.span);
         }
     }
 

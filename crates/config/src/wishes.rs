@@ -215,7 +215,7 @@ pub(crate) fn programs(
         }
     }
     for server in &alone.mcp_servers {
-        if let McpTransport::Stdio { command, env } = &server.transport {
+        if let McpTransport::Stdio { command, env, .. } = &server.transport {
             finder.find(command, env);
         }
     }

@@ -13,7 +13,8 @@ use windlass_output::OutputOptions;
 use windlass_protocol::{Arguments, InputError, Keyboard, OrderId, Question, Receipt, ToolError};
 use windlass_runtime::{
     AdoptError, Ending, Executor, Job, JobDescription, JobHost, JobOutput, JobTerminal, LocalHost,
-    Reporter, Start, ToolEvent, TypedCommands};
+    Reporter, Start, ToolEvent, TypedCommands,
+};
 
 /// What a function is called with.
 pub struct FunctionCall {

@@ -18,7 +18,9 @@ use windlass_protocol::{
     InputError, Keyboard, OrderId, Question, Receipt, StateInput, ToolAnswer, ToolError, ToolState,
 };
 use windlass_runtime::{
-    Ending, Job, JobHost, JobOutput, JobTerminal, LocalHost, OrderLedger, Reporter, ToolEvent, TypedCommands};
+    Ending, Job, JobHost, JobOutput, JobTerminal, LocalHost, OrderLedger, Reporter, ToolEvent,
+    TypedCommands,
+};
 
 use crate::ending::{self, input_error, to_receipt};
 

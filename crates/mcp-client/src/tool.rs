@@ -12,7 +12,8 @@ use windlass_protocol::{
 };
 use windlass_runtime::{
     AdoptError, Ending, Executor, Job, JobDescription, JobHost, JobOutput, JobTerminal, LocalHost,
-    OrderLedger, Reporter, Start, Subject, TypedCommands};
+    OrderLedger, Reporter, Start, Subject, TypedCommands,
+};
 
 use crate::call::Call;
 use crate::follow::Follow;

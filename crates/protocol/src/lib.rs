@@ -88,7 +88,7 @@ pub use view::{ErrorView, HandleState, HandleView};
 pub use wait::{AwaitReply, AwaitRequest, Condition, ConditionError, Matched, Until, WaitFor};
 pub use watch::{
     AnswerBody, ErrorBody, HandleInfo, HandleKind, Health, LockInfo, LogMatch, LogMatches,
-    NewSession, OpenQuestion, PersonInput, RecordTrouble, Resize, SessionBegun, SessionHistory, SessionInfo,
-    SessionUpdate, StopReceipt, StreamedEvent, StreamedScreen, ToolPlace,
+    NewSession, OpenQuestion, PersonInput, RecordTrouble, Resize, SessionBegun, SessionHistory,
+    SessionInfo, SessionUpdate, StopReceipt, StreamedEvent, StreamedScreen, ToolPlace,
 };
 pub use wire::{ExecAnswer, StateInput, ToolAnswer};

@@ -301,7 +301,11 @@ impl SessionInner {
             let lost = told.as_ref().map_or(0, |told| told.lost);
             let is_told_at_end = now.as_ref().is_none_or(|now| now.error.is_none());
             *told = now.map(|now| RecordTrouble {
-                lost: if is_told_at_end || lost == 0 { now.lost } else { lost },
+                lost: if is_told_at_end || lost == 0 {
+                    now.lost
+                } else {
+                    lost
+                },
                 ..now
             });
             notice

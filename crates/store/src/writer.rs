@@ -246,7 +246,9 @@ impl WritingThread {
     }
 
     fn standing_is_well(&self) -> bool {
-        self.standing.trouble().is_none_or(|trouble| trouble.error.is_none())
+        self.standing
+            .trouble()
+            .is_none_or(|trouble| trouble.error.is_none())
     }
 
     /// Writes everything that waits, or nothing of it.

@@ -12,7 +12,8 @@ use windlass_protocol::{InputError, Keyboard, OrderId, Question, Receipt, ToolCa
 use windlass_runtime::output::OutputOptions;
 use windlass_runtime::{
     Ending, Job, JobHost, JobOutput, JobTerminal, LocalHost, OrderLedger, Reporter, Session,
-    ToolEvent, TypedCommands};
+    ToolEvent, TypedCommands,
+};
 
 use super::Place;
 use super::log;

@@ -211,7 +211,9 @@ fn files_that_variables_and_folders_lead_to_are_found() {
             (files[2], "1"),
         ]);
         asking.trust();
-        files.iter().for_each(|file| asking.write(file, "2"));
+        for file in &files {
+            asking.write(file, "2");
+        }
         assert_eq!(!asking.is_trusted(), found, "{server}");
     }
 }
@@ -519,7 +521,7 @@ fn a_file_that_cannot_be_read_is_refused_and_hurts_nobody() {
     fs::write(asking.folder.path(CONFIG), b"a = \"\xff\"").unwrap();
     assert!(asking.refusal().contains("not UTF-8"));
     if !is_root() {
-        fs::set_permissions(asking.folder.path(CONFIG), fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(asking.folder.path(CONFIG), fs::Permissions::from_mode(0o0)).unwrap();
         assert!(asking.refusal().contains("cannot read"));
     }
 }

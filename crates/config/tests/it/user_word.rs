@@ -48,8 +48,12 @@ fn providers_are_the_users() {
 
 #[test]
 fn the_record_is_the_users() {
-    let config = load("", "[conversation]\nrecord = false");
+    let config = load(
+        "",
+        "[conversation]\nrecord = false\nrecord_failure = 'stop'",
+    );
     assert!(config.record);
+    told(&config, "conversation.record_failure");
     told(&config, "conversation.record");
     assert!(
         !load(
@@ -63,6 +67,25 @@ fn the_record_is_the_users() {
         "[conversation.tools.shell.spawn]\nrecord = false",
     );
     assert!(config.tool("shell").unwrap().record);
+}
+
+#[test]
+fn which_credentials_programs_get_is_the_users() {
+    let config = load(
+        "[conversation.tools.'*']\npass_env = ['MINE_TOKEN']\nhide_env = ['HIDDEN']",
+        "[conversation.tools.x]\ncommand = 'x'\npass_env = ['GITHUB_TOKEN']\nhide_env = ['ITS']\n\
+         [providers.mcp.evil]\ncommand = './evil'\npass_env = ['*']",
+    );
+    let variables = &config.tool("x").unwrap().settings.variables;
+    assert_eq!(variables.pass, ["MINE_TOKEN"]);
+    assert_eq!(variables.hide, ["ITS", "HIDDEN"]);
+    told(&config, "conversation.tools.x.pass_env");
+    told(&config, "providers.mcp.evil.pass_env");
+    let server = config.mcp_servers.iter().find(|it| it.name == "evil");
+    match &server.unwrap().transport {
+        McpTransport::Stdio { variables, .. } => assert!(variables.pass.is_empty()),
+        McpTransport::Http { .. } => panic!("it has a command"),
+    }
 }
 
 #[test]

@@ -64,5 +64,8 @@ pub(super) fn restrict(mut command: Command) -> Command {
     let line = |script: &str| format!("sh -c '{script}' editor");
     command
         .env("GIT_EDITOR", line(&format!("editor=\n{EDIT}")))
-        .env("GIT_SEQUENCE_EDITOR", line(&EDIT_LIST.replace("EDIT\n", EDIT)))
+        .env(
+            "GIT_SEQUENCE_EDITOR",
+            line(&EDIT_LIST.replace("EDIT\n", EDIT)),
+        )
 }

@@ -74,14 +74,22 @@ async fn a_locked_record_is_told_once_and_written_when_it_is_free() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     let said = told(&call(&recorded, "c12").await);
-    assert_eq!(said, ["the record is written again; everything that waited is recorded"]);
+    assert_eq!(
+        said,
+        ["the record is written again; everything that waited is recorded"]
+    );
     assert_eq!(record.parts("ses_a").await.len(), 13);
 }
 
 #[tokio::test]
 async fn calls_are_refused_where_nothing_may_run_unrecorded() {
     let record = Record::new();
-    let recorded = record_or(&record.store, "ses_b", RunMode::Unattended, RecordFailure::Stop);
+    let recorded = record_or(
+        &record.store,
+        "ses_b",
+        RunMode::Unattended,
+        RecordFailure::Stop,
+    );
     ended(&recorded);
     let strict = &recorded.session;
     assert!(!call_in(strict, "c0").await.replies[0].is_error);
@@ -89,7 +97,10 @@ async fn calls_are_refused_where_nothing_may_run_unrecorded() {
     let reply = call_in(strict, "c1").await;
     assert!(reply.replies[0].is_error);
     let text = reply.replies[0].content.to_text();
-    assert!(text.contains("the record cannot be written (database is locked)"), "{text}");
+    assert!(
+        text.contains("the record cannot be written (database is locked)"),
+        "{text}"
+    );
     assert_eq!(recorded.tool.started().len(), 1);
     other.execute_batch("ROLLBACK").unwrap();
     while strict.record_trouble().is_some() {
@@ -112,11 +123,17 @@ fn a_full_disk_is_told_and_everything_is_written_once_there_is_room() {
         "mount -t tmpfs -o size=2m none {0} && {WITHIN}={0} exec \"$@\"",
         folder.path().display(),
     );
-    #[expect(clippy::disallowed_methods, reason = "a test that needs a mount of its own")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a test that needs a mount of its own"
+    )]
     let output = std::process::Command::new("unshare")
         .args(["-m", "--map-root-user", "sh", "-c", &script, "sh"])
         .arg(std::env::current_exe().unwrap())
-        .args(["--exact", "failing::a_full_disk_is_told_and_everything_is_written_once_there_is_room"])
+        .args([
+            "--exact",
+            "failing::a_full_disk_is_told_and_everything_is_written_once_there_is_room",
+        ])
         .output()
         .unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -125,7 +142,10 @@ fn a_full_disk_is_told_and_everything_is_written_once_there_is_room() {
         eprintln!("no mounts here: {errors}");
         return;
     }
-    assert!(output.status.success() && text.contains("1 passed"), "{text}{errors}");
+    assert!(
+        output.status.success() && text.contains("1 passed"),
+        "{text}{errors}"
+    );
 }
 
 async fn on_a_full_disk(folder: &std::path::Path) {

@@ -7,7 +7,8 @@ use serde_json::Value;
 use tempfile::TempDir;
 use windlass_protocol::{MessagePart, SessionId, ToolPart};
 use windlass_runtime::{
-    Archive, Attendance, Catalogue, Page, RecordFailure, RunMode, RunPolicy, Runtime, Session, SessionOptions,
+    Archive, Attendance, Catalogue, Page, RecordFailure, RunMode, RunPolicy, Runtime, Session,
+    SessionOptions,
 };
 use windlass_store::{SessionStart, Store};
 use windlass_testing::{Scripted, ScriptedPerson, lasting};
