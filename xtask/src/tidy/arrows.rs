@@ -9,6 +9,7 @@ use cargo_metadata::{DependencyKind, Metadata};
 const ARROWS: &[(&str, &[&str])] = &[
     ("protocol", &[]),
     ("output", &[]),
+    ("digest", &[]),
     ("process", &["output"]),
     ("schema", &["protocol"]),
     ("template", &["protocol"]),

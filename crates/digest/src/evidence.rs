@@ -1,0 +1,133 @@
+//! The evidence that lines of one kind report progress.
+//!
+//! Without evidence nothing is left out: a list of files looks as regular as a
+//! list of compiled files, but it is what was asked for.
+
+use super::columns::{Columns, is_rising};
+use super::counter::{Counter, has_bar};
+use super::diagnostic::is_located;
+use super::line::{LineTraits, TextLine};
+
+/// Lines that arrive one by one for at least this long are being waited for.
+const TRICKLE_MILLISECONDS: u32 = 500;
+
+/// Why lines of a kind may be left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Evidence {
+    /// They carry time stamps that go forward.
+    Stamp,
+    /// They carry a level below a warning.
+    LowLevel,
+    /// They draw a bar.
+    Bar,
+    /// They count up to a total.
+    Count,
+    /// They tell of success.
+    Success,
+    /// They arrived one by one.
+    Trickle,
+}
+
+impl Evidence {
+    /// Whether it is that of a log, whose troubled lines repeat as others do.
+    pub(crate) fn is_of_log(self) -> bool {
+        matches!(self, Self::Stamp | Self::LowLevel)
+    }
+
+    /// The evidence for some lines of one kind. `is_forward` says whether the
+    /// time stamps of the whole text go forward.
+    pub(crate) fn find(
+        lines: &[TextLine<'_>],
+        members: &[usize],
+        is_forward: bool,
+    ) -> Option<Self> {
+        let most = |is: &dyn Fn(&TextLine<'_>) -> bool| {
+            let count = members.iter().filter(|member| is(&lines[**member])).count();
+            count * 10 >= members.len() * 9
+        };
+        if is_forward && most(&|line| line.is_logged() && !line.traits.has(LineTraits::BARE)) {
+            return Some(Self::Stamp);
+        }
+        if most(&|line| line.traits.has(LineTraits::LOW_LEVEL)) {
+            return Some(Self::LowLevel);
+        }
+        let located = members
+            .iter()
+            .filter(|member| is_located(lines[**member].text));
+        if located.count() * 2 >= members.len() {
+            return None;
+        }
+        let (first, last) = (members[0], members[members.len() - 1]);
+        if Counter::find(lines[last].text).is_some() && most(&|line| has_bar(line.text)) {
+            return Some(Self::Bar);
+        }
+        let is_spoken = || lines[first].tokens().any(|token| token.is_spoken());
+        if counts_up(lines, members) && is_spoken() && !has_payload(lines, members) {
+            return Some(Self::Count);
+        }
+        if most(&|line| line.traits.has(LineTraits::SUCCEEDED)) {
+            return Some(Self::Success);
+        }
+        if trickles(lines, members) && is_spoken() && !has_payload(lines, members) {
+            return Some(Self::Trickle);
+        }
+        None
+    }
+}
+
+/// Whether the time stamps of a text go forward, as those of a log do and those
+/// of a listing do not.
+pub(crate) fn is_forward(lines: &[TextLine<'_>]) -> bool {
+    let stamps = lines.iter().filter_map(|line| line.stamp);
+    let seconds: Vec<f64> = stamps.map(|stamp| f64::from(stamp.seconds)).collect();
+    is_rising(&seconds)
+}
+
+/// Whether every line counts towards the same total.
+fn counts_up(lines: &[TextLine<'_>], members: &[usize]) -> bool {
+    let mut values = Vec::with_capacity(members.len());
+    let mut total = None;
+    for member in members {
+        let Some(counter) = Counter::find(lines[*member].text) else {
+            return false;
+        };
+        if *total.get_or_insert(counter.total) != counter.total {
+            return false;
+        }
+        values.push(counter.value);
+    }
+    is_rising(&values) && values.last() > values.first()
+}
+
+/// Whether the lines came at many different moments.
+fn trickles(lines: &[TextLine<'_>], members: &[usize]) -> bool {
+    let (first, last) = (members[0], members[members.len() - 1]);
+    if lines[last].at.saturating_sub(lines[first].at) < TRICKLE_MILLISECONDS {
+        return false;
+    }
+    let pairs = members.windows(2);
+    let moments = 1 + pairs
+        .filter(|pair| lines[pair[0]].at != lines[pair[1]].at)
+        .count();
+    moments >= 3 && moments * 3 >= members.len()
+}
+
+fn has_payload(lines: &[TextLine<'_>], members: &[usize]) -> bool {
+    let aside = aside(lines[members[0]].text);
+    Columns::of(lines, members).is_some_and(|columns| columns.has_payload(aside))
+}
+
+/// How many tokens at the end of a line stand in brackets. They are an aside: how
+/// much, how long.
+fn aside(text: &str) -> usize {
+    let text = text.trim_end();
+    let Some(inner) = text.strip_suffix([')', ']']) else {
+        return 0;
+    };
+    match inner.rfind(['(', '[', ')', ']']) {
+        Some(open) if inner[open..].starts_with(['(', '[']) => {
+            inner[open..].split_whitespace().count()
+        }
+        _ => 0,
+    }
+}

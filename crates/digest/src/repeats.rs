@@ -1,0 +1,101 @@
+//! Blocks of lines that come again and again, as the frames of a recursion do:
+//! the first and the last are shown.
+
+use super::line::TextLine;
+use super::tokens::hash;
+
+/// The longest block that is looked for.
+const LONGEST: usize = 12;
+/// How often a block must come.
+const LEAST_TIMES: usize = 4;
+/// How many lines a repetition must have at least.
+const LEAST_LINES: usize = 6;
+
+/// The lines between the first and the last repetition of each block.
+pub(crate) fn repeated(lines: &[TextLine<'_>]) -> Vec<std::ops::Range<usize>> {
+    // Of troubled lines only exact repetitions count: a number in them may matter.
+    let echoes = lines.iter().map(|line| {
+        if line.is_troubled() {
+            hash(line.text.as_bytes())
+        } else {
+            echo(line.text)
+        }
+    });
+    let echoes: Vec<u64> = echoes.collect();
+    let runs = runs(lines, &echoes);
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < lines.len() {
+        let best = (1..=LONGEST)
+            .filter_map(|length| {
+                let times = 1 + runs[length - 1][at] as usize / length;
+                let block = lines.get(at..at + length)?;
+                let is_block = times >= LEAST_TIMES
+                    && times * length >= LEAST_LINES
+                    && block.iter().any(|line| !line.is_blank())
+                    && is_mostly_equal(lines, at, length);
+                is_block.then_some((times * length, length))
+            })
+            .max_by_key(|(total, length)| (*total, LONGEST - length));
+        match best {
+            Some((total, length)) => {
+                found.push(at + length..at + total - length);
+                at += total;
+            }
+            None => at += 1,
+        }
+    }
+    found
+}
+
+/// For each length, how many lines from each line on are echoed that many lines
+/// later.
+fn runs(lines: &[TextLine<'_>], echoes: &[u64]) -> Vec<Vec<u32>> {
+    let count = lines.len();
+    let mut runs = vec![vec![0; count]; LONGEST];
+    for (place, run) in runs.iter_mut().enumerate() {
+        let length = place + 1;
+        for at in (0..count.saturating_sub(length)).rev() {
+            let is_echoed = echoes[at] == echoes[at + length]
+                && counts_up(lines[at].text, lines[at + length].text);
+            if is_echoed {
+                run[at] = run[at + 1] + 1;
+            }
+        }
+    }
+    runs
+}
+
+/// Whether at most half the lines of a block differ from the block after it.
+fn is_mostly_equal(lines: &[TextLine<'_>], at: usize, length: usize) -> bool {
+    let differing = (at..at + length).filter(|line| lines[*line].text != lines[line + length].text);
+    differing.count() * 2 <= length
+}
+
+/// A hash of a line in which all numbers that stand alone are equal.
+fn echo(text: &str) -> u64 {
+    let mut sum = 0_u64;
+    let mut start = 0;
+    let bytes = text.as_bytes();
+    for end in memchr::memchr_iter(b' ', bytes).chain([bytes.len()]) {
+        let word = &bytes[start..end];
+        let is_number = !word.is_empty() && word.iter().all(u8::is_ascii_digit);
+        let word = if is_number { 7 } else { hash(word) };
+        sum = sum.rotate_left(11).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ word;
+        start = end + 1;
+    }
+    sum
+}
+
+/// Whether no number that stands alone is smaller in the second line.
+fn counts_up(first: &str, second: &str) -> bool {
+    first == second
+        || first
+            .split(' ')
+            .zip(second.split(' '))
+            .all(|(first, second)| {
+                let is_less =
+                    || first.len() > second.len() || first.len() == second.len() && first > second;
+                first == second || !is_less()
+            })
+}

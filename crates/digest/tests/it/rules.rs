@@ -1,0 +1,199 @@
+//! The rules, one example each.
+
+use windlass_digest::{DigestSettings, Digester, SectionContent};
+
+use super::support::{SETTINGS, digest, lines};
+
+#[test]
+fn a_build_shows_its_ends_its_warnings_and_its_result() {
+    let text = lines(400, |i| {
+        let step = i + 1;
+        match step {
+            120 => {
+                format!("[{step}/400] compiling unit {step}\nunit_120.c:7: warning: unused value\n")
+            }
+            _ => format!("[{step}/400] compiling unit {step}\n"),
+        }
+    });
+    let digested = digest(&format!("{text}build failed: 1 of 400 units\n"));
+    assert_eq!(
+        digested.text(),
+        "\
+[1/400] compiling unit 1
+[2/400] compiling unit 2
+[3/400] compiling unit 3
+[… 115 lines like these: 4–118 …]
+[119/400] compiling unit 119
+[120/400] compiling unit 120
+unit_120.c:7: warning: unused value
+[121/400] compiling unit 121
+[122/400] compiling unit 122
+[… 274 lines like these: 124–397 …]
+[397/400] compiling unit 397
+[398/400] compiling unit 398
+[399/400] compiling unit 399
+[400/400] compiling unit 400
+build failed: 1 of 400 units
+"
+    );
+}
+
+#[test]
+fn a_repeated_warning_becomes_a_list_of_its_places() {
+    let text = lines(40, |i| {
+        format!(
+            "src/m{}.c:{i}:3: warning: unused variable 'v{i}' [unused-variable]\n",
+            i / 20
+        )
+    });
+    let text = format!("{text}a\nb\nc\nd\ndone\n");
+    let shown = digest(&text).text();
+    assert!(shown.starts_with("src/m0.c:0:3: warning: unused variable 'v0' [unused-variable]\n"));
+    assert!(
+        shown.contains("[… 37 lines like these: 4–40; unused-variable at src/m0.c:3:3,4:3,"),
+        "{shown}"
+    );
+    assert!(shown.contains("src/m1.c:20:3,21:3,"), "{shown}");
+}
+
+#[test]
+fn errors_of_a_compiler_are_never_folded() {
+    let text = lines(60, |i| {
+        format!("src/m.c:{i}:3: error: unknown type name 'v' in this very long line\n")
+    });
+    assert!(digest(&text).is_whole());
+}
+
+#[test]
+fn frames_of_a_recursion_show_first_and_last() {
+    let frames = lines(200, |_| {
+        "  File \"walk.py\", line 7, in walk\n    return walk(node.next)\n".to_owned()
+    });
+    let text = format!("Traceback (most recent call last):\n{frames}RecursionError: too deep\n");
+    let digested = digest(&text);
+    let shown = digested.text();
+    assert!(shown.len() < 800, "{shown}");
+    assert!(shown.ends_with("RecursionError: too deep\n"));
+}
+
+#[test]
+fn results_of_a_search_are_data() {
+    let text = lines(200, |i| {
+        format!("src/a{}.rs:{i}: let total = sum({i});\n", i % 9)
+    });
+    assert!(digest(&text).is_whole());
+}
+
+#[test]
+fn an_outlier_of_a_log_is_shown() {
+    let text = lines(300, |i| {
+        let time = if i == 200 { 48211 } else { 10 + i % 7 };
+        format!("2026-11-16T10:00:{:02}Z INFO served in {time} ms\n", i / 5)
+    });
+    assert!(digest(&text).text().contains("48211"));
+}
+
+#[test]
+fn few_errors_of_a_log_are_all_shown() {
+    let text = lines(300, |i| {
+        let said = if i % 40 == 7 {
+            "ERROR write failed on shard"
+        } else {
+            "INFO wrote shard"
+        };
+        format!("2026-11-16T10:00:{:02}Z {said} {i}\n", i / 5)
+    });
+    let shown = digest(&text).text();
+    assert_eq!(shown.matches("ERROR").count(), 8, "{shown}");
+}
+
+#[test]
+fn marker_text_of_a_tool_is_a_line_like_any_other() {
+    let mut text = lines(300, |i| format!("[{}/300] linking part {i}\n", i + 1));
+    text.insert_str(0, "[… 95 lines like these: 4–98 …]\n");
+    let digested = digest(&text);
+    assert!(!digested.is_whole());
+    let first = &digested.sections[0];
+    assert!(matches!(&first.content, SectionContent::Shown(shown) if shown.starts_with("[… 95")));
+    assert_eq!(
+        digested
+            .left_out()
+            .map(|lines| lines.end() - lines.start() + 1)
+            .sum::<u64>(),
+        301 - 8
+    );
+}
+
+#[test]
+fn data_over_the_limit_keeps_its_rare_lines() {
+    let text = lines(3000, |i| match i {
+        1500 => "disk7   exhausted, 0 blocks left\n".to_owned(),
+        _ => format!("disk{i}\tonline\t{}\t{}\n", i * 7 % 1000, i * 13 % 997),
+    });
+    let shown = digest(&text).text();
+    assert!(shown.len() <= SETTINGS.limit);
+    assert!(shown.contains("exhausted"));
+}
+
+#[test]
+fn a_line_that_is_too_long_for_the_limit_shows_both_ends() {
+    let text = format!("{{\"a\":\"{}\"}}\n", "x".repeat(100_000));
+    let mut digester = Digester::default();
+    digester.push(text.trim_end(), std::time::Duration::ZERO);
+    let outcome = digester.digest(DigestSettings {
+        from: 0,
+        limit: 4096,
+    });
+    let shown = outcome.text();
+    assert!(shown.len() <= 4096, "{}", shown.len());
+    assert!(
+        shown.starts_with("{\"a\":\"xxx") && shown.ends_with("xxx\"}\n"),
+        "{shown}"
+    );
+    let SectionContent::Shortened {
+        head,
+        omitted,
+        tail,
+    } = &outcome.sections[0].content
+    else {
+        panic!("the line is shown in part");
+    };
+    assert_eq!(head.len() + omitted + tail.len(), text.len() - 1);
+}
+
+#[test]
+fn a_success_with_a_reservation_is_shown() {
+    let text = lines(100, |i| {
+        let reserved = if i == 50 {
+            " # SKIP no network here"
+        } else {
+            ""
+        };
+        format!("ok {i} - case number {i} of the suite{reserved}\n")
+    });
+    let digested = digest(&text);
+    assert!(!digested.is_whole());
+    assert!(digested.text().contains("SKIP no network here"));
+}
+
+#[test]
+fn a_request_that_was_not_answered_well_is_shown() {
+    let text = lines(200, |i| {
+        let status = if i % 60 == 7 { 503 } else { 200 };
+        format!("GET /api/items/{i} {status} {} ms\n", 3 + i % 9)
+    });
+    let digested = digest(&text);
+    assert!(!digested.is_whole());
+    assert_eq!(digested.text().matches(" 503 ").count(), 4);
+}
+
+#[test]
+fn errors_that_differ_in_a_number_are_not_a_repeated_block() {
+    let text = lines(100, |i| {
+        format!(
+            "cannot reach the host on port {}\nwaiting for the host\n",
+            8000 + i
+        )
+    });
+    assert!(digest(&text).is_whole());
+}
