@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 /// A part of an output as it is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Digested {
-    /// What became of the lines, in order. Together they name every line once.
+    /// The fates of the lines, in order. Together they name every line once.
     pub sections: Vec<Section>,
 }
 
@@ -18,7 +18,7 @@ pub struct Section {
     pub content: SectionContent,
 }
 
-/// What is shown of some lines.
+/// The part of some lines that is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SectionContent {
     /// The lines, each with its newline.

@@ -9,7 +9,7 @@ use super::diagnostic::FoldedWarning;
 use super::digested::{Digested, Section, SectionContent, shortened};
 use super::evidence::Evidence;
 use super::gaps::even_out;
-use super::keep::Kept;
+use super::keep::KeptLines;
 use super::kinds::{HashedMap, Kinds};
 use super::line::TextLine;
 use super::marker::{Likeness, is_digest, marker};
@@ -107,11 +107,11 @@ impl Digester {
         let learnt = &self.learnt;
         merge_names(&mut lines, |kind| learnt.contains_key(&kind));
         let kinds = Kinds::of(&lines);
-        let Kept {
+        let KeptLines {
             mut keep,
             warnings,
             evidence,
-        } = Kept::of(&lines, &kinds, learnt);
+        } = KeptLines::of(&lines, &kinds, learnt);
         even_out(&lines, &mut keep, |line| {
             warnings
                 .binary_search_by_key(&line, |warning| warning.head)

@@ -24,6 +24,8 @@ pub(crate) enum Evidence {
     Count,
     /// They tell of success.
     Success,
+    /// They announce what the next line tells the success of, by the same name.
+    Announced,
     /// They arrived one by one.
     Trickle,
 }
@@ -32,6 +34,15 @@ impl Evidence {
     /// Whether it is that of a log, whose troubled lines repeat as others do.
     pub(crate) fn is_of_log(self) -> bool {
         matches!(self, Self::Stamp | Self::LowLevel)
+    }
+
+    /// Whether it holds for one line of a kind for which it was found. Lines for which it does not are kept.
+    pub(crate) fn holds_for(self, lines: &[TextLine<'_>], line: usize) -> bool {
+        match self {
+            Self::Success => lines[line].traits.has(LineTraits::SUCCEEDED),
+            Self::Announced => is_announced(lines, line),
+            _ => true,
+        }
     }
 
     /// The evidence for some lines of one kind. `is_forward` says whether the
@@ -68,6 +79,12 @@ impl Evidence {
         if most(&|line| line.traits.has(LineTraits::SUCCEEDED)) {
             return Some(Self::Success);
         }
+        let announced = members
+            .iter()
+            .filter(|member| is_announced(lines, **member));
+        if announced.count() * 10 >= members.len() * 9 {
+            return Some(Self::Announced);
+        }
         if trickles(lines, members) && is_spoken() && !has_payload(lines, members) {
             return Some(Self::Trickle);
         }
@@ -81,6 +98,16 @@ pub(crate) fn is_forward(lines: &[TextLine<'_>]) -> bool {
     let stamps = lines.iter().filter_map(|line| line.stamp);
     let seconds: Vec<f64> = stamps.map(|stamp| f64::from(stamp.seconds)).collect();
     is_rising(&seconds)
+}
+
+/// Whether the next line tells of success and has the last word of this one.
+fn is_announced(lines: &[TextLine<'_>], line: usize) -> bool {
+    let Some(next) = lines.get(line + 1) else {
+        return false;
+    };
+    let name = lines[line].text.split_whitespace().next_back();
+    next.traits.has(LineTraits::SUCCEEDED)
+        && name.is_some_and(|name| next.text.split_whitespace().any(|word| word == name))
 }
 
 /// Whether every line counts towards the same total.

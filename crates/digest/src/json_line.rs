@@ -3,7 +3,7 @@
 //! Its kind is its level, its fields and the words of its message. A scanner is
 //! enough: nothing is decoded, and a text that is not quite JSON is no log line.
 
-use super::tokens::{Token, Tokens, hash};
+use super::tokens::{LineToken, Tokens, hash};
 use super::trouble::is_trouble;
 
 /// A line of a structured log.
@@ -52,7 +52,7 @@ impl JsonLine {
                 }
                 "time" | "ts" | "timestamp" | "@timestamp" => is_log = true,
                 "msg" | "message" | "event" => {
-                    let words = Tokens::of(value.text).map(|word| Token::read(word).hash);
+                    let words = Tokens::of(value.text).map(|word| LineToken::read(word).hash);
                     kind = words.fold(kind, |sum, word| sum.rotate_left(9) ^ word);
                 }
                 _ => {}

@@ -5,7 +5,7 @@ use super::columns::Columns;
 use super::diagnostic::{FoldedWarning, fold_warnings};
 use super::evidence::{Evidence, is_forward};
 use super::kinds::{HashedMap, Kinds};
-use super::line::{LineTraits, TextLine};
+use super::line::TextLine;
 use super::repeats::repeated;
 
 /// Lines of each kind that are shown.
@@ -23,18 +23,18 @@ const AROUND: usize = 2;
 const LONGEST_PASSAGE: usize = 40;
 
 /// Which lines are kept, and why some are not.
-pub(crate) struct Kept<'a> {
+pub(crate) struct KeptLines<'a> {
     pub(crate) keep: Vec<bool>,
     pub(crate) warnings: Vec<FoldedWarning<'a>>,
     /// The kinds for which evidence was found.
     pub(crate) evidence: HashedMap<Evidence>,
 }
 
-impl<'a> Kept<'a> {
+impl<'a> KeptLines<'a> {
     /// Decides for every line. `known` are kinds whose first lines were shown in an
     /// earlier part of the output.
     pub(crate) fn of(lines: &[TextLine<'a>], kinds: &Kinds, known: &HashedMap<Evidence>) -> Self {
-        let mut choice = Choice {
+        let mut choice = LineChoice {
             lines,
             droppable: vec![false; lines.len()],
             safe: vec![false; lines.len()],
@@ -66,13 +66,13 @@ impl<'a> Kept<'a> {
     }
 }
 
-struct Choice<'a, 'b> {
+struct LineChoice<'a, 'b> {
     lines: &'b [TextLine<'a>],
     droppable: Vec<bool>,
     safe: Vec<bool>,
 }
 
-impl Choice<'_, '_> {
+impl LineChoice<'_, '_> {
     /// Finds the kinds that may be left out, and what of them is shown.
     fn weigh_kinds(&mut self, kinds: &Kinds, known: &HashedMap<Evidence>) -> HashedMap<Evidence> {
         let is_forward = is_forward(self.lines);
@@ -100,9 +100,8 @@ impl Choice<'_, '_> {
                 self.droppable[*member] = true;
                 let is_shown = place < first || place + LAST >= members.len();
                 let line = &self.lines[*member];
-                let has_failed =
-                    evidence == Evidence::Success && !line.traits.has(LineTraits::SUCCEEDED);
-                let is_odd = line.is_troubled() && !is_troubled || has_failed;
+                let is_odd =
+                    line.is_troubled() && !is_troubled || !evidence.holds_for(self.lines, *member);
                 self.safe[*member] |= is_shown || is_odd;
             }
             if let Some(columns) = Columns::of(self.lines, members) {

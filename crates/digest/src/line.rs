@@ -3,7 +3,7 @@
 use super::json_line::{JsonLine, JsonValues};
 use super::stamp::{Stamp, is_calendar};
 use super::success::{HttpExchange, is_reservation, word_of_success};
-use super::tokens::{Token, Tokens, cores, hash, placed};
+use super::tokens::{LineToken, Tokens, cores, hash, placed};
 use super::trouble::{TroubleReader, is_low_level};
 
 /// How far into a line a level may stand.
@@ -91,9 +91,11 @@ impl<'a> TextLine<'a> {
     }
 
     /// Its tokens, without the time stamp.
-    pub(crate) fn tokens(&self) -> impl Iterator<Item = Token<'a>> + use<'a> {
+    pub(crate) fn tokens(&self) -> impl Iterator<Item = LineToken<'a>> + use<'a> {
         let [lead, rest] = self.around_stamp();
-        Tokens::of(lead).chain(Tokens::of(rest)).map(Token::read)
+        Tokens::of(lead)
+            .chain(Tokens::of(rest))
+            .map(LineToken::read)
     }
 
     /// The text before and behind the time stamp.

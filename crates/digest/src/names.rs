@@ -3,7 +3,7 @@
 
 use super::kinds::{HashedMap, Kinds};
 use super::line::{LineTraits, TextLine};
-use super::tokens::{Token, TokenClass, placed};
+use super::tokens::{LineToken, TokenClass, placed};
 
 /// Longer lines are prose, and prose has no kinds.
 const MOST_WORDS: usize = 12;
@@ -64,14 +64,14 @@ pub(crate) fn merge_names(lines: &mut [TextLine<'_>], is_known: impl Fn(u64) -> 
 }
 
 /// Adds the kinds that a line would have if one of its words were a name.
-fn without_a_word<'a>(line: &TextLine<'a>, tokens: &mut Vec<Token<'a>>, kinds: &mut Vec<u64>) {
+fn without_a_word<'a>(line: &TextLine<'a>, tokens: &mut Vec<LineToken<'a>>, kinds: &mut Vec<u64>) {
     let is_fixed = line.traits.has(LineTraits::SUCCEEDED) || line.traits.has(LineTraits::JSON);
     if is_fixed || line.text.len() > LONGEST {
         return;
     }
     tokens.clear();
     tokens.extend(line.tokens().take(4 * MOST_WORDS));
-    let is_word = |token: &&Token<'_>| token.class == TokenClass::Word;
+    let is_word = |token: &&LineToken<'_>| token.class == TokenClass::Word;
     let spoken = tokens.iter().filter(|token| token.is_spoken()).count();
     let words = tokens.iter().filter(is_word).count();
     if !(2..=MOST_WORDS).contains(&words) {

@@ -1,6 +1,6 @@
 //! Words of success that are set apart at an end of a line: `… ok`, `PASS x`.
 
-use super::tokens::{Token, TokenClass};
+use super::tokens::{LineToken, TokenClass};
 
 /// Words that tell of success when something sets them apart.
 const APART: &[&str] = &[
@@ -57,7 +57,7 @@ pub(crate) struct HttpExchange {
 }
 
 impl HttpExchange {
-    pub(crate) fn read(&mut self, token: &Token<'_>) {
+    pub(crate) fn read(&mut self, token: &LineToken<'_>) {
         match token.class {
             TokenClass::Word => {
                 self.has_method |= matches!(

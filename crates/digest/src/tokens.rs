@@ -79,7 +79,7 @@ pub(crate) enum TokenClass {
 
 /// A classified token.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Token<'a> {
+pub(crate) struct LineToken<'a> {
     /// The token as it stands in the line.
     pub(crate) raw: &'a str,
     /// The token without the punctuation around it.
@@ -151,7 +151,7 @@ fn before_padded_digit(bytes: &[u8], bracket: usize) -> usize {
     }
 }
 
-impl<'a> Token<'a> {
+impl<'a> LineToken<'a> {
     pub(crate) fn read(raw: &'a str) -> Self {
         let classes = byte_class::in_text(raw);
         if classes == byte_class::LETTER {
@@ -267,7 +267,7 @@ fn classify(raw: &str, core: &str, classes: u8) -> (TokenClass, u64) {
 fn field(key: &str, value: &str) -> u64 {
     let key = hash(key.as_bytes());
     if value.contains(' ') {
-        let words = Tokens::of(core_of(value)).map(|word| Token::read(word).hash);
+        let words = Tokens::of(core_of(value)).map(|word| LineToken::read(word).hash);
         return words.fold(key, |sum, word| sum.wrapping_mul(31).wrapping_add(word));
     }
     let varies = value

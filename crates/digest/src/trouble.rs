@@ -3,7 +3,7 @@
 //! A troubled line and its neighbourhood are kept. The list errs on the side of
 //! trouble: a false alarm costs a line, a miss costs the reason of a failure.
 
-use super::tokens::{Token, TokenClass};
+use super::tokens::{LineToken, TokenClass};
 
 /// Words of trouble by their first letter, in lower case.
 const fn words(first: u8) -> &'static [&'static str] {
@@ -108,7 +108,7 @@ pub(crate) struct TroubleReader<'a> {
 }
 
 impl<'a> TroubleReader<'a> {
-    pub(crate) fn read(&mut self, token: &Token<'a>) {
+    pub(crate) fn read(&mut self, token: &LineToken<'a>) {
         if self.pending && token.core != "0" {
             self.found = true;
         }
@@ -192,7 +192,7 @@ fn is_error_type(word: &str) -> bool {
 }
 
 /// Whether a token is a level below a warning: `INFO`, `[debug]`, `level=info`.
-pub(crate) fn is_low_level(token: &Token<'_>) -> bool {
+pub(crate) fn is_low_level(token: &LineToken<'_>) -> bool {
     const LOW: &[&str] = &["info", "debug", "trace", "notice", "verbose", "fine"];
     const LETTERS: &[&str] = &["I", "D", "V", "i", "d"];
     let core = token.core;

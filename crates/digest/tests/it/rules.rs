@@ -197,3 +197,23 @@ fn errors_that_differ_in_a_number_are_not_a_repeated_block() {
     });
     assert!(digest(&text).is_whole());
 }
+
+#[test]
+fn announcements_of_successes_go_with_them() {
+    let text = lines(90, |i| {
+        let (word, more) = if i == 44 {
+            ("FAIL", "    thing_test.go:33: got 3, want 4\n")
+        } else {
+            ("PASS", "")
+        };
+        format!(
+            "=== RUN   TestThing{i}\n--- {word}: TestThing{i} (0.{}s)\n{more}",
+            i % 10
+        )
+    });
+    let shown = digest(&text).text();
+    assert!(shown.len() < 1000, "{shown}");
+    assert!(shown.contains(
+        "=== RUN   TestThing44\n--- FAIL: TestThing44 (0.4s)\n    thing_test.go:33: got 3, want 4\n"
+    ));
+}
