@@ -16,6 +16,8 @@ pub struct Cursor {
     position: u64,
     /// The unfinished line, and what is held back until it completes.
     renderer: Renderer,
+    /// How many lines are complete before it.
+    lines: u64,
 }
 
 /// What one read gives.
@@ -52,7 +54,40 @@ impl Cursor {
         Self {
             position,
             renderer: Renderer::at(position),
+            lines: 0,
         }
+    }
+
+    /// How many complete lines were read, or lie before the place at which it began if that is known.
+    pub fn lines(&self) -> u64 {
+        self.lines
+    }
+
+    /// The cursor with so many lines before it.
+    pub(super) fn after_lines(self, lines: u64) -> Self {
+        Self { lines, ..self }
+    }
+
+    /// Counts lines that were read.
+    pub(super) fn add_lines(&mut self, lines: u64) {
+        self.lines += lines;
+    }
+
+    /// Renders bytes up to `end` that follow what the cursor has seen. [`Cursor::end_reading`] follows the last ones.
+    pub(super) fn feed(&mut self, bytes: &[u8], end: u64, sink: &mut impl Sink) {
+        self.renderer.feed(bytes, sink);
+        self.position = end;
+    }
+
+    /// Tells the line that is still open: what is new of it.
+    pub(super) fn end_reading(&mut self, sink: &mut impl Sink, is_last: bool) -> String {
+        if is_last {
+            self.renderer.finish(sink);
+        }
+        let line = self.renderer.line();
+        let open = line.untold().into_owned();
+        line.tell();
+        open
     }
 
     /// Where the next read begins.
@@ -79,6 +114,7 @@ impl Cursor {
         rendered.text.push_str(&line.untold());
         rendered.end = self.position;
         line.tell();
+        self.lines += memchr::memchr_iter(b'\n', rendered.text.as_bytes()).count() as u64;
         rendered
     }
 }

@@ -8,16 +8,19 @@
 //! |---|---|
 //! | `output` | [`Output`]: pushing, finishing, holding an object |
 //! | `read`, `excerpt` | text since a cursor, cut to a limit |
+//! | `lines`, `arrivals` | lines by their numbers, with the time at which they came |
 //! | `find`, `matcher` | waiting for a line |
 //! | `render`, `line` | bytes to the lines a terminal would show |
 //! | `store`, `log` | the newest bytes in memory, all of them in a file |
 //! | `object`, `last_line`, `whole` | recognised in the bytes as they are pushed |
 //! | `screen` | the emulated terminal and its readers |
 
+mod arrivals;
 mod excerpt;
 mod find;
 mod last_line;
 mod line;
+mod lines;
 mod log;
 mod matcher;
 mod object;
@@ -29,6 +32,7 @@ mod store;
 mod whole;
 
 pub use excerpt::{Cursor, Excerpt};
+pub use lines::RenderedLine;
 pub use output::{Output, OutputOptions, Stream};
 pub use screen::{
     Colour, CursorLine, Screen, ScreenModes, ScreenReader, ScreenText, ScreenView, Style,

@@ -11,6 +11,7 @@ use std::time::Instant;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
+use super::arrivals::Arrivals;
 use super::last_line::LastLine;
 use super::matcher::Watcher;
 use super::object::HeldObject;
@@ -67,6 +68,7 @@ pub(super) struct Shared {
 
 pub(super) struct State {
     pub(super) store: Store,
+    pub(super) arrivals: Arrivals,
     written: u64,
     last_write: Option<Instant>,
     pub(super) is_finished: bool,
@@ -93,6 +95,7 @@ impl Output {
         } = options;
         let state = State {
             store: Store::new(memory, log, log_limit),
+            arrivals: Arrivals::default(),
             written: 0,
             last_write: None,
             is_finished: false,
@@ -264,6 +267,8 @@ impl State {
 
     fn show(&mut self, stream: Stream, bytes: &[u8]) {
         self.store.append(bytes);
+        let now = self.last_write.unwrap_or_else(now);
+        self.arrivals.note(self.store.end(), now);
         self.last_lines[stream as usize].push(bytes);
         if !self.watchers.is_empty() {
             let watchers = std::mem::take(&mut self.watchers);

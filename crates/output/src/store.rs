@@ -19,6 +19,8 @@ pub(super) struct Store {
     ring: VecDeque<u8>,
     memory: usize,
     end: u64,
+    /// How many newlines were appended.
+    newlines: u64,
     /// Everything before this was given to the log.
     logged: u64,
     log: LogState,
@@ -54,6 +56,7 @@ impl Store {
             ring: VecDeque::new(),
             memory,
             end: 0,
+            newlines: 0,
             logged: 0,
             log: match log {
                 Some(path) => LogState::Planned {
@@ -67,6 +70,7 @@ impl Store {
 
     /// Adds bytes at the end.
     pub(super) fn append(&mut self, bytes: &[u8]) {
+        self.newlines += memchr::memchr_iter(b'\n', bytes).count() as u64;
         let excess = (self.ring.len() + bytes.len()).saturating_sub(self.memory);
         if bytes.len() >= self.memory && excess > 0 {
             self.append_large(bytes);
@@ -85,6 +89,11 @@ impl Store {
     /// Where the output stands.
     pub(super) fn end(&self) -> u64 {
         self.end
+    }
+
+    /// How many newlines were appended.
+    pub(super) fn newlines(&self) -> u64 {
+        self.newlines
     }
 
     /// Where memory begins.

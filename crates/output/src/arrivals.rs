@@ -1,0 +1,55 @@
+//! When bytes of an output arrived, roughly and in bounded memory.
+
+use std::time::{Duration, Instant};
+
+/// Bytes that arrive within this time of each other share a mark.
+const STEP: Duration = Duration::from_millis(20);
+/// The most marks. Beyond it every second one is dropped.
+const MOST: usize = 4096;
+
+/// Marks in the order of arrival.
+#[derive(Debug, Default)]
+pub(super) struct Arrivals {
+    first: Option<Instant>,
+    /// The time since the first bytes, and the offset up to which bytes had arrived then.
+    marks: Vec<(Duration, u64)>,
+}
+
+impl Arrivals {
+    /// Notes that the output has grown to `end`.
+    pub(super) fn note(&mut self, end: u64, now: Instant) {
+        let first = *self.first.get_or_insert(now);
+        let at = now.saturating_duration_since(first);
+        match self.marks.last_mut() {
+            Some((last, until)) if at < *last + STEP => *until = end,
+            _ => self.marks.push((at, end)),
+        }
+        if self.marks.len() > MOST {
+            let mut place = 0;
+            self.marks.retain(|_| {
+                place += 1;
+                place % 2 == 0
+            });
+        }
+    }
+
+    /// When the byte before `offset` had arrived, since the first one.
+    pub(super) fn at(&self, offset: u64) -> Duration {
+        let place = self.marks.partition_point(|(_, end)| *end < offset);
+        let mark = self.marks.get(place).or(self.marks.last());
+        mark.map_or(Duration::ZERO, |(at, _)| *at)
+    }
+
+    /// A copy for a reader that holds no lock.
+    pub(super) fn since(&self, offset: u64) -> Self {
+        let place = self.marks.partition_point(|(_, end)| *end < offset);
+        Self {
+            first: self.first,
+            marks: self.marks[place..].to_vec(),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "arrivals_tests.rs"]
+mod tests;

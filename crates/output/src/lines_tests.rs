@@ -1,0 +1,114 @@
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use super::{END, RenderedLine};
+use crate::{Cursor, Output, OutputOptions, Stream};
+
+fn read(output: &Output, cursor: &mut Cursor) -> (Vec<String>, String) {
+    let mut lines = Vec::new();
+    let open = output.read_lines(cursor, |line| match line {
+        RenderedLine::Complete { text, .. } => lines.push(text.to_owned()),
+        RenderedLine::Skipped(count) => lines.push(format!("skipped {count}")),
+    });
+    (lines, open)
+}
+
+#[test]
+fn complete_lines_are_given_and_the_open_one_is_returned() {
+    let output = Output::new(OutputOptions::default());
+    let mut cursor = Cursor::default();
+    output.push(Stream::Stdout, b"one\n\x1b[31mtwo\x1b[0m\nthr");
+    assert_eq!(
+        read(&output, &mut cursor),
+        (vec!["one".into(), "two".into()], "thr".into())
+    );
+    assert_eq!(cursor.lines(), 2);
+    output.push(Stream::Stdout, b"ee\nfour");
+    assert_eq!(
+        read(&output, &mut cursor),
+        (vec!["ee".into()], "four".into())
+    );
+    assert_eq!(cursor.lines(), 3);
+    assert_eq!(read(&output, &mut cursor), (vec![], String::new()));
+}
+
+#[test]
+fn lines_are_found_by_their_numbers_while_the_output_grows() {
+    let output = Output::new(OutputOptions::default());
+    output.push(Stream::Stdout, b"one\ntwo\nthree\nfour");
+    assert_eq!(output.line_range(2..=3, 1000), "two\nthree\n");
+    assert_eq!(output.line_range(4..=4, 1000), "");
+    output.push(Stream::Stdout, b"teen\n");
+    assert_eq!(output.line_range(2..=9, 1000), "two\nthree\nfourteen\n");
+}
+
+#[test]
+fn a_range_beyond_the_limit_names_the_lines_that_it_leaves_out() {
+    let output = Output::new(OutputOptions::default());
+    for line in 1..=100 {
+        output.push(
+            Stream::Stdout,
+            format!("line number {line:03}\n").as_bytes(),
+        );
+    }
+    let text = output.line_range(11..=90, 128 + 64);
+    assert_eq!(
+        text,
+        "line number 011\nline number 012\nline number 013\nline number 014\n[… 72 lines: 15–86 …]\nline number 087\n\
+         line number 088\nline number 089\nline number 090\n"
+    );
+}
+
+#[test]
+fn the_middle_of_a_flood_is_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = Output::new(OutputOptions {
+        log: Some(folder.path().join("log")),
+        ..OutputOptions::default()
+    });
+    let line = [b"0123456789abcde\n".repeat(64)].concat();
+    let pushes = 3 * END / line.len() as u64;
+    for _ in 0..pushes {
+        output.push(Stream::Stdout, &line);
+    }
+    let mut cursor = Cursor::default();
+    let (lines, _) = read(&output, &mut cursor);
+    assert_eq!(cursor.lines(), pushes * 64);
+    assert!(lines.iter().any(|line| line.starts_with("skipped ")));
+    assert_eq!(output.end_cursor().lines(), pushes * 64);
+}
+
+#[tokio::test(start_paused = true)]
+async fn lines_tell_when_they_were_complete() {
+    let output = Output::new(OutputOptions::default());
+    output.push(Stream::Stdout, b"one\ntw");
+    tokio::time::advance(Duration::from_millis(300)).await;
+    output.push(Stream::Stdout, b"o\nthree\n");
+    let mut times = Vec::new();
+    output.read_lines(&mut Cursor::default(), |line| {
+        if let RenderedLine::Complete { at, .. } = line {
+            times.push(at.as_millis());
+        }
+    });
+    assert_eq!(times, [0, 300, 300]);
+}
+
+proptest! {
+    #[test]
+    fn lines_and_open_line_are_the_text(chunks in prop::collection::vec("[a-c\\n\\r]{0,12}", 0..12)) {
+        let output = Output::new(OutputOptions::default());
+        let (mut by_line, mut by_text) = (Cursor::default(), Cursor::default());
+        for chunk in chunks {
+            output.push(Stream::Stdout, chunk.as_bytes());
+            let (lines, open) = read(&output, &mut by_line);
+            let mut text = String::new();
+            for line in lines {
+                text.push_str(&line);
+                text.push('\n');
+            }
+            prop_assert_eq!(text + &open, output.read(&mut by_text, 1 << 20).text);
+            prop_assert_eq!(by_line.lines(), by_text.lines());
+        }
+    }
+}
