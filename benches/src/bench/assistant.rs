@@ -198,6 +198,7 @@ async fn prepare(server: &ModelServer, folder: &Path) {
             directory: folder.to_owned(),
             parent: None,
             front_end: "query".to_owned(),
+            title: None,
             version: "0".to_owned(),
             logs: None,
         });

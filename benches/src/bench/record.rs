@@ -86,6 +86,7 @@ async fn sessions(fixture: &Fixture, store: Option<&Store>) -> Vec<Session> {
                 project_id: "bench".to_owned(),
                 directory: Path::new("/").to_owned(),
                 front_end: "bench".to_owned(),
+                title: None,
                 version: "0".to_owned(),
                 logs: None,
             })

@@ -18,6 +18,7 @@ fn the_model_reads_what_a_question_is_about() {
             secret: false,
         },
         content: Some("-old\n+new".to_owned()),
+        form: None,
         rendering: None,
     };
     assert_eq!(

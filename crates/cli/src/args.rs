@@ -195,6 +195,9 @@ pub(crate) struct McpArgs {
         requires = "http"
     )]
     pub(crate) idle_secs: f64,
+    /// Name the session: the next one of that name is its successor, and there is one at a time
+    #[arg(long, value_name = "NAME", conflicts_with = "http")]
+    pub(crate) session: Option<String>,
 }
 
 #[derive(Subcommand)]

@@ -1,6 +1,7 @@
 //! `windlass mcp`: the tools for any agent that speaks MCP.
 
 pub(crate) mod install;
+mod session_name;
 mod unusable;
 mod upstream;
 mod watched;
@@ -22,6 +23,7 @@ use crate::mcp_http;
 use crate::setup;
 use crate::signals::Signals;
 use crate::stdout::{self, errln};
+use session_name::SessionName;
 use upstream::Upstreams;
 use watched::{WatchedStdout, WriteFailure};
 
@@ -39,6 +41,9 @@ pub(crate) async fn run(global: &Global, args: McpArgs) -> anyhow::Result<ExitCo
     let max_block = max_block.map(|given| seconds(given, "--max-block-secs"));
     let max_block = max_block.transpose()?;
     let idle = seconds(args.idle_secs, "--idle-secs")?;
+    if let Some(name) = &args.session {
+        session_name::check(name)?;
+    }
     if args.http.is_none() && std::io::stdin().is_terminal() {
         errln!("{ON_TERMINAL}");
     }
@@ -47,20 +52,25 @@ pub(crate) async fn run(global: &Global, args: McpArgs) -> anyhow::Result<ExitCo
         let set_up = async {
             let builder = setup::builder(global)?;
             let report = |problem: &str| errln!("windlass: {problem}");
-            setup::build(builder.late_servers(report)).await
+            setup::build(builder.late_servers(report).lends_clients()).await
         };
         let set_up = tokio::select! {
             set_up = set_up => set_up,
             // Nothing runs yet.
             () = stop.cancelled() => return Ok(()),
         };
+        let mut _name = None;
         let (server, _reachable) = match set_up {
             Ok(windlass) => {
+                if let Some(name) = &args.session {
+                    _name = Some(SessionName::take(name, &windlass.config().root).await?);
+                }
                 let windlass = Arc::new(windlass);
                 setup::await_trust(&windlass, global)?;
                 setup::warn_of_record(&windlass);
                 let reachable = control::listen(&windlass, "mcp");
-                (server(&windlass, max_block), Some(reachable))
+                let server = server(&windlass, max_block, args.session.clone());
+                (server, Some(reachable))
             }
             Err(error) => {
                 errln!("windlass: {error:#}");
@@ -98,7 +108,11 @@ pub(crate) async fn run(global: &Global, args: McpArgs) -> anyhow::Result<ExitCo
 
 /// The tools as an MCP server. A call may block for as long as is said here,
 /// or else in the configuration.
-pub(crate) fn server(windlass: &Arc<Windlass>, max_block: Option<Duration>) -> McpServer {
+pub(crate) fn server(
+    windlass: &Arc<Windlass>,
+    max_block: Option<Duration>,
+    session: Option<String>,
+) -> McpServer {
     let usual = McpOptions::default();
     let config = &windlass.config().mcp;
     let options = McpOptions {
@@ -109,6 +123,7 @@ pub(crate) fn server(windlass: &Arc<Windlass>, max_block: Option<Duration>) -> M
             Some(TaskSetting::After(time)) => TaskPolicy::After(time),
         },
         structured: config.structured,
+        session,
         ..usual
     };
     let runtime = windlass.runtime().clone();
@@ -119,7 +134,7 @@ pub(crate) fn server(windlass: &Arc<Windlass>, max_block: Option<Duration>) -> M
     if servers.is_empty() {
         server
     } else {
-        server.with_upstream(Arc::new(Upstreams(servers.to_vec())))
+        server.with_upstream(Arc::new(Upstreams::new(servers)))
     }
 }
 

@@ -42,7 +42,10 @@ fn print(sessions: &[Reached]) -> std::io::Result<()> {
         let session = &reached.session;
         let first = [
             reach::short(session.id.as_str()).to_owned(),
-            session.front_end.clone(),
+            match &session.name {
+                Some(name) => format!("{} {}", session.front_end, printable(name)),
+                None => session.front_end.clone(),
+            },
             session.pid.to_string(),
         ];
         if reached.handles.is_empty() {

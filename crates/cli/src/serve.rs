@@ -32,9 +32,10 @@ const USUAL: SocketAddr =
 /// How long tools have to leave when the server ends.
 const GRACE: Duration = Duration::from_secs(2);
 
+/// The runtime. Agents that come by `/mcp` may lend MCP servers their model.
 async fn set_up(global: &Global) -> anyhow::Result<Windlass> {
     trust::settle(global).await?;
-    setup::windlass(global).await
+    setup::build(setup::builder(global)?.lends_clients()).await
 }
 
 pub(crate) async fn run(global: &Global, args: ServeArgs) -> anyhow::Result<ExitCode> {
@@ -56,7 +57,8 @@ pub(crate) async fn run(global: &Global, args: ServeArgs) -> anyhow::Result<Exit
     let socket = ControlSocket::listen(&folder, &api, peer_is_tool)
         .context("the control socket cannot be made")?;
     let closing = CancellationToken::new();
-    let (mcp, mcp_sessions) = mcp_http::nested(&mcp::server(&windlass, None), closing.clone());
+    let (mcp, mcp_sessions) =
+        mcp_http::nested(&mcp::server(&windlass, None, None), closing.clone());
     if args.socket {
         say_socket(global, socket.path())?;
     } else {

@@ -46,6 +46,7 @@ pub(crate) const SETTINGS: &[&str] = &[
     "settle_max_secs",
     "describe_timeout_secs",
     "format_arguments",
+    "read_only",
     "output_limit",
     "log_limit",
     "secrets",

@@ -71,6 +71,7 @@ pub(crate) fn lay_over(settings: &ToolSettings, mut definition: ToolDefinition) 
             answer: question.answer.clone().or(policy.answer.take()),
         };
     }
+    definition.only_reads = settings.read_only.unwrap_or(definition.only_reads);
     let shape = &mut definition.shape;
     if let Some(actions) = settings.spawn.said_actions() {
         shape.actions = actions;

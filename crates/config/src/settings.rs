@@ -41,6 +41,8 @@ pub struct ToolSettings {
     pub describe_timeout: Option<Duration>,
     /// The program shows arguments as a person would like to read them.
     pub format_arguments: Option<bool>,
+    /// A call changes nothing, as clients are told.
+    pub read_only: Option<bool>,
     /// How many bytes of output one reply delivers.
     pub output_limit: Option<u64>,
     /// How many bytes of output the log of a handle keeps.
@@ -137,6 +139,7 @@ impl ToolSettings {
             settle_max: reader.get(table, "settle_max_secs", units::seconds),
             describe_timeout: reader.get(table, "describe_timeout_secs", units::some_seconds),
             format_arguments: reader.get(table, "format_arguments", read::boolean),
+            read_only: reader.get(table, "read_only", read::boolean),
             output_limit: reader.get(table, "output_limit", units::size),
             log_limit: reader.get(table, "log_limit", units::size),
             secrets: reader.get(table, "secrets", |node| {

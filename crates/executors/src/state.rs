@@ -192,7 +192,11 @@ impl Follow {
             }
             Ok(ToolState::Waiting { content, question }) => {
                 self.say(content.as_deref());
-                self.report(ToolEvent::Asked { question, content });
+                self.report(ToolEvent::Asked {
+                    question,
+                    content,
+                    form: None,
+                });
             }
             Ok(ToolState::Stopped { result }) => self.result = Some(result),
             Err(_) => self.say(Some(&plain(text))),

@@ -313,7 +313,11 @@ impl TextJob {
                     self.add(content);
                 }
                 let at = self.output.written();
-                let asked = ToolEvent::Asked { question, content };
+                let asked = ToolEvent::Asked {
+                    question,
+                    content,
+                    form: None,
+                };
                 self.reporter.report(at, asked);
                 self.phase.send_replace(Phase::Asked);
             }

@@ -15,10 +15,12 @@ use serde_json::{Map, Value, json};
 use tokio::sync::{Notify, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use windlass_output::OutputOptions;
-use windlass_protocol::{InputError, Question, ToolError};
-use windlass_runtime::{Ending, JobOutput, Reporter, ToolEvent};
+use windlass_protocol::{InputError, Question, QuestionForm, ServerRefusal, ToolError};
+use windlass_runtime::{
+    ClientRefusal, ClientRequest, Ending, JobOutput, Reporter, ToolEvent, ToolLogLine, ToolProgress,
+};
 
-use crate::form::{Field, Form};
+use crate::form::{Field, Form, FormFields};
 use crate::handler::NO_SAMPLING;
 
 /// How often an answer that does not do is asked for again.
@@ -41,6 +43,7 @@ pub(crate) struct Call {
     is_over: AtomicBool,
     task_changed: Notify,
     last_progress: Mutex<Option<String>>,
+    refusal: Mutex<Option<ServerRefusal>>,
 }
 
 impl Call {
@@ -56,6 +59,7 @@ impl Call {
             is_over: AtomicBool::new(false),
             task_changed: Notify::new(),
             last_progress: Mutex::default(),
+            refusal: Mutex::default(),
         }
     }
 
@@ -64,8 +68,14 @@ impl Call {
         self.is_over.load(Ordering::Acquire)
     }
 
+    /// Its server refused it.
+    pub(crate) fn refused(&self, refusal: ServerRefusal) {
+        *self.refusal.lock() = Some(refusal);
+    }
+
     /// Tells its end, once.
-    pub(crate) fn end(&self, ending: Ending) {
+    pub(crate) fn end(&self, mut ending: Ending) {
+        ending.refused = self.refusal.lock().take().map(Box::new);
         if !self.is_over.swap(true, Ordering::AcqRel) {
             self.output.finish();
             self.report(ToolEvent::Ended(ending));
@@ -98,10 +108,24 @@ impl Call {
             || format!("{}", progress.progress),
             |total| format!("{}/{total}", progress.progress),
         );
+        if let Some(client) = self.reporter.client() {
+            client.progressed(ToolProgress {
+                progress: progress.progress,
+                total: progress.total,
+                message: progress.message.clone(),
+            });
+        }
         self.told(match &progress.message {
             Some(message) => format!("[{share}] {message}"),
             None => format!("[{share}]"),
         });
+    }
+
+    /// The server logs something.
+    pub(crate) fn logged(&self, line: ToolLogLine) {
+        if let Some(client) = self.reporter.client() {
+            client.logged(line);
+        }
     }
 
     /// The server's task says how it stands; what it said before is not news.
@@ -159,7 +183,7 @@ impl Call {
     async fn ask_form(&self, request: ElicitRequestParams) -> Option<ElicitResult> {
         let fields = match Form::of(request)? {
             Form::Consent(question) => {
-                let yes = self.ask(question).await? == Value::Bool(true);
+                let yes = self.ask(question, None).await? == Value::Bool(true);
                 return Some(ElicitResult::new(if yes {
                     ElicitationAction::Accept
                 } else {
@@ -169,67 +193,145 @@ impl Call {
             Form::Fields(fields) => fields,
         };
         let mut content = Map::new();
-        for field in fields {
-            if let Some(value) = self.ask_field(&field).await? {
-                content.insert(field.name, value);
+        for (number, field) in fields.fields.iter().enumerate() {
+            match self.ask_field(field, number, &fields).await? {
+                Filled::One(Some(value)) => {
+                    content.insert(field.name.clone(), value);
+                }
+                Filled::One(None) => {}
+                Filled::Rest(values) => {
+                    content.extend(values);
+                    break;
+                }
             }
         }
         let accepted = ElicitResult::new(ElicitationAction::Accept);
         Some(accepted.with_content(Value::Object(content)))
     }
 
-    /// The value of a field, which may be left out; `None` when nobody gave
-    /// one that does.
-    async fn ask_field(&self, field: &Field) -> Option<Option<Value>> {
+    /// The value of a field, or of that and all further ones; `None` when
+    /// nobody gave one that does.
+    async fn ask_field(&self, field: &Field, number: usize, all: &FormFields) -> Option<Filled> {
         let mut question = field.question.clone();
+        let mut form = all.rest(number);
         for _ in 0..TRIES {
-            let answer = self.ask(question).await?;
-            match field.value(&answer) {
-                Ok(value) => return Some(value),
+            let answer = self.ask(question, Some(form)).await?;
+            let filled = match &answer {
+                Value::Object(answer) => all.values(number, answer).map(Filled::Rest),
+                answer => field.value(answer).map(Filled::One),
+            };
+            match filled {
+                Ok(filled) => return Some(filled),
                 Err(why) => {
                     question = field.question.clone();
                     question.text = format!("{} ({why})", question.text);
+                    form = all.rest(number);
+                    form.message = format!("{} ({why})", form.message);
                 }
             }
         }
         None
     }
 
-    async fn ask(&self, question: Question) -> Option<Value> {
+    async fn ask(&self, question: Question, form: Option<QuestionForm>) -> Option<Value> {
         let (answer, answered) = oneshot::channel();
         *self.open.lock() = Some(answer);
-        self.report(ToolEvent::asked(question));
+        self.report(ToolEvent::Asked {
+            question,
+            content: None,
+            form: form.map(Box::new),
+        });
         answered.await.ok()
     }
 
     /// Answers what a result or a task says is needed to go on. Those that
-    /// `answered` has are not asked again.
+    /// `answered` has are not asked again. Requests to the client are put to it
+    /// together, and beside the first question.
     pub(crate) async fn fulfil(
         &self,
         requests: InputRequests,
         answered: &BTreeMap<String, Value>,
     ) -> Result<InputResponses, ToolError> {
         let never = CancellationToken::new();
-        let mut responses = InputResponses::new();
+        let mut questions = Vec::new();
+        let mut keys = Vec::new();
+        let mut for_client = Vec::new();
         for (key, request) in requests {
             if answered.contains_key(&key) {
                 continue;
             }
-            let response = match request {
-                InputRequest::Elicitation(request) => {
-                    to_json(&self.elicit(request.params, &never).await)?
+            match request {
+                InputRequest::Elicitation(request) => questions.push((key, request.params)),
+                InputRequest::ListRoots(_) => {
+                    keys.push(key);
+                    for_client.push(ClientRequest::ListRoots);
                 }
-                InputRequest::ListRoots(_) => json!({"roots": []}),
-                _ => {
-                    return Err(ToolError::new(format!(
-                        "the server asked for a model, and {NO_SAMPLING}"
-                    )));
+                InputRequest::CreateMessage(request) => {
+                    keys.push(key);
+                    for_client.push(ClientRequest::Sample(to_json(&request.params)?));
                 }
-            };
-            responses.insert(key, response);
+                _ => return Err(ToolError::new("the server asked for something unknown")),
+            }
         }
+        let asking = self.ask_client(for_client, !questions.is_empty());
+        let eliciting = async {
+            let mut responses = Vec::new();
+            for (key, request) in questions {
+                responses.push((key, to_json(&self.elicit(request, &never).await)?));
+            }
+            Ok::<_, ToolError>(responses)
+        };
+        // The requests reach the client before the question does.
+        let (for_client, elicited) = tokio::join!(biased; asking, eliciting);
+        let mut responses = InputResponses::new();
+        for (key, answer) in keys.into_iter().zip(for_client) {
+            let answer = answer.map_err(|error| ToolError::new(error.to_string()))?;
+            responses.insert(key, answer);
+        }
+        responses.extend(elicited?);
         Ok(responses)
     }
+
+    /// Puts requests of the server to the session's client. Folders are none
+    /// where there is no client, or one without them.
+    pub(crate) async fn ask_client(
+        &self,
+        requests: Vec<ClientRequest>,
+        beside_question: bool,
+    ) -> Vec<Result<Value, ClientRefusal>> {
+        if requests.is_empty() {
+            return Vec::new();
+        }
+        let are_roots: Vec<_> = requests
+            .iter()
+            .map(|request| *request == ClientRequest::ListRoots)
+            .collect();
+        let answers = match self.reporter.client() {
+            Some(client) => {
+                let asking = client.ask(requests, beside_question);
+                let asked = self.cancelled.run_until_cancelled(asking).await;
+                asked.unwrap_or_default()
+            }
+            None => Vec::new(),
+        };
+        let mut answers = answers.into_iter();
+        let all = are_roots.into_iter().map(|is_roots| {
+            let none = || Err(ClientRefusal::Undeclared(NO_SAMPLING));
+            match answers.next().unwrap_or_else(none) {
+                Err(ClientRefusal::Undeclared(_)) if is_roots => Ok(json!({"roots": []})),
+                answer => answer,
+            }
+        });
+        all.collect()
+    }
+}
+
+/// The fields that an answer fills in.
+enum Filled {
+    /// One field, which may be left out.
+    One(Option<Value>),
+    /// That field and all further ones.
+    Rest(Map<String, Value>),
 }
 
 fn to_json(value: &impl serde::Serialize) -> Result<Value, ToolError> {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use rmcp::model::{ProtocolVersion, ServerNotification, ServerPeerInfo, SubscriptionFilter};
+use rmcp::model::{ProtocolVersion, ServerNotification, SubscriptionFilter};
 use rmcp::service::{ClientInitializeError, Peer, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::Transport;
@@ -22,7 +22,7 @@ use windlass_output::Stream;
 use windlass_process::{Command, Exit, Launcher, Process};
 
 use crate::error::{ServerError, chain, not_reached};
-use crate::handler::Handler;
+use crate::handler::{Handler, ServerNews};
 use crate::routes::Tapped;
 use crate::spec::{Reach, ServerSpec};
 
@@ -232,24 +232,46 @@ fn keep(
     }
 }
 
-/// Hears of changed tools where that must be asked for. Before, servers said it
-/// by themselves.
+/// Hears of changes where that must be asked for. Before, servers said it by
+/// themselves.
 async fn listen(peer: Peer<RoleClient>, handler: Arc<Handler>) {
-    let tells = |info: &ServerPeerInfo| {
-        let tools = info.capabilities.tools.as_ref();
-        let tells = tools.and_then(|tools| tools.list_changed);
-        !info.protocol_version.has_initialize() && tells == Some(true)
+    let Some(info) = peer.peer_info() else {
+        return;
     };
-    if !peer.peer_info().is_some_and(|info| tells(&info)) {
+    if info.protocol_version.has_initialize() {
         return;
     }
-    let wanted = SubscriptionFilter::builder().tools_list_changed().build();
+    let capabilities = &info.capabilities;
+    let mut wanted = SubscriptionFilter::new();
+    let tools = capabilities.tools.as_ref();
+    wanted.tools_list_changed = tools.and_then(|tools| tools.list_changed);
+    let prompts = capabilities.prompts.as_ref();
+    wanted.prompts_list_changed = prompts.and_then(|prompts| prompts.list_changed);
+    let resources = capabilities.resources.as_ref();
+    wanted.resources_list_changed = resources.and_then(|resources| resources.list_changed);
+    let flags = [
+        wanted.tools_list_changed,
+        wanted.prompts_list_changed,
+        wanted.resources_list_changed,
+    ];
+    if !flags.contains(&Some(true)) {
+        return;
+    }
     let Ok(mut subscription) = peer.listen(wanted).await else {
         return;
     };
     while let Ok(Some(notification)) = subscription.next().await {
-        if let ServerNotification::ToolListChangedNotification(_) = notification {
-            handler.tools_changed(&peer).await;
+        match notification {
+            ServerNotification::ToolListChangedNotification(_) => {
+                handler.tools_changed(&peer).await;
+            }
+            ServerNotification::PromptListChangedNotification(_) => {
+                handler.tell(ServerNews::Prompts);
+            }
+            ServerNotification::ResourceListChangedNotification(_) => {
+                handler.tell(ServerNews::Resources);
+            }
+            _ => {}
         }
     }
 }

@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use rmcp::service::ClientInitializeError;
+use rmcp::transport::streamable_http_client::InsufficientScopeError;
+
 /// A server that cannot be reached, or is gone. Cloned, since several calls
 /// may wait for one server.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -79,7 +82,18 @@ pub(crate) fn not_reached(server: &str, error: &(dyn std::error::Error + 'static
         ("Auth required", "HTTP 401"),
         ("HTTP 401", "HTTP 401"),
         ("HTTP 403", "HTTP 403"),
+        (
+            "Insufficient scope",
+            "HTTP 403: what it was sent lacks a scope",
+        ),
     ];
+    if let Some(scope) = missing_scope(error) {
+        let why = format!("HTTP 403: what it was sent lacks the scope `{scope}`");
+        return ServerError::Unauthorized {
+            server,
+            why: why.into(),
+        };
+    }
     let refused = refusals.iter().find(|(text, _)| why.contains(text));
     match refused {
         Some((_, status)) => ServerError::Unauthorized {
@@ -88,6 +102,23 @@ pub(crate) fn not_reached(server: &str, error: &(dyn std::error::Error + 'static
         },
         None => ServerError::Handshake { server, why },
     }
+}
+
+/// The scope that a server named when it refused us.
+fn missing_scope(error: &(dyn std::error::Error + 'static)) -> Option<String> {
+    let mut cause = match error.downcast_ref::<ClientInitializeError>() {
+        Some(ClientInitializeError::TransportError { error, .. }) => {
+            Some(&*error.error as &(dyn std::error::Error + 'static))
+        }
+        _ => Some(error),
+    };
+    while let Some(error) = cause {
+        if let Some(refused) = error.downcast_ref::<InsufficientScopeError>() {
+            return refused.required_scope.clone();
+        }
+        cause = error.source();
+    }
+    None
 }
 
 /// An error with its causes, as one line.

@@ -11,12 +11,12 @@ use std::time::Duration;
 use rmcp::ServiceError;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, CancelTaskParams, ClientRequest,
-    CreateTaskResult, ErrorData, GetTaskParams, InputRequiredResult, ServerResult, TaskPayload,
-    UpdateTaskParams,
+    CreateTaskResult, ErrorData, GetTaskParams, InputRequiredResult, RequestMetaObject,
+    ServerResult, TaskPayload, UpdateTaskParams,
 };
 use rmcp::service::PeerRequestOptions;
 use serde_json::Value;
-use windlass_protocol::{Arguments, ToolError};
+use windlass_protocol::{Arguments, ServerRefusal, ToolError};
 
 use crate::call::Call;
 use crate::connection::Connection;
@@ -106,7 +106,13 @@ impl Follow {
         let mut request = CallToolRequest::new(params);
         request.extensions.insert(OfCall(Arc::clone(&self.call)));
         let request = ClientRequest::CallToolRequest(request);
-        let options = PeerRequestOptions::no_options();
+        let mut options = PeerRequestOptions::no_options();
+        if let Some(level) = self.server.standing().level() {
+            // Servers of the years before were told, and do not look at it.
+            let mut meta = RequestMetaObject::default();
+            meta.set_log_level(level);
+            options = options.with_meta(meta);
+        }
         let sent = connection.peer().send_request_with_option(request, options);
         let mut sent = match sent.await {
             Ok(sent) => sent,
@@ -206,10 +212,15 @@ impl Follow {
     fn said(&self, error: &ErrorData) -> ToolError {
         let server = self.server.name();
         let code = error.code.0;
-        ToolError::new(format!(
+        let message = format!(
             "MCP server `{server}` refused the call: {} ({code})",
             error.message
-        ))
+        );
+        self.call.refused(ServerRefusal {
+            code,
+            message: message.clone(),
+        });
+        ToolError::new(message)
     }
 
     fn unexpected(&self) -> ToolError {

@@ -1,7 +1,8 @@
 //! A server's elicitation as questions, one for each field of its form.
 //!
 //! Start at [`Form::of`]. A form of several fields is asked field by field,
-//! since a handle has one question open at a time. A form without fields, and
+//! since a handle has one question open at a time; the form itself goes with
+//! each question, for front ends that can show it whole. A form without fields, and
 //! an address that a person is to visit, are a question of yes or no, whose no
 //! declines.
 
@@ -9,8 +10,8 @@ use rmcp::model::{
     ElicitRequestParams, ElicitationSchema, EnumSchema, MultiSelectEnumSchema,
     PrimitiveSchemaDefinition, SingleSelectEnumSchema,
 };
-use serde_json::{Value, json};
-use windlass_protocol::{AnswerType, Question};
+use serde_json::{Map, Value, json};
+use windlass_protocol::{AnswerType, Question, QuestionForm};
 
 /// What a server wants to know.
 #[derive(Debug)]
@@ -18,7 +19,15 @@ pub(crate) enum Form {
     /// Only whether to go on.
     Consent(Question),
     /// The value of each field.
-    Fields(Vec<Field>),
+    Fields(FormFields),
+}
+
+/// The fields of a form, and the form as the server wrote it.
+#[derive(Debug)]
+pub(crate) struct FormFields {
+    pub(crate) fields: Vec<Field>,
+    message: String,
+    schema: Value,
 }
 
 /// One field of a form.
@@ -57,13 +66,58 @@ impl Form {
                 message,
                 requested_schema,
                 ..
-            } => Some(Self::Fields(fields(&message, requested_schema))),
+            } => Some(Self::Fields(FormFields {
+                schema: serde_json::to_value(&requested_schema).unwrap_or_default(),
+                fields: fields(&message, requested_schema),
+                message,
+            })),
             ElicitRequestParams::UrlElicitationParams { message, url, .. } => {
                 let text = format!("{message} Open {url} and answer yes when you have done it.");
                 Some(Self::Consent(consent("url", text, Some(url))))
             }
             _ => None,
         }
+    }
+}
+
+impl FormFields {
+    /// The form without its first fields, which have been filled in.
+    pub(crate) fn rest(&self, filled: usize) -> QuestionForm {
+        let mut schema = self.schema.clone();
+        for field in &self.fields[..filled] {
+            if let Some(properties) = schema["properties"].as_object_mut() {
+                properties.remove(&field.name);
+            }
+            if let Some(required) = schema["required"].as_array_mut() {
+                required.retain(|name| *name != json!(field.name));
+            }
+        }
+        QuestionForm {
+            message: self.message.clone(),
+            schema,
+        }
+    }
+
+    /// The values of all fields but the first ones, from an object that fills
+    /// them in together.
+    pub(crate) fn values(
+        &self,
+        filled: usize,
+        answer: &Map<String, Value>,
+    ) -> Result<Map<String, Value>, FieldMisfit> {
+        let mut values = Map::new();
+        for field in &self.fields[filled..] {
+            let given = answer.get(&field.name).filter(|value| !value.is_null());
+            let value = match given {
+                Some(given) => field.value(given)?,
+                None if field.required => return Err(FieldMisfit::Missing(field.name.clone())),
+                None => None,
+            };
+            if let Some(value) = value {
+                values.insert(field.name.clone(), value);
+            }
+        }
+        Ok(values)
     }
 }
 
@@ -253,6 +307,9 @@ fn meant(options: &[(String, String)], word: &str) -> Result<Value, FieldMisfit>
 /// Why an answer is no value of its field. Whoever answers reads it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum FieldMisfit {
+    /// The field must be filled in.
+    #[error("the field `{0}` is missing")]
+    Missing(String),
     /// The field takes a number.
     #[error("\"{0}\" is no number")]
     Number(String),

@@ -12,7 +12,7 @@ fn form(properties: Value, required: Value) -> Vec<Field> {
         "requestedSchema": {"type": "object", "properties": properties, "required": required},
     });
     match Form::of(serde_json::from_value(request).unwrap()) {
-        Some(Form::Fields(fields)) => fields,
+        Some(Form::Fields(fields)) => fields.fields,
         other => panic!("{other:?}"),
     }
 }
@@ -117,4 +117,40 @@ fn an_address_to_visit_is_a_question_of_yes_or_no() {
         }
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn a_form_can_be_filled_in_whole_from_any_field_on() {
+    let properties = json!({
+        "a": {"type": "string"},
+        "b": {"type": "integer", "default": 3},
+        "c": {"type": "array", "items": {"type": "string", "enum": ["x", "y"]}},
+    });
+    let request = json!({
+        "mode": "form",
+        "message": "Tell us",
+        "requestedSchema": {"type": "object", "properties": properties, "required": ["a", "b"]},
+    });
+    let Some(Form::Fields(form)) = Form::of(serde_json::from_value(request).unwrap()) else {
+        panic!("it has fields");
+    };
+    let whole = form.rest(0);
+    assert_eq!(whole.message, "Tell us");
+    assert_eq!(whole.schema["properties"], properties);
+    let rest = form.rest(1);
+    assert_eq!(rest.schema["required"], json!(["b"]));
+    assert!(rest.schema["properties"].get("a").is_none());
+    let values = |filled, answer: Value| form.values(filled, answer.as_object().unwrap());
+    let all = json!({"a": "z", "b": 4, "c": ["y"], "unknown": 1});
+    assert_eq!(
+        json!(values(0, all).unwrap()),
+        json!({"a": "z", "b": 4, "c": ["y"]})
+    );
+    // People and models write numbers as text.
+    let written = json!({"b": "5", "c": null});
+    assert_eq!(json!(values(1, written).unwrap()), json!({"b": 5}));
+    assert_eq!(
+        values(1, json!({"c": ["x"]})),
+        Err(FieldMisfit::Missing("b".to_owned()))
+    );
 }

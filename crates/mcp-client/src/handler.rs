@@ -1,7 +1,8 @@
 //! What a server may ask of us.
 //!
-//! Questions go to the call that they belong to. Sampling is refused: a tool
-//! gets no model. Progress does not come by here, see `routes`.
+//! Questions go to the call that they belong to, and so do requests for the
+//! client's model and folders, which the front end passes on. Progress and log
+//! lines do not come by here, see `routes`.
 
 use std::sync::Arc;
 
@@ -9,19 +10,23 @@ use parking_lot::Mutex;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction,
     ElicitationCapability, ErrorCode, ErrorData, ExtensionCapabilities, FormElicitationCapability,
-    Implementation, TASKS_EXTENSION_ID, UrlElicitationCapability,
+    Implementation, ResourceUpdatedNotificationParam, RootsCapabilities, SamplingCapability,
+    TASKS_EXTENSION_ID, UrlElicitationCapability,
 };
 use rmcp::service::{InboundStreamOrigin, NotificationContext, Peer, RequestContext};
 use rmcp::{ClientHandler, RoleClient};
+use serde_json::Value;
+use tokio::sync::broadcast;
 use windlass_protocol::NoticeLevel;
+use windlass_runtime::{ClientRefusal, ClientRequest};
 
+use crate::call::Call;
 use crate::listing::{Change, Listed};
 use crate::routes::Routes;
 use crate::telling::Telling;
 
-/// Why a server is not given a model.
-pub(crate) const NO_SAMPLING: &str =
-    "sampling is not supported: Windlass runs tools and has no model to lend";
+/// The capability that is missing where no client lends its model.
+pub(crate) const NO_SAMPLING: &str = "sampling, and Windlass has no model of its own to lend";
 
 /// Answers one server.
 pub(crate) struct Handler {
@@ -29,6 +34,20 @@ pub(crate) struct Handler {
     pub(crate) telling: Telling,
     /// What the server has told of its tools.
     pub(crate) listed: Arc<Mutex<Option<Vec<Listed>>>>,
+    /// The front end has clients that may lend their model.
+    pub(crate) lends_clients: bool,
+    pub(crate) news: broadcast::Sender<ServerNews>,
+}
+
+/// Something of a server has changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ServerNews {
+    /// Its prompts.
+    Prompts,
+    /// Its list of resources.
+    Resources,
+    /// A resource that somebody has subscribed to, by its address.
+    Resource(String),
 }
 
 impl Handler {
@@ -48,6 +67,53 @@ impl Handler {
     }
 }
 
+impl Handler {
+    /// Tells whoever listens.
+    pub(crate) fn tell(&self, news: ServerNews) {
+        // Nobody may listen.
+        let _ = self.news.send(news);
+    }
+
+    /// The call that a request of the server belongs to.
+    fn asking(&self, context: &RequestContext<RoleClient>) -> Option<Arc<Call>> {
+        let origin = match context.extensions.get::<InboundStreamOrigin>() {
+            Some(InboundStreamOrigin::OutboundRequest(id)) => Some(id),
+            _ => None,
+        };
+        self.routes.asking(origin)
+    }
+
+    /// Puts a request to the client of the call that it belongs to.
+    async fn ask(
+        &self,
+        context: &RequestContext<RoleClient>,
+        request: ClientRequest,
+    ) -> Result<Value, ErrorData> {
+        let undeclared = || ClientRefusal::Undeclared(NO_SAMPLING);
+        let answer = match self.asking(context) {
+            Some(call) => {
+                let asking = call.ask_client(vec![request], false);
+                let answers = context.ct.run_until_cancelled(asking).await;
+                answers.and_then(|mut answers| answers.pop())
+            }
+            None => None,
+        };
+        answer
+            .unwrap_or_else(|| Err(undeclared()))
+            .map_err(|refusal| {
+                let code = match &refusal {
+                    ClientRefusal::Undeclared(_) => ErrorCode::METHOD_NOT_FOUND,
+                    ClientRefusal::Refused { code, .. } => ErrorCode(*code),
+                };
+                ErrorData::new(code, refusal.to_string(), None)
+            })
+    }
+}
+
+fn unreadable(error: &serde_json::Error) -> ErrorData {
+    ErrorData::internal_error(error.to_string(), None)
+}
+
 impl ClientHandler for Handler {
     fn get_info(&self) -> ClientConfig {
         let elicitation = ElicitationCapability::new()
@@ -58,6 +124,10 @@ impl ClientHandler for Handler {
         let mut capabilities = ClientCapabilities::default();
         capabilities.elicitation = Some(elicitation);
         capabilities.extensions = Some(extensions);
+        if self.lends_clients {
+            capabilities.sampling = Some(SamplingCapability::default());
+            capabilities.roots = Some(RootsCapabilities::default());
+        }
         let this = Implementation::new("windlass", env!("CARGO_PKG_VERSION"));
         ClientConfig::new(capabilities, this)
     }
@@ -67,11 +137,7 @@ impl ClientHandler for Handler {
         request: ElicitRequestParams,
         context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        let origin = match context.extensions.get::<InboundStreamOrigin>() {
-            Some(InboundStreamOrigin::OutboundRequest(id)) => Some(id),
-            _ => None,
-        };
-        match self.routes.asking(origin) {
+        match self.asking(&context) {
             Some(call) => Ok(call.elicit(request, &context.ct).await),
             // There is nobody whom it could concern.
             None => Ok(ElicitResult::new(ElicitationAction::Cancel)),
@@ -81,11 +147,40 @@ impl ClientHandler for Handler {
     #[expect(deprecated, reason = "servers of the years before still ask for it")]
     async fn create_message(
         &self,
-        _request: rmcp::model::CreateMessageRequestParams,
-        _context: RequestContext<RoleClient>,
+        request: rmcp::model::CreateMessageRequestParams,
+        context: RequestContext<RoleClient>,
     ) -> Result<rmcp::model::CreateMessageResult, ErrorData> {
-        let code = ErrorCode::METHOD_NOT_FOUND;
-        Err(ErrorData::new(code, NO_SAMPLING, None))
+        let params = serde_json::to_value(request).map_err(|error| unreadable(&error))?;
+        let answer = self.ask(&context, ClientRequest::Sample(params)).await?;
+        serde_json::from_value(answer).map_err(|error| unreadable(&error))
+    }
+
+    #[expect(deprecated, reason = "servers of the years before still ask for them")]
+    async fn list_roots(
+        &self,
+        context: RequestContext<RoleClient>,
+    ) -> Result<rmcp::model::ListRootsResult, ErrorData> {
+        if self.asking(&context).is_none() {
+            return Ok(rmcp::model::ListRootsResult::default());
+        }
+        let answer = self.ask(&context, ClientRequest::ListRoots).await?;
+        serde_json::from_value(answer).map_err(|error| unreadable(&error))
+    }
+
+    async fn on_resource_updated(
+        &self,
+        params: ResourceUpdatedNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        self.tell(ServerNews::Resource(params.uri.clone()));
+    }
+
+    async fn on_resource_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.tell(ServerNews::Resources);
+    }
+
+    async fn on_prompt_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.tell(ServerNews::Prompts);
     }
 
     async fn on_tool_list_changed(&self, context: NotificationContext<RoleClient>) {

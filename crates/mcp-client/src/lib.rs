@@ -18,10 +18,12 @@ mod result;
 mod routes;
 mod server;
 mod spec;
+mod standing;
 mod telling;
 mod tool;
 
 pub use error::ServerError;
+pub use handler::ServerNews;
 pub use listing::Listed;
 pub use pass::{PassError, PassedRequest};
 pub use server::Server;

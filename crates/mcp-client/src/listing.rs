@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use rmcp::model::Tool;
+use rmcp::model::{JsonObject, Tool};
 use serde_json::Value;
-use windlass_protocol::Parameters;
+use windlass_protocol::{ListedTool, Parameters};
 use windlass_runtime::ToolDefinition;
 
 /// One tool of a server, as the server tells it.
@@ -14,10 +14,10 @@ pub struct Listed {
     pub name: String,
     /// What it says the tool does.
     pub description: Option<String>,
-    /// The JSON Schema of its arguments.
-    pub schema: Value,
     /// The server declares that the tool changes nothing.
     pub only_reads: bool,
+    /// Everything else that it says.
+    pub details: ListedTool,
 }
 
 impl Listed {
@@ -26,10 +26,11 @@ impl Listed {
     pub fn definition(&self, server: &str) -> ToolDefinition {
         let mut definition = ToolDefinition::new(&self.name);
         definition.summary.clone_from(&self.description);
-        definition.shape.parameters = Parameters::from_object_schema(&self.schema);
+        definition.shape.parameters = Parameters::from_object_schema(&self.details.input_schema);
         definition.shape.one_shot = true;
         definition.only_reads = self.only_reads;
         definition.origin = format!("MCP server `{server}`");
+        definition.listed = Some(Box::new(self.details.clone()));
         definition
     }
 }
@@ -37,15 +38,21 @@ impl Listed {
 impl From<Tool> for Listed {
     fn from(tool: Tool) -> Self {
         let text = tool.description.map(|text| text.trim().to_owned());
-        let annotations = tool.annotations.unwrap_or_default();
+        let hints = tool.annotations.unwrap_or_default();
+        let title = tool.title.or(hints.title);
+        let object = |schema: &JsonObject| Value::Object(schema.clone());
         Self {
             name: tool.name.into_owned(),
-            description: text
-                .filter(|text| !text.is_empty())
-                .or(tool.title)
-                .or(annotations.title),
-            schema: Value::Object((*tool.input_schema).clone()),
-            only_reads: annotations.read_only_hint == Some(true),
+            description: text.filter(|text| !text.is_empty()).or(title.clone()),
+            only_reads: hints.read_only_hint == Some(true),
+            details: ListedTool {
+                title,
+                input_schema: object(&tool.input_schema),
+                output_schema: tool.output_schema.as_deref().map(object),
+                destructive: hints.destructive_hint,
+                idempotent: hints.idempotent_hint,
+                open_world: hints.open_world_hint,
+            },
         }
     }
 }

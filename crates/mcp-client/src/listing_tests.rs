@@ -4,8 +4,11 @@ fn listed(name: &str, description: &str) -> Listed {
     Listed {
         name: name.to_owned(),
         description: Some(description.to_owned()),
-        schema: serde_json::json!({"type": "object"}),
         only_reads: false,
+        details: ListedTool {
+            input_schema: serde_json::json!({"type": "object"}),
+            ..ListedTool::default()
+        },
     }
 }
 

@@ -2,7 +2,8 @@
 //! resources and completions.
 
 use rmcp::model::{
-    CompleteRequestParams, ErrorData, GetPromptRequestParams, ReadResourceRequestParams,
+    CompleteRequestParams, ErrorData, GetPromptRequestParams, GetPromptResponse,
+    ReadResourceRequestParams, ReadResourceResponse,
 };
 use rmcp::service::ServiceError;
 use serde::Serialize;
@@ -11,6 +12,7 @@ use serde_json::Value;
 
 use crate::error::{ServerError, chain};
 use crate::server::Server;
+use crate::standing;
 
 /// A request for something of a server that is no tool, with its parameters as
 /// the protocol has them.
@@ -28,6 +30,12 @@ pub enum PassedRequest {
     Resource(Value),
     /// Completions of an argument.
     Complete(Value),
+    /// From which level on log lines are wanted.
+    LogLevel(Value),
+    /// One more client wants to hear when a resource changes, by its address.
+    Subscribe(String),
+    /// One client less does.
+    Unsubscribe(String),
 }
 
 /// Why a request was not answered.
@@ -52,7 +60,13 @@ impl Server {
     /// Passes a request on and gives the answer as the protocol has it. The
     /// server is started for it, and stays.
     pub async fn pass(&self, request: PassedRequest) -> Result<Value, PassError> {
-        let connection = self.connection().await?;
+        let connection = match &request {
+            // No server is started for these.
+            PassedRequest::LogLevel(_) | PassedRequest::Unsubscribe(_) => {
+                return Ok(self.pass_standing(request).await);
+            }
+            _ => self.connection().await?,
+        };
         let peer = connection.peer();
         let answered = async {
             match request {
@@ -63,15 +77,30 @@ impl Server {
                 }
                 PassedRequest::Prompt(params) => {
                     let params: GetPromptRequestParams = read(params)?;
-                    written(peer.get_prompt(params).await?)
+                    match peer.get_prompt_once(params).await? {
+                        GetPromptResponse::Complete(result) => written(result),
+                        GetPromptResponse::InputRequired(needed) => written(needed),
+                        _ => Err(ServiceError::UnexpectedResponse),
+                    }
                 }
                 PassedRequest::Resource(params) => {
                     let params: ReadResourceRequestParams = read(params)?;
-                    written(peer.read_resource(params).await?)
+                    match peer.read_resource_once(params).await? {
+                        ReadResourceResponse::Complete(result) => written(result),
+                        ReadResourceResponse::InputRequired(needed) => written(needed),
+                        _ => Err(ServiceError::UnexpectedResponse),
+                    }
                 }
                 PassedRequest::Complete(params) => {
                     let params: CompleteRequestParams = read(params)?;
                     written(peer.complete(params).await?)
+                }
+                PassedRequest::Subscribe(uri) => {
+                    let subscribing = self.standing().subscribe(peer, self.news_sender(), uri);
+                    written(subscribing.await?)
+                }
+                PassedRequest::LogLevel(_) | PassedRequest::Unsubscribe(_) => {
+                    unreachable!("they have been passed on")
                 }
             }
         };
@@ -91,6 +120,33 @@ impl Server {
                 why: chain(&other),
             }),
         })
+    }
+}
+
+impl Server {
+    /// Takes note of a wish, and tells the server if it runs.
+    async fn pass_standing(&self, request: PassedRequest) -> Value {
+        let present = self.present().await;
+        match request {
+            PassedRequest::LogLevel(level) => {
+                if let Ok(level) = serde_json::from_value(level)
+                    && self.standing().raise(level)
+                    && let Some(connection) = present
+                {
+                    self.standing().tell_level(connection.peer()).await;
+                }
+            }
+            PassedRequest::Unsubscribe(uri) => {
+                if self.standing().release(&uri)
+                    && let Some(connection) = present
+                {
+                    // A server that is gone has forgotten it.
+                    let _ = standing::unsubscribe(connection.peer(), &uri).await;
+                }
+            }
+            _ => unreachable!("everything else needs a connection"),
+        }
+        Value::Null
     }
 }
 

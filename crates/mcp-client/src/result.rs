@@ -10,11 +10,15 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
+use serde_json::Value;
 use windlass_protocol::ToolError;
 use windlass_runtime::Attachment;
 
 /// The media type of what nobody says more of.
 const UNKNOWN: &str = "application/octet-stream";
+
+/// The largest structured result that is passed on.
+const LARGEST_STRUCTURE: usize = 256 << 10;
 
 /// What a server answered.
 pub(crate) struct Answer {
@@ -22,6 +26,8 @@ pub(crate) struct Answer {
     pub(crate) result: Result<String, ToolError>,
     /// What came with it.
     pub(crate) attachments: Vec<Attachment>,
+    /// The result as data.
+    pub(crate) structured: Option<Value>,
 }
 
 impl From<ToolError> for Answer {
@@ -29,6 +35,7 @@ impl From<ToolError> for Answer {
         Self {
             result: Err(error),
             attachments: Vec::new(),
+            structured: None,
         }
     }
 }
@@ -48,7 +55,8 @@ pub(crate) fn read(result: CallToolResult, log: Option<&Path>) -> Answer {
     let mut parts: Vec<_> = blocks.map(|block| files.show(block)).collect();
     // Servers repeat what is structured as text; those that do not mean it to
     // be read all the same.
-    if let Some(structured) = result.structured_content.filter(|_| !has_text) {
+    let structured = result.structured_content;
+    if let Some(structured) = structured.as_ref().filter(|_| !has_text) {
         parts.push(structured.to_string());
     }
     let text = parts.join("\n");
@@ -59,7 +67,17 @@ pub(crate) fn read(result: CallToolResult, log: Option<&Path>) -> Answer {
     } else {
         Err(ToolError::new(text))
     };
+    let is_small = |value: &Value| value.to_string().len() <= LARGEST_STRUCTURE;
+    let structured = structured.filter(|_| result.is_ok());
+    let result = match &structured {
+        Some(value) if !is_small(value) => Err(ToolError::new(format!(
+            "the tool's structured result has more than {} KiB; ask it for less",
+            LARGEST_STRUCTURE >> 10
+        ))),
+        _ => result,
+    };
     Answer {
+        structured: structured.filter(|_| result.is_ok()),
         result,
         attachments: files.attachments,
     }

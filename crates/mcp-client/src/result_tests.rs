@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 
-fn shown(result: serde_json::Value) -> Result<String, String> {
+fn shown(result: Value) -> Result<String, String> {
     let result = serde_json::from_value(result).unwrap();
     read(result, None).result.map_err(|error| error.message)
 }

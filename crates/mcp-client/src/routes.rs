@@ -5,6 +5,11 @@
 //! the order in which they were sent. rmcp itself hands notifications to tasks
 //! of their own, which may overtake each other and the result.
 
+#![expect(
+    deprecated,
+    reason = "the newest version of the protocol has no log lines; all others have"
+)]
+
 use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
@@ -13,8 +18,10 @@ use rmcp::model::{
     GetExtensions, GetMeta, JsonRpcMessage, ProgressNotificationParam, ProgressToken, RequestId,
     ServerNotification,
 };
-use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::service::{InboundStreamOrigin, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
+use serde_json::Value;
+use windlass_runtime::ToolLogLine;
 
 use crate::call::Call;
 
@@ -57,6 +64,20 @@ impl Routes {
         };
         match &notification.notification {
             ServerNotification::ProgressNotification(progress) => self.progress(&progress.params),
+            ServerNotification::LoggingMessageNotification(logged) => {
+                let origin = match logged.extensions.get::<InboundStreamOrigin>() {
+                    Some(InboundStreamOrigin::OutboundRequest(id)) => Some(id),
+                    _ => None,
+                };
+                if let Some(call) = self.asking(origin) {
+                    let params = &logged.params;
+                    call.logged(ToolLogLine {
+                        level: level_name(params.level),
+                        logger: params.logger.clone(),
+                        data: params.data.clone(),
+                    });
+                }
+            }
             ServerNotification::TaskStatusNotification(_) => {
                 for call in self.calls() {
                     call.look_at_task();
@@ -122,5 +143,13 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Tapped<T> {
 
     async fn close(&mut self) -> Result<(), Self::Error> {
         self.inner.close().await
+    }
+}
+
+/// A level as the protocol writes it.
+fn level_name(level: impl serde::Serialize) -> String {
+    match serde_json::to_value(level) {
+        Ok(Value::String(name)) => name,
+        _ => "info".to_owned(),
     }
 }

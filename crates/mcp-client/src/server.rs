@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use rmcp::ServiceError;
+use tokio::sync::broadcast;
 use tokio::time::Instant;
 use windlass_process::Launcher;
 use windlass_protocol::NoticeLevel;
@@ -16,10 +17,11 @@ use windlass_runtime::Announcer;
 
 use crate::connection::{self, Connection, Era};
 use crate::error::{ServerError, chain};
-use crate::handler::Handler;
+use crate::handler::{Handler, ServerNews};
 use crate::listing::Listed;
 use crate::routes::Routes;
 use crate::spec::{Reach, ServerSpec};
+use crate::standing::StandingWishes;
 use crate::telling::Telling;
 
 /// The pause after the first failure; each further one doubles it.
@@ -28,6 +30,9 @@ const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// A server that ran for so long, or gave a result, has not failed to start.
 const STEADY: Duration = Duration::from_secs(10);
+
+/// How many changes are kept for a listener that is slow.
+const NEWS: usize = 256;
 
 /// One MCP server. Clones are the same server; when the last of them and the
 /// tools made of it are dropped, the server ends.
@@ -44,6 +49,8 @@ struct Inner {
     state: tokio::sync::Mutex<State>,
     /// How many attempts to reach it have ended.
     attempts: AtomicU64,
+    standing: Arc<StandingWishes>,
+    news: broadcast::Sender<ServerNews>,
     /// It gave a result on its present connection.
     worked: Arc<std::sync::atomic::AtomicBool>,
 }
@@ -76,6 +83,8 @@ impl Server {
                 listed: Arc::default(),
                 state: tokio::sync::Mutex::default(),
                 attempts: AtomicU64::new(0),
+                standing: Arc::default(),
+                news: broadcast::Sender::new(NEWS),
                 worked: Arc::default(),
             }),
         }
@@ -187,6 +196,8 @@ impl Server {
             routes: Arc::new(Routes::default()),
             telling: inner.telling.clone(),
             listed: Arc::clone(&inner.listed),
+            lends_clients: inner.spec.lends_clients,
+            news: inner.news.clone(),
         });
         let telling = inner.telling.clone();
         let again = match inner.spec.reach {
@@ -197,7 +208,33 @@ impl Server {
             telling.tell(NoticeLevel::Warning, &format!("has ended: {why}; {again}"));
         };
         let opening = connection::open(&inner.spec, &inner.launcher, handler, era, ended);
-        self.within_limit(Box::pin(opening)).await
+        let connection = self.within_limit(Box::pin(opening)).await?;
+        let (standing, news) = (Arc::clone(&inner.standing), inner.news.clone());
+        let peer = connection.peer().clone();
+        // A server that is slow to take note holds up no call.
+        tokio::spawn(async move { standing.tell_all(&peer, &news).await });
+        Ok(connection)
+    }
+
+    /// The wishes of clients that stand.
+    pub(crate) fn standing(&self) -> &StandingWishes {
+        &self.inner.standing
+    }
+
+    /// The connection, if there is one just now.
+    pub(crate) async fn present(&self) -> Option<Arc<Connection>> {
+        let state = self.inner.state.lock().await;
+        let connection = state.connection.clone();
+        connection.filter(|connection| connection.is_alive())
+    }
+
+    /// Hears of what changes from now on.
+    pub fn news(&self) -> broadcast::Receiver<ServerNews> {
+        self.inner.news.subscribe()
+    }
+
+    pub(crate) fn news_sender(&self) -> &broadcast::Sender<ServerNews> {
+        &self.inner.news
     }
 
     async fn within_limit<T>(

@@ -13,6 +13,9 @@ pub struct ServerSpec {
     /// How long it may take until it has told its tools; without limit where
     /// `None`.
     pub startup_timeout: Option<Duration>,
+    /// The front end passes requests of the server on to clients that may lend
+    /// it their model and their folders.
+    pub lends_clients: bool,
 }
 
 /// How a server is reached.

@@ -102,6 +102,7 @@ fn ending(call: &Call, answer: Answer, limit: usize) -> Ending {
     };
     Ending {
         attachments: answer.attachments,
+        structured: answer.structured.map(Box::new),
         ..ending
     }
 }

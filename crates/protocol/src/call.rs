@@ -4,7 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::{Arguments, Attachment, AwaitReply, ErrorView, Exit, HandleView, Notice, ToolError};
+use crate::{
+    Arguments, Attachment, AwaitReply, ErrorView, Exit, HandleView, Notice, ServerRefusal,
+    ToolError,
+};
 
 /// One call of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -67,6 +70,10 @@ pub struct ReplyExtras {
     pub exit: Option<Exit>,
     /// Files that came with the output.
     pub attachments: Vec<Attachment>,
+    /// The result of a one-shot as data, where its tool gives that.
+    pub structured: Option<Box<Value>>,
+    /// The server of a one-shot's tool refused the call.
+    pub refused: Option<Box<ServerRefusal>>,
 }
 
 impl CallReply {

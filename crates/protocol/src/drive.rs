@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use crate::line_error::LineError;
 use crate::{
-    Arguments, Batch, BatchReply, HandleId, HandleState, HandleView, PermissionAnswer,
-    PermissionId, PermissionRequest, Question, RequestRendering, ToolCall,
+    AnswerError, Arguments, Batch, BatchReply, HandleId, HandleState, HandleView, PermissionAnswer,
+    PermissionId, PermissionRequest, Question, QuestionForm, RequestRendering, ToolCall,
 };
 
 /// A line from the driver.
@@ -122,9 +122,23 @@ pub struct Ask {
     /// about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
+    /// The form that the question is a field of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub form: Option<Box<QuestionForm>>,
     /// How it is shown to a person, where one is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rendering: Option<Box<RequestRendering>>,
+}
+
+impl Ask {
+    /// Checks an answer against the question. A question that is a field of a
+    /// form may be answered with an object of all the form's fields.
+    pub fn check(&self, answer: Value) -> Result<Value, AnswerError> {
+        if self.form.is_some() && answer.is_object() {
+            return Ok(answer);
+        }
+        self.question.check(answer)
+    }
 }
 
 /// A handle that still runs when the turn ends.

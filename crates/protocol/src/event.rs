@@ -6,7 +6,9 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Attachment, Question, ToolError};
+use serde_json::Value;
+
+use crate::{Attachment, Question, QuestionForm, ToolError};
 
 /// An event, and the place in the tool's output at which it happened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,6 +37,9 @@ pub enum ToolEvent {
         /// Its words beside the question, such as the hunk that it asks about.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         content: Option<String>,
+        /// The form that the question is a field of.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        form: Option<Box<QuestionForm>>,
     },
     /// Its question was answered.
     Answered,
@@ -53,6 +58,7 @@ impl ToolEvent {
         Self::Asked {
             question,
             content: None,
+            form: None,
         }
     }
 }
@@ -69,6 +75,12 @@ pub struct Ending {
     pub left_running: usize,
     /// What came with its output.
     pub attachments: Vec<Attachment>,
+    /// The result as data, where the tool gives that beside its text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub structured: Option<Box<Value>>,
+    /// The tool's server refused the call, in these words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<Box<ServerRefusal>>,
     /// The tool reported the result itself. Otherwise its executor concluded
     /// it, from an exit code for example.
     #[serde(default)]
@@ -80,6 +92,16 @@ pub struct Ending {
     /// Set when the result was too long for a reply and was cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<ResultCut>,
+}
+
+/// A call that another server answered with an error of its own, rather than
+/// with a result of the tool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerRefusal {
+    /// The error's code.
+    pub code: i32,
+    /// The error's message.
+    pub message: String,
 }
 
 /// A result that was too long for a reply.
@@ -105,6 +127,8 @@ impl Ending {
             exit: None,
             left_running: 0,
             attachments: Vec::new(),
+            structured: None,
+            refused: None,
             reported: false,
             aborted: None,
             cut: None,

@@ -79,6 +79,7 @@ fn every_report_crosses_a_wire() {
                 secret: false,
             },
             content: Some("3 files".to_owned()),
+            form: None,
         },
         ToolEvent::Answered,
         ToolEvent::Aborting {

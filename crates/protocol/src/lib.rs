@@ -53,7 +53,7 @@ pub use drive::{
     Ask, CallsBody, DriveEvent, DriveInput, DriveOutput, NewCall, TurnEndDecision, TurnEndHandle,
     TurnEndReport,
 };
-pub use event::{Ending, Exit, ResultCut, ToolEvent, ToolReport};
+pub use event::{Ending, Exit, ResultCut, ServerRefusal, ToolEvent, ToolReport};
 pub use ids::{HandleId, InvalidHandleId, InvalidId, MessageId, PartId, PermissionId, SessionId};
 pub use job::{InputError, JobDescription, Keyboard, LocalPath, OrderId, Receipt, Start};
 pub use line_error::LineError;
@@ -71,7 +71,7 @@ pub use part::{
     StateError, StatePending, StateRunning, ToolPart,
 };
 pub use permission::{PermissionAnswer, PermissionReply, PermissionRequest, PermissionToolContext};
-pub use question::{AnswerError, AnswerType, Question};
+pub use question::{AnswerError, AnswerType, Question, QuestionForm};
 pub use record::{
     ConversationEvent, Decider, DecisionRecord, MessageInfo, MessagePart, MessageRecord,
     MessageTime, NoticeRecord, PermissionRecord, PermissionRule, PermissionTime, Role, RuleAction,
@@ -81,8 +81,8 @@ pub use rendering::{RenderedField, RequestRendering, visible_line, visible_lines
 pub use screen::{KeyboardModes, ScreenColour, ScreenRow, ScreenRun, ScreenUpdate};
 pub use state::{Outcome, ToolError, ToolState};
 pub use tool::{
-    Lifecycle, Limits, Notifications, OnTurnEnd, QuestionPolicy, QuestionTarget, RunMode,
-    RunPolicy, ToolDefinition,
+    Lifecycle, Limits, ListedTool, Notifications, OnTurnEnd, QuestionPolicy, QuestionTarget,
+    RunMode, RunPolicy, ToolDefinition,
 };
 pub use view::{ErrorView, HandleState, HandleView};
 pub use wait::{AwaitReply, AwaitRequest, Condition, ConditionError, Matched, Until, WaitFor};

@@ -25,6 +25,17 @@ pub struct Question {
     pub secret: bool,
 }
 
+/// A form of several fields that a question is the first open field of. Whoever
+/// can show it whole answers the question with an object of all its fields.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct QuestionForm {
+    /// The text above the form.
+    pub message: String,
+    /// The fields as a JSON Schema of a flat object, as MCP's elicitation has
+    /// it.
+    pub schema: Value,
+}
+
 /// What kind of answer a question wants.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum AnswerType {

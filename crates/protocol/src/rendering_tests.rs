@@ -44,6 +44,7 @@ fn question(text: &str, pre_amble: Option<&str>, handle: Option<&str>) -> Ask {
             secret: false,
         },
         content: None,
+        form: None,
         rendering: None,
     }
 }

@@ -52,6 +52,31 @@ pub struct ToolDefinition {
     /// Where the definition came from, for people: `builtin`, a file, a
     /// program.
     pub origin: String,
+    /// How another MCP server lists the tool, if it is one of its tools.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub listed: Option<Box<ListedTool>>,
+}
+
+/// A tool as another MCP server lists it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct ListedTool {
+    /// Its name for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The JSON Schema of its arguments.
+    pub input_schema: Value,
+    /// The JSON Schema of its structured results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<Value>,
+    /// A call may destroy something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub destructive: Option<bool>,
+    /// A second call with the same arguments changes nothing more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotent: Option<bool>,
+    /// A call reaches beyond what the server knows, such as the web.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_world: Option<bool>,
 }
 
 impl ToolDefinition {
@@ -74,6 +99,7 @@ impl ToolDefinition {
             only_reads: false,
             secrets_to_assistant: false,
             origin: "builtin".to_owned(),
+            listed: None,
         }
     }
 

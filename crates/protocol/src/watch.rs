@@ -23,6 +23,9 @@ pub struct SessionInfo {
     pub id: SessionId,
     /// How the outside reaches it: `drive`, `mcp`, `query`, `serve`.
     pub front_end: String,
+    /// The name that it was given, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// The process that owns it.
     pub pid: u32,
     /// The project's root folder.

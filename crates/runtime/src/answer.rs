@@ -1,8 +1,9 @@
 //! What a call is answered with, and what the record keeps beside it.
 
+use serde_json::Value;
 use windlass_protocol::{
     Attachment, CallReply, Ending, ErrorView, Exit, HandleState, HandleView, ReplyContent,
-    ReplyExtras,
+    ReplyExtras, ServerRefusal,
 };
 
 use crate::catalogue::RegisteredTool;
@@ -19,6 +20,9 @@ pub(crate) struct Answer {
     is_error: bool,
     error: Option<ErrorView>,
     exit: Option<Exit>,
+    /// The result as data, where a one-shot gives that.
+    structured: Option<Box<Value>>,
+    refused: Option<Box<ServerRefusal>>,
     /// What came with it, for the record.
     attachments: Vec<Attachment>,
 }
@@ -32,6 +36,8 @@ impl Answer {
             is_error: false,
             error: None,
             exit: None,
+            structured: None,
+            refused: None,
             attachments: Vec::new(),
         }
     }
@@ -49,6 +55,8 @@ impl Answer {
             is_error: false,
             error: None,
             exit: None,
+            structured: None,
+            refused: None,
         }
     }
 
@@ -85,6 +93,8 @@ impl Answer {
             is_error,
             error: beyond_message,
             exit: ending.exit,
+            structured: ending.structured,
+            refused: ending.refused,
             attachments,
         }
     }
@@ -97,6 +107,8 @@ impl Answer {
             is_error: false,
             error: None,
             exit: None,
+            structured: None,
+            refused: None,
         }
     }
 }
@@ -139,6 +151,8 @@ pub(crate) fn reply(call: &CallPart<'_>, answer: Result<Answer, Refusal>) -> Cal
                 error: answer.error,
                 extras: ReplyExtras {
                     exit: answer.exit,
+                    structured: answer.structured,
+                    refused: answer.refused,
                     attachments: answer.attachments.clone(),
                 },
             };

@@ -15,6 +15,7 @@ use windlass_protocol::{
     Arguments, JobDescription, Start, ToolDefinition, ToolError, ToolEvent, ToolReport,
 };
 
+use crate::client::ToolClient;
 use crate::job::Job;
 use crate::subject::Subject;
 
@@ -79,6 +80,9 @@ pub enum AdoptError {
 /// Takes in what reporters report.
 pub(crate) trait ReportSink: Send + Sync + 'static {
     fn take_in(self: Arc<Self>, report: ToolReport);
+
+    /// The client of the session that the tool runs in, if it has one.
+    fn client(&self) -> Option<ToolClient>;
 }
 
 /// Reports what happens to one tool. Cloning is cheap; reporting on a handle
@@ -114,6 +118,12 @@ impl Reporter {
         }
     }
 
+    /// The client of the session, where the front end passes requests of tools
+    /// on to it.
+    pub fn client(&self) -> Option<ToolClient> {
+        self.0.upgrade()?.client()
+    }
+
     /// The runtime still wants to know.
     pub fn is_wanted(&self) -> bool {
         self.0.strong_count() > 0
@@ -144,5 +154,9 @@ impl ReportSink for Channel {
     fn take_in(self: Arc<Self>, report: ToolReport) {
         // Whoever dropped the receiver does not want to know.
         let _ = self.0.send(report);
+    }
+
+    fn client(&self) -> Option<ToolClient> {
+        None
     }
 }

@@ -14,9 +14,10 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use windlass_protocol::{Ending, HandleId, Question, Receipt, ToolEvent, ToolReport};
+use windlass_protocol::{Ending, HandleId, Question, QuestionForm, Receipt, ToolEvent, ToolReport};
 
 use crate::catalogue::RegisteredTool;
+use crate::client::{CallOrigin, ToolClient};
 use crate::cut::{question_within_limit, within_limit};
 use crate::event::{Status, fold};
 use crate::executor::ReportSink;
@@ -74,6 +75,8 @@ pub(crate) struct Handle {
     /// Answers to its questions that no person gave, and how much it had
     /// written at the last of them.
     repetition: Mutex<(Repetition, u64)>,
+    /// The form that its open question is a field of.
+    form: Mutex<Option<Box<QuestionForm>>>,
     job: OnceLock<Arc<dyn Job>>,
     intake: Mutex<Intake>,
     session: Weak<SessionInner>,
@@ -120,6 +123,7 @@ impl Handle {
             routed: AtomicBool::new(false),
             context: Mutex::new(None),
             repetition: Mutex::default(),
+            form: Mutex::new(None),
             job: OnceLock::new(),
             intake: Mutex::new(Intake {
                 early: Some(Vec::new()),
@@ -156,6 +160,7 @@ impl Handle {
             routed: AtomicBool::new(false),
             context: Mutex::new(None),
             repetition: Mutex::default(),
+            form: Mutex::new(None),
             job: OnceLock::new(),
             intake: Mutex::new(Intake::default()),
             session: self.session.clone(),
@@ -327,7 +332,13 @@ impl Handle {
         question: &Question,
         answer: Value,
     ) -> Result<(), Refusal> {
-        let answer = question.check(answer).map_err(|error| {
+        let is_form = answer.is_object() && self.form.lock().is_some();
+        let checked = if is_form {
+            Ok(answer)
+        } else {
+            question.check(answer)
+        };
+        let answer = checked.map_err(|error| {
             if question.secret {
                 // The error would tell what was given.
                 Refusal::SecretNotString {
@@ -400,6 +411,11 @@ impl Handle {
         repetition.admits(question, content, silent)
     }
 
+    /// The form that its open question is a field of.
+    pub(crate) fn form(&self) -> Option<Box<QuestionForm>> {
+        self.form.lock().clone()
+    }
+
     /// Ends the tool; its end is told as `reason`. Resolves when everything it
     /// started is gone.
     pub(crate) async fn end(self: &Arc<Self>, reason: &str) -> Receipt {
@@ -435,23 +451,29 @@ impl Handle {
             self.apply_wrote(&session, intake, bytes);
             return;
         }
-        if let ToolEvent::Asked { content, .. } = event {
+        if let ToolEvent::Asked { content, form, .. } = event {
             self.given_up.store(false, Ordering::Release);
             self.routed.store(self.id().is_some(), Ordering::Release);
             *self.context.lock() = content.as_deref().map(inquiry::shortened);
+            self.form.lock().clone_from(form);
         }
         let event = match event {
             ToolEvent::Ended(ending) => match self.cut(&session, ending) {
                 Cow::Borrowed(_) => Cow::Borrowed(event),
                 Cow::Owned(ending) => Cow::Owned(ToolEvent::Ended(ending)),
             },
-            ToolEvent::Asked { question, content } => {
+            ToolEvent::Asked {
+                question,
+                content,
+                form,
+            } => {
                 let limit = self.tool.definition.limits.output_limit;
                 match question_within_limit(question, limit) {
                     Cow::Borrowed(_) => Cow::Borrowed(event),
                     Cow::Owned(question) => Cow::Owned(ToolEvent::Asked {
                         question,
                         content: content.clone(),
+                        form: form.clone(),
                     }),
                 }
             }
@@ -559,5 +581,16 @@ impl ReportSink for Handle {
             return;
         }
         self.apply(&mut intake, report.at, &report.event);
+    }
+
+    fn client(&self) -> Option<ToolClient> {
+        let session = self.session.upgrade()?;
+        Some(ToolClient {
+            client: session.options.client.clone()?,
+            origin: CallOrigin {
+                call: Arc::clone(&self.call),
+                handle: self.id().cloned(),
+            },
+        })
     }
 }

@@ -267,6 +267,7 @@ fn new_ask(handle: &Handle, question: &Question) -> Ask {
         tool: handle.tool.definition.name.clone(),
         question: question.clone(),
         content: handle.context(),
+        form: handle.form(),
         rendering: None,
     }
 }
@@ -282,7 +283,7 @@ async fn inquire(session: &SessionInner, ask: Ask) -> Answered {
         let Some(answer) = inquirer.answer(&asked.ask).await else {
             break;
         };
-        if let Ok(answer) = asked.ask.question.check(answer) {
+        if let Ok(answer) = asked.ask.check(answer) {
             return Answered::With(answer);
         }
     }

@@ -184,6 +184,7 @@ fn ask_of(bytes: usize) -> Ask {
             secret: false,
         },
         content: None,
+        form: None,
         rendering: None,
     }
 }

@@ -13,6 +13,7 @@ mod archive;
 mod arguments;
 mod builtin;
 mod catalogue;
+mod client;
 mod cut;
 mod describe;
 mod dispatch;
@@ -72,6 +73,9 @@ pub use announce::Announcer;
 pub use archive::{Archive, ArchiveError, Conversations, OutputFile, Page};
 pub use builtin::{BuiltinContext, BuiltinTool};
 pub use catalogue::{Catalogue, LateTools, RegisterError, RegisteredTool, Runtime};
+pub use client::{
+    CallOrigin, ClientRefusal, ClientRequest, SessionClient, ToolClient, ToolLogLine, ToolProgress,
+};
 pub use describe::DescribeTools;
 pub use event::{Status, fold};
 pub use executor::{AdoptError, Executor, Reporter, Reports};

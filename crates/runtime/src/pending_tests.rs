@@ -60,6 +60,7 @@ fn ask(secret: bool) -> Ask {
             secret,
         },
         content: None,
+        form: None,
         rendering: None,
     }
 }

@@ -170,7 +170,7 @@ impl RequestTable {
             return Err(state.missing(id, ReplyError::NoQuestion));
         };
         let question = &ask.question;
-        let value = question.check(value).map_err(|error| {
+        let value = ask.check(value).map_err(|error| {
             if question.secret {
                 ReplyError::UnfitSecret(question.id.clone())
             } else {

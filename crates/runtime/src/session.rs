@@ -19,6 +19,7 @@ use windlass_protocol::{
 };
 
 use crate::catalogue::{Catalogue, RegisteredTool};
+use crate::client::SessionClient;
 use crate::event::Status;
 use crate::handle::Handle;
 use crate::inquirer::Inquirer;
@@ -51,12 +52,17 @@ pub struct SessionOptions {
     pub keep_logs: bool,
     /// How the outside reaches the session, for the record: `drive`, `mcp`.
     pub front_end: Option<String>,
+    /// A name that a person or a client has given it, for the record and for
+    /// lists. The successor of a session has the same name.
+    pub name: Option<String>,
     /// The session that this one works for, as an agent's does.
     pub parent: Option<SessionId>,
     /// Whoever drives the session needs no permission for anything.
     pub trusted: bool,
     /// The client of the session asks its user by itself before a tool runs.
     pub client_asks: bool,
+    /// The client, where tools may have requests of their own to it.
+    pub client: Option<Arc<dyn SessionClient>>,
     /// Whether anybody will reply to what the session asks a person.
     pub attendance: Attendance,
     /// Who is asked instead, where the session works for another one, as an
@@ -203,6 +209,11 @@ impl Session {
     /// How the outside reaches the session, if that was said.
     pub fn front_end(&self) -> Option<&str> {
         self.inner.options.front_end.as_deref()
+    }
+
+    /// The name that it was given.
+    pub fn name(&self) -> Option<&str> {
+        self.inner.options.name.as_deref()
     }
 
     /// The handles that can be read, a line each, in the order in which they

@@ -141,6 +141,7 @@ pub(crate) fn outline(ending: &Ending) -> Ending {
             Err(error) => Err(windlass_protocol::ToolError::new(brief(&error.message))),
         },
         attachments: Vec::new(),
+        structured: None,
         ..ending.clone()
     }
 }

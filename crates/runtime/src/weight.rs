@@ -56,12 +56,26 @@ fn of_part(part: &ToolPart) -> usize {
 
 fn of_tool_event(event: &ToolEvent) -> usize {
     match event {
-        ToolEvent::Ended(Ending { result, .. }) => match result {
-            Ok(result) => result.as_ref().map_or(0, String::len),
-            Err(error) => error.message.len() + error.trace.iter().map(String::len).sum::<usize>(),
-        },
-        ToolEvent::Asked { question, content } => {
-            question.text.len() + content.as_ref().map_or(0, String::len)
+        ToolEvent::Ended(Ending {
+            result, structured, ..
+        }) => {
+            let text = match result {
+                Ok(result) => result.as_ref().map_or(0, String::len),
+                Err(error) => {
+                    error.message.len() + error.trace.iter().map(String::len).sum::<usize>()
+                }
+            };
+            text + structured.as_deref().map_or(0, of_value)
+        }
+        ToolEvent::Asked {
+            question,
+            content,
+            form,
+        } => {
+            let form = form.as_ref();
+            question.text.len()
+                + content.as_ref().map_or(0, String::len)
+                + form.map_or(0, |form| form.message.len() + of_value(&form.schema))
         }
         ToolEvent::Aborting { reason } => reason.len(),
         ToolEvent::Started | ToolEvent::Answered | ToolEvent::Wrote { .. } => 0,

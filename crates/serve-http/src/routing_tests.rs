@@ -63,6 +63,7 @@ fn requests_and_questions_are_known_while_they_are_open() {
         tool: "t".to_owned(),
         question: question("sure", "Sure?"),
         content: None,
+        form: None,
         rendering: None,
     }));
     assert_eq!(routes.find("q_1"), Some(peer(1)));

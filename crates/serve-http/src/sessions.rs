@@ -45,6 +45,7 @@ pub(crate) fn info(api: &Api, session: &Session, began: SystemTime) -> SessionIn
     SessionInfo {
         id: session.id().clone(),
         front_end: session.front_end().unwrap_or(&api.0.front_end).to_owned(),
+        name: session.name().map(str::to_owned),
         pid: std::process::id(),
         root: session.root().to_owned(),
         created: millis(began),

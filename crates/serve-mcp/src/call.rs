@@ -8,10 +8,9 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use parking_lot::Mutex;
-use rmcp::model::{
-    CallToolResult, ClientResult, ElicitRequest, ElicitResult, ElicitationAction, ServerRequest,
-};
-use rmcp::service::{Peer, RoleServer};
+use rmcp::ErrorData;
+use rmcp::model::CallToolResult;
+use rmcp::service::{Peer, RoleServer, ServiceError};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use windlass_protocol::{Arguments, Batch, BatchReply, HandleAction, ToolCall};
@@ -20,8 +19,9 @@ use windlass_runtime::{Await, RunOptions, Session, ToolDefinition};
 use crate::conversation::Conversation;
 use crate::grace;
 use crate::progress::Waiting;
-use crate::reply::{Structure, Telling, tell};
-use crate::seats::{Means, Put, Seat};
+use crate::relay::Asides;
+use crate::reply::{Structure, Telling, refusal, tell};
+use crate::seats::{Means, Put, Seat, SeatEvent};
 use crate::status::Doing;
 
 /// A call that has been begun. Dropping it ends what it runs.
@@ -38,14 +38,17 @@ pub(crate) struct Call {
     spawns: Option<String>,
     telling: Telling,
     may_last: bool,
+    refusal: Option<ErrorData>,
 }
 
 /// What comes of a call next.
 pub(crate) enum Step {
     /// It is answered.
     Done(CallToolResult),
-    /// Something must be put to the user before it can go on.
+    /// Something must be put to the client before it can go on.
     Put(Put),
+    /// Its tool needs the client's model, which the client does not lend.
+    LacksSampling,
 }
 
 /// What is called.
@@ -99,12 +102,20 @@ impl Call {
             waits_for,
             spawns,
             may_last: one_shot,
+            refusal: None,
             telling: Telling {
                 structure: Structure {
                     results: structured
                         && (definition.name == Await::NAME || !definition.shape.actions.is_empty()),
                     errors: structured,
+                    upstream: structured,
                 },
+                declares: structured
+                    && definition.shape.actions.is_empty()
+                    && definition
+                        .listed
+                        .as_ref()
+                        .is_some_and(|listed| listed.output_schema.is_some()),
                 one_shot: one_shot.then(|| tool.clone()),
             },
             tool,
@@ -120,13 +131,22 @@ impl Call {
             let requests = Some(requests).filter(|_| !hurry.is_cancelled());
             tokio::select! {
                 biased;
-                reply = &mut self.run => return Step::Done(tell(reply, &self.telling)),
-                put = self.seat.next(requests) => match put {
-                    Some(put) => return Step::Put(put),
-                    None => hurry.cancel(),
+                reply = &mut self.run => {
+                    self.refusal = refusal(&reply);
+                    return Step::Done(tell(reply, &self.telling));
+                }
+                event = self.seat.next(requests) => match event {
+                    SeatEvent::Put(put) => return Step::Put(put),
+                    SeatEvent::LacksSampling => return Step::LacksSampling,
+                    SeatEvent::Unseen => hurry.cancel(),
                 },
             }
         }
+    }
+
+    /// The error with which the tool's server refused it, once it is done.
+    pub(crate) fn refusal(&mut self) -> Option<ErrorData> {
+        self.refusal.take()
     }
 
     /// Cancelling this has it answered at once.
@@ -149,9 +169,18 @@ impl Call {
         }
     }
 
-    /// What else there is to put to the user by now.
-    pub(crate) fn more(&mut self) -> Option<Put> {
-        self.seat.more()
+    /// The next thing to put to the client, without waiting.
+    pub(crate) fn more(&mut self) -> Option<Step> {
+        self.seat.more().map(|event| match event {
+            SeatEvent::Put(put) => Step::Put(put),
+            SeatEvent::LacksSampling => Step::LacksSampling,
+            SeatEvent::Unseen => unreachable!("that is waited for"),
+        })
+    }
+
+    /// Progress and log lines of its tool.
+    pub(crate) fn asides(&self) -> Asides {
+        self.seat.asides()
     }
 
     /// The client no longer wants it: ends what it started.
@@ -161,6 +190,7 @@ impl Call {
             match self.next().await {
                 Step::Done(result) => break result,
                 Step::Put(put) => drop(put),
+                Step::LacksSampling => {}
             }
         };
         if let Some(id) = &self.spawns {
@@ -186,8 +216,17 @@ impl Call {
             tokio::select! {
                 biased;
                 step = self.next() => match step {
-                    Step::Done(result) => return result,
-                    Step::Put(put) => asking.push(elicit(peer, put)),
+                    Step::Done(result) => {
+                        // What was said before it is told before it.
+                        tokio::select! {
+                            () = waiting.flush() => {}
+                            () = &mut keep => {}
+                        }
+                        return result;
+                    }
+                    Step::Put(put) => asking.push(put_to(peer, put)),
+                    // The tool was told, and its client is not.
+                    Step::LacksSampling => {}
                 },
                 Some(()) = asking.next(), if !asking.is_empty() => {}
                 () = gone.cancelled() => return self.cancel().await,
@@ -197,27 +236,23 @@ impl Call {
     }
 }
 
-/// Asks the client's user, as long as anybody wants to know.
-async fn elicit(peer: &Peer<RoleServer>, put: Put) {
+/// Puts something to the client, as long as anybody wants to know.
+async fn put_to(peer: &Peer<RoleServer>, put: Put) {
     let Put {
         request, mut reply, ..
     } = put;
-    let request = ServerRequest::ElicitRequest(ElicitRequest::new(request));
     tokio::select! {
         () = reply.closed() => {}
-        result = peer.send_request(request) => {
-            let result = match result {
-                Ok(ClientResult::ElicitResult(result)) => Some(result),
-                _ => None,
+        result = peer.send_request(request.into_server_request()) => {
+            let answer = match result {
+                Ok(result) => serde_json::to_value(result)
+                    .map_err(|error| ErrorData::internal_error(error.to_string(), None)),
+                Err(ServiceError::McpError(error)) => Err(error),
+                Err(error) => Err(ErrorData::internal_error(error.to_string(), None)),
             };
-            let _ = reply.send(result);
+            let _ = reply.send(answer);
         }
     }
-}
-
-/// What a client answered in a later round or to a task.
-pub(crate) fn read_answer(value: Value) -> ElicitResult {
-    serde_json::from_value(value).unwrap_or_else(|_| ElicitResult::new(ElicitationAction::Cancel))
 }
 
 /// The action that a call names, if its tool has that one; a `null` names none,

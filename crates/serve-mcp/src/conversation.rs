@@ -1,5 +1,6 @@
 //! A session and what a client of it has going on.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -9,9 +10,11 @@ use rmcp::task_manager::TaskManager;
 use windlass_runtime::{Attendance, Session, SessionOptions};
 
 use crate::listen::Level;
+use crate::relay::Relay;
 use crate::rounds::Parked;
 use crate::seats::Seats;
 use crate::status::Board;
+use crate::upstream::Subscription;
 
 /// Begins a session with these options.
 pub type SessionFactory = Arc<dyn Fn(SessionOptions) -> Session + Send + Sync>;
@@ -27,18 +30,23 @@ pub(crate) struct Conversation {
     pub(crate) parked: Parked,
     /// From which level on the client wants to be told, if it said.
     pub(crate) level: Mutex<Option<Level>>,
+    /// The resources whose changes the client wants to hear of.
+    pub(crate) subscriptions: Mutex<HashMap<String, Subscription>>,
     calls: AtomicU64,
 }
 
 impl Conversation {
-    pub(crate) fn begin(factory: &SessionFactory) -> Arc<Self> {
+    /// Begins a session, under a name if it has one.
+    pub(crate) fn begin(factory: &SessionFactory, name: Option<String>) -> Arc<Self> {
+        let seats = Seats::default();
         let session = factory(SessionOptions {
             front_end: Some("mcp".to_owned()),
+            name,
             client_asks: true,
+            client: Some(Arc::new(Relay(seats.clone()))),
             attendance: Attendance::Attended,
             ..SessionOptions::default()
         });
-        let seats = Seats::default();
         seats.attend(session.requests().watch());
         Arc::new(Self {
             session,
@@ -47,6 +55,7 @@ impl Conversation {
             board: Board::default(),
             parked: Parked::default(),
             level: Mutex::new(None),
+            subscriptions: Mutex::default(),
             calls: AtomicU64::new(0),
         })
     }
@@ -66,6 +75,8 @@ impl Conversation {
     pub(crate) async fn close_within(&self, grace: Duration) {
         self.tasks.shutdown();
         self.parked.clear();
+        let subscriptions = std::mem::take(&mut *self.subscriptions.lock());
+        drop(subscriptions);
         self.session.close_within(grace).await;
     }
 }

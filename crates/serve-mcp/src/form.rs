@@ -7,8 +7,12 @@ use windlass_protocol::{
 };
 use windlass_runtime::Answered;
 
-/// A question of a tool, as a form with one field.
+/// A question of a tool, as a form with one field, or as the form that it is a
+/// field of.
 pub(crate) fn of_question(ask: &Ask) -> ElicitRequestParams {
+    if let Some(form) = whole(ask) {
+        return form;
+    }
     let question = &ask.question;
     let mut field = match &question.answer_type {
         AnswerType::Boolean => json!({"type": "boolean"}),
@@ -22,6 +26,19 @@ pub(crate) fn of_question(ask: &Ask) -> ElicitRequestParams {
         &RequestRendering::of_question(ask).to_text(),
         json!({"type": "object", "properties": {"answer": field}, "required": ["answer"]}),
     )
+}
+
+/// The form that the question is a field of, as its server wrote it.
+fn whole(ask: &Ask) -> Option<ElicitRequestParams> {
+    let form = ask.form.as_ref()?;
+    let mut shown = ask.clone();
+    shown.question.text.clone_from(&form.message);
+    shown.question.default = None;
+    Some(ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message: RequestRendering::of_question(&shown).to_text(),
+        requested_schema: serde_json::from_value(form.schema.clone()).ok()?,
+    })
 }
 
 /// A request for permission, as a form with one field: some clients show no
@@ -61,6 +78,10 @@ fn form(message: &str, schema: Value) -> ElicitRequestParams {
 /// The outcome of a question's form.
 pub(crate) fn answered(ask: &Ask, result: &ElicitResult) -> Answered {
     match result.action {
+        ElicitationAction::Accept if ask.form.is_some() => match &result.content {
+            Some(content) if content.is_object() => Answered::With(content.clone()),
+            _ => Answered::Nobody,
+        },
         ElicitationAction::Accept => {
             // A client that fills in more than was asked for may go by the id.
             let named = || field(result, &ask.question.id);

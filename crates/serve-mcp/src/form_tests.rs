@@ -36,3 +36,33 @@ fn other_arguments_are_a_decision() {
     assert_eq!(decision.reply, PermissionReply::Once);
     assert_eq!(json!(decision.arguments), json!({"command": "ls"}));
 }
+
+#[test]
+fn a_field_of_a_form_is_shown_as_the_whole_form() {
+    let schema = json!({
+        "type": "object",
+        "properties": {"age": {"type": "integer", "default": 3}, "name": {"type": "string"}},
+        "required": ["name"],
+    });
+    let mut ask = Ask {
+        ask: "q_1".to_owned(),
+        call: None,
+        handle: None,
+        tool: "fill".to_owned(),
+        question: windlass_testing::text_question("age", "Who? (age)"),
+        content: None,
+        form: None,
+        rendering: None,
+    };
+    ask.form = Some(Box::new(windlass_protocol::QuestionForm {
+        message: "Who?".to_owned(),
+        schema: schema.clone(),
+    }));
+    let shown = serde_json::to_value(of_question(&ask)).unwrap();
+    assert_eq!(shown["message"], "fill asks: Who?");
+    for key in ["properties", "required"] {
+        assert_eq!(shown["requestedSchema"][key], schema[key]);
+    }
+    let all = json!({"age": 4, "name": "Ann"});
+    assert_eq!(answered(&ask, &accepted(&all)), Answered::With(all));
+}

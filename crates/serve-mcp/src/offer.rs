@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
-use windlass_protocol::{AwaitReply, HandleAction, HandleView, Notice};
+use windlass_protocol::{AwaitReply, HandleAction, HandleView, Notice, Parameters};
 use windlass_runtime::{Await, Catalogue, ToolDefinition};
 use windlass_schema::{Dialect, render};
 
@@ -35,15 +35,45 @@ fn show(definition: &ToolDefinition) -> Tool {
     let mut tool = Tool::new(
         definition.name.clone(),
         text,
-        Arc::new(object(render(&definition.shape, Dialect::Mcp))),
+        Arc::new(input_schema(definition)),
     );
-    let title = title(&definition.name);
-    tool.title = Some(title);
+    let listed = definition.listed.as_ref();
+    let given = listed.and_then(|listed| listed.title.clone());
+    tool.title = Some(given.unwrap_or_else(|| title(&definition.name)));
     tool.output_schema = output_schema(definition).map(|schema| Arc::new(object(schema)));
     tool.annotations = Some(annotations(definition));
     tool.meta = always_loaded();
     tool
 }
+
+/// The schema of a tool's arguments. One that says more than parameters can is
+/// shown as its server wrote it, as long as the configuration has changed
+/// nothing.
+fn input_schema(definition: &ToolDefinition) -> JsonObject {
+    let listed = definition.listed.as_ref();
+    let written = listed.and_then(|listed| listed.input_schema.as_object());
+    let shape = &definition.shape;
+    if let Some(written) = written
+        && shape.actions.is_empty()
+        && written
+            .keys()
+            .any(|key| !PARAMETERS.contains(&key.as_str()))
+        && shape.parameters == Parameters::from_object_schema(&Value::Object(written.clone()))
+    {
+        return written.clone();
+    }
+    object(render(shape, Dialect::Mcp))
+}
+
+/// The keywords of an object's schema that parameters are made of.
+const PARAMETERS: [&str; 6] = [
+    "type",
+    "properties",
+    "required",
+    "additionalProperties",
+    "title",
+    "description",
+];
 
 /// A sentence on handles that a model needs to use the tool.
 fn note(definition: &ToolDefinition) -> Option<String> {
@@ -69,25 +99,34 @@ fn title(name: &str) -> String {
     words
 }
 
+/// Hints about the effects of a call. Those of another MCP server's tool are its
+/// server's, unless the configuration says otherwise.
 fn annotations(definition: &ToolDefinition) -> ToolAnnotations {
     let mut annotations = ToolAnnotations::default();
     let actions = definition.shape.actions;
     let only_reads = definition.only_reads
         || !definition.shape.one_shot && actions.iter().all(|action| action == HandleAction::Fetch);
+    let listed = definition.listed.as_deref();
     annotations.read_only_hint = Some(only_reads);
     if !only_reads {
-        annotations.destructive_hint = Some(true);
+        let destructive = listed.and_then(|listed| listed.destructive);
+        annotations.destructive_hint = Some(destructive.unwrap_or(true));
+        annotations.idempotent_hint = listed.and_then(|listed| listed.idempotent);
     }
-    annotations.open_world_hint = Some(!only_reads);
+    annotations.open_world_hint = Some(match listed {
+        Some(listed) => listed.open_world.unwrap_or(true),
+        None => !only_reads,
+    });
     annotations
 }
 
-/// What structured content looks like. Plain one-shots answer with text alone.
+/// The schema of structured content. Plain one-shots answer with text alone,
+/// unless they are tools of a server that declares it.
 fn output_schema(definition: &ToolDefinition) -> Option<Value> {
     let mut schema = if definition.name == Await::NAME {
         schema_of::<AwaitReply>()
     } else if definition.shape.actions.is_empty() {
-        return None;
+        return definition.listed.as_ref()?.output_schema.clone();
     } else {
         let mut schema = schema_of::<HandleView>();
         // A call without `action` has no handle.

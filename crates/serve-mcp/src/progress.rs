@@ -1,14 +1,29 @@
-//! How long a call may block, and signs of life for one that may block longer.
+//! How long a call may block, signs of life for one that may block longer, and
+//! what its tool says meanwhile.
 
+#![expect(
+    deprecated,
+    reason = "the newest version of the protocol has log lines for older servers"
+)]
+
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::model::{ProgressNotificationParam, ProgressToken};
+use parking_lot::Mutex;
+use rmcp::model::{
+    LoggingLevel, LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken,
+};
 use rmcp::service::{Peer, RoleServer};
+use serde_json::json;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use windlass_runtime::{ToolLogLine, ToolProgress};
 
 use crate::call::Call;
+use crate::conversation::Conversation;
+use crate::listen::Level;
+use crate::relay::{Aside, Asides};
 use crate::server::McpOptions;
 use crate::status::Doing;
 
@@ -16,10 +31,43 @@ use crate::status::Doing;
 pub(crate) struct Waiting {
     began: Instant,
     options: McpOptions,
-    sign: Option<(ProgressToken, Peer<RoleServer>)>,
+    caller: Requester,
     /// `None` when the call goes on as a task instead.
     hurry: Option<CancellationToken>,
     doing: Arc<Doing>,
+    asides: Asides,
+    /// Asides that were taken and not sent yet.
+    taken: Mutex<VecDeque<Aside>>,
+    /// Held while an aside is sent.
+    sending: tokio::sync::Mutex<()>,
+    reported: Mutex<Reported>,
+}
+
+/// The request that a call answers.
+pub(crate) struct Requester {
+    pub(crate) peer: Peer<RoleServer>,
+    /// Set when it asked for progress.
+    pub(crate) token: Option<ProgressToken>,
+    pub(crate) log: LogWish,
+}
+
+/// Which log lines a caller wants.
+pub(crate) enum LogWish {
+    /// Those that its client has set a level for.
+    OfClient(Arc<Conversation>),
+    /// Those from this level on, if it said one.
+    OfRequest(Option<Level>),
+}
+
+/// The progress that a caller was told.
+#[derive(Default)]
+struct Reported {
+    /// It must grow.
+    progress: f64,
+    /// The tool's own, once it reports some.
+    total: Option<f64>,
+    message: Option<String>,
+    by_tool: bool,
 }
 
 impl Waiting {
@@ -28,16 +76,20 @@ impl Waiting {
     /// a task.
     pub(crate) fn new(
         options: &McpOptions,
-        sign: Option<(ProgressToken, Peer<RoleServer>)>,
+        caller: Requester,
         call: &Call,
         becomes_task: bool,
     ) -> Self {
         Self {
             began: Instant::now(),
             options: options.clone(),
-            sign,
+            caller,
             hurry: (!becomes_task).then(|| call.hurry()),
             doing: Arc::new(call.doing()),
+            asides: call.asides(),
+            taken: Mutex::default(),
+            sending: tokio::sync::Mutex::default(),
+            reported: Mutex::default(),
         }
     }
 
@@ -47,23 +99,109 @@ impl Waiting {
     }
 
     /// Runs beside the call, and never resolves: sends signs of life, or says
-    /// to hurry when the time has come.
+    /// to hurry when the time has come, and passes on what the tool says.
     pub(crate) async fn keep(&self) {
-        let Some((token, peer)) = &self.sign else {
+        let asides = async {
+            loop {
+                let aside = self.asides.next().await;
+                // Whoever flushes finds it there.
+                self.taken.lock().push_back(aside);
+                self.flush().await;
+            }
+        };
+        tokio::join!(self.keep_alive(), asides);
+    }
+
+    /// Passes on everything that the tool has said by now.
+    pub(crate) async fn flush(&self) {
+        let _turn = self.sending.lock().await;
+        loop {
+            let taken = self.taken.lock().pop_front();
+            let Some(aside) = taken.or_else(|| self.asides.try_next()) else {
+                return;
+            };
+            self.pass(aside).await;
+        }
+    }
+
+    async fn keep_alive(&self) {
+        let Some(token) = &self.caller.token else {
             if let Some(hurry) = &self.hurry {
                 tokio::time::sleep_until(self.began + self.options.max_block).await;
                 hurry.cancel();
             }
-            return std::future::pending().await;
+            return;
         };
         loop {
             tokio::time::sleep(self.options.progress_every).await;
-            let seconds = self.began.elapsed().as_secs_f64();
-            let said = self.doing.said().map(|said| format!(": {said}"));
-            let message = format!("running for {seconds:.0} s{}", said.unwrap_or_default());
-            let sign = ProgressNotificationParam::new(token.clone(), seconds).with_message(message);
-            // A client that is gone cancels its request.
-            let _ = peer.notify_progress(sign).await;
+            let _turn = self.sending.lock().await;
+            self.report(token, self.sign()).await;
         }
+    }
+
+    /// A sign of life. Where the tool reports progress, that is repeated.
+    fn sign(&self) -> ToolProgress {
+        let seconds = self.began.elapsed().as_secs_f64();
+        let reported = self.reported.lock();
+        let of_tool = reported.message.clone().filter(|_| reported.by_tool);
+        let said = of_tool.or_else(|| self.doing.said());
+        let said = said.map(|said| format!(": {said}")).unwrap_or_default();
+        ToolProgress {
+            progress: if reported.by_tool { 0.0 } else { seconds },
+            total: reported.total,
+            message: Some(format!("running for {seconds:.0} s{said}")),
+        }
+    }
+
+    async fn pass(&self, aside: Aside) {
+        match aside {
+            Aside::Progress(progress) => {
+                {
+                    let mut reported = self.reported.lock();
+                    reported.by_tool = true;
+                    reported.total = progress.total;
+                    reported.message.clone_from(&progress.message);
+                }
+                if let Some(token) = &self.caller.token {
+                    self.report(token, progress).await;
+                }
+            }
+            Aside::Log(line) => self.log(line).await,
+        }
+    }
+
+    async fn report(&self, token: &ProgressToken, progress: ToolProgress) {
+        let value = {
+            let mut reported = self.reported.lock();
+            let is_first = reported.progress == 0.0;
+            if !is_first && progress.progress <= reported.progress {
+                reported.progress = reported.progress.next_up();
+            } else {
+                reported.progress = progress.progress;
+            }
+            reported.progress
+        };
+        let mut told = ProgressNotificationParam::new(token.clone(), value);
+        told.total = progress.total;
+        told.message = progress.message;
+        // A client that is gone cancels its request.
+        let _ = self.caller.peer.notify_progress(told).await;
+    }
+
+    async fn log(&self, line: ToolLogLine) {
+        let Ok(level) = serde_json::from_value::<LoggingLevel>(json!(line.level)) else {
+            return;
+        };
+        let wanted = match &self.caller.log {
+            LogWish::OfClient(conversation) => *conversation.level.lock(),
+            LogWish::OfRequest(wanted) => *wanted,
+        };
+        if wanted.is_none_or(|wanted| Level::from(level) < wanted) {
+            return;
+        }
+        let mut told = LoggingMessageNotificationParam::new(level, line.data);
+        told.logger = line.logger;
+        // A client that is gone cancels its request.
+        let _ = self.caller.peer.notify_logging_message(told).await;
     }
 }

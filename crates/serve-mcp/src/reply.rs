@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use rmcp::model::{CallToolResult, ContentBlock};
+use rmcp::model::{CallToolResult, ContentBlock, ErrorCode, ErrorData};
 use serde_json::{Value, json};
 use windlass_protocol::{BatchReply, Exit, HandleState, HandleView, Notice, ReplyContent};
 
@@ -15,6 +15,8 @@ pub(crate) struct Telling {
     pub(crate) structure: Structure,
     /// The tool, if the call was to run it to its end.
     pub(crate) one_shot: Option<String>,
+    /// The tool declares, in its server's words, what its results look like.
+    pub(crate) declares: bool,
 }
 
 /// The structured content that a client is given, beside the text.
@@ -24,6 +26,15 @@ pub(crate) struct Structure {
     pub(crate) results: bool,
     /// The rest of an error, beside its message.
     pub(crate) errors: bool,
+    /// Results of another MCP server's tool, as that server gives them.
+    pub(crate) upstream: bool,
+}
+
+/// The error with which the tool's server refused the call, if it did.
+pub(crate) fn refusal(batch: &BatchReply) -> Option<ErrorData> {
+    let refused = batch.replies.first()?.extras.refused.as_ref()?;
+    let code = ErrorCode(refused.code);
+    Some(ErrorData::new(code, refused.message.clone(), None))
 }
 
 /// The result that tells the only reply of a batch: what the assistant had not
@@ -51,8 +62,22 @@ pub(crate) fn tell(batch: BatchReply, telling: &Telling) -> CallToolResult {
         CallToolResult::success(content)
     };
     let structure = telling.structure;
+    if telling.declares && matches!(reply.content, ReplyContent::Handle(_)) {
+        // It went on as a handle, and clients refuse any result that is not what
+        // the tool declares, unless it is an error.
+        result.is_error = Some(true);
+    }
+    let upstream = reply.extras.structured.take();
+    let upstream = upstream.filter(|_| structure.upstream && !reply.is_error);
+    let upstream = upstream.map(|upstream| *upstream);
     if structure.results && !reply.is_error {
-        result.structured_content = Some(structured(&reply.content, &notices));
+        let mut value = structured(&reply.content, &notices);
+        if let Some(upstream) = upstream {
+            value["structured"] = upstream;
+        }
+        result.structured_content = Some(value);
+    } else if let Some(upstream) = upstream {
+        result.structured_content = Some(upstream);
     }
     if let Some(error) = reply.error.as_ref().filter(|_| structure.errors) {
         let mut value = structured(&reply.content, &notices);

@@ -12,13 +12,14 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use rmcp::ErrorData;
 use rmcp::model::{
-    CallToolResponse, ElicitRequest, InputRequest, InputRequests, InputRequiredResult,
-    InputResponses, RequestStateCodec, SealOptions,
+    CallToolResponse, ClientCapabilities, InputRequests, InputRequiredResult, InputResponses,
+    RequestStateCodec, SealOptions,
 };
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use ulid::Ulid;
 
-use crate::call::{Call, Step, read_answer};
+use crate::call::{Call, Step};
 use crate::progress::Waiting;
 use crate::seats::Put;
 use crate::task::{self, Taker};
@@ -26,10 +27,17 @@ use crate::task::{self, Taker};
 /// How long a call waits for its next round.
 const PATIENCE: Duration = Duration::from_mins(10);
 
+/// How long requests that are put together wait for one that does not come.
+const TOGETHER: Duration = Duration::from_secs(5);
+
 /// A call, and what of it the client has been asked.
 pub(crate) struct Round {
     call: Call,
     open: BTreeMap<String, Put>,
+    /// Another request follows at once, which is put in the same round.
+    more: bool,
+    /// Answers that came with the first request, before anything was asked.
+    given: InputResponses,
 }
 
 /// Calls that wait for their next round, by the name that their state seals.
@@ -88,7 +96,7 @@ impl Sealing<'_> {
             if let Some(answer) = answers.remove(&key)
                 && let Some(put) = round.open.remove(&key)
             {
-                let _ = put.reply.send(Some(read_answer(answer)));
+                let _ = put.reply.send(Ok(answer));
             }
         }
         Ok(round)
@@ -102,7 +110,7 @@ impl Sealing<'_> {
         waiting: &Waiting,
         gone: &CancellationToken,
         tasks: Option<&Taker<'_>>,
-    ) -> CallToolResponse {
+    ) -> Result<CallToolResponse, ErrorData> {
         let keep = waiting.keep();
         tokio::pin!(keep);
         let long = async {
@@ -113,26 +121,33 @@ impl Sealing<'_> {
         };
         tokio::pin!(long);
         loop {
-            while let Some(put) = round.call.more() {
-                round.open.insert(put.key.clone(), put);
+            while let Some(step) = round.call.more() {
+                round.take(step)?;
             }
             // What was answered elsewhere need not be asked any more.
             round.open.retain(|_, put| !put.reply.is_closed());
-            if !round.open.is_empty() {
-                return self.ask(round);
+            if !round.open.is_empty() && !round.more {
+                return Ok(self.ask(round));
             }
             tokio::select! {
                 biased;
                 step = round.call.next() => match step {
-                    Step::Done(result) => return result.into(),
-                    Step::Put(put) => {
-                        round.open.insert(put.key.clone(), put);
+                    Step::Done(result) => {
+                        // What was said before it is told before it.
+                        tokio::select! {
+                            () = waiting.flush() => {}
+                            () = &mut keep => {}
+                        }
+                        return Ok(result.into());
                     }
+                    step => round.take(step)?,
                 },
-                () = gone.cancelled() => return round.call.cancel().await.into(),
+                () = gone.cancelled() => return Ok(round.call.cancel().await.into()),
+                // What was to follow was answered elsewhere meanwhile.
+                () = tokio::time::sleep(TOGETHER), if !round.open.is_empty() => round.more = false,
                 () = &mut long, if tasks.is_some() => {
                     if let Some(tasks) = tasks {
-                        return task::make(tasks, round.call);
+                        return Ok(task::make(tasks, round.call));
                     }
                 }
                 () = &mut keep => {}
@@ -144,10 +159,7 @@ impl Sealing<'_> {
         let requests: InputRequests = round
             .open
             .iter()
-            .map(|(key, put)| {
-                let request = ElicitRequest::new(put.request.clone());
-                (key.clone(), InputRequest::Elicitation(request))
-            })
+            .map(|(key, put)| (key.clone(), put.request.clone().into_input_request()))
             .collect();
         let name = self.parked.park(round);
         let options = SealOptions::new()
@@ -158,12 +170,41 @@ impl Sealing<'_> {
     }
 }
 
+#[expect(deprecated, reason = "servers of the years before still ask for it")]
+fn lacks_sampling() -> ErrorData {
+    let required = ClientCapabilities::builder().enable_sampling().build();
+    ErrorData::missing_required_client_capability(required)
+}
+
 impl Round {
-    /// The first round of a call.
-    pub(crate) fn first(call: Call) -> Self {
+    /// The first round of a call, with the answers that its client expects to
+    /// be asked for.
+    pub(crate) fn first(call: Call, given: InputResponses) -> Self {
         Self {
             call,
             open: BTreeMap::new(),
+            more: false,
+            given,
+        }
+    }
+
+    /// Takes what is to be put to the client. A client that does not lend its
+    /// model to a tool that needs it is told so, and the call ends.
+    fn take(&mut self, step: Step) -> Result<(), ErrorData> {
+        match step {
+            Step::Put(put) => {
+                self.more = put.more;
+                let given = self.given.remove(&put.key);
+                if let Some(answer) = given.filter(Value::is_object) {
+                    // It may not be wanted any more.
+                    let _ = put.reply.send(Ok(answer));
+                } else {
+                    self.open.insert(put.key.clone(), put);
+                }
+                Ok(())
+            }
+            Step::LacksSampling => Err(lacks_sampling()),
+            Step::Done(_) => unreachable!("it is answered"),
         }
     }
 

@@ -13,16 +13,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use rmcp::ErrorData;
 use rmcp::model::{ClientCapabilities, ElicitRequestParams, ElicitResult, ElicitationAction};
+use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 use windlass_protocol::{Ask, PermissionRequest};
 use windlass_runtime::{
-    Answered, OpenRequest, PendingRequests, PersonRequest, ReplyError, RequestWatch,
+    Answered, ClientRequest, OpenRequest, PendingRequests, PersonRequest, ReplyError, RequestWatch,
 };
 
 use crate::clients::ClientTraits;
 use crate::form;
+use crate::relay::{Aside, Asides, PutRequest};
 use crate::secret;
 
 /// How a client can ask its user.
@@ -32,6 +35,9 @@ pub(crate) struct Means {
     pub(crate) form: bool,
     /// It opens pages.
     pub(crate) url: bool,
+    pub(crate) lends: Lends,
+    /// Each of its requests stands for itself.
+    pub(crate) stateless: bool,
     /// How long its call may block while its user sees nothing of what is
     /// asked.
     pub(crate) patience: Duration,
@@ -39,17 +45,32 @@ pub(crate) struct Means {
     pub(crate) reading: Duration,
 }
 
+/// Capabilities that a client lends to tools of other servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Lends {
+    /// Its model.
+    sampling: bool,
+    /// Its folders.
+    roots: bool,
+}
+
 impl Means {
     /// As the client declares them. One that says nothing of modes has forms.
     pub(crate) fn of(
         capabilities: Option<&ClientCapabilities>,
         traits: &ClientTraits,
+        stateless: bool,
         patience: Duration,
     ) -> Self {
         let elicitation = capabilities.and_then(|declared| declared.elicitation.as_ref());
         Self {
             form: elicitation.is_some_and(|it| it.form.is_some() || it.url.is_none()),
             url: elicitation.is_some_and(|it| it.url.is_some()),
+            lends: Lends {
+                sampling: capabilities.is_some_and(|declared| declared.sampling.is_some()),
+                roots: capabilities.is_some_and(|declared| declared.roots.is_some()),
+            },
+            stateless,
             patience,
             reading: traits.reading,
         }
@@ -66,6 +87,14 @@ impl Means {
         }
     }
 
+    /// The client answers such a request of a tool.
+    pub(crate) fn offers(self, request: &ClientRequest) -> bool {
+        match request {
+            ClientRequest::Sample(_) => self.lends.sampling,
+            ClientRequest::ListRoots => self.lends.roots,
+        }
+    }
+
     /// The client can show the request. A secret is never typed into a form.
     fn fits(self, request: &PersonRequest) -> bool {
         match request {
@@ -75,14 +104,42 @@ impl Means {
     }
 }
 
-/// Something to put to the user.
+/// Something to put to the client, most often to its user.
 #[derive(Debug)]
 pub(crate) struct Put {
     /// Names it within its call.
     pub(crate) key: String,
-    pub(crate) request: ElicitRequestParams,
-    /// Takes the user's reply; `None` of a client that cannot ask after all.
-    pub(crate) reply: oneshot::Sender<Option<ElicitResult>>,
+    pub(crate) request: PutRequest,
+    /// Another one follows at once, and belongs to it.
+    pub(crate) more: bool,
+    /// Takes the client's answer.
+    pub(crate) reply: oneshot::Sender<Result<Value, ErrorData>>,
+}
+
+/// Something that reaches a call's seat.
+#[derive(Debug)]
+pub(crate) enum Arrival {
+    Put(Put),
+    /// Its tool needs the client's model, which the client does not lend.
+    LacksSampling,
+}
+
+/// Something that a call must see to.
+pub(crate) enum SeatEvent {
+    Put(Put),
+    LacksSampling,
+    /// The call has blocked for as long as it may, and its user is asked
+    /// something that the client does not show.
+    Unseen,
+}
+
+impl From<Arrival> for SeatEvent {
+    fn from(arrival: Arrival) -> Self {
+        match arrival {
+            Arrival::Put(put) => Self::Put(put),
+            Arrival::LacksSampling => Self::LacksSampling,
+        }
+    }
 }
 
 /// How often a client whose answer does not fit is asked again.
@@ -103,11 +160,12 @@ struct Inner {
 }
 
 #[derive(Clone)]
-struct Taken {
+pub(crate) struct Taken {
     call: String,
     handles: Vec<String>,
-    means: Means,
-    puts: mpsc::UnboundedSender<Put>,
+    pub(crate) means: Means,
+    pub(crate) puts: mpsc::UnboundedSender<Arrival>,
+    pub(crate) asides: mpsc::UnboundedSender<Aside>,
     /// What it has been asked already, by name.
     asked: Arc<Mutex<HashMap<String, usize>>>,
 }
@@ -115,7 +173,7 @@ struct Taken {
 impl Taken {
     /// A key that the call has not had before: the question's name, with a
     /// number from the second time on.
-    fn key(&self, name: &str) -> String {
+    pub(crate) fn key(&self, name: &str) -> String {
         let mut asked = self.asked.lock();
         let times = asked.entry(name.to_owned()).or_default();
         *times += 1;
@@ -130,7 +188,8 @@ impl Taken {
 /// dropped waits for another.
 pub(crate) struct Seat {
     place: SeatPlace,
-    puts: mpsc::UnboundedReceiver<Put>,
+    puts: mpsc::UnboundedReceiver<Arrival>,
+    asides: Asides,
 }
 
 /// Whose seat it is.
@@ -194,12 +253,14 @@ impl Seats {
     /// Takes a seat for a call that waits for these handles.
     pub(crate) fn sit(&self, call: &str, handles: Vec<String>, means: Means) -> Seat {
         let (sender, puts) = mpsc::unbounded_channel();
+        let (aside, asides) = Asides::new();
         let due = Instant::now() + means.patience;
         let taken = Taken {
             call: call.to_owned(),
             handles: handles.clone(),
             means,
             puts: sender,
+            asides: aside,
             asked: Arc::default(),
         };
         self.0.seats.send_modify(|seats| seats.push(taken));
@@ -210,17 +271,31 @@ impl Seats {
             means,
             due,
         };
-        Seat { place, puts }
+        Seat {
+            place,
+            puts,
+            asides,
+        }
     }
 
-    fn seat_of(&self, call: &str) -> Option<Taken> {
+    pub(crate) fn seat_of(&self, call: &str) -> Option<Taken> {
         let seats = self.0.seats.borrow();
         seats.iter().find(|seat| seat.call == call).cloned()
     }
 
+    /// The seat of a call that waits for the handle now.
+    pub(crate) fn waiting_for(&self, handle: &str) -> Option<Taken> {
+        let waits = |seat: &&Taken| seat.handles.iter().any(|waited| waited == handle);
+        self.0.seats.borrow().iter().find(waits).cloned()
+    }
+
     /// The seat of a call that waits for the handle and has the means, once
     /// there is one.
-    async fn seat_for(&self, handle: &str, fits: impl Fn(Means) -> bool) -> Option<Taken> {
+    pub(crate) async fn seat_for(
+        &self,
+        handle: &str,
+        fits: impl Fn(Means) -> bool,
+    ) -> Option<Taken> {
         let waits =
             |seat: &&Taken| fits(seat.means) && seat.handles.iter().any(|waited| waited == handle);
         let mut seats = self.0.seats.subscribe();
@@ -259,11 +334,13 @@ impl Seats {
         let (reply, answer) = oneshot::channel();
         let put = Put {
             key: seat.key(name),
-            request,
+            request: PutRequest::Elicit(Box::new(request)),
+            more: false,
             reply,
         };
-        seat.puts.send(put).ok()?;
-        answer.await.ok()
+        seat.puts.send(Arrival::Put(put)).ok()?;
+        let answer = answer.await.ok()?;
+        Some(answer.ok().map(read_answer))
     }
 
     /// Shows a request for permission.
@@ -415,12 +492,16 @@ fn decide(open: &OpenRequest, result: &ElicitResult) -> DialogOutcome {
     }
 }
 
+/// The user's reply to a form. What cannot be read is none.
+fn read_answer(value: Value) -> ElicitResult {
+    serde_json::from_value(value).unwrap_or_else(|_| ElicitResult::new(ElicitationAction::Cancel))
+}
+
 impl Seat {
-    /// The next thing to put to the user. `None`, where the session's requests
-    /// are given, when the call has blocked for as long as it may and its user
-    /// is asked something that the client does not show.
-    pub(crate) async fn next(&mut self, requests: Option<&PendingRequests>) -> Option<Put> {
-        let Self { place, puts } = self;
+    /// The next thing to see to. With the session's requests given, also when
+    /// the user is asked something that the client does not show.
+    pub(crate) async fn next(&mut self, requests: Option<&PendingRequests>) -> SeatEvent {
+        let Self { place, puts, .. } = self;
         let unseen = async {
             match requests {
                 Some(requests) => place.asks_unseen(requests).await,
@@ -429,14 +510,19 @@ impl Seat {
         };
         tokio::select! {
             biased;
-            Some(put) = puts.recv() => Some(put),
-            () = unseen => None,
+            Some(arrival) = puts.recv() => arrival.into(),
+            () = unseen => SeatEvent::Unseen,
         }
     }
 
-    /// What else there is to put, without waiting.
-    pub(crate) fn more(&mut self) -> Option<Put> {
-        self.puts.try_recv().ok()
+    /// The next thing to see to, without waiting.
+    pub(crate) fn more(&mut self) -> Option<SeatEvent> {
+        self.puts.try_recv().ok().map(SeatEvent::from)
+    }
+
+    /// Progress and log lines of its tool.
+    pub(crate) fn asides(&self) -> Asides {
+        self.asides.clone()
     }
 }
 

@@ -21,7 +21,8 @@ use rmcp::model::{
     ListResourcesResult, ListToolsResult, LoggingLevel, PaginatedRequestParams, PromptsCapability,
     ProtocolVersion, ReadResourceRequestMethod, ReadResourceRequestParams, ReadResourceResponse,
     ReadResourceResult, RequestStateCodec, ResourcesCapability, ServerCapabilities, ServerConfig,
-    SetLevelRequestParams, SubscriptionFilter, Tool, UpdateTaskParams,
+    SetLevelRequestParams, SubscribeRequestMethod, SubscribeRequestParams, SubscriptionFilter,
+    Tool, UnsubscribeRequestMethod, UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
@@ -39,7 +40,7 @@ use crate::rounds::{Round, Sealing};
 use crate::seats::Means;
 use crate::status::Listening;
 use crate::task::Taker;
-use crate::upstream::{self, Upstream, UpstreamRequest};
+use crate::upstream::{self, Subscription, Upstream, UpstreamRequest};
 use crate::wording::instructions;
 
 /// How long after its start the server waits for tools that come later.
@@ -55,6 +56,8 @@ pub struct McpOptions {
     pub progress_every: Duration,
     /// When a call becomes a task of a client that takes tasks.
     pub tasks: TaskPolicy,
+    /// The name of the session that a connection over pipes is.
+    pub session: Option<String>,
     /// Whether results carry structured content beside their text. `None`
     /// decides by the client.
     pub structured: Option<bool>,
@@ -78,6 +81,7 @@ impl Default for McpOptions {
             max_block: Duration::from_secs(50),
             progress_every: Duration::from_secs(5),
             tasks: TaskPolicy::Auto,
+            session: None,
             structured: None,
         }
     }
@@ -104,7 +108,7 @@ pub(crate) struct Shared {
 pub struct McpServer {
     shared: Arc<Shared>,
     place: Place,
-    upstream: Option<Arc<dyn Upstream>>,
+    pub(crate) upstream: Option<Arc<dyn Upstream>>,
 }
 
 /// Where the session of a request is found.
@@ -174,7 +178,8 @@ impl McpServer {
 
     /// The same server for one connection, whose session this is.
     pub(crate) fn connected(&self) -> (Self, Arc<Conversation>) {
-        let conversation = Conversation::begin(&self.shared.factory);
+        let conversation =
+            Conversation::begin(&self.shared.factory, self.shared.options.session.clone());
         let server = Self {
             shared: Arc::clone(&self.shared),
             place: Place::Connection(Arc::clone(&conversation)),
@@ -195,9 +200,9 @@ impl McpServer {
     fn visit(&self, context: &RequestContext<RoleServer>) -> Result<Visit, ErrorData> {
         match &self.place {
             Place::Connection(conversation) => Ok(Visit::to(Arc::clone(conversation))),
-            Place::Http(sessions) => sessions
-                .of_request(context)
-                .ok_or_else(|| ErrorData::invalid_request("the request says not who asks", None)),
+            Place::Http(sessions) => sessions.of_request(context).ok_or_else(|| {
+                ErrorData::invalid_request("the request does not identify its client", None)
+            }),
             Place::Nowhere => Err(ErrorData::internal_error("the server is not served", None)),
         }
     }
@@ -224,8 +229,13 @@ impl ServerHandler for McpServer {
             TaskPolicy::Auto | TaskPolicy::After(_) => capabilities.enable_tasks().build(),
         };
         if self.upstream.is_some() {
-            capabilities.prompts = Some(PromptsCapability::default());
-            capabilities.resources = Some(ResourcesCapability::default());
+            let mut prompts = PromptsCapability::default();
+            prompts.list_changed = Some(true);
+            capabilities.prompts = Some(prompts);
+            let mut resources = ResourcesCapability::default();
+            resources.list_changed = Some(true);
+            resources.subscribe = Some(true);
+            capabilities.resources = Some(resources);
             capabilities.completions = Some(JsonObject::new());
         }
         if let Some(tools) = &mut capabilities.tools
@@ -281,19 +291,16 @@ impl ServerHandler for McpServer {
         };
         let definition = tool.definition();
         let capabilities = context.client_capabilities();
-        let stateless = context
-            .protocol_version()
-            .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
+        let stateless = is_stateless(&context);
         let sealing = self.sealing(&visit, &request);
-        let token = context.meta.get_progress_token();
-        let sign = token.map(|token| (token, context.peer.clone()));
+        let caller = self.caller(conversation, &context).await;
         let tasks = stateless
             && capabilities
                 .as_ref()
                 .is_some_and(ClientCapabilities::supports_tasks);
         let traits = client_traits(&context);
         let options = &self.shared.options;
-        let after = traits.task_after(options, sign.is_some());
+        let after = traits.task_after(options, caller.token.is_some());
         let taker = after.filter(|_| tasks).map(|after| Taker {
             conversation,
             after,
@@ -304,23 +311,24 @@ impl ServerHandler for McpServer {
             let answers = request.input_responses.take().unwrap_or_default();
             let round = sealing.resume(&state, answers)?;
             let taker = taker.filter(|_| round.call().may_last());
-            let waiting = Waiting::new(options, sign, round.call(), taker.is_some());
-            return Ok(sealing.run(round, &waiting, &context.ct, taker).await);
+            let waiting = Waiting::new(options, caller, round.call(), taker.is_some());
+            return sealing.run(round, &waiting, &context.ct, taker).await;
         }
         let call = Call::begin(
             conversation,
             Wanted {
                 definition,
                 arguments: request.arguments.take().unwrap_or_default(),
-                means: Means::of(capabilities.as_ref(), &traits, options.max_block),
+                means: Means::of(capabilities.as_ref(), &traits, stateless, options.max_block),
                 structured: traits.is_structured(options),
             },
         );
         let taker = taker.filter(|_| call.may_last());
-        let waiting = Waiting::new(options, sign, &call, taker.is_some());
+        let waiting = Waiting::new(options, caller, &call, taker.is_some());
         if stateless {
-            let round = Round::first(call);
-            return Ok(sealing.run(round, &waiting, &context.ct, taker).await);
+            let given = request.input_responses.take().unwrap_or_default();
+            let round = Round::first(call, given);
+            return sealing.run(round, &waiting, &context.ct, taker).await;
         }
         let result = call.answer(&context.peer, &waiting, &context.ct).await;
         Ok(result.into())
@@ -345,6 +353,9 @@ impl ServerHandler for McpServer {
             });
         }
         if let Some(visit) = visit {
+            if let Some(upstream) = &self.upstream {
+                upstream::tell_news(upstream, visit.conversation(), context.peer.clone());
+            }
             listen::listen(visit.conversation(), LoggingLevel::Info, context.peer);
         }
     }
@@ -356,6 +367,40 @@ impl ServerHandler for McpServer {
     ) -> Result<(), ErrorData> {
         let visit = self.visit(&context)?;
         listen::listen(visit.conversation(), request.level, context.peer.clone());
+        self.want_logs(request.level).await;
+        Ok(())
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let upstream = self.having::<SubscribeRequestMethod>()?;
+        let visit = self.visit(&context)?;
+        let subscriptions = &visit.conversation().subscriptions;
+        if subscriptions.lock().contains_key(&request.uri) {
+            return Ok(());
+        }
+        let subscription = Subscription::begin(upstream, &request.uri).await?;
+        let before = subscriptions.lock().insert(request.uri, subscription);
+        drop(before);
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.having::<UnsubscribeRequestMethod>()?;
+        let visit = self.visit(&context)?;
+        let subscription = visit
+            .conversation()
+            .subscriptions
+            .lock()
+            .remove(&request.uri);
+        drop(subscription);
         Ok(())
     }
 
@@ -365,12 +410,17 @@ impl ServerHandler for McpServer {
     ) -> Option<SubscriptionFilter> {
         // The stream itself says that its client is there, and hears how tasks
         // stand.
-        let wants_tools = requested.tools_list_changed == Some(true);
-        Some(if wants_tools && self.shared.may_change {
-            SubscriptionFilter::builder().tools_list_changed().build()
-        } else {
-            SubscriptionFilter::new()
-        })
+        let mut accepted = SubscriptionFilter::new();
+        let may_change = self.shared.may_change;
+        accepted.tools_list_changed = requested.tools_list_changed.filter(|_| may_change);
+        if self.upstream.is_some() {
+            accepted.prompts_list_changed = requested.prompts_list_changed;
+            accepted.resources_list_changed = requested.resources_list_changed;
+            accepted
+                .resource_subscriptions
+                .clone_from(&requested.resource_subscriptions);
+        }
+        Some(accepted)
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
@@ -379,22 +429,21 @@ impl ServerHandler for McpServer {
         let request = context.request_context();
         let _listening = Listening::new(visit.conversation(), &request.id, &request.peer);
         let mut changes = self.shared.runtime.tools().changes();
-        loop {
-            tokio::select! {
-                () = context.cancelled() => return Ok(()),
-                told = changes.changed() => match told {
-                    Ok(()) if context.accepted().tools_list_changed == Some(true) => {
-                        // A stream that is gone is cancelled.
-                        let _ = context.sink().notify_tool_list_changed().await;
-                    }
-                    Ok(()) => {}
-                    Err(_) => {
-                        context.cancelled().await;
-                        return Ok(());
-                    }
-                },
+        let tools = async {
+            while changes.changed().await.is_ok() {
+                if context.accepted().tools_list_changed == Some(true) {
+                    // A stream that is gone is cancelled.
+                    let _ = context.sink().notify_tool_list_changed().await;
+                }
             }
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            () = context.cancelled() => {}
+            () = tools => {}
+            () = self.tell_listener(&context) => {}
         }
+        Ok(())
     }
 
     async fn get_task(
@@ -433,9 +482,7 @@ impl ServerHandler for McpServer {
         request: CompleteRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        let Some(upstream) = &self.upstream else {
-            return Err(ErrorData::method_not_found::<CompleteRequestMethod>());
-        };
+        let upstream = self.having::<CompleteRequestMethod>()?;
         let params = upstream::written(request)?;
         upstream::read(upstream.ask(UpstreamRequest::Complete(params)).await?)
     }
@@ -445,23 +492,19 @@ impl ServerHandler for McpServer {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let Some(upstream) = &self.upstream else {
-            return Err(ErrorData::method_not_found::<ListPromptsRequestMethod>());
-        };
+        let upstream = self.having::<ListPromptsRequestMethod>()?;
         upstream::list(&**upstream, UpstreamRequest::Prompts, "prompts").await
     }
 
     async fn get_prompt(
         &self,
         request: GetPromptRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let Some(upstream) = &self.upstream else {
-            return Err(ErrorData::method_not_found::<GetPromptRequestMethod>());
-        };
+        let upstream = self.having::<GetPromptRequestMethod>()?;
         let params = upstream::written(request)?;
         let answer = upstream.ask(UpstreamRequest::Prompt(params)).await?;
-        upstream::read::<GetPromptResult>(answer).map(Into::into)
+        upstream::read_round::<_, GetPromptResult>(answer, &context)
     }
 
     async fn list_resources(
@@ -469,9 +512,7 @@ impl ServerHandler for McpServer {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let Some(upstream) = &self.upstream else {
-            return Err(ErrorData::method_not_found::<ListResourcesRequestMethod>());
-        };
+        let upstream = self.having::<ListResourcesRequestMethod>()?;
         upstream::list(&**upstream, UpstreamRequest::Resources, "resources").await
     }
 
@@ -480,11 +521,7 @@ impl ServerHandler for McpServer {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        let Some(upstream) = &self.upstream else {
-            return Err(ErrorData::method_not_found::<
-                ListResourceTemplatesRequestMethod,
-            >());
-        };
+        let upstream = self.having::<ListResourceTemplatesRequestMethod>()?;
         let request = UpstreamRequest::ResourceTemplates;
         upstream::list(&**upstream, request, "resourceTemplates").await
     }
@@ -492,15 +529,19 @@ impl ServerHandler for McpServer {
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let Some(upstream) = &self.upstream else {
-            return Err(ErrorData::method_not_found::<ReadResourceRequestMethod>());
-        };
+        let upstream = self.having::<ReadResourceRequestMethod>()?;
         let params = upstream::written(request)?;
         let answer = upstream.ask(UpstreamRequest::Resource(params)).await?;
-        upstream::read::<ReadResourceResult>(answer).map(Into::into)
+        upstream::read_round::<_, ReadResourceResult>(answer, &context)
     }
+}
+
+/// The request stands for itself, as those of 2026-07-28 do.
+pub(crate) fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
+    let version = context.protocol_version();
+    version.is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
 }
 
 fn client_traits(context: &RequestContext<RoleServer>) -> ClientTraits {

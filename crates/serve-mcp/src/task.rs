@@ -12,15 +12,12 @@ use std::time::Duration;
 
 use futures_util::poll;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use rmcp::model::{
-    CallToolResponse, CallToolResult, CreateTaskResult, ElicitRequest, ElicitRequestParams,
-    InputRequest,
-};
+use rmcp::model::{CallToolResponse, CallToolResult, CreateTaskResult};
 use rmcp::service::{Peer, RoleServer};
 use rmcp::task_manager::{TaskContext, TaskExit, TaskOptions};
 use tokio::sync::watch;
 
-use crate::call::{Call, Step, read_answer};
+use crate::call::{Call, Step};
 use crate::conversation::Conversation;
 use crate::seats::Put;
 use crate::status::Doing;
@@ -75,8 +72,13 @@ async fn run(mut call: Call, task: Asking) -> Result<CallToolResult, TaskExit> {
         tokio::select! {
             biased;
             step = call.next() => match step {
-                Step::Done(result) => return Ok(result),
+                // A tool that fails is a completed task; a server that fails is not.
+                Step::Done(result) => {
+                    return call.refusal().map_or(Ok(result), |error| Err(error.into()));
+                }
                 Step::Put(put) => asking.push(task.ask(put)),
+                // The tool was told, and fails by itself.
+                Step::LacksSampling => {}
             },
             Some(()) = asking.next(), if !asking.is_empty() => {}
             () = task.context.cancelled() => {
@@ -93,15 +95,11 @@ impl Asking {
             key,
             request,
             reply,
+            ..
         } = put;
-        let message = match &request {
-            ElicitRequestParams::FormElicitationParams { message, .. }
-            | ElicitRequestParams::UrlElicitationParams { message, .. } => message.clone(),
-            _ => "it asks something".to_owned(),
-        };
         let open = &self.doing.asked;
-        open.lock().insert(key.clone(), message);
-        let request = InputRequest::Elicitation(ElicitRequest::new(request));
+        open.lock().insert(key.clone(), request.text());
+        let request = request.into_input_request();
         let answer = self.context.request_input(key.clone(), request);
         tokio::pin!(answer);
         // Once looked at, it is asked.
@@ -114,7 +112,7 @@ impl Asking {
         open.lock().remove(&key);
         // It ends without an answer when the task is cancelled.
         if let Ok(answer) = answer {
-            let _ = reply.send(Some(read_answer(answer)));
+            let _ = reply.send(Ok(answer));
             self.changed.send_replace(());
         }
     }

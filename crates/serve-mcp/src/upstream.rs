@@ -1,11 +1,19 @@
 //! Prompts, resources and completions, which others have: the MCP servers
 //! whose tools are offered here.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use rmcp::ErrorData;
+use rmcp::model::{InputRequiredResult, ResourceUpdatedNotificationParam};
+use rmcp::service::{Peer, RequestContext, RoleServer};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use tokio::sync::broadcast;
+
+use crate::conversation::Conversation;
+use crate::server::is_stateless;
 
 /// A request for something that is no tool. Parameters and answers are as the
 /// protocol has them.
@@ -23,6 +31,23 @@ pub enum UpstreamRequest {
     Resource(Value),
     /// Completions of an argument.
     Complete(Value),
+    /// From which level on a client wants log lines.
+    LogLevel(Value),
+    /// One more client wants to hear when a resource changes, by its address.
+    Subscribe(String),
+    /// One client less does.
+    Unsubscribe(String),
+}
+
+/// Something of theirs has changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UpstreamNews {
+    /// The prompts.
+    Prompts,
+    /// The list of resources.
+    Resources,
+    /// A resource that somebody has subscribed to, by its address.
+    Resource(String),
 }
 
 /// Whoever has prompts and resources.
@@ -30,6 +55,99 @@ pub enum UpstreamRequest {
 pub trait Upstream: Send + Sync + 'static {
     /// Answers a request.
     async fn ask(&self, request: UpstreamRequest) -> Result<Value, ErrorData>;
+
+    /// Hears of what changes from now on.
+    fn news(&self) -> broadcast::Receiver<UpstreamNews>;
+}
+
+/// A resource whose changes somebody wants to hear of. Dropping it ends that.
+pub(crate) struct Subscription {
+    upstream: Arc<dyn Upstream>,
+    uri: String,
+}
+
+impl Subscription {
+    pub(crate) async fn begin(upstream: &Arc<dyn Upstream>, uri: &str) -> Result<Self, ErrorData> {
+        let request = UpstreamRequest::Subscribe(uri.to_owned());
+        upstream.ask(request).await?;
+        Ok(Self {
+            upstream: Arc::clone(upstream),
+            uri: uri.to_owned(),
+        })
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        let request = UpstreamRequest::Unsubscribe(std::mem::take(&mut self.uri));
+        let upstream = Arc::clone(&self.upstream);
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move { upstream.ask(request).await });
+        }
+    }
+}
+
+/// Tells a client of the years before what changes, for as long as it is there.
+pub(crate) fn tell_news(
+    upstream: &Arc<dyn Upstream>,
+    conversation: &Arc<Conversation>,
+    peer: Peer<RoleServer>,
+) {
+    let mut news = upstream.news();
+    let conversation = Arc::downgrade(conversation);
+    tokio::spawn(async move {
+        while let Some(news) = next(&mut news).await {
+            let Some(conversation) = conversation.upgrade() else {
+                return;
+            };
+            let told = match news {
+                UpstreamNews::Prompts => peer.notify_prompt_list_changed().await,
+                UpstreamNews::Resources => peer.notify_resource_list_changed().await,
+                UpstreamNews::Resource(uri) => {
+                    if !conversation.subscriptions.lock().contains_key(&uri) {
+                        continue;
+                    }
+                    let params = ResourceUpdatedNotificationParam::new(uri);
+                    peer.notify_resource_updated(params).await
+                }
+            };
+            if told.is_err() {
+                return;
+            }
+        }
+    });
+}
+
+/// The next change; those that a slow listener has missed are left out. `None`
+/// when there will be none.
+pub(crate) async fn next(news: &mut broadcast::Receiver<UpstreamNews>) -> Option<UpstreamNews> {
+    loop {
+        match news.recv().await {
+            Ok(news) => return Some(news),
+            Err(broadcast::error::RecvError::Lagged(_)) => {}
+            Err(broadcast::error::RecvError::Closed) => return None,
+        }
+    }
+}
+
+/// Reads the answer to a request that may want to know more first, which only
+/// the newest version of the protocol can say.
+pub(crate) fn read_round<T, R>(
+    answer: Value,
+    context: &RequestContext<RoleServer>,
+) -> Result<T, ErrorData>
+where
+    T: From<InputRequiredResult> + From<R>,
+    R: DeserializeOwned,
+{
+    if answer["resultType"] != "input_required" {
+        return read::<R>(answer).map(T::from);
+    }
+    if !is_stateless(context) {
+        let message = "its server asks for more first, which this version of the protocol cannot";
+        return Err(ErrorData::invalid_request(message, None));
+    }
+    read::<InputRequiredResult>(answer).map(T::from)
 }
 
 /// Asks for a list, as the field of a result that holds it.
@@ -42,8 +160,12 @@ pub(crate) async fn list<T: DeserializeOwned>(
     read(json!({ field: items }))
 }
 
-/// Reads an answer.
-pub(crate) fn read<T: DeserializeOwned>(answer: Value) -> Result<T, ErrorData> {
+/// Reads an answer. One of an older server does not say that it is complete.
+pub(crate) fn read<T: DeserializeOwned>(mut answer: Value) -> Result<T, ErrorData> {
+    if let Value::Object(fields) = &mut answer {
+        let result_type = fields.entry("resultType");
+        result_type.or_insert_with(|| json!("complete"));
+    }
     serde_json::from_value(answer)
         .map_err(|error| ErrorData::internal_error(error.to_string(), None))
 }

@@ -65,6 +65,9 @@ pub struct SessionStart {
     pub parent: Option<SessionId>,
     /// How the outside reaches it.
     pub front_end: String,
+    /// Its title, if it has a name. Otherwise the first thing that happens gives
+    /// it one.
+    pub title: Option<String>,
     /// The version of the program that records it.
     pub version: String,
     /// The folder of its logs, which is removed with its record.

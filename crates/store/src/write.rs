@@ -129,8 +129,8 @@ fn begin(connection: &Connection, begun: &Begun) -> Result<()> {
     // A session that is taken up again is the new runtime's.
     run(
         connection,
-        "INSERT INTO session (id, project, directory, front_end, runtime, pid, version, logs, created, updated, parent)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10)
+        "INSERT INTO session (id, project, directory, front_end, runtime, pid, version, logs, created, updated, parent, title)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?11)
          ON CONFLICT (id) DO UPDATE SET
              runtime = excluded.runtime, pid = excluded.pid, version = excluded.version,
              logs = coalesce(excluded.logs, logs), updated = excluded.updated, ended = NULL",
@@ -145,6 +145,7 @@ fn begin(connection: &Connection, begun: &Begun) -> Result<()> {
             start.logs.as_ref().map(|logs| logs.to_string_lossy()),
             now,
             start.parent.as_ref().map(SessionId::as_str),
+            start.title.as_deref().unwrap_or_default(),
         ],
     )
 }

@@ -217,6 +217,7 @@ impl ScriptedJob {
         let event = ToolEvent::Asked {
             question: question.clone(),
             content: Some(content.to_owned()),
+            form: None,
         };
         self.asks(event, question);
     }

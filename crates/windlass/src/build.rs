@@ -151,6 +151,7 @@ impl Windlass {
             embedded,
             late_servers,
             onto,
+            lends_clients,
         } = builder;
         let embedded = embedded::checked(embedded, &config)?;
         let environment = Environment::own(&config);
@@ -185,6 +186,7 @@ impl Windlass {
                     launcher: &launcher,
                     environment: &environment,
                     announcer: catalogue.announcer(),
+                    lends_clients,
                 };
                 Servers::ask(&set_up).await
             })
@@ -206,7 +208,7 @@ impl Windlass {
         own_tools.extend(embedded.iter().map(|(tool, _)| tool.name.clone()));
         build.register_embedded(embedded)?;
         let (servers, unreached) = match late_servers {
-            Some(report) => (build.await_mcp(&report), Vec::new()),
+            Some(report) => (build.await_mcp(&report, lends_clients), Vec::new()),
             None => (servers.all(), build.register_mcp(&servers)),
         };
         let Build {
@@ -416,13 +418,14 @@ impl Build<'_> {
     }
 
     /// Lets the tools of MCP servers come when their servers have.
-    fn await_mcp(&mut self, report: &LateReport) -> Vec<Server> {
+    fn await_mcp(&mut self, report: &LateReport, lends_clients: bool) -> Vec<Server> {
         let coming = Coming {
             set_up: ServerSetup {
                 config: self.config,
                 launcher: self.launcher,
                 environment: self.environment,
                 announcer: &self.catalogue.announcer().clone(),
+                lends_clients,
             },
             report,
         };

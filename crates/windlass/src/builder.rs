@@ -34,6 +34,7 @@ pub struct Builder {
     pub(crate) late_servers: Option<LateReport>,
     /// The launcher and the catalogue to go on with.
     pub(crate) onto: Option<(Launcher, Catalogue)>,
+    pub(crate) lends_clients: bool,
 }
 
 /// Told what is wrong with MCP servers that are not waited for.
@@ -55,6 +56,7 @@ impl Windlass {
             embedded: Vec::new(),
             late_servers: None,
             onto: None,
+            lends_clients: false,
         }
     }
 }
@@ -71,6 +73,14 @@ impl Builder {
     /// with one is told to `report`.
     pub fn late_servers(mut self, report: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.late_servers = Some(Arc::new(report));
+        self
+    }
+
+    /// Tells MCP servers that they may ask for the client's model and folders:
+    /// sessions have a client that answers, see
+    /// [`SessionClient`](windlass_runtime::SessionClient).
+    pub fn lends_clients(mut self) -> Self {
+        self.lends_clients = true;
         self
     }
 

@@ -125,6 +125,8 @@ pub(crate) struct ServerSetup<'a> {
     pub(crate) launcher: &'a Launcher,
     pub(crate) environment: &'a Environment,
     pub(crate) announcer: &'a Announcer,
+    /// Sessions have clients that may lend servers their model.
+    pub(crate) lends_clients: bool,
 }
 
 /// Servers that are not waited for.
@@ -198,7 +200,11 @@ impl ServerSetup<'_> {
             }
             McpTransport::Http { .. } => self.launcher.clone(),
         };
-        Server::new(spec(self.config, server), launcher, self.announcer.clone())
+        let spec = ServerSpec {
+            lends_clients: self.lends_clients,
+            ..spec(self.config, server)
+        };
+        Server::new(spec, launcher, self.announcer.clone())
     }
 }
 
@@ -334,6 +340,7 @@ fn spec(config: &Config, server: &McpServerConfig) -> ServerSpec {
         name: server.name.clone(),
         reach,
         startup_timeout: server.startup_timeout,
+        lends_clients: false,
     }
 }
 

@@ -64,6 +64,7 @@ impl Record {
             directory: options.root.clone(),
             parent: options.parent.clone(),
             front_end: front_end.unwrap_or_else(|| "library".to_owned()),
+            title: options.name.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             logs: options.keep_logs.then(|| logs.clone()),
         }));

@@ -5,12 +5,45 @@ use futures_util::future::join_all;
 use rmcp::ErrorData;
 use rmcp::model::ErrorCode;
 use serde_json::Value;
-use windlass::mcp_client::{PassError, PassedRequest, Server};
-use windlass_serve_mcp::{Upstream, UpstreamRequest};
+use tokio::sync::broadcast;
+use windlass::mcp_client::{PassError, PassedRequest, Server, ServerNews};
+use windlass_serve_mcp::{Upstream, UpstreamNews, UpstreamRequest};
 
 /// Several servers as one: lists are joined, and everything else is answered
 /// by the first server that can.
-pub(super) struct Upstreams(pub(super) Vec<Server>);
+pub(super) struct Upstreams {
+    servers: Vec<Server>,
+    news: broadcast::Sender<UpstreamNews>,
+}
+
+/// How many changes are kept for a listener that is slow.
+const NEWS: usize = 256;
+
+impl Upstreams {
+    pub(super) fn new(servers: &[Server]) -> Self {
+        let news = broadcast::Sender::new(NEWS);
+        for server in servers {
+            let (mut of_server, news) = (server.news(), news.clone());
+            tokio::spawn(async move {
+                loop {
+                    let told = match of_server.recv().await {
+                        Ok(ServerNews::Prompts) => UpstreamNews::Prompts,
+                        Ok(ServerNews::Resources) => UpstreamNews::Resources,
+                        Ok(ServerNews::Resource(uri)) => UpstreamNews::Resource(uri),
+                        Err(broadcast::error::RecvError::Lagged(_)) => continue,
+                        Err(broadcast::error::RecvError::Closed) => return,
+                    };
+                    // Nobody may listen.
+                    let _ = news.send(told);
+                }
+            });
+        }
+        Self {
+            servers: servers.to_vec(),
+            news,
+        }
+    }
+}
 
 #[async_trait]
 impl Upstream for Upstreams {
@@ -22,8 +55,14 @@ impl Upstream for Upstreams {
             UpstreamRequest::Prompt(params) => (PassedRequest::Prompt(params), false),
             UpstreamRequest::Resource(params) => (PassedRequest::Resource(params), false),
             UpstreamRequest::Complete(params) => (PassedRequest::Complete(params), false),
+            UpstreamRequest::LogLevel(level) => (PassedRequest::LogLevel(level), false),
+            UpstreamRequest::Subscribe(uri) => (PassedRequest::Subscribe(uri), false),
+            UpstreamRequest::Unsubscribe(uri) => (PassedRequest::Unsubscribe(uri), false),
         };
-        let asking = self.0.iter().map(|server| server.pass(request.clone()));
+        let asking = self
+            .servers
+            .iter()
+            .map(|server| server.pass(request.clone()));
         let answers = join_all(asking).await;
         if is_list {
             // A server that has none of them, or is not there, adds nothing.
@@ -53,5 +92,9 @@ impl Upstream for Upstreams {
         }
         let none = || ErrorData::invalid_params("no MCP server has it", None);
         Err(refusal.unwrap_or_else(none))
+    }
+
+    fn news(&self) -> broadcast::Receiver<UpstreamNews> {
+        self.news.subscribe()
     }
 }

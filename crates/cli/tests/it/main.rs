@@ -42,6 +42,7 @@ mod load;
 mod mcp;
 mod mcp_clients;
 mod mcp_install;
+mod mcp_passing;
 mod mcp_serve;
 mod mcp_servers;
 mod mcp_starting;

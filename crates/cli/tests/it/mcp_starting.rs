@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
-use serde_json::json;
+use serde_json::{Value, json};
 use windlass_testing::needs;
 
 use crate::processes::signal;
@@ -133,4 +133,37 @@ fn a_config_that_does_not_load_leaves_one_tool_that_says_why() {
     project.write(".windlass/config.toml", "");
     let told = mcp.call(name, json!({})).to_string();
     assert!(told.contains("reconnect"), "{told}");
+}
+
+#[test]
+fn a_named_session_is_shown_by_its_name_and_there_is_one_at_a_time() {
+    let project = Project::new();
+    let mut first = project.mcp(&["--session", "work"]);
+    first.call("shell", json!({"command": "true"}));
+    let listed = project.run(&["ps", "--json"], "").lines();
+    let named = |line: &&Value| line["session"]["name"] == "work";
+    let session = listed
+        .iter()
+        .find(named)
+        .unwrap_or_else(|| panic!("{listed:?}"));
+    let pid = session["session"]["pid"].to_string();
+    assert!(project.run(&["ps"], "").stdout().contains("mcp work"));
+    let second = project.run(&["mcp", "--session", "work"], "");
+    assert_eq!(second.code(), Some(2), "{}", second.stderr());
+    let said = second.stderr();
+    assert!(
+        said.contains("session `work`") && said.contains(&pid),
+        "{said}"
+    );
+    // Another name is free, and so is this one for the successor.
+    drop(project.mcp(&["--session", "other"]));
+    drop(first);
+    let mut successor = project.mcp(&["--session", "work"]);
+    successor.call("shell", json!({"command": "true"}));
+    let recorded = project.run(&["sessions", "--json"], "").stdout();
+    let recorded: Vec<Value> = serde_json::from_str(&recorded).unwrap();
+    let works = recorded.iter().filter(|session| session["title"] == "work");
+    assert_eq!(works.count(), 2, "{recorded:?}");
+    let wrong = project.run(&["mcp", "--session", "a b"], "");
+    assert!(wrong.stderr().contains("1 to 64"), "{}", wrong.stderr());
 }

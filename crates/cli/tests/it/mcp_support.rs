@@ -28,13 +28,18 @@ const TOKEN: &str = "a-token-for-tests-of-at-least-32-characters";
 impl Project {
     /// Starts `windlass mcp` and begins a session.
     pub(crate) fn mcp(&self, args: &[&str]) -> Mcp {
+        self.mcp_declaring(args, &json!({}))
+    }
+
+    /// Starts `windlass mcp` for a client with these capabilities.
+    pub(crate) fn mcp_declaring(&self, args: &[&str], capabilities: &Value) -> Mcp {
         let lines = self.lines(&[&["mcp"], args].concat());
         let mut mcp = Mcp { lines, last: 0 };
         let begun = mcp.request(
             "initialize",
             json!({
                 "protocolVersion": "2025-11-25",
-                "capabilities": {},
+                "capabilities": capabilities,
                 "clientInfo": {"name": "test", "version": "1"},
             }),
         );
@@ -83,9 +88,52 @@ impl Mcp {
         }
     }
 
+    /// Calls a tool and answers what the server asks meanwhile. Gives the result
+    /// and the notifications that came before it.
+    #[track_caller]
+    pub(crate) fn call_answering(
+        &mut self,
+        tool: &str,
+        meta: &Value,
+        answer: impl Fn(&Value) -> Value,
+    ) -> (Value, Vec<Value>) {
+        self.last += 1;
+        let id = self.last;
+        let params = json!({"name": tool, "arguments": {}, "_meta": meta});
+        self.lines
+            .send(&json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}));
+        let mut told = Vec::new();
+        loop {
+            let message = self.lines.next();
+            if message["method"].is_null() {
+                // Another call may be answered meanwhile.
+                if message["id"] == id {
+                    return (message["result"].clone(), told);
+                }
+                continue;
+            }
+            if message["id"].is_null() {
+                told.push(message);
+                continue;
+            }
+            let asked = &message["id"];
+            self.lines
+                .send(&json!({"jsonrpc": "2.0", "id": asked, "result": answer(&message)}));
+        }
+    }
+
     pub(crate) fn notify(&mut self, method: &str) {
         self.lines
             .send(&json!({"jsonrpc": "2.0", "method": method}));
+    }
+
+    /// Calls a tool whose result nobody looks at.
+    pub(crate) fn notify_call(&mut self, tool: &str) {
+        self.last += 1;
+        let params = json!({"name": tool, "arguments": {}});
+        self.lines.send(
+            &json!({"jsonrpc": "2.0", "id": self.last, "method": "tools/call", "params": params}),
+        );
     }
 
     /// Waits for a notification of this kind.

@@ -148,10 +148,7 @@ async fn a_server_gets_no_model() {
     let stage = Stage::new(&[]).await;
     let reply = stage.call("sample", json!({})).await;
     assert!(
-        reply
-            .as_str()
-            .unwrap()
-            .contains("sampling is not supported"),
+        reply.as_str().unwrap().contains("does not offer sampling"),
         "{reply}"
     );
 }

@@ -44,6 +44,7 @@ pub(crate) fn server(catalogue: &Catalogue, reach: Reach, limit: Option<Duration
         name: "fixture".to_owned(),
         reach,
         startup_timeout: Some(limit.unwrap_or(DEADLINE)),
+        lends_clients: true,
     };
     let launcher = Launcher::new(LauncherOptions::default()).unwrap();
     Server::new(spec, launcher, catalogue.announcer().clone())

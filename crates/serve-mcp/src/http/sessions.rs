@@ -153,7 +153,11 @@ impl Sessions {
         let mut held = self.0.held.lock();
         let entry = held.entry(key.clone()).or_insert_with(|| {
             let is_shared = shared.is_some();
-            let begin = || Conversation::begin(&self.0.factory);
+            let name = match &key {
+                Key::Chosen { session, .. } => Some(session.clone()),
+                Key::Given(_) | Key::Named { .. } => None,
+            };
+            let begin = || Conversation::begin(&self.0.factory, name);
             let entry = Held {
                 conversation: shared.unwrap_or_else(begin),
                 presence: watch::Sender::default(),

@@ -90,6 +90,7 @@ pub(crate) fn start(id: &SessionId) -> SessionStart {
         directory: "/project".into(),
         parent: None,
         front_end: "test".into(),
+        title: None,
         version: "0".into(),
         logs: None,
     }

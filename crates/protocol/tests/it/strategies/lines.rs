@@ -187,6 +187,7 @@ pub(crate) fn ask() -> impl Strategy<Value = Ask> {
                 tool,
                 question,
                 content,
+                form: None,
                 rendering: None,
             };
             ask.rendering = rendered.then(|| Box::new(RequestRendering::of_question(&ask)));

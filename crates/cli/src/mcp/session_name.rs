@@ -1,0 +1,87 @@
+//! The name of a session over pipes: one process has it at a time.
+//!
+//! The name is a locked file in the folder of this user's runtimes. The lock
+//! goes with the process, however that ends, so that the successor of a session
+//! can always have its name.
+
+use std::fs::{File, TryLockError};
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use tokio::time::Instant;
+use windlass_protocol::project_id;
+use windlass_serve_http::run_dir;
+
+/// How long the process that has the name may take to end: an agent that is
+/// started again may be faster than the one before it.
+const PREDECESSOR: Duration = Duration::from_secs(3);
+const LOOK: Duration = Duration::from_millis(50);
+const LONGEST: usize = 64;
+
+/// A name that this process has. Dropping it gives it back.
+pub(super) struct SessionName(#[expect(dead_code, reason = "the open file is the lock")] File);
+
+impl SessionName {
+    /// Takes the name for the project at `root`.
+    pub(super) async fn take(name: &str, root: &Path) -> anyhow::Result<Self> {
+        let folder = run_dir(&windlass::state_dir());
+        std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&folder)
+            .with_context(|| format!("cannot make `{}`", folder.display()))?;
+        let path = folder.join(format!("session-{}-{name}.lock", project_id(root)));
+        let mut file = File::options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(&path)
+            .with_context(|| format!("cannot open `{}`", path.display()))?;
+        let until = Instant::now() + PREDECESSOR;
+        loop {
+            match file.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) if Instant::now() < until => {
+                    tokio::time::sleep(LOOK).await;
+                }
+                Err(TryLockError::WouldBlock) => bail!(in_use(name, &mut file)),
+                Err(TryLockError::Error(error)) => {
+                    return Err(error).with_context(|| format!("cannot lock `{}`", path.display()));
+                }
+            }
+        }
+        file.set_len(0)?;
+        write!(file, "{}", std::process::id())?;
+        Ok(Self(file))
+    }
+}
+
+fn in_use(name: &str, file: &mut File) -> String {
+    let mut owner = String::new();
+    // Whoever has it may not have written yet.
+    let _ = file.read_to_string(&mut owner);
+    let owner = owner.trim();
+    let owner = if owner.is_empty() {
+        "another process".to_owned()
+    } else {
+        format!("process {owner}")
+    };
+    format!(
+        "session `{name}` of this project is {owner}'s (`windlass ps` shows it); \
+         end that one, or choose another name for --session"
+    )
+}
+
+/// A name is short, and shows as itself everywhere.
+pub(super) fn check(name: &str) -> anyhow::Result<()> {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+    if name.is_empty() || name.len() > LONGEST || !name.chars().all(is_plain) {
+        bail!("--session takes 1 to {LONGEST} of A-Z a-z 0-9 . _ -, not `{name}`");
+    }
+    Ok(())
+}
