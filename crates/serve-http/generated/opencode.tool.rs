@@ -228,6 +228,74 @@ pub struct PermissionResponse {
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Empty {}
+/// A question of a tool, as it is put to a person.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Question {
+    /// Names the asking; begins with `q_`.
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub session_id: ::prost::alloc::string::String,
+    /// The call that asks, where it is a one-shot's question.
+    #[prost(string, optional, tag = "3")]
+    pub call_id: ::core::option::Option<::prost::alloc::string::String>,
+    /// The handle that asks, where it is a handle's.
+    #[prost(string, optional, tag = "4")]
+    pub handle: ::core::option::Option<::prost::alloc::string::String>,
+    /// The tool that asks.
+    #[prost(string, tag = "5")]
+    pub tool: ::prost::alloc::string::String,
+    /// Names the question among the tool's own.
+    #[prost(string, tag = "6")]
+    pub name: ::prost::alloc::string::String,
+    /// The question itself.
+    #[prost(string, tag = "7")]
+    pub text: ::prost::alloc::string::String,
+    /// Text to show before the question, such as a diff.
+    #[prost(string, optional, tag = "8")]
+    pub pre_amble: ::core::option::Option<::prost::alloc::string::String>,
+    /// The tool's words beside the question.
+    #[prost(string, optional, tag = "9")]
+    pub content: ::core::option::Option<::prost::alloc::string::String>,
+    #[prost(enumeration = "AnswerType", tag = "10")]
+    pub answer_type: i32,
+    /// The allowed answers, where one of them is wanted.
+    #[prost(string, repeated, tag = "11")]
+    pub options: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The answer to take when nobody can be asked.
+    #[prost(message, optional, tag = "12")]
+    pub default: ::core::option::Option<::prost_types::Value>,
+    /// The answer goes from the person to the program and nowhere else.
+    #[prost(bool, tag = "13")]
+    pub secret: bool,
+    /// The form that the question is a field of: its `message`, and its `schema`
+    /// as a JSON Schema. An object of all its fields answers it whole.
+    #[prost(message, optional, tag = "14")]
+    pub form: ::core::option::Option<::prost_types::Struct>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListQuestionsRequest {
+    /// Empty for every session.
+    #[prost(string, tag = "1")]
+    pub session_id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListQuestionsResponse {
+    /// Oldest first.
+    #[prost(message, repeated, tag = "1")]
+    pub questions: ::prost::alloc::vec::Vec<Question>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct AnswerQuestionRequest {
+    /// Empty where only the question is known.
+    #[prost(string, tag = "1")]
+    pub session_id: ::prost::alloc::string::String,
+    /// The question's `id`.
+    #[prost(string, tag = "2")]
+    pub question_id: ::prost::alloc::string::String,
+    #[prost(message, optional, tag = "3")]
+    pub answer: ::core::option::Option<::prost_types::Value>,
+}
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct OpenSessionRequest {
     /// Whoever drives the session needs no permission for anything.
@@ -267,7 +335,7 @@ pub struct RunCallsRequest {
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct RunCallsResponse {
-    #[prost(oneof = "run_calls_response::Update", tags = "1, 2, 3, 4")]
+    #[prost(oneof = "run_calls_response::Update", tags = "1, 2, 3, 4, 5")]
     pub update: ::core::option::Option<run_calls_response::Update>,
 }
 /// Nested message and enum types in `RunCallsResponse`.
@@ -286,6 +354,9 @@ pub mod run_calls_response {
         /// Every call is answered; nothing follows.
         #[prost(message, tag = "4")]
         Reply(super::BatchReply),
+        /// A call of the batch asks a person something.
+        #[prost(message, tag = "5")]
+        Question(super::Question),
     }
 }
 /// The replies to a batch.
@@ -342,7 +413,7 @@ pub struct WatchSessionResponse {
     /// numbers too, so some are left out.
     #[prost(uint64, tag = "1")]
     pub number: u64,
-    #[prost(oneof = "watch_session_response::Event", tags = "2, 3, 4, 5, 6")]
+    #[prost(oneof = "watch_session_response::Event", tags = "2, 3, 4, 5, 6, 7, 8")]
     pub event: ::core::option::Option<watch_session_response::Event>,
 }
 /// Nested message and enum types in `WatchSessionResponse`.
@@ -362,6 +433,11 @@ pub mod watch_session_response {
         /// From here on everything is told, whatever happens.
         #[prost(message, tag = "6")]
         Watching(super::Empty),
+        #[prost(message, tag = "7")]
+        QuestionAsked(super::Question),
+        /// A question was answered or withdrawn; its id.
+        #[prost(string, tag = "8")]
+        QuestionClosed(::prost::alloc::string::String),
     }
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -404,6 +480,42 @@ impl PermissionReply {
             "PERMISSION_REPLY_ONCE" => Some(Self::Once),
             "PERMISSION_REPLY_ALWAYS" => Some(Self::Always),
             "PERMISSION_REPLY_REJECT" => Some(Self::Reject),
+            _ => None,
+        }
+    }
+}
+/// The kind of answer that a question wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum AnswerType {
+    Unspecified = 0,
+    /// Yes or no.
+    Boolean = 1,
+    /// One of the options.
+    Select = 2,
+    /// Any text.
+    Text = 3,
+}
+impl AnswerType {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "ANSWER_TYPE_UNSPECIFIED",
+            Self::Boolean => "ANSWER_TYPE_BOOLEAN",
+            Self::Select => "ANSWER_TYPE_SELECT",
+            Self::Text => "ANSWER_TYPE_TEXT",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "ANSWER_TYPE_UNSPECIFIED" => Some(Self::Unspecified),
+            "ANSWER_TYPE_BOOLEAN" => Some(Self::Boolean),
+            "ANSWER_TYPE_SELECT" => Some(Self::Select),
+            "ANSWER_TYPE_TEXT" => Some(Self::Text),
             _ => None,
         }
     }
@@ -704,6 +816,378 @@ pub mod permission_service_server {
     }
 }
 /// Generated client implementations.
+pub mod question_service_client {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    use tonic::codegen::http::Uri;
+    #[derive(Debug, Clone)]
+    pub struct QuestionServiceClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl<T> QuestionServiceClient<T>
+    where
+        T: tonic::client::GrpcService<tonic::body::Body>,
+        T::Error: Into<StdError>,
+        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
+        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
+    {
+        pub fn new(inner: T) -> Self {
+            let inner = tonic::client::Grpc::new(inner);
+            Self { inner }
+        }
+        pub fn with_origin(inner: T, origin: Uri) -> Self {
+            let inner = tonic::client::Grpc::with_origin(inner, origin);
+            Self { inner }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> QuestionServiceClient<InterceptedService<T, F>>
+        where
+            F: tonic::service::Interceptor,
+            T::ResponseBody: Default,
+            T: tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+                Response = http::Response<
+                    <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
+                >,
+            >,
+            <T as tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+            >>::Error: Into<StdError> + std::marker::Send + std::marker::Sync,
+        {
+            QuestionServiceClient::new(InterceptedService::new(inner, interceptor))
+        }
+        /// Compress requests with the given encoding.
+        ///
+        /// This requires the server to support it otherwise it might respond with an
+        /// error.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.send_compressed(encoding);
+            self
+        }
+        /// Enable decompressing responses.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.accept_compressed(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_decoding_message_size(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_encoding_message_size(limit);
+            self
+        }
+        /// The open questions of a session, or of every session, those of other
+        /// runtimes included.
+        pub async fn list_questions(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListQuestionsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListQuestionsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/opencode.tool.QuestionService/ListQuestions",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("opencode.tool.QuestionService", "ListQuestions"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Answers a question of any session, those of other runtimes included. The
+        /// first answer wins; one that does not fit leaves the question open.
+        pub async fn answer_question(
+            &mut self,
+            request: impl tonic::IntoRequest<super::AnswerQuestionRequest>,
+        ) -> std::result::Result<tonic::Response<super::Empty>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/opencode.tool.QuestionService/AnswerQuestion",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("opencode.tool.QuestionService", "AnswerQuestion"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+    }
+}
+/// Generated server implementations.
+pub mod question_service_server {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    /// Generated trait containing gRPC methods that should be implemented for use with QuestionServiceServer.
+    #[async_trait]
+    pub trait QuestionService: std::marker::Send + std::marker::Sync + 'static {
+        /// The open questions of a session, or of every session, those of other
+        /// runtimes included.
+        async fn list_questions(
+            &self,
+            request: tonic::Request<super::ListQuestionsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListQuestionsResponse>,
+            tonic::Status,
+        >;
+        /// Answers a question of any session, those of other runtimes included. The
+        /// first answer wins; one that does not fit leaves the question open.
+        async fn answer_question(
+            &self,
+            request: tonic::Request<super::AnswerQuestionRequest>,
+        ) -> std::result::Result<tonic::Response<super::Empty>, tonic::Status>;
+    }
+    #[derive(Debug)]
+    pub struct QuestionServiceServer<T> {
+        inner: Arc<T>,
+        accept_compression_encodings: EnabledCompressionEncodings,
+        send_compression_encodings: EnabledCompressionEncodings,
+        max_decoding_message_size: Option<usize>,
+        max_encoding_message_size: Option<usize>,
+    }
+    impl<T> QuestionServiceServer<T> {
+        pub fn new(inner: T) -> Self {
+            Self::from_arc(Arc::new(inner))
+        }
+        pub fn from_arc(inner: Arc<T>) -> Self {
+            Self {
+                inner,
+                accept_compression_encodings: Default::default(),
+                send_compression_encodings: Default::default(),
+                max_decoding_message_size: None,
+                max_encoding_message_size: None,
+            }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> InterceptedService<Self, F>
+        where
+            F: tonic::service::Interceptor,
+        {
+            InterceptedService::new(Self::new(inner), interceptor)
+        }
+        /// Enable decompressing requests with the given encoding.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.accept_compression_encodings.enable(encoding);
+            self
+        }
+        /// Compress responses with the given encoding, if the client supports it.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.send_compression_encodings.enable(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.max_decoding_message_size = Some(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.max_encoding_message_size = Some(limit);
+            self
+        }
+    }
+    impl<T, B> tonic::codegen::Service<http::Request<B>> for QuestionServiceServer<T>
+    where
+        T: QuestionService,
+        B: Body + std::marker::Send + 'static,
+        B::Error: Into<StdError> + std::marker::Send + 'static,
+    {
+        type Response = http::Response<tonic::body::Body>;
+        type Error = std::convert::Infallible;
+        type Future = BoxFuture<Self::Response, Self::Error>;
+        fn poll_ready(
+            &mut self,
+            _cx: &mut Context<'_>,
+        ) -> Poll<std::result::Result<(), Self::Error>> {
+            Poll::Ready(Ok(()))
+        }
+        fn call(&mut self, req: http::Request<B>) -> Self::Future {
+            match req.uri().path() {
+                "/opencode.tool.QuestionService/ListQuestions" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListQuestionsSvc<T: QuestionService>(pub Arc<T>);
+                    impl<
+                        T: QuestionService,
+                    > tonic::server::UnaryService<super::ListQuestionsRequest>
+                    for ListQuestionsSvc<T> {
+                        type Response = super::ListQuestionsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListQuestionsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as QuestionService>::list_questions(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListQuestionsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/opencode.tool.QuestionService/AnswerQuestion" => {
+                    #[allow(non_camel_case_types)]
+                    struct AnswerQuestionSvc<T: QuestionService>(pub Arc<T>);
+                    impl<
+                        T: QuestionService,
+                    > tonic::server::UnaryService<super::AnswerQuestionRequest>
+                    for AnswerQuestionSvc<T> {
+                        type Response = super::Empty;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::AnswerQuestionRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as QuestionService>::answer_question(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = AnswerQuestionSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                _ => {
+                    Box::pin(async move {
+                        let mut response = http::Response::new(
+                            tonic::body::Body::default(),
+                        );
+                        let headers = response.headers_mut();
+                        headers
+                            .insert(
+                                tonic::Status::GRPC_STATUS,
+                                (tonic::Code::Unimplemented as i32).into(),
+                            );
+                        headers
+                            .insert(
+                                http::header::CONTENT_TYPE,
+                                tonic::metadata::GRPC_CONTENT_TYPE,
+                            );
+                        Ok(response)
+                    })
+                }
+            }
+        }
+    }
+    impl<T> Clone for QuestionServiceServer<T> {
+        fn clone(&self) -> Self {
+            let inner = self.inner.clone();
+            Self {
+                inner,
+                accept_compression_encodings: self.accept_compression_encodings,
+                send_compression_encodings: self.send_compression_encodings,
+                max_decoding_message_size: self.max_decoding_message_size,
+                max_encoding_message_size: self.max_encoding_message_size,
+            }
+        }
+    }
+    /// Generated gRPC service name
+    pub const SERVICE_NAME: &str = "opencode.tool.QuestionService";
+    impl<T> tonic::server::NamedService for QuestionServiceServer<T> {
+        const NAME: &'static str = SERVICE_NAME;
+    }
+}
+/// Generated client implementations.
 pub mod tool_service_client {
     #![allow(
         unused_variables,
@@ -858,8 +1342,8 @@ pub mod tool_service_client {
                 .insert(GrpcMethod::new("opencode.tool.ToolService", "RunCalls"));
             self.inner.server_streaming(req, path, codec).await
         }
-        /// Tells every part and every request for permission of a session, also of
-        /// another runtime's, to its end.
+        /// Tells every part, every request for permission and every question of a
+        /// session, also of another runtime's, to its end.
         pub async fn watch_session(
             &mut self,
             request: impl tonic::IntoRequest<super::WatchSessionRequest>,
@@ -932,8 +1416,8 @@ pub mod tool_service_server {
             >
             + std::marker::Send
             + 'static;
-        /// Tells every part and every request for permission of a session, also of
-        /// another runtime's, to its end.
+        /// Tells every part, every request for permission and every question of a
+        /// session, also of another runtime's, to its end.
         async fn watch_session(
             &self,
             request: tonic::Request<super::WatchSessionRequest>,

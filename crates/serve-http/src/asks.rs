@@ -22,7 +22,7 @@ pub(crate) async fn questions(Here(session): Here) -> Json<Vec<OpenQuestion>> {
     Json(questions_of(&session))
 }
 
-fn questions_of(session: &Session) -> Vec<OpenQuestion> {
+pub(crate) fn questions_of(session: &Session) -> Vec<OpenQuestion> {
     let asks = session.requests().questions();
     let open = |ask| OpenQuestion {
         session: session.id().clone(),
@@ -47,20 +47,25 @@ pub(crate) async fn all_permissions(
     Json(all)
 }
 
-/// The same of questions.
+/// Of every session, those of other runtimes included where they are reached.
 pub(crate) async fn all_questions(
     State(api): State<Api>,
     headers: HeaderMap,
 ) -> Json<Vec<OpenQuestion>> {
+    Json(questions_everywhere(&api, &headers).await)
+}
+
+/// The open questions of every session that is reached.
+pub(crate) async fn questions_everywhere(api: &Api, headers: &HeaderMap) -> Vec<OpenQuestion> {
     let sessions = api.sessions().list();
     let local = sessions
         .iter()
         .flat_map(|(session, _)| questions_of(session));
     let mut all: Vec<_> = local.collect();
-    for (_, more) in proxy::gather(&api, &headers, "/api/v1/questions").await {
+    for (_, more) in proxy::gather(api, headers, "/api/v1/questions").await {
         all.extend(more);
     }
-    Json(all)
+    all
 }
 
 pub(crate) async fn reply(
@@ -116,8 +121,13 @@ pub(crate) async fn answer(
     JsonBody(body): JsonBody<AnswerBody>,
 ) -> Result<StatusCode, ApiError> {
     let ask = param(&mut parts, &api, "ask").await?;
-    attended(&session)?.answer(&ask, body.value)?;
+    answer_at(&session, &ask, body)?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Answers a question of this session.
+pub(crate) fn answer_at(session: &Session, ask: &str, body: AnswerBody) -> Result<(), ApiError> {
+    Ok(attended(session)?.answer(ask, body.value)?)
 }
 
 /// Answers a question of whichever session.
@@ -128,11 +138,22 @@ pub(crate) async fn answer_anywhere(
     JsonBody(body): JsonBody<AnswerBody>,
 ) -> Result<StatusCode, ApiError> {
     let ask = param(&mut parts, &api, "ask").await?;
-    if let Some(session) = holder(&api, &ask) {
-        session.requests().answer(&ask, body.value)?;
+    answer_wherever(&api, &headers, &parts.uri, &ask, body).await
+}
+
+/// Answers a question, wherever it is; other runtimes take it at this path.
+pub(crate) async fn answer_wherever(
+    api: &Api,
+    headers: &HeaderMap,
+    path: &Uri,
+    ask: &str,
+    body: AnswerBody,
+) -> Result<StatusCode, ApiError> {
+    if let Some(session) = holder(api, ask) {
+        session.requests().answer(ask, body.value)?;
         return Ok(StatusCode::NO_CONTENT);
     }
-    proxy::post_to_whoever_takes_it(&api, &headers, &parts.uri, &body).await
+    proxy::post_to_whoever_takes_it(api, headers, path, &body).await
 }
 
 /// Has the runtime look whether its project has been trusted. It decides

@@ -2,10 +2,11 @@
 //!
 //! Start at [`routes`]. `proto/tool.proto` is the interface; its code lies in
 //! `generated/`, so that nobody needs a compiler for it, and a test says when
-//! it is stale. Handlers are in `tools.rs` and `permissions.rs`, what they
+//! it is stale. Handlers are in `tools.rs`, `permissions.rs` and `questions.rs`, what they
 //! stream in `running.rs` and `watching.rs`, and `words.rs` has the messages.
 
 mod permissions;
+mod questions;
 mod refusal;
 mod running;
 mod tools;
@@ -40,7 +41,9 @@ pub(crate) use self::refusal::refused;
 
 use self::permissions::Permissions;
 use self::proto::permission_service_server::PermissionServiceServer;
+use self::proto::question_service_server::QuestionServiceServer;
 use self::proto::tool_service_server::ToolServiceServer;
+use self::questions::Questions;
 use self::tools::Tools;
 use crate::api::{Api, BODY};
 
@@ -52,6 +55,8 @@ pub(crate) fn routes(api: &Api) -> Router<Api> {
     let tools = ToolServiceServer::new(Tools(api.clone())).max_decoding_message_size(BODY);
     let permissions =
         PermissionServiceServer::new(Permissions(api.clone())).max_decoding_message_size(BODY);
+    let questions =
+        QuestionServiceServer::new(Questions(api.clone())).max_decoding_message_size(BODY);
     let reflection = || {
         tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(DESCRIPTORS)
@@ -61,6 +66,7 @@ pub(crate) fn routes(api: &Api) -> Router<Api> {
     let router = Router::new();
     let router = add(router, tools);
     let router = add(router, permissions);
+    let router = add(router, questions);
     let router = add(router, health());
     let router = add(router, reflection().build_v1().expect(sound));
     add(router, reflection().build_v1alpha().expect(sound))
@@ -74,6 +80,9 @@ fn health() -> HealthServer<impl Health> {
         reporter.set_serving::<ToolServiceServer<Tools>>().await;
         reporter
             .set_serving::<PermissionServiceServer<Permissions>>()
+            .await;
+        reporter
+            .set_serving::<QuestionServiceServer<Questions>>()
             .await;
     };
     // Nobody else has the reporter yet, so there is nothing to wait for.

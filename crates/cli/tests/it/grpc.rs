@@ -10,12 +10,14 @@ use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Request, Status, Streaming};
 use windlass_serve_http::proto::permission_service_client::PermissionServiceClient;
+use windlass_serve_http::proto::question_service_client::QuestionServiceClient;
 use windlass_serve_http::proto::run_calls_response::Update;
 use windlass_serve_http::proto::tool_part::State;
 use windlass_serve_http::proto::tool_service_client::ToolServiceClient;
 use windlass_serve_http::proto::watch_session_response::Event;
 use windlass_serve_http::proto::{
-    CloseSessionRequest, OpenSessionRequest, PermissionReply, PermissionResponse, RunCallsRequest,
+    AnswerQuestionRequest, AnswerType, CloseSessionRequest, ListQuestionsRequest,
+    OpenSessionRequest, PermissionReply, PermissionResponse, Question, RunCallsRequest,
     RunCallsResponse, ToolCall, ToolPart, WatchSessionRequest, WatchSessionResponse,
 };
 use windlass_testing::needs;
@@ -40,6 +42,7 @@ type Tools = ToolServiceClient<InterceptedService<Channel, Bearer>>;
 struct Client {
     tools: Tools,
     permissions: PermissionServiceClient<InterceptedService<Channel, Bearer>>,
+    questions: QuestionServiceClient<InterceptedService<Channel, Bearer>>,
 }
 
 impl Client {
@@ -53,7 +56,8 @@ impl Client {
         let bearer = Bearer(format!("Bearer {token}").parse().unwrap());
         Self {
             tools: ToolServiceClient::with_interceptor(channel.clone(), bearer.clone()),
-            permissions: PermissionServiceClient::with_interceptor(channel, bearer),
+            permissions: PermissionServiceClient::with_interceptor(channel.clone(), bearer.clone()),
+            questions: QuestionServiceClient::with_interceptor(channel, bearer),
         }
     }
 
@@ -97,6 +101,23 @@ impl Client {
         };
         let replied = self.permissions.respond_to_permission(response).await;
         replied.unwrap();
+    }
+
+    async fn questions(&mut self, session: &str) -> Result<Vec<Question>, Status> {
+        let request = ListQuestionsRequest {
+            session_id: session.to_owned(),
+        };
+        let listed = self.questions.list_questions(request).await?;
+        Ok(listed.into_inner().questions)
+    }
+
+    async fn answer(&mut self, session: &str, id: &str, answer: AnyValue) -> Result<(), Status> {
+        let request = AnswerQuestionRequest {
+            session_id: session.to_owned(),
+            question_id: id.to_owned(),
+            answer: Some(answer),
+        };
+        self.questions.answer_question(request).await.map(drop)
     }
 
     async fn watch(
@@ -286,6 +307,98 @@ async fn permission_is_asked_for_and_answered() {
     }
 }
 
+/// A tool that asks for a colour.
+const PAINT: &str = r#"
+[conversation.tools.paint]
+command = "sh paint.sh {{tool.answers.colour}}"
+parameters = {}
+run = "unattended"
+"#;
+const PAINT_SCRIPT: &str = r#"
+if [ -z "$1" ]; then
+    echo '{"type": "needs_input", "question": {"id": "colour", "text": "Which?", "answer_type": {"Select": {"options": ["red", "blue"]}}}}'
+else
+    echo "painted $1"
+fi
+"#;
+
+#[tokio::test]
+async fn questions_are_listed_streamed_and_answered() {
+    let project = Project::with_config(PAINT);
+    project.write("paint.sh", PAINT_SCRIPT);
+    let serve = Serve::start(&project);
+    let mut client = Client::new(&serve).await;
+    let session = client.session(false).await;
+    let mut watching = client.watch(&session, None).await;
+    let paint = ToolCall {
+        call_id: "c".to_owned(),
+        tool: "paint".to_owned(),
+        arguments: None,
+    };
+    let mut stream = client.try_run(&session, vec![paint]).await.unwrap();
+    let asked = loop {
+        if let Update::Question(asked) = next(&mut stream).await {
+            break asked;
+        }
+    };
+    assert_eq!((&*asked.tool, &*asked.name), ("paint", "colour"));
+    assert_eq!((&*asked.text, asked.call_id()), ("Which?", "c"));
+    assert_eq!(asked.answer_type(), AnswerType::Select);
+    assert_eq!(asked.options, ["red", "blue"]);
+    assert_eq!(asked.session_id, session);
+    for listed in [&*session, ""] {
+        let listed = client.questions(listed).await.unwrap();
+        assert_eq!(listed, std::slice::from_ref(&asked));
+    }
+    let unfit = client.answer(&session, &asked.id, text("green")).await;
+    assert_eq!(unfit.unwrap_err().code(), Code::InvalidArgument);
+    client.answer("", &asked.id, text("blue")).await.unwrap();
+    let reply = loop {
+        if let Update::Reply(reply) = next(&mut stream).await {
+            break reply;
+        }
+    };
+    assert_eq!(reply.replies[0].content, Some(text("painted blue\n")));
+    assert!(client.questions(&session).await.unwrap().is_empty());
+    let late = client.answer(&session, &asked.id, text("red")).await;
+    assert_eq!(late.unwrap_err().code(), Code::FailedPrecondition);
+    let mut told = Vec::new();
+    while told.len() < 2 {
+        match watching.message().await.unwrap().unwrap().event {
+            Some(Event::QuestionAsked(question)) => told.push(question.id),
+            Some(Event::QuestionClosed(id)) => told.push(id),
+            _ => {}
+        }
+    }
+    assert_eq!(told, [asked.id.clone(), asked.id]);
+    let nobody = client.questions("ses_nobody").await;
+    assert_eq!(nobody.unwrap_err().code(), Code::NotFound);
+}
+
+#[tokio::test]
+async fn questions_of_other_runtimes_are_listed_and_answered() {
+    let project = Project::with_config(PAINT);
+    project.write("paint.sh", PAINT_SCRIPT);
+    let serve = Serve::start(&project);
+    let mut drive = project.drive_asking();
+    drive.send(&json!([{"tool": "paint", "arguments": {}}]));
+    assert_eq!(drive.next()["event"], json!("question"));
+    let mut client = Client::new(&serve).await;
+    let all = client.questions("").await.unwrap();
+    let [asked] = &*all else { panic!("{all:?}") };
+    let its = client.questions(&asked.session_id).await.unwrap();
+    assert_eq!(its, all);
+    let answered = client.answer(&asked.session_id, &asked.id, text("red"));
+    answered.await.unwrap();
+    let reply = loop {
+        let line = drive.next();
+        if line["replies"].is_array() {
+            break line;
+        }
+    };
+    assert_eq!(reply["replies"][0]["content"], json!("painted red\n"));
+}
+
 #[tokio::test]
 async fn a_session_is_watched_and_read_on_from_a_number() {
     let project = Project::new();
@@ -412,12 +525,14 @@ fn a_client_finds_the_services_by_reflection_alone() {
                 "grpc.health.v1.Health",
                 "grpc.reflection.v1.ServerReflection",
                 "opencode.tool.PermissionService",
+                "opencode.tool.QuestionService",
                 "opencode.tool.ToolService",
             ],
             "alpha": [
                 "grpc.health.v1.Health",
                 "grpc.reflection.v1alpha.ServerReflection",
                 "opencode.tool.PermissionService",
+                "opencode.tool.QuestionService",
                 "opencode.tool.ToolService",
             ],
             "stranger": "UNAUTHENTICATED",

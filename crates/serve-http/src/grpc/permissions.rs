@@ -55,7 +55,7 @@ impl Permissions {
 }
 
 /// A path of these, each of which must mean itself in it.
-fn path(parts: &[&str]) -> Result<Uri, ApiError> {
+pub(super) fn path(parts: &[&str]) -> Result<Uri, ApiError> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     let are_plain = parts.iter().all(|part| part.bytes().all(is_plain));
     let path = format!("/{}", parts.join("/")).parse().ok();

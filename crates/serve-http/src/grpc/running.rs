@@ -14,7 +14,9 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tonic::Status;
 use ulid::Ulid;
-use windlass_protocol::{Batch, BatchReply, MessageId, PermissionRequest, ToolCall};
+use windlass_protocol::{
+    Ask, Batch, BatchReply, HandleId, MessageId, PermissionRequest, SessionId, ToolCall,
+};
 use windlass_runtime::{Journal, RunOptions, Session, SessionEvent, Tail};
 
 use super::proto::run_calls_response::Update;
@@ -25,6 +27,10 @@ use crate::metrics::Watched;
 
 pub(super) struct Running {
     message: MessageId,
+    session: SessionId,
+    /// The calls of the batch, and the handles that they name.
+    calls: Vec<String>,
+    handles: Vec<String>,
     journal: Arc<Journal>,
     tail: Tail,
     /// The number of the last event that was looked at.
@@ -53,6 +59,9 @@ impl Running {
         let journal = Arc::clone(session.journal());
         let seen = journal.last();
         let cancel = CancellationToken::new();
+        let ids = calls.iter().map(|call| call.id.clone()).collect();
+        let named = |call: &ToolCall| Some(call.arguments.get("id")?.as_str()?.to_owned());
+        let handles = calls.iter().filter_map(named).collect();
         let batch = Batch {
             id: message.to_string(),
             calls,
@@ -67,6 +76,9 @@ impl Running {
         });
         Self {
             message,
+            session: session.id().clone(),
+            calls: ids,
+            handles,
             tail: journal.tail(seen),
             journal,
             seen,
@@ -148,8 +160,19 @@ impl Running {
                 let request = words::request((*request).clone());
                 Some(Update::Permission(request))
             }
+            SessionEvent::QuestionAsked(ask) if self.is_asked_here(&ask) => {
+                let question = words::question(&self.session, (*ask).clone());
+                Some(Update::Question(question))
+            }
             _ => None,
         }
+    }
+
+    /// A one-shot of the batch asks, or a handle that the batch starts.
+    fn is_asked_here(&self, ask: &Ask) -> bool {
+        let is_call = |call: &String| self.calls.contains(call);
+        let is_handle = |handle: &HandleId| self.handles.iter().any(|id| id == handle.as_str());
+        ask.call.as_ref().is_some_and(is_call) || ask.handle.as_ref().is_some_and(is_handle)
     }
 
     fn is_ours(&self, request: &PermissionRequest) -> bool {

@@ -102,6 +102,10 @@ fn told(streamed: StreamedEvent) -> Option<WatchSessionResponse> {
                 reply: words::reply(reply).into(),
             })
         }
+        SessionUpdate::Question(ask) => {
+            Event::QuestionAsked(words::question(&streamed.session, ask))
+        }
+        SessionUpdate::QuestionClosed { ask } => Event::QuestionClosed(ask),
         _ => return None,
     };
     Some(response(streamed.number, event))

@@ -9,8 +9,8 @@ use prost_types::value::Kind;
 use prost_types::{ListValue, Struct, Value as AnyValue};
 use serde_json::{Map, Number, Value};
 use windlass_protocol::{
-    Arguments, BatchReply, CallReply, FilePart, MessageId, Millis, Notice, PartState,
-    PartTimeWithEnd, PermissionReply, PermissionRequest, ToolPart,
+    AnswerType, Arguments, Ask, BatchReply, CallReply, FilePart, MessageId, Millis, Notice,
+    PartState, PartTimeWithEnd, PermissionReply, PermissionRequest, SessionId, ToolPart,
 };
 
 use super::proto;
@@ -122,6 +122,36 @@ pub(super) fn request(request: PermissionRequest) -> proto::PermissionRequest {
     }
 }
 
+pub(super) fn question(session: &SessionId, ask: Ask) -> proto::Question {
+    let (answer_type, options) = match ask.question.answer_type {
+        AnswerType::Boolean => (proto::AnswerType::Boolean, Vec::new()),
+        AnswerType::Select { options } => (proto::AnswerType::Select, options),
+        AnswerType::Text => (proto::AnswerType::Text, Vec::new()),
+    };
+    let form = ask.form.map(|form| {
+        let mut fields = Arguments::new();
+        fields.insert("message".to_owned(), Value::String(form.message));
+        fields.insert("schema".to_owned(), form.schema);
+        object(fields)
+    });
+    proto::Question {
+        id: ask.ask,
+        session_id: session.to_string(),
+        call_id: ask.call,
+        handle: ask.handle.map(Into::into),
+        tool: ask.tool,
+        name: ask.question.id,
+        text: ask.question.text,
+        pre_amble: ask.question.pre_amble,
+        content: ask.content,
+        answer_type: answer_type.into(),
+        options,
+        default: ask.question.default.map(|default| value(default, 0)),
+        secret: ask.question.secret,
+        form,
+    }
+}
+
 /// A request that was withdrawn has no reply.
 pub(super) fn reply(reply: Option<PermissionReply>) -> proto::PermissionReply {
     match reply {
@@ -216,7 +246,7 @@ pub(super) fn read_object(object: Struct) -> Result<Arguments, NotJson> {
         .collect()
 }
 
-fn read_value(given: AnyValue) -> Result<Value, NotJson> {
+pub(super) fn read_value(given: AnyValue) -> Result<Value, NotJson> {
     Ok(match given.kind {
         None | Some(Kind::NullValue(_)) => Value::Null,
         Some(Kind::BoolValue(bool)) => Value::Bool(bool),
