@@ -360,11 +360,9 @@ impl Run<'_> {
         handle: &Arc<Handle>,
     ) -> Result<Answer, Refusal> {
         let _turn = handle.gate.lock().await;
-        let action = Some(HandleAction::Fetch);
-        if let Permit::Skip = self
-            .permit_now(call, tool, action, Arguments::new())
-            .await?
-        {
+        let action = HandleAction::Fetch;
+        let permit = self.permit_now(call, handle, action, Arguments::new());
+        if let Permit::Skip = permit.await? {
             return Ok(Answer::skipped(tool));
         }
         Ok(self.show(handle, id, view))
@@ -380,12 +378,15 @@ impl Run<'_> {
         handle: &Arc<Handle>,
     ) -> Result<Answer, Refusal> {
         let _turn = handle.gate.lock().await;
-        let action = Some(HandleAction::Apply);
+        let action = HandleAction::Apply;
         let enter = typing.enter;
         let typing = if self.permit_typed(call, tool, handle, &typing).await? {
             typing
         } else {
-            match self.permit_now(call, tool, action, typed(&typing)).await? {
+            match self
+                .permit_now(call, handle, action, typed(&typing))
+                .await?
+            {
                 Permit::Run(args, GrantedBy::Person) => {
                     let retyped = retyped(enter, args);
                     // A person may have written something else.
@@ -446,11 +447,9 @@ impl Run<'_> {
         id: &HandleId,
         handle: &Arc<Handle>,
     ) -> Result<Answer, Refusal> {
-        let action = Some(HandleAction::Abort);
-        if let Permit::Skip = self
-            .permit_now(call, tool, action, Arguments::new())
-            .await?
-        {
+        let action = HandleAction::Abort;
+        let permit = self.permit_now(call, handle, action, Arguments::new());
+        if let Permit::Skip = permit.await? {
             return Ok(Answer::skipped(tool));
         }
         // What has not started holds its turn until a person has answered, so

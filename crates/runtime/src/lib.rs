@@ -26,6 +26,7 @@ mod inquiry;
 mod job;
 mod job_output;
 mod journal;
+mod late_permit;
 mod notice;
 mod one_shot;
 mod onlooker;

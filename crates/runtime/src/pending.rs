@@ -257,6 +257,28 @@ impl PendingRequests {
         }
     }
 
+    /// The permission that a call asked for is another call's from now on: the
+    /// same call was made again. Watchers are given it again.
+    pub(crate) fn pass_to(&self, from: &str, to: &str) {
+        let mut state = self.table.0.lock();
+        let mut given = Vec::new();
+        for open in state.open.values_mut() {
+            let is_own = open.is_of(self.session());
+            if let PersonRequest::Permission(request) = &mut open.request
+                && is_own
+                && request.tool.as_ref().is_some_and(|of| of.call_id == from)
+            {
+                if let Some(of) = &mut Arc::make_mut(request).tool {
+                    to.clone_into(&mut of.call_id);
+                }
+                given.push((Arc::clone(&open.lineage), self.table.shown(open)));
+            }
+        }
+        for (lineage, shown) in given {
+            state.tell_watchers(&lineage, &shown);
+        }
+    }
+
     /// How many requests of this session are open.
     pub fn len(&self) -> usize {
         let state = self.table.0.lock();

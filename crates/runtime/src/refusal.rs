@@ -207,10 +207,16 @@ pub enum Refusal {
         tool: String,
     },
     /// The caller was in a hurry and no person has replied yet.
-    #[error("nobody has answered yet whether `{tool}` may run, and nothing has run; call it again")]
+    #[error(
+        "waiting for the user: nobody has said yet whether `{tool}` may do this, and nothing was done{}; \
+         make the same call again then",
+        allowed_with(.request.as_deref())
+    )]
     Unpermitted {
         /// The tool.
         tool: String,
+        /// The request that is open, by its id.
+        request: Option<String>,
     },
     /// It cannot be recorded, and what cannot be recorded is not to run.
     #[error("the record cannot be written ({error}), and without it nothing is run; tell the user")]
@@ -315,6 +321,16 @@ fn input_kind(error: &InputError) -> RefusalKind {
 
 fn with(command: Option<&str>) -> String {
     command.map_or_else(String::new, |command| format!(" with `{command}`"))
+}
+
+/// How a person allows what is asked for.
+fn allowed_with(request: Option<&str>) -> String {
+    let command = |request| {
+        format!(
+            "; they allow it with `windlass permissions reply {request} once` or on the page; tell them"
+        )
+    };
+    request.map(command).unwrap_or_default()
 }
 
 fn because(message: Option<&str>) -> String {

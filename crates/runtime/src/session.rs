@@ -25,6 +25,7 @@ use crate::handle::Handle;
 use crate::inquirer::Inquirer;
 use crate::job::Job;
 use crate::journal::{Journal, SessionEvent};
+use crate::late_permit::LatePermits;
 use crate::notice::{self, Notices};
 use crate::orders::new_order;
 use crate::part::Discretion;
@@ -105,6 +106,7 @@ pub(crate) struct SessionInner {
     pub(crate) remembered: Mutex<Vec<PermissionRule>>,
     /// How the record stood when the assistant was last told.
     record_told: Mutex<Option<RecordTrouble>>,
+    pub(crate) late_permits: LatePermits,
     pub(crate) tasks: TaskTracker,
     /// Cancelled when the session ends.
     pub(crate) closing: CancellationToken,
@@ -151,6 +153,7 @@ impl Session {
             record_told: Mutex::default(),
             tasks: TaskTracker::new(),
             closing,
+            late_permits: LatePermits::default(),
             one_shots: Mutex::default(),
             ended_one_shots: Mutex::default(),
             sessions: Arc::clone(sessions),

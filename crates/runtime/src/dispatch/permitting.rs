@@ -9,6 +9,7 @@ use super::Run;
 use crate::arguments::typed;
 use crate::catalogue::RegisteredTool;
 use crate::handle::Handle;
+use crate::late_permit::{LateGrant, LatePermit, LatePermits, PermitKey};
 use crate::part::CallPart;
 use crate::permission::{self, Asking, Granted, GrantedBy, Permit};
 use crate::refusal::Refusal;
@@ -96,34 +97,78 @@ impl Run<'_> {
         let Some(commands) = job.typed_commands(&Keyboard::Typing(typing.clone())) else {
             return Ok(false);
         };
-        let asking = self.asking(call, tool, action);
         let args = typed(typing);
-        let permitted = asking.permit_typed(&args, commands, started);
-        let Some(granted) = self.hurry.run_until_cancelled(permitted).await else {
-            let tool = tool.definition.name.clone();
-            return Err(Refusal::Unpermitted { tool });
+        let key = PermitKey::new(
+            &tool.definition.name,
+            handle.known_as(),
+            HandleAction::Apply,
+            &args,
+        );
+        let asking = self.asking(call, tool, action);
+        let permitted = {
+            let args = args.clone();
+            async move {
+                let Granted(granted) = asking.permit_typed(&args, commands, started).await?;
+                Ok((args, granted.then_some(GrantedBy::Person)))
+            }
         };
-        let Granted(granted) = granted?;
+        let (_, by) = self
+            .permit_late(call, handle, key.of_commands(), permitted)
+            .await?;
+        let granted = by.is_some();
         if granted {
             call.running(tool, &args);
         }
         Ok(granted)
     }
 
-    /// Asks the same for a call that cannot go on without its caller.
+    /// Asks whether a call on a handle may run.
     pub(super) async fn permit_now(
         &self,
         call: &CallPart<'_>,
-        tool: &Arc<RegisteredTool>,
-        action: Option<HandleAction>,
+        handle: &Arc<Handle>,
+        action: HandleAction,
         args: Arguments,
     ) -> Result<Permit, Refusal> {
-        match self.permit(call, tool, action, args).await? {
-            Permitted::Now(permit) => Ok(permit),
-            Permitted::Later(_) => {
-                let tool = tool.definition.name.clone();
-                Err(Refusal::Unpermitted { tool })
+        let tool = &handle.tool;
+        let session = &self.session.inner;
+        let permit = match permission::at_once(session, tool, Some(action), args) {
+            Ok(permit) => permit,
+            Err(args) => {
+                let name = &tool.definition.name;
+                let key = PermitKey::new(name, handle.known_as(), action, &args);
+                let asking = self.asking(call, tool, Some(action));
+                let permitted = asking.permit(args);
+                let permitted = permitted.map(|granted| granted.map(|(args, by)| (args, Some(by))));
+                let (args, by) = self.permit_late(call, handle, key, permitted).await?;
+                Permit::Run(args, by.unwrap_or(GrantedBy::Policy))
             }
+        };
+        if let Permit::Run(args, _) = &permit {
+            call.running(tool, args);
         }
+        Ok(permit)
+    }
+
+    /// Waits for the permission of a call that cannot go on without its caller.
+    /// One in a hurry is told to make the same call again, which finds the
+    /// request.
+    async fn permit_late(
+        &self,
+        call: &CallPart<'_>,
+        handle: &Arc<Handle>,
+        key: PermitKey,
+        asking: impl Future<Output = Result<LateGrant, Refusal>> + Send + 'static,
+    ) -> Result<LateGrant, Refusal> {
+        let session = &self.session.inner;
+        let late = LatePermits::take(session, &key, &call.id);
+        let permit = late.unwrap_or_else(|| LatePermit::new(&call.id, asking));
+        if let Some(granted) = self.hurry.run_until_cancelled(permit.outcome()).await {
+            return granted;
+        }
+        let request = permit.request(session);
+        permit.park(session, handle, key);
+        let tool = handle.tool.definition.name.clone();
+        Err(Refusal::Unpermitted { tool, request })
     }
 }

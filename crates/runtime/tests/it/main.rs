@@ -10,6 +10,7 @@ mod contract;
 mod handing_over;
 mod handles;
 mod keeping;
+mod late_permits;
 mod notices;
 mod offering;
 mod one_shot;
