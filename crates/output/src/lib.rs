@@ -33,7 +33,7 @@ mod whole;
 
 pub use excerpt::{Cursor, Excerpt};
 pub use lines::RenderedLine;
-pub use output::{Output, OutputOptions, Stream};
+pub use output::{Checkpoint, Output, OutputOptions, Stream};
 pub use screen::{
     Colour, CursorLine, Screen, ScreenModes, ScreenReader, ScreenText, ScreenView, Style,
     StyledRow, StyledRun,

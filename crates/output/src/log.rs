@@ -52,6 +52,20 @@ impl Log {
         })
     }
 
+    /// Opens a file that another process has made, to go on from its position `end`. What lies beyond that is written
+    /// again. `hole_end` is the end of the other's hole, 0 if it had none.
+    pub(super) fn reopen(path: &Path, limit: u64, end: u64, hole_end: u64) -> io::Result<Self> {
+        let file = OpenOptions::new().read(true).write(true).open(path)?;
+        let middle = (limit / 2).next_multiple_of(BLOCK);
+        Ok(Self {
+            path: path.to_owned(),
+            file: Arc::new(file),
+            limit,
+            end,
+            hole: middle..hole_end.max(middle),
+        })
+    }
+
     /// Where the file lies.
     pub(super) fn path(&self) -> &Path {
         &self.path

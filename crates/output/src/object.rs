@@ -45,6 +45,11 @@ impl HeldObject {
         true
     }
 
+    /// Whether nothing was held yet.
+    pub(super) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
     /// The object, if it is complete.
     pub(super) fn object(&self) -> Option<&str> {
         if self.place == Place::After {

@@ -55,6 +55,30 @@ impl Default for OutputOptions {
     }
 }
 
+/// How far an output has come, for another process to go on from there with [`Output::resume`].
+///
+/// Everything before it is in the log. What was pushed after it has to be pushed again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Checkpoint {
+    /// The number of bytes that are in the log.
+    pub stored: u64,
+    /// The number of newlines among them.
+    pub newlines: u64,
+    /// For stdout and stderr: the offset among all pushed bytes from which that stream's have to be pushed again.
+    pub replay: [u64; 2],
+    /// The end of the hole in the log, 0 if it has none.
+    pub hole_end: u64,
+    /// Whether stdout is plain text by now: it is no longer held as an object that may become complete.
+    pub released: bool,
+}
+
+impl Checkpoint {
+    /// The offset of the first byte that has to be pushed again.
+    pub fn replay_from(&self) -> u64 {
+        self.replay[0].min(self.replay[1])
+    }
+}
+
 /// One child's output. Clones are the same output; the log is removed with the
 /// last of them unless [`Output::keep_log`] was called.
 #[derive(Clone)]
@@ -81,22 +105,49 @@ pub(super) struct State {
     pub(super) next_watcher: u64,
     last_lines: [LastLine; 2],
     whole: [WholeCharacters; 2],
+    /// The offsets of the last three bytes of each stream.
+    tails: [[u64; 3]; 2],
     held: Option<Box<HeldObject>>,
+    /// Where the program that writes began.
+    run_began: u64,
 }
 
 impl Output {
     /// An output with nothing in it.
     pub fn new(options: OutputOptions) -> Self {
-        let OutputOptions {
-            memory,
-            log_limit,
-            log,
-            hold_object,
-        } = options;
+        Self::go_on(options, &Checkpoint::default(), |options| {
+            Store::new(options.memory, options.log, options.log_limit)
+        })
+    }
+
+    /// The output of another process again, as it was at this checkpoint. The options are those of that output; its log
+    /// is used where it lies. Everything that [`Checkpoint::replay`] names is to be pushed next.
+    pub fn resume(options: OutputOptions, checkpoint: &Checkpoint) -> Self {
+        let stored = checkpoint.stored;
+        let output = Self::go_on(options, checkpoint, |options| {
+            let OutputOptions {
+                memory,
+                log,
+                log_limit,
+                ..
+            } = options;
+            Store::resume(memory, log, log_limit, checkpoint)
+        });
+        let tail = output.raw(stored.saturating_sub(LAST_LINE_TAIL)..stored);
+        output.shared.state.lock().last_lines[Stream::Stdout as usize].push(&tail);
+        output
+    }
+
+    fn go_on(
+        options: OutputOptions,
+        from: &Checkpoint,
+        store: impl FnOnce(OutputOptions) -> Store,
+    ) -> Self {
+        let hold_object = options.hold_object && !from.released;
         let state = State {
-            store: Store::new(memory, log, log_limit),
+            store: store(options),
             arrivals: Arrivals::default(),
-            written: 0,
+            written: from.stored,
             last_write: None,
             is_finished: false,
             run_ended: false,
@@ -106,7 +157,9 @@ impl Output {
             next_watcher: 0,
             last_lines: Default::default(),
             whole: Default::default(),
+            tails: Default::default(),
             held: hold_object.then(Box::default),
+            run_began: from.replay[Stream::Stdout as usize],
         };
         Self {
             shared: Arc::new(Shared {
@@ -126,12 +179,22 @@ impl Output {
     /// [`Output::announce`].
     pub fn add(&self, stream: Stream, bytes: &[u8]) {
         let mut state = self.shared.state.lock();
-        if state.run_ended || bytes.is_empty() {
-            return;
-        }
-        state.written += bytes.len() as u64;
-        state.last_write = Some(now());
-        state.accept(stream, bytes);
+        let at = state.written;
+        state.add(stream, at, bytes);
+    }
+
+    /// Adds what had been pushed at offset `at` of an output before it was resumed. Nobody is woken for it before
+    /// [`Output::announce`].
+    pub fn add_again(&self, stream: Stream, at: u64, bytes: &[u8]) {
+        self.shared.state.lock().add(stream, at, bytes);
+    }
+
+    /// Brings the log up to date, making it if need be, and says from where another process could go on. Where there is
+    /// no log, everything before the checkpoint would be missing there.
+    pub fn checkpoint(&self) -> Checkpoint {
+        let mut state = self.shared.state.lock();
+        state.store.spill();
+        state.checkpoint()
     }
 
     /// Wakes those who wait for output.
@@ -146,6 +209,7 @@ impl Output {
         let mut state = self.shared.state.lock();
         if !state.is_finished {
             state.run_ended = false;
+            state.run_began = state.written;
             state.last_write = Some(now());
             state.last_lines = Default::default();
             state.held = hold_object.then(Box::default);
@@ -240,12 +304,48 @@ impl Output {
     }
 }
 
+/// How much of the log is looked at for the last line, when an output is resumed.
+const LAST_LINE_TAIL: u64 = 4096;
+
 /// The time by tokio's clock, which a test may pause.
 fn now() -> Instant {
     tokio::time::Instant::now().into_std()
 }
 
 impl State {
+    fn add(&mut self, stream: Stream, at: u64, bytes: &[u8]) {
+        if self.run_ended || bytes.is_empty() {
+            return;
+        }
+        let length = bytes.len() as u64;
+        self.written += length;
+        self.last_write = Some(now());
+        let tail = &mut self.tails[stream as usize];
+        for offset in (at + length).saturating_sub(3).max(at)..at + length {
+            *tail = [tail[1], tail[2], offset];
+        }
+        self.accept(stream, bytes);
+    }
+
+    fn checkpoint(&self) -> Checkpoint {
+        let held = self.held.as_deref().is_some_and(|held| !held.is_empty());
+        let replay = [Stream::Stdout, Stream::Stderr].map(|stream| {
+            let kept = self.whole[stream as usize].len();
+            match stream {
+                Stream::Stdout if held => self.run_began,
+                _ if kept > 0 => self.tails[stream as usize][3 - kept],
+                _ => self.written,
+            }
+        });
+        Checkpoint {
+            stored: self.store.end(),
+            newlines: self.store.newlines(),
+            replay,
+            hole_end: self.store.hole_end(),
+            released: self.held.is_none(),
+        }
+    }
+
     /// Takes in what was pushed, which may have to be held.
     fn accept(&mut self, stream: Stream, bytes: &[u8]) {
         if stream == Stream::Stdout
@@ -339,3 +439,7 @@ impl Drop for Shared {
 #[cfg(test)]
 #[path = "output_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "checkpoint_tests.rs"]
+mod checkpoint_tests;

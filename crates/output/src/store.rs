@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::log::{Log, read_from};
+use super::output::Checkpoint;
 
 #[derive(Debug)]
 pub(super) struct Store {
@@ -65,6 +66,42 @@ impl Store {
                 },
                 None => LogState::Unwanted,
             },
+        }
+    }
+
+    /// Goes on from a checkpoint of another process, in the log that it has written. Without that log everything before
+    /// the checkpoint is missing.
+    pub(super) fn resume(
+        memory: usize,
+        log: Option<PathBuf>,
+        limit: u64,
+        checkpoint: &Checkpoint,
+    ) -> Self {
+        let Checkpoint {
+            stored: end,
+            newlines,
+            hole_end,
+            ..
+        } = *checkpoint;
+        let mut store = Self::new(memory, log, limit);
+        store.end = end;
+        store.newlines = newlines;
+        store.logged = end;
+        if let LogState::Planned { path, limit } = &store.log {
+            match Log::reopen(path, *limit, end, hole_end) {
+                Ok(log) => store.log = LogState::Open(Box::new(log)),
+                Err(error) if end == 0 && error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => store.log = LogState::Failed(Box::new(error)),
+            }
+        }
+        store
+    }
+
+    /// The end of the log's hole, 0 if it has none.
+    pub(super) fn hole_end(&self) -> u64 {
+        match &self.log {
+            LogState::Open(log) if !log.hole().is_empty() => log.hole().end,
+            _ => 0,
         }
     }
 

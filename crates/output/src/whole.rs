@@ -30,6 +30,11 @@ impl WholeCharacters {
         bytes
     }
 
+    /// How many bytes are kept back.
+    pub(super) fn len(&self) -> usize {
+        usize::from(self.length)
+    }
+
     /// What was kept back, if nothing more will come.
     pub(super) fn take(&mut self) -> Vec<u8> {
         let length = usize::from(std::mem::take(&mut self.length));
