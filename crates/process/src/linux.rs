@@ -15,6 +15,7 @@ mod limit;
 mod link;
 mod marker;
 mod peer;
+mod retained;
 mod shim;
 mod socket;
 mod spawn;

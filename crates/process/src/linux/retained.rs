@@ -1,0 +1,438 @@
+#![expect(
+    unsafe_code,
+    reason = "memory that two processes share is mapped and read through raw pointers"
+)]
+//! The output of a kept program, in memory that its runtime and its holder share.
+//!
+//! Start at [`Retained::take`]. One process at a time reads the program's streams: the runtime, or its holder once the
+//! runtime is dead. Whoever reads may be killed at any moment, and the next one goes on without losing a byte or taking
+//! one twice. That needs a step that the kernel does whole, so bytes take two:
+//!
+//! ```text
+//!  pipe or terminal ──splice──▶ stage (a pipe) ──read──▶ ring (shared memory)
+//!                                    next += n                     end += n
+//! ```
+//!
+//! A death before `next` is published leaves the bytes in the stage. A death after it leaves in the stage exactly what
+//! has not been read into the ring, and the kernel tells how much that is. So `end` is known in every case.
+//!
+//! The ring keeps what an [`Output`] may have to be given again, from its last checkpoint on ([`Retained::replay`]).
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+use rustix::io::Errno;
+use rustix::pipe::{SpliceFlags, splice};
+use windlass_output::{Checkpoint, Output, Stream};
+
+/// How much one step takes.
+const CHUNK: usize = 64 * 1024;
+/// How many changes between stdout and stderr are remembered. What is older counts as stdout.
+const SEGMENTS: usize = 1024;
+/// Where the ring begins.
+const HEADER: usize = 16 * 1024;
+/// Says what the memory is, and in which form.
+const MAGIC: u64 = 0x57_4c_52_49_4e_47_00_01;
+
+/// What both processes know.
+#[repr(C)]
+struct Header {
+    magic: AtomicU64,
+    /// The length of the ring.
+    ring: AtomicU64,
+    /// The offset that the ring ends at once the stage is empty.
+    next: AtomicU64,
+    /// The offset of the next byte in the ring.
+    end: AtomicU64,
+    /// How many checkpoints were published. The newest is in the slot of that number.
+    checkpoints: AtomicU64,
+    slots: [Slot; 2],
+    /// How far the assistant has read.
+    cursor: AtomicU64,
+    /// How many segments were begun.
+    segments: AtomicU64,
+    /// Offset times two, plus one for stderr.
+    table: [AtomicU64; SEGMENTS],
+}
+
+#[repr(C)]
+struct Slot {
+    stored: AtomicU64,
+    replay: [AtomicU64; 2],
+    hole_end: AtomicU64,
+    released: AtomicU64,
+}
+
+/// The shared memory and the stage, mapped into this process.
+pub(crate) struct Retained {
+    memory: Mapping,
+    file: OwnedFd,
+    stage: Stage,
+    /// Held by whoever takes.
+    taking: Mutex<Taking>,
+}
+
+/// The pipe between a stream and the ring.
+struct Stage {
+    read: OwnedFd,
+    write: OwnedFd,
+}
+
+#[derive(Default)]
+struct Taking {
+    /// How much lies in the stage.
+    staged: usize,
+}
+
+/// What [`Retained::take`] found.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Taken {
+    /// This many bytes; there may be more.
+    Some(usize),
+    /// There is nothing now.
+    Empty,
+    /// The stream is at its end.
+    End,
+}
+
+impl Retained {
+    /// Memory for output from this offset on, with room for `ring` bytes.
+    pub(crate) fn new(ring: usize, from: u64) -> io::Result<Self> {
+        use rustix::fs::{MemfdFlags, SealFlags};
+        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+        let file = rustix::fs::memfd_create("windlass-output", flags)?;
+        rustix::fs::ftruncate(&file, (HEADER + ring) as u64)?;
+        // Nobody can make it shorter under whoever has mapped it.
+        let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
+        rustix::fs::fcntl_add_seals(&file, seals)?;
+        let (read, write) = io::pipe()?;
+        let retained = Self {
+            memory: Mapping::new(&file, HEADER + ring)?,
+            file,
+            stage: Stage {
+                read: read.into(),
+                write: write.into(),
+            },
+            taking: Mutex::default(),
+        };
+        let header = retained.header();
+        header.ring.store(ring as u64, Ordering::Relaxed);
+        header.next.store(from, Ordering::Relaxed);
+        header.end.store(from, Ordering::Relaxed);
+        header.cursor.store(from, Ordering::Relaxed);
+        header.magic.store(MAGIC, Ordering::Release);
+        Ok(retained)
+    }
+
+    /// Goes on with what another process has begun, which must not take any more.
+    pub(crate) fn go_on(file: OwnedFd, read: OwnedFd, write: OwnedFd) -> io::Result<Self> {
+        let wrong = || io::Error::other("this is no memory for a program's output");
+        let length = usize::try_from(rustix::fs::fstat(&file)?.st_size).map_err(|_| wrong())?;
+        if length <= HEADER {
+            return Err(wrong());
+        }
+        let retained = Self {
+            memory: Mapping::new(&file, length)?,
+            file,
+            stage: Stage { read, write },
+            taking: Mutex::default(),
+        };
+        let header = retained.header();
+        let ring = header.ring.load(Ordering::Acquire);
+        if header.magic.load(Ordering::Acquire) != MAGIC || ring != (length - HEADER) as u64 {
+            return Err(wrong());
+        }
+        let staged = usize::try_from(rustix::io::ioctl_fionread(&retained.stage.read)?)
+            .map_err(|_| wrong())?;
+        let (next, end) = (
+            header.next.load(Ordering::Acquire),
+            header.end.load(Ordering::Acquire),
+        );
+        if next > end {
+            let reached = next.saturating_sub(staged as u64).max(end);
+            header.end.store(reached, Ordering::Release);
+        }
+        retained.taking.lock().staged = staged;
+        Ok(retained)
+    }
+
+    /// The descriptors that another process goes on with.
+    pub(crate) fn descriptors(&self) -> [BorrowedFd<'_>; 3] {
+        [
+            self.file.as_fd(),
+            self.stage.read.as_fd(),
+            self.stage.write.as_fd(),
+        ]
+    }
+
+    /// Takes bytes from a stream, if there are any, and shows them. There must be [`Retained::has_room`].
+    pub(crate) fn take(
+        &self,
+        fd: impl AsFd,
+        stream: Stream,
+        show: impl FnOnce(Stream, &[u8]),
+    ) -> Taken {
+        let mut taking = self.taking.lock();
+        let stream = if taking.staged == 0 {
+            match self.stage(fd.as_fd(), stream) {
+                Ok(0) => return Taken::End,
+                Ok(length) => taking.staged = length,
+                Err(Errno::AGAIN) => return Taken::Empty,
+                // A terminal that nobody has open any more is an error to read.
+                Err(_) => return Taken::End,
+            }
+            stream
+        } else {
+            // Whoever took before died before it could read the stage.
+            self.last_stream()
+        };
+        let at = self.end();
+        self.intend(at, taking.staged);
+        let Ok(length) = self.fill(at, taking.staged) else {
+            return Taken::End;
+        };
+        taking.staged -= length;
+        self.finish(at, length);
+        // SAFETY: the bytes were just written by this process, which is the only one that writes as long as it takes.
+        let bytes = unsafe { std::slice::from_raw_parts(self.place(at), length) };
+        show(stream, bytes);
+        Taken::Some(length)
+    }
+
+    /// Step 1: moves bytes from a stream to the stage.
+    fn stage(&self, fd: BorrowedFd<'_>, stream: Stream) -> Result<usize, Errno> {
+        let end = self.end();
+        self.begin_segment(stream, end);
+        let limit = CHUNK.min(self.contiguous(end));
+        let flags = SpliceFlags::NONBLOCK | SpliceFlags::MOVE;
+        rustix::io::retry_on_intr(|| splice(fd, None, &self.stage.write, None, limit, flags))
+    }
+
+    /// Step 2: publishes how many bytes will move from the stage to the ring.
+    fn intend(&self, at: u64, length: usize) {
+        let next = at + length as u64;
+        self.header().next.store(next, Ordering::Release);
+    }
+
+    /// Step 4: publishes that they have.
+    fn finish(&self, at: u64, length: usize) {
+        let end = at + length as u64;
+        self.header().end.store(end, Ordering::Release);
+    }
+
+    /// Step 3: moves bytes from the stage to the ring.
+    fn fill(&self, at: u64, length: usize) -> io::Result<usize> {
+        // SAFETY: the place and `length` bytes behind it are within the ring, and nobody else reads or writes there: it
+        // is beyond `end`, and this process is the only one that takes.
+        let ring = unsafe { std::slice::from_raw_parts_mut(self.place(at), length) };
+        Ok(rustix::io::retry_on_intr(|| {
+            rustix::io::read(&self.stage.read, &mut *ring)
+        })?)
+    }
+
+    /// Whether the next step would not overwrite what may have to be shown again. If not, a checkpoint has to be
+    /// published first.
+    pub(crate) fn has_room(&self) -> bool {
+        let end = self.header().end.load(Ordering::Relaxed);
+        let kept = end.saturating_sub(self.checkpoint().replay_from());
+        kept + CHUNK as u64 <= self.ring()
+    }
+
+    /// Publishes how far an output has come.
+    pub(crate) fn publish(&self, checkpoint: &Checkpoint) {
+        let header = self.header();
+        let number = header.checkpoints.load(Ordering::Relaxed) + 1;
+        let slot = self.slot(number);
+        slot.stored.store(checkpoint.stored, Ordering::Relaxed);
+        for (slot, offset) in slot.replay.iter().zip(checkpoint.replay) {
+            slot.store(offset, Ordering::Relaxed);
+        }
+        slot.hole_end.store(checkpoint.hole_end, Ordering::Relaxed);
+        slot.released
+            .store(checkpoint.released.into(), Ordering::Relaxed);
+        header.checkpoints.store(number, Ordering::Release);
+    }
+
+    /// The last checkpoint that was published; the start of an output before the first.
+    pub(crate) fn checkpoint(&self) -> Checkpoint {
+        let number = self.header().checkpoints.load(Ordering::Acquire);
+        if number == 0 {
+            return Checkpoint::default();
+        }
+        let slot = self.slot(number);
+        Checkpoint {
+            stored: slot.stored.load(Ordering::Relaxed),
+            replay: [0, 1].map(|stream| slot.replay[stream].load(Ordering::Relaxed)),
+            hole_end: slot.hole_end.load(Ordering::Relaxed),
+            released: slot.released.load(Ordering::Relaxed) != 0,
+        }
+    }
+
+    /// Gives an output that was resumed at the last checkpoint everything that came after it.
+    pub(crate) fn replay(&self, output: &Output) {
+        let checkpoint = self.checkpoint();
+        let end = self.end();
+        // What the ring has lost cannot be shown, should there be no checkpoint after it.
+        let mut at = checkpoint
+            .replay_from()
+            .max(end.saturating_sub(self.ring()));
+        while at < end {
+            let (stream, until) = self.segment_at(at, end);
+            let from = checkpoint.replay[stream as usize].clamp(at, until);
+            let mut from = from;
+            while from < until {
+                let length = self
+                    .contiguous(from)
+                    .min(usize::try_from(until - from).unwrap_or(usize::MAX));
+                // SAFETY: these bytes are before `end` and younger than the ring is long, and nobody takes meanwhile:
+                // whoever replays has not begun to take.
+                let bytes = unsafe { std::slice::from_raw_parts(self.place(from), length) };
+                output.add_again(stream, from, bytes);
+                from += length as u64;
+            }
+            at = until;
+        }
+        output.announce();
+    }
+
+    /// The offset of the next byte.
+    pub(crate) fn end(&self) -> u64 {
+        self.header().end.load(Ordering::Acquire)
+    }
+
+    /// How far the assistant has read.
+    pub(crate) fn cursor(&self) -> u64 {
+        self.header().cursor.load(Ordering::Acquire)
+    }
+
+    /// Notes how far the assistant has read.
+    pub(crate) fn set_cursor(&self, cursor: u64) {
+        self.header().cursor.store(cursor, Ordering::Release);
+    }
+
+    /// From here on bytes are of this stream. Noted before they come, so that nobody takes them for the other's.
+    fn begin_segment(&self, stream: Stream, at: u64) {
+        let header = self.header();
+        let count = header.segments.load(Ordering::Relaxed);
+        if count > 0 && self.segment(count - 1).1 == stream || count == 0 && stream == Stream::Stdout
+        {
+            return;
+        }
+        let entry = at * 2 + u64::from(stream == Stream::Stderr);
+        self.entry(count).store(entry, Ordering::Relaxed);
+        header.segments.store(count + 1, Ordering::Release);
+    }
+
+    fn last_stream(&self) -> Stream {
+        let count = self.header().segments.load(Ordering::Acquire);
+        if count == 0 {
+            Stream::Stdout
+        } else {
+            self.segment(count - 1).1
+        }
+    }
+
+    /// The stream that the byte at an offset came from, and the end of the bytes from there on that did too.
+    fn segment_at(&self, at: u64, end: u64) -> (Stream, u64) {
+        let count = self.header().segments.load(Ordering::Acquire);
+        let oldest = count.saturating_sub(SEGMENTS as u64);
+        let mut until = end;
+        for number in (oldest..count).rev() {
+            let (from, stream) = self.segment(number);
+            if from <= at {
+                return (stream, until);
+            }
+            until = until.min(from);
+        }
+        (Stream::Stdout, until)
+    }
+
+    fn segment(&self, number: u64) -> (u64, Stream) {
+        let entry = self.entry(number).load(Ordering::Relaxed);
+        let stream = if entry % 2 == 1 {
+            Stream::Stderr
+        } else {
+            Stream::Stdout
+        };
+        (entry / 2, stream)
+    }
+
+    fn entry(&self, number: u64) -> &AtomicU64 {
+        let index = usize::try_from(number % SEGMENTS as u64).expect("it is small");
+        &self.header().table[index]
+    }
+
+    fn slot(&self, number: u64) -> &Slot {
+        &self.header().slots[usize::from(number % 2 == 1)]
+    }
+
+    fn ring(&self) -> u64 {
+        (self.memory.length - HEADER) as u64
+    }
+
+    /// How many bytes from an offset on lie one behind the other.
+    fn contiguous(&self, at: u64) -> usize {
+        usize::try_from(self.ring() - at % self.ring()).expect("the ring is in memory")
+    }
+
+    /// Where the byte of an offset lies.
+    fn place(&self, at: u64) -> *mut u8 {
+        let index = usize::try_from(at % self.ring()).expect("the ring is in memory");
+        // SAFETY: the index is less than the length of the ring, which begins at `HEADER`.
+        unsafe { self.memory.start.as_ptr().add(HEADER + index) }
+    }
+
+    fn header(&self) -> &Header {
+        const { assert!(size_of::<Header>() <= HEADER) };
+        // SAFETY: the mapping begins at a page, is longer than a header, and lives as long as `self`. Every bit pattern
+        // is valid for the numbers in it, and all of them are atomic, since another process may change them.
+        unsafe { self.memory.start.cast::<Header>().as_ref() }
+    }
+}
+
+/// Memory that is shared with whoever maps the same file.
+struct Mapping {
+    start: NonNull<u8>,
+    length: usize,
+}
+
+// SAFETY: the memory belongs to no thread, and is only read and written as `Retained` says.
+unsafe impl Send for Mapping {}
+// SAFETY: as above.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    fn new(file: &OwnedFd, length: usize) -> io::Result<Self> {
+        use std::os::fd::AsRawFd;
+        // SAFETY: a new mapping takes the place of nothing; the file is as long as the mapping.
+        let start = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                length,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED,
+                file.as_raw_fd(),
+                0,
+            )
+        };
+        if start == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let start = NonNull::new(start.cast()).expect("a mapping is never at address 0");
+        Ok(Self { start, length })
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: this is the mapping that `new` made, and nothing refers to it any more.
+        unsafe { libc::munmap(self.start.as_ptr().cast(), self.length) };
+    }
+}
+
+#[cfg(test)]
+#[path = "retained_tests.rs"]
+mod tests;
