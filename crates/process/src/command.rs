@@ -4,8 +4,8 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::TerminalSize;
 use crate::terminal::Tap;
+use crate::{KeepOptions, TerminalSize};
 use windlass_output::{Output, OutputOptions};
 
 /// A program that [`Launcher::start`](crate::Launcher::start) can start.
@@ -33,6 +33,7 @@ pub struct Command {
     /// Its streams are a terminal, and not pipes.
     pub(crate) terminal: Option<TerminalSize>,
     pub(crate) tap: Option<Tap>,
+    pub(crate) keep: Option<KeepOptions>,
 }
 
 /// Where a program reads its input from.
@@ -77,6 +78,7 @@ impl Command {
             output: OutputTarget::New(OutputOptions::default()),
             terminal: None,
             tap: None,
+            keep: None,
         }
     }
 
@@ -179,6 +181,14 @@ impl Command {
     /// runtime dies. 2 seconds unless said.
     pub fn grace(mut self, grace: Duration) -> Self {
         self.grace = grace;
+        self
+    }
+
+    /// Keeps it when this process dies: it is held for the time of its lease, and another process can adopt it
+    /// ([`Launcher::adopt`](crate::Launcher::adopt)). Dropping its [`Process`](crate::Process) ends it all the same. Not
+    /// for programs whose pipes are handed over or whose stderr is kept apart.
+    pub fn keep(mut self, options: KeepOptions) -> Self {
+        self.keep = Some(options);
         self
     }
 

@@ -8,12 +8,15 @@ use std::cell::RefCell;
 use std::os::fd::OwnedFd;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, ready};
 
 use tokio::io::Interest;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::input::Flush;
+#[cfg(target_os = "linux")]
+use crate::linux::{Retained, Taken};
 use crate::pipes::Ours;
 use crate::process::Shared;
 use crate::readiness::{Registered, register};
@@ -136,6 +139,15 @@ impl Driver {
         self.tell_gone(exit);
     }
 
+    /// The program is no longer ours to read. What it does from now on is for its next owner.
+    fn leave(&mut self) {
+        self.streams = [None, None];
+        self.shared.hold.leave();
+        self.watch = None;
+        self.shared.finish_output();
+        self.tell_gone(Some(Exit::Lost(String::from("it was left running"))));
+    }
+
     fn tell_gone(&self, exit: Option<Exit>) {
         self.shared.state.send_modify(|state| {
             state.exit = state.exit.take().or(exit);
@@ -176,6 +188,10 @@ impl Future for Driver {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
+        if this.shared.left.load(Ordering::Acquire) {
+            this.leave();
+            return Poll::Ready(());
+        }
         if this.hear(cx) {
             return Poll::Ready(());
         }
@@ -204,7 +220,8 @@ impl Drop for Driver {
             }
             let lost = String::from("the runtime that read it was shut down");
             self.tell_gone(Some(Exit::Lost(lost)));
-            self.shared.hold.release();
+            // One that is kept goes on: nobody has said that it should end.
+            self.shared.hold.leave();
         }
     }
 }
@@ -284,6 +301,12 @@ enum Read {
 }
 
 fn read(fd: &OwnedFd, stream: Stream, shared: &Shared, discard: bool) -> Read {
+    #[cfg(target_os = "linux")]
+    if let Some(kept) = &shared.kept
+        && !discard
+    {
+        return read_kept(fd, stream, shared, &kept.retained);
+    }
     BUFFER.with_borrow_mut(|buffer| {
         if let Some(terminal) = &shared.terminal {
             return read_pieces(fd, buffer, terminal, shared, discard);
@@ -330,6 +353,38 @@ fn read_pieces(
             }
             // The next read tells of the end again.
             Read::End => break Read::Some { length, full: true },
+        }
+    };
+    shared.output.announce();
+    read
+}
+
+/// Reads into the memory that is shared with the program's holder, and from there into the output.
+#[cfg(target_os = "linux")]
+fn read_kept(fd: &OwnedFd, stream: Stream, shared: &Shared, retained: &Retained) -> Read {
+    let _reading = shared.terminal.as_ref().map(Terminal::reading);
+    let mut length = 0;
+    let read = loop {
+        if !retained.has_room() {
+            retained.publish(&shared.output.checkpoint());
+        }
+        let taken = retained.take(fd, stream, |stream, bytes| {
+            if let Some(terminal) = &shared.terminal {
+                terminal.see(bytes);
+            }
+            shared.output.add(stream, bytes);
+        });
+        match taken {
+            Taken::Some(more) => {
+                length += more;
+                if length >= CHUNK {
+                    break Read::Some { length, full: true };
+                }
+            }
+            Taken::Empty if length == 0 => return Read::Empty,
+            Taken::End if length == 0 => return Read::End,
+            // It may not be empty: the stage takes less than was asked for. The next read tells.
+            Taken::Empty | Taken::End => break Read::Some { length, full: true },
         }
     };
     shared.output.announce();

@@ -2,8 +2,12 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+#[cfg(target_os = "linux")]
+use std::time::Duration;
 use std::time::Instant;
 
 use parking_lot::Mutex;
@@ -12,9 +16,13 @@ use tokio::sync::{mpsc, watch};
 use crate::command::OutputTarget;
 use crate::driver::Driver;
 use crate::input::Input;
+#[cfg(target_os = "linux")]
+use crate::process::Kept;
 use crate::process::{Shared, State};
-use crate::terminal::Keeper;
+use crate::terminal::{Keeper, Tap};
 use crate::watch::{Hold, Watch};
+#[cfg(target_os = "linux")]
+use crate::{AdoptError, AdoptOptions, HeldKey, terminal};
 use crate::{Command, Process, StartError, Terminal, find_program, pipes, plain};
 use windlass_output::{Output, OutputOptions};
 
@@ -110,39 +118,103 @@ impl Launcher {
             source,
         };
         let path = self.find(&command)?;
-        let (mut ours, theirs) = pipes::open(&command).map_err(system)?;
-        let (pid, hold, watch) = self.launch(&command, &path, theirs).await?;
-        let input = Arc::new(Input::new(ours.stdin.take()));
-        let terminal = ours.terminal.take().map(|opened| {
-            let keeper = keeper(&hold, pid);
-            Terminal::new(opened, Arc::clone(&input), command.tap.clone(), keeper)
-        });
-        let (drains, asked) = mpsc::unbounded_channel();
-        let shared = Arc::new(Shared {
+        let (ours, theirs) = pipes::open(&command).map_err(system)?;
+        let (output, lasting_output) = match &command.output {
+            OutputTarget::New(options) => (Output::new(options.clone()), false),
+            OutputTarget::Existing(output) => (output.clone(), true),
+        };
+        #[cfg(target_os = "linux")]
+        let keeping = self
+            .keeping(&command, &output, &ours)
+            .transpose()
+            .map_err(system)?;
+        #[cfg(target_os = "linux")]
+        let keep = keeping.as_ref().map(|keeping| keeping.order(&ours));
+        #[cfg(target_os = "linux")]
+        let keep = keep.as_ref().map(|(bytes, fds)| (*bytes, &fds[..]));
+        #[cfg(not(target_os = "linux"))]
+        let keep = None;
+        let (pid, hold, watch) = self.launch(&command, &path, theirs, keep).await?;
+        let running = Running {
             pid,
-            started: Instant::now(),
-            lasting_output: matches!(command.output, OutputTarget::Existing(_)),
-            output: match command.output {
-                OutputTarget::New(options) => Output::new(options),
-                OutputTarget::Existing(output) => output,
-            },
+            hold,
+            watch,
+            streams: ours,
+            output,
+            lasting_output,
             errors: (command.split && command.terminal.is_none())
                 .then(|| Output::new(OutputOptions::default())),
-            input,
-            handed_over: Mutex::new(ours.handed_over.take()),
-            terminal: terminal.transpose().map_err(system)?,
-            hold,
-            state: watch::Sender::new(State::default()),
-            drains,
-        });
-        let process = Process::new(Arc::clone(&shared));
-        let driver = Driver::new(shared, watch, ours, asked).map_err(system)?;
-        tokio::spawn(driver);
+            tap: command.tap.clone(),
+            #[cfg(target_os = "linux")]
+            kept: keeping.map(|keeping| Kept {
+                retained: keeping.retained,
+                key: keeping.key,
+            }),
+        };
+        let process = running.follow().map_err(system)?;
         #[cfg(target_os = "linux")]
         if let Some(zygotes) = &self.inner.zygotes {
             zygotes.prepare();
         }
         Ok(process)
+    }
+
+    /// Takes over a program that another process has kept, from the byte at which that process left it.
+    #[cfg(target_os = "linux")]
+    pub async fn adopt(&self, key: &HeldKey, options: AdoptOptions) -> Result<Process, AdoptError> {
+        let system = |source| AdoptError::System {
+            name: key.name.clone(),
+            source,
+        };
+        let adoption = crate::linux::adopt(key).await?;
+        let retained = adoption.retained;
+        let output = Output::resume(options.output, &retained.checkpoint());
+        retained.replay(&output);
+        if let Some(rebuild) = options.rebuild {
+            rebuild(&output, retained.cursor());
+        }
+        let mut streams = pipes::Ours::default();
+        if adoption.terminal {
+            let opened = terminal::reopen(adoption.stdout).map_err(system)?;
+            streams.stdin = Some(Arc::clone(&opened.master));
+            streams.stdout = Some(Arc::clone(&opened.master));
+            streams.terminal = Some(opened);
+        } else {
+            streams.stdout = Some(Arc::new(adoption.stdout));
+            streams.stderr = adoption.stderr.map(Arc::new);
+            streams.stdin = adoption.stdin.map(Arc::new);
+        }
+        let watch = crate::linux::Watch::adopted(adoption.control, adoption.shim, adoption.status);
+        let watch = watch.map_err(system)?;
+        let running = Running {
+            pid: adoption.pid,
+            hold: Hold::Shim(watch.hold(ADOPTED_GRACE)),
+            watch: Watch::Shim(watch),
+            streams,
+            output,
+            lasting_output: true,
+            errors: None,
+            tap: options.tap,
+            kept: Some(Kept {
+                retained,
+                key: key.clone(),
+            }),
+        };
+        running.follow().map_err(system)
+    }
+
+    /// What keeps the program beyond this process, if that was asked for and can be done.
+    #[cfg(target_os = "linux")]
+    fn keeping(
+        &self,
+        command: &Command,
+        output: &Output,
+        ours: &pipes::Ours,
+    ) -> Option<io::Result<crate::linux::Keeping>> {
+        let options = command.keep.as_ref()?;
+        let can_be = self.holds_trees() && !command.split && !command.hands_over;
+        (can_be && ours.stdout.is_some())
+            .then(|| crate::linux::Keeping::prepare(options, output, ours))
     }
 
     /// Ends what runtimes that are dead have left, and returns how many processes that were. Takes a moment only if there
@@ -160,9 +232,11 @@ impl Launcher {
         command: &Command,
         path: &Path,
         theirs: pipes::Theirs,
+        keep: Option<(&[u8], &[BorrowedFd<'_>])>,
     ) -> Result<(u32, Hold, Watch), StartError> {
         if let Some(zygotes) = &self.inner.zygotes {
-            let (pid, hold, watch) = crate::linux::start(zygotes, command, path, theirs).await?;
+            let started = crate::linux::start(zygotes, command, path, theirs, keep);
+            let (pid, hold, watch) = started.await?;
             return Ok((pid, Hold::Shim(hold), Watch::Shim(watch)));
         }
         let (pid, hold, watch) = plain::start(command, path, theirs, &self.inner.environment)?;
@@ -175,6 +249,7 @@ impl Launcher {
         command: &Command,
         path: &Path,
         theirs: pipes::Theirs,
+        _keep: Option<(&[u8], &[BorrowedFd<'_>])>,
     ) -> Result<(u32, Hold, Watch), StartError> {
         let (pid, hold, watch) = plain::start(command, path, theirs, &self.inner.environment)?;
         Ok((pid, Hold::Plain(hold), Watch::Plain(watch)))
@@ -208,6 +283,56 @@ impl Launcher {
             .iter()
             .find(|(name, _)| name == "PATH");
         base.map(|(_, value)| value.as_os_str())
+    }
+}
+
+/// The time between `SIGTERM` and `SIGKILL` for a program that was adopted, when its [`Process`] is dropped.
+#[cfg(target_os = "linux")]
+const ADOPTED_GRACE: Duration = Duration::from_secs(2);
+
+/// A program that runs, and everything that is needed to follow it.
+struct Running {
+    pid: u32,
+    hold: Hold,
+    watch: Watch,
+    streams: pipes::Ours,
+    output: Output,
+    /// The output outlives the process.
+    lasting_output: bool,
+    errors: Option<Output>,
+    tap: Option<Tap>,
+    #[cfg(target_os = "linux")]
+    kept: Option<Kept>,
+}
+
+impl Running {
+    /// Starts the task that reads it.
+    fn follow(mut self) -> io::Result<Process> {
+        let input = Arc::new(Input::new(self.streams.stdin.take()));
+        let terminal = self.streams.terminal.take().map(|opened| {
+            let keeper = keeper(&self.hold, self.pid);
+            Terminal::new(opened, Arc::clone(&input), self.tap, keeper)
+        });
+        let (drains, asked) = mpsc::unbounded_channel();
+        let shared = Arc::new(Shared {
+            pid: self.pid,
+            started: Instant::now(),
+            lasting_output: self.lasting_output,
+            output: self.output,
+            errors: self.errors,
+            input,
+            handed_over: Mutex::new(self.streams.handed_over.take()),
+            terminal: terminal.transpose()?,
+            hold: self.hold,
+            state: watch::Sender::new(State::default()),
+            #[cfg(target_os = "linux")]
+            kept: self.kept,
+            left: AtomicBool::new(false),
+            drains,
+        });
+        let process = Process::new(Arc::clone(&shared));
+        tokio::spawn(Driver::new(shared, self.watch, self.streams, asked)?);
+        Ok(process)
     }
 }
 

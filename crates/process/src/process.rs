@@ -4,6 +4,7 @@
 //! is behind `watch`.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -14,7 +15,9 @@ use crate::input::Input;
 use crate::pipes::HandedOver;
 use crate::tree;
 use crate::watch::Hold;
-use crate::{Exit, InputReader, Prompt, Receipt, Signal, SignalError, Terminal, WriteError};
+use crate::{
+    Exit, HeldKey, InputReader, Prompt, Receipt, Signal, SignalError, Terminal, WriteError,
+};
 use windlass_output::{Output, Stream};
 
 /// A program that was started, with its tree. Clones are the same process; dropping the last one ends the tree, with
@@ -40,8 +43,20 @@ pub(crate) struct Shared {
     pub(crate) terminal: Option<Terminal>,
     pub(crate) hold: Hold,
     pub(crate) state: watch::Sender<State>,
+    /// Where its output is shared with its holder, and the way to it, if it is kept.
+    #[cfg(target_os = "linux")]
+    pub(crate) kept: Option<Kept>,
+    /// The driver must not read any more: another process will.
+    pub(crate) left: AtomicBool,
     /// Asks the driver to read what is there.
     pub(crate) drains: mpsc::UnboundedSender<oneshot::Sender<()>>,
+}
+
+/// A program that is kept beyond this process.
+#[cfg(target_os = "linux")]
+pub(crate) struct Kept {
+    pub(crate) retained: Arc<crate::linux::Retained>,
+    pub(crate) key: HeldKey,
 }
 
 impl Shared {
@@ -91,7 +106,9 @@ struct Owner {
 
 impl Drop for Owner {
     fn drop(&mut self) {
-        self.shared.hold.release();
+        if !self.shared.left.load(Ordering::Acquire) {
+            self.shared.hold.release();
+        }
         if let Some(terminal) = &self.shared.terminal {
             terminal.hang_up();
         }
@@ -196,6 +213,32 @@ impl Process {
             state.wait_for(|state| state.receipt.is_some() && (state.gone || has_survivors(state)));
         let receipt = state.await.ok().and_then(|state| state.receipt.clone());
         receipt.expect("the sender lives as long as this process, and the condition held")
+    }
+
+    /// The way to the program for another process, if it is kept.
+    pub fn held_key(&self) -> Option<&HeldKey> {
+        #[cfg(target_os = "linux")]
+        return self.shared().kept.as_ref().map(|kept| &kept.key);
+        #[cfg(not(target_os = "linux"))]
+        None
+    }
+
+    /// Notes for whoever adopts the program how far its output has been read.
+    pub fn note_read(&self, offset: u64) {
+        #[cfg(target_os = "linux")]
+        if let Some(kept) = &self.shared().kept {
+            kept.retained.set_cursor(offset);
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = offset;
+    }
+
+    /// Lets go of the program. One that is kept goes on, and its lease begins; any other is ended. Nothing is read of it
+    /// any more when this returns.
+    pub async fn leave(&self) {
+        self.shared().left.store(true, Ordering::Release);
+        self.shared().drained().await;
+        self.shared().hold.leave();
     }
 
     /// Waits until the program has said what it has to say: it exited, or its output has been quiet for 20 ms and all

@@ -362,6 +362,18 @@ pub(crate) struct Opened {
     pub(crate) path: CString,
 }
 
+/// A terminal that another process has made, by its master.
+#[cfg(target_os = "linux")]
+pub(crate) fn reopen(master: OwnedFd) -> io::Result<Opened> {
+    let path = ptsname(&master, Vec::new())?;
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+    Ok(Opened {
+        slave: rustix::pty::ioctl_tiocgptpeer(&master, flags)?,
+        master: Arc::new(master),
+        path,
+    })
+}
+
 /// Makes a terminal.
 pub(crate) fn open(size: TerminalSize) -> io::Result<Opened> {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;

@@ -44,6 +44,15 @@ impl Hold {
             Self::Plain(hold) => hold.release(),
         }
     }
+
+    /// Lets go of a program that is kept; any other is released.
+    pub(crate) fn leave(&self) {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Shim(hold) => hold.leave(),
+            Self::Plain(hold) => hold.release(),
+        }
+    }
 }
 
 impl Watch {

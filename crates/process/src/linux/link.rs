@@ -30,7 +30,10 @@ pub(crate) struct Hold {
     /// `None` when the tree is gone, and the shim may hold another.
     control: Mutex<Option<Arc<OwnedFd>>>,
     shim: i32,
-    zygote: Arc<Zygote>,
+    /// The shim's zygote, if it is ours.
+    zygote: Option<Arc<Zygote>>,
+    /// The grace of a program that is kept: its lifeline may break without ending it.
+    kept: Option<Duration>,
     /// The shim has done what it was last told, or is gone.
     answered: Arc<AtomicBool>,
 }
@@ -44,14 +47,18 @@ pub(crate) struct Watch {
     answered: Arc<AtomicBool>,
     /// Where a shim goes that is idle again.
     home: Weak<Zygotes>,
+    /// The wait status of a program that had exited before it was adopted.
+    exited: Option<i32>,
 }
 
 impl Hold {
-    pub(super) fn new(watch: &Watch, zygote: Arc<Zygote>) -> Self {
+    /// `kept` is the grace of a program that is kept.
+    pub(super) fn new(watch: &Watch, zygote: Option<Arc<Zygote>>, kept: Option<Duration>) -> Self {
         Self {
             control: Mutex::new(Some(Arc::clone(watch.control.get_ref()))),
             shim: watch.shim,
             zygote,
+            kept,
             answered: Arc::clone(&watch.answered),
         }
     }
@@ -76,10 +83,20 @@ impl Hold {
 
     /// Lets go of the tree: the shim ends it with the grace of its command.
     pub(crate) fn release(&self) {
+        if let Some(grace) = self.kept {
+            self.end(grace);
+        }
+        self.leave();
+    }
+
+    /// Breaks the lifeline. A program that is kept goes on, any other is ended.
+    pub(crate) fn leave(&self) {
         if let Some(control) = self.control.lock().take() {
             let _ = rustix::net::shutdown(&control, rustix::net::Shutdown::Write);
-            // It closes its own end as soon as it hears of this.
-            self.expect_answer(Duration::ZERO);
+            if self.kept.is_none() {
+                // It closes its own end as soon as it hears of this.
+                self.expect_answer(Duration::ZERO);
+            }
         }
     }
 
@@ -116,7 +133,25 @@ impl Watch {
             keeper: None,
             answered: Arc::default(),
             home: Arc::downgrade(home),
+            exited: None,
         })
+    }
+
+    /// Hears from the shim of a program that was adopted.
+    pub(crate) fn adopted(control: OwnedFd, shim: i32, exited: Option<i32>) -> io::Result<Self> {
+        Ok(Self {
+            control: register(Arc::new(control), Interest::READABLE)?,
+            shim,
+            keeper: Some(Keeper::new(shim)),
+            answered: Arc::default(),
+            home: Weak::new(),
+            exited,
+        })
+    }
+
+    /// Gives orders to the shim of a program that was adopted.
+    pub(crate) fn hold(&self, grace: Duration) -> Hold {
+        Hold::new(self, None, Some(grace))
     }
 
     /// Gives back a shim that is idle. Afterwards `hold` holds nothing.
@@ -126,10 +161,11 @@ impl Watch {
         let control = self.control.into_inner();
         if taken.is_some_and(|taken| Arc::ptr_eq(&taken, &control))
             && let (Some(home), Some(control)) = (self.home.upgrade(), Arc::into_inner(control))
+            && let Some(zygote) = &hold.zygote
         {
             home.give_back(Shim {
                 control,
-                zygote: Arc::clone(&hold.zygote),
+                zygote: Arc::clone(zygote),
             });
         }
     }
@@ -150,6 +186,10 @@ impl Watch {
 
     /// The next news. After [`News::Gone`] there is none.
     pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<News> {
+        if let Some(status) = self.exited.take() {
+            let exit = Exit::from_wait_status(status);
+            return Poll::Ready(News::Exited { exit, idle: false });
+        }
         loop {
             let report = ready!(self.poll_report(cx));
             if matches!(report, Err(_) | Ok(Report::Ended { .. })) {

@@ -317,7 +317,8 @@ impl Retained {
     fn begin_segment(&self, stream: Stream, at: u64) {
         let header = self.header();
         let count = header.segments.load(Ordering::Relaxed);
-        if count > 0 && self.segment(count - 1).1 == stream || count == 0 && stream == Stream::Stdout
+        if count > 0 && self.segment(count - 1).1 == stream
+            || count == 0 && stream == Stream::Stdout
         {
             return;
         }

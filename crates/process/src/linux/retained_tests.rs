@@ -10,7 +10,9 @@ const RING: usize = 256 * 1024;
 
 /// The same memory and stage, as another process would have them.
 fn heir(retained: &Retained) -> Retained {
-    let [file, read, write] = retained.descriptors().map(|fd| fd.try_clone_to_owned().unwrap());
+    let [file, read, write] = retained
+        .descriptors()
+        .map(|fd| fd.try_clone_to_owned().unwrap());
     Retained::go_on(file, read, write).unwrap()
 }
 
@@ -36,11 +38,20 @@ fn a_stream_is_taken_to_its_end() {
     let (read, mut write) = io::pipe().unwrap();
     let retained = Retained::new(RING, 0).unwrap();
     let output = Output::new(OutputOptions::default());
-    assert_eq!(take_all(&retained, &read, Stream::Stdout, &output), Taken::Empty);
+    assert_eq!(
+        take_all(&retained, &read, Stream::Stdout, &output),
+        Taken::Empty
+    );
     write.write_all(b"one\ntwo\n").unwrap();
-    assert_eq!(take_all(&retained, &read, Stream::Stdout, &output), Taken::Empty);
+    assert_eq!(
+        take_all(&retained, &read, Stream::Stdout, &output),
+        Taken::Empty
+    );
     drop(write);
-    assert_eq!(take_all(&retained, &read, Stream::Stdout, &output), Taken::End);
+    assert_eq!(
+        take_all(&retained, &read, Stream::Stdout, &output),
+        Taken::End
+    );
     assert_eq!(text(&output), "one\ntwo\n");
     assert_eq!(retained.end(), 8);
 }
@@ -82,7 +93,9 @@ fn a_part_that_was_read_from_the_stage_is_not_read_again() {
 fn memory_of_another_form_is_refused() {
     let retained = Retained::new(RING, 0).unwrap();
     retained.header().magic.store(MAGIC + 1, Ordering::Relaxed);
-    let [file, read, write] = retained.descriptors().map(|fd| fd.try_clone_to_owned().unwrap());
+    let [file, read, write] = retained
+        .descriptors()
+        .map(|fd| fd.try_clone_to_owned().unwrap());
     assert!(Retained::go_on(file, read, write).is_err());
 }
 

@@ -13,6 +13,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
 use super::end::{Ending, Progress};
+use super::holder::{self, Keep};
 use super::socket::{self, Received};
 use super::spawn::{Action, Place, StringList, spawn};
 use super::sys::{self, Reaped, Woken};
@@ -23,29 +24,42 @@ pub(super) fn run(control: OwnedFd, base: &[CString], buffer: &mut [u8]) -> ! {
     sys::set_name(c"windlass-shim");
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     let mut control = Some(control);
-    while let Some(shim) = control.and_then(|control| Shim::start(control, base, buffer)) {
-        control = shim.serve(buffer);
+    while let Some((shim, keep)) = control.and_then(|control| Shim::start(control, base, buffer)) {
+        control = match keep {
+            Some(keep) => {
+                holder::serve(shim, keep, buffer);
+                None
+            }
+            None => shim.serve(buffer),
+        };
     }
     sys::exit(0)
 }
 
-struct Shim {
+pub(super) struct Shim {
     /// `None` once the lifeline has broken.
-    control: Option<OwnedFd>,
-    pid: i32,
+    pub(super) control: Option<OwnedFd>,
+    pub(super) pid: i32,
     /// The program's pid while its status has not been fetched.
     program: Option<i32>,
     /// The group that the program led from its start.
-    group: i32,
+    pub(super) group: i32,
     terminal: bool,
-    grace: Duration,
-    ending: Option<Ending>,
+    pub(super) grace: Duration,
+    pub(super) ending: Option<Ending>,
+    /// The tree ends when the lifeline breaks.
+    ends_with_runtime: bool,
 }
 
 impl Shim {
     /// Waits for the order to start and carries it out; `None` when there is nothing to watch over.
-    fn start(control: OwnedFd, base: &[CString], buffer: &mut [u8]) -> Option<Self> {
+    fn start(
+        control: OwnedFd,
+        base: &[CString],
+        buffer: &mut [u8],
+    ) -> Option<(Self, Option<Box<Keep>>)> {
         let pid = rustix::process::getpid().as_raw_nonzero().get();
+        let mut keep = None;
         let result = loop {
             let mut fds: Vec<OwnedFd> = Vec::new();
             let length = match socket::receive(&control, buffer, |fd| fds.push(fd)) {
@@ -59,6 +73,7 @@ impl Shim {
             match Order::read(&buffer[..length])? {
                 Order::Start(start) => break launch(&start, base, &fds),
                 Order::StartInFile { length } => break launch_from_file(length, base, fds)?,
+                Order::Keep(order) => keep = Some(Keep::new(order, fds)?),
                 // Meant for a program whose exit had not been heard of yet.
                 Order::Signal(_) | Order::End { .. } => {}
             }
@@ -75,7 +90,7 @@ impl Shim {
         };
         let _ = socket::send(&control, &report.write(), &[]);
         let program = result.ok()?;
-        Some(Self {
+        let shim = Self {
             control: Some(control),
             pid,
             program: Some(program.pid),
@@ -83,13 +98,15 @@ impl Shim {
             terminal: program.terminal,
             grace: program.grace,
             ending: None,
-        })
+            ends_with_runtime: keep.is_none(),
+        };
+        Some((shim, keep))
     }
 
     /// Watches over the tree until nothing of it is left; returns the socket if there may be a next program.
     fn serve(mut self, buffer: &mut [u8]) -> Option<OwnedFd> {
         loop {
-            if self.reap() {
+            if self.reap(None) {
                 return match self.ending.as_mut() {
                     Some(ending) => {
                         let report = ending.childless();
@@ -109,8 +126,9 @@ impl Shim {
         }
     }
 
-    /// Fetches every child that has ended, and tells of the program's own exit; `true` if no child is left.
-    fn reap(&mut self) -> bool {
+    /// Fetches every child that has ended, and tells of the program's own exit; `true` if no child is left. The shim of a
+    /// kept program notes its status, and is never idle.
+    pub(super) fn reap(&mut self, kept: Option<&mut Option<i32>>) -> bool {
         let mut exited = None;
         let childless = loop {
             match sys::reap() {
@@ -123,7 +141,10 @@ impl Shim {
                 Reaped::Childless => break true,
             }
         };
-        let idle = childless && self.ending.is_none();
+        let idle = childless && self.ending.is_none() && kept.is_none();
+        if let Some(kept) = kept {
+            *kept = kept.or(exited);
+        }
         match exited {
             Some(status) => self.tell(&Report::Exited { status, idle }),
             None if idle => self.tell(&Report::Idle),
@@ -133,7 +154,7 @@ impl Shim {
     }
 
     /// Does what is due of an ending that has begun; returns when there is more to do.
-    fn advance(&mut self) -> Option<Duration> {
+    pub(super) fn advance(&mut self) -> Option<Duration> {
         let Progress { report, next } = self.ending.as_mut()?.advance();
         if let Some(report) = report {
             self.tell(&report);
@@ -141,7 +162,7 @@ impl Shim {
         Some(next)
     }
 
-    fn obey(&mut self, buffer: &mut [u8]) {
+    pub(super) fn obey(&mut self, buffer: &mut [u8]) {
         let Some(control) = &self.control else { return };
         match socket::receive(control, buffer, drop) {
             Received::Message(length) => match Order::read(&buffer[..length]) {
@@ -149,17 +170,19 @@ impl Shim {
                 Some(Order::End { grace_ms }) => {
                     self.end(Duration::from_millis(grace_ms.into()));
                 }
-                Some(Order::Start(_) | Order::StartInFile { .. }) | None => {}
+                Some(Order::Start(_) | Order::StartInFile { .. } | Order::Keep(_)) | None => {}
             },
             Received::End { .. } => {
                 self.control = None;
-                self.end(self.grace);
+                if self.ends_with_runtime {
+                    self.end(self.grace);
+                }
             }
             Received::Nothing => {}
         }
     }
 
-    fn end(&mut self, grace: Duration) {
+    pub(super) fn end(&mut self, grace: Duration) {
         let deadline = Instant::now() + grace;
         match &mut self.ending {
             Some(ending) => ending.hasten(deadline),
@@ -177,7 +200,7 @@ impl Shim {
         }
     }
 
-    fn tell(&self, report: &Report) {
+    pub(super) fn tell(&self, report: &Report) {
         if let Some(control) = &self.control {
             let _ = socket::send(control.as_fd(), &report.write(), &[]);
         }

@@ -10,8 +10,8 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
 };
 
-/// The most descriptors that a message carries: three streams and a memory file.
-pub(super) const FD_LIMIT: usize = 4;
+/// The most descriptors that a message carries: those of a kept program with its listening socket.
+pub(super) const FD_LIMIT: usize = 8;
 
 /// A connected pair, closed on exec.
 pub(super) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {

@@ -18,12 +18,14 @@ use crate::{Command, StartError};
 /// All idle shims and their zygote may have been killed.
 const ATTEMPTS: usize = RESERVE + 2;
 
-/// Starts `command`, whose file is `path`, with `theirs` as its streams.
+/// Starts `command`, whose file is `path`, with `theirs` as its streams. `keep` is the order to keep it, with what goes
+/// along.
 pub(crate) async fn start(
     zygotes: &Arc<Zygotes>,
     command: &Command,
     path: &Path,
     theirs: Theirs,
+    keep: Option<(&[u8], &[BorrowedFd<'_>])>,
 ) -> Result<(u32, Hold, Watch), StartError> {
     let system = |source| StartError::System {
         program: command.program.clone(),
@@ -38,14 +40,15 @@ pub(crate) async fn start(
     loop {
         let Shim { control, zygote } = zygotes.shim().map_err(system)?;
         let mut watch = Watch::new(control, zygotes).map_err(system)?;
-        let report = match order.send(&watch) {
+        let kept = keep.map_or(Ok(()), |(bytes, fds)| watch.send(bytes, fds));
+        let report = match kept.and_then(|()| order.send(&watch)) {
             Ok(()) => watch.first().await,
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Gone { unread: true }),
             Err(error) => return Err(system(error)),
         };
         match report {
             Ok(Report::Started { pid, .. }) => {
-                let hold = Hold::new(&watch, zygote);
+                let hold = Hold::new(&watch, Some(zygote), keep.map(|_| command.grace));
                 return Ok((pid, hold, watch));
             }
             Ok(Report::Failed { stage, errno }) => {

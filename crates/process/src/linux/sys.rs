@@ -80,6 +80,34 @@ pub(super) fn wait(fd: Option<BorrowedFd<'_>>, timeout: Option<Duration>) -> Wok
     }
 }
 
+/// Waits as [`wait`] does for any of these descriptors, and says which of them can be read.
+pub(super) fn wait_any(fds: &[BorrowedFd<'_>], timeout: Option<Duration>) -> Vec<bool> {
+    let mut polls: Vec<libc::pollfd> = fds
+        .iter()
+        .map(|fd| libc::pollfd {
+            fd: fd.as_raw_fd(),
+            events: libc::POLLIN,
+            revents: 0,
+        })
+        .collect();
+    let timeout = timeout.map(|timeout| libc::timespec {
+        tv_sec: timeout.as_secs().try_into().unwrap_or(libc::time_t::MAX),
+        tv_nsec: timeout.subsec_nanos().into(),
+    });
+    let timeout = timeout.as_ref().map_or(ptr::null(), ptr::from_ref);
+    let count = polls.len() as libc::nfds_t;
+    // SAFETY: the list is passed with its length; timeout and mask live through the call.
+    let ready = unsafe {
+        let mut mask = MaybeUninit::zeroed().assume_init();
+        libc::sigemptyset(&raw mut mask);
+        libc::ppoll(polls.as_mut_ptr(), count, timeout, &raw const mask)
+    };
+    polls
+        .iter()
+        .map(|poll| ready > 0 && poll.revents != 0)
+        .collect()
+}
+
 /// The result of [`reap`] or [`reap_or_stopped`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reaped {

@@ -6,6 +6,8 @@
 
 use std::ffi::CStr;
 
+use super::keep_wire::{KEEP, KeepOrder};
+
 /// The largest [`Start`] that travels inside its message; larger ones travel in a memory file.
 pub(super) const INLINE_LIMIT: usize = 64 * 1024;
 
@@ -116,9 +118,15 @@ pub(super) fn end(grace_ms: u32) -> [u8; 5] {
 /// What a shim is told.
 pub(super) enum Order<'a> {
     Start(Start<'a>),
-    StartInFile { length: usize },
+    StartInFile {
+        length: usize,
+    },
+    /// Keep the program that comes next.
+    Keep(KeepOrder),
     Signal(i32),
-    End { grace_ms: u32 },
+    End {
+        grace_ms: u32,
+    },
 }
 
 /// A program to start, as the shim reads it.
@@ -141,6 +149,7 @@ impl<'a> Order<'a> {
             START_IN_FILE => Some(Self::StartInFile {
                 length: number(bytes, 1)? as usize,
             }),
+            KEEP => KeepOrder::read(bytes).map(Self::Keep),
             SIGNAL => Some(Self::Signal(i32::from(*bytes.get(1)?))),
             END => Some(Self::End {
                 grace_ms: number(bytes, 1)?,

@@ -3,6 +3,7 @@
 
 mod deaths;
 mod end;
+mod keep;
 mod limits;
 mod plain;
 mod prompt;

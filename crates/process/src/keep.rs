@@ -1,0 +1,115 @@
+//! Programs that outlive the process that started them.
+//!
+//! [`Command::keep`](crate::Command::keep) asks for it, [`Process::leave`](crate::Process::leave) lets go of such a
+//! program, and [`Launcher::adopt`](crate::Launcher::adopt) takes it over in another process. Only on Linux, where trees
+//! are held together; elsewhere a program ends as if it had not been asked for.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use windlass_output::{Output, OutputOptions};
+
+use crate::terminal::Tap;
+
+/// How a program is kept when the process that started it dies.
+#[derive(Debug, Clone)]
+pub struct KeepOptions {
+    /// How long it is held without an owner before its tree is ended.
+    pub lease: Duration,
+    /// The folder of the holder's socket, and of its receipt. It must be the user's alone.
+    pub folder: PathBuf,
+    /// The name of those files, without their extensions `sock` and `receipt`.
+    pub name: String,
+    /// The options of the output that the program writes to: its holder goes on with the log.
+    pub output: OutputOptions,
+}
+
+/// Leads to the holder of a kept program. Whoever has it may adopt the program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeldKey {
+    /// The folder of [`KeepOptions`].
+    pub folder: PathBuf,
+    /// The name of [`KeepOptions`].
+    pub name: String,
+    /// A number that nobody can guess.
+    pub nonce: [u8; 16],
+}
+
+/// What the process that adopts a program does with its output.
+#[derive(Default)]
+pub struct AdoptOptions {
+    /// The options of the program's output when it was started.
+    pub output: OutputOptions,
+    /// Called with the output as it was when its last owner died, and the offset up to which it had been read, before
+    /// anything new is added.
+    pub rebuild: Option<Box<dyn FnOnce(&Output, u64) + Send>>,
+    pub(crate) tap: Option<Tap>,
+}
+
+impl AdoptOptions {
+    /// Options for a program with this output.
+    pub fn new(output: OutputOptions) -> Self {
+        Self {
+            output,
+            ..Self::default()
+        }
+    }
+
+    /// Sees everything that a program on a terminal writes from now on, see
+    /// [`Command::terminal_with`](crate::Command::terminal_with).
+    pub fn tap(mut self, tap: impl FnMut(&[u8]) -> Vec<u8> + Send + 'static) -> Self {
+        self.tap = Some(Tap::new(tap));
+        self
+    }
+
+    /// Calls this before anything new is added, see [`AdoptOptions::rebuild`].
+    pub fn rebuild(mut self, rebuild: impl FnOnce(&Output, u64) + Send + 'static) -> Self {
+        self.rebuild = Some(Box::new(rebuild));
+        self
+    }
+}
+
+/// A kept program that could not be adopted.
+#[derive(Debug, thiserror::Error)]
+pub enum AdoptError {
+    /// Nobody holds it: it has ended, or its holder was killed, and its tree with it.
+    #[error("nobody holds the program `{name}` any more")]
+    Gone {
+        /// The name of its key.
+        name: String,
+        /// The system's word.
+        #[source]
+        source: std::io::Error,
+    },
+    /// Another process has it.
+    #[error("the program `{name}` belongs to process {owner}")]
+    Busy {
+        /// The name of its key.
+        name: String,
+        /// The process.
+        owner: u32,
+    },
+    /// Its holder does not accept this key, or speaks another version of the protocol.
+    #[error("the holder of the program `{name}` (version {version}) does not give it away")]
+    Refused {
+        /// The name of its key.
+        name: String,
+        /// The version of the protocol that the holder speaks.
+        version: u8,
+    },
+    /// Its holder does not answer.
+    #[error("the holder of the program `{name}` does not answer")]
+    Silent {
+        /// The name of its key.
+        name: String,
+    },
+    /// The system does not allow it.
+    #[error("the program `{name}` cannot be adopted")]
+    System {
+        /// The name of its key.
+        name: String,
+        /// The system's word.
+        #[source]
+        source: std::io::Error,
+    },
+}

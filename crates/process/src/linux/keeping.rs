@@ -1,0 +1,219 @@
+//! Keeping a program, from the runtime's side: what its shim needs for it, and the way back to it.
+//!
+//! Start at [`Keeping::prepare`] and [`adopt`]. The other side is `holder`.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::net::{
+    AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, connect, listen, socket_with,
+};
+use tokio::io::Interest;
+use windlass_output::Output;
+
+use super::keep_wire::{
+    AdoptReply, AdoptRequest, KeepOrder, KeptDescriptors, Nonce, Streams, VERSION,
+};
+use super::retained::Retained;
+use super::socket::{self, Received};
+use crate::keep::{AdoptError, HeldKey, KeepOptions};
+use crate::pipes::Ours;
+use crate::readiness::register;
+
+/// How much of the output is shared: more than an output can ask for again, see [`Retained::has_room`].
+const RING: usize = 512 * 1024;
+/// The same where an object is held back, which may be 1 MiB.
+const RING_WITH_OBJECT: usize = 2 * 1024 * 1024;
+/// How long a holder may take to answer.
+const ANSWER_LIMIT: Duration = Duration::from_secs(2);
+const ANSWER: usize = 256;
+
+/// A program that will be kept.
+pub(crate) struct Keeping {
+    pub(crate) retained: Arc<Retained>,
+    pub(crate) key: HeldKey,
+    order: Vec<u8>,
+    listener: OwnedFd,
+}
+
+impl Keeping {
+    /// Makes the shared memory and the socket that adopters come to. The program will write to this output.
+    pub(crate) fn prepare(options: &KeepOptions, from: &Output, ours: &Ours) -> io::Result<Self> {
+        let output = &options.output;
+        let ring = if output.hold_object {
+            RING_WITH_OBJECT
+        } else {
+            RING
+        };
+        let retained = Arc::new(Retained::new(ring, from.written())?);
+        if from.written() > 0 {
+            retained.publish(&from.checkpoint());
+        }
+        let mut nonce = Nonce::default();
+        rustix::rand::getrandom(&mut nonce, rustix::rand::GetRandomFlags::empty())?;
+        let key = HeldKey {
+            folder: options.folder.clone(),
+            name: options.name.clone(),
+            nonce,
+        };
+        let order = KeepOrder {
+            streams: Streams {
+                stderr: ours.stderr.is_some(),
+                stdin: ours.stdin.is_some() && ours.terminal.is_none(),
+                terminal: ours.terminal.is_some(),
+            },
+            lease: options.lease,
+            nonce,
+            log_limit: output.log_limit,
+            hold_object: output.hold_object,
+            socket: path_of(&key, "sock"),
+            receipt: path_of(&key, "receipt"),
+            log: output.log.clone(),
+        };
+        Ok(Self {
+            retained,
+            listener: open_listener(&key)?,
+            key,
+            order: order.write(),
+        })
+    }
+
+    /// The order, and what goes along with it.
+    pub(crate) fn order<'a>(&'a self, ours: &'a Ours) -> (&'a [u8], Vec<BorrowedFd<'a>>) {
+        let mut fds = vec![self.listener.as_fd()];
+        fds.extend(self.retained.descriptors());
+        fds.extend(ours.stdout.as_deref().map(AsFd::as_fd));
+        fds.extend(ours.stderr.as_deref().map(AsFd::as_fd));
+        if ours.terminal.is_none() {
+            fds.extend(ours.stdin.as_deref().map(AsFd::as_fd));
+        }
+        (&self.order, fds)
+    }
+}
+
+/// A program that has come over.
+pub(crate) struct Adoption {
+    pub(crate) control: OwnedFd,
+    pub(crate) pid: u32,
+    pub(crate) shim: i32,
+    /// The wait status, if it has exited.
+    pub(crate) status: Option<i32>,
+    pub(crate) terminal: bool,
+    pub(crate) retained: Arc<Retained>,
+    pub(crate) stdout: OwnedFd,
+    pub(crate) stderr: Option<OwnedFd>,
+    pub(crate) stdin: Option<OwnedFd>,
+}
+
+/// Asks a holder for its program.
+pub(crate) async fn adopt(key: &HeldKey) -> Result<Adoption, AdoptError> {
+    let name = || key.name.clone();
+    let gone = |source| AdoptError::Gone {
+        name: name(),
+        source,
+    };
+    let system = |source| AdoptError::System {
+        name: name(),
+        source,
+    };
+    let control = connect_to(key).map_err(gone)?;
+    let request = AdoptRequest {
+        version: VERSION,
+        nonce: key.nonce,
+    };
+    socket::send(&control, &request.write(), &[]).map_err(gone)?;
+    let control = Arc::new(control);
+    let answer = tokio::time::timeout(ANSWER_LIMIT, answer(&control)).await;
+    let answer = answer.map_err(|_| AdoptError::Silent { name: name() })?;
+    let (reply, fds) = answer.map_err(gone)?;
+    let control = Arc::into_inner(control).expect("its registration is gone");
+    match reply {
+        AdoptReply::Busy { owner } => Err(AdoptError::Busy {
+            name: name(),
+            owner,
+        }),
+        AdoptReply::Refused { version } => Err(AdoptError::Refused {
+            name: name(),
+            version,
+        }),
+        AdoptReply::Adopted {
+            streams,
+            pid,
+            shim,
+            status,
+            ..
+        } => {
+            let descriptors = KeptDescriptors::sort(streams, &mut fds.into_iter());
+            let descriptors = descriptors
+                .ok_or_else(|| system(io::Error::other("its descriptors did not arrive")))?;
+            let [memory, read, write] = descriptors.memory;
+            let retained = Retained::go_on(memory, read, write).map_err(system)?;
+            Ok(Adoption {
+                control,
+                pid,
+                shim: shim.cast_signed(),
+                status,
+                terminal: streams.terminal,
+                retained: Arc::new(retained),
+                stdout: descriptors.stdout,
+                stderr: descriptors.stderr,
+                stdin: descriptors.stdin,
+            })
+        }
+    }
+}
+
+/// Waits for a holder's reply, and takes what comes along with it.
+async fn answer(control: &Arc<OwnedFd>) -> io::Result<(AdoptReply, Vec<OwnedFd>)> {
+    let registered = register(Arc::clone(control), Interest::READABLE)?;
+    let mut buffer = [0; ANSWER];
+    loop {
+        let mut guard = registered.readable().await?;
+        let mut fds = Vec::new();
+        match socket::receive(control.as_fd(), &mut buffer, |fd| fds.push(fd)) {
+            Received::Message(length) => {
+                let reply = AdoptReply::read(&buffer[..length]);
+                let reply = reply.ok_or_else(|| io::Error::other("it is not understood"))?;
+                return Ok((reply, fds));
+            }
+            Received::Nothing => guard.clear_ready(),
+            Received::End { .. } => return Err(io::ErrorKind::ConnectionReset.into()),
+        }
+    }
+}
+
+fn path_of(key: &HeldKey, extension: &str) -> std::path::PathBuf {
+    key.folder.join(format!("{}.{extension}", key.name))
+}
+
+fn open_listener(key: &HeldKey) -> io::Result<OwnedFd> {
+    with_address(key, |socket, address| {
+        bind(socket, address)?;
+        Ok(listen(socket, 8)?)
+    })
+}
+
+fn connect_to(key: &HeldKey) -> io::Result<OwnedFd> {
+    with_address(key, |socket, address| Ok(connect(socket, address)?))
+}
+
+/// Makes a socket and does something with it and its address. An address is short and a folder's path may be long, so
+/// the folder is named by its descriptor.
+fn with_address(
+    key: &HeldKey,
+    act: impl FnOnce(&OwnedFd, &SocketAddrUnix) -> io::Result<()>,
+) -> io::Result<OwnedFd> {
+    use std::os::fd::AsRawFd;
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let folder = rustix::fs::open(&key.folder, flags, Mode::empty())?;
+    let path = format!("/proc/self/fd/{}/{}.sock", folder.as_raw_fd(), key.name);
+    let address = SocketAddrUnix::new(Path::new(&path))?;
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
+    act(&socket, &address)?;
+    Ok(socket)
+}

@@ -1,0 +1,350 @@
+//! Programs that outlive the runtime that started them.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use windlass_output::OutputOptions;
+use windlass_process::{
+    AdoptError, AdoptOptions, Exit, HeldKey, KeepOptions, Launcher, Process, TerminalSize,
+};
+
+use crate::support::{GRACE, VICTIMS, alive, eventually, kill, launcher, none_left, parent};
+use crate::support::{shell, token, up, victim};
+
+const LEASE: Duration = Duration::from_secs(60);
+
+/// Counts as fast as a shell can.
+const COUNT: &str = "i=0; while :; do i=$((i+1)); echo $i; done";
+
+fn output_options(folder: &Path) -> OutputOptions {
+    OutputOptions {
+        log: Some(folder.join("log")),
+        ..OutputOptions::default()
+    }
+}
+
+/// A runtime in a process of its own, which starts a script or adopts what another one has left.
+struct Keeper {
+    runtime: Child,
+    key: HeldKey,
+    program: u32,
+}
+
+#[derive(Clone)]
+struct Script {
+    text: String,
+    folder: PathBuf,
+    terminal: bool,
+    lease: Duration,
+}
+
+impl Script {
+    fn new(text: &str, folder: &Path) -> Self {
+        Self {
+            text: text.to_owned(),
+            folder: folder.to_owned(),
+            terminal: false,
+            lease: LEASE,
+        }
+    }
+
+    fn start(&self) -> Keeper {
+        Keeper::run(self, None)
+    }
+}
+
+impl Keeper {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the runtime itself is nobody's program"
+    )]
+    fn run(script: &Script, nonce: Option<&str>) -> Self {
+        let mut runtime = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "keep::keeper", "--ignored", "--nocapture"])
+            .env("KEEPER_SCRIPT", &script.text)
+            .env("KEEPER_FOLDER", &script.folder)
+            .env("KEEPER_LEASE", script.lease.as_millis().to_string())
+            .env("KEEPER_TERMINAL", if script.terminal { "yes" } else { "" })
+            .env("KEEPER_NONCE", nonce.unwrap_or_default())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(runtime.stdout.take().unwrap()).lines();
+        let mut lines = lines.map_while(Result::ok);
+        let told = lines.find_map(|line| Some(line.split_once("kept=")?.1.to_owned()));
+        let told = told.expect("the keeper tells what it keeps");
+        let (program, nonce) = told.split_once(' ').unwrap();
+        Self {
+            program: program.parse().unwrap(),
+            key: key(&script.folder, nonce),
+            runtime,
+        }
+    }
+
+    /// The next runtime, which adopts what this one leaves.
+    fn succeed(self, script: &Script) -> Self {
+        let nonce = hex(&self.key.nonce);
+        self.kill();
+        Self::run(script, Some(&nonce))
+    }
+
+    fn kill(mut self) -> HeldKey {
+        self.runtime.kill().unwrap();
+        self.runtime.wait().unwrap();
+        self.key
+    }
+}
+
+fn key(folder: &Path, nonce: &str) -> HeldKey {
+    let byte = |at: usize| u8::from_str_radix(&nonce[at..at + 2], 16).unwrap();
+    HeldKey {
+        folder: folder.to_owned(),
+        name: "it".to_owned(),
+        nonce: std::array::from_fn(|index| byte(index * 2)),
+    }
+}
+
+fn hex(nonce: &[u8; 16]) -> String {
+    nonce.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+async fn adopt(launcher: &Launcher, key: &HeldKey) -> Result<Process, AdoptError> {
+    // The holder hears of the death a moment later.
+    let since = Instant::now();
+    loop {
+        let options = AdoptOptions::new(output_options(&key.folder));
+        match launcher.adopt(key, options).await {
+            Err(AdoptError::Busy { .. }) if since.elapsed() < Duration::from_secs(10) => {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+            other => return other,
+        }
+    }
+}
+
+/// Not a test: what [`Keeper`] runs.
+#[ignore = "the runtimes of the tests about keeping"]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn keeper() {
+    let variable = |name: &str| std::env::var(name).unwrap();
+    let folder = PathBuf::from(variable("KEEPER_FOLDER"));
+    let nonce = variable("KEEPER_NONCE");
+    let process = if nonce.is_empty() {
+        let lease = Duration::from_millis(variable("KEEPER_LEASE").parse().unwrap());
+        let mut command = shell(&variable("KEEPER_SCRIPT"))
+            .stdin(windlass_process::Stdin::Pipe)
+            .merge_output()
+            .output(output_options(&folder))
+            .keep(KeepOptions {
+                lease,
+                folder: folder.clone(),
+                name: "it".to_owned(),
+                output: output_options(&folder),
+            });
+        if !variable("KEEPER_TERMINAL").is_empty() {
+            command = command.terminal(TerminalSize::default());
+        }
+        let process = launcher().start(command).await.unwrap();
+        process.output().keep_log();
+        process
+    } else {
+        let process = adopt(&launcher(), &key(&folder, &nonce)).await.unwrap();
+        process.output().keep_log();
+        process
+    };
+    let nonce = hex(&process.held_key().unwrap().nonce);
+    println!("kept={} {nonce}", process.pid());
+    let _ = std::io::stdout().flush();
+    let _ = std::io::stdin().lines().count();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_kept_program_outlives_its_runtime() {
+    let folder = tempfile::tempdir().unwrap();
+    let token = token();
+    let script = Script::new(
+        &format!("echo begun; read word; echo \"got $word\"; sleep {token}"),
+        folder.path(),
+    );
+    let key = script.start().kill();
+    let process = adopt(&launcher(), &key).await.unwrap();
+    process.write(b"hello\n").unwrap();
+    eventually("it has read", || {
+        process.output().raw(0..u64::MAX) == b"begun\ngot hello\n"
+    });
+    assert_eq!(process.end(GRACE).await.ended, 2);
+    assert_eq!(process.exit(), Some(Exit::Signal(15)));
+    none_left(&token);
+    eventually("its socket is gone", || {
+        !folder.path().join("it.sock").exists()
+    });
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_program_that_ended_while_it_was_held_tells_how() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = Script::new(
+        "echo first; read word; echo last >&2; exit 7",
+        folder.path(),
+    );
+    let keeper = script.start();
+    let program = keeper.program;
+    let key = keeper.kill();
+    // Its input stays open while it is held; this ends it.
+    eventually("the holder has it", || parent(program) != 1);
+    let process = adopt(&launcher(), &key).await.unwrap();
+    process.leave().await;
+    drop(process);
+    kill(program);
+    eventually("it has exited", || crate::support::stat(program).is_none());
+    let process = adopt(&launcher(), &key).await.unwrap();
+    assert_eq!(process.wait().await, Exit::Signal(9));
+    assert_eq!(process.output().raw(0..u64::MAX), b"first\n");
+}
+
+/// The numbers that a count has printed, all of them and each once.
+#[track_caller]
+fn assert_counted(bytes: &[u8]) -> usize {
+    let text = std::str::from_utf8(bytes).unwrap();
+    let mut last = 0;
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        if lines.peek().is_none() && !text.ends_with('\n') {
+            break;
+        }
+        last += 1;
+        let number: usize = line
+            .parse()
+            .unwrap_or_else(|_| panic!("`{line}` after {}", last - 1));
+        assert_eq!(number, last, "after {}", last - 1);
+    }
+    last
+}
+
+async fn counts_through_deaths(terminal: bool, deaths: u32) {
+    let folder = tempfile::tempdir().unwrap();
+    let script = Script {
+        terminal,
+        ..Script::new(COUNT, folder.path())
+    };
+    let mut keeper = script.start();
+    for number in 0..deaths {
+        // Each death hits it at another place.
+        std::thread::sleep(Duration::from_millis(u64::from(number * 7 % 40)));
+        keeper = keeper.succeed(&script);
+    }
+    let key = keeper.kill();
+    let process = adopt(&launcher(), &key).await.unwrap();
+    process.end(GRACE).await;
+    let counted = assert_counted(&process.output().raw(0..u64::MAX));
+    assert!(counted > 1000, "{counted}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_byte_of_a_pipe_is_lost_or_read_twice() {
+    counts_through_deaths(false, 8).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_byte_of_a_terminal_is_lost_or_read_twice() {
+    counts_through_deaths(true, 8).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_held_program_never_blocks() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = Script::new(
+        "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); echo $i; done; exit 3",
+        folder.path(),
+    );
+    let keeper = script.start();
+    let program = keeper.program;
+    let key = keeper.kill();
+    eventually("it has come to its end", || {
+        crate::support::stat(program).is_none()
+    });
+    let process = adopt(&launcher(), &key).await.unwrap();
+    assert_eq!(process.wait().await, Exit::Code(3));
+    assert_eq!(assert_counted(&process.output().raw(0..u64::MAX)), 200_000);
+}
+
+#[test]
+fn the_end_of_a_lease_leaves_none_and_a_receipt() {
+    let folder = tempfile::tempdir().unwrap();
+    let token = token();
+    let script = Script {
+        lease: Duration::from_millis(200),
+        ..Script::new(&victim(&token), folder.path())
+    };
+    let keeper = script.start();
+    up(&token);
+    keeper.kill();
+    assert_eq!(alive(&token).len(), VICTIMS);
+    none_left(&token);
+    let receipt = folder.path().join("it.receipt");
+    eventually("the receipt is there", || receipt.exists());
+    let receipt = std::fs::read_to_string(receipt).unwrap();
+    assert!(
+        receipt.starts_with(&format!("{{\"reason\":\"lease\",\"ended\":{VICTIMS},")),
+        "{receipt}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_two_adopters_one_is_told_who_has_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let key = Script::new("exec sleep 1000", folder.path()).start().kill();
+    let (first, second) = (launcher(), launcher());
+    let process = adopt(&first, &key).await.unwrap();
+    let options = AdoptOptions::new(output_options(folder.path()));
+    match second.adopt(&key, options).await {
+        Err(AdoptError::Busy { owner, .. }) => assert_eq!(owner, std::process::id()),
+        other => panic!("{other:?}"),
+    }
+    process.end(GRACE).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_does_not_know_the_nonce_gets_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut key = Script::new("exec sleep 1000", folder.path()).start().kill();
+    let right = key.nonce;
+    key.nonce[0] ^= 1;
+    let options = AdoptOptions::new(output_options(folder.path()));
+    let refused = launcher().adopt(&key, options).await;
+    assert!(
+        matches!(refused, Err(AdoptError::Refused { .. })),
+        "{refused:?}"
+    );
+    key.nonce = right;
+    adopt(&launcher(), &key).await.unwrap().end(GRACE).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_killed_holder_leaves_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let token = token();
+    let keeper = Script::new(&victim(&token), folder.path()).start();
+    up(&token);
+    let holder = parent(keeper.program);
+    let key = keeper.kill();
+    kill(holder);
+    none_left(&token);
+    let options = AdoptOptions::new(output_options(folder.path()));
+    let gone = launcher().adopt(&key, options).await;
+    assert!(matches!(gone, Err(AdoptError::Gone { .. })), "{gone:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dropped_process_ends_although_it_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let token = token();
+    let key = Script::new(&victim(&token), folder.path()).start().kill();
+    let process = adopt(&launcher(), &key).await.unwrap();
+    up(&token);
+    drop(process);
+    none_left(&token);
+}
