@@ -1,8 +1,11 @@
 //! What starting, waiting and reading cost, against the bare system calls in the same run.
 //!
-//! `cargo run --release -p windlass-process --example measure [spawn|wake|print|memory|many|terminal]…`, all of them without an
+//! `cargo run --release -p windlass-process --example measure [spawn|wake|print|memory|many|kept|terminal]…`, all of them without an
 //! argument. Ratios are what counts: they hold from machine to machine better than times do.
 
+#[cfg(target_os = "linux")]
+#[path = "measure/kept.rs"]
+mod kept;
 #[cfg(target_os = "linux")]
 #[path = "measure/linux.rs"]
 mod linux;

@@ -34,6 +34,9 @@ pub(crate) fn run() {
         if wants("many") {
             many(&launcher).await;
         }
+        if wants("kept") {
+            crate::kept::run(&launcher).await;
+        }
         if wants("terminal") {
             crate::terminal::run(&launcher).await;
         }
@@ -326,7 +329,7 @@ fn kill(pid: rustix::process::Pid) {
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("it runs");
 }
 
-fn parent(pid: u32) -> u32 {
+pub(crate) fn parent(pid: u32) -> u32 {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("it runs");
     let fields = stat.rsplit_once(')').expect("a name").1;
     fields
@@ -336,7 +339,7 @@ fn parent(pid: u32) -> u32 {
         .expect("a parent")
 }
 
-fn proportional(pid: u32) -> u64 {
+pub(crate) fn proportional(pid: u32) -> u64 {
     kibibytes(&format!("/proc/{pid}/smaps_rollup"), "Pss:")
 }
 
