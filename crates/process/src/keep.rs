@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use windlass_output::{Output, OutputOptions};
 
+use crate::Exit;
 use crate::terminal::Tap;
 
 /// How a program is kept when the process that started it dies.
@@ -33,6 +34,21 @@ pub struct HeldKey {
     pub name: String,
     /// A number that nobody can guess.
     pub nonce: [u8; 16],
+}
+
+/// A kept program, as its holder describes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeldProgram {
+    /// The program's process.
+    pub program: u32,
+    /// The process that holds it.
+    pub holder: u32,
+    /// How the program exited, if it has.
+    pub exit: Option<Exit>,
+    /// The process that has it, if one does.
+    pub owner: Option<u32>,
+    /// How much is left of its lease; all of it as long as somebody has it.
+    pub left: Duration,
 }
 
 /// What the process that adopts a program does with its output.

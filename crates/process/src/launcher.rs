@@ -22,7 +22,7 @@ use crate::process::{Shared, State};
 use crate::terminal::{Keeper, Tap};
 use crate::watch::{Hold, Watch};
 #[cfg(target_os = "linux")]
-use crate::{AdoptError, AdoptOptions, HeldKey, terminal};
+use crate::{AdoptError, AdoptOptions, HeldKey, HeldProgram, terminal};
 use crate::{Command, Process, StartError, Terminal, find_program, pipes, plain};
 use windlass_output::{Output, OutputOptions};
 
@@ -203,6 +203,12 @@ impl Launcher {
         running.follow().map_err(system)
     }
 
+    /// Asks the holder of a kept program how it stands.
+    #[cfg(target_os = "linux")]
+    pub async fn look_up(&self, key: &HeldKey) -> Result<HeldProgram, AdoptError> {
+        crate::linux::look_up(key).await
+    }
+
     /// What keeps the program beyond this process, if that was asked for and can be done.
     #[cfg(target_os = "linux")]
     fn keeping(
@@ -218,12 +224,16 @@ impl Launcher {
     }
 
     /// Ends what runtimes that are dead have left, and returns how many processes that were. Takes a moment only if there
-    /// are any: some seconds, or half a minute where a shim is still at work.
-    pub fn sweep(&self) -> usize {
+    /// are any: some seconds, or half a minute where a shim is still at work. `holders` are processes that hold kept
+    /// programs ([`HeldProgram::holder`]); they and their trees are left alone.
+    pub fn sweep(&self, holders: &[u32]) -> usize {
         #[cfg(target_os = "linux")]
-        return crate::linux::sweep();
+        return crate::linux::sweep(holders);
         #[cfg(not(target_os = "linux"))]
-        0
+        {
+            let _ = holders;
+            0
+        }
     }
 
     #[cfg(target_os = "linux")]

@@ -275,7 +275,7 @@ impl Windlass {
         let launcher = self.launcher.clone();
         let logs = self.state_dir.join("logs");
         move || {
-            launcher.sweep();
+            launcher.sweep(&[]);
             remove_logs_of_the_dead(&logs);
         }
     }

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant, SystemTime};
 use rustix::net::{SocketFlags, accept_with};
 use windlass_output::{Output, OutputOptions, Screen, Stream};
 
-use super::keep_wire::{AdoptReply, AdoptRequest, KeepOrder, KeptDescriptors, VERSION};
+use super::keep_wire::{HolderReply, HolderRequest, KeepOrder, KeptDescriptors, VERSION, Wants};
 use super::retained::{Retained, Taken};
 use super::shim::Shim;
 use super::socket::{self, Received};
@@ -214,25 +214,39 @@ impl Keep {
             }
             Received::End { .. } => return,
         };
-        let refused = AdoptReply::Refused { version: VERSION };
-        let reply = match AdoptRequest::read(&buffer[..length]) {
-            Some(request) if !self.is_entitled(&request, &adopter) => refused,
-            None => refused,
-            Some(_) => match (&self.phase, &shim.control) {
-                (Phase::Owned, Some(control)) => AdoptReply::Busy {
-                    owner: peer(control).map_or(0, |(pid, _)| pid),
-                },
-                (Phase::Held(_), _) if shim.ending.is_none() => {
-                    self.give_to(shim, adopter);
-                    return;
-                }
-                _ => refused,
-            },
+        let refused = HolderReply::Refused { version: VERSION };
+        let owner = shim.control.as_ref().and_then(peer);
+        let owner = owner.map_or(0, |(pid, _)| pid);
+        let request = HolderRequest::read(&buffer[..length]);
+        let request = request.filter(|request| self.is_entitled(request, &adopter));
+        let reply = match (request.map(|request| request.wants), &self.phase) {
+            (Some(Wants::Describe), _) => self.describe(shim, owner),
+            (Some(Wants::Adopt), Phase::Owned) if owner != 0 => HolderReply::Busy { owner },
+            (Some(Wants::Adopt), Phase::Held(_)) if shim.ending.is_none() => {
+                self.give_to(shim, adopter);
+                return;
+            }
+            _ => refused,
         };
         let _ = socket::send(&adopter, &reply.write(), &[]);
     }
 
-    fn is_entitled(&self, request: &AdoptRequest, adopter: &OwnedFd) -> bool {
+    fn describe(&self, shim: &Shim, owner: u32) -> HolderReply {
+        let lease = self.order.lease;
+        HolderReply::Described {
+            pid: shim.group.cast_unsigned(),
+            shim: shim.pid.cast_unsigned(),
+            status: self.status,
+            owner,
+            left: match &self.phase {
+                Phase::Owned => lease,
+                Phase::Held(held) => lease.saturating_sub(held.since.elapsed()),
+                Phase::Over => Duration::ZERO,
+            },
+        }
+    }
+
+    fn is_entitled(&self, request: &HolderRequest, adopter: &OwnedFd) -> bool {
         let own = rustix::process::getuid().as_raw();
         request.version == VERSION
             && request.nonce == self.order.nonce
@@ -244,7 +258,7 @@ impl Keep {
         let Phase::Held(held) = std::mem::replace(&mut self.phase, Phase::Owned) else {
             return;
         };
-        let reply = AdoptReply::Adopted {
+        let reply = HolderReply::Adopted {
             streams: self.order.streams,
             pid: shim.group.cast_unsigned(),
             shim: shim.pid.cast_unsigned(),

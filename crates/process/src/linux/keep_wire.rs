@@ -17,6 +17,8 @@ const ADOPT: u8 = 11;
 const ADOPTED: u8 = 12;
 const BUSY: u8 = 13;
 const REFUSED: u8 = 14;
+const DESCRIBE: u8 = 15;
+const DESCRIBED: u8 = 16;
 
 const STDERR: u8 = 1;
 const STDIN: u8 = 2;
@@ -127,32 +129,50 @@ impl KeepOrder {
     }
 }
 
-/// Asks a holder for its program.
+/// A request to a holder.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct AdoptRequest {
+pub(super) struct HolderRequest {
     pub(super) version: u8,
+    pub(super) wants: Wants,
     pub(super) nonce: Nonce,
 }
 
-impl AdoptRequest {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wants {
+    /// The program.
+    Adopt,
+    /// A description of it.
+    Describe,
+}
+
+impl HolderRequest {
     pub(super) fn write(&self) -> Vec<u8> {
-        let mut bytes = vec![ADOPT, self.version];
+        let kind = match self.wants {
+            Wants::Adopt => ADOPT,
+            Wants::Describe => DESCRIBE,
+        };
+        let mut bytes = vec![kind, self.version];
         bytes.extend(self.nonce);
         bytes
     }
 
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
-        (*bytes.first()? == ADOPT).then_some(())?;
+        let wants = match *bytes.first()? {
+            ADOPT => Wants::Adopt,
+            DESCRIBE => Wants::Describe,
+            _ => return None,
+        };
         Some(Self {
+            wants,
             version: *bytes.get(1)?,
             nonce: bytes.get(2..18)?.try_into().ok()?,
         })
     }
 }
 
-/// A holder's answer to an [`AdoptRequest`].
+/// A holder's answer to a [`HolderRequest`].
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum AdoptReply {
+pub(super) enum HolderReply {
     /// The program is the asker's. [`KeptDescriptors`] come along, and from now on the socket is its control socket.
     Adopted {
         streams: Streams,
@@ -163,13 +183,24 @@ pub(super) enum AdoptReply {
         /// How long it was held.
         held: Duration,
     },
+    /// The program as it stands.
+    Described {
+        pid: u32,
+        shim: u32,
+        /// The wait status, if the program has exited.
+        status: Option<i32>,
+        /// The process that has it; 0 if it is held.
+        owner: u32,
+        /// How much is left of the lease.
+        left: Duration,
+    },
     /// A runtime that lives has it.
     Busy { owner: u32 },
     /// The asker has no right to it, or speaks another version than this one.
     Refused { version: u8 },
 }
 
-impl AdoptReply {
+impl HolderReply {
     pub(super) fn write(&self) -> Vec<u8> {
         match self {
             Self::Adopted {
@@ -185,6 +216,21 @@ impl AdoptReply {
                 bytes.extend(shim.to_ne_bytes());
                 bytes.extend(status.unwrap_or(0).to_ne_bytes());
                 bytes.extend(milliseconds(*held).to_ne_bytes());
+                bytes
+            }
+            Self::Described {
+                pid,
+                shim,
+                status,
+                owner,
+                left,
+            } => {
+                let mut bytes = vec![DESCRIBED, if status.is_some() { EXITED } else { 0 }];
+                bytes.extend(pid.to_ne_bytes());
+                bytes.extend(shim.to_ne_bytes());
+                bytes.extend(status.unwrap_or(0).to_ne_bytes());
+                bytes.extend(owner.to_ne_bytes());
+                bytes.extend(milliseconds(*left).to_ne_bytes());
                 bytes
             }
             Self::Busy { owner } => {
@@ -206,6 +252,13 @@ impl AdoptReply {
                 shim: small(6)?,
                 status: (flags & EXITED != 0).then_some(small(10)?.cast_signed()),
                 held: Duration::from_millis(number(bytes, 14)?),
+            }),
+            DESCRIBED => Some(Self::Described {
+                pid: small(2)?,
+                shim: small(6)?,
+                status: (flags & EXITED != 0).then_some(small(10)?.cast_signed()),
+                owner: small(14)?,
+                left: Duration::from_millis(number(bytes, 18)?),
             }),
             BUSY => Some(Self::Busy { owner: small(2)? }),
             REFUSED => Some(Self::Refused { version: flags }),

@@ -22,19 +22,22 @@ fn an_order_to_keep_is_read_as_it_was_written() {
 }
 
 #[test]
-fn a_request_to_adopt_is_read_as_it_was_written() {
-    let request = AdoptRequest {
-        version: 3,
-        nonce: *b"0123456789abcdef",
-    };
-    assert_eq!(AdoptRequest::read(&request.write()), Some(request));
-    assert_eq!(AdoptRequest::read(b"x"), None);
-    assert_eq!(AdoptRequest::read(&[]), None);
+fn requests_are_read_as_they_were_written() {
+    for wants in [Wants::Adopt, Wants::Describe] {
+        let request = HolderRequest {
+            version: 3,
+            wants,
+            nonce: *b"0123456789abcdef",
+        };
+        assert_eq!(HolderRequest::read(&request.write()), Some(request));
+    }
+    assert_eq!(HolderRequest::read(b"x"), None);
+    assert_eq!(HolderRequest::read(&[]), None);
 }
 
 #[test]
 fn replies_are_read_as_they_were_written() {
-    let adopted = |status| AdoptReply::Adopted {
+    let adopted = |status| HolderReply::Adopted {
         streams: Streams {
             stderr: false,
             stdin: true,
@@ -48,20 +51,27 @@ fn replies_are_read_as_they_were_written() {
     for reply in [
         adopted(None),
         adopted(Some(256)),
-        AdoptReply::Busy { owner: 4711 },
-        AdoptReply::Refused { version: 2 },
+        HolderReply::Described {
+            pid: 17,
+            shim: 16,
+            status: None,
+            owner: 0,
+            left: Duration::from_secs(5),
+        },
+        HolderReply::Busy { owner: 4711 },
+        HolderReply::Refused { version: 2 },
     ] {
-        assert_eq!(AdoptReply::read(&reply.write()), Some(reply));
+        assert_eq!(HolderReply::read(&reply.write()), Some(reply));
     }
 }
 
 /// A later version may add to a message.
 #[test]
 fn longer_messages_are_read() {
-    let mut bytes = AdoptReply::Busy { owner: 1 }.write();
+    let mut bytes = HolderReply::Busy { owner: 1 }.write();
     bytes.extend([1, 2, 3]);
     assert_eq!(
-        AdoptReply::read(&bytes),
-        Some(AdoptReply::Busy { owner: 1 })
+        HolderReply::read(&bytes),
+        Some(HolderReply::Busy { owner: 1 })
     );
 }

@@ -16,11 +16,12 @@ use tokio::io::Interest;
 use windlass_output::Output;
 
 use super::keep_wire::{
-    AdoptReply, AdoptRequest, KeepOrder, KeptDescriptors, Nonce, Streams, VERSION,
+    HolderReply, HolderRequest, KeepOrder, KeptDescriptors, Nonce, Streams, VERSION, Wants,
 };
 use super::retained::Retained;
 use super::socket::{self, Received};
-use crate::keep::{AdoptError, HeldKey, KeepOptions};
+use crate::Exit;
+use crate::keep::{AdoptError, HeldKey, HeldProgram, KeepOptions};
 use crate::pipes::Ours;
 use crate::readiness::register;
 
@@ -111,18 +112,88 @@ pub(crate) struct Adoption {
 
 /// Asks a holder for its program.
 pub(crate) async fn adopt(key: &HeldKey) -> Result<Adoption, AdoptError> {
+    let (control, reply, fds) = ask(key, Wants::Adopt).await?;
+    let HolderReply::Adopted {
+        streams,
+        pid,
+        shim,
+        status,
+        ..
+    } = reply
+    else {
+        return Err(refused(key, &reply));
+    };
+    let system = |source| AdoptError::System {
+        name: key.name.clone(),
+        source,
+    };
+    let descriptors = KeptDescriptors::sort(streams, &mut fds.into_iter());
+    let descriptors =
+        descriptors.ok_or_else(|| system(io::Error::other("its descriptors did not arrive")))?;
+    let [memory, read, write] = descriptors.memory;
+    let retained = Retained::go_on(memory, read, write).map_err(system)?;
+    Ok(Adoption {
+        control,
+        pid,
+        shim: shim.cast_signed(),
+        status,
+        terminal: streams.terminal,
+        retained: Arc::new(retained),
+        stdout: descriptors.stdout,
+        stderr: descriptors.stderr,
+        stdin: descriptors.stdin,
+    })
+}
+
+/// Asks a holder how its program stands.
+pub(crate) async fn look_up(key: &HeldKey) -> Result<HeldProgram, AdoptError> {
+    let (_, reply, _) = ask(key, Wants::Describe).await?;
+    let HolderReply::Described {
+        pid,
+        shim,
+        status,
+        owner,
+        left,
+    } = reply
+    else {
+        return Err(refused(key, &reply));
+    };
+    Ok(HeldProgram {
+        program: pid,
+        holder: shim,
+        exit: status.map(Exit::from_wait_status),
+        owner: Some(owner).filter(|owner| *owner != 0),
+        left,
+    })
+}
+
+/// What a reply means that is not the one that was asked for.
+fn refused(key: &HeldKey, reply: &HolderReply) -> AdoptError {
+    let name = key.name.clone();
+    match *reply {
+        HolderReply::Busy { owner } => AdoptError::Busy { name, owner },
+        HolderReply::Refused { version } => AdoptError::Refused { name, version },
+        HolderReply::Adopted { .. } | HolderReply::Described { .. } => AdoptError::Refused {
+            name,
+            version: VERSION,
+        },
+    }
+}
+
+/// Sends a request to a holder and waits for its reply.
+async fn ask(
+    key: &HeldKey,
+    wants: Wants,
+) -> Result<(OwnedFd, HolderReply, Vec<OwnedFd>), AdoptError> {
     let name = || key.name.clone();
     let gone = |source| AdoptError::Gone {
         name: name(),
         source,
     };
-    let system = |source| AdoptError::System {
-        name: name(),
-        source,
-    };
     let control = connect_to(key).map_err(gone)?;
-    let request = AdoptRequest {
+    let request = HolderRequest {
         version: VERSION,
+        wants,
         nonce: key.nonce,
     };
     socket::send(&control, &request.write(), &[]).map_err(gone)?;
@@ -131,44 +202,11 @@ pub(crate) async fn adopt(key: &HeldKey) -> Result<Adoption, AdoptError> {
     let answer = answer.map_err(|_| AdoptError::Silent { name: name() })?;
     let (reply, fds) = answer.map_err(gone)?;
     let control = Arc::into_inner(control).expect("its registration is gone");
-    match reply {
-        AdoptReply::Busy { owner } => Err(AdoptError::Busy {
-            name: name(),
-            owner,
-        }),
-        AdoptReply::Refused { version } => Err(AdoptError::Refused {
-            name: name(),
-            version,
-        }),
-        AdoptReply::Adopted {
-            streams,
-            pid,
-            shim,
-            status,
-            ..
-        } => {
-            let descriptors = KeptDescriptors::sort(streams, &mut fds.into_iter());
-            let descriptors = descriptors
-                .ok_or_else(|| system(io::Error::other("its descriptors did not arrive")))?;
-            let [memory, read, write] = descriptors.memory;
-            let retained = Retained::go_on(memory, read, write).map_err(system)?;
-            Ok(Adoption {
-                control,
-                pid,
-                shim: shim.cast_signed(),
-                status,
-                terminal: streams.terminal,
-                retained: Arc::new(retained),
-                stdout: descriptors.stdout,
-                stderr: descriptors.stderr,
-                stdin: descriptors.stdin,
-            })
-        }
-    }
+    Ok((control, reply, fds))
 }
 
 /// Waits for a holder's reply, and takes what comes along with it.
-async fn answer(control: &Arc<OwnedFd>) -> io::Result<(AdoptReply, Vec<OwnedFd>)> {
+async fn answer(control: &Arc<OwnedFd>) -> io::Result<(HolderReply, Vec<OwnedFd>)> {
     let registered = register(Arc::clone(control), Interest::READABLE)?;
     let mut buffer = [0; ANSWER];
     loop {
@@ -176,7 +214,7 @@ async fn answer(control: &Arc<OwnedFd>) -> io::Result<(AdoptReply, Vec<OwnedFd>)
         let mut fds = Vec::new();
         match socket::receive(control.as_fd(), &mut buffer, |fd| fds.push(fd)) {
             Received::Message(length) => {
-                let reply = AdoptReply::read(&buffer[..length]);
+                let reply = HolderReply::read(&buffer[..length]);
                 let reply = reply.ok_or_else(|| io::Error::other("it is not understood"))?;
                 return Ok((reply, fds));
             }

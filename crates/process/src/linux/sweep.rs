@@ -25,8 +25,8 @@ const LOOKS: usize = 32;
 /// returns how many are gone. Spared are runtimes that live (this one too) with what descends from them, the ancestors of
 /// this one, whatever they carry, and all that is marked in another namespace of pids, such as a container's: the marker's
 /// numbers mean nothing here. Trees whose shim still works are left to it for as long as [`PATIENCE`]; a shim that is
-/// stopped does not.
-pub(crate) fn sweep() -> usize {
+/// stopped does not. `holders` keep their programs for the next runtime, and are left alone with them.
+pub(crate) fn sweep(holders: &[u32]) -> usize {
     let Ok(own) = RuntimeId::own() else {
         return 0;
     };
@@ -34,7 +34,7 @@ pub(crate) fn sweep() -> usize {
     let mut asked = false;
     let patience = Instant::now() + PATIENCE;
     for _ in 0..LOOKS {
-        let left = Leftovers::look(own, Instant::now() < patience);
+        let left = Leftovers::look(own, Instant::now() < patience, holders);
         let processes: Vec<_> = left.processes.into_iter().filter_map(open).collect();
         if !processes.is_empty() {
             // Those that appear later are children of some that were asked already.
@@ -77,7 +77,7 @@ struct Leftovers {
 }
 
 impl Leftovers {
-    fn look(own: RuntimeId, spare_shims: bool) -> Self {
+    fn look(own: RuntimeId, spare_shims: bool, holders: &[u32]) -> Self {
         let everyone: HashMap<i32, Member> =
             everyone().into_iter().map(|it| (it.pid, it)).collect();
         let lineage = |pid: i32| {
@@ -103,6 +103,18 @@ impl Leftovers {
             spare_shims && marked.contains(&it.pid) && !it.stopped() && is_shim(it.pid)
         };
         let shims: Vec<Member> = everyone.values().filter(works).cloned().collect();
+        let holds = |it: &Member| holders.contains(&it.pid.cast_unsigned());
+        let (holding, shims): (Vec<Member>, Vec<Member>) = shims.into_iter().partition(holds);
+        let above_holders: HashSet<i32> = holding
+            .iter()
+            .flat_map(|it| lineage(it.pid))
+            .map(|it| it.pid)
+            .collect();
+        // A zygote stays for as long as one of its shims does.
+        let shims: Vec<Member> = shims
+            .into_iter()
+            .filter(|it| !above_holders.contains(&it.pid))
+            .collect();
         let left = everyone.values().filter(|member| {
             // A living runtime between it and the marked one owns it; above the marked one is whoever adopted that.
             let owner =
@@ -110,7 +122,9 @@ impl Leftovers {
             member.alive()
                 && !ancestors.contains(&member.pid)
                 && owner.is_some_and(|it| !living.contains(&it.pid))
-                && !lineage(member.pid).any(|it| shims.iter().any(|shim| shim.pid == it.pid))
+                && !above_holders.contains(&member.pid)
+                && !lineage(member.pid)
+                    .any(|it| shims.iter().chain(&holding).any(|shim| shim.pid == it.pid))
         });
         Self {
             processes: left.cloned().collect(),

@@ -348,3 +348,50 @@ async fn a_dropped_process_ends_although_it_is_kept() {
     drop(process);
     none_left(&token);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_sweep_leaves_what_is_held_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let token = token();
+    let keeper = Script::new(&victim(&token), folder.path()).start();
+    up(&token);
+    let program = keeper.program;
+    let key = keeper.kill();
+    let launcher = launcher();
+    let held = launcher.look_up(&key).await.unwrap();
+    assert_eq!((held.program, &held.exit), (program, &None));
+    assert_eq!(held.holder, parent(program));
+    let holders = [held.holder];
+    let sweeping = launcher.clone();
+    tokio::task::spawn_blocking(move || sweeping.sweep(&holders))
+        .await
+        .unwrap();
+    assert_eq!(alive(&token).len(), VICTIMS);
+    let process = adopt(&launcher, &key).await.unwrap();
+    assert_eq!(process.end(GRACE).await.ended, VICTIMS);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_holder_tells_how_its_program_stands() {
+    let folder = tempfile::tempdir().unwrap();
+    let key = Script::new("exit 5", folder.path()).start().kill();
+    let launcher = launcher();
+    let since = Instant::now();
+    let held = loop {
+        let held = launcher.look_up(&key).await.unwrap();
+        if held.owner.is_none() || since.elapsed() > Duration::from_secs(10) {
+            break held;
+        }
+    };
+    assert_eq!(held.exit, Some(Exit::Code(5)));
+    assert_eq!(held.owner, None);
+    assert!(
+        held.left <= LEASE && held.left > LEASE / 2,
+        "{:?}",
+        held.left
+    );
+    let process = adopt(&launcher, &key).await.unwrap();
+    assert_eq!(process.wait().await, Exit::Code(5));
+    let held = launcher.look_up(&key).await.unwrap();
+    assert_eq!(held.owner, Some(std::process::id()));
+}

@@ -149,7 +149,7 @@ fn what_hides_from_the_sweep_is_swept() {
 #[ignore = "the next runtime"]
 #[test]
 fn sweeper() {
-    assert!(launcher().sweep() >= 1);
+    assert!(launcher().sweep(&[]) >= 1);
 }
 
 /// The runtime adopts what a dead zygote and a dead shim leave, whatever it calls itself and wherever it has gone.

@@ -94,11 +94,11 @@ fn shims(zygote: u32) -> Vec<u32> {
 #[ignore = "the next runtime"]
 #[test]
 fn sweeper() {
-    assert!(launcher().sweep() >= VICTIMS);
+    assert!(launcher().sweep(&[]) >= VICTIMS);
 }
 
 #[ignore = "a runtime beside the container"]
 #[test]
 fn other_sweeper() {
-    launcher().sweep();
+    launcher().sweep(&[]);
 }
