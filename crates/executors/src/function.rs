@@ -154,6 +154,10 @@ impl Job for FunctionJob {
         let _ = tokio::time::timeout(limit, ended.wait_for(|ended| *ended)).await;
     }
 
+    async fn leave(&self) {
+        // Its tool ends when the job is dropped.
+    }
+
     async fn abort(&self, _order: &OrderId, grace: Duration) -> Receipt {
         self.cancellation.cancel();
         let mut ended = self.ended.subscribe();

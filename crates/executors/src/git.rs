@@ -17,9 +17,11 @@ use windlass_runtime::{
 };
 
 use crate::commands::{folder_outside, quoted};
+use crate::held;
 use crate::kept::Kept;
-use crate::terminal::{TerminalJob, TerminalPlan};
-use crate::text::{TextJob, TextPlan};
+use crate::plan::ProgramPlan;
+use crate::terminal::TerminalPlan;
+use crate::text::TextPlan;
 
 /// Runs git.
 pub struct Git {
@@ -134,30 +136,30 @@ fn command(args: &GitArgs, root: &Path) -> Command {
         .cwd(cwd)
 }
 
-#[async_trait]
-impl Executor for Git {
-    async fn start(&self, start: Start, reporter: Reporter) -> Result<Arc<dyn Job>, ToolError> {
+impl Git {
+    fn plan(&self, start: Start) -> Result<ProgramPlan, ToolError> {
         let args = read(start.args)?;
+        let keep = start.keep;
         let command = command(&args, &start.root);
         let launcher = self.launcher.clone();
         let grace = start.tool.limits.grace;
         if start.handle.is_some() && args.command.asks() {
-            let plan = TerminalPlan {
+            return Ok(ProgramPlan::Terminal(TerminalPlan {
                 launcher,
                 command: editor::restrict(command),
                 log: start.log.map(Into::into),
                 grace,
                 kept: self.kept,
                 runs_typed: true,
-            };
-            return Ok(TerminalJob::start(plan, reporter).await?);
+                keep,
+            }));
         }
         // Nobody is there to use an editor or to answer: what needs one fails.
         let command = command
             .env("GIT_EDITOR", "true")
             .env("GIT_SEQUENCE_EDITOR", "true")
             .env("GIT_TERMINAL_PROMPT", "0");
-        let plan = TextPlan {
+        Ok(ProgramPlan::Text(TextPlan {
             launcher,
             command: Box::new(move |_| Ok(command.clone())),
             root: start.root.into(),
@@ -167,12 +169,24 @@ impl Executor for Git {
             speaks_protocol: false,
             kept: self.kept,
             runs_typed: false,
-        };
-        Ok(TextJob::start(plan, reporter).await?)
+            keep,
+        }))
+    }
+}
+
+#[async_trait]
+impl Executor for Git {
+    async fn start(&self, start: Start, reporter: Reporter) -> Result<Arc<dyn Job>, ToolError> {
+        self.plan(start)?.start(reporter).await
     }
 
-    async fn adopt(&self, _: JobDescription, _: Reporter) -> Result<Arc<dyn Job>, AdoptError> {
-        Err(AdoptError::Unsupported)
+    async fn adopt(
+        &self,
+        running: JobDescription,
+        reporter: Reporter,
+    ) -> Result<Arc<dyn Job>, AdoptError> {
+        let plan = self.plan(running.start.clone()).map_err(held::unplanned)?;
+        plan.adopt(&running, reporter).await
     }
 
     fn subject(&self, tool: &ToolDefinition, args: &Arguments, root: &Path) -> Subject {

@@ -18,10 +18,12 @@ use windlass_template::RenderError;
 
 use crate::ask::{AskLimits, ask, bytes_of};
 use crate::command::{LocalCommand, Trailing, of_words};
+use crate::held;
 use crate::kept::Kept;
+use crate::plan::ProgramPlan;
 use crate::state::{StateJob, StatePlan};
-use crate::terminal::{TerminalJob, TerminalPlan};
-use crate::text::{TextJob, TextPlan};
+use crate::terminal::TerminalPlan;
+use crate::text::TextPlan;
 
 /// How long a program may take to show arguments. A person is waiting to be
 /// asked.
@@ -64,21 +66,23 @@ struct ToolRef<'a> {
     options: &'a Arguments,
 }
 
-#[async_trait]
-impl Executor for LocalTool {
-    async fn start(&self, start: Start, reporter: Reporter) -> Result<Arc<dyn Job>, ToolError> {
+impl LocalTool {
+    /// The plan of a program that speaks text or has a terminal; `None` for one that speaks states.
+    fn plan(&self, start: &Start) -> Result<Option<ProgramPlan>, ToolError> {
         let grace = start.tool.limits.grace;
         let takes_input =
             start.handle.is_some() && start.tool.shape.actions.contains(HandleAction::Apply);
         let launcher = self.launcher.clone();
         let kept = self.kept;
-        match self.io {
+        let keep = start.keep.clone();
+        let log = start.log.clone().map(Into::into);
+        Ok(Some(match self.io {
             IoMode::Text => {
                 let local = self.clone();
                 let root = start.root.local.clone();
-                let log = start.log.clone().map(Into::into);
+                let start = start.clone();
                 let command = move |answers: &Arguments| local.command(&start, answers);
-                let plan = TextPlan {
+                ProgramPlan::Text(TextPlan {
                     launcher,
                     command: Box::new(command),
                     root,
@@ -88,35 +92,47 @@ impl Executor for LocalTool {
                     speaks_protocol: true,
                     runs_typed: false,
                     kept,
-                };
-                Ok(TextJob::start(plan, reporter).await?)
+                    keep,
+                })
             }
-            IoMode::State => {
-                let plan = StatePlan {
-                    launcher,
-                    command: self.command(&start, &Arguments::new())?,
-                    log: start.log.map(Into::into),
-                    log_limit: kept.log_limit,
-                    grace,
-                };
-                Ok(StateJob::start(plan, reporter).await?)
-            }
-            IoMode::Terminal => {
-                let plan = TerminalPlan {
-                    launcher,
-                    command: self.command(&start, &Arguments::new())?,
-                    log: start.log.map(Into::into),
-                    grace,
-                    kept,
-                    runs_typed: false,
-                };
-                Ok(TerminalJob::start(plan, reporter).await?)
-            }
+            IoMode::State => return Ok(None),
+            IoMode::Terminal => ProgramPlan::Terminal(TerminalPlan {
+                launcher,
+                command: self.command(start, &Arguments::new())?,
+                log,
+                grace,
+                kept,
+                runs_typed: false,
+                keep,
+            }),
+        }))
+    }
+}
+
+#[async_trait]
+impl Executor for LocalTool {
+    async fn start(&self, start: Start, reporter: Reporter) -> Result<Arc<dyn Job>, ToolError> {
+        if let Some(plan) = self.plan(&start)? {
+            return plan.start(reporter).await;
         }
+        let plan = StatePlan {
+            launcher: self.launcher.clone(),
+            command: self.command(&start, &Arguments::new())?,
+            log_limit: self.kept.log_limit,
+            grace: start.tool.limits.grace,
+            log: start.log.map(Into::into),
+        };
+        Ok(StateJob::start(plan, reporter).await?)
     }
 
-    async fn adopt(&self, _: JobDescription, _: Reporter) -> Result<Arc<dyn Job>, AdoptError> {
-        Err(AdoptError::Unsupported)
+    async fn adopt(
+        &self,
+        running: JobDescription,
+        reporter: Reporter,
+    ) -> Result<Arc<dyn Job>, AdoptError> {
+        let plan = self.plan(&running.start).map_err(held::unplanned)?;
+        let plan = plan.ok_or(AdoptError::Unsupported)?;
+        plan.adopt(&running, reporter).await
     }
 
     async fn format_arguments(&self, start: Start) -> Option<String> {

@@ -16,9 +16,11 @@ use windlass_runtime::{
 use crate::commands::{
     CommandLine, ShellLanguage, distinct, folder_outside, set_variable, suggestion,
 };
+use crate::held;
 use crate::kept::Kept;
-use crate::terminal::{TerminalJob, TerminalPlan};
-use crate::text::{TextJob, TextPlan};
+use crate::plan::ProgramPlan;
+use crate::terminal::TerminalPlan;
+use crate::text::TextPlan;
 
 /// The longest time limit that a call may set: a year.
 const LONGEST_TIMEOUT_SECS: u32 = 31_536_000;
@@ -126,14 +128,14 @@ impl Shell {
     }
 }
 
-#[async_trait]
-impl Executor for Shell {
-    async fn start(&self, start: Start, reporter: Reporter) -> Result<Arc<dyn Job>, ToolError> {
+impl Shell {
+    fn plan(&self, start: Start) -> Result<ProgramPlan, ToolError> {
         let args: ShellArgs = serde_json::from_value(Value::Object(start.args))
             .map_err(|error| ToolError::new(error.to_string()))?;
         let command = self.command(&start.root, &args);
+        let keep = start.keep;
         if args.terminal {
-            let plan = TerminalPlan {
+            return Ok(ProgramPlan::Terminal(TerminalPlan {
                 launcher: self.launcher.clone(),
                 command,
                 log: start.log.map(Into::into),
@@ -146,10 +148,10 @@ impl Executor for Shell {
                     ..self.kept
                 },
                 runs_typed: true,
-            };
-            return Ok(TerminalJob::start(plan, reporter).await?);
+                keep,
+            }));
         }
-        let plan = TextPlan {
+        Ok(ProgramPlan::Text(TextPlan {
             launcher: self.launcher.clone(),
             command: Box::new(move |_| Ok(command.clone())),
             root: start.root.into(),
@@ -159,12 +161,24 @@ impl Executor for Shell {
             speaks_protocol: false,
             kept: self.kept,
             runs_typed: true,
-        };
-        Ok(TextJob::start(plan, reporter).await?)
+            keep,
+        }))
+    }
+}
+
+#[async_trait]
+impl Executor for Shell {
+    async fn start(&self, start: Start, reporter: Reporter) -> Result<Arc<dyn Job>, ToolError> {
+        self.plan(start)?.start(reporter).await
     }
 
-    async fn adopt(&self, _: JobDescription, _: Reporter) -> Result<Arc<dyn Job>, AdoptError> {
-        Err(AdoptError::Unsupported)
+    async fn adopt(
+        &self,
+        running: JobDescription,
+        reporter: Reporter,
+    ) -> Result<Arc<dyn Job>, AdoptError> {
+        let plan = self.plan(running.start.clone()).map_err(held::unplanned)?;
+        plan.adopt(&running, reporter).await
     }
 
     fn subject(&self, tool: &ToolDefinition, args: &Arguments, root: &Path) -> Subject {

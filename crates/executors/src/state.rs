@@ -327,6 +327,10 @@ impl Job for StateJob {
         let _ = tokio::time::timeout(limit, settled).await;
     }
 
+    async fn leave(&self) {
+        // Its tool ends when the job is dropped.
+    }
+
     async fn abort(&self, _order: &OrderId, grace: Duration) -> Receipt {
         self.aborted.store(true, Ordering::Release);
         let _ = self.send(&StateInput::Abort);

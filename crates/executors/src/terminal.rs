@@ -18,18 +18,20 @@ use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
-use windlass_output::{OutputOptions, Screen};
-use windlass_process::{Command, Launcher, Process, Prompt, Terminal, TerminalSize};
+use windlass_output::{Output, OutputOptions, Screen, ScreenReader, ScreenView};
+use windlass_process::{AdoptOptions, Command, Launcher, Process, Prompt, Terminal, TerminalSize};
 use windlass_protocol::{
-    InputError, Keyboard, OrderId, Question, Receipt, ScreenUpdate, ToolError, Typing,
+    InputError, KeepRequest, Keyboard, OrderId, Question, Receipt, ScreenUpdate, ToolError, Typing,
 };
 use windlass_runtime::{
-    Job, JobHost, JobOutput, JobTerminal, LocalHost, OrderLedger, Reporter, TypedCommands,
+    AdoptError, Job, JobHost, JobOutput, JobTerminal, LocalHost, OrderLedger, Reporter,
+    TypedCommands,
     screen_update,
 };
 
 use self::following::{ProgramPhase, ProgramWatch};
 use crate::ending::{self, input_error, to_receipt};
+use crate::held;
 use crate::kept::Kept;
 use crate::keys::{self, KeyModes};
 use crate::listening::{ReaderKind, Situation, TypedLine, is_one_line, shows_inserting};
@@ -45,6 +47,8 @@ pub(crate) struct TerminalPlan {
     pub(crate) kept: Kept,
     /// Rules speak of the commands that are typed.
     pub(crate) runs_typed: bool,
+    /// The program is kept beyond its runtime.
+    pub(crate) keep: Option<KeepRequest>,
 }
 
 /// A program on its terminal. Dropping it ends the program.
@@ -82,20 +86,17 @@ impl TerminalProgram {
         let cast = plan.log.as_ref().filter(|_| plan.kept.record);
         let mut recording =
             cast.map(|log| Recording::new(&log.with_extension("cast"), plan.kept.size));
-        let fed = Arc::clone(&screen);
         let drawn = watch::Sender::new(0);
-        let drawing = drawn.clone();
+        let mut draw = drawing_on(&screen, &drawn);
         let tap = move |bytes: &[u8]| {
             if let Some(recording) = &mut recording {
                 recording.write(bytes);
             }
-            let mut screen = fed.lock();
-            let replies = screen.feed(bytes);
-            drawing.send_replace(screen.generation());
-            replies
+            draw(bytes)
         };
-        let command = plan
-            .command
+        let options = plan.output_options();
+        let runs_typed = plan.runs_typed;
+        let command = held::keeping(plan.command, plan.keep.as_ref(), options)
             .terminal_with(plan.kept.size, tap)
             .grace(plan.grace)
             .output_to(output.bytes().clone());
@@ -106,6 +107,65 @@ impl TerminalProgram {
             .start(command)
             .await
             .map_err(|error| ending::start_error(&error))?;
+        Ok(Self::follow(
+            process, output, screen, drawn, from, reporter, runs_typed,
+        ))
+    }
+
+    /// Takes over a program that was kept. What happened after offset `at` is reported. A program that has the whole
+    /// screen to itself is made to draw it anew.
+    async fn adopt(
+        plan: TerminalPlan,
+        key: &Value,
+        at: u64,
+        reporter: Reporter,
+    ) -> Result<Arc<Self>, AdoptError> {
+        let (key, described) = held::read_key(key)?;
+        let (rows, cols) = described.terminal.unwrap_or_else(|| {
+            let TerminalSize { rows, cols } = plan.kept.size;
+            (rows, cols)
+        });
+        let screen = Arc::new(Mutex::new(Screen::new(rows, cols)));
+        let drawn = watch::Sender::new(0);
+        let seen: Arc<Mutex<ScreenReader>> = Arc::default();
+        let (redrawn, looked) = (Arc::clone(&screen), Arc::clone(&seen));
+        let options = AdoptOptions::new(plan.output_options())
+            .tap(drawing_on(&screen, &drawn))
+            .rebuild(move |output, read| {
+                *looked.lock() = redraw(&mut redrawn.lock(), output, read);
+            });
+        let process = plan.launcher.adopt(&key, options).await;
+        let process = process.map_err(held::adopt_error)?;
+        let seen = std::mem::take(&mut *seen.lock());
+        let output =
+            JobOutput::resumed_on_screen(process.output().clone(), Arc::clone(&screen), seen);
+        let program = Self::follow(
+            process,
+            output,
+            screen,
+            drawn,
+            at,
+            reporter,
+            plan.runs_typed,
+        );
+        if program.screen.lock().is_full_screen() {
+            // A size that it has not is what it notices.
+            let _ = program.resize(rows, cols + 1);
+            let _ = program.resize(rows, cols);
+        }
+        Ok(program)
+    }
+
+    fn follow(
+        process: Process,
+        output: JobOutput,
+        screen: Arc<Mutex<Screen>>,
+        drawn: watch::Sender<u64>,
+        from: u64,
+        reporter: Reporter,
+        runs_typed: bool,
+    ) -> Arc<Self> {
+        held::note_reads(&output, &process);
         let watch = Arc::new(ProgramWatch {
             process: process.clone(),
             output: output.clone(),
@@ -117,17 +177,17 @@ impl TerminalProgram {
             aborted: AtomicBool::new(false),
         });
         let follower = tokio::spawn(Arc::clone(&watch).follow(from));
-        Ok(Arc::new(Self {
+        Arc::new(Self {
             process,
             output,
             screen,
             drawn,
             watch,
             last_typed: Mutex::default(),
-            typed: plan.runs_typed.then(Mutex::default),
+            typed: runs_typed.then(Mutex::default),
             orders: OrderLedger::default(),
             follower: follower.abort_handle(),
-        }))
+        })
     }
 
     fn modes(&self) -> KeyModes {
@@ -163,6 +223,47 @@ impl TerminalProgram {
         self.process.terminal()?.prompt()
     }
 }
+
+impl TerminalPlan {
+    fn output_options(&self) -> OutputOptions {
+        OutputOptions {
+            log: self.log.clone(),
+            log_limit: self.kept.log_limit,
+            ..OutputOptions::default()
+        }
+    }
+}
+
+/// Feeds a screen, and gives its replies to what it was asked.
+fn drawing_on(
+    screen: &Arc<Mutex<Screen>>,
+    drawn: &watch::Sender<u64>,
+) -> impl FnMut(&[u8]) -> Vec<u8> + Send + use<> {
+    let (screen, drawn) = (Arc::clone(screen), drawn.clone());
+    move |bytes| {
+        let mut screen = screen.lock();
+        let replies = screen.feed(bytes);
+        drawn.send_replace(screen.generation());
+        replies
+    }
+}
+
+/// Draws a screen again from output that another runtime has shown, without replying to anything. The assistant has
+/// read the output up to an offset; gives what it has seen of the screen.
+fn redraw(screen: &mut Screen, output: &Output, read: u64) -> ScreenReader {
+    let end = output.position();
+    let read = read.min(end);
+    let mut seen = ScreenReader::default();
+    screen.feed(&output.raw(read.saturating_sub(REDRAWN)..read));
+    if read > 0 {
+        screen.read(&mut seen, ScreenView::New, usize::MAX);
+    }
+    screen.feed(&output.raw(read..end));
+    seen
+}
+
+/// How much of the output a screen is drawn from again.
+const REDRAWN: u64 = 256 << 10;
 
 // ── Orders ─────────────────────────────────────────────────────────────────
 
@@ -340,13 +441,22 @@ impl TerminalJob {
         plan: TerminalPlan,
         reporter: Reporter,
     ) -> Result<Arc<Self>, ToolError> {
-        let output = JobOutput::new(OutputOptions {
-            log: plan.log.clone(),
-            log_limit: plan.kept.log_limit,
-            ..OutputOptions::default()
-        });
+        let output = JobOutput::new(plan.output_options());
         Ok(Arc::new(Self {
             program: TerminalProgram::start(plan, output, reporter).await?,
+            orders: OrderLedger::default(),
+        }))
+    }
+
+    /// Takes over a program that was kept. What happened after this offset is reported.
+    pub(crate) async fn adopt(
+        plan: TerminalPlan,
+        key: &Value,
+        at: u64,
+        reporter: Reporter,
+    ) -> Result<Arc<Self>, AdoptError> {
+        Ok(Arc::new(Self {
+            program: TerminalProgram::adopt(plan, key, at, reporter).await?,
             orders: OrderLedger::default(),
         }))
     }
@@ -367,7 +477,7 @@ impl Job for TerminalJob {
     }
 
     fn key(&self) -> Option<Value> {
-        None
+        held::key_of(&self.program.process)
     }
 
     fn typed_commands(&self, input: &Keyboard) -> Option<TypedCommands> {
@@ -389,6 +499,12 @@ impl Job for TerminalJob {
 
     async fn settle(&self, limit: Duration) {
         self.program.settle(limit).await;
+    }
+
+    async fn leave(&self) {
+        // What follows is its next owner's to hear.
+        self.program.follower.abort();
+        self.program.process.leave().await;
     }
 
     async fn abort(&self, _order: &OrderId, grace: Duration) -> Receipt {

@@ -13,16 +13,18 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use serde_json::Value;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use windlass_output::{OutputOptions, Stream};
-use windlass_process::{Command, Exit, Launcher, Process, Stdin};
+use windlass_process::{AdoptOptions, Command, Exit, Launcher, Process, Stdin};
 use windlass_protocol::{
-    Arguments, ExecAnswer, IoMode, Question, ToolAnswer, ToolError, ToolState,
+    Arguments, ExecAnswer, IoMode, KeepRequest, Question, ToolAnswer, ToolError, ToolState,
 };
-use windlass_runtime::{Ending, JobOutput, OrderLedger, Reporter, ToolEvent};
+use windlass_runtime::{AdoptError, Ending, JobOutput, OrderLedger, Reporter, ToolEvent};
 
 use crate::ending;
+use crate::held;
 use crate::kept::Kept;
 use crate::listening::TypedLine;
 use crate::terminal::{TerminalPlan, TerminalProgram};
@@ -50,6 +52,8 @@ pub(crate) struct TextPlan {
     pub(crate) runs_typed: bool,
     /// An `exec` answer may have a terminal.
     pub(crate) kept: Kept,
+    /// The program is kept beyond its runtime. One that takes its place is not.
+    pub(crate) keep: Option<KeepRequest>,
 }
 
 /// Gives the command that a call with these answers runs.
@@ -128,14 +132,36 @@ impl Drop for Follower {
 impl TextJob {
     pub(crate) async fn start(plan: TextPlan, reporter: Reporter) -> Result<Arc<Self>, ToolError> {
         let command = (plan.command)(&Arguments::new())?;
+        let command = held::keeping(command, plan.keep.as_ref(), plan.output_options());
+        let output = JobOutput::new(plan.output_options());
+        let process = plan.launch(command, !plan.speaks_protocol, &output).await?;
+        Ok(Self::follow_new(plan, process, output, 0, reporter))
+    }
+
+    /// Takes over a program that was kept. What happened after this offset is reported.
+    pub(crate) async fn adopt(
+        plan: TextPlan,
+        key: &Value,
+        at: u64,
+        reporter: Reporter,
+    ) -> Result<Arc<Self>, AdoptError> {
+        let (key, _) = held::read_key(key)?;
+        let options = AdoptOptions::new(plan.output_options());
+        let process = plan.launcher.adopt(&key, options).await;
+        let process = process.map_err(held::adopt_error)?;
+        let output = JobOutput::resumed(process.output().clone(), process.noted_read());
+        Ok(Self::follow_new(plan, process, output, at, reporter))
+    }
+
+    fn follow_new(
+        plan: TextPlan,
+        process: Process,
+        output: JobOutput,
+        at: u64,
+        reporter: Reporter,
+    ) -> Arc<Self> {
         let merged = !plan.speaks_protocol;
-        let output = JobOutput::new(OutputOptions {
-            log: plan.log.clone(),
-            log_limit: plan.kept.log_limit,
-            hold_object: !merged,
-            ..OutputOptions::default()
-        });
-        let process = plan.launch(command, merged, &output).await?;
+        held::note_reads(&output, &process);
         let job = Arc::new_cyclic(|job| Self {
             me: job.clone(),
             run: Mutex::new(Run {
@@ -156,8 +182,8 @@ impl TextJob {
         });
         // Not before the job is there: a program may have exited already, and
         // its follower would find nobody to tell.
-        job.run.lock().follower = Some(job.follow(process, 0));
-        Ok(job)
+        job.run.lock().follower = Some(job.follow(process, at));
+        job
     }
 
     /// Starts another program in the place of the one that has exited.
@@ -190,6 +216,7 @@ impl TextJob {
             grace: self.plan.grace,
             kept: self.plan.kept,
             runs_typed: self.plan.runs_typed,
+            keep: None,
         };
         let started = TerminalProgram::start(plan, self.output.clone(), self.reporter.clone());
         let terminal = started.await?;
@@ -224,6 +251,15 @@ impl TextJob {
 }
 
 impl TextPlan {
+    fn output_options(&self) -> OutputOptions {
+        OutputOptions {
+            log: self.log.clone(),
+            log_limit: self.kept.log_limit,
+            hold_object: self.speaks_protocol,
+            ..OutputOptions::default()
+        }
+    }
+
     async fn launch(
         &self,
         command: Command,

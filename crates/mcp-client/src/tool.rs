@@ -169,6 +169,10 @@ impl Job for McpJob {
         let _ = tokio::time::timeout(limit, self.call.wait()).await;
     }
 
+    async fn leave(&self) {
+        // Its tool ends when the job is dropped.
+    }
+
     async fn abort(&self, _order: &OrderId, _grace: Duration) -> Receipt {
         self.call.cancelled.cancel();
         self.call.wait().await;

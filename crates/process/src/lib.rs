@@ -58,6 +58,27 @@ pub fn init() {
     linux::init();
 }
 
+/// Calls [`init`] before `main`, in a test program, whose `main` is the harness's.
+#[cfg(target_os = "linux")]
+#[macro_export]
+macro_rules! init_before_main {
+    () => {
+        #[expect(
+            unsafe_code,
+            reason = "the linker's list of functions to call before `main`"
+        )]
+        #[used]
+        // SAFETY: the list holds functions of this type, called once, in the only thread, after the C library is ready.
+        #[unsafe(link_section = ".init_array")]
+        static BEFORE_MAIN: extern "C" fn() = {
+            extern "C" fn before_main() {
+                $crate::init();
+            }
+            before_main
+        };
+    };
+}
+
 /// Whether this process was started by a program that a [`Launcher`] of this or any other process started, however it
 /// was started there: after `setsid`, a double fork or with a cleared environment too.
 ///

@@ -223,14 +223,29 @@ impl Process {
         None
     }
 
-    /// Notes for whoever adopts the program how far its output has been read.
-    pub fn note_read(&self, offset: u64) {
+    /// Notes for whoever adopts the program how far its output has been read, if it is kept. Does not hold on to the
+    /// program.
+    pub fn read_noter(&self) -> Option<impl Fn(u64) + Send + Sync + 'static> {
         #[cfg(target_os = "linux")]
-        if let Some(kept) = &self.shared().kept {
-            kept.retained.set_cursor(offset);
+        {
+            let kept = self.shared().kept.as_ref()?;
+            let retained = Arc::clone(&kept.retained);
+            Some(move |offset| retained.set_cursor(offset))
         }
         #[cfg(not(target_os = "linux"))]
-        let _ = offset;
+        None::<fn(u64)>
+    }
+
+    /// How far its output had been read when it was adopted, or has been noted since.
+    pub fn noted_read(&self) -> u64 {
+        #[cfg(target_os = "linux")]
+        return self
+            .shared()
+            .kept
+            .as_ref()
+            .map_or(0, |kept| kept.retained.cursor());
+        #[cfg(not(target_os = "linux"))]
+        0
     }
 
     /// Lets go of the program. One that is kept goes on, and its lease begins; any other is ended. Nothing is read of it

@@ -59,10 +59,38 @@ pub struct Start {
     /// The handle's id; a one-shot has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handle: Option<HandleId>,
+    /// The tool is to outlive its runtime, if its executor can do that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keep: Option<KeepRequest>,
     /// The tool.
     pub tool: Arc<ToolDefinition>,
     /// The call's arguments.
     pub args: Arguments,
+}
+
+/// A request to keep a tool beyond its runtime.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeepRequest {
+    /// How long it is held without a runtime, in seconds.
+    pub lease_secs: u64,
+    /// The folder of the files that lead to its holder.
+    pub folder: LocalPath,
+    /// The name of those files, without an extension.
+    pub name: String,
+}
+
+/// The key to a program that is kept: the holder's files, and the proof that whoever asks has read them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptProgramKey {
+    /// The folder of the request.
+    pub folder: LocalPath,
+    /// The name of the request.
+    pub name: String,
+    /// A number that nobody can guess, in hexadecimal.
+    pub nonce: String,
+    /// The rows and columns of its terminal, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terminal: Option<(u16, u16)>,
 }
 
 /// A running tool, described well enough for its executor to adopt it.

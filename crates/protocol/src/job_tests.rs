@@ -20,6 +20,11 @@ fn start() -> Start {
         root: PathBuf::from("/project").into(),
         log: Some(PathBuf::from("/project/1.log").into()),
         handle: Some(HandleId::new("build").unwrap()),
+        keep: Some(KeepRequest {
+            lease_secs: 60,
+            folder: PathBuf::from("/state/held").into(),
+            name: "1".to_owned(),
+        }),
         tool: Arc::new(ToolDefinition::new("shell")),
         args: serde_json::from_value(args).unwrap(),
     }
@@ -31,6 +36,7 @@ fn a_start_crosses_a_wire() {
     let one_shot = Start {
         log: None,
         handle: None,
+        keep: None,
         ..start()
     };
     round_trip(&one_shot);

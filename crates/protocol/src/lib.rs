@@ -55,7 +55,10 @@ pub use drive::{
 };
 pub use event::{Ending, Exit, ResultCut, ServerRefusal, ToolEvent, ToolReport};
 pub use ids::{HandleId, InvalidHandleId, InvalidId, MessageId, PartId, PermissionId, SessionId};
-pub use job::{InputError, JobDescription, Keyboard, LocalPath, OrderId, Receipt, Start};
+pub use job::{
+    InputError, JobDescription, KeepRequest, KeptProgramKey, Keyboard, LocalPath, OrderId, Receipt,
+    Start,
+};
 pub use line_error::LineError;
 pub use map::Arguments;
 pub use notice::{Notice, NoticeKind, NoticeLevel};

@@ -75,6 +75,18 @@ pub enum AdoptError {
     /// The tool does not run any more, or the key is not this executor's.
     #[error("the tool no longer runs; start it again")]
     Gone,
+    /// Another runtime has it.
+    #[error("the tool belongs to another runtime, process {owner}")]
+    Taken {
+        /// The runtime's process.
+        owner: u32,
+    },
+    /// It runs, and could not be taken over.
+    #[error("the tool could not be taken over: {why}")]
+    Failed {
+        /// The reason.
+        why: String,
+    },
 }
 
 /// Takes in what reporters report.

@@ -56,6 +56,10 @@ pub trait Job: Send + Sync + 'static {
     /// Resolves when the tool has printed its output and gone quiet, after `limit` at the latest.
     async fn settle(&self, limit: Duration);
 
+    /// Lets go of the tool. One that is kept runs on, to be adopted by its [`Job::key`]; any other ends as if the job
+    /// were dropped. The job reports nothing any more.
+    async fn leave(&self);
+
     /// Ends the tool and everything it started, and answers when they are gone. By then
     /// [`ToolEvent::Ended`](windlass_protocol::ToolEvent::Ended) has been reported. Ending a tool that has ended is fine,
     /// and ends what it left running.

@@ -34,7 +34,12 @@ struct Inner {
     started: Instant,
     screen: OnceLock<Arc<Mutex<Screen>>>,
     reader: Mutex<Reader>,
+    /// Told how far the assistant has read.
+    noting: OnceLock<NoteRead>,
 }
+
+/// Notes an offset up to which the assistant has read.
+type NoteRead = Box<dyn Fn(u64) + Send + Sync>;
 
 /// The assistant's place in the output.
 #[derive(Default)]
@@ -74,13 +79,35 @@ impl JobOutput {
         Self::with(options, false)
     }
 
+    /// The output of a program that was adopted. The assistant has read it up to this offset.
+    pub fn resumed(bytes: Output, read: u64) -> Self {
+        let output = Self::over(bytes, false);
+        output.inner.reader.lock().cursor = Cursor::at(read);
+        output
+    }
+
+    /// The output of a program on a terminal that was adopted, and what the assistant has seen of its screen.
+    pub fn resumed_on_screen(
+        bytes: Output,
+        screen: Arc<Mutex<Screen>>,
+        seen: ScreenReader,
+    ) -> Self {
+        let output = Self::over(bytes, false);
+        output.inner.reader.lock().screen = seen;
+        let _ = output.inner.screen.set(screen);
+        output
+    }
+
     /// An output of messages, which [`JobOutput::say`] adds.
     pub fn of_messages(options: OutputOptions) -> Self {
         Self::with(options, true)
     }
 
     fn with(options: OutputOptions, messages: bool) -> Self {
-        let bytes = Output::new(options);
+        Self::over(Output::new(options), messages)
+    }
+
+    fn over(bytes: Output, messages: bool) -> Self {
         bytes.keep_log();
         Self {
             inner: Arc::new(Inner {
@@ -89,6 +116,7 @@ impl JobOutput {
                 started: tokio::time::Instant::now().into_std(),
                 screen: OnceLock::new(),
                 reader: Mutex::default(),
+                noting: OnceLock::new(),
             }),
         }
     }
@@ -120,6 +148,11 @@ impl JobOutput {
         let _ = self.inner.screen.set(screen);
     }
 
+    /// Tells `note` how far the assistant has read, whenever it has. Only the first one counts.
+    pub fn note_reads(&self, note: impl Fn(u64) + Send + Sync + 'static) {
+        let _ = self.inner.noting.set(Box::new(note));
+    }
+
     /// Notes that the tool was given input when it had written `at` bytes: [`Since::LastInput`] is there from now on.
     pub fn note_input(&self, at: u64) {
         self.inner.reader.lock().last_input = at;
@@ -136,6 +169,9 @@ impl JobOutput {
     /// Reads for the assistant, at most `limit` bytes of text. Every view moves its place to the end.
     pub fn read(&self, view: View, limit: usize) -> Reading {
         let mut reader = self.inner.reader.lock();
+        if let Some(note) = self.inner.noting.get() {
+            note(self.inner.bytes.position());
+        }
         if let Some(screen) = self.inner.screen.get() {
             return self.read_screen(&mut reader, &mut screen.lock(), view, limit);
         }

@@ -62,9 +62,9 @@ pub use windlass_protocol as protocol;
 
 /// The words that executors and front ends use most.
 pub use windlass_protocol::{
-    Attachment, Ending, Exit, InputError, JobDescription, Keyboard, Lifecycle, Limits, LocalPath,
-    Notifications, OnTurnEnd, OrderId, QuestionPolicy, QuestionTarget, Receipt, RunMode, RunPolicy,
-    Start, ToolDefinition, ToolEvent, ToolReport,
+    Attachment, Ending, Exit, InputError, JobDescription, KeepRequest, KeptProgramKey, Keyboard,
+    Lifecycle, Limits, LocalPath, Notifications, OnTurnEnd, OrderId, QuestionPolicy,
+    QuestionTarget, Receipt, RunMode, RunPolicy, Start, ToolDefinition, ToolEvent, ToolReport,
 };
 
 /// Where executors put what their tools write.

@@ -303,6 +303,7 @@ impl Asking {
             root: self.session.options.root.clone().into(),
             log: None,
             handle: None,
+            keep: None,
             tool: Arc::clone(&self.tool.definition),
             args: args.clone(),
         };

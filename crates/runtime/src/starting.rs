@@ -36,6 +36,7 @@ pub(crate) async fn start(
             .as_ref()
             .map(|folder| folder.join(format!("{number}.log")).into()),
         handle: handle.id().cloned(),
+        keep: None,
         tool: Arc::clone(&handle.tool.definition),
         args,
     };

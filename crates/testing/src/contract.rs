@@ -59,7 +59,7 @@ pub trait Contractor: Sync {
     async fn adopt(&self, running: JobDescription) -> Result<Specimen, AdoptError>;
 
     /// Describes a running tool so that it can be adopted, and makes it outlive its job; `None` if it cannot be.
-    fn describe(&self, specimen: &Specimen) -> Option<JobDescription>;
+    async fn describe(&self, specimen: &Specimen) -> Option<JobDescription>;
 }
 
 /// Holds the tools of an executor to the contract. Panics with the clause that is broken.
@@ -107,7 +107,7 @@ impl Clauses<'_> {
         if !self.adopts {
             return Some(specimen);
         }
-        let running = self.contractor.describe(&specimen)?;
+        let running = self.contractor.describe(&specimen).await?;
         let text = serde_json::to_string(&running).expect("a description crosses a wire");
         let running: JobDescription = serde_json::from_str(&text).expect("it arrives");
         drop(specimen);

@@ -462,6 +462,10 @@ impl Job for Running {
         let _ = tokio::time::timeout(limit, settled).await;
     }
 
+    async fn leave(&self) {
+        self.0.detach();
+    }
+
     async fn abort(&self, _order: &OrderId, grace: Duration) -> Receipt {
         self.0.0.life.send_modify(|life| life.aborts.push(grace));
         self.0.until(|life| !life.abort_held).await;

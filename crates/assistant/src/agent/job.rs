@@ -292,6 +292,10 @@ impl Job for AgentJob {
     /// An agent's work takes its time; whoever wants it awaits it.
     async fn settle(&self, _: Duration) {}
 
+    async fn leave(&self) {
+        // Its tool ends when the job is dropped.
+    }
+
     async fn abort(&self, _order: &OrderId, grace: Duration) -> Receipt {
         *self.shared.grace.lock() = grace;
         self.cancel.cancel();

@@ -78,6 +78,7 @@ impl Contractor for ScriptedAgents {
             root: std::env::temp_dir().into(),
             log: None,
             handle: Some(HandleId::new("h").unwrap()),
+            keep: None,
             tool: Arc::new(Agents::definition()),
             args: serde_json::from_value(json!({"task": "do it"})).unwrap(),
         };
@@ -96,7 +97,7 @@ impl Contractor for ScriptedAgents {
         })
     }
 
-    fn describe(&self, specimen: &Specimen) -> Option<JobDescription> {
+    async fn describe(&self, specimen: &Specimen) -> Option<JobDescription> {
         assert_eq!(specimen.job.key(), None, "an agent ends with its runtime");
         None
     }

@@ -14,6 +14,7 @@ use windlass_runtime::{Ending, Job, JobHost, JobOutput, JobTerminal, LocalHost, 
 use super::{Phase, TextJob};
 use crate::ending::to_receipt;
 use crate::listening::{ReaderKind, Situation};
+use crate::held;
 use crate::typing;
 
 #[async_trait]
@@ -32,7 +33,7 @@ impl Job for TextJob {
     }
 
     fn key(&self) -> Option<Value> {
-        None
+        held::key_of(&self.process())
     }
 
     fn typed_commands(&self, input: &Keyboard) -> Option<TypedCommands> {
@@ -112,6 +113,16 @@ impl Job for TextJob {
                 _ => return,
             }
         }
+    }
+
+    async fn leave(&self) {
+        let process = {
+            let mut run = self.run.lock();
+            // What follows is its next owner's to hear.
+            run.follower = None;
+            run.process.clone()
+        };
+        process.leave().await;
     }
 
     async fn abort(&self, _order: &OrderId, grace: Duration) -> Receipt {

@@ -1,8 +1,9 @@
 //! The contract of a job, with real programs and functions.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -12,7 +13,10 @@ use windlass_executors::{
     Function, FunctionCall, Kept, Launcher, LauncherOptions, LocalCommand, LocalTool, Shell,
 };
 use windlass_protocol::{ActionSet, Arguments, HandleId, IoMode, SessionId};
-use windlass_runtime::{AdoptError, Executor, JobDescription, Reporter, Start, ToolDefinition};
+use windlass_runtime::{
+    AdoptError, Executor, Job, JobDescription, KeepRequest, Reporter, Reports, Start,
+    ToolDefinition,
+};
 use windlass_testing::contract::{Behaviour, Contractor, Specimen, check_contract};
 
 /// Gives an executor and the arguments for a tool that behaves so; `None` if it cannot.
@@ -23,6 +27,16 @@ struct Programs {
     folder: TempDir,
     count: AtomicU64,
     start: Starting,
+    /// Whether they can be adopted.
+    adoptable: bool,
+    /// Those that were started, by the name that they are kept under.
+    started: Mutex<HashMap<String, Started>>,
+}
+
+#[derive(Clone)]
+struct Started {
+    executor: Arc<dyn Executor>,
+    start: Start,
 }
 
 impl Programs {
@@ -31,6 +45,25 @@ impl Programs {
             folder: tempfile::tempdir().unwrap(),
             count: AtomicU64::new(0),
             start,
+            adoptable: false,
+            started: Mutex::default(),
+        }
+    }
+
+    fn adoptable(start: Starting) -> Self {
+        Self {
+            adoptable: true,
+            ..Self::new(start)
+        }
+    }
+
+    fn specimen(&self, job: Arc<dyn Job>, reports: Reports, folder: &Path) -> Specimen {
+        let pid = folder.join("pid");
+        Specimen {
+            job,
+            reports,
+            runs: Arc::new(move || is_running(&pid)),
+            is_remote: false,
         }
     }
 }
@@ -49,32 +82,51 @@ impl Contractor for Programs {
             root: folder.clone().into(),
             log: Some(folder.join("log").into()),
             handle: Some(HandleId::new("h").unwrap()),
+            keep: self.adoptable.then(|| KeepRequest {
+                lease_secs: 60,
+                folder: folder.clone().into(),
+                name: number.to_string(),
+            }),
             tool: Arc::new(tool),
             args,
         };
+        let started = Started {
+            executor: Arc::clone(&executor),
+            start: start.clone(),
+        };
+        self.started
+            .lock()
+            .unwrap()
+            .insert(number.to_string(), started);
         let (reporter, reports) = Reporter::channel();
         let job = executor.start(start, reporter).await.unwrap();
-        let pid = folder.join("pid");
         if behaviour == Behaviour::Stays {
+            let pid = folder.join("pid");
             while !pid.exists() {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         }
-        Some(Specimen {
-            job,
-            reports,
-            runs: Arc::new(move || is_running(&pid)),
-            is_remote: false,
-        })
+        Some(self.specimen(job, reports, &folder))
     }
 
-    fn describe(&self, specimen: &Specimen) -> Option<JobDescription> {
-        assert_eq!(specimen.job.key(), None, "its tools end with the runtime");
-        None
+    async fn describe(&self, specimen: &Specimen) -> Option<JobDescription> {
+        let key = specimen.job.key();
+        assert_eq!(key.is_some(), self.adoptable, "{key:?}");
+        let key = key?;
+        let name = key["name"].as_str().unwrap();
+        let start = self.started.lock().unwrap()[name].start.clone();
+        let at = specimen.job.output().written();
+        specimen.job.leave().await;
+        Some(JobDescription { start, key, at })
     }
 
-    async fn adopt(&self, _: JobDescription) -> Result<Specimen, AdoptError> {
-        Err(AdoptError::Unsupported)
+    async fn adopt(&self, running: JobDescription) -> Result<Specimen, AdoptError> {
+        let folder = running.start.root.local.clone();
+        let name = running.key["name"].as_str().unwrap().to_owned();
+        let executor = Arc::clone(&self.started.lock().unwrap()[&name].executor);
+        let (reporter, reports) = Reporter::channel();
+        let job = executor.adopt(running, reporter).await?;
+        Ok(self.specimen(job, reports, &folder))
     }
 }
 
@@ -137,7 +189,7 @@ fn file(folder: &Path, name: &str, script: &str) -> PathBuf {
 
 #[tokio::test]
 async fn text_programs_keep_the_contract() {
-    let programs = Programs::new(|folder, behaviour| {
+    let programs = Programs::adoptable(|folder, behaviour| {
         (behaviour != Behaviour::AsksSecret).then(|| {
             (
                 local(folder, script(behaviour), IoMode::Text),
@@ -150,7 +202,7 @@ async fn text_programs_keep_the_contract() {
 
 #[tokio::test]
 async fn shell_lines_keep_the_contract() {
-    let programs = Programs::new(|_, behaviour| {
+    let programs = Programs::adoptable(|_, behaviour| {
         let asks = matches!(behaviour, Behaviour::Asks | Behaviour::AsksSecret);
         let args = json!({"command": script(behaviour)});
         let shell: Arc<dyn Executor> = Arc::new(Shell::new(launcher()));
@@ -161,7 +213,7 @@ async fn shell_lines_keep_the_contract() {
 
 #[tokio::test]
 async fn programs_on_a_terminal_keep_the_contract() {
-    let programs = Programs::new(|folder, behaviour| {
+    let programs = Programs::adoptable(|folder, behaviour| {
         (behaviour != Behaviour::Asks).then(|| {
             let tool = local(folder, script(behaviour), IoMode::Terminal);
             (tool, Arguments::new())
@@ -254,6 +306,7 @@ impl Contractor for Functions {
             root: std::env::temp_dir().into(),
             log: None,
             handle: Some(HandleId::new("h").unwrap()),
+            keep: None,
             tool: Arc::new(ToolDefinition::new("tool")),
             args: Arguments::new(),
         };
@@ -266,7 +319,7 @@ impl Contractor for Functions {
         })
     }
 
-    fn describe(&self, specimen: &Specimen) -> Option<JobDescription> {
+    async fn describe(&self, specimen: &Specimen) -> Option<JobDescription> {
         assert_eq!(specimen.job.key(), None);
         None
     }

@@ -80,3 +80,7 @@ async fn a_function_that_panics_has_ended() {
     let expected = "the function ended without a result".to_owned();
     assert_eq!(answer, (expected, true));
 }
+
+// Programs are held together here as they are in the product.
+#[cfg(target_os = "linux")]
+windlass_process::init_before_main!();

@@ -37,6 +37,7 @@ impl Contractor for Calls {
             root: folder.path().to_owned().into(),
             log: Some(folder.path().join("log").into()),
             handle: Some(HandleId::new("h").unwrap()),
+            keep: None,
             tool: Arc::new(ToolDefinition::new("tool")),
             args: Arguments::new(),
         };
@@ -61,7 +62,7 @@ impl Contractor for Calls {
         })
     }
 
-    fn describe(&self, specimen: &Specimen) -> Option<JobDescription> {
+    async fn describe(&self, specimen: &Specimen) -> Option<JobDescription> {
         assert_eq!(specimen.job.key(), None, "a call ends with its connection");
         None
     }

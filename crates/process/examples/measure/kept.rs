@@ -115,16 +115,8 @@ async fn adopt(launcher: &Launcher, folder: &Path) {
     for key in keys {
         let launcher = launcher.clone();
         tasks.spawn(async move {
-            loop {
-                match launcher.adopt(&key, AdoptOptions::default()).await {
-                    Ok(process) => return process,
-                    // Its holder hears in a moment that it was left.
-                    Err(windlass_process::AdoptError::Busy { .. }) => {
-                        tokio::task::yield_now().await
-                    }
-                    Err(error) => panic!("{error}"),
-                }
-            }
+            let adopted = launcher.adopt(&key, AdoptOptions::default()).await;
+            adopted.expect("it is held")
         });
     }
     let processes = tasks.join_all().await;

@@ -94,9 +94,7 @@ impl Keep {
 pub(super) fn serve(mut shim: Shim, mut keep: Box<Keep>, buffer: &mut [u8]) {
     loop {
         let childless = shim.reap(Some(&mut keep.status));
-        if shim.control.is_none() && shim.ending.is_none() && matches!(keep.phase, Phase::Owned) {
-            keep.phase = Phase::Held(Held::new(&keep));
-        }
+        keep.notice_death(&shim);
         keep.read_all();
         if childless && let Some(ending) = shim.ending.as_mut() {
             let report = ending.childless();
@@ -105,11 +103,13 @@ pub(super) fn serve(mut shim: Shim, mut keep: Box<Keep>, buffer: &mut [u8]) {
         }
         let timeout = shim.advance().or_else(|| keep.time_left(&mut shim));
         let woken = keep.wait(&shim, timeout);
-        if woken.control {
-            shim.obey(buffer);
-        }
         if woken.listener {
             keep.accept();
+        }
+        // An adopter that comes after a death finds it known: the lifeline is looked at first.
+        if woken.control || woken.adopter {
+            shim.obey(buffer);
+            keep.notice_death(&shim);
         }
         if woken.adopter {
             keep.hear(&mut shim, buffer);
@@ -187,6 +187,13 @@ impl Keep {
         reader.read(Stream::Stdout, &descriptors.stdout);
         if let Some(stderr) = &descriptors.stderr {
             reader.read(Stream::Stderr, stderr);
+        }
+    }
+
+    /// The lease begins when the lifeline has broken, unless the tree is being ended.
+    fn notice_death(&mut self, shim: &Shim) {
+        if shim.control.is_none() && shim.ending.is_none() && matches!(self.phase, Phase::Owned) {
+            self.phase = Phase::Held(Held::new(self));
         }
     }
 

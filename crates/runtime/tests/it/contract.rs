@@ -45,6 +45,7 @@ fn start() -> Start {
         root: std::env::temp_dir().into(),
         log: None,
         handle: Some(HandleId::new("h").unwrap()),
+        keep: None,
         tool: Arc::new(ToolDefinition::new("tool")),
         args: Arguments::new(),
     }
@@ -90,12 +91,12 @@ impl Contractor for ScriptedTools {
         Some(self.specimen(job, reports))
     }
 
-    fn describe(&self, specimen: &Specimen) -> Option<JobDescription> {
+    async fn describe(&self, specimen: &Specimen) -> Option<JobDescription> {
         let scripted = self.newest();
         if scripted.has_ended() {
             return None;
         }
-        scripted.detach();
+        specimen.job.leave().await;
         Some(JobDescription {
             start: start(),
             key: specimen.job.key()?,
@@ -124,7 +125,7 @@ async fn scripted_tools_on_a_terminal_keep_the_contract() {
 async fn a_tool_that_has_ended_cannot_be_adopted() {
     let tools = ScriptedTools::new(false);
     let specimen = tools.start(Behaviour::Stays).await.unwrap();
-    let running = tools.describe(&specimen).unwrap();
+    let running = tools.describe(&specimen).await.unwrap();
     tools.newest().end();
     drop(specimen);
     assert_eq!(tools.adopt(running).await.err(), Some(AdoptError::Gone));

@@ -1,0 +1,86 @@
+//! Programs that are kept beyond their runtime: the words of jobs for what `process` does.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use windlass_output::OutputOptions;
+use windlass_process::{Command, HeldKey, KeepOptions, Process};
+use windlass_protocol::{KeepRequest, KeptProgramKey, ToolError};
+use windlass_runtime::{AdoptError, JobOutput};
+
+/// The command, kept if that is asked for.
+pub(crate) fn keeping(
+    command: Command,
+    keep: Option<&KeepRequest>,
+    output: OutputOptions,
+) -> Command {
+    match keep {
+        None => command,
+        Some(request) => command.keep(KeepOptions {
+            lease: Duration::from_secs(request.lease_secs),
+            folder: request.folder.local.clone(),
+            name: request.name.clone(),
+            output,
+        }),
+    }
+}
+
+/// Tells whoever adopts the program how far the assistant has read.
+pub(crate) fn note_reads(output: &JobOutput, process: &Process) {
+    if let Some(note) = process.read_noter() {
+        output.note_reads(note);
+    }
+}
+
+/// The key of a job whose program is kept.
+pub(crate) fn key_of(process: &Process) -> Option<Value> {
+    let key = process.held_key()?;
+    let nonce = key.nonce.iter().map(|byte| format!("{byte:02x}"));
+    let size = process.terminal().map(windlass_process::Terminal::size);
+    Some(json!(KeptProgramKey {
+        folder: key.folder.clone().into(),
+        name: key.name.clone(),
+        nonce: nonce.collect(),
+        terminal: size.map(|size| (size.rows, size.cols)),
+    }))
+}
+
+/// A job's key, as it was described.
+pub(crate) fn read_key(key: &Value) -> Result<(HeldKey, KeptProgramKey), AdoptError> {
+    let described: KeptProgramKey =
+        serde_json::from_value(key.clone()).map_err(|_| AdoptError::Gone)?;
+    let nonce = nonce(&described.nonce).ok_or(AdoptError::Gone)?;
+    let key = HeldKey {
+        folder: described.folder.local.clone(),
+        name: described.name.clone(),
+        nonce,
+    };
+    Ok((key, described))
+}
+
+fn nonce(text: &str) -> Option<[u8; 16]> {
+    let mut nonce = [0; 16];
+    if text.len() != 32 {
+        return None;
+    }
+    for (index, byte) in nonce.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(text.get(index * 2..index * 2 + 2)?, 16).ok()?;
+    }
+    Some(nonce)
+}
+
+/// Why a program could not be adopted, in the words of jobs.
+pub(crate) fn adopt_error(error: windlass_process::AdoptError) -> AdoptError {
+    match error {
+        windlass_process::AdoptError::Busy { owner, .. } => AdoptError::Taken { owner },
+        windlass_process::AdoptError::Gone { .. } => AdoptError::Gone,
+        other => AdoptError::Failed {
+            why: other.to_string(),
+        },
+    }
+}
+
+/// The plan of a running program can no longer be made: the tool has changed since.
+pub(crate) fn unplanned(error: ToolError) -> AdoptError {
+    AdoptError::Failed { why: error.message }
+}
