@@ -25,8 +25,7 @@ use windlass_protocol::{
 };
 use windlass_runtime::{
     AdoptError, Job, JobHost, JobOutput, JobTerminal, LocalHost, OrderLedger, Reporter,
-    TypedCommands,
-    screen_update,
+    TypedCommands, screen_update,
 };
 
 use self::following::{ProgramPhase, ProgramWatch};

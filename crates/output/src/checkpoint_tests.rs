@@ -91,6 +91,8 @@ proptest! {
             output.finish();
         }
         prop_assert_eq!(output.written(), whole.written());
+        prop_assert_eq!(output.line_range(1..=u64::MAX, usize::MAX), whole.line_range(1..=u64::MAX, usize::MAX));
+        prop_assert_eq!(output.checkpoint().newlines, whole.checkpoint().newlines);
         let (resumed, uninterrupted) = (output.raw(0..u64::MAX), whole.raw(0..u64::MAX));
         prop_assert_eq!(
             String::from_utf8_lossy(&resumed),

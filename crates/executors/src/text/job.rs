@@ -13,8 +13,8 @@ use windlass_runtime::{Ending, Job, JobHost, JobOutput, JobTerminal, LocalHost, 
 
 use super::{Phase, TextJob};
 use crate::ending::to_receipt;
-use crate::listening::{ReaderKind, Situation};
 use crate::held;
+use crate::listening::{ReaderKind, Situation};
 use crate::typing;
 
 #[async_trait]

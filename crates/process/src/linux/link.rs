@@ -142,7 +142,7 @@ impl Watch {
         Ok(Self {
             control: register(Arc::new(control), Interest::READABLE)?,
             shim,
-            keeper: Some(Keeper::new(shim)),
+            keeper: Some(KnownKeeper::new(shim)),
             answered: Arc::default(),
             home: Weak::new(),
             exited,

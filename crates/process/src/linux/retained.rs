@@ -61,6 +61,7 @@ struct Header {
 #[repr(C)]
 struct Slot {
     stored: AtomicU64,
+    newlines: AtomicU64,
     replay: [AtomicU64; 2],
     hole_end: AtomicU64,
     released: AtomicU64,
@@ -247,6 +248,7 @@ impl Retained {
         let number = header.checkpoints.load(Ordering::Relaxed) + 1;
         let slot = self.slot(number);
         slot.stored.store(checkpoint.stored, Ordering::Relaxed);
+        slot.newlines.store(checkpoint.newlines, Ordering::Relaxed);
         for (slot, offset) in slot.replay.iter().zip(checkpoint.replay) {
             slot.store(offset, Ordering::Relaxed);
         }
@@ -265,6 +267,7 @@ impl Retained {
         let slot = self.slot(number);
         Checkpoint {
             stored: slot.stored.load(Ordering::Relaxed),
+            newlines: slot.newlines.load(Ordering::Relaxed),
             replay: [0, 1].map(|stream| slot.replay[stream].load(Ordering::Relaxed)),
             hole_end: slot.hole_end.load(Ordering::Relaxed),
             released: slot.released.load(Ordering::Relaxed) != 0,
