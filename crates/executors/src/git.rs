@@ -144,7 +144,7 @@ impl Git {
         let launcher = self.launcher.clone();
         let grace = start.tool.limits.grace;
         if start.handle.is_some() && args.command.asks() {
-            return Ok(ProgramPlan::Terminal(TerminalPlan {
+            return Ok(ProgramPlan::Terminal(Box::new(TerminalPlan {
                 launcher,
                 command: editor::restrict(command),
                 log: start.log.map(Into::into),
@@ -152,7 +152,7 @@ impl Git {
                 kept: self.kept,
                 runs_typed: true,
                 keep,
-            }));
+            })));
         }
         // Nobody is there to use an editor or to answer: what needs one fails.
         let command = command

@@ -35,12 +35,11 @@ pub(crate) fn note_reads(output: &JobOutput, process: &Process) {
 /// The key of a job whose program is kept.
 pub(crate) fn key_of(process: &Process) -> Option<Value> {
     let key = process.held_key()?;
-    let nonce = key.nonce.iter().map(|byte| format!("{byte:02x}"));
     let size = process.terminal().map(windlass_process::Terminal::size);
     Some(json!(KeptProgramKey {
         folder: key.folder.clone().into(),
         name: key.name.clone(),
-        nonce: nonce.collect(),
+        nonce: format!("{:032x}", u128::from_be_bytes(key.nonce)),
         terminal: size.map(|size| (size.rows, size.cols)),
     }))
 }
@@ -59,21 +58,15 @@ pub(crate) fn read_key(key: &Value) -> Result<(HeldKey, KeptProgramKey), AdoptEr
 }
 
 fn nonce(text: &str) -> Option<[u8; 16]> {
-    let mut nonce = [0; 16];
-    if text.len() != 32 {
-        return None;
-    }
-    for (index, byte) in nonce.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(text.get(index * 2..index * 2 + 2)?, 16).ok()?;
-    }
-    Some(nonce)
+    let number = u128::from_str_radix(text, 16).ok()?;
+    Some(number.to_be_bytes())
 }
 
 /// Why a program could not be adopted, in the words of jobs.
-pub(crate) fn adopt_error(error: windlass_process::AdoptError) -> AdoptError {
+pub(crate) fn adopt_error(error: windlass_process::TakeOverError) -> AdoptError {
     match error {
-        windlass_process::AdoptError::Busy { owner, .. } => AdoptError::Taken { owner },
-        windlass_process::AdoptError::Gone { .. } => AdoptError::Gone,
+        windlass_process::TakeOverError::Busy { owner, .. } => AdoptError::Taken { owner },
+        windlass_process::TakeOverError::Gone { .. } => AdoptError::Gone,
         other => AdoptError::Failed {
             why: other.to_string(),
         },

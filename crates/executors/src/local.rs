@@ -96,7 +96,7 @@ impl LocalTool {
                 })
             }
             IoMode::State => return Ok(None),
-            IoMode::Terminal => ProgramPlan::Terminal(TerminalPlan {
+            IoMode::Terminal => ProgramPlan::Terminal(Box::new(TerminalPlan {
                 launcher,
                 command: self.command(start, &Arguments::new())?,
                 log,
@@ -104,7 +104,7 @@ impl LocalTool {
                 kept,
                 runs_typed: false,
                 keep,
-            }),
+            })),
         }))
     }
 }

@@ -1,4 +1,4 @@
-//! What a local program is started by, and adopted by.
+//! The plan of a local program, by which it is started or adopted.
 
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ use crate::text::{TextJob, TextPlan};
 /// already and is to be adopted.
 pub(crate) enum ProgramPlan {
     Text(TextPlan),
-    Terminal(TerminalPlan),
+    Terminal(Box<TerminalPlan>),
 }
 
 impl ProgramPlan {
     pub(crate) async fn start(self, reporter: Reporter) -> Result<Arc<dyn Job>, ToolError> {
         Ok(match self {
             Self::Text(plan) => TextJob::start(plan, reporter).await?,
-            Self::Terminal(plan) => TerminalJob::start(plan, reporter).await?,
+            Self::Terminal(plan) => TerminalJob::start(*plan, reporter).await?,
         })
     }
 
@@ -32,7 +32,7 @@ impl ProgramPlan {
         let JobDescription { key, at, .. } = running;
         Ok(match self {
             Self::Text(plan) => TextJob::adopt(plan, key, *at, reporter).await?,
-            Self::Terminal(plan) => TerminalJob::adopt(plan, key, *at, reporter).await?,
+            Self::Terminal(plan) => TerminalJob::adopt(*plan, key, *at, reporter).await?,
         })
     }
 }

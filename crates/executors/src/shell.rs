@@ -135,7 +135,7 @@ impl Shell {
         let command = self.command(&start.root, &args);
         let keep = start.keep;
         if args.terminal {
-            return Ok(ProgramPlan::Terminal(TerminalPlan {
+            return Ok(ProgramPlan::Terminal(Box::new(TerminalPlan {
                 launcher: self.launcher.clone(),
                 command,
                 log: start.log.map(Into::into),
@@ -149,7 +149,7 @@ impl Shell {
                 },
                 runs_typed: true,
                 keep,
-            }));
+            })));
         }
         Ok(ProgramPlan::Text(TextPlan {
             launcher: self.launcher.clone(),

@@ -16,7 +16,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::input::Flush;
 #[cfg(target_os = "linux")]
-use crate::linux::{Retained, Taken};
+use crate::linux::{Retained, TakeOutcome};
 use crate::pipes::Ours;
 use crate::process::Shared;
 use crate::readiness::{Registered, register};
@@ -375,16 +375,16 @@ fn read_kept(fd: &OwnedFd, stream: Stream, shared: &Shared, retained: &Retained)
             shared.output.add(stream, bytes);
         });
         match taken {
-            Taken::Some(more) => {
+            TakeOutcome::Some(more) => {
                 length += more;
                 if length >= CHUNK {
                     break Read::Some { length, full: true };
                 }
             }
-            Taken::Empty if length == 0 => return Read::Empty,
-            Taken::End if length == 0 => return Read::End,
+            TakeOutcome::Empty if length == 0 => return Read::Empty,
+            TakeOutcome::End if length == 0 => return Read::End,
             // It may not be empty: the stage takes less than was asked for. The next read tells.
-            Taken::Empty | Taken::End => break Read::Some { length, full: true },
+            TakeOutcome::Empty | TakeOutcome::End => break Read::Some { length, full: true },
         }
     };
     shared.output.announce();

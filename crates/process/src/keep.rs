@@ -51,14 +51,15 @@ pub struct HeldProgram {
     pub left: Duration,
 }
 
-/// What the process that adopts a program does with its output.
+/// Sees the output of a program that was adopted, and how far it had been read.
+type Rebuild = Box<dyn FnOnce(&Output, u64) + Send>;
+
+/// The options of the process that adopts a program.
 #[derive(Default)]
 pub struct AdoptOptions {
     /// The options of the program's output when it was started.
     pub output: OutputOptions,
-    /// Called with the output as it was when its last owner died, and the offset up to which it had been read, before
-    /// anything new is added.
-    pub rebuild: Option<Box<dyn FnOnce(&Output, u64) + Send>>,
+    pub(crate) rebuild: Option<Rebuild>,
     pub(crate) tap: Option<Tap>,
 }
 
@@ -78,7 +79,8 @@ impl AdoptOptions {
         self
     }
 
-    /// Calls this before anything new is added, see [`AdoptOptions::rebuild`].
+    /// Calls this with the output as it was when its last owner died, and the offset up to which it had been read,
+    /// before anything new is added.
     pub fn rebuild(mut self, rebuild: impl FnOnce(&Output, u64) + Send + 'static) -> Self {
         self.rebuild = Some(Box::new(rebuild));
         self
@@ -87,7 +89,7 @@ impl AdoptOptions {
 
 /// A kept program that could not be adopted.
 #[derive(Debug, thiserror::Error)]
-pub enum AdoptError {
+pub enum TakeOverError {
     /// Nobody holds it: it has ended, or its holder was killed, and its tree with it.
     #[error("nobody holds the program `{name}` any more")]
     Gone {

@@ -17,12 +17,12 @@ use crate::command::OutputTarget;
 use crate::driver::Driver;
 use crate::input::Input;
 #[cfg(target_os = "linux")]
-use crate::process::Kept;
+use crate::process::KeptOutput;
 use crate::process::{Shared, State};
 use crate::terminal::{Keeper, Tap};
 use crate::watch::{Hold, Watch};
 #[cfg(target_os = "linux")]
-use crate::{AdoptError, AdoptOptions, HeldKey, HeldProgram, terminal};
+use crate::{AdoptOptions, HeldKey, HeldProgram, TakeOverError, terminal};
 use crate::{Command, Process, StartError, Terminal, find_program, pipes, plain};
 use windlass_output::{Output, OutputOptions};
 
@@ -135,7 +135,7 @@ impl Launcher {
         #[cfg(not(target_os = "linux"))]
         let keep = None;
         let (pid, hold, watch) = self.launch(&command, &path, theirs, keep).await?;
-        let running = Running {
+        let running = RunningProgram {
             pid,
             hold,
             watch,
@@ -146,7 +146,7 @@ impl Launcher {
                 .then(|| Output::new(OutputOptions::default())),
             tap: command.tap.clone(),
             #[cfg(target_os = "linux")]
-            kept: keeping.map(|keeping| Kept {
+            kept: keeping.map(|keeping| KeptOutput {
                 retained: keeping.retained,
                 key: keeping.key,
             }),
@@ -161,8 +161,12 @@ impl Launcher {
 
     /// Takes over a program that another process has kept, from the byte at which that process left it.
     #[cfg(target_os = "linux")]
-    pub async fn adopt(&self, key: &HeldKey, options: AdoptOptions) -> Result<Process, AdoptError> {
-        let system = |source| AdoptError::System {
+    pub async fn adopt(
+        &self,
+        key: &HeldKey,
+        options: AdoptOptions,
+    ) -> Result<Process, TakeOverError> {
+        let system = |source| TakeOverError::System {
             name: key.name.clone(),
             source,
         };
@@ -186,7 +190,7 @@ impl Launcher {
         }
         let watch = crate::linux::Watch::adopted(adoption.control, adoption.shim, adoption.status);
         let watch = watch.map_err(system)?;
-        let running = Running {
+        let running = RunningProgram {
             pid: adoption.pid,
             hold: Hold::Shim(watch.hold(ADOPTED_GRACE)),
             watch: Watch::Shim(watch),
@@ -195,7 +199,7 @@ impl Launcher {
             lasting_output: true,
             errors: None,
             tap: options.tap,
-            kept: Some(Kept {
+            kept: Some(KeptOutput {
                 retained,
                 key: key.clone(),
             }),
@@ -205,22 +209,22 @@ impl Launcher {
 
     /// Asks the holder of a kept program how it stands.
     #[cfg(target_os = "linux")]
-    pub async fn look_up(&self, key: &HeldKey) -> Result<HeldProgram, AdoptError> {
+    pub async fn look_up(&self, key: &HeldKey) -> Result<HeldProgram, TakeOverError> {
         crate::linux::look_up(key).await
     }
 
-    /// What keeps the program beyond this process, if that was asked for and can be done.
+    /// Prepares to keep the program beyond this process, if that was asked for and can be done.
     #[cfg(target_os = "linux")]
     fn keeping(
         &self,
         command: &Command,
         output: &Output,
         ours: &pipes::Ours,
-    ) -> Option<io::Result<crate::linux::Keeping>> {
+    ) -> Option<io::Result<crate::linux::KeepPreparation>> {
         let options = command.keep.as_ref()?;
         let can_be = self.holds_trees() && !command.split && !command.hands_over;
         (can_be && ours.stdout.is_some())
-            .then(|| crate::linux::Keeping::prepare(options, output, ours))
+            .then(|| crate::linux::KeepPreparation::prepare(options, output, ours))
     }
 
     /// Ends what runtimes that are dead have left, and returns how many processes that were. Takes a moment only if there
@@ -301,7 +305,7 @@ impl Launcher {
 const ADOPTED_GRACE: Duration = Duration::from_secs(2);
 
 /// A program that runs, and everything that is needed to follow it.
-struct Running {
+struct RunningProgram {
     pid: u32,
     hold: Hold,
     watch: Watch,
@@ -312,10 +316,10 @@ struct Running {
     errors: Option<Output>,
     tap: Option<Tap>,
     #[cfg(target_os = "linux")]
-    kept: Option<Kept>,
+    kept: Option<KeptOutput>,
 }
 
-impl Running {
+impl RunningProgram {
     /// Starts the task that reads it.
     fn follow(mut self) -> io::Result<Process> {
         let input = Arc::new(Input::new(self.streams.stdin.take()));

@@ -36,7 +36,7 @@ pub use command::{Command, Stdin};
 pub use error::{SignalError, StartError, WriteError};
 pub use exit::{Exit, Receipt, Signal, Survivor};
 pub use find::find_program;
-pub use keep::{AdoptError, AdoptOptions, HeldKey, HeldProgram, KeepOptions};
+pub use keep::{AdoptOptions, HeldKey, HeldProgram, KeepOptions, TakeOverError};
 pub use launcher::{Launcher, LauncherOptions};
 pub use listeners::InputReader;
 pub use process::Process;

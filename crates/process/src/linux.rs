@@ -37,10 +37,10 @@ pub(crate) use foreground::{
     BRIEF, BriefWait, Device, Foreground, Runs, Waits, foreground, is_theirs,
 };
 pub(crate) use guard::OWN_SESSIONS;
-pub(crate) use keeping::{Keeping, adopt, look_up};
+pub(crate) use keeping::{KeepPreparation, adopt, look_up};
 pub(crate) use link::{Hold, Watch};
 pub(crate) use peer::peer_is_tool;
-pub(crate) use retained::{Retained, Taken};
+pub(crate) use retained::{Retained, TakeOutcome};
 pub(crate) use start::start;
 pub(crate) use sweep::sweep;
 pub(crate) use tree::{Member, descendants, everyone, tasks};

@@ -45,7 +45,7 @@ pub(crate) struct Shared {
     pub(crate) state: watch::Sender<State>,
     /// Where its output is shared with its holder, and the way to it, if it is kept.
     #[cfg(target_os = "linux")]
-    pub(crate) kept: Option<Kept>,
+    pub(crate) kept: Option<KeptOutput>,
     /// The driver must not read any more: another process will.
     pub(crate) left: AtomicBool,
     /// Asks the driver to read what is there.
@@ -54,7 +54,7 @@ pub(crate) struct Shared {
 
 /// A program that is kept beyond this process.
 #[cfg(target_os = "linux")]
-pub(crate) struct Kept {
+pub(crate) struct KeptOutput {
     pub(crate) retained: Arc<crate::linux::Retained>,
     pub(crate) key: HeldKey,
 }

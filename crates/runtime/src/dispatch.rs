@@ -164,7 +164,7 @@ impl Run<'_> {
         let answer = match call.work {
             Err(refusal) => Err(refusal),
             Ok(work) => {
-                let answer = self.answer_if_recorded(&part, work);
+                let answer = self.answer(&part, work);
                 let answer = self.cancel.run_until_cancelled(answer);
                 match self.session.inner.closing.run_until_cancelled(answer).await {
                     Some(Some(answer)) => answer,
@@ -176,25 +176,11 @@ impl Run<'_> {
         reply(&part, answer)
     }
 
-    async fn answer_if_recorded(&self, call: &CallPart<'_>, work: Work) -> Result<Answer, Refusal> {
-        let changes_something = match &work {
-            Work::Builtin { .. } => false,
-            Work::OneShot { .. } => true,
-            Work::Handle { command, .. } => {
-                matches!(
-                    command,
-                    ToolCommand::Spawn { .. } | ToolCommand::Apply { .. }
-                )
-            }
-        };
-        if changes_something {
-            self.session.inner.check_recorded().await?;
-        }
-        self.answer(call, work).await
-    }
-
     /// What takes its time is boxed, so that what does not stays small.
     async fn answer(&self, call: &CallPart<'_>, work: Work) -> Result<Answer, Refusal> {
+        if work.starts_or_types() {
+            self.session.inner.check_recorded().await?;
+        }
         match work {
             Work::Builtin {
                 tool,

@@ -407,6 +407,7 @@ impl PendingRequests {
             tool: "windlass".to_owned(),
             question,
             content: None,
+            form: None,
             rendering: None,
         };
         ask.rendering = Some(Box::new(RequestRendering::of_question(&ask)));

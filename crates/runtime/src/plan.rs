@@ -49,6 +49,20 @@ pub(crate) enum Work {
     },
 }
 
+impl Work {
+    /// It starts a tool or sends input to one.
+    pub(crate) fn starts_or_types(&self) -> bool {
+        match self {
+            Self::Builtin { .. } => false,
+            Self::OneShot { .. } => true,
+            Self::Handle { command, .. } => matches!(
+                command,
+                ToolCommand::Spawn { .. } | ToolCommand::Apply { .. }
+            ),
+        }
+    }
+}
+
 /// A taken id. Dropping it before the tool runs stops the handle.
 pub(crate) struct Reservation(pub(crate) Arc<Handle>);
 

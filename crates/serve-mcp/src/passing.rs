@@ -1,4 +1,4 @@
-//! What the server passes between its clients and whoever has prompts and
+//! The server passes things on between its clients and whoever has prompts and
 //! resources: log levels, and news of changes.
 
 #![expect(

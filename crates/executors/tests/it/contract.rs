@@ -57,7 +57,7 @@ impl Programs {
         }
     }
 
-    fn specimen(&self, job: Arc<dyn Job>, reports: Reports, folder: &Path) -> Specimen {
+    fn specimen(job: Arc<dyn Job>, reports: Reports, folder: &Path) -> Specimen {
         let pid = folder.join("pid");
         Specimen {
             job,
@@ -106,7 +106,7 @@ impl Contractor for Programs {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         }
-        Some(self.specimen(job, reports, &folder))
+        Some(Self::specimen(job, reports, &folder))
     }
 
     async fn describe(&self, specimen: &Specimen) -> Option<JobDescription> {
@@ -126,7 +126,7 @@ impl Contractor for Programs {
         let executor = Arc::clone(&self.started.lock().unwrap()[&name].executor);
         let (reporter, reports) = Reporter::channel();
         let job = executor.adopt(running, reporter).await?;
-        Ok(self.specimen(job, reports, &folder))
+        Ok(Self::specimen(job, reports, &folder))
     }
 }
 

@@ -8,7 +8,7 @@ use windlass_process::{AdoptOptions, Command, KeepOptions, Launcher, Process};
 
 use crate::linux::{median, micros, parent, proportional};
 
-const HANDLES: usize = 1000;
+const HANDLES: u32 = 1000;
 const ADOPTED: usize = 100;
 
 pub(crate) async fn run(launcher: &Launcher) {
@@ -20,7 +20,7 @@ pub(crate) async fn run(launcher: &Launcher) {
 
 fn keep(folder: &Path, name: String, output: OutputOptions) -> KeepOptions {
     KeepOptions {
-        lease: Duration::from_secs(60),
+        lease: Duration::from_mins(1),
         folder: folder.to_owned(),
         name,
         output,
@@ -75,11 +75,14 @@ async fn start(launcher: &Launcher, folder: &Path) {
             }
             processes.push(launcher.start(command).await.expect("it starts"));
         }
-        *time = micros(start.elapsed()) / HANDLES as f64;
+        *time = micros(start.elapsed()) / f64::from(HANDLES);
         if index == 1 {
             let holders = processes.iter().map(|it| proportional(parent(it.pid())));
             let total: u64 = holders.sum();
-            println!("PSS of a holder         {:8} KiB", total / HANDLES as u64);
+            println!(
+                "PSS of a holder         {:8} KiB",
+                total / u64::from(HANDLES)
+            );
         }
         for process in &processes {
             process.end(Duration::ZERO).await;

@@ -20,7 +20,7 @@ use rustix::net::{SocketFlags, accept_with};
 use windlass_output::{Output, OutputOptions, Screen, Stream};
 
 use super::keep_wire::{HolderReply, HolderRequest, KeepOrder, KeptDescriptors, VERSION, Wants};
-use super::retained::{Retained, Taken};
+use super::retained::{Retained, TakeOutcome};
 use super::shim::Shim;
 use super::socket::{self, Received};
 use super::sys;
@@ -31,34 +31,34 @@ const ADOPTER_LIMIT: Duration = Duration::from_secs(1);
 /// How much is taken from a stream before others have their turn.
 const TURN: usize = 1024 * 1024;
 
-/// What a shim needs to keep its program.
+/// Everything that a shim needs to keep its program.
 pub(super) struct Keep {
     order: KeepOrder,
     listener: OwnedFd,
     descriptors: KeptDescriptors,
     /// The program's wait status, once it has exited.
     pub(super) status: Option<i32>,
-    phase: Phase,
+    phase: HoldingPhase,
     /// Someone who has connected and not said yet what for.
     adopter: Option<(OwnedFd, Instant)>,
 }
 
-enum Phase {
+enum HoldingPhase {
     /// A runtime has the program.
     Owned,
-    Held(Held),
+    Held(HeldTime),
     /// The lease is over.
     Over,
 }
 
 /// The holder's own reading of the streams.
-struct Held {
+struct HeldTime {
     since: Instant,
     /// `None` where the memory cannot be mapped; the program may then block.
-    reader: Option<Reader>,
+    reader: Option<Box<StreamReader>>,
 }
 
-struct Reader {
+struct StreamReader {
     retained: Retained,
     output: Output,
     screen: Option<Screen>,
@@ -77,7 +77,7 @@ impl Keep {
             listener,
             descriptors,
             status: None,
-            phase: Phase::Owned,
+            phase: HoldingPhase::Owned,
             adopter: None,
         }))
     }
@@ -134,7 +134,7 @@ impl Keep {
         let listener = fds.len();
         fds.push(self.listener.as_fd());
         fds.extend(self.adopter.as_ref().map(|(adopter, _)| adopter.as_fd()));
-        if let Phase::Held(Held {
+        if let HoldingPhase::Held(HeldTime {
             reader: Some(reader),
             ..
         }) = &self.phase
@@ -162,21 +162,21 @@ impl Keep {
 
     /// How long the lease goes on. Begins to end the tree when it is over.
     fn time_left(&mut self, shim: &mut Shim) -> Option<Duration> {
-        let Phase::Held(held) = &self.phase else {
+        let HoldingPhase::Held(held) = &self.phase else {
             return None;
         };
         let left = (held.since + self.order.lease).saturating_duration_since(Instant::now());
         if left > Duration::ZERO {
             return Some(left);
         }
-        self.phase = Phase::Over;
+        self.phase = HoldingPhase::Over;
         shim.end(shim.grace);
         Some(Duration::ZERO)
     }
 
     /// Reads what the streams have, if that is the holder's to do.
     fn read_all(&mut self) {
-        let Phase::Held(Held {
+        let HoldingPhase::Held(HeldTime {
             reader: Some(reader),
             ..
         }) = &mut self.phase
@@ -192,8 +192,11 @@ impl Keep {
 
     /// The lease begins when the lifeline has broken, unless the tree is being ended.
     fn notice_death(&mut self, shim: &Shim) {
-        if shim.control.is_none() && shim.ending.is_none() && matches!(self.phase, Phase::Owned) {
-            self.phase = Phase::Held(Held::new(self));
+        if shim.control.is_none()
+            && shim.ending.is_none()
+            && matches!(self.phase, HoldingPhase::Owned)
+        {
+            self.phase = HoldingPhase::Held(HeldTime::new(self));
         }
     }
 
@@ -228,8 +231,8 @@ impl Keep {
         let request = request.filter(|request| self.is_entitled(request, &adopter));
         let reply = match (request.map(|request| request.wants), &self.phase) {
             (Some(Wants::Describe), _) => self.describe(shim, owner),
-            (Some(Wants::Adopt), Phase::Owned) if owner != 0 => HolderReply::Busy { owner },
-            (Some(Wants::Adopt), Phase::Held(_)) if shim.ending.is_none() => {
+            (Some(Wants::Adopt), HoldingPhase::Owned) if owner != 0 => HolderReply::Busy { owner },
+            (Some(Wants::Adopt), HoldingPhase::Held(_)) if shim.ending.is_none() => {
                 self.give_to(shim, adopter);
                 return;
             }
@@ -246,9 +249,9 @@ impl Keep {
             status: self.status,
             owner,
             left: match &self.phase {
-                Phase::Owned => lease,
-                Phase::Held(held) => lease.saturating_sub(held.since.elapsed()),
-                Phase::Over => Duration::ZERO,
+                HoldingPhase::Owned => lease,
+                HoldingPhase::Held(held) => lease.saturating_sub(held.since.elapsed()),
+                HoldingPhase::Over => Duration::ZERO,
             },
         }
     }
@@ -262,7 +265,8 @@ impl Keep {
 
     /// From now on the program is the adopter's. Should the adopter be gone already, the lifeline says so next.
     fn give_to(&mut self, shim: &mut Shim, adopter: OwnedFd) {
-        let Phase::Held(held) = std::mem::replace(&mut self.phase, Phase::Owned) else {
+        let HoldingPhase::Held(held) = std::mem::replace(&mut self.phase, HoldingPhase::Owned)
+        else {
             return;
         };
         let reply = HolderReply::Adopted {
@@ -301,8 +305,8 @@ impl Keep {
 
     fn leave_receipt(&self, ended: u32) -> std::io::Result<()> {
         let reason = match self.phase {
-            Phase::Over => "lease",
-            Phase::Owned | Phase::Held(_) => "aborted",
+            HoldingPhase::Over => "lease",
+            HoldingPhase::Owned | HoldingPhase::Held(_) => "aborted",
         };
         let status = self
             .status
@@ -327,16 +331,16 @@ impl Keep {
     }
 }
 
-impl Held {
+impl HeldTime {
     fn new(keep: &Keep) -> Self {
         Self {
             since: Instant::now(),
-            reader: Reader::new(keep).ok(),
+            reader: StreamReader::new(keep).ok().map(Box::new),
         }
     }
 }
 
-impl Reader {
+impl StreamReader {
     /// Goes on where the dead runtime was.
     fn new(keep: &Keep) -> std::io::Result<Self> {
         let [memory, read, write] = &keep.descriptors.memory;
@@ -389,9 +393,9 @@ impl Reader {
                 }
             });
             match taken {
-                Taken::Some(length) => left = left.saturating_sub(length),
-                Taken::Empty => return,
-                Taken::End => open[stream as usize] = false,
+                TakeOutcome::Some(length) => left = left.saturating_sub(length),
+                TakeOutcome::Empty => return,
+                TakeOutcome::End => open[stream as usize] = false,
             }
         }
     }

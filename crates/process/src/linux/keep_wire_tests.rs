@@ -9,7 +9,7 @@ fn an_order_to_keep_is_read_as_it_was_written() {
                 stdin: false,
                 terminal: false,
             },
-            lease: Duration::from_secs(3600),
+            lease: Duration::from_hours(1),
             nonce: [7; 16],
             log_limit: 1 << 40,
             hold_object: true,

@@ -1,6 +1,6 @@
 //! Keeping a program, from the runtime's side: what its shim needs for it, and the way back to it.
 //!
-//! Start at [`Keeping::prepare`] and [`adopt`]. The other side is `holder`.
+//! Start at [`KeepPreparation::prepare`] and [`adopt`]. The other side is `holder`.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -21,7 +21,7 @@ use super::keep_wire::{
 use super::retained::Retained;
 use super::socket::{self, Received};
 use crate::Exit;
-use crate::keep::{AdoptError, HeldKey, HeldProgram, KeepOptions};
+use crate::keep::{HeldKey, HeldProgram, KeepOptions, TakeOverError};
 use crate::pipes::Ours;
 use crate::readiness::register;
 
@@ -34,14 +34,14 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(2);
 const ANSWER: usize = 256;
 
 /// A program that will be kept.
-pub(crate) struct Keeping {
+pub(crate) struct KeepPreparation {
     pub(crate) retained: Arc<Retained>,
     pub(crate) key: HeldKey,
     order: Vec<u8>,
     listener: OwnedFd,
 }
 
-impl Keeping {
+impl KeepPreparation {
     /// Makes the shared memory and the socket that adopters come to. The program will write to this output.
     pub(crate) fn prepare(options: &KeepOptions, from: &Output, ours: &Ours) -> io::Result<Self> {
         let output = &options.output;
@@ -111,7 +111,7 @@ pub(crate) struct Adoption {
 }
 
 /// Asks a holder for its program.
-pub(crate) async fn adopt(key: &HeldKey) -> Result<Adoption, AdoptError> {
+pub(crate) async fn adopt(key: &HeldKey) -> Result<Adoption, TakeOverError> {
     let (control, reply, fds) = ask(key, Wants::Adopt).await?;
     let HolderReply::Adopted {
         streams,
@@ -123,7 +123,7 @@ pub(crate) async fn adopt(key: &HeldKey) -> Result<Adoption, AdoptError> {
     else {
         return Err(refused(key, &reply));
     };
-    let system = |source| AdoptError::System {
+    let system = |source| TakeOverError::System {
         name: key.name.clone(),
         source,
     };
@@ -146,7 +146,7 @@ pub(crate) async fn adopt(key: &HeldKey) -> Result<Adoption, AdoptError> {
 }
 
 /// Asks a holder how its program stands.
-pub(crate) async fn look_up(key: &HeldKey) -> Result<HeldProgram, AdoptError> {
+pub(crate) async fn look_up(key: &HeldKey) -> Result<HeldProgram, TakeOverError> {
     let (_, reply, _) = ask(key, Wants::Describe).await?;
     let HolderReply::Described {
         pid,
@@ -167,13 +167,13 @@ pub(crate) async fn look_up(key: &HeldKey) -> Result<HeldProgram, AdoptError> {
     })
 }
 
-/// What a reply means that is not the one that was asked for.
-fn refused(key: &HeldKey, reply: &HolderReply) -> AdoptError {
+/// The error for a reply that is not the one that was asked for.
+fn refused(key: &HeldKey, reply: &HolderReply) -> TakeOverError {
     let name = key.name.clone();
     match *reply {
-        HolderReply::Busy { owner } => AdoptError::Busy { name, owner },
-        HolderReply::Refused { version } => AdoptError::Refused { name, version },
-        HolderReply::Adopted { .. } | HolderReply::Described { .. } => AdoptError::Refused {
+        HolderReply::Busy { owner } => TakeOverError::Busy { name, owner },
+        HolderReply::Refused { version } => TakeOverError::Refused { name, version },
+        HolderReply::Adopted { .. } | HolderReply::Described { .. } => TakeOverError::Refused {
             name,
             version: VERSION,
         },
@@ -184,9 +184,9 @@ fn refused(key: &HeldKey, reply: &HolderReply) -> AdoptError {
 async fn ask(
     key: &HeldKey,
     wants: Wants,
-) -> Result<(OwnedFd, HolderReply, Vec<OwnedFd>), AdoptError> {
+) -> Result<(OwnedFd, HolderReply, Vec<OwnedFd>), TakeOverError> {
     let name = || key.name.clone();
-    let gone = |source| AdoptError::Gone {
+    let gone = |source| TakeOverError::Gone {
         name: name(),
         source,
     };
@@ -199,7 +199,7 @@ async fn ask(
     socket::send(&control, &request.write(), &[]).map_err(gone)?;
     let control = Arc::new(control);
     let answer = tokio::time::timeout(ANSWER_LIMIT, answer(&control)).await;
-    let answer = answer.map_err(|_| AdoptError::Silent { name: name() })?;
+    let answer = answer.map_err(|_| TakeOverError::Silent { name: name() })?;
     let (reply, fds) = answer.map_err(gone)?;
     let control = Arc::into_inner(control).expect("its registration is gone");
     Ok((control, reply, fds))

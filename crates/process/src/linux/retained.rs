@@ -37,7 +37,7 @@ const HEADER: usize = 16 * 1024;
 /// Says what the memory is, and in which form.
 const MAGIC: u64 = 0x57_4c_52_49_4e_47_00_01;
 
-/// What both processes know.
+/// The numbers that both processes know.
 #[repr(C)]
 struct Header {
     magic: AtomicU64,
@@ -71,13 +71,13 @@ struct Slot {
 pub(crate) struct Retained {
     memory: Mapping,
     file: OwnedFd,
-    stage: Stage,
+    stage: StagePipe,
     /// Held by whoever takes.
     taking: Mutex<Taking>,
 }
 
 /// The pipe between a stream and the ring.
-struct Stage {
+struct StagePipe {
     read: OwnedFd,
     write: OwnedFd,
 }
@@ -88,9 +88,9 @@ struct Taking {
     staged: usize,
 }
 
-/// What [`Retained::take`] found.
+/// The result of [`Retained::take`].
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Taken {
+pub(crate) enum TakeOutcome {
     /// This many bytes; there may be more.
     Some(usize),
     /// There is nothing now.
@@ -113,7 +113,7 @@ impl Retained {
         let retained = Self {
             memory: Mapping::new(&file, HEADER + ring)?,
             file,
-            stage: Stage {
+            stage: StagePipe {
                 read: read.into(),
                 write: write.into(),
             },
@@ -138,7 +138,7 @@ impl Retained {
         let retained = Self {
             memory: Mapping::new(&file, length)?,
             file,
-            stage: Stage { read, write },
+            stage: StagePipe { read, write },
             taking: Mutex::default(),
         };
         let header = retained.header();
@@ -175,15 +175,15 @@ impl Retained {
         fd: impl AsFd,
         stream: Stream,
         show: impl FnOnce(Stream, &[u8]),
-    ) -> Taken {
+    ) -> TakeOutcome {
         let mut taking = self.taking.lock();
         let stream = if taking.staged == 0 {
             match self.stage(fd.as_fd(), stream) {
-                Ok(0) => return Taken::End,
+                Ok(0) => return TakeOutcome::End,
                 Ok(length) => taking.staged = length,
-                Err(Errno::AGAIN) => return Taken::Empty,
+                Err(Errno::AGAIN) => return TakeOutcome::Empty,
                 // A terminal that nobody has open any more is an error to read.
-                Err(_) => return Taken::End,
+                Err(_) => return TakeOutcome::End,
             }
             stream
         } else {
@@ -193,14 +193,14 @@ impl Retained {
         let at = self.end();
         self.intend(at, taking.staged);
         let Ok(length) = self.fill(at, taking.staged) else {
-            return Taken::End;
+            return TakeOutcome::End;
         };
         taking.staged -= length;
         self.finish(at, length);
         // SAFETY: the bytes were just written by this process, which is the only one that writes as long as it takes.
         let bytes = unsafe { std::slice::from_raw_parts(self.place(at), length) };
         show(stream, bytes);
-        Taken::Some(length)
+        TakeOutcome::Some(length)
     }
 
     /// Step 1: moves bytes from a stream to the stage.

@@ -17,13 +17,18 @@ fn heir(retained: &Retained) -> Retained {
 }
 
 /// Takes what a stream has, all of it.
-fn take_all(retained: &Retained, fd: impl AsFd + Copy, stream: Stream, output: &Output) -> Taken {
+fn take_all(
+    retained: &Retained,
+    fd: impl AsFd + Copy,
+    stream: Stream,
+    output: &Output,
+) -> TakeOutcome {
     loop {
         if !retained.has_room() {
             retained.publish(&output.checkpoint());
         }
         match retained.take(fd, stream, |stream, bytes| output.push(stream, bytes)) {
-            Taken::Some(_) => {}
+            TakeOutcome::Some(_) => {}
             last => return last,
         }
     }
@@ -40,17 +45,17 @@ fn a_stream_is_taken_to_its_end() {
     let output = Output::new(OutputOptions::default());
     assert_eq!(
         take_all(&retained, &read, Stream::Stdout, &output),
-        Taken::Empty
+        TakeOutcome::Empty
     );
     write.write_all(b"one\ntwo\n").unwrap();
     assert_eq!(
         take_all(&retained, &read, Stream::Stdout, &output),
-        Taken::Empty
+        TakeOutcome::Empty
     );
     drop(write);
     assert_eq!(
         take_all(&retained, &read, Stream::Stdout, &output),
-        Taken::End
+        TakeOutcome::End
     );
     assert_eq!(text(&output), "one\ntwo\n");
     assert_eq!(retained.end(), 8);

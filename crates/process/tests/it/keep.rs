@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use windlass_output::OutputOptions;
 use windlass_process::{
-    AdoptError, AdoptOptions, Exit, HeldKey, KeepOptions, Launcher, Process, TerminalSize,
+    AdoptOptions, Exit, HeldKey, KeepOptions, Launcher, Process, TakeOverError, TerminalSize,
 };
 
 use crate::support::{GRACE, VICTIMS, alive, eventually, kill, launcher, none_left, parent};
 use crate::support::{shell, token, up, victim};
 
-const LEASE: Duration = Duration::from_secs(60);
+const LEASE: Duration = Duration::from_mins(1);
 
 /// Counts as fast as a shell can.
 const COUNT: &str = "i=0; while :; do i=$((i+1)); echo $i; done";
@@ -108,10 +108,10 @@ fn key(folder: &Path, nonce: &str) -> HeldKey {
 }
 
 fn hex(nonce: &[u8; 16]) -> String {
-    nonce.iter().map(|byte| format!("{byte:02x}")).collect()
+    format!("{:032x}", u128::from_be_bytes(*nonce))
 }
 
-async fn adopt(launcher: &Launcher, key: &HeldKey) -> Result<Process, AdoptError> {
+async fn adopt(launcher: &Launcher, key: &HeldKey) -> Result<Process, TakeOverError> {
     let options = AdoptOptions::new(output_options(&key.folder));
     launcher.adopt(key, options).await
 }
@@ -292,7 +292,7 @@ async fn of_two_adopters_one_is_told_who_has_it() {
     let process = adopt(&first, &key).await.unwrap();
     let options = AdoptOptions::new(output_options(folder.path()));
     match second.adopt(&key, options).await {
-        Err(AdoptError::Busy { owner, .. }) => assert_eq!(owner, std::process::id()),
+        Err(TakeOverError::Busy { owner, .. }) => assert_eq!(owner, std::process::id()),
         other => panic!("{other:?}"),
     }
     process.end(GRACE).await;
@@ -307,7 +307,7 @@ async fn whoever_does_not_know_the_nonce_gets_nothing() {
     let options = AdoptOptions::new(output_options(folder.path()));
     let refused = launcher().adopt(&key, options).await;
     assert!(
-        matches!(refused, Err(AdoptError::Refused { .. })),
+        matches!(refused, Err(TakeOverError::Refused { .. })),
         "{refused:?}"
     );
     key.nonce = right;
@@ -326,7 +326,7 @@ async fn a_killed_holder_leaves_none() {
     none_left(&token);
     let options = AdoptOptions::new(output_options(folder.path()));
     let gone = launcher().adopt(&key, options).await;
-    assert!(matches!(gone, Err(AdoptError::Gone { .. })), "{gone:?}");
+    assert!(matches!(gone, Err(TakeOverError::Gone { .. })), "{gone:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -140,7 +140,9 @@ impl Run<'_> {
                 let asking = self.asking(call, tool, Some(action));
                 let permitted = asking.permit(args);
                 let permitted = permitted.map(|granted| granted.map(|(args, by)| (args, Some(by))));
-                let (args, by) = self.permit_late(call, handle, key, permitted).await?;
+                // Few calls ask; the others stay small.
+                let permitted = Box::pin(self.permit_late(call, handle, key, permitted));
+                let (args, by) = permitted.await?;
                 Permit::Run(args, by.unwrap_or(GrantedBy::Policy))
             }
         };
