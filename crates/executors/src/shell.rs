@@ -81,7 +81,7 @@ impl Shell {
                 json!({
                     "type": "number",
                     "description": "One-shot only; 600 by default",
-                    "exclusiveMinimum": 0,
+                    "minimum": 0,
                     "maximum": LONGEST_TIMEOUT_SECS,
                 }),
             ),

@@ -7,7 +7,7 @@
 mod operation;
 mod operations;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 
 use axum::http::header::CONTENT_TYPE;
@@ -56,16 +56,20 @@ pub fn openapi() -> Value {
         },
     });
     plain(&mut description);
+    let mut references = HashMap::new();
+    count_references(&description, &mut references);
     if let Some(Value::Object(schemas)) = description.pointer_mut("/components/schemas") {
         name_parts(schemas);
-        merge_tags(schemas);
+        merge_tags(schemas, &references);
     }
     description
 }
 
-/// Moves the tag of an alternative, which stands beside a reference, into the
-/// schema that is referred to: generators do not read what stands beside one.
-fn merge_tags(schemas: &mut Map<String, Value>) {
+/// Puts the tag of an alternative, which stands beside a reference, into the
+/// schema that is referred to: generators do not read what stands beside one. A
+/// schema that is referred to elsewhere too stays as it is, and the alternative
+/// becomes a copy of it.
+fn merge_tags(schemas: &mut Map<String, Value>, references: &HashMap<String, usize>) {
     let mut merged = Map::new();
     let known = schemas.clone();
     for schema in schemas.values_mut() {
@@ -73,10 +77,11 @@ fn merge_tags(schemas: &mut Map<String, Value>) {
             continue;
         };
         for alternative in alternatives {
-            let name = alternative["$ref"]
-                .as_str()
-                .and_then(|path| path.rsplit('/').next());
-            let Some((name, tag)) = name.zip(alternative.get("properties")) else {
+            let Some(path) = alternative["$ref"].as_str().map(str::to_owned) else {
+                continue;
+            };
+            let name = path.rsplit('/').next().unwrap_or_default();
+            let Some(tag) = alternative.get("properties") else {
                 continue;
             };
             let mut whole = known[name].clone();
@@ -93,11 +98,35 @@ fn merge_tags(schemas: &mut Map<String, Value>) {
             let required: Vec<Value> = required.cloned().collect();
             whole["properties"] = Value::Object(properties);
             whole["required"] = Value::Array(required);
-            merged.insert(name.to_owned(), whole);
-            *alternative = json!({ "$ref": alternative["$ref"] });
+            if references.get(&path) == Some(&1) {
+                merged.insert(name.to_owned(), whole);
+                *alternative = json!({ "$ref": path });
+            } else {
+                *alternative = whole;
+            }
         }
     }
     schemas.extend(merged);
+}
+
+/// How often each schema is referred to.
+fn count_references(value: &Value, counts: &mut HashMap<String, usize>) {
+    match value {
+        Value::Object(object) => {
+            if let Some(Value::String(path)) = object.get("$ref") {
+                *counts.entry(path.clone()).or_default() += 1;
+            }
+            for value in object.values() {
+                count_references(value, counts);
+            }
+        }
+        Value::Array(values) => {
+            for value in values {
+                count_references(value, counts);
+            }
+        }
+        _ => {}
+    }
 }
 
 /// Gives each object within an alternative a name of its own: generators make

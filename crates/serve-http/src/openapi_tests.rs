@@ -55,6 +55,26 @@ fn no_alternative_is_more_than_a_reference_or_a_schema() {
     }
 }
 
+/// A schema that several alternatives share has no tag of its own.
+#[test]
+fn alternatives_that_share_a_schema_are_told_apart() {
+    let openapi = openapi();
+    let schemas = openapi["components"]["schemas"].as_object().unwrap();
+    assert!(schemas["ToolPlace"]["properties"]["type"].is_null());
+    for (name, schema) in schemas {
+        let alternatives = schema["oneOf"].as_array().into_iter().flatten();
+        let mut seen = BTreeSet::new();
+        for path in alternatives.filter_map(|alternative| alternative["$ref"].as_str()) {
+            assert!(seen.insert(path), "{name} has {path} twice");
+        }
+    }
+    let events = schemas["StreamedEvent"]["oneOf"].as_array().unwrap();
+    for tag in ["started", "answered"] {
+        let is_it = |event: &&Value| event["properties"]["type"]["const"] == tag;
+        assert_eq!(events.iter().filter(is_it).count(), 1, "{tag}");
+    }
+}
+
 /// `get /path` of every operation that is described.
 fn described() -> BTreeSet<String> {
     let openapi = openapi();

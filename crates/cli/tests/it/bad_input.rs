@@ -184,13 +184,8 @@ fn calls_that_cannot_be_run_are_refused_alone() {
         ),
         (
             "shell",
-            json!({"command": "true", "timeout_secs": 0}),
-            "`timeout_secs`: 0 is less than or equal to the minimum of 0",
-        ),
-        (
-            "shell",
             json!({"command": "true", "timeout_secs": -5}),
-            "timeout_secs",
+            "`timeout_secs`: -5 is less than the minimum of 0",
         ),
         (
             "shell",

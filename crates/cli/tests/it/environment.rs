@@ -9,7 +9,7 @@ use crate::support::Project;
 
 /// What the shell's `env` shows of these variables.
 fn shown(config: &str, variables: &[&str]) -> String {
-    let project = Project::with_config(config);
+    let project = Project::with_own_config(config);
     let mut command = project.windlass(&["call", "shell", r#"{"command": "env | sort"}"#]);
     output(&mut command, variables)
 }
@@ -62,7 +62,8 @@ fn lists_pass_on_and_hide() {
 
 #[test]
 fn a_tool_tells_what_is_hidden_from_it() {
-    let project = Project::with_config("conversation.tools.shell.pass_env = [\"GITHUB_TOKEN\"]");
+    let project =
+        Project::with_own_config("conversation.tools.shell.pass_env = [\"GITHUB_TOKEN\"]");
     let mut command = project.windlass(&["tools", "shell"]);
     let shown = output(&mut command, &VARIABLES);
     let shown: Value = serde_json::from_str(&shown).unwrap();
