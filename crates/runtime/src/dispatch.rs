@@ -397,6 +397,7 @@ impl Run<'_> {
                 };
                 inquiry::may_answer(&self.session.inner, tool, id, &question)?;
                 handle.answer(&question, answer).await?;
+                self.settle(handle).await;
             }
             Status::Pending | Status::Running { .. } => {
                 let Some(job) = handle.job() else {
@@ -409,7 +410,7 @@ impl Run<'_> {
                 let hidden = hides(job);
                 let applied = job.apply(&new_order(), Keyboard::Typing(typing)).await;
                 let hidden = hidden || hides(job);
-                if applied.is_ok() && !hidden {
+                if applied.is_ok() {
                     self.settle(handle).await;
                 }
                 let terminal = job.terminal();
@@ -421,7 +422,6 @@ impl Run<'_> {
                 applied?;
             }
         }
-        self.settle(handle).await;
         Ok(self.show(handle, id, View::New))
     }
 

@@ -54,6 +54,22 @@ async fn a_spawn_waits_no_longer_than_settle_max() {
     assert_eq!(began.elapsed().as_secs(), 7);
 }
 
+#[tokio::test(start_paused = true)]
+async fn an_apply_waits_no_longer_than_settle_max() {
+    let stage = Stage::with(NOBODY, |setup| {
+        setup.tool.limits.settle_max = Duration::from_secs(7);
+    });
+    stage.tool.opening(windlass_testing::ScriptedJob::hold);
+    stage
+        .run([("tool", json!({"action": "spawn", "id": "a"}))])
+        .await;
+    let began = tokio::time::Instant::now();
+    stage
+        .run([("tool", json!({"action": "apply", "id": "a", "input": "y"}))])
+        .await;
+    assert_eq!(began.elapsed().as_secs(), 7);
+}
+
 #[tokio::test]
 async fn a_tool_that_ends_while_settling_answers_stopped_at_once() {
     let stage = Stage::new();
