@@ -169,7 +169,14 @@ impl Serve {
         let own = self.headers();
         let request = format!("GET /api/v1{path} HTTP/1.1\r\n{own}{headers}\r\n");
         stream.write_all(request.as_bytes()).unwrap();
-        Events(BufReader::new(stream))
+        let mut stream = BufReader::new(stream);
+        // The server has begun to listen when it has answered: what happens from
+        // now on is in the stream.
+        let mut line = String::new();
+        while stream.read_line(&mut line).unwrap() > 2 {
+            line.clear();
+        }
+        Events(stream)
     }
 }
 
