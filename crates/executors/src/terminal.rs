@@ -338,6 +338,12 @@ impl TerminalProgram {
         let _ = tokio::time::timeout(limit, settled).await;
     }
 
+    /// Ends the program without reporting its end.
+    pub(crate) async fn end_unheard(&self, grace: Duration) -> Receipt {
+        self.follower.abort();
+        to_receipt(self.process.end(grace).await)
+    }
+
     pub(crate) async fn abort(&self, grace: Duration) -> Receipt {
         self.watch.aborted.store(true, Ordering::Release);
         let receipt = self.process.end(grace).await;

@@ -82,6 +82,8 @@ struct Run {
     answers: Arguments,
     number: u32,
     aborted: bool,
+    /// How many processes were ended that came to run after the abort.
+    ended_late: usize,
     /// The program on a terminal that has taken over.
     terminal: Option<Arc<TerminalProgram>>,
 }
@@ -171,6 +173,7 @@ impl TextJob {
                 answers: Arguments::new(),
                 number: 1,
                 aborted: false,
+                ended_late: 0,
                 terminal: None,
             }),
             typed: Mutex::default(),
@@ -191,17 +194,22 @@ impl TextJob {
         self.output.bytes().begin_run(!merged);
         let from = self.output.written();
         let process = self.plan.launch(command, merged, &self.output).await?;
-        let mut run = self.run.lock();
-        if run.aborted {
-            // Dropping the process ends it.
-            return Err(ToolError::new("aborted"));
+        let is_aborted = {
+            let mut run = self.run.lock();
+            if !run.aborted {
+                // This may be the old follower's own doing; it has nothing left to do.
+                run.follower = Some(self.follow(process.clone(), from));
+                run.process = process.clone();
+                run.merged = merged;
+                run.number += 1;
+                self.phase.send_replace(Phase::Running(run.number));
+            }
+            run.aborted
+        };
+        if is_aborted {
+            let receipt = process.end(self.plan.grace).await;
+            return Err(self.ended_late(receipt.ended));
         }
-        // This may be the old follower's own doing; it has nothing left to do.
-        run.follower = Some(self.follow(process.clone(), from));
-        run.process = process;
-        run.merged = merged;
-        run.number += 1;
-        self.phase.send_replace(Phase::Running(run.number));
         Ok(())
     }
 
@@ -220,18 +228,28 @@ impl TextJob {
         };
         let started = TerminalProgram::start(plan, self.output.clone(), self.reporter.clone());
         let terminal = started.await?;
-        {
+        let is_aborted = {
             let mut run = self.run.lock();
-            if run.aborted {
-                // Dropping it ends its program.
-                return Err(ToolError::new("aborted"));
+            if !run.aborted {
+                run.terminal = Some(Arc::clone(&terminal));
+                self.phase.send_replace(Phase::HandedOver);
             }
-            run.terminal = Some(terminal);
-            self.phase.send_replace(Phase::HandedOver);
+            run.aborted
+        };
+        if is_aborted {
+            let receipt = terminal.end_unheard(self.plan.grace).await;
+            return Err(self.ended_late(receipt.ended));
         }
         // Whoever waits for a terminal looks again.
         self.output.bytes().announce();
         Ok(())
+    }
+
+    /// The job was aborted while another program was started in the place of one that has exited. That program has been
+    /// ended, and the abort tells so.
+    fn ended_late(&self, ended: usize) -> ToolError {
+        self.run.lock().ended_late += ended;
+        ToolError::new("aborted")
     }
 
     fn process(&self) -> Process {

@@ -148,6 +148,8 @@ impl Job for TextJob {
             // No program is left to report an end.
             self.report_end(Ending::failed("ended while it waited for an answer"));
         }
-        to_receipt(receipt)
+        let mut receipt = to_receipt(receipt);
+        receipt.ended += self.run.lock().ended_late;
+        receipt
     }
 }
