@@ -1,0 +1,102 @@
+//! Numbers and texts as bytes.
+
+use std::time::Duration;
+
+/// Takes values off the front of a message.
+pub(crate) struct ByteReader<'a>(pub(crate) &'a [u8]);
+
+impl<'a> ByteReader<'a> {
+    pub(crate) fn take(&mut self, length: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    pub(crate) fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        self.take(N)?.try_into().ok()
+    }
+
+    pub(crate) fn u8(&mut self) -> Option<u8> {
+        self.array().map(|[byte]| byte)
+    }
+
+    pub(crate) fn u16(&mut self) -> Option<u16> {
+        self.array().map(u16::from_le_bytes)
+    }
+
+    pub(crate) fn u32(&mut self) -> Option<u32> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    pub(crate) fn u64(&mut self) -> Option<u64> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    pub(crate) fn duration(&mut self) -> Option<Duration> {
+        self.u64().map(Duration::from_millis)
+    }
+
+    /// A wait status behind a flag that says whether there is one.
+    #[expect(
+        clippy::option_option,
+        reason = "the message may be cut short, and the status may be missing"
+    )]
+    pub(crate) fn status(&mut self) -> Option<Option<i32>> {
+        let is_there = self.u8()? != 0;
+        let status = self.u32()?.cast_signed();
+        Some(is_there.then_some(status))
+    }
+
+    /// Bytes behind their length.
+    pub(crate) fn bytes(&mut self) -> Option<&'a [u8]> {
+        let length = self.u32()?;
+        self.take(usize::try_from(length).ok()?)
+    }
+}
+
+/// Puts values at the end of a message.
+#[derive(Default)]
+pub(crate) struct ByteWriter(pub(crate) Vec<u8>);
+
+impl ByteWriter {
+    pub(crate) fn new(kind: u8) -> Self {
+        Self(vec![kind])
+    }
+
+    pub(crate) fn raw(mut self, bytes: &[u8]) -> Self {
+        self.0.extend_from_slice(bytes);
+        self
+    }
+
+    pub(crate) fn u8(self, number: u8) -> Self {
+        self.raw(&[number])
+    }
+
+    pub(crate) fn u16(self, number: u16) -> Self {
+        self.raw(&number.to_le_bytes())
+    }
+
+    pub(crate) fn u32(self, number: u32) -> Self {
+        self.raw(&number.to_le_bytes())
+    }
+
+    pub(crate) fn u64(self, number: u64) -> Self {
+        self.raw(&number.to_le_bytes())
+    }
+
+    pub(crate) fn duration(self, duration: Duration) -> Self {
+        self.u64(duration.as_millis().try_into().unwrap_or(u64::MAX))
+    }
+
+    pub(crate) fn status(self, status: Option<i32>) -> Self {
+        self.u8(u8::from(status.is_some()))
+            .u32(status.unwrap_or(0).cast_unsigned())
+    }
+
+    /// Bytes behind their length. What exceeds 4 GiB is left out.
+    pub(crate) fn bytes(self, bytes: &[u8]) -> Self {
+        let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+        let bytes = &bytes[..bytes.len().min(length as usize)];
+        self.u32(length).raw(bytes)
+    }
+}

@@ -1,0 +1,109 @@
+//! The receipt of a program that its holder has ended.
+
+use crate::bytes::{ByteReader, ByteWriter};
+
+/// Survivors beyond this many are counted, not named.
+pub const SURVIVOR_LIMIT: usize = 32;
+
+/// The reason for which a held program was ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HeldEnd {
+    /// Its lease was over.
+    Lease,
+    /// A runtime had it aborted.
+    Aborted,
+    /// Somebody asked its holder for it.
+    Asked,
+}
+
+impl HeldEnd {
+    /// The reason as a word, as the receipt on disk has it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Lease => "lease",
+            Self::Aborted => "aborted",
+            Self::Asked => "asked",
+        }
+    }
+}
+
+/// The last word of a holder: how many processes it ended, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HoldReceipt {
+    /// The reason.
+    pub reason: HeldEnd,
+    /// How many processes were ended.
+    pub ended: u32,
+    /// Processes that could not be ended, by number and name.
+    pub survivors: Vec<(u32, String)>,
+    /// The wait status of the program, if it is known.
+    pub status: Option<i32>,
+    /// When, in milliseconds since 1970.
+    pub at: u64,
+}
+
+impl HoldReceipt {
+    pub(crate) fn write_to(&self, writer: ByteWriter) -> ByteWriter {
+        let reason = match self.reason {
+            HeldEnd::Lease => 0,
+            HeldEnd::Aborted => 1,
+            HeldEnd::Asked => 2,
+        };
+        let survivors = &self.survivors[..self.survivors.len().min(SURVIVOR_LIMIT)];
+        let count = u32::try_from(survivors.len()).unwrap_or(0);
+        let writer = writer
+            .u8(reason)
+            .u32(self.ended)
+            .status(self.status)
+            .u64(self.at)
+            .u32(count);
+        survivors.iter().fold(writer, |writer, (pid, name)| {
+            writer.u32(*pid).bytes(name.as_bytes())
+        })
+    }
+
+    pub(crate) fn read_from(reader: &mut ByteReader<'_>) -> Option<Self> {
+        let reason = match reader.u8()? {
+            0 => HeldEnd::Lease,
+            1 => HeldEnd::Aborted,
+            _ => HeldEnd::Asked,
+        };
+        let ended = reader.u32()?;
+        let status = reader.status()?;
+        let at = reader.u64()?;
+        let count = reader.u32()?;
+        let survivor = |reader: &mut ByteReader<'_>| {
+            let pid = reader.u32()?;
+            let name = String::from_utf8_lossy(reader.bytes()?).into_owned();
+            Some((pid, name))
+        };
+        let survivors = (0..count)
+            .map(|_| survivor(reader))
+            .collect::<Option<_>>()?;
+        Some(Self {
+            reason,
+            ended,
+            survivors,
+            status,
+            at,
+        })
+    }
+
+    /// The receipt as the JSON object that a holder leaves on disk.
+    pub fn to_json(&self) -> String {
+        let status = self.status;
+        let status = status.map_or("null".to_owned(), |status| status.to_string());
+        let survivors: Vec<String> = self
+            .survivors
+            .iter()
+            .map(|(pid, _)| pid.to_string())
+            .collect();
+        format!(
+            "{{\"reason\":\"{}\",\"ended\":{},\"survivors\":[{}],\"status\":{status},\"at\":{}}}\n",
+            self.reason.as_str(),
+            self.ended,
+            survivors.join(","),
+            self.at
+        )
+    }
+}

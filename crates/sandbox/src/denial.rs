@@ -1,0 +1,194 @@
+//! Finding in a program's output what a confinement has denied.
+//!
+//! The kernel tells a program that it may not, and nobody else. So this goes by what programs print: a line with the text
+//! of such an error, and a path in it (or in the three lines before). A path counts only if the confinement denies it and the
+//! user could have had it without. Programs that print nothing, or no path, are not found.
+
+use std::fmt;
+use std::path::{Component, Path, PathBuf};
+
+use crate::{Confinement, FileAccess, NetworkRule};
+
+/// Access that a confinement has denied.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Denial {
+    /// Reading a file.
+    Read(PathBuf),
+    /// Making, changing or removing a file.
+    Write(PathBuf),
+    /// A connection.
+    Network,
+    /// A connection to this host.
+    Host(String),
+}
+
+impl fmt::Display for Denial {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Read(path) => write!(formatter, "reading {}", path.display()),
+            Self::Write(path) => write!(formatter, "write to {}", path.display()),
+            Self::Network => formatter.write_str("the network"),
+            Self::Host(host) => write!(formatter, "connection to {host}"),
+        }
+    }
+}
+
+/// Whether the user would have had access without a sandbox.
+pub trait UserAccess {
+    /// The file exists, and the user could read it.
+    fn reads(&self, path: &Path) -> bool;
+    /// The user could write the file, or make it.
+    fn writes(&self, path: &Path) -> bool;
+}
+
+/// At most so many are told.
+const MOST: usize = 4;
+
+const FILE_ERRORS: &[&str] = &[
+    "permission denied",
+    "operation not permitted",
+    "read-only file system",
+    "device or resource busy",
+    "cross-device link",
+    "eacces",
+    "eperm",
+    "erofs",
+    "ebusy",
+    "exdev",
+    "access denied",
+    "not writable",
+    "unwritable",
+    "is a directory",
+    "not a directory",
+];
+
+/// A file that is hidden by a mount does not exist for the program.
+const MISSING_ERRORS: &[&str] = &[
+    "no such file",
+    "enoent",
+    "cannot find",
+    "not found",
+    "does not exist",
+];
+
+const NETWORK_ERRORS: &[&str] = &[
+    "network is unreachable",
+    "could not resolve",
+    "couldn't resolve",
+    "name or service not known",
+    "temporary failure in name resolution",
+    "name resolution",
+    "enetunreach",
+    "eai_again",
+    "failed to lookup address",
+    "address family not supported",
+    "can't create a socket",
+    "failed to open socket",
+];
+
+/// The denials that these lines of output tell of, of a program that ran in `cwd`.
+pub fn denials(
+    output: &str,
+    cwd: &Path,
+    confinement: &Confinement,
+    user: &impl UserAccess,
+) -> Vec<Denial> {
+    let mut found: Vec<Denial> = Vec::new();
+    let lines: Vec<&str> = output.lines().collect();
+    for (index, line) in lines.iter().enumerate() {
+        let lower = line.to_lowercase();
+        let has = |texts: &[&str]| texts.iter().any(|text| lower.contains(text));
+        let judged = if has(FILE_ERRORS) {
+            let near = lines[index.saturating_sub(3)..=index].iter().rev();
+            let mut near = near.map(|line| in_line(line, cwd, confinement, user, true));
+            near.find(|denials| !denials.is_empty()).unwrap_or_default()
+        } else if has(MISSING_ERRORS) {
+            in_line(line, cwd, confinement, user, false)
+        } else {
+            Vec::new()
+        };
+        let denied_socket = has(&["socket", "connect"]) && has(FILE_ERRORS);
+        let network = confinement.network != NetworkRule::Full
+            && (has(NETWORK_ERRORS) || judged.is_empty() && denied_socket);
+        for denial in judged.into_iter().chain(network.then_some(Denial::Network)) {
+            if !found.contains(&denial) {
+                found.push(denial);
+            }
+        }
+    }
+    found.truncate(MOST);
+    found
+}
+
+/// The denied paths that a line names. With `may_write`, the error may be about writing.
+fn in_line(
+    line: &str,
+    cwd: &Path,
+    confinement: &Confinement,
+    user: &impl UserAccess,
+    may_write: bool,
+) -> Vec<Denial> {
+    let mut denials = Vec::new();
+    let mut words = words(line);
+    // Many programs begin a message with their own name.
+    let is_name = |word: &str| {
+        line.strip_prefix(word)
+            .is_some_and(|rest| rest.starts_with(':'))
+    };
+    if words.len() > 1 {
+        words.retain(|word| !is_name(word));
+    }
+    for word in words {
+        let path = clean(&cwd.join(word));
+        if path.starts_with("/dev") || path.starts_with("/proc") || path.starts_with("/sys") {
+            continue;
+        }
+        if !confinement.allows(&path, FileAccess::Read) && user.reads(&path) {
+            denials.push(Denial::Read(path));
+        } else if may_write && !confinement.allows(&path, FileAccess::Write) && user.writes(&path) {
+            denials.push(Denial::Write(path));
+        }
+    }
+    denials
+}
+
+/// The words of a line that may be paths: those with a slash or a leading dot, and all that stand in quotes.
+fn words(line: &str) -> Vec<&str> {
+    let is_quote = |letter: char| matches!(letter, '\'' | '"' | '`' | '‘' | '’' | '“' | '”');
+    let mut words = Vec::new();
+    for (index, piece) in line.split(is_quote).enumerate() {
+        // An apostrophe is no quotation mark, and what follows it is not a path as a whole.
+        if index % 2 == 1 && !piece.is_empty() && !piece.contains(": ") {
+            words.push(piece);
+            continue;
+        }
+        let separates = |letter: char| {
+            letter.is_whitespace()
+                || matches!(letter, ':' | ',' | ';' | '(' | ')' | '<' | '>' | '=')
+        };
+        let paths = piece.split(separates).filter(|word| {
+            let named = word.len() > 1 && word.starts_with('.') && *word != "..";
+            word.contains('/') || named
+        });
+        words.extend(paths.filter(|word| !word.contains("//")));
+    }
+    words
+}
+
+fn clean(path: &Path) -> PathBuf {
+    let mut clean = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                clean.pop();
+            }
+            other => clean.push(other),
+        }
+    }
+    clean
+}
+
+#[cfg(test)]
+#[path = "denial_tests.rs"]
+mod tests;
