@@ -1,0 +1,187 @@
+//! `cargo xtask package`: everything that a user installs, built and tried.
+//!
+//! Start at [`run`]. [`build`] makes the program, [`stage`] the files around
+//! it; [`tarball`], [`deb`], [`npm`] and [`wheel`] put them into `dist/`, a
+//! flat folder that is made anew. [`check`] installs each of them into an
+//! empty place and uses it. Nothing here uploads anything.
+
+mod archive;
+mod build;
+mod check;
+mod deb;
+mod dependencies;
+mod elf;
+mod licences;
+mod npm;
+mod platform;
+mod sbom;
+mod server_json;
+mod stage;
+mod tarball;
+mod wheel;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+use crate::workspace;
+use build::Profile;
+use stage::StagedFiles;
+
+const USAGE: &str = "\
+`package` takes
+
+  --profile NAME   dist (default), release or dev
+  --program FILE   package this program instead of building one
+  --no-check       build only
+  --check          check the artefacts that are in dist/ already
+  --join FOLDER    add the artefacts of other machines to dist/, and make the
+                   npm package that names all of their platforms";
+
+/// The arguments of the chore.
+#[derive(Debug, PartialEq, Eq)]
+enum Task {
+    /// Build the artefacts, and check them if wanted.
+    Build { source: ProgramSource, check: bool },
+    /// Check the artefacts that are there.
+    Check,
+    /// Add the artefacts of other machines.
+    Join(PathBuf),
+}
+
+/// Where the program comes from.
+#[derive(Debug, PartialEq, Eq)]
+enum ProgramSource {
+    /// It is built.
+    Profile(Profile),
+    /// It is there.
+    File(PathBuf),
+}
+
+/// Runs the chore.
+pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
+    match task(arguments)? {
+        Task::Build { source, check } => {
+            build_all(&source)?;
+            if check { check::run(&dist()) } else { Ok(()) }
+        }
+        Task::Check => check::run(&dist()),
+        Task::Join(folder) => join(&folder),
+    }
+}
+
+fn task(arguments: &[String]) -> anyhow::Result<Task> {
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let (mut source, mut check) = (ProgramSource::Profile(Profile::Dist), true);
+    match words[..] {
+        ["--check"] => return Ok(Task::Check),
+        ["--join", folder] => return Ok(Task::Join(folder.into())),
+        _ => {}
+    }
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        match *word {
+            "--no-check" => check = false,
+            "--profile" => {
+                let name = rest.next().copied().unwrap_or_default();
+                let profile = Profile::named(name);
+                let profile =
+                    profile.with_context(|| format!("`{name}` is not a profile\n\n{USAGE}"))?;
+                source = ProgramSource::Profile(profile);
+            }
+            "--program" => {
+                let file = rest.next().context(USAGE)?;
+                source = ProgramSource::File(file.into());
+            }
+            other => bail!("`{other}` is not an argument\n\n{USAGE}"),
+        }
+    }
+    Ok(Task::Build { source, check })
+}
+
+/// The folder of the artefacts.
+fn dist() -> PathBuf {
+    workspace::root().join("dist")
+}
+
+fn build_all(source: &ProgramSource) -> anyhow::Result<()> {
+    let dist = dist();
+    empty(&dist)?;
+    let program = match source {
+        ProgramSource::Profile(profile) => build::program(*profile)?,
+        ProgramSource::File(file) => build::there(file.clone())?,
+    };
+    let stage = StagedFiles::make(&program)?;
+    let platform = npm::platform(&stage, &dist)?;
+    let made = [
+        tarball::make(&stage, &dist)?,
+        deb::make(&stage, &dist)?,
+        npm::meta(&stage.version, &[stage.platform], &dist, stage.effort)?,
+        platform,
+        wheel::make(&stage, &dist)?,
+        stage.copy_sbom(&dist)?,
+    ];
+    archive::checksums(&dist)?;
+    println!();
+    let size = std::fs::metadata(&stage.binary)?.len();
+    println!("{} program, {}", megabytes(size), stage.binary.display());
+    for file in made.iter().flatten() {
+        let size = std::fs::metadata(file)?.len();
+        println!("{} {}", megabytes(size), name_of(file));
+    }
+    for platform in platform::others(stage.platform) {
+        println!("not built here: the packages for {}", platform.npm);
+    }
+    Ok(())
+}
+
+/// Adds what other machines have built. Their npm packages `windlass` know one
+/// platform each and are left out.
+fn join(folder: &Path) -> anyhow::Result<()> {
+    let dist = dist();
+    std::fs::create_dir_all(&dist)?;
+    let version = stage::version()?;
+    let meta = npm::meta_file(&version);
+    for file in archive::files(folder)? {
+        let name = name_of(&file);
+        if name != meta && name != archive::CHECKSUMS {
+            std::fs::copy(&file, dist.join(&name))?;
+            println!("added {name}");
+        }
+    }
+    let there: Vec<_> = platform::all()
+        .iter()
+        .filter(|platform| dist.join(npm::platform_file(platform, &version)).is_file())
+        .collect();
+    npm::meta(&version, &there, &dist, archive::PackingEffort::Most)?;
+    archive::checksums(&dist)
+}
+
+/// Makes a folder with nothing in it.
+fn empty(folder: &Path) -> anyhow::Result<()> {
+    if folder.exists() {
+        std::fs::remove_dir_all(folder)
+            .with_context(|| format!("cannot remove `{}`", folder.display()))?;
+    }
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot make `{}`", folder.display()))
+}
+
+fn name_of(file: &Path) -> String {
+    file.file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
+}
+
+fn megabytes(bytes: u64) -> String {
+    format!("{:6}.{} MB", bytes / 1_000_000, bytes / 100_000 % 10)
+}
+
+/// Says that something was left out, and why.
+fn skip(name: &str, why: &anyhow::Error) {
+    println!("skipped: {name}: {why:#}");
+}
+
+#[cfg(test)]
+#[path = "artefacts_tests.rs"]
+mod tests;

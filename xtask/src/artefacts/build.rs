@@ -1,0 +1,155 @@
+//! The program itself.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context, ensure};
+
+use crate::artefacts::archive::PackingEffort;
+use crate::artefacts::{dependencies, platform, skip};
+use crate::{packages, workspace};
+
+/// The oldest glibc that a `dist` build runs with.
+pub(super) const OLDEST_GLIBC: &str = "2.28";
+
+/// A profile of the workspace's manifest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Profile {
+    /// Small, and linked for an old glibc: for users.
+    Dist,
+    /// Quick to build, for this machine.
+    Release,
+    /// The build that the tests use.
+    Dev,
+}
+
+/// A program that was built.
+pub(super) struct BuiltProgram {
+    /// The file, with symbols where the profile keeps them.
+    pub(super) path: PathBuf,
+    /// How hard its packages are compressed.
+    pub(super) effort: PackingEffort,
+}
+
+impl Profile {
+    /// The profile of this name.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        match name {
+            "dist" => Some(Self::Dist),
+            "release" => Some(Self::Release),
+            "dev" => Some(Self::Dev),
+            _ => None,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Dist => "dist",
+            Self::Release => "release",
+            Self::Dev => "dev",
+        }
+    }
+
+    /// The folder below `target` that cargo builds it in.
+    fn folder(self) -> &'static str {
+        match self {
+            Self::Dev => "debug",
+            other => other.name(),
+        }
+    }
+}
+
+/// Builds the program.
+pub(super) fn program(profile: Profile) -> anyhow::Result<BuiltProgram> {
+    let platform = platform::here()?;
+    let target = dependencies::target_folder()?;
+    if profile == Profile::Dist && platform.is_linux() {
+        match zig() {
+            Ok(tools) => {
+                build_with_zig(&tools, platform.triple)?;
+                let path = target.join(platform.triple).join("dist/windlass");
+                return built(path, PackingEffort::Most);
+            }
+            Err(why) => skip(&format!("linking for glibc {OLDEST_GLIBC}"), &why),
+        }
+    }
+    workspace::cargo(arguments("build", profile))?;
+    let effort = match profile {
+        Profile::Dist => PackingEffort::Most,
+        Profile::Release | Profile::Dev => PackingEffort::Least,
+    };
+    built(target.join(profile.folder()).join("windlass"), effort)
+}
+
+/// A program that was built before.
+pub(super) fn there(path: PathBuf) -> anyhow::Result<BuiltProgram> {
+    ensure!(path.is_file(), "there is no `{}`", path.display());
+    Ok(BuiltProgram {
+        path,
+        effort: PackingEffort::Most,
+    })
+}
+
+fn built(path: PathBuf, effort: PackingEffort) -> anyhow::Result<BuiltProgram> {
+    ensure!(path.is_file(), "cargo has not built `{}`", path.display());
+    Ok(BuiltProgram { path, effort })
+}
+
+fn arguments(command: &str, profile: Profile) -> Vec<&str> {
+    let package = ["--package", "windlass-cli", "--profile"];
+    [&[command], &package[..], &[profile.name()]].concat()
+}
+
+/// The linker that knows every glibc, and its wrapper for cargo; both come
+/// prebuilt from `PyPI`.
+struct Zig {
+    program: PathBuf,
+    wrapper: PathBuf,
+}
+
+fn zig() -> anyhow::Result<Zig> {
+    let folder = packages::folder("windlass-zig")?;
+    let python = packages::pypi(&folder, &["ziglang", "cargo-zigbuild"])?;
+    let output = Command::new(&python)
+        .args(["-c", "import ziglang; print(ziglang.__path__[0])"])
+        .output()?;
+    let package = String::from_utf8(output.stdout).context("a path that is no text")?;
+    let program = PathBuf::from(package.trim()).join("zig");
+    let wrapper = folder.join("bin/cargo-zigbuild");
+    ensure!(program.is_file(), "`ziglang` holds no program");
+    ensure!(wrapper.is_file(), "`cargo-zigbuild` holds no program");
+    Ok(Zig { program, wrapper })
+}
+
+fn build_with_zig(zig: &Zig, triple: &str) -> anyhow::Result<()> {
+    let mut command = Command::new(&zig.wrapper);
+    command
+        .args(arguments("zigbuild", Profile::Dist))
+        .arg("--target")
+        .arg(format!("{triple}.{OLDEST_GLIBC}"))
+        .env("CARGO_ZIGBUILD_ZIG_PATH", &zig.program)
+        .env("RUSTFLAGS", remapped())
+        .env("WINDLASS_PACKAGED", "1")
+        .current_dir(workspace::root());
+    println!("$ {}", workspace::shown(&command));
+    let status = command
+        .status()
+        .with_context(|| format!("cannot run `{}`", zig.wrapper.display()))?;
+    ensure!(status.success(), "`cargo-zigbuild` failed");
+    Ok(())
+}
+
+/// Flags that keep this machine's folders out of the program.
+fn remapped() -> String {
+    let mut flags = vec![format!(
+        "--remap-path-prefix={}=/windlass",
+        workspace::root().display()
+    )];
+    let home = std::env::var_os("CARGO_HOME")
+        .map(PathBuf::from)
+        .or_else(|| std::env::home_dir().map(|home| home.join(".cargo")));
+    if let Some(home) = home {
+        flags.push(format!("--remap-path-prefix={}=/cargo", home.display()));
+    }
+    flags.join(" ")
+}
