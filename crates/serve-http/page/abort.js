@@ -2,19 +2,26 @@
 
 import { handlePath, post } from "./api.js";
 import { announce, el, setText } from "./dom.js";
-import { changed, store } from "./store.js";
+import { changed, lockKey, store } from "./store.js";
+
+/** How long the button stays armed, in milliseconds. */
+const ARMED = 3000;
 
 export function abortButton() {
-  let sure = 0;
+  /** The handle that a second press ends, and the timer that disarms. */
+  let armed = null;
   const node = el("button", { class: "no", id: "abort" }, "End");
   node.addEventListener("click", async () => {
-    if (!sure) {
-      sure = setTimeout(forget, 3000);
+    const { session, handle } = store.shown;
+    const key = lockKey(session, handle);
+    if (armed?.key !== key) {
+      disarm();
+      armed = { key, timer: setTimeout(disarm, ARMED) };
       setText(node, "End it and all it started?");
+      announce(`Press again to end ${handle}`);
       return;
     }
-    forget();
-    const { session, handle } = store.shown;
+    disarm();
     try {
       const receipt = await post(`${handlePath(session, handle)}/abort`);
       announce(`${handle} was ended, ${receipt.ended} processes`);
@@ -23,10 +30,18 @@ export function abortButton() {
     }
     changed();
   });
-  const forget = () => {
-    clearTimeout(sure);
-    sure = 0;
+  function disarm() {
+    clearTimeout(armed?.timer);
+    armed = null;
     setText(node, "End");
+  }
+  return {
+    node,
+    update(handle) {
+      const { session } = store.shown;
+      const canEnd = handle && handle.info.state !== "stopped";
+      node.hidden = !canEnd;
+      if (armed && (!canEnd || armed.key !== lockKey(session, handle.info.id))) disarm();
+    },
   };
-  return { node, update: (handle) => (node.hidden = !handle || handle.info.state === "stopped") };
 }

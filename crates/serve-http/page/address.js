@@ -4,10 +4,19 @@ import { changed, store } from "./store.js";
 
 export const TABS = ["output", "terminals", "timeline", "conversation", "calls"];
 
+/** Shows nothing but the overview. */
+export function showHome() {
+  show({ session: null, handle: null, tab: null });
+}
+
+/** Shows `{ session, handle, tab }`, and in the list of calls `call`. */
 export function show(shown) {
   const next = { ...store.shown, ...shown };
   if (same(next, store.shown)) return;
-  store.shown = next;
+  // A call is opened once, and is no part of the address.
+  const { call, ...place } = next;
+  store.shown = place;
+  store.chosenCall = call ?? null;
   const parts = [next.session, next.handle ?? "", next.tab ?? ""].map((part) => encodeURIComponent(part ?? ""));
   history.pushState(null, "", next.session ? `#/${parts.join("/")}` : location.pathname);
   document.body.classList.remove("menu-open");

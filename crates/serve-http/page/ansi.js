@@ -52,11 +52,13 @@ export class AnsiLines {
   }
 
   #sgr(parameters) {
-    const codes = parameters.split(/[;:]/).map(Number);
+    const codes = joined(parameters);
     const look = { ...this.#look };
     for (let at = 0; at < codes.length; at++) {
       const code = codes[at];
-      if (code === 0) for (const name of Object.keys(look)) delete look[name];
+      if (Array.isArray(code)) underlined(look, code[1]);
+      else if (code === 0) for (const name of Object.keys(look)) delete look[name];
+      else if (code === 4 || code === 21) underlined(look, code === 4 ? 1 : 2);
       else if (code in ON) look[ON[code]] = true;
       else if (code in OFF) for (const name of OFF[code]) delete look[name];
       else if (code >= 30 && code <= 37) look.fg = code - 30;
@@ -74,5 +76,22 @@ export class AnsiLines {
   }
 }
 
-const ON = { 1: "bold", 2: "dim", 3: "italic", 4: "underline", 7: "inverse", 8: "hidden", 9: "strikeout" };
-const OFF = { 22: ["bold", "dim"], 23: ["italic"], 24: ["underline"], 27: ["inverse"], 28: ["hidden"], 29: ["strikeout"], 39: ["fg"], 49: ["bg"] };
+/** The numbers of a sequence; a kind of underline (`4:3`) stays together. */
+function joined(parameters) {
+  return parameters.split(";").flatMap((part) => {
+    const numbers = part.split(":").map(Number);
+    return numbers[0] === 4 && numbers.length > 1 ? [numbers] : numbers.filter((_, at) => !(numbers.length === 6 && at === 2));
+  });
+}
+
+const UNDERLINES = { 2: "double", 3: "curly", 4: "dotted", 5: "dashed" };
+
+function underlined(look, kind) {
+  delete look.underline;
+  delete look.underline_kind;
+  if (kind) look.underline = true;
+  if (UNDERLINES[kind]) look.underline_kind = UNDERLINES[kind];
+}
+
+const ON = { 1: "bold", 2: "dim", 3: "italic", 7: "inverse", 8: "hidden", 9: "strikeout" };
+const OFF = { 22: ["bold", "dim"], 23: ["italic"], 24: ["underline", "underline_kind"], 27: ["inverse"], 28: ["hidden"], 29: ["strikeout"], 39: ["fg"], 49: ["bg"] };

@@ -1,19 +1,24 @@
 // Every call of a session, past ones too, in a list that stays quick; the
 // chosen one whole beside it.
 
-import { el, setAttr, setText } from "./dom.js";
+import { el, keyed, setAttr, setText } from "./dom.js";
 import { clock } from "./format.js";
 import { partBody, startOf, stateOf, titleOf, tookOf } from "./part.js";
 import { Record } from "./recorded.js";
+import { store } from "./store.js";
 import { VirtualList } from "./virtual.js";
+
+const STATES = [["", "every state"], ["pending", "pending"], ["running", "running"], ["stopped", "done"], ["failed", "failed"]];
 
 export function openCalls({ session }) {
   let chosen = null;
   const detail = el("section", { class: "call-detail", "aria-label": "The chosen call", hidden: true });
   const count = el("span", { class: "faint" });
   const filter = el("input", { type: "search", placeholder: "Filter calls", "aria-label": "Filter calls", spellcheck: false, autocomplete: "off", oninput: () => draw() });
+  const tool = el("select", { class: "by-tool", "aria-label": "Tool", onchange: () => draw() });
+  const state = el("select", { class: "by-state", "aria-label": "State", onchange: () => draw() }, STATES.map(([value, name]) => el("option", { value }, name)));
   const list = new VirtualList({ height: 28, label: "Calls", make: makeRow, update: updateRow });
-  const node = el("div", { class: "calls" }, el("div", { class: "log-tools" }, filter, count), el("div", { class: "calls-body" }, list.node, detail));
+  const node = el("div", { class: "calls" }, el("div", { class: "log-tools" }, filter, tool, state, count), el("div", { class: "calls-body" }, list.node, detail));
 
   function makeRow() {
     const row = el("div", { class: "call" });
@@ -59,11 +64,15 @@ export function openCalls({ session }) {
   function draw() {
     const wanted = filter.value.trim().toLowerCase();
     const all = [];
+    const tools = new Set();
     let total = 0;
     for (const message of record.messages) {
       for (const part of message.parts) {
         if (part.type !== "tool") continue;
         total++;
+        tools.add(part.tool);
+        if (tool.value && part.tool !== tool.value) continue;
+        if (state.value && stateOf(part) !== state.value) continue;
         if (wanted && !`${part.tool} ${titleOf(part)} ${stateOf(part)}`.toLowerCase().includes(wanted)) continue;
         let item = items.get(part.id);
         if (item?.part !== part) items.set(part.id, (item = { message, part }));
@@ -71,7 +80,14 @@ export function openCalls({ session }) {
       }
     }
     setText(count, `${all.length === total ? total : `${all.length} of ${total}`} calls${record.isWhole ? "" : "…"}`);
+    keyed(tool, ["", ...[...tools].sort()], (name) => name, (name) => el("option", { value: name }, name || "every tool"));
     list.set(all);
+    const asked = store.chosenCall && items.get(store.chosenCall);
+    if (asked) {
+      store.chosenCall = null;
+      choose(asked);
+      list.reveal(all.indexOf(asked));
+    }
   }
   let due = false;
   const record = new Record(session, {

@@ -1,13 +1,12 @@
 // Says whether what is shown is how things are.
 
 import { setAttr, setText } from "./dom.js";
+import { showCount } from "./notify.js";
 import { store } from "./store.js";
 
 const WORDS = { connecting: "connecting", live: "live", gone: "reconnecting", stale: "not let in", none: "no token" };
 const BANNERS = {
   gone: "The server is gone or cannot be reached. What you see is how things were; it is tried again by itself.",
-  stale: "This token is not the server's any more. Open the link that `windlass serve` prints.",
-  none: "Open the link that `windlass serve` prints: it carries the token that is needed to see anything.",
 };
 
 export function showConnection() {
@@ -19,6 +18,5 @@ export function showConnection() {
   const text = BANNERS[connection];
   banner.hidden = !text;
   setText(banner, text);
-  const waiting = store.asks.size;
-  document.title = waiting ? `(${waiting}) Windlass` : "Windlass";
+  showCount();
 }

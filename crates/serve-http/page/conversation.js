@@ -1,23 +1,36 @@
-// A session's conversation as it is recorded, with its calls folded.
+// A session's conversation as it is recorded, with its calls folded, and a box
+// to go on with it.
 
+import { askBox } from "./ask.js";
 import { el, keyed, setAttr, setText } from "./dom.js";
 import { clock } from "./format.js";
+import { showMarkdown } from "./markdown.js";
 import { partBody, stateOf, titleOf, tookOf } from "./part.js";
 import { Record } from "./recorded.js";
 
-export function openConversation({ session }) {
+export function openConversation({ session, isLive }) {
   const list = el("ol", { class: "messages" });
   const none = el("p", { class: "nothing", hidden: true }, "Nothing of this session is recorded yet.");
   const more = el("button", { class: "more", hidden: true, onclick: () => record.load(true) }, "Earlier messages");
-  const scroller = el("div", { class: "scroller" }, more, list, none);
+  const saying = el("div", { class: "said markdown" });
+  const working = el("p", { class: "working faint", role: "status" });
+  const pending = el("section", { class: "message assistant pending", hidden: true, "aria-label": "The reply so far" }, el("header", {}, el("strong", {}, "Assistant")), saying, working);
+  const scroller = el("div", { class: "scroller", tabIndex: 0, role: "region", "aria-label": "Conversation" }, more, list, pending, none);
+  const isAtEnd = () => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 40;
+  const keepEnd = (change) => {
+    const atEnd = isAtEnd();
+    change();
+    if (atEnd) scroller.scrollTop = scroller.scrollHeight;
+  };
   let due = false;
   const draw = () => {
     due = false;
-    const atEnd = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 40;
-    more.hidden = record.isWhole || !record.messages.length;
-    none.hidden = record.messages.length > 0;
-    keyed(list, record.messages, (message) => message.info.id, makeMessage, updateMessage);
-    if (atEnd) scroller.scrollTop = scroller.scrollHeight;
+    keepEnd(() => {
+      const shown = record.messages.filter(saysSomething);
+      more.hidden = record.isWhole || !record.messages.length;
+      none.hidden = shown.length > 0 || !pending.hidden;
+      keyed(list, shown, (message) => message.info.id, makeMessage, updateMessage);
+    });
   };
   const record = new Record(session, {
     brief: false,
@@ -28,7 +41,32 @@ export function openConversation({ session }) {
     },
   });
   record.load();
-  return { node: el("div", { class: "conversation" }, scroller), close: () => record.close() };
+  const ask = askBox({
+    session,
+    isLive,
+    hear(progress) {
+      keepEnd(() => {
+        pending.hidden = !progress.working;
+        none.hidden ||= !pending.hidden;
+        showMarkdown(saying, progress.text);
+        setText(working, progress.working ? (progress.text ? "…" : `${progress.model} is working…`) : "");
+      });
+    },
+    said: () => record.load(),
+  });
+  return {
+    node: el("div", { class: "conversation" }, scroller, ask.node),
+    update: () => ask.update(record.messages),
+    close() {
+      ask.close();
+      record.close();
+    },
+  };
+}
+
+/** Notices and ends of turns may be recorded under a message of their own, without words. */
+function saysSomething({ parts }) {
+  return parts.some((part) => part.type !== "text" || part.text.trim());
 }
 
 function makeMessage({ info }) {
@@ -37,11 +75,11 @@ function makeMessage({ info }) {
 }
 
 function updateMessage(node, message) {
-  keyed(node.lastChild, message.parts, (part) => part.id, makePart, updatePart);
+  keyed(node.lastChild, message.parts, (part) => part.id, makePart, (part, shown) => updatePart(part, shown, message.info.role));
 }
 
 function makePart(part) {
-  if (part.type === "text") return el("p", { class: "said" });
+  if (part.type === "text") return el("div", { class: "said" });
   const details = el(
     "details",
     { class: "part" },
@@ -52,8 +90,8 @@ function makePart(part) {
   return details;
 }
 
-function updatePart(node, part) {
-  if (part.type === "text") return setText(node, part.text);
+function updatePart(node, part, role) {
+  if (part.type === "text") return showText(node, part.text, role);
   if (node.shownPart === part) return;
   node.shownPart = part;
   const [dot, tool, what, took] = node.firstChild.children;
@@ -61,8 +99,15 @@ function updatePart(node, part) {
   setText(tool, part.tool);
   setText(what, titleOf(part));
   setText(took, tookOf(part));
-  setAttr(node.firstChild, "aria-label", `${part.tool}, ${stateOf(part)}: ${what.textContent}`);
   if (node.open) drawBody(node);
+}
+
+/** A person's words stand as they wrote them; a model writes Markdown. */
+function showText(node, text, role) {
+  node.hidden = !text.trim();
+  if (role === "user") return setText(node, text);
+  node.classList.add("markdown");
+  showMarkdown(node, text);
 }
 
 function drawBody(details) {

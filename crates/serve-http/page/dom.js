@@ -21,7 +21,7 @@ function fill(node, props, children) {
     if (value == null || value === false) continue;
     if (name === "class") node.className = value;
     else if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (name.includes("-") || name === "role" || name === "for") node.setAttribute(name, value);
+    else if (name.includes("-") || name === "role" || name === "for" || name === "list") node.setAttribute(name, value);
     else node[name] = value;
   }
   node.append(...children.flat().filter((child) => child != null && child !== false));
@@ -67,3 +67,8 @@ export function keyed(parent, items, key, make, update) {
 export function announce(text) {
   document.getElementById("announce").textContent = text;
 }
+
+/** A press of a button; the second one of a double click is meant for what was there before. */
+export const pressed = (does) => (event) => {
+  if (event.detail < 2) does();
+};

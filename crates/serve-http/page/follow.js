@@ -1,8 +1,10 @@
 // Keeps the store true: loads what there is, then follows the event stream.
 
 import { get } from "./api.js";
+import { loadHeld } from "./held.js";
 import { Stream } from "./stream.js";
 import { announce } from "./dom.js";
+import { notify } from "./notify.js";
 import { changed, handleOf, lockKey, store } from "./store.js";
 
 /** How often it is told that tools wrote. */
@@ -25,21 +27,32 @@ export function onScreen(listener) {
 }
 
 export function follow() {
-  stream = new Stream(address(""), { event: take, state: setConnection });
+  stream = new Stream(address(), { event: take, state: setConnection });
   stream.start();
 }
 
+/** The screens that are drawn, and how often at most. */
+let drawn = { list: "", pause: 40 };
+
 /** Draws these screens from now on, `SESSION/HANDLE` by comma, at most so often. */
 export function watchScreens(list, pause = 40) {
-  stream?.move(address(list, pause));
+  drawn = { list, pause };
+  stream?.move(address());
 }
 
-function address(list, pause) {
+/** Names the page's locks with its stream: they are handed back when it breaks. */
+export function holdLocks() {
+  stream?.move(address());
+}
+
+function address() {
   const query = new URLSearchParams({ written_ms: WRITTEN });
-  if (list) {
-    query.set("screens", list);
-    query.set("pause_ms", pause);
+  if (drawn.list) {
+    query.set("screens", drawn.list);
+    query.set("pause_ms", drawn.pause);
   }
+  const held = [...store.locks].map(([key, lock]) => `${key}/${lock}`);
+  if (held.length) query.set("holding", held.join(","));
   return `/events?${query}`;
 }
 
@@ -74,7 +87,7 @@ export async function load() {
     missed.forEach(update);
     changed();
     await Promise.all([...store.sessions.keys()].map(loadHandles));
-    await loadPast();
+    await Promise.all([loadPast(), loadHeld()]);
   } catch {
     // The stream says when the server is gone, and loads again when it is back.
     meanwhile = null;
@@ -100,6 +113,13 @@ function takeSession(info) {
   const known = store.sessions.get(info.id);
   if (known) known.info = info;
   else store.sessions.set(info.id, { info, handles: new Map() });
+}
+
+/** Looks at one session now, which may be new to the page. */
+export async function loadSession(id) {
+  takeSession(await get(`/sessions/${encodeURIComponent(id)}`));
+  await loadHandles(id);
+  changed();
 }
 
 const loading = new Map();
@@ -138,9 +158,11 @@ function take(name, data) {
   } else if (name === "session") {
     takeSession(data);
     loadHandles(data.id);
+    if (store.held.length) loadHeld();
     changed();
   } else if (name === "peer_gone") {
     for (const [id, session] of store.sessions) if (session.info.pid === data.pid) end(id);
+    loadHeld();
     changed();
   } else if (name === "update") {
     update(data);
@@ -154,6 +176,7 @@ function tell(event) {
 
 function end(id) {
   store.sessions.delete(id);
+  loadHeld();
   for (const [key, ask] of store.asks) if (ask.session === id) store.asks.delete(key);
   loadPast();
 }
@@ -167,10 +190,12 @@ function update(event) {
   if (type === "permission") {
     const ask = permissionAsk(event.request);
     store.asks.set(ask.id, ask);
+    notify(ask);
     announce(`Permission asked: ${ask.request.metadata.rendering?.title ?? ask.request.permission}`);
   } else if (type === "permission_replied") store.asks.delete(event.permission);
   else if (type === "question") {
     store.asks.set(event.ask, questionAsk(session, event));
+    notify(store.asks.get(event.ask));
     announce(`Question: ${event.question.text}`);
   } else if (type === "question_closed") store.asks.delete(event.ask);
   else if (type === "closed") end(session);

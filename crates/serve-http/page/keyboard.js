@@ -23,7 +23,7 @@ const ROW = [
 
 export class Keyboard {
   #place;
-  #queue = "";
+  #queue = [];
   #isSending = false;
   #wasMine = false;
 
@@ -44,7 +44,7 @@ export class Keyboard {
     this.field.addEventListener("paste", (event) => this.#paste(event));
     this.problem = el("span", { class: "problem", role: "alert" });
     const keys = ROW.map(([label, key]) =>
-      el("button", { class: "key", tabIndex: -1, onmousedown: (event) => event.preventDefault(), onclick: () => this.#press(key) }, label),
+      el("button", { class: "key", tabIndex: -1, onmousedown: (event) => event.preventDefault(), onclick: () => this.press(key) }, label),
     );
     this.node = el(
       "div",
@@ -53,31 +53,45 @@ export class Keyboard {
       el("span", { class: "yours" }, "You are typing. The assistant waits until you hand it back."),
       el("div", { class: "keys" }, keys),
       el("button", { class: "fit", onclick: () => this.#fit() }, "Fit to window"),
+      el("span", { class: "faint" }, "Ctrl-] hands back"),
       this.problem,
     );
     place.scroller.addEventListener("mouseup", () => {
-      if (this.#isMine() && getSelection().isCollapsed) this.field.focus({ preventScroll: true });
+      if (this.isMine() && getSelection().isCollapsed) this.field.focus({ preventScroll: true });
     });
-    this.field.addEventListener("focus", () => place.grid.classList.add("focused"));
-    this.field.addEventListener("blur", () => place.grid.classList.remove("focused"));
+    this.field.addEventListener("focus", () => this.#focused(true));
+    this.field.addEventListener("blur", () => this.#focused(false));
+  }
+
+  #focused(is) {
+    this.#place.grid.classList.toggle("focused", is);
+    if (this.isMine() && this.#place.screen.modes.focus) this.#send(is ? "\x1b[I" : "\x1b[O");
   }
 
   update() {
-    const mine = this.#isMine();
+    const mine = this.isMine();
     if (mine === this.#wasMine) return;
     this.#wasMine = mine;
     this.node.hidden = !mine;
     this.#place.grid.classList.toggle("mine", mine);
     this.problem.textContent = "";
     if (mine) this.field.focus({ preventScroll: true });
+    else {
+      this.#place.fit.stop();
+      this.#place.scroller.focus({ preventScroll: true });
+    }
   }
 
   #lock() {
     return store.locks.get(lockKey(this.#place.session, this.#place.handle));
   }
 
-  #isMine() {
+  isMine() {
     return Boolean(this.#lock());
+  }
+
+  focus() {
+    this.field.focus({ preventScroll: true });
   }
 
   #key(event) {
@@ -88,8 +102,13 @@ export class Keyboard {
       handBack(this.#place.session, this.#place.handle);
       return;
     }
-    // Copying and pasting stay the browser's own.
-    if (event.ctrlKey && event.shiftKey && /^[cv]$/i.test(event.key)) return;
+    if (event.ctrlKey && event.shiftKey && event.key.toLowerCase() === "c") {
+      event.preventDefault();
+      this.#place.copy();
+      return;
+    }
+    // Pasting stays the browser's own.
+    if (event.ctrlKey && event.shiftKey && event.key.toLowerCase() === "v") return;
     if (event.shiftKey && event.key === "Insert") return;
     // What a third level of the keyboard writes is text.
     if (event.getModifierState("AltGraph") && event.key.length === 1) return;
@@ -99,9 +118,20 @@ export class Keyboard {
     this.#send(bytes);
   }
 
-  #press(key) {
+  /** Presses a key in the person's name. */
+  press(key) {
     this.#send(bytesOf({ ctrlKey: false, altKey: false, shiftKey: false, metaKey: false, ...key }, this.#place.screen.modes));
-    this.field.focus({ preventScroll: true });
+    this.focus();
+  }
+
+  /** Sends bytes that need not be text, each as a character below 256. */
+  sendBytes(bytes) {
+    this.#push(Uint8Array.from(bytes, (byte) => byte.charCodeAt(0)));
+  }
+
+  async #fit() {
+    await this.#place.fit.start();
+    this.focus();
   }
 
   #text(event) {
@@ -120,47 +150,33 @@ export class Keyboard {
     if (text) this.#send(pasted(text, this.#place.screen.modes));
   }
 
+  #send(text) {
+    this.#push(new TextEncoder().encode(text));
+  }
+
   /** What is typed goes in order: one request at a time, with all that came meanwhile. */
-  async #send(text) {
-    this.#queue += text;
+  async #push(bytes) {
+    for (const byte of bytes) this.#queue.push(byte);
     if (this.#isSending) return;
     this.#isSending = true;
-    while (this.#queue) {
-      const bytes = base64(this.#queue);
-      this.#queue = "";
+    while (this.#queue.length) {
+      const sent = base64(this.#queue);
+      this.#queue = [];
       try {
         const { session, handle } = this.#place;
-        await post(`${handlePath(session, handle)}/input`, { bytes, lock: this.#lock() });
+        await post(`${handlePath(session, handle)}/input`, { bytes: sent, lock: this.#lock() });
         this.problem.textContent = "";
       } catch (error) {
-        this.#queue = "";
+        this.#queue = [];
         this.problem.textContent = error.message;
       }
     }
     this.#isSending = false;
   }
-
-  /** Gives the program as many rows and columns as there is room for. */
-  async #fit() {
-    const { scroller, grid, session, handle } = this.#place;
-    const style = getComputedStyle(grid);
-    const cell = grid.getBoundingClientRect().width / this.#place.screen.cols;
-    const height = parseFloat(style.getPropertyValue("line-height"));
-    const padding = 2 * parseFloat(getComputedStyle(scroller).paddingLeft);
-    const cols = Math.max(20, Math.min(1024, Math.floor((scroller.clientWidth - padding) / cell)));
-    const rows = Math.max(4, Math.min(512, Math.floor((scroller.clientHeight - padding) / height)));
-    try {
-      await post(`${handlePath(session, handle)}/resize`, { rows, cols });
-    } catch (error) {
-      this.problem.textContent = error.message;
-    }
-    this.field.focus({ preventScroll: true });
-  }
 }
 
-function base64(text) {
-  const bytes = new TextEncoder().encode(text);
+function base64(bytes) {
   let binary = "";
-  for (let at = 0; at < bytes.length; at += 8192) binary += String.fromCharCode(...bytes.subarray(at, at + 8192));
+  for (let at = 0; at < bytes.length; at += 8192) binary += String.fromCharCode(...bytes.slice(at, at + 8192));
   return btoa(binary);
 }

@@ -19,12 +19,19 @@ export function lanesOf({ messages, events, isLive, now, ended }) {
     else oneShot(timeline, item, now);
   }
   handles.refine(events);
-  for (const event of events) if (event.type === "turn_ended") timeline.turns.push(event.at);
+  turns(timeline, messages, events);
   permissions(timeline, events, now);
   handles.finish();
   for (const message of messages) batch(timeline, message, now);
   bound(timeline, now);
   return timeline;
+}
+
+/** A person's word begins a turn; where its end is known, that is marked too. */
+function turns(timeline, messages, events) {
+  const began = messages.filter(({ info, parts }) => info.role === "user" && parts.some((part) => part.type === "text" && part.text.trim())).map(({ info }) => info.time.created);
+  const ended = events.filter(({ type }) => type === "turn_ended").map(({ at }) => at);
+  timeline.turns = [...new Set([...began, ...ended])].sort((one, other) => one - other);
 }
 
 function timesOf(part, message) {

@@ -26,6 +26,8 @@ export function openLog({ session, handle }) {
   let reading = decoder();
   let start = 0;
   let end = 0;
+  /** The number of the next line that ends, as markers of a digest name it. */
+  let next = 1;
   let follows = true;
   let busy = Promise.resolve();
 
@@ -36,7 +38,7 @@ export function openLog({ session, handle }) {
     const response = await raw(`${path}/log?from=${from}${to === undefined ? "" : `&to=${to}`}`);
     const bytes = new Uint8Array(await response.arrayBuffer());
     const header = (name) => Number(response.headers.get(`windlass-log-${name}`));
-    return { bytes, start: header("start"), end: header("end") };
+    return { bytes, start: header("start"), end: header("end"), line: header("line") };
   }
 
   /** Begins anew with what is at a place, or at the end. */
@@ -48,6 +50,7 @@ export function openLog({ session, handle }) {
       reading = decoder();
       lines.replaceChildren();
       ({ start, end } = got);
+      next = got.line;
       append(got.bytes, got.start > 0);
       toEnd.hidden = follows;
       if (follows) scroller.scrollTop = scroller.scrollHeight;
@@ -58,9 +61,9 @@ export function openLog({ session, handle }) {
   function append(bytes, cutFirst = false) {
     const ended = reading.lines.take(reading.text.decode(bytes, { stream: true }));
     // The first line of a stretch may have begun before it.
-    if (cutFirst) ended.shift();
+    if (cutFirst && ended.shift()) next++;
     lines.querySelector(".open")?.remove();
-    lines.append(...ended.map(row));
+    lines.append(...ended.map((runs) => row(runs, next++)));
     if (reading.lines.open.length) {
       const open = row(reading.lines.open);
       open.classList.add("open");
@@ -92,10 +95,10 @@ export function openLog({ session, handle }) {
       const got = await stretch(from, start);
       const older = decoder();
       const ended = older.lines.take(older.text.decode(got.bytes));
-      if (from > 0) ended.shift();
+      const first = from > 0 && ended.shift() ? got.line + 1 : got.line;
       if (older.lines.open.length) ended.push(older.lines.open);
       const height = scroller.scrollHeight;
-      lines.prepend(...ended.map(row));
+      lines.prepend(...ended.map((runs, place) => row(runs, first + place)));
       start = got.start;
       scroller.scrollTop += scroller.scrollHeight - height;
     });
@@ -137,8 +140,9 @@ export function openLog({ session, handle }) {
   return { node, close: stop };
 }
 
-function row(runs) {
-  const made = el("div", { class: "row" });
+/** A line and its number; one that is still open has none. */
+export function row(runs, number = "") {
+  const made = el("div", { class: "row", "data-line": String(number) });
   paint(made, runs);
   if (!runs.length) made.textContent = " ";
   return made;

@@ -4,6 +4,7 @@
 import { takeToken } from "./token.js";
 import { follow } from "./follow.js";
 import { store, changed, onChange } from "./store.js";
+import { showHeld } from "./held.js";
 import { showSide } from "./side.js";
 import { showAsks } from "./asks.js";
 import { showView } from "./view.js";
@@ -18,9 +19,7 @@ setUpTheme();
 setUpKeys();
 setUpHandBack();
 readAddress();
-// On a narrow screen the list comes first.
-if (!store.shown.session) document.body.classList.add("menu-open");
-for (const show of [showConnection, showAsks, showSide, showView]) onChange(show);
+for (const show of [showConnection, showAsks, showHeld, showSide, showView]) onChange(show);
 if (has) follow();
 else store.connection = "none";
 changed();

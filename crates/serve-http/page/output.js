@@ -67,23 +67,30 @@ function typeLine({ session, handle }) {
     }
   };
   input.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter") return;
+    if (event.key !== "Enter" || event.isComposing) return;
     send({ typing: { input: input.value } });
     input.value = "";
   });
+  let wasOpen = false;
   const node = el(
     "div",
     { class: "type-line", hidden: true },
     input,
     el("button", { onclick: () => send({ typing: { keys: ["ctrl-c"] } }) }, "Ctrl-C"),
     el("button", { onclick: () => send({ typing: { keys: ["eof"] } }) }, "End of input"),
+    el("span", { class: "faint" }, "Ctrl-] hands it back"),
     problem,
   );
   return {
     node,
     update(info, shown) {
       const mine = store.locks.has(lockKey(session, handle));
-      node.hidden = !mine || shown === "screen" || info.terminal;
+      const isOpen = mine && shown !== "screen" && !info.terminal;
+      if (isOpen === wasOpen) return;
+      wasOpen = isOpen;
+      node.hidden = !isOpen;
+      if (isOpen) input.focus();
+      else document.getElementById("takeover").focus();
     },
   };
 }

@@ -1,7 +1,10 @@
 // A call as it is recorded: in a line, and whole.
 
-import { el } from "./dom.js";
+import { AnsiLines } from "./ansi.js";
+import { raw } from "./api.js";
+import { el, setText } from "./dom.js";
 import { millis, summary } from "./format.js";
+import { row } from "./log.js";
 
 const WORDS = { pending: "pending", running: "running", completed: "stopped", error: "failed" };
 
@@ -39,7 +42,30 @@ export function partBody(part) {
     preview !== undefined && el("pre", {}, preview),
     answer !== undefined && el("h4", {}, state.error === undefined ? "Answer" : "Error"),
     answer !== undefined && el("pre", { class: state.error === undefined ? "" : "failed" }, pretty(answer)),
+    state.metadata?.digest?.log && wholeOutput(part),
   );
+}
+
+/** All of the output that the answer shows in part, once somebody wants it, with the numbers of its markers. */
+function wholeOutput(part) {
+  const lines = el("div", { class: "log-lines" });
+  const problem = el("span", { class: "problem", role: "alert" });
+  const more = el("button", { onclick: () => show().catch((error) => setText(problem, error.message)) }, "Show all of the output");
+  const text = new TextDecoder();
+  const ansi = new AnsiLines();
+  let at = 0;
+  let next = 1;
+  async function show() {
+    const response = await raw(`/record/parts/${encodeURIComponent(part.id)}/output?from=${at}`);
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    at += bytes.length;
+    lines.append(...ansi.take(text.decode(bytes, { stream: true })).map((runs) => row(runs, next++)));
+    const isWhole = !bytes.length || at >= Number(response.headers.get("windlass-log-size"));
+    if (isWhole && ansi.open.length) lines.append(row(ansi.open, next));
+    more.hidden = isWhole;
+    setText(more, "Show more of the output");
+  }
+  return el("div", { class: "whole-output" }, more, problem, lines);
 }
 
 function pretty(text) {

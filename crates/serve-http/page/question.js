@@ -1,6 +1,6 @@
 // The form that answers a question, by the kind of answer that it wants.
 
-import { el } from "./dom.js";
+import { el, pressed } from "./dom.js";
 import { visible } from "./format.js";
 
 /** Gives `{ form, keys }`; `send` is called with the answer. */
@@ -15,8 +15,8 @@ function yesOrNo(send) {
   const form = el(
     "div",
     { class: "buttons" },
-    el("button", { class: "yes", onclick: () => send(true) }, "Yes ", el("kbd", {}, "y")),
-    el("button", { class: "no", onclick: () => send(false) }, "No ", el("kbd", {}, "n")),
+    el("button", { class: "yes", onclick: pressed(() => send(true)) }, "Yes ", el("kbd", {}, "y")),
+    el("button", { class: "no", onclick: pressed(() => send(false)) }, "No ", el("kbd", {}, "n")),
   );
   return { form, keys: { y: () => send(true), n: () => send(false) } };
 }
@@ -25,7 +25,7 @@ function oneOf(options, send) {
   const keys = {};
   const buttons = options.map((option, index) => {
     if (index < 9) keys[index + 1] = () => send(option);
-    return el("button", { onclick: () => send(option) }, `${visible(option)} `, index < 9 && el("kbd", {}, String(index + 1)));
+    return el("button", { onclick: pressed(() => send(option)) }, `${visible(option)} `, index < 9 && el("kbd", {}, String(index + 1)));
   });
   return { form: el("div", { class: "buttons" }, buttons), keys };
 }

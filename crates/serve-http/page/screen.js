@@ -1,11 +1,14 @@
 // A terminal's screen as it stands: the rows that changed are put in place.
 
+const BLOCK = { shape: "block", blinks: false };
+
 export class Screen {
   generation = null;
   rows = 24;
   cols = 80;
   cursor = [1, 1];
   cursorVisible = true;
+  cursorLook = BLOCK;
   fullScreen = false;
   modes = {};
   title = null;
@@ -20,6 +23,7 @@ export class Screen {
     this.cols = update.cols;
     this.cursor = update.cursor;
     this.cursorVisible = update.cursor_visible;
+    this.cursorLook = update.cursor_look ?? BLOCK;
     this.fullScreen = update.full_screen;
     this.modes = update.modes;
     this.title = update.title ?? null;

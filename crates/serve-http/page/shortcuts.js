@@ -1,15 +1,16 @@
 // Keys of the page itself. While a terminal is taken over they belong to it.
 
-import { show, TABS } from "./address.js";
+import { show, showHome, TABS } from "./address.js";
 import { focusAsk } from "./asks.js";
 import { el } from "./dom.js";
 import { store } from "./store.js";
 import { nextTheme } from "./theme.js";
-import { toggleTakeover } from "./takeover.js";
+import { handBack, isShownMine, toggleTakeover } from "./takeover.js";
 
 const SHORTCUTS = [
   ["?", "this list", () => toggleHelp()],
   ["p", "go to what needs you; there y once, a always, n reject, e edit, 1–9 choose", () => focusAsk()],
+  ["h", "overview of all sessions", () => showHome()],
   ["j", "next handle", () => step(1)],
   ["k", "previous handle", () => step(-1)],
   ["/", "filter handles", () => document.getElementById("filter").focus()],
@@ -19,7 +20,7 @@ const SHORTCUTS = [
   ["4", "conversation", () => tab(3)],
   ["5", "calls", () => tab(4)],
   ["t", "take the handle over; Ctrl-] hands it back", () => toggleTakeover()],
-  ["s", "search the log", () => document.getElementById("log-search")?.focus()],
+  ["s", "find in the terminal or the log", () => document.getElementById("log-search")?.focus()],
   ["+", "zoom the timeline in", () => document.getElementById("zoom-in")?.click()],
   ["-", "zoom the timeline out", () => document.getElementById("zoom-out")?.click()],
   ["d", "light or dark", () => nextTheme()],
@@ -28,12 +29,20 @@ const SHORTCUTS = [
 
 export function setUpKeys() {
   document.getElementById("help").addEventListener("click", toggleHelp);
+  document.getElementById("home").addEventListener("click", showHome);
   document.getElementById("menu").addEventListener("click", () => {
     const open = document.body.classList.toggle("menu-open");
     document.getElementById("menu").setAttribute("aria-expanded", String(open));
   });
   document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey && event.key === "]" && isShownMine()) {
+      event.preventDefault();
+      handBack(store.shown.session, store.shown.handle);
+      return;
+    }
     if (event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
+    // A dialog has its keys to itself.
+    if (document.querySelector("dialog[open]") && event.key !== "?") return;
     const typing = event.target.closest?.("input, textarea, select, [data-keys]");
     if (typing && event.key !== "Escape") return;
     if (event.target.closest?.("[data-keys]")) return;

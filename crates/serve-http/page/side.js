@@ -29,7 +29,7 @@ function makeSession({ info }) {
     el("span", { class: "count" }),
   );
   title.title = `${info.root}\n${info.id}, process ${info.pid}`;
-  return el("section", { class: "session", "aria-label": `Session ${folder(info.root)}, ${info.front_end}` }, title, el("ul", { class: "handles" }));
+  return el("section", { class: "session", "aria-label": `Session ${folder(info.root)}, ${info.front_end}, ${short(info.id)}` }, title, el("ul", { class: "handles" }));
 }
 
 function updateSession(node, session) {
@@ -79,7 +79,6 @@ function updateHandle(item, session, handle) {
   setText(time, elapsed(elapsedOf(handle)));
   setText(last, info.state === "waiting" && info.question ? info.question.text : (info.last_line ?? info.result ?? info.command ?? ""));
   setAttr(button, "aria-current", store.shown.session === session && store.shown.handle === info.id ? "true" : null);
-  setAttr(button, "aria-label", `${info.id}, ${info.tool}, ${state.textContent}, ${last.textContent}`);
 }
 
 let pastIsOpen = false;

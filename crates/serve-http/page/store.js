@@ -6,6 +6,8 @@ export const store = {
   sessions: new Map(),
   /** By id: permission requests and questions that wait for a person. */
   asks: new Map(),
+  /** Kept handles whose runtime is gone: `{ info, at }`. */
+  held: [],
   /** Sessions of the record, the newest first. */
   past: [],
   /** `connecting`, `live`, `gone`, `stale` or `none` (no token). */
@@ -14,6 +16,8 @@ export const store = {
   locks: new Map(),
   /** What is shown: `{ session, handle, tab }`. */
   shown: { session: null, handle: null, tab: null },
+  /** A call to open in the list of calls. */
+  chosenCall: null,
 };
 
 const listeners = new Set();

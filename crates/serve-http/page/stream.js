@@ -26,6 +26,12 @@ export class Stream {
     this.start();
   }
 
+  /** Reads no more. */
+  stop() {
+    this.#generation++;
+    this.#abort?.abort();
+  }
+
   start() {
     this.#abort?.abort();
     this.#wait = 0;
@@ -38,6 +44,7 @@ export class Stream {
       try {
         await this.#read(abort, generation);
       } catch (error) {
+        if (error?.status === 404) return;
         if (error?.status === 401) {
           this.on.state("stale");
           return;

@@ -2,13 +2,15 @@
 
 import { handlePath, headers, post, remove } from "./api.js";
 import { show } from "./address.js";
-import { announce, el, setText } from "./dom.js";
+import { announce, el, setAttr, setText } from "./dom.js";
+import { holdLocks } from "./follow.js";
 import { changed, handleOf, lockKey, store } from "./store.js";
 
-async function takeOver(session, handle) {
-  const { lock } = await post(`${handlePath(session, handle)}/lock`);
+async function takeOver(session, handle, anyway) {
+  const { lock } = await post(`${handlePath(session, handle)}/lock`, { anyway });
   store.locks.set(lockKey(session, handle), lock);
-  announce(`You have taken ${handle} over`);
+  holdLocks();
+  announce(`You have taken ${handle} over; Control and right bracket hands it back`);
   changed();
 }
 
@@ -23,28 +25,40 @@ export async function handBack(session, handle) {
   announce(`${handle} was handed back; the assistant is told`);
 }
 
-/** Does whichever of both is possible for what is shown. */
-export async function toggleTakeover() {
+/** Whether this page has taken over the handle that is shown. */
+export function isShownMine() {
+  const { session, handle } = store.shown;
+  return store.locks.has(lockKey(session, handle));
+}
+
+/** Takes a handle over that was started just now, which the page may not know yet. */
+export function takeOverNew(session, handle) {
+  return takeOver(session, handle, false);
+}
+
+/** Does whichever of both is possible for the shown handle. */
+export async function toggleTakeover({ anyway = false } = {}) {
   const { session, handle } = store.shown;
   const info = handleOf(session, handle)?.info;
   if (!info) return;
-  if (store.locks.has(lockKey(session, handle))) return handBack(session, handle);
-  if (info.state === "stopped" || info.locked) return;
+  if (isShownMine()) return handBack(session, handle);
+  if (info.state === "stopped" || info.state === "pending" || (info.locked && !anyway)) return;
   show({ tab: "output" });
-  await takeOver(session, handle).catch((error) => announce(error.message));
+  await takeOver(session, handle, anyway).catch((error) => announce(error.message));
 }
 
 export function takeoverButton() {
-  const node = el("button", { id: "takeover", onclick: () => toggleTakeover() });
+  const node = el("button", { id: "takeover", onclick: () => toggleTakeover({ anyway: true }) });
   return {
     node,
     update(handle) {
       const { session } = store.shown;
       const mine = handle && store.locks.has(lockKey(session, handle.info.id));
+      const isElsewhere = Boolean(handle?.info.locked && !mine);
       node.hidden = !handle || handle.info.state === "stopped" || handle.info.state === "pending";
-      node.disabled = Boolean(handle?.info.locked && !mine);
       node.classList.toggle("yes", Boolean(mine));
-      setText(node, mine ? "Hand back" : handle?.info.locked ? "Taken over elsewhere" : "Take over");
+      setText(node, mine ? "Hand back" : isElsewhere ? "Take it anyway" : "Take over");
+      setAttr(node, "title", isElsewhere ? "Somebody else has taken it over; they lose it" : mine ? "Ctrl-]" : "t");
     },
   };
 }

@@ -1,24 +1,36 @@
-// A terminal: the rows of its screen, the cursor, and above them the lines
-// that have left it.
+// A terminal: the rows of its screen, the cursor, and above them the rows that
+// have left it.
 
-import { handlePath, raw } from "./api.js";
+import { copyButton, copyText } from "./clipboard.js";
 import { el, setText } from "./dom.js";
+import { finder } from "./find.js";
+import { Fit } from "./fit.js";
 import { onScreen, watchScreens } from "./follow.js";
+import { Keyboard } from "./keyboard.js";
+import { linkAt, linksOn, showLinks } from "./links.js";
+import { cellAt, followMouse } from "./mouse.js";
+import { followPast } from "./past.js";
 import { paint } from "./runs.js";
 import { Screen } from "./screen.js";
-import { Keyboard } from "./keyboard.js";
 
 export function openTerminal({ session, handle }) {
   const screen = new Screen();
-  const past = el("pre", { class: "past-lines", "aria-label": "Lines that have left the screen" });
+  const past = el("div", { class: "past-lines", role: "group", "aria-label": "Lines that have left the screen" });
   const rows = el("div", { class: "rows" });
   const cursor = el("div", { class: "cursor" });
   const grid = el("div", { class: "grid", role: "group", "aria-label": `Screen of ${handle}` }, rows, cursor);
-  const scroller = el("div", { class: "scroller", tabIndex: 0, "aria-label": `Terminal of ${handle}` }, past, grid);
-  const status = el("p", { class: "status faint" });
-  const keyboard = new Keyboard({ session, handle, screen, grid, scroller });
-  const node = el("div", { class: "terminal" }, scroller, keyboard.node, status);
-  const scrollback = followScrollback(session, handle, scroller, past);
+  const scroller = el("div", { class: "scroller", tabIndex: 0, role: "region", "aria-label": `Terminal of ${handle}` }, past, grid);
+  const status = el("span", { class: "status faint" });
+  const fit = new Fit({ session, handle, screen, grid, scroller, problem: (text) => setText(keyboard.problem, text) });
+  const copySelected = () => copyText(selectedIn(scroller) || screenText(screen));
+  const keyboard = new Keyboard({ session, handle, screen, grid, scroller, fit, copy: copySelected });
+  const scrollback = followPast(session, handle, scroller, past);
+  const find = finder({ rows: () => [...past.querySelectorAll(".row"), ...rows.children], load: () => scrollback.load(), scroller });
+  const copy = copyButton(() => selectedIn(scroller) || screenText(screen));
+  copy.addEventListener("mousedown", (event) => event.preventDefault());
+  const tools = el("div", { class: "terminal-tools" }, status, el("span", { class: "grow" }), find.node, el("button", { class: "chip", onclick: () => showLinks(linksOn(screen)) }, "Links"), copy);
+  copy.classList.add("chip");
+  const node = el("div", { class: "terminal" }, scroller, keyboard.node, tools);
 
   const dirty = new Set();
   let due = false;
@@ -30,14 +42,19 @@ export function openTerminal({ session, handle }) {
     for (const row of dirty) if (rows.children[row]) paint(rows.children[row], screen.lines[row]);
     dirty.clear();
     grid.style.setProperty("--cols", screen.cols);
-    cursor.hidden = !screen.cursorVisible;
-    cursor.style.setProperty("--row", screen.cursor[0] - 1);
-    cursor.style.setProperty("--col", screen.cursor[1] - 1);
+    drawCursor();
     setText(status, `${screen.cols} × ${screen.rows}${screen.title ? ` · ${screen.title}` : ""}`);
     past.hidden = screen.fullScreen;
     if (atEnd) scrollback.toEnd();
     node.dataset.generation = screen.generation;
   };
+  function drawCursor() {
+    const { shape, blinks } = screen.cursorLook;
+    cursor.hidden = !screen.cursorVisible;
+    cursor.className = `cursor ${shape}${blinks ? " blinks" : ""}`;
+    cursor.style.setProperty("--row", screen.cursor[0] - 1);
+    cursor.style.setProperty("--col", screen.cursor[1] - 1);
+  }
   const stop = onScreen((update) => {
     if (update.session !== session || update.handle !== handle) return;
     for (const row of screen.take(update)) dirty.add(row);
@@ -45,6 +62,8 @@ export function openTerminal({ session, handle }) {
     due = true;
     requestAnimationFrame(draw);
   });
+  const stopMouse = followMouse({ grid, screen, isMine: () => keyboard.isMine(), send: (bytes) => keyboard.sendBytes(bytes), press: (key) => keyboard.press({ key }), focus: () => keyboard.focus() });
+  followLinks(grid, screen, () => keyboard.isMine());
   watchScreens(`${session}/${handle}`);
 
   return {
@@ -52,44 +71,43 @@ export function openTerminal({ session, handle }) {
     update: () => keyboard.update(),
     close() {
       stop();
+      stopMouse();
+      fit.close();
       scrollback.close();
       watchScreens("");
     },
   };
 }
 
-/** Lines that have left the screen are fetched when somebody scrolls up to them. */
-function followScrollback(session, handle, scroller, past) {
-  let atEnd = true;
-  let isLoading = false;
-  const fromEnd = () => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight;
-  const load = async () => {
-    if (isLoading) return;
-    isLoading = true;
-    try {
-      const lines = await (await raw(`${handlePath(session, handle)}/scrollback`)).text();
-      const left = fromEnd();
-      setText(past, lines);
-      scroller.scrollTop = atEnd ? scroller.scrollHeight : scroller.scrollHeight - scroller.clientHeight - left;
-    } catch {
-      // The screen is shown without them.
-    }
-    isLoading = false;
+/** A click on an address shows where it leads; the program's own clicks come first. */
+function followLinks(grid, screen, isMine) {
+  const isOurs = (event) => !(isMine() && screen.modes.mouse) || event.ctrlKey || event.metaKey;
+  const found = (event) => {
+    const { row, col } = cellAt(grid, screen, event);
+    return linkAt(screen, row, col);
   };
-  scroller.addEventListener("scroll", () => {
-    const before = atEnd;
-    atEnd = fromEnd() < 4;
-    if (before && !atEnd) load();
+  grid.addEventListener("click", (event) => {
+    if (!isOurs(event) || !getSelection().isCollapsed) return;
+    const address = found(event);
+    if (address !== null) showLinks([address]);
   });
-  // What fits the window differently is still at its end.
-  const sized = new ResizeObserver(() => atEnd && (scroller.scrollTop = scroller.scrollHeight));
-  sized.observe(scroller);
-  load();
-  return {
-    isAtEnd: () => atEnd,
-    toEnd: () => {
-      if (fromEnd() >= 1) scroller.scrollTop = scroller.scrollHeight;
-    },
-    close: () => sized.disconnect(),
-  };
+  let looking = false;
+  grid.addEventListener("mousemove", (event) => {
+    if (looking || event.buttons) return;
+    looking = true;
+    requestAnimationFrame(() => {
+      looking = false;
+      grid.classList.toggle("over-link", isOurs(event) && found(event) !== null);
+    });
+  });
+}
+
+function selectedIn(node) {
+  const selection = getSelection();
+  return !selection.isCollapsed && node.contains(selection.anchorNode) ? selection.toString() : "";
+}
+
+function screenText(screen) {
+  const lines = screen.lines.map((_, row) => screen.text(row).trimEnd());
+  return lines.join("\n").trimEnd();
 }

@@ -2,23 +2,27 @@
 
 import { get } from "./api.js";
 import { show } from "./address.js";
-import { el, setText } from "./dom.js";
+import { el, keyed, setAttr, setText } from "./dom.js";
 import { onUpdate } from "./follow.js";
-import { short } from "./format.js";
+import { millis, short } from "./format.js";
 import { lanesOf } from "./lanes.js";
 import { partBody } from "./part.js";
 import { LABELS, picture } from "./picture.js";
 import { Record } from "./recorded.js";
+import { fromOf, hasFailed, rowsOf, timeOf } from "./rows.js";
 import { handleOf, store } from "./store.js";
 
 /** How often a picture of what goes on is drawn anew. */
 const FRAME = 500;
 
 export function openTimeline({ session, isLive }) {
-  const scroller = el("div", { class: "scroller timeline", tabIndex: 0, "aria-label": "Timeline" });
+  const scroller = el("div", { class: "scroller timeline", tabIndex: 0, role: "region", "aria-label": "Timeline" });
   const none = el("p", { class: "nothing", hidden: true }, "Nothing has been called yet.");
   const detail = el("section", { class: "call-detail", "aria-label": "The chosen call", hidden: true });
   const count = el("span", { class: "faint" });
+  const tool = el("select", { class: "by-tool", "aria-label": "Tool", onchange: () => filtered() });
+  const failed = el("button", { id: "only-failed", class: "chip", "aria-pressed": "false", onclick: () => listOf("failed") }, "Failed");
+  const slow = el("button", { id: "slowest", class: "chip", "aria-pressed": "false", onclick: () => listOf("slow") }, "Slowest");
   const tools = el(
     "div",
     { class: "log-tools" },
@@ -26,6 +30,9 @@ export function openTimeline({ session, isLive }) {
     el("button", { id: "zoom-in", "aria-label": "Zoom in", onclick: () => zoom(1.5) }, "+"),
     el("button", { onclick: () => zoom(null) }, "Fit"),
     el("button", { id: "export", onclick: () => save() }, "Export SVG"),
+    tool,
+    slow,
+    failed,
     legend(),
     el("span", { class: "grow" }),
     count,
@@ -35,6 +42,9 @@ export function openTimeline({ session, isLive }) {
   const known = new Set();
   let scale = null;
   let timeline = null;
+  let rows = [];
+  /** Which lanes are listed beside the picture: `failed`, `slow` or none. */
+  let listed = null;
   let due = 0;
   let isOpen = true;
 
@@ -72,9 +82,51 @@ export function openTimeline({ session, isLive }) {
     timeline = lanesOf({ messages: record.messages, events, isLive, now: Date.now(), ended: past?.time.ended ?? past?.time.updated });
     none.hidden = timeline.lanes.length > 0 || timeline.awaits.length > 0;
     scroller.hidden = !none.hidden;
-    setText(count, `${timeline.lanes.length} lanes`);
-    redraw();
+    keyed(tool, ["", ...new Set(timeline.lanes.map((lane) => lane.part.tool))], (name) => name, (name) => el("option", { value: name }, name || "every tool"));
+    filtered();
     if (isLive && [...(store.sessions.get(session)?.handles.values() ?? [])].some(({ info }) => info.state !== "stopped")) later(FRAME);
+  }
+
+  const isWanted = (lane) => (!tool.value || lane.part.tool === tool.value) && (listed !== "failed" || hasFailed(lane));
+
+  function filtered() {
+    if (!timeline) return;
+    rows = rowsOf(timeline, isWanted);
+    const shown = rows.reduce((sum, row) => sum + row.lanes.length, 0);
+    setText(count, `${shown === timeline.lanes.length ? shown : `${shown} of ${timeline.lanes.length}`} calls`);
+    redraw();
+  }
+
+  /** Lists the slowest calls, or those that failed; pressed again, it lists nothing. */
+  function listOf(kind) {
+    if (!timeline) return;
+    listed = listed === kind ? null : kind;
+    setAttr(failed, "aria-pressed", String(listed === "failed"));
+    setAttr(slow, "aria-pressed", String(listed === "slow"));
+    filtered();
+    detail.hidden = listed === null;
+    if (listed === null) return;
+    const found = timeline.lanes.filter((lane) => !tool.value || lane.part.tool === tool.value);
+    const shown = listed === "failed" ? found.filter(hasFailed).reverse() : found.sort((one, other) => timeOf(other) - timeOf(one));
+    detail.replaceChildren(
+      detailHead(listed === "failed" ? `Failed (${shown.length})` : "The slowest"),
+      el("ol", { class: "lane-list" }, shown.slice(0, 100).map((lane) => el("li", {}, el("button", { onclick: () => reveal(lane) }, el("span", { class: "dot", "data-state": hasFailed(lane) ? "failed" : "stopped" }), el("span", { class: "what" }, `${lane.label} ${lane.detail ?? ""}`), el("span", { class: "took faint" }, millis(timeOf(lane))))))),
+    );
+  }
+
+  function detailHead(text) {
+    return el("header", {}, el("strong", {}, text), el("span", { class: "grow" }), el("button", { "aria-label": "Close", onclick: () => (detail.hidden = true) }, "×"));
+  }
+
+  /** Brings a lane into sight and opens it. */
+  function reveal(lane) {
+    const room = scroller.clientWidth - LABELS - 60;
+    scale = Math.min(4, Math.max(fit(), (room * 0.5) / Math.max(50, timeOf(lane))));
+    redraw();
+    scroller.scrollLeft = (fromOf(lane) - timeline.from) * scale - room * 0.2;
+    const at = rows.findIndex((row) => row.lanes.includes(lane));
+    scroller.scrollTop = Math.max(0, at * 26 - scroller.clientHeight / 3);
+    open(lane, { isStaying: true });
   }
 
   function fit() {
@@ -86,7 +138,11 @@ export function openTimeline({ session, isLive }) {
     const within = { from: scroller.scrollTop - 200, to: scroller.scrollTop + scroller.clientHeight + 200 };
     const focused = document.activeElement?.closest?.("[data-lane]")?.dataset.lane;
     const left = scroller.scrollLeft;
-    scroller.replaceChildren(picture(timeline, { scale: scale ?? fit(), within, left, open }));
+    const now = scale ?? fit();
+    const time = (pixels) => timeline.from + (pixels - LABELS) / now;
+    const seen = { from: time(left - 200), to: time(left + scroller.clientWidth + 200) };
+    const zoomIn = (at) => zoom(8, (at - timeline.from) * now + LABELS - left);
+    scroller.replaceChildren(picture(timeline, { rows, scale: now, within, seen, left, open, zoom: zoomIn }));
     scroller.scrollLeft = left;
     if (focused) scroller.querySelector(`[data-lane="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
   }
@@ -104,19 +160,19 @@ export function openTimeline({ session, isLive }) {
     scroller.scrollLeft = time * scale - at + LABELS;
   }
 
-  function open(lane) {
+  function open(lane, { isStaying = false } = {}) {
     const live = lane.handle && handleOf(session, lane.handle);
-    if (live && isLive) return show({ handle: lane.handle, tab: "output" });
+    if (live && isLive && !isStaying) return show({ handle: lane.handle, tab: "output" });
     const message = record.messages.find((other) => other.info.id === lane.part.messageID);
     detail.hidden = false;
     record.whole(message, lane.part).catch(() => lane.part).then((part) => {
-      detail.replaceChildren(el("header", {}, el("strong", {}, lane.label), el("span", { class: "grow" }), el("button", { "aria-label": "Close", onclick: () => (detail.hidden = true) }, "×")), partBody(part));
+      detail.replaceChildren(detailHead(`${lane.label} · ${millis(timeOf(lane))}`), partBody(part));
     });
   }
 
   async function save() {
     if (!timeline) return;
-    const whole = picture(timeline, { scale: scale ?? fit() });
+    const whole = picture(timeline, { rows, scale: scale ?? fit() });
     whole.setAttribute("xmlns", "http://www.w3.org/2000/svg");
     whole.prepend(await looks());
     const file = new Blob([new XMLSerializer().serializeToString(whole)], { type: "image/svg+xml" });

@@ -1,4 +1,5 @@
-// The token comes with the printed link, behind `#`, and is kept for this tab.
+// The token comes with the printed link, behind `#`, or is pasted into a field,
+// and is kept for this tab.
 
 const KEY = "windlass-token";
 
@@ -6,7 +7,7 @@ const KEY = "windlass-token";
 export function takeToken() {
   const given = new URLSearchParams(location.hash.slice(1)).get("token");
   if (given) {
-    sessionStorage.setItem(KEY, given);
+    keepToken(given);
     history.replaceState(null, "", location.pathname);
   }
   return token();
@@ -14,4 +15,14 @@ export function takeToken() {
 
 export function token() {
   return sessionStorage.getItem(KEY);
+}
+
+export function keepToken(token) {
+  sessionStorage.setItem(KEY, token);
+}
+
+/** The token in a text: alone, or in a link. `null` where there is none. */
+export function tokenIn(text) {
+  const found = /(?:^|[#&]token=)([\w-]{20,})\s*$/.exec(text.trim());
+  return found?.[1] ?? null;
 }

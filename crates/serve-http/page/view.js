@@ -4,7 +4,9 @@
 import { show, TABS } from "./address.js";
 import { el, setAttr, setText } from "./dom.js";
 import { elapsed, folder, short } from "./format.js";
+import { tokenGate } from "./gate.js";
 import { elapsedOf, handleOf, store } from "./store.js";
+import { openHome } from "./home.js";
 import { openOutput } from "./output.js";
 import { openWall } from "./wall.js";
 import { openTimeline } from "./timeline.js";
@@ -13,7 +15,7 @@ import { openCalls } from "./calls.js";
 import { abortButton } from "./abort.js";
 import { takeoverButton } from "./takeover.js";
 
-const ROOMS = { output: openOutput, terminals: openWall, timeline: openTimeline, conversation: openConversation, calls: openCalls };
+const ROOMS = { home: openHome, output: openOutput, terminals: openWall, timeline: openTimeline, conversation: openConversation, calls: openCalls };
 const NAMES = { output: "Output", terminals: "Terminals", timeline: "Timeline", conversation: "Conversation", calls: "Calls" };
 
 const view = document.getElementById("view");
@@ -32,7 +34,8 @@ const head = el(
 );
 const body = el("div", { id: "room", role: "tabpanel" });
 const nothing = el("p", { class: "nothing" });
-view.append(nothing, head, body);
+const gate = tokenGate();
+view.append(gate.node, nothing, head, body);
 
 let room = null;
 let roomKey = null;
@@ -41,12 +44,15 @@ export function showView() {
   const { session, handle } = store.shown;
   const live = session && store.sessions.get(session);
   const record = session && store.past.find((past) => past.id === session);
-  const known = Boolean(live || record);
+  gate.update();
+  const isHome = !session && store.connection !== "connecting";
+  const known = gate.node.hidden && (isHome || Boolean(live || record));
   view.classList.toggle("open", known);
-  nothing.hidden = known;
+  view.classList.toggle("at-home", known && isHome);
+  nothing.hidden = known || !gate.node.hidden;
   setText(nothing, known ? "" : waiting());
   if (!known) return close();
-  const tab = tabOf(live);
+  const tab = isHome ? "home" : tabOf(live);
   const key = `${tab}|${session}|${handle}|${live ? "live" : "past"}`;
   if (key !== roomKey) {
     close();
@@ -54,7 +60,7 @@ export function showView() {
     room = ROOMS[tab]({ session, handle, isLive: Boolean(live) });
     body.replaceChildren(room.node);
   }
-  showHead(live, record, tab);
+  if (!isHome) showHead(live, record, tab);
   room.update?.();
 }
 
@@ -68,10 +74,7 @@ function close() {
 function waiting() {
   if (store.connection === "connecting") return "";
   if (store.connection !== "live") return "";
-  if (store.shown.session) return "This session is not there any more, or was not recorded.";
-  return store.sessions.size
-    ? "Choose a session or a handle on the left. Press ? for the keys."
-    : "Nothing runs. What any windlass on this machine starts shows up here by itself.";
+  return "This session is not there any more, or was not recorded.";
 }
 
 function tabOf(live) {

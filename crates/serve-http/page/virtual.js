@@ -37,6 +37,11 @@ export class VirtualList {
     this.#later();
   }
 
+  /** Scrolls to an item. */
+  reveal(index) {
+    if (index >= 0) this.node.scrollTop = Math.max(0, index * this.#height - this.node.clientHeight / 2);
+  }
+
   close() {
     this.sized.disconnect();
   }

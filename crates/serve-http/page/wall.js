@@ -1,4 +1,5 @@
-// All terminals of a session at once, each as a small picture of its screen.
+// Terminals side by side, each as a small picture of its screen: those of a
+// session, or of all sessions.
 // Pictures that are out of sight are not drawn; all that changed is drawn together.
 
 import { show } from "./address.js";
@@ -7,7 +8,8 @@ import { el, keyed, setAttr, setText } from "./dom.js";
 import { onScreen, watchScreens } from "./follow.js";
 import { placed } from "./runs.js";
 import { Screen } from "./screen.js";
-import { store } from "./store.js";
+import { folder } from "./format.js";
+import { lockKey, store } from "./store.js";
 
 /** How often the server tells a screen. */
 const PAUSE = 60;
@@ -15,14 +17,32 @@ const PAUSE = 60;
 const frame = (pictures) => Math.min(115, 40 + 2 * pictures);
 const SIZES = { tiny: 3, small: 5, middle: 8, large: 11 };
 
+/** All terminals of a session. */
 export function openWall({ session }) {
+  const wall = makeWall({
+    handles: () => [...(store.sessions.get(session)?.handles.values() ?? [])].map(({ info }) => ({ session, info })),
+    watched: () => `${session}/*`,
+  });
+  const none = el("p", { class: "nothing" }, "No handle of this session has a terminal.");
+  return {
+    node: el("div", { class: "wall-view" }, wall.sizes, none, el("div", { class: "scroller", tabIndex: 0, role: "region", "aria-label": "Terminals" }, wall.list)),
+    update() {
+      none.hidden = wall.update() > 0;
+    },
+    close: wall.close,
+  };
+}
+
+/**
+ * Pictures of terminals. `handles()` gives `{ session, info }` of those that may
+ * be shown, `watched()` the screens that are followed; `named` adds the session.
+ */
+export function makeWall({ handles, watched, isNamed: named = false }) {
   const tiles = new Map();
   /** Screens that came before their handles were known. */
   const early = new Map();
   const list = el("ul", { class: "wall" });
-  const none = el("p", { class: "nothing" }, "No handle of this session has a terminal.");
   const sizes = el("div", { class: "choice", role: "group", "aria-label": "Size" });
-  const node = el("div", { class: "wall-view" }, sizes, none, el("div", { class: "scroller" }, list));
   let size = localStorage.getItem("windlass-wall") ?? "middle";
   let colours = null;
   let timer = 0;
@@ -30,7 +50,7 @@ export function openWall({ session }) {
 
   const seen = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) {
-      const tile = tiles.get(target.dataset.handle);
+      const tile = tiles.get(target.dataset.key);
       if (!tile) continue;
       tile.isSeen = isIntersecting;
       if (isIntersecting) later();
@@ -47,7 +67,7 @@ export function openWall({ session }) {
     timer = 0;
     const began = performance.now();
     let pictures = 0;
-    colours ??= palette(node);
+    colours ??= palette(list);
     for (const tile of tiles.values()) {
       if (tile.screen.generation === null) continue;
       if (tile.told !== tile.screen.generation) {
@@ -72,27 +92,31 @@ export function openWall({ session }) {
     later();
   }
 
-  function make({ info }) {
+  function make({ session, info }) {
+    const key = lockKey(session, info.id);
     const canvas = el("canvas", { "aria-hidden": "true" });
-    const name = el("span", { class: "name" }, info.id);
+    const root = store.sessions.get(session)?.info.root;
+    const name = el("span", { class: "name" }, named && root ? `${info.id} · ${folder(root)}` : info.id);
     const last = el("span", { class: "last" });
     const dot = el("span", { class: "dot" });
-    const button = el("button", { class: "tile", onclick: () => show({ handle: info.id, tab: "output" }) }, el("span", { class: "tile-head" }, dot, name, last), canvas);
+    const state = el("span", { class: "aside" });
+    const button = el("button", { class: "tile", onclick: () => show({ session, handle: info.id, tab: "output" }) }, el("span", { class: "tile-head" }, dot, name, state, last), canvas);
     button.dataset.handle = info.id;
-    const screen = early.get(info.id) ?? new Screen();
-    early.delete(info.id);
-    tiles.set(info.id, { screen, dirty: new Set(screen.lines.keys()), canvas, button, last, dot, isSeen: false, size: null });
+    button.dataset.key = key;
+    const screen = early.get(key) ?? new Screen();
+    early.delete(key);
+    tiles.set(key, { screen, dirty: new Set(screen.lines.keys()), canvas, button, last, dot, state, isSeen: false, size: null });
     seen.observe(button);
     later();
     return el("li", {}, button);
   }
 
   const stop = onScreen((update) => {
-    if (update.session !== session) return;
-    const tile = tiles.get(update.handle);
+    const key = lockKey(update.session, update.handle);
+    const tile = tiles.get(key);
     if (!tile) {
-      if (!early.has(update.handle)) early.set(update.handle, new Screen());
-      early.get(update.handle).take(update);
+      if (!early.has(key)) early.set(key, new Screen());
+      early.get(key).take(update);
       return;
     }
     for (const row of tile.screen.take(update)) tile.dirty.add(row);
@@ -109,22 +133,26 @@ export function openWall({ session }) {
   document.addEventListener("windlass-theme", redraw);
   const scheme = matchMedia("(prefers-color-scheme: dark)");
   scheme.addEventListener("change", redraw);
-  let isWatching = false;
+  let watching = null;
 
   return {
-    node,
+    list,
+    sizes,
+    /** Shows the handles as they are now; gives how many terminals there are. */
     update() {
-      const handles = [...(store.sessions.get(session)?.handles.values() ?? [])].filter(({ info }) => info.terminal);
-      none.hidden = handles.length > 0;
-      keyed(list, handles, ({ info }) => info.id, make, (_, { info }) => {
-        const tile = tiles.get(info.id);
+      const shown = handles().filter(({ info }) => info.terminal);
+      const keys = new Set(shown.map(({ session, info }) => lockKey(session, info.id)));
+      keyed(list, shown, ({ session, info }) => lockKey(session, info.id), make, (_, { session, info }) => {
+        const tile = tiles.get(lockKey(session, info.id));
         setAttr(tile.dot, "data-state", info.state === "stopped" && info.failed ? "failed" : info.state);
-        setAttr(tile.button, "aria-label", `${info.id}, ${info.tool}, ${info.state}`);
+        setText(tile.state, info.state);
       });
-      for (const id of tiles.keys()) if (!handles.some(({ info }) => info.id === id)) tiles.delete(id);
+      for (const key of tiles.keys()) if (!keys.has(key)) tiles.delete(key);
       // Their pictures exist now, so that none of the first screens is lost.
-      if (!isWatching) watchScreens(`${session}/*`, PAUSE);
-      isWatching = true;
+      const wanted = watched();
+      if (watching !== wanted) watchScreens(wanted, PAUSE);
+      watching = wanted;
+      return shown.length;
     },
     close() {
       stop();
