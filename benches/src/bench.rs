@@ -3,7 +3,7 @@
 //! | room | what is in it |
 //! |---|---|
 //! | `plan` | which of them run, and how thoroughly |
-//! | `one_shot`, `wake`, `fetch`, `startup`, `flood` | times and rates |
+//! | `one_shot`, `wake`, `fetch`, `startup`, `flood`, `digest` | times and rates |
 //! | `argument` | what a large argument costs a call |
 //! | `record` | what the record costs a call |
 //! | `mcp` | a call over MCP; its floor is `mcp_echo` |
@@ -22,6 +22,7 @@ mod argument;
 mod assistant;
 mod bare;
 mod bare_terminal;
+mod digest;
 mod fetch;
 mod fixture;
 mod flood;
@@ -82,6 +83,7 @@ pub(crate) fn run() -> ExitCode {
             Benchmark::Load => on_executor(load::measure(plan.pace)),
             Benchmark::Startup => startup::measure(plan.pace),
             Benchmark::Flood => on_executor(flood::measure(plan.pace)),
+            Benchmark::Digest => digest::measure(plan.pace),
             Benchmark::TerminalFlood => on_executor(terminal_flood::measure(plan.pace)),
             Benchmark::Page => on_executor(page::measure(plan.pace)),
         };

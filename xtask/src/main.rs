@@ -8,7 +8,9 @@
     reason = "chores run cargo and apt-get, which are no tools and leave nothing behind"
 )]
 
+mod adapters;
 mod agents;
+mod artefacts;
 mod clients;
 mod conformance;
 mod esctest;
@@ -17,6 +19,9 @@ mod lint_api;
 mod packages;
 mod real_model;
 mod schemas;
+mod sdk_bench;
+mod sdks;
+mod shots;
 mod test;
 mod tidy;
 mod workspace;
@@ -32,7 +37,14 @@ usage: cargo xtask <chore> [arguments]
             that the counts of the ratchet do not rise; --tighten lowers them
   test      install what the tests need, run all of them, count them
   schemas   write schemas/*.schema.json and openapi.json
+  shots     make the pictures of the page in docs/guide; arguments name some
   bench     run the benchmarks; arguments are passed on
+  sdks      run the tests of the packages for Python and TypeScript, with every
+            Python that is there
+  sdk-bench    measure the packages against raw `drive`; the argument is a
+            `windlass` program, else a release build is made
+  adapters  run the programs of docs/adapters with their frameworks; arguments
+            name them
   agents    run real agents from npm with Windlass; arguments name them
   frameworks   run agent frameworks as MCP clients; arguments name them
   lint-api     run the linters of other people over openapi.json, the schemas
@@ -41,7 +53,10 @@ usage: cargo xtask <chore> [arguments]
   conformance  run the official MCP suite against our server
   esctest   run the terminal test suite esctest2 on one of our terminals; the
             argument is the folder of a checkout of it
-  ci        formatting, clippy, tidy, test and conformance: what must hold before a merge";
+  package   build everything that users install into dist/, and try it;
+            --check tries what is there, --profile NAME builds another way
+  ci        formatting, clippy, tidy, test, conformance and packages: what must
+            hold before a merge";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -61,7 +76,7 @@ fn run(arguments: &[String]) -> anyhow::Result<()> {
     if !rest.is_empty()
         && matches!(
             chore.as_str(),
-            "schemas" | "conformance" | "lint-api" | "real-model" | "ci"
+            "schemas" | "sdks" | "conformance" | "lint-api" | "real-model" | "ci"
         )
     {
         bail!("`{chore}` takes no arguments, but `{}` was given", rest[0]);
@@ -70,13 +85,18 @@ fn run(arguments: &[String]) -> anyhow::Result<()> {
         "tidy" => tidy::run(rest),
         "test" => test::run(rest),
         "schemas" => schemas::write(),
+        "shots" => shots::run(rest),
         "bench" => bench(rest),
+        "sdks" => sdks::run(),
+        "sdk-bench" => sdk_bench::run(rest),
+        "adapters" => adapters::run(rest),
         "agents" => agents::run(rest),
         "frameworks" => frameworks::run(rest),
         "lint-api" => lint_api::run(),
         "conformance" => conformance::run(),
         "real-model" => real_model::run(),
         "esctest" => esctest::run(rest),
+        "package" => artefacts::run(rest),
         "ci" => ci(),
         "help" | "--help" | "-h" => {
             println!("{USAGE}");
@@ -107,5 +127,8 @@ fn ci() -> anyhow::Result<()> {
     ])?;
     tidy::check()?;
     test::run(&[])?;
-    conformance::run()
+    conformance::run()?;
+    // With the program that the tests have built: another build would take
+    // longer than all of this.
+    artefacts::run(&["--profile".to_owned(), "dev".to_owned()])
 }

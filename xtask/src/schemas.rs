@@ -8,6 +8,7 @@
 mod shape;
 
 use std::path::PathBuf;
+use std::process::Command;
 
 use anyhow::{Context, ensure};
 use schemars::generate::SchemaSettings;
@@ -15,9 +16,10 @@ use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};
 use windlass_protocol::{
-    AwaitReply, AwaitRequest, Context as ToolContext, HandleView, Notice, PartState,
-    PermissionReply, PermissionRequest, PermissionToolContext, Question, StateCompleted,
-    StateError, StatePending, StateRunning, Tool, ToolDescriptions, ToolPart, ToolState,
+    AwaitReply, AwaitRequest, Context as ToolContext, DriveOutput, DriverReport, DriverRequest,
+    HandleView, Notice, PartState, PermissionReply, PermissionRequest, PermissionToolContext,
+    Question, StateCompleted, StateError, StatePending, StateRunning, Tool, ToolDescriptions,
+    ToolPart, ToolState,
 };
 
 use crate::workspace;
@@ -67,6 +69,9 @@ pub(crate) fn all() -> Vec<SchemaFile> {
         file::<AwaitRequest>("awaitRequest", Form::Read),
         file::<AwaitReply>("awaitReply", Form::Written),
         file::<ToolDescriptions>("toolDescriptions", Form::Read),
+        file::<DriveOutput>("driveOutput", Form::Written),
+        file::<DriverRequest>("driverRequest", Form::Read),
+        file::<DriverReport>("driverReport", Form::Read),
         file::<ToolContext>("context", Form::Written),
         file::<Tool>("tool", Form::Written),
     ]
@@ -88,7 +93,19 @@ pub(crate) fn write() -> anyhow::Result<()> {
         }
     }
     println!("wrote {} files to schemas/", files.len());
+    write_types()?;
     write_openapi()
+}
+
+/// Writes the types of the packages for Python and TypeScript from the schema files.
+fn write_types() -> anyhow::Result<()> {
+    let script = workspace::root().join("xtask/sdk/generate_types.py");
+    let status = Command::new("python3")
+        .arg(&script)
+        .status()
+        .with_context(|| format!("cannot run `python3 {}`", script.display()))?;
+    ensure!(status.success(), "`{}` failed", script.display());
+    Ok(())
 }
 
 /// Writes `openapi.json`, which is made where the interface is: its own test

@@ -468,3 +468,41 @@ fn await_is_judged_rightly() {
     );
     rejects("awaitReply", &[r#"{"completed":[]}"#]);
 }
+
+#[test]
+fn lines_to_a_driver_are_judged_rightly() {
+    accepts(
+        "driveOutput",
+        &[
+            r#"{"batch":"1","replies":[{"id":"1","content":"hello","is_error":false}]}"#,
+            r#"{"event":"question","ask":"q_1","tool":"ask","question":{"id":"q","text":"?","answer_type":"Text"}}"#,
+            r#"{"event":"update","session":"ses_1","number":1,"at":1,"type":"question","ask":"q_1","tool":"ask","question":{"id":"q","text":"?","answer_type":"Text"}}"#,
+            r#"{"event":"update","session":"ses_1","number":1,"at":1,"type":"started","tool_number":1,"offset":0}"#,
+            r#"{"event":"update","session":"ses_1","number":1,"at":1,"type":"answered","tool_number":1,"offset":0}"#,
+            r#"{"event":"tool_call","run":"run_1","tool":"add","arguments":{"left":1}}"#,
+            r#"{"reply":"1","value":{"from":0,"to":2,"text":"a\n","ended":false}}"#,
+            r#"{"reply":"1","error":"there is no handle `x`"}"#,
+        ],
+    );
+    rejects(
+        "driveOutput",
+        &[
+            r#"{"event":"question","ask":"q_1"}"#,
+            r#"{"event":"update","session":"ses_1","number":1,"at":1,"type":"begun","tool_number":1}"#,
+            r#"{"event":"tool_call","run":"run_1"}"#,
+        ],
+    );
+    accepts(
+        "driverRequest",
+        &[
+            r#"{"op":"output","handle":"build","wait":true}"#,
+            r#"{"op":"add_tool","name":"add","parameters":{"type":"object"},"on_turn_end":"abort"}"#,
+        ],
+    );
+    rejects("driverRequest", &[r#"{"op":"output"}"#, r#"{"op":"fly"}"#]);
+    accepts(
+        "driverReport",
+        &[r#"{"report":"error","error":{"message":"no"}}"#],
+    );
+    rejects("driverReport", &[r#"{"report":"output"}"#]);
+}

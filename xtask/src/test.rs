@@ -16,7 +16,9 @@ use std::process::Stdio;
 
 use anyhow::{Context, bail, ensure};
 
+use crate::adapters;
 use crate::clients;
+use crate::sdks;
 use crate::workspace;
 use tally::Tally;
 
@@ -45,9 +47,33 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
         println!("skipped: {line}");
         tally.skip_one();
     }
+    // Arguments choose among the tests in Rust.
+    if arguments.is_empty() {
+        test_packages(&mut tally)?;
+    }
     println!("{tally}");
     ensure!(succeeded && tally.failed == 0, "not all tests passed");
     ensure!(tally.ran(), "no test was run");
+    Ok(())
+}
+
+/// Runs the tests of the packages for other languages, and two of the adapters, and says their counts.
+fn test_packages(tally: &mut Tally) -> anyhow::Result<()> {
+    let suites = sdks::check()?;
+    let (passed, failed) = adapters::check()?;
+    let adapters = sdks::PackageTests {
+        title: "adapters".to_owned(),
+        passed,
+        failed,
+    };
+    for suite in suites.iter().chain([&adapters]) {
+        println!(
+            "{}: {} passed, {} failed",
+            suite.title, suite.passed, suite.failed
+        );
+        tally.passed += suite.passed;
+        tally.failed += suite.failed;
+    }
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use windlass::Windlass;
 use windlass::config::LoadOptions;
 use windlass_process::{Launcher, LauncherOptions};
 use windlass_protocol::{BatchReply, HandleState, HandleView, ReplyContent};
-use windlass_runtime::{RunOptions, Session, SessionOptions};
+use windlass_runtime::{Attendance, RunOptions, Session, SessionOptions};
 use windlass_testing::batch;
 
 /// The tools. Each has a typed parameter, so that no program is asked for its
@@ -90,6 +90,15 @@ impl Fixture {
             trusted: true,
             log_dir: Some(self.folder.path().join("logs")),
             ..options
+        })
+    }
+
+    /// A session whose requests wait for a person.
+    pub(super) fn attended(&self) -> Session {
+        self.windlass.session(SessionOptions {
+            attendance: Attendance::Attended,
+            log_dir: Some(self.folder.path().join("logs")),
+            ..SessionOptions::default()
         })
     }
 

@@ -1,5 +1,6 @@
 // Looks at fifty terminals on the page of a server and measures it: what the
-// browser's processes cost, and how late the last screens are.
+// browser's processes cost, how soon a key is answered, and how late the last
+// screens are.
 //
 // Arguments: the folder of the npm packages, the server's address, its token,
 // the session, how many seconds to measure. It prints `ready` when the page
@@ -44,16 +45,41 @@ await pause(1500);
 const [before, began] = [await used(), performance.now()];
 await pause(seconds * 1000);
 const [after, took] = [await used(), (performance.now() - began) / 1000];
+const keys = [];
+for (let press = 0; press < 10; press++) keys.push(await answered());
 while ((await page.evaluate(() => Object.keys(window.late).length)) < TERMINALS) await pause(50);
 const late = await page.evaluate(() => Object.values(window.late));
-console.log(JSON.stringify({ page: ((after.page - before.page) / took) * 100, all: ((after.all - before.all) / took) * 100, late }));
+console.log(JSON.stringify({ page: ((after.page - before.page) / took) * 100, all: ((after.all - before.all) / took) * 100, keys, late }));
 await browser.close();
 
-/** The processor time of the page's process, and of all of the browser's. */
+/** How long it takes from a key to the frame in which the page has answered it. */
+async function answered() {
+  await page.evaluate(() => {
+    document.activeElement?.blur();
+    window.answered = new Promise((done) => {
+      addEventListener(
+        "keydown",
+        (event) => {
+          const pressed = event.timeStamp;
+          const look = () => (document.querySelector("dialog[open]") ? done(performance.now() - pressed) : requestAnimationFrame(look));
+          requestAnimationFrame(look);
+        },
+        { once: true, capture: true },
+      );
+    });
+  });
+  await page.keyboard.press("?");
+  const took = await page.evaluate(() => window.answered);
+  await page.keyboard.press("?");
+  await page.waitForSelector("dialog[open]", { state: "hidden" });
+  return took;
+}
+
+/** The processor time of the page's processes, and of all of the browser's. */
 async function used() {
   const { processInfo } = await cdp.send("SystemInfo.getProcessInfo");
   const sum = (wanted) => processInfo.filter(wanted).reduce((total, process) => total + process.cpuTime, 0);
-  return { page: sum(({ type }) => type === "renderer"), all: sum(() => true) };
+  return { page: sum(({ type }) => type === "renderer" || type === "GPU"), all: sum(() => true) };
 }
 
 function pause(millis) {

@@ -1,5 +1,6 @@
-//! Fifty terminals that print at once, on the page of a server in this process:
-//! what the page costs the browser, and how late it shows their last screens.
+//! Fifty terminals that print at once, on the page of a server in this process,
+//! beside thousands of past calls and open requests: what the page costs the
+//! browser, how late it shows their last screens, and how soon it answers a key.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -8,6 +9,7 @@ use std::process::{Command, Stdio};
 use futures_util::FutureExt;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use windlass_protocol::Typing;
 use windlass_runtime::{Keyboard, RunOptions, Session};
@@ -20,6 +22,9 @@ use super::samples::Samples;
 use super::table::{Goal, Line, Quantity, Unit};
 
 const TERMINALS: usize = 50;
+const REQUESTS: usize = 20;
+/// Past calls, in batches of a thousand.
+const BATCHES: usize = 5;
 
 /// Prints twenty lines a second once it is told to, and at last the time.
 const PROGRAM: &str = r#"
@@ -40,11 +45,14 @@ pub(super) async fn measure(pace: Pace) -> Vec<Line> {
         eprintln!("page is left out: it needs Chromium and what `cargo xtask test` installs");
         return Vec::new();
     };
-    let seconds = pace.pick(20, 5);
+    let seconds = pace.pick(60, 5);
     let fixture = Fixture::new().await;
     let session = fixture.session();
     std::fs::write(fixture.folder().join("print.py"), PROGRAM).expect("a file can be written");
     spawn(&session, seconds + 5).await;
+    call_before(&session).await;
+    let asking = fixture.attended();
+    let mut requests = ask(&asking).await;
 
     let api = Api::new(fixture.runtime(), "serve");
     let token = Token::load(&fixture.folder().join("token")).expect("a token can be made");
@@ -75,8 +83,34 @@ pub(super) async fn measure(pace: Pace) -> Vec<Line> {
     let seen = tokio::task::spawn_blocking(move || drive(driver, &watched)).await;
     let seen = seen.expect("the driver does not fail");
     closing.cancel();
-    session.close().await;
+    requests.abort_all();
+    tokio::join!(session.close(), asking.close());
     lines(&seen)
+}
+
+/// Calls that were made before anybody looked.
+async fn call_before(session: &Session) {
+    for _ in 0..BATCHES {
+        let calls: [_; 1000] = std::array::from_fn(|number| ("none", json!({"number": number})));
+        session.run(batch(calls), RunOptions::default()).await;
+    }
+}
+
+/// Requests for permission that nobody replies to.
+async fn ask(session: &Session) -> JoinSet<()> {
+    let mut asking = JoinSet::new();
+    for number in 0..REQUESTS {
+        let session = session.clone();
+        let call = json!({"command": format!("cargo test -p crate-{number} --lib")});
+        asking.spawn(async move {
+            let options = RunOptions::default();
+            session.run(batch([("shell", call)]), options).await;
+        });
+    }
+    while session.requests().len() < REQUESTS {
+        tokio::task::yield_now().await;
+    }
+    asking
 }
 
 async fn spawn(session: &Session, seconds: usize) {
@@ -125,6 +159,10 @@ fn lines(seen: &Value) -> Vec<Line> {
         samples.push(*millis * 1e3);
     }
     let latest = late.iter().copied().fold(0.0, f64::max);
+    let mut keys = Samples::default();
+    for millis in seen["keys"].as_array().expect("it is a list") {
+        keys.push(millis.as_f64().expect("it is a number") * 1e3);
+    }
     let line = |what: &str, measured, goal| Line {
         what: what.to_owned(),
         measured,
@@ -133,7 +171,7 @@ fn lines(seen: &Value) -> Vec<Line> {
     };
     vec![
         line(
-            "50 terminals that print, the page's process, of a core",
+            "50 terminals that print, 20 requests, 5,000 calls: renderer and GPU, of a core",
             Quantity::once(number("page"), Unit::Percent),
             Goal::AtMost(60.0),
         ),
@@ -141,6 +179,11 @@ fn lines(seen: &Value) -> Vec<Line> {
             "… all processes of the browser",
             Quantity::once(number("all"), Unit::Percent),
             Goal::Nothing,
+        ),
+        line(
+            "… from a key to the frame that answers it",
+            Quantity::of(&keys, Unit::Millis),
+            Goal::AtMost(100e3),
         ),
         line(
             "… from the last line to the page",

@@ -20,6 +20,7 @@ pub(super) enum Benchmark {
     Load,
     Startup,
     Flood,
+    Digest,
     TerminalFlood,
     Page,
 }
@@ -40,7 +41,7 @@ pub(super) struct Plan {
 }
 
 impl Benchmark {
-    const ALL: [Self; 17] = [
+    const ALL: [Self; 18] = [
         Self::Many,
         Self::Handles,
         Self::Terminals,
@@ -56,6 +57,7 @@ impl Benchmark {
         Self::Load,
         Self::Startup,
         Self::Flood,
+        Self::Digest,
         Self::TerminalFlood,
         Self::Page,
     ];
@@ -78,6 +80,7 @@ impl Benchmark {
             Self::Load => "load",
             Self::Startup => "startup",
             Self::Flood => "flood",
+            Self::Digest => "digest",
             Self::TerminalFlood => "terminal-flood",
             Self::Page => "page",
         }

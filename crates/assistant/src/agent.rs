@@ -159,6 +159,8 @@ impl Agents {
                 actions: ActionSet::all(),
                 one_shot: true,
                 typing: false,
+                lines: false,
+                keep: false,
             },
             questions: HashMap::from([(Ask::QUESTION.to_owned(), asks)]),
             ..ToolDefinition::new(Self::NAME)

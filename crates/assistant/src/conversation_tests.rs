@@ -142,5 +142,7 @@ async fn replies_are_recorded_beside_the_payload_and_read_in_either_place() {
     record.0.lock()[1].payload = json!(replies("c1"));
     record.0.lock()[1].replies.clear();
     let loaded = Conversation::load(record, session).await.unwrap();
-    assert_eq!(loaded.events(), conversation.events());
+    // Details beside the content do not cross a wire.
+    let as_read: TurnEvent = serde_json::from_value(json!(replies("c1"))).unwrap();
+    assert_eq!(*loaded.events()[1], as_read);
 }

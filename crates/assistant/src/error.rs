@@ -55,13 +55,23 @@ pub enum ModelError {
         /// What the system says.
         why: String,
     },
+    /// Its address is one of this machine, and nothing listens there.
+    #[error(
+        "`{provider}` is not running: nothing listens at {url}; start it, or choose another model"
+    )]
+    NotStarted {
+        /// The provider.
+        provider: String,
+        /// Its address.
+        url: String,
+    },
 }
 
 impl ModelError {
     /// Asking again may help.
     pub fn is_transient(&self) -> bool {
         match self {
-            Self::Key { .. } | Self::Refused { .. } => false,
+            Self::Key { .. } | Self::Refused { .. } | Self::NotStarted { .. } => false,
             Self::Busy { .. } | Self::Broken { .. } | Self::Unreachable { .. } => true,
         }
     }

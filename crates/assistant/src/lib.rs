@@ -11,6 +11,7 @@ mod conversation;
 mod error;
 mod frames;
 mod inquiry;
+mod listing;
 mod model;
 mod prompt;
 mod provider;
@@ -23,6 +24,7 @@ pub use agent::{AgentLimits, AgentSource, Agents};
 pub use conversation::Conversation;
 pub use error::ModelError;
 pub use inquiry::ModelInquirer;
+pub use listing::ListModelsError;
 pub use model::{
     AnswerFormat, Effort, Finish, InvalidModelId, Model, ModelEvent, ModelId, ModelStream,
     OfferedTool, Reply, Request, Usage,

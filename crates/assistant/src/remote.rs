@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use futures_util::stream;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
-use reqwest::{Client, Response, StatusCode};
+use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use serde_json::Value;
 use ulid::Ulid;
 use windlass_providers::Api;
@@ -117,14 +117,45 @@ impl RemoteModel {
     }
 
     async fn connect(&self, body: &[u8]) -> Result<Response, ModelError> {
-        let request = self
-            .client
-            .post(&self.url)
-            .headers(self.headers.clone())
-            .body(body.to_vec());
-        let silence = self.endpoint.patience.silence;
-        let response = match tokio::time::timeout(silence, request.send()).await {
+        let request = self.client.post(&self.url).body(body.to_vec());
+        self.send(request, self.endpoint.patience.silence).await
+    }
+
+    /// Asks for a JSON document of the provider, once.
+    pub(crate) async fn get(
+        &self,
+        path: &str,
+        wait: Duration,
+        longest: usize,
+    ) -> Result<Value, ModelError> {
+        let base = self.endpoint.base_url.trim_end_matches('/');
+        let request = self.client.get(format!("{base}{path}"));
+        let mut response = self.send(request, wait).await?;
+        let mut body = Vec::new();
+        loop {
+            match tokio::time::timeout(wait, response.chunk()).await {
+                Ok(Ok(Some(bytes))) if body.len() + bytes.len() <= longest => body.extend(bytes),
+                Ok(Ok(None)) => break,
+                Ok(Ok(Some(_))) => return Err(self.broken("it is longer than any list")),
+                Ok(Err(error)) => return Err(self.broken(causes(&error.without_url()))),
+                Err(_) => return Err(self.broken("nothing more came")),
+            }
+        }
+        serde_json::from_slice(&body).map_err(|_| self.broken("it is no JSON"))
+    }
+
+    async fn send(&self, request: RequestBuilder, wait: Duration) -> Result<Response, ModelError> {
+        let request = request.headers(self.headers.clone());
+        let response = match tokio::time::timeout(wait, request.send()).await {
             Ok(Ok(response)) => response,
+            // Nobody listens at an address of this machine, and that does not
+            // change while it is asked again.
+            Ok(Err(error)) if error.is_connect() && is_local(&self.endpoint.base_url) => {
+                return Err(ModelError::NotStarted {
+                    provider: self.id.provider.clone(),
+                    url: self.endpoint.base_url.clone(),
+                });
+            }
             Ok(Err(error)) => {
                 let why = causes(&error.without_url());
                 return Err(self.unreachable(&why));

@@ -2,7 +2,9 @@
 //!
 //! Start at [`run`]. The handle is taken over while you are attached, so that
 //! the assistant does not type at the same time, and handed back when you
-//! leave. What is drawn is the runtime's own screen (`draw.rs`).
+//! leave. A handle that is held without a runtime is this process's meanwhile. What is drawn is the runtime's own screen (`draw.rs`).
+
+mod own;
 
 use std::io::{IsTerminal, Read, Write};
 use std::process::ExitCode;
@@ -14,28 +16,53 @@ use rustix::termios::{self, OptionalActions, Termios};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use windlass_protocol::{
-    HandleState, LockInfo, PersonInput, Resize, ScreenUpdate, SessionUpdate, StreamedEvent,
-    StreamedScreen,
+    HandleInfo, HandleState, LockInfo, PersonInput, Resize, ScreenUpdate, SessionUpdate,
+    StreamedEvent, StreamedScreen,
 };
 use windlass_serve_http::{EventReader, ServerSent};
 
-use crate::args::AttachArgs;
+pub(crate) use own::{Leaving, in_front};
+
+use crate::args::{AttachArgs, Global};
 use crate::draw;
+use crate::held::{self, TakenHandle};
 use crate::person;
+use crate::print::shortened;
 use crate::reach::{self, Target};
 use crate::signals::Signals;
 use crate::stdout::{self, outln};
 
 /// Ctrl-]: leaves.
 const DETACH: u8 = 0x1d;
+/// A terminal of so few rows has none to spare.
+const SMALL: u16 = 5;
 
-pub(crate) async fn run(args: AttachArgs) -> anyhow::Result<ExitCode> {
+pub(crate) async fn run(global: &Global, args: AttachArgs) -> anyhow::Result<ExitCode> {
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         bail!("`attach` needs a terminal; `windlass logs -f` and `windlass send` do without");
     }
     person::only("attach")?;
-    let target = reach::find(&args.handle).await?;
-    person::sees(&target.peer, "attach").await?;
+    let error = match reach::find(&args.handle).await {
+        Ok(target) => {
+            person::sees(&target.peer, "attach").await?;
+            return stay_at(target, args.watch).await;
+        }
+        Err(error) => error,
+    };
+    let Some(kept) = held::find(&args.handle).await? else {
+        return Err(error);
+    };
+    let taken = TakenHandle::take(global, kept).await?;
+    let left = match taken.target().await {
+        Ok(target) => stay_at(target, args.watch).await,
+        Err(error) => Err(error),
+    };
+    taken.leave().await;
+    left
+}
+
+/// Stays until the person leaves or the handle has stopped.
+async fn stay_at(target: Target, watch: bool) -> anyhow::Result<ExitCode> {
     if target.handle.state == HandleState::Stopped {
         bail!(
             "handle `{}` has stopped; `windlass logs` shows what it wrote",
@@ -48,7 +75,7 @@ pub(crate) async fn run(args: AttachArgs) -> anyhow::Result<ExitCode> {
         .await
         .context("it cannot be attached to")?;
     let attached = Attached {
-        lock: if args.watch {
+        lock: if watch {
             None
         } else {
             Some(lock(&target).await?)
@@ -56,7 +83,7 @@ pub(crate) async fn run(args: AttachArgs) -> anyhow::Result<ExitCode> {
         target,
     };
     let screen = OwnScreen::enter()?;
-    let left = attached.stay(args.watch).await;
+    let left = attached.stay(watch).await;
     drop(screen);
     attached.leave(&before).await;
     outln!("{}", left?)?;
@@ -78,15 +105,20 @@ impl Attached {
     /// Draws and types until the person leaves or the handle has stopped. Says
     /// how it ended.
     async fn stay(&self, watch: bool) -> anyhow::Result<String> {
+        let mut keys = read_stdin();
         let mut signals = Signals::new()?;
         let mut resized = signal(SignalKind::window_change())?;
-        let mut keys = read_stdin();
         if !watch {
             self.resize().await;
         }
         let path = self.target.events(true);
         let mut events: EventReader = self.target.peer.events(&path, None).await?;
         let id = self.target.handle.id.clone();
+        // It may have stopped before its events were followed.
+        let info: HandleInfo = self.target.peer.get(&self.target.path("")).await?;
+        if info.state == HandleState::Stopped {
+            return Ok(format!("`{id}` has stopped."));
+        }
         loop {
             tokio::select! {
                 event = events.next() => match event? {
@@ -97,7 +129,8 @@ impl Attached {
                 },
                 bytes = keys.recv() => {
                     let bytes = bytes.unwrap_or_else(|| vec![DETACH]);
-                    let typed = bytes.split(|byte| *byte == DETACH).next().unwrap_or_default();
+                    let mut parts = bytes.split(|byte| *byte == DETACH);
+                    let typed = parts.next().unwrap_or_default();
                     if !typed.is_empty() && !watch {
                         self.type_in(typed).await?;
                     }
@@ -118,8 +151,9 @@ impl Attached {
         match event.name.as_str() {
             "screen" => {
                 let streamed: StreamedScreen = serde_json::from_str(&event.data)?;
-                let (rows, cols) = size();
-                let drawn = draw::draw(&streamed.screen, rows, cols);
+                let (rows, cols) = area();
+                let bar = self.bar(rows, cols);
+                let drawn = bar + &draw::draw(&streamed.screen, rows, cols);
                 let mut stdout = stdout::lock();
                 stdout.write_all(drawn.as_bytes())?;
                 stdout.flush()?;
@@ -137,6 +171,21 @@ impl Attached {
         }
     }
 
+    /// Draws the row below the handle's terminal.
+    fn bar(&self, rows: u16, cols: u16) -> String {
+        if size().0 == rows {
+            return String::new();
+        }
+        let watches = if self.lock.is_none() {
+            " (watching)"
+        } else {
+            ""
+        };
+        let text = format!(" {}{watches}  Ctrl-] leaves ", self.target.handle.id);
+        let text = shortened(&text, usize::from(cols));
+        format!("\x1b[{};1H\x1b[0m\x1b[2K\x1b[7m{text}\x1b[0m", rows + 1)
+    }
+
     async fn type_in(&self, bytes: &[u8]) -> anyhow::Result<()> {
         let input = PersonInput {
             bytes: Some(STANDARD.encode(bytes)),
@@ -152,7 +201,7 @@ impl Attached {
 
     /// Gives the handle's terminal the size of this one.
     async fn resize(&self) {
-        let (rows, cols) = size();
+        let (rows, cols) = area();
         // Where it cannot be, the part that fits is drawn.
         let _ = self.set_size(rows, cols).await;
     }
@@ -179,8 +228,16 @@ impl Attached {
     }
 }
 
-/// How large this terminal is.
-fn size() -> (u16, u16) {
+/// The rows and columns that the handle's terminal has here: all but the last
+/// row, which says how to leave.
+fn area() -> (u16, u16) {
+    let (rows, cols) = size();
+    let bar = u16::from(rows > SMALL);
+    (rows - bar, cols)
+}
+
+/// The rows and columns of this terminal.
+pub(crate) fn size() -> (u16, u16) {
     let size = termios::tcgetwinsize(std::io::stdout());
     size.map_or((24, 80), |size| (size.ws_row.max(1), size.ws_col.max(2)))
 }

@@ -1,250 +1,138 @@
 //! `windlass drive`: the runtime from any language, a JSON value per line.
 //!
-//! Start at [`run`]. A thread reads lines, a task answers batches one after
-//! the other, and this loop hands out everything that is taken at once.
+//! Start at [`run`]. A thread reads lines, tasks answer batches, and [`dispatch`] hands out everything that is taken at
+//! once. [`over_http`] is the same over a connection of `windlass serve`.
 
 mod asks;
+mod dispatch;
 mod fault;
+mod follow;
 mod lines;
 mod output;
+pub(crate) mod over_http;
 mod progress;
+mod reads;
+mod tools;
 
-use std::collections::HashMap;
+use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::Mutex;
 use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
-use windlass_protocol::{Batch, DriveInput, DriveOutput};
-use windlass_runtime::{Attendance, RunOptions, Session, SessionOptions};
+use windlass::{Succession, Windlass};
+use windlass_runtime::{Attendance, Session, SessionOptions};
 
 use self::asks::{AnsweredAsks, Inquiries};
-use self::fault::DriveFault;
+use self::dispatch::{Drive, PATIENCE};
 use self::lines::Line;
 use self::output::Output;
-use self::progress::Progress;
 use crate::args::{DriveArgs, Global};
 use crate::control;
 use crate::exit;
+use crate::session_name::{self, SessionName};
 use crate::setup;
 use crate::signals::Signals;
 
-/// After the end of input, batches that came before are still answered as
-/// long as one is done within this time.
-const PATIENCE: Duration = Duration::from_secs(4);
-/// A turn's end waits this long for `await`s that came before it, which its
-/// end would end.
-const TURN_PATIENCE: Duration = Duration::from_secs(2);
 /// How long tools have to leave when that patience has run out.
 const SHORT_GRACE: Duration = Duration::from_millis(500);
+/// How many events a driver may be behind and still miss none. The journal bounds their size too.
+const FOLLOWED: usize = 32 << 10;
 
 pub(crate) async fn run(global: &Global, args: DriveArgs) -> anyhow::Result<ExitCode> {
-    let mut lines = lines::read_stdin();
-    let mut signals = Signals::new()?;
+    if let Some(name) = &args.session {
+        session_name::check(name)?;
+    }
+    let lines = lines::read_stdin();
+    let mut signals = Signals::new()?.ignoring_interrupts(args.ignore_interrupts);
     // A program that is asked for its tools may take its time.
     let windlass = tokio::select! {
         windlass = setup::windlass(global) => Arc::new(windlass?),
         code = signals.next() => return Ok(ExitCode::from(code)),
     };
     let output = Output::stdout();
-    let inquiries = args.ask.then(|| Arc::new(Inquiries::new(output.clone())));
     setup::warn_of_record(&windlass);
-    let session = windlass.session(SessionOptions {
-        front_end: Some("drive".to_owned()),
-        trusted: inquiries.is_none(),
-        attendance: Attendance::when(args.ask),
-        inquirer: inquiries.clone().map(|inquiries| inquiries as _),
+    let _name = match &args.session {
+        Some(name) => Some(SessionName::take(name, &windlass.config().root).await?),
+        None => None,
+    };
+    let options = SessionOptions {
+        name: args.session.clone(),
         ..SessionOptions::default()
-    });
+    };
+    let mut driver = DrivenSession::begin(&windlass, lines, output.clone(), args.ask, options);
     let _reachable = control::listen(&windlass, "drive");
-    let watch = session.requests().watch();
-    let answered = AnsweredAsks::default();
-    let telling = asks::tell_requests(output.clone(), session.clone(), watch, answered.clone());
-    tokio::spawn(telling);
-    let mut drive = Drive::start(session.clone(), output.clone(), inquiries, answered);
-    let code = loop {
-        tokio::select! {
-            line = lines.recv() => match line {
-                Some(line) => drive.take(line),
-                None => break drive.drain(&mut signals).await,
-            },
-            code = signals.next() => break Some(code),
-            () = output.closed() => break Some(exit::OUTPUT_CLOSED),
-        }
-    };
-    let closing = async {
-        match code {
-            None => session.close().await,
-            Some(_) => session.close_within(SHORT_GRACE).await,
-        }
-        // Closing has refused what was not answered; that is still to be said.
-        let _ = tokio::time::timeout(PATIENCE, drive.progress.all_answered()).await;
-    };
-    signals.finish(closing).await;
-    setup::tell_unrecorded(&session);
+    if let Some(name) = args.session {
+        let succession = Succession::Named(name);
+        windlass.succeed(&driver.session, &succession, true).await;
+    }
+    let code = driver.drive(pin!(signals.next())).await;
+    signals.finish(driver.close(code)).await;
+    setup::tell_unrecorded(&driver.session);
     output.take_error()?;
     Ok(ExitCode::from(code.unwrap_or(0)))
 }
 
-struct Drive {
+/// A driver, and the session that it drives.
+struct DrivenSession {
     session: Session,
+    lines: mpsc::Receiver<Line>,
     output: Output,
-    /// The driver is asked.
-    inquiries: Option<Arc<Inquiries>>,
-    answered: AnsweredAsks,
-    batches: mpsc::UnboundedSender<(Batch, CancellationToken)>,
-    cancels: Arc<Mutex<HashMap<String, CancellationToken>>>,
-    progress: Progress,
-    turn: Arc<tokio::sync::Mutex<()>>,
-    line: u64,
+    drive: Drive,
 }
 
-impl Drive {
-    fn start(
-        session: Session,
+impl DrivenSession {
+    /// Begins a session. With `ask` the driver is the person.
+    fn begin(
+        windlass: &Arc<Windlass>,
+        lines: mpsc::Receiver<Line>,
         output: Output,
-        inquiries: Option<Arc<Inquiries>>,
-        answered: AnsweredAsks,
+        ask: bool,
+        options: SessionOptions,
     ) -> Self {
-        let (batches, mut queue) = mpsc::unbounded_channel::<(Batch, CancellationToken)>();
-        let cancels = Arc::new(Mutex::new(HashMap::new()));
-        let progress = Progress::follow(&session);
-        let drive = Self {
-            session: session.clone(),
-            output: output.clone(),
-            inquiries,
-            answered,
-            batches,
-            cancels: Arc::clone(&cancels),
-            progress: progress.clone(),
-            turn: Arc::default(),
-            line: 0,
-        };
-        tokio::spawn(async move {
-            while let Some((batch, cancel)) = queue.recv().await {
-                let id = batch.id.clone();
-                progress.begin(&batch);
-                let reply = session.run(batch, RunOptions::until(&cancel)).await;
-                cancels.lock().remove(&id);
-                output.write(&DriveOutput::Replies(reply));
-                progress.end();
-            }
+        let inquiries = ask.then(|| Arc::new(Inquiries::new(output.clone())));
+        let session = windlass.session_with_tools(SessionOptions {
+            front_end: Some("drive".to_owned()),
+            trusted: inquiries.is_none(),
+            attendance: Attendance::when(ask),
+            inquirer: inquiries.clone().map(|inquiries| inquiries as _),
+            journal_capacity: Some(FOLLOWED),
+            ..options
         });
-        drive
-    }
-
-    /// Takes a line; whatever is wrong with it is answered with an error, and
-    /// nothing else changes.
-    fn take(&mut self, line: Line) {
-        self.line += 1;
-        let taken = match line {
-            Line::Text(text) if text.trim().is_empty() => Ok(()),
-            Line::Text(text) => DriveInput::read(&text, self.line)
-                .map_err(DriveFault::from)
-                .and_then(|input| self.carry_out(input)),
-            Line::Bad(fault) => Err(fault),
-        };
-        if let Err(fault) = taken {
-            let error = fault.to_string();
-            self.output.write(&DriveOutput::Error { error });
+        let watch = session.requests().watch();
+        let answered = AnsweredAsks::default();
+        let telling = asks::tell_requests(output.clone(), session.clone(), watch, answered.clone());
+        tokio::spawn(telling);
+        let drive = Drive::start(windlass, &session, &output, inquiries, answered);
+        Self {
+            session,
+            lines,
+            output,
+            drive,
         }
     }
 
-    fn carry_out(&mut self, input: DriveInput) -> Result<(), DriveFault> {
-        match input {
-            DriveInput::Batch(batch) => self.queue(batch),
-            DriveInput::Cancel(batch) => self.cancel(&batch),
-            DriveInput::TurnEnd => {
-                self.end_turn();
-                Ok(())
-            }
-            DriveInput::Permission { permission, answer } => {
-                self.inquiries()?;
-                Ok(self.session.requests().reply(&permission, answer)?)
-            }
-            DriveInput::Answer { ask, value } => {
-                let inquiries = self.inquiries()?;
-                if inquiries.holds(&ask) {
-                    return inquiries.answer(&ask, value);
-                }
-                self.answered.add(&ask);
-                let taken = self.session.requests().answer(&ask, value);
-                if taken.is_err() {
-                    self.answered.remove(&ask);
-                }
-                Ok(taken?)
-            }
-            DriveInput::Inquire { ask, decisions } => self.inquiries()?.decide(&ask, decisions),
-        }
-    }
-
-    fn inquiries(&self) -> Result<&Inquiries, DriveFault> {
-        self.inquiries.as_deref().ok_or(DriveFault::NotAsking)
-    }
-
-    fn queue(&mut self, batch: Batch) -> Result<(), DriveFault> {
-        let cancel = CancellationToken::new();
-        {
-            let mut cancels = self.cancels.lock();
-            if cancels.contains_key(&batch.id) {
-                return Err(DriveFault::BatchTaken(batch.id));
-            }
-            cancels.insert(batch.id.clone(), cancel.clone());
-        }
-        self.progress.queue();
-        // The receiver lives as long as this.
-        let _ = self.batches.send((batch, cancel));
-        Ok(())
-    }
-
-    fn cancel(&self, batch: &str) -> Result<(), DriveFault> {
-        match self.cancels.lock().get(batch) {
-            Some(cancel) => {
-                cancel.cancel();
-                Ok(())
-            }
-            None => Err(DriveFault::NoBatch(batch.to_owned())),
-        }
-    }
-
-    /// Ends the turn after the calls that came before it. Those that only wait
-    /// do not hold it up for long: the turn's end is what ends their waiting.
-    fn end_turn(&self) {
-        let session = self.session.clone();
-        let output = self.output.clone();
-        let progress = self.progress.clone();
-        let turn = Arc::clone(&self.turn);
-        tokio::spawn(async move {
-            let _one_at_a_time = turn.lock().await;
-            progress.answered_or_waiting(TURN_PATIENCE).await;
-            let turn_end = session.end_turn().await;
-            output.write(&DriveOutput::TurnEnd { turn_end });
-        });
-    }
-
-    /// The input has ended: answers what is still being answered, within
-    /// reason. Gives an exit code when it had to be cut short.
-    async fn drain(&mut self, signals: &mut Signals) -> Option<u8> {
-        let turn = self.turn.clone();
-        let answered = async {
-            self.progress.all_answered().await;
-            drop(turn.lock().await);
-        };
-        tokio::pin!(answered);
+    /// Takes lines until their end, or until `stop` gives an exit code. Gives an exit code when something was cut short.
+    async fn drive(&mut self, mut stop: impl Future<Output = u8> + Unpin) -> Option<u8> {
         loop {
-            let before = self.progress.answered();
             tokio::select! {
-                () = &mut answered => return None,
-                code = signals.next() => return Some(code),
+                line = self.lines.recv() => match line {
+                    Some(line) => self.drive.take(line),
+                    None => return self.drive.drain(stop).await,
+                },
+                code = &mut stop => return Some(code),
                 () = self.output.closed() => return Some(exit::OUTPUT_CLOSED),
-                () = tokio::time::sleep(PATIENCE) => {
-                    if self.progress.answered() == before {
-                        return Some(0);
-                    }
-                }
             }
         }
+    }
+
+    /// Ends the session.
+    async fn close(&self, code: Option<u8>) {
+        match code {
+            None => self.session.close().await,
+            Some(_) => self.session.close_within(SHORT_GRACE).await,
+        }
+        // Closing has refused what was not answered; that is still to be said.
+        let _ = tokio::time::timeout(PATIENCE, self.drive.progress.all_answered()).await;
     }
 }

@@ -5,20 +5,31 @@
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+mod ages;
 mod args;
+mod ask;
 mod attach;
 mod call;
+mod chat;
+mod complete;
+mod config_command;
 mod control;
+mod doctor;
 mod draw;
 mod drive;
 mod exit;
+mod gain;
+mod held;
+mod help;
 mod init;
 mod logs;
+mod man;
 mod mcp;
 mod mcp_http;
 mod models;
 mod permissions;
 mod person;
+mod print;
 mod prompt;
 mod ps;
 mod query;
@@ -26,21 +37,23 @@ mod questions;
 mod reach;
 mod replies;
 mod room;
+mod run;
 mod safe_text;
 mod screen;
 mod send;
 mod serve;
+mod session_name;
 mod sessions;
 mod setup;
 mod signals;
 mod stdout;
 mod tools;
 mod trust;
+mod version;
 
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use clap::Parser;
 
 use crate::args::{Args, Command};
 use crate::stdout::{StdoutError, errln};
@@ -50,7 +63,8 @@ fn main() -> ExitCode {
     windlass::init();
     // While there is one thread.
     windlass::withdraw_credentials();
-    let result = match Args::try_parse() {
+    complete::answer_shell();
+    let result = match args::read() {
         Ok(args) => run(args),
         Err(unread) => args::explain(&unread),
     };
@@ -74,28 +88,31 @@ fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::Drive(drive) => on_runtime(drive::run(&args.global, drive)),
         Command::Call(call) => on_runtime(call::run(&args.global, call)),
         Command::Tools(tools) => on_runtime(tools::run(&args.global, &tools)),
+        Command::Chat(chat) => on_runtime(chat::run(&args.global, chat)),
         Command::Query(query) => on_runtime(query::run(&args.global, query)),
-        Command::Models => on_runtime(models::run(&args.global)),
+        Command::Models(models) => on_runtime(models::run(&args.global, models)),
         Command::Mcp(mcp) => on_runtime(mcp::run(&args.global, mcp)),
         Command::Serve(serve) => on_runtime(serve::run(&args.global, serve)),
-        Command::Ps => on_runtime(ps::run(&args.global)),
-        Command::Logs(logs) => on_runtime(logs::run(logs)),
-        Command::Attach(attach) => on_runtime(attach::run(attach)),
-        Command::Send(send) => on_runtime(send::run(send)),
-        Command::Kill(kill) => on_runtime(send::kill(kill)),
+        Command::Run(run) => on_runtime(run::run(&args.global, run)),
+        Command::Ps(ps) => on_runtime(ps::run(&args.global, ps)),
+        Command::Logs(logs) => on_runtime(logs::run(&args.global, logs)),
+        Command::Attach(attach) => on_runtime(attach::run(&args.global, attach)),
+        Command::Send(send) => on_runtime(send::run(&args.global, send)),
+        Command::Kill(kill) => on_runtime(send::kill(&args.global, kill)),
+        Command::Gain(gain) => on_runtime(gain::run(&args.global, gain)),
+        Command::Config(config) => on_runtime(config_command::run(&args.global, config)),
+        Command::Doctor => on_runtime(doctor::run(&args.global)),
         Command::Sessions(sessions) => on_runtime(sessions::run(&args.global, sessions)),
         Command::Permissions(permissions) => {
             on_runtime(permissions::run(&args.global, permissions))
         }
         Command::Questions => on_runtime(questions::list(&args.global)),
-        Command::Answer(answer) => on_runtime(questions::answer(answer)),
+        Command::Answer(answer) => on_runtime(questions::answer(&args.global, answer)),
         Command::Init => init::run(&args.global),
         Command::Trust(trust) => on_runtime(trust::run(&args.global, trust)),
         Command::Untrust(untrust) => trust::untrust(&args.global, &untrust),
-        Command::Completions { shell } => {
-            args::print_completions(shell)?;
-            Ok(ExitCode::SUCCESS)
-        }
+        Command::Completions { shell } => args::print_completions(&shell),
+        Command::Man { folder } => man::run(&folder),
     }
 }
 
@@ -113,13 +130,31 @@ fn on_runtime(command: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow
     result
 }
 
-/// Diagnostics go to stderr, and only when `WINDLASS_LOG` asks for them.
+/// Diagnostics go to stderr, and only when `WINDLASS_LOG` asks for them. A
+/// level alone is for this program; that of its dependencies is named.
 fn start_tracing() {
-    let Ok(filter) = tracing_subscriber::EnvFilter::try_from_env("WINDLASS_LOG") else {
+    let asked = std::env::var("WINDLASS_LOG").unwrap_or_default();
+    let level = asked.trim();
+    if level.is_empty() {
         return;
+    }
+    let is_level = level.parse::<tracing::Level>().is_ok();
+    let directives = if is_level {
+        format!("windlass={level}")
+    } else {
+        level.to_owned()
+    };
+    let filter = match tracing_subscriber::EnvFilter::try_new(directives) {
+        Ok(filter) => filter,
+        Err(error) => {
+            errln!("windlass: WINDLASS_LOG is not understood ({error}); such as `debug`");
+            return;
+        }
     };
     tracing_subscriber::fmt()
         .with_env_filter(filter)
+        .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
         .with_writer(std::io::stderr)
         .init();
+    tracing::debug!(version = env!("CARGO_PKG_VERSION"), "windlass starts");
 }

@@ -1,7 +1,6 @@
 //! `windlass mcp`: the tools for any agent that speaks MCP.
 
 pub(crate) mod install;
-mod session_name;
 mod unusable;
 mod upstream;
 mod watched;
@@ -13,17 +12,17 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use tokio_util::sync::CancellationToken;
-use windlass::Windlass;
 use windlass::config::TaskSetting;
-use windlass_serve_mcp::{McpOptions, McpServer, TaskPolicy, serve_stdio};
+use windlass::{Succession, Windlass};
+use windlass_serve_mcp::{McpOptions, McpServer, SessionSuccession, TaskPolicy, serve_stdio};
 
 use crate::args::{Global, McpArgs, McpCommand};
 use crate::control;
 use crate::mcp_http;
+use crate::session_name::{self, SessionName};
 use crate::setup;
 use crate::signals::Signals;
 use crate::stdout::{self, errln};
-use session_name::SessionName;
 use upstream::Upstreams;
 use watched::{WatchedStdout, WriteFailure};
 
@@ -33,8 +32,10 @@ const ON_TERMINAL: &str = "windlass: this is the MCP server. It waits for an age
     `windlass query` is an assistant for people. Ctrl-C ends this.";
 
 pub(crate) async fn run(global: &Global, args: McpArgs) -> anyhow::Result<ExitCode> {
-    if let Some(McpCommand::Install(install)) = &args.command {
-        return install::run(global, install).await;
+    match &args.command {
+        Some(McpCommand::Install(args)) => return install::run(global, args).await,
+        Some(McpCommand::Uninstall(args)) => return install::uninstall(global, args).await,
+        None => {}
     }
     let mut signals = Signals::new()?;
     let max_block = args.max_block_secs;
@@ -69,7 +70,10 @@ pub(crate) async fn run(global: &Global, args: McpArgs) -> anyhow::Result<ExitCo
                 setup::await_trust(&windlass, global)?;
                 setup::warn_of_record(&windlass);
                 let reachable = control::listen(&windlass, "mcp");
-                let server = server(&windlass, max_block, args.session.clone());
+                let mut server = server(&windlass, max_block, args.session.clone());
+                if !args.fresh {
+                    server = server.with_succession(succession(&windlass));
+                }
                 (server, Some(reachable))
             }
             Err(error) => {
@@ -136,6 +140,25 @@ pub(crate) fn server(
     } else {
         server.with_upstream(Arc::new(Upstreams::new(servers)))
     }
+}
+
+/// Has a session take over what was kept by the one before it: that of the same
+/// name or, without one, those of the same project and client.
+pub(crate) fn succession(windlass: &Arc<Windlass>) -> SessionSuccession {
+    let windlass = Arc::clone(windlass);
+    Arc::new(move |session| {
+        let windlass = Arc::clone(&windlass);
+        Box::pin(async move {
+            let succession = match session.name() {
+                Some(name) => Succession::Named(name.to_owned()),
+                None => Succession::Client {
+                    front_end: "mcp".to_owned(),
+                    client: session.client_name().map(str::to_owned),
+                },
+            };
+            windlass.succeed(&session, &succession, true).await;
+        })
+    })
 }
 
 fn seconds(seconds: f64, flag: &str) -> anyhow::Result<Duration> {

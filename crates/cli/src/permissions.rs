@@ -1,6 +1,6 @@
 //! `windlass permissions`: what is remembered, and what would become of a call.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -12,71 +12,83 @@ use windlass_runtime::{Archive, Explanation, Finding, RegisteredTool, RuleSource
 use crate::args::{Global, PermissionsArgs, PermissionsCommand};
 use crate::call::read_arguments;
 use crate::exit;
+use crate::print::{self, Listing, Printer, Tone, cell, column};
 use crate::replies;
 use crate::setup;
-use crate::stdout::{self, print_json};
+use crate::stdout;
+use crate::tools;
 use crate::trust;
 
 pub(crate) async fn run(global: &Global, args: PermissionsArgs) -> anyhow::Result<ExitCode> {
-    let as_json = global.json || !std::io::stdout().is_terminal();
+    let printer = Printer::new(global);
     match args.command {
-        None => list(as_json).await,
-        Some(PermissionsCommand::Pending) => replies::pending(as_json).await,
-        Some(PermissionsCommand::Reply(args)) => replies::reply(args).await,
-        Some(PermissionsCommand::Forget { id }) => forget(id).await,
+        None => list(printer).await,
+        Some(PermissionsCommand::Pending) => replies::pending(printer).await,
+        Some(PermissionsCommand::Reply(args)) => replies::reply(printer, args).await,
+        Some(PermissionsCommand::Forget { id }) => forget(printer, id).await,
         Some(PermissionsCommand::Explain { tool, arguments }) => {
-            explain(global, &tool, arguments.as_deref(), as_json).await
+            explain(global, &tool, arguments.as_deref()).await
         }
     }
 }
 
-async fn list(as_json: bool) -> anyhow::Result<ExitCode> {
+async fn list(printer: Printer) -> anyhow::Result<ExitCode> {
     replies::remind().await;
     let store = windlass::open_record().context("the record cannot be opened")?;
     let rules = Archive::rules(&store).await?;
-    if as_json {
-        return print_json(&json!(rules));
-    }
-    let mut stdout = stdout::lock();
-    if rules.is_empty() {
-        writeln!(stdout, "No permission is remembered.")?;
-    }
-    for record in rules {
+    let columns = [
+        column("ID"),
+        column("RULE"),
+        column("TOOL"),
+        column("PATTERN").cut_to(12),
+        column("PROJECT").cut_to(10),
+    ];
+    let empty = "No permission is remembered; an \"always\" in reply to a request makes a rule. \
+         Rules of the configuration are in `windlass config show`.";
+    let mut listing = Listing::new(columns, empty);
+    for record in &rules {
         let PermissionRule {
             permission,
             pattern,
             action,
         } = &record.rule;
-        let action = word(*action);
-        let (id, directory) = (record.id, record.directory);
-        writeln!(
-            stdout,
-            "{id:>4}  {action}  {permission}  `{pattern}`  {directory}"
-        )?;
+        let tone = match action {
+            RuleAction::Allow => Tone::Good,
+            RuleAction::Ask => Tone::Waiting,
+            RuleAction::Deny => Tone::Bad,
+        };
+        listing.row([
+            cell(record.id.to_string()),
+            cell(word(*action)).tone(tone),
+            cell(permission),
+            cell(pattern),
+            cell(&record.directory),
+        ]);
     }
+    printer.list(json!(rules), &listing)?;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn forget(id: i64) -> anyhow::Result<ExitCode> {
+async fn forget(printer: Printer, id: i64) -> anyhow::Result<ExitCode> {
     let store = windlass::open_record().context("the record cannot be opened")?;
     if !store.forget_rule(id).await? {
         bail!("there is no rule {id}; `windlass permissions` lists them");
     }
+    printer.outcome(
+        &json!({"id": id, "forgotten": true}),
+        format!("forgot rule {id}"),
+    )?;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn explain(
-    global: &Global,
-    name: &str,
-    arguments: Option<&str>,
-    as_json: bool,
-) -> anyhow::Result<ExitCode> {
+async fn explain(global: &Global, name: &str, arguments: Option<&str>) -> anyhow::Result<ExitCode> {
     let arguments = read_arguments(arguments)?;
     trust::settle(global).await?;
     let windlass = setup::build(setup::builder(global)?.only(Some(name))).await?;
     let tools = windlass.runtime().tools();
     let Some(tool) = tools.get(name) else {
-        bail!("there is no tool `{name}`; `windlass tools` lists them");
+        let names: Vec<&str> = tools.all().map(|tool| &*tool.definition().name).collect();
+        bail!("{}", tools::unknown(name, names.into_iter()));
     };
     let root = windlass.config().root.as_path();
     let remembered = match windlass.record() {
@@ -87,8 +99,8 @@ async fn explain(
         Request::OneShot { args } => tool.explain(None, &args, root, &remembered),
         Request::Handle(command) => explain_command(tool, &command, root, &remembered),
     };
-    if as_json {
-        print_json(&to_json(&explanation))?;
+    if global.json {
+        print::json(&to_json(&explanation))?;
     } else {
         print(name, &explanation)?;
     }

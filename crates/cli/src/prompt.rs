@@ -10,7 +10,7 @@ mod form;
 mod keyboard;
 mod line;
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 use rustix::process::{Signal, getpid, kill_process};
 use serde_json::Value;
@@ -20,10 +20,12 @@ use windlass_protocol::{
 };
 use windlass_runtime::{OpenRequest, PersonRequest, ReplyError, RequestWatch};
 
+use crate::args::ColorChoice;
+use crate::print::{self, shortened};
 pub(crate) use editor::edit;
 pub(crate) use fill::NoAnswer;
 use fill::fill;
-use form::{Confirm, Input, Select, clean};
+use form::{Confirm, Input, KeyChoice, Select, clean};
 pub(crate) use keyboard::{Key, Keyboard};
 
 /// Something a person can be asked.
@@ -113,14 +115,23 @@ impl Asking for PermissionRequest {
     async fn ask(&self, keyboard: &mut Keyboard) -> Result<PermissionAnswer, NoAnswer> {
         let mut decision = PermissionAnswer::from(PermissionReply::Once);
         let rendering = RequestRendering::of_permission(self);
-        let mut choice = Select {
-            text: rendering.title.clone(),
-            items: ["once", "always", "reject", "edit"]
-                .map(str::to_owned)
-                .into(),
-            chosen: 0,
+        let colour = print::colour(ColorChoice::Auto, io::stderr().is_terminal());
+        let always = match rendering.always.as_slice() {
+            [] => "always".to_owned(),
+            patterns => format!("always ({})", patterns.join(", ")),
         };
-        match fill(keyboard, rendering.details().trim_end(), &mut choice).await {
+        let mut choice = KeyChoice {
+            keys: vec![
+                ('y', "yes, once".to_owned()),
+                ('a', shortened(&always, LONGEST_ALWAYS)),
+                ('n', "no".to_owned()),
+                ('e', "edit".to_owned()),
+            ],
+            preset: Some('y'),
+            chosen: 'n',
+            colour,
+        };
+        match fill(keyboard, &laid_out(&rendering, colour), &mut choice).await {
             Ok(()) => {}
             Err(NoAnswer::Declined) => {
                 decision.reply = PermissionReply::Reject;
@@ -129,9 +140,14 @@ impl Asking for PermissionRequest {
             Err(other) => return Err(other),
         }
         match choice.chosen {
-            0 => {}
-            1 => decision.reply = PermissionReply::Always,
-            3 => decision.arguments = edited(self, keyboard).await?,
+            'y' => {}
+            'a' => decision.reply = PermissionReply::Always,
+            'e' => {
+                decision.arguments = edited(self, keyboard).await?;
+                if let Some(arguments) = &decision.arguments {
+                    tell(&format!("runs as: {}", visible_line(&shown(arguments))));
+                }
+            }
             _ => {
                 decision.reply = PermissionReply::Reject;
                 let said = line(keyboard, "A word to the assistant (or nothing)").await?;
@@ -139,6 +155,45 @@ impl Asking for PermissionRequest {
             }
         }
         Ok(decision)
+    }
+}
+
+/// The longest text about an "always".
+const LONGEST_ALWAYS: usize = 40;
+
+/// A request as it is laid out above its keys: the title, the command and its
+/// circumstances behind a bar.
+fn laid_out(rendering: &RequestRendering, colour: bool) -> String {
+    let styled = |text: &str, code: &str| {
+        if colour {
+            format!("\x1b[{code}m{text}\x1b[0m")
+        } else {
+            text.to_owned()
+        }
+    };
+    let bar = styled("┃", "33");
+    let mut lines = vec![format!("{bar} {}", styled(&clean(&rendering.title), "1"))];
+    for lead in &rendering.lead {
+        lines.push(format!("{bar}   {}", clean(lead)));
+    }
+    for body in &rendering.body {
+        lines.push(format!("{bar}   {}", styled(&clean(body), "36")));
+    }
+    for field in &rendering.fields {
+        let name = clean(&field.name);
+        for line in &field.lines {
+            let text = format!("{name}: {}", clean(line));
+            lines.push(format!("{bar}   {}", styled(&text, "2")));
+        }
+    }
+    lines.join("\n")
+}
+
+/// Arguments in a line: the command, or all of them.
+fn shown(arguments: &Arguments) -> String {
+    match arguments.get("command").and_then(Value::as_str) {
+        Some(command) => command.to_owned(),
+        None => Value::Object(arguments.clone()).to_string(),
     }
 }
 
@@ -196,7 +251,7 @@ impl Asking for Ask {
         let text = &*lines.pop().unwrap_or_default();
         let lines = lines.iter().map(|line| format!("  {line}"));
         let head: Vec<String> = [title].into_iter().chain(lines).collect();
-        let head = head.join("\n");
+        let head = clean(&head.join("\n"));
         let question = &self.question;
         let preset = question.default.as_ref();
         match &question.answer_type {

@@ -1,114 +1,342 @@
-//! `windlass ps`: every session, handle and running one-shot on this machine.
+//! `windlass ps`: every session, handle and running one-shot on this machine,
+//! and who waits for whom; and the kept handles whose runtime is gone.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
-use serde_json::json;
-use windlass_protocol::{HandleInfo, HandleKind};
+use serde_json::{Value, json};
+use windlass_protocol::{
+    HandleInfo, HandleKind, HandleState, HandleUse, HeldHandleInfo, OpenQuestion,
+    PermissionRequest, RequestRendering, SessionInfo,
+};
 
-use crate::args::Global;
+use crate::ages;
+use crate::args::{Global, PsArgs};
+use crate::held;
+use crate::print::{self, ListCell, Listing, Printer, Tone, cell, column};
 use crate::reach::{self, Reached};
-use crate::stdout::outln;
+use crate::screen::Screen;
+use crate::signals::Signals;
+use crate::{questions, replies};
 
-pub(crate) async fn run(global: &Global) -> anyhow::Result<ExitCode> {
-    let sessions = reach::sessions().await?;
-    if global.json {
-        for reached in &sessions {
-            outln!(
-                "{}",
-                json!({ "session": reached.session, "handles": reached.handles })
-            )?;
-        }
-    } else if sessions.is_empty() {
-        outln!("No session is under way.")?;
-    } else {
-        print(&sessions)?;
+/// How often a watched list is looked at.
+const STEP: Duration = Duration::from_secs(1);
+
+pub(crate) async fn run(global: &Global, args: PsArgs) -> anyhow::Result<ExitCode> {
+    let printer = Printer::new(global);
+    if args.watch {
+        return watch(printer).await;
     }
+    let overview = if args.held {
+        Overview::of_held().await?
+    } else {
+        Overview::look().await?
+    };
+    printer.list(overview.to_json(), &overview.listing(printer))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn print(sessions: &[Reached]) -> std::io::Result<()> {
-    let head = [
-        "SESSION",
-        "FRONT END",
-        "PID",
-        "HANDLE",
-        "TOOL",
-        "STATE",
-        "TIME",
-        "LAST LINE",
-    ];
-    let mut rows = vec![head.map(str::to_owned)];
-    for reached in sessions {
-        let session = &reached.session;
-        let first = [
-            reach::short(session.id.as_str()).to_owned(),
-            match &session.name {
-                Some(name) => format!("{} {}", session.front_end, printable(name)),
-                None => session.front_end.clone(),
-            },
-            session.pid.to_string(),
-        ];
-        if reached.handles.is_empty() {
-            let [id, front_end, pid] = first.clone();
-            let none = String::new;
-            rows.push([
-                id,
-                front_end,
-                pid,
-                "-".to_owned(),
-                none(),
-                none(),
-                none(),
-                none(),
-            ]);
+/// Draws the list anew until Ctrl-C. For programs, and in a pipe, every change
+/// is printed as it comes.
+async fn watch(printer: Printer) -> anyhow::Result<ExitCode> {
+    let mut signals = Signals::new()?;
+    let mut screen = Screen::stdout();
+    let is_live = std::io::IsTerminal::is_terminal(&std::io::stdout()) && !printer.is_json;
+    let mut before = None;
+    loop {
+        let overview = Overview::look().await?;
+        if is_live {
+            screen.paint(&[], &printer.lines(&overview.listing(printer)));
+        } else {
+            let now = overview.to_json();
+            if before.as_ref() != Some(&without_times(now.clone())) {
+                if printer.is_json {
+                    print::json_line(&now)?;
+                } else {
+                    printer.list(now.clone(), &overview.listing(printer))?;
+                }
+                before = Some(without_times(now));
+            }
         }
-        for handle in &reached.handles {
-            let [id, front_end, pid] = first.clone();
-            rows.push([
-                id,
-                front_end,
-                pid,
-                handle.id.to_string(),
-                handle.tool.clone(),
-                state(handle),
-                time(handle.elapsed_secs),
-                printable(last_line(handle)),
-            ]);
+        tokio::select! {
+            () = tokio::time::sleep(STEP) => {}
+            code = signals.next() => {
+                if is_live {
+                    let lines = printer.lines(&overview.listing(printer));
+                    screen.paint(&lines, &[]);
+                }
+                return Ok(ExitCode::from(code));
+            }
         }
     }
-    let widths: Vec<usize> = (0..head.len())
-        .map(|column| {
-            rows.iter()
-                .map(|row| row[column].chars().count())
-                .max()
-                .unwrap_or(0)
-        })
-        .collect();
-    for row in &rows {
-        let cells = row
-            .iter()
-            .zip(&widths)
-            .map(|(cell, width)| format!("{cell:width$}"));
-        outln!("{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
-    }
-    for Reached { session, .. } in sessions {
-        let Some(trouble) = &session.record else {
-            continue;
-        };
-        let id = reach::short(session.id.as_str());
-        match &trouble.error {
-            Some(error) => outln!(
-                "{id}: the record cannot be written ({error}); {} changes wait, {} are lost",
-                trouble.waiting,
-                trouble.lost
-            )?,
-            None => outln!("{id}: {} changes of the record are lost", trouble.lost)?,
-        }
-    }
-    Ok(())
 }
 
-/// Its last line, or the command of a one-shot that has said nothing yet.
+/// The value without what changes while nothing happens.
+fn without_times(mut value: Value) -> Value {
+    let sessions = value.as_array_mut().into_iter().flatten();
+    for handle in sessions
+        .filter_map(|session| session["handles"].as_array_mut())
+        .flatten()
+    {
+        handle["elapsed_secs"] = Value::Null;
+        handle["usage"] = Value::Null;
+    }
+    value
+}
+
+/// Everything that is under way.
+struct Overview {
+    sessions: Vec<Reached>,
+    permissions: Vec<PermissionRequest>,
+    questions: Vec<OpenQuestion>,
+    /// Kept handles that no runtime has.
+    held: Vec<HeldHandleInfo>,
+}
+
+impl Overview {
+    async fn look() -> anyhow::Result<Self> {
+        let (sessions, permissions, questions, held) = tokio::join!(
+            reach::sessions(),
+            replies::waiting(),
+            questions::all(),
+            held::list()
+        );
+        let questions = questions?.into_iter();
+        Ok(Self {
+            sessions: sessions?,
+            permissions: permissions?,
+            questions: questions.map(|(_, question)| question).collect(),
+            held: held?,
+        })
+    }
+
+    async fn of_held() -> anyhow::Result<Self> {
+        Ok(Self {
+            held: held::list().await?,
+            sessions: Vec::new(),
+            permissions: Vec::new(),
+            questions: Vec::new(),
+        })
+    }
+
+    fn to_json(&self) -> Value {
+        let sessions = self.sessions.iter().map(|reached| {
+            let id = &reached.session.id;
+            let permissions = self
+                .permissions
+                .iter()
+                .filter(|asked| asked.session_id == *id);
+            let questions = self.questions.iter().filter(|open| open.session == *id);
+            json!({
+                "session": reached.session,
+                "handles": reached.handles,
+                "permissions": permissions.collect::<Vec<_>>(),
+                "questions": questions.collect::<Vec<_>>(),
+            })
+        });
+        let held = self.held.iter().map(|info| json!({ "held": info }));
+        sessions.chain(held).collect()
+    }
+
+    fn listing(&self, printer: Printer) -> Listing {
+        let columns = [
+            column("HANDLE").cut_to(8),
+            column("STATE"),
+            column("TIME"),
+            column("AGENT").cut_to(8).spare(2),
+            column("PROJECT").cut_to(8).spare(1),
+            column("TOOL").cut_to(6).spare(4),
+            column("SESSION").spare(3),
+            column("PID").spare(5),
+            column("CPU").spare(6),
+            column("MEMORY").spare(6),
+            column("PROCS").spare(7),
+            column("LAST LINE").cut_to(28),
+        ];
+        let empty = "Nothing runs: no session is under way. Agents with `windlass mcp`, \
+             `windlass serve`, `windlass chat` and `windlass run` begin sessions.";
+        let mut listing = Listing::new(columns, empty);
+        for reached in &self.sessions {
+            let session = &reached.session;
+            for handle in &reached.handles {
+                let waits = self.waits(session, handle);
+                let (state, last) = match &waits {
+                    Some((whom, text)) => (
+                        cell(format!("waits for {whom}")).tone(Tone::Waiting),
+                        cell(format!("? {text}")).tone(Tone::Waiting),
+                    ),
+                    None => (state(handle), cell(last_line(handle))),
+                };
+                let time = Duration::try_from_secs_f64(handle.elapsed_secs);
+                let time = ages::length(time.unwrap_or_default());
+                let tool = handle.tool.as_str();
+                row(
+                    &mut listing,
+                    session,
+                    [
+                        cell(handle.id.as_str()),
+                        state,
+                        cell(time),
+                        cell(tool),
+                        last,
+                    ],
+                    handle.usage.as_ref(),
+                );
+            }
+            let asked = self.permissions.iter();
+            for asked in asked.filter(|asked| asked.session_id == session.id) {
+                let text = RequestRendering::of_permission(asked);
+                let text = format!("{} {}", text.title, text.body.join(" "));
+                let cells = waiting(&asked.permission, &text);
+                row(&mut listing, session, cells, None);
+            }
+            let open = self
+                .questions
+                .iter()
+                .filter(|open| open.session == session.id);
+            let loose =
+                open.filter(|open| !reached.handles.iter().any(|handle| asks(handle, open)));
+            for open in loose {
+                let cells = waiting(&open.ask.tool, &open.ask.question.text);
+                row(&mut listing, session, cells, None);
+            }
+            if reached.handles.is_empty() && session.pending == 0 {
+                let idle = cell("idle").tone(Tone::Faint);
+                let none = [cell("-"), idle, cell(""), cell(""), cell("")];
+                row(&mut listing, session, none, None);
+            }
+        }
+        for info in &self.held {
+            held_row(&mut listing, info);
+        }
+        self.notes(&mut listing, printer);
+        listing
+    }
+
+    /// Who has to answer the question that a handle waits with, and its text.
+    fn waits(&self, session: &SessionInfo, handle: &HandleInfo) -> Option<(&'static str, String)> {
+        let question = handle.question.as_ref()?;
+        let open = self
+            .questions
+            .iter()
+            .filter(|open| open.session == session.id);
+        let is_ours = open.into_iter().any(|open| asks(handle, open));
+        let whom = if is_ours { "you" } else { "its agent" };
+        Some((whom, question.text.clone()))
+    }
+
+    /// The commands that answer what waits for the person, and trouble with
+    /// the record.
+    fn notes(&self, listing: &mut Listing, printer: Printer) {
+        let faint = |text: String| printer.paint(&text, Tone::Faint);
+        for asked in &self.permissions {
+            let id = reach::short(asked.id.as_str());
+            listing.note(faint(format!(
+                "reply:  windlass permissions reply {id} once|always|reject"
+            )));
+        }
+        for open in &self.questions {
+            let id = reach::short(&open.ask.ask);
+            let text = format!("answer: windlass answer {id} ({})", open.ask.tool);
+            listing.note(faint(text));
+        }
+        for Reached { session, .. } in &self.sessions {
+            let Some(trouble) = &session.record else {
+                continue;
+            };
+            let id = reach::short(session.id.as_str());
+            listing.note(match &trouble.error {
+                Some(error) => format!(
+                    "{id}: the record cannot be written ({error}); {} changes wait, {} are lost",
+                    trouble.waiting, trouble.lost
+                ),
+                None => format!("{id}: {} changes of the record are lost", trouble.lost),
+            });
+        }
+    }
+}
+
+/// A row of something that waits for the person and has no handle.
+fn waiting(tool: &str, text: &str) -> [ListCell; 5] {
+    [
+        cell("-"),
+        cell("waits for you").tone(Tone::Waiting),
+        cell(""),
+        cell(tool),
+        cell(format!("? {text}")).tone(Tone::Waiting),
+    ]
+}
+
+/// A row of a kept handle that runs, or has stopped, without a runtime.
+fn held_row(listing: &mut Listing, info: &HeldHandleInfo) {
+    let (state, left) = held::standing(info);
+    let left = left.and_then(|left| Duration::try_from_secs_f64(left).ok());
+    let left = left.map_or_else(String::new, |left| format!("{} left", ages::length(left)));
+    let agent = info.client.as_ref().or(info.front_end.as_ref());
+    let project = info.root.file_name().map(|name| name.to_string_lossy());
+    listing.row([
+        cell(info.handle.as_str()),
+        cell(state).tone(Tone::Waiting),
+        cell(left),
+        cell(agent.map_or("", String::as_str)),
+        cell(project.unwrap_or_default()),
+        cell(&info.tool),
+        cell(reach::short(info.session.as_str())),
+        cell(""),
+        cell(""),
+        cell(""),
+        cell(""),
+        cell(info.command.as_deref().unwrap_or_default()),
+    ]);
+}
+
+fn row(
+    listing: &mut Listing,
+    session: &SessionInfo,
+    cells: [ListCell; 5],
+    usage: Option<&HandleUse>,
+) {
+    let [handle, state, time, tool, last] = cells;
+    let project = session.root.file_name().map(|name| name.to_string_lossy());
+    let agent = match (&session.client, &session.name) {
+        (Some(client), Some(name)) => format!("{client} {name}"),
+        (Some(client), None) => client.clone(),
+        (None, Some(name)) => format!("{} {name}", session.front_end),
+        (None, None) => session.front_end.clone(),
+    };
+    listing.row([
+        handle,
+        state,
+        time,
+        cell(agent),
+        cell(project.unwrap_or_default()),
+        tool,
+        cell(reach::short(session.id.as_str())),
+        cell(session.pid.to_string()),
+        cell(usage.map_or_else(String::new, |usage| {
+            let time = Duration::try_from_secs_f64(usage.cpu_secs);
+            ages::length(time.unwrap_or_default())
+        })),
+        cell(usage.map_or_else(String::new, |usage| size(usage.memory))),
+        cell(usage.map_or_else(String::new, |usage| usage.processes.to_string())),
+        last,
+    ]);
+}
+
+fn size(bytes: u64) -> String {
+    match bytes >> 20 {
+        0 => format!("{}K", bytes >> 10),
+        megabytes @ 1..10_240 => format!("{megabytes}M"),
+        megabytes => format!("{}G", megabytes >> 10),
+    }
+}
+
+/// Whether an open question is the one that a handle waits with.
+fn asks(handle: &HandleInfo, open: &OpenQuestion) -> bool {
+    open.ask.handle.as_ref() == Some(&handle.id)
+}
+
+/// The last line, or the command of a one-shot that has printed nothing yet.
 fn last_line(handle: &HandleInfo) -> &str {
     let command = handle.command.as_ref();
     let command = command.filter(|_| handle.kind == HandleKind::OneShot);
@@ -116,38 +344,24 @@ fn last_line(handle: &HandleInfo) -> &str {
     line.map_or("", String::as_str)
 }
 
-fn state(handle: &HandleInfo) -> String {
-    let mut state = handle.state.as_str().to_owned();
-    if handle.failed {
-        state.push_str(" (failed)");
+/// The state, in a word or two.
+pub(crate) fn state(handle: &HandleInfo) -> ListCell {
+    let (mut text, tone) = match handle.state {
+        HandleState::Pending => ("pending".to_owned(), Tone::Waiting),
+        HandleState::Running => ("running".to_owned(), Tone::Good),
+        HandleState::Waiting => ("waiting".to_owned(), Tone::Waiting),
+        HandleState::Stopped => match (&handle.exit_code, &handle.signal) {
+            (Some(code), _) => (format!("exit {code}"), Tone::Bad),
+            (None, Some(signal)) => (signal.clone(), Tone::Bad),
+            (None, None) if handle.failed => ("failed".to_owned(), Tone::Bad),
+            (None, None) => ("done".to_owned(), Tone::Faint),
+        },
+    };
+    if handle.locked {
+        text.push_str(", taken over");
     }
     if handle.kind == HandleKind::OneShot {
-        state.push_str(" (one-shot)");
+        text.push_str(", one-shot");
     }
-    if handle.locked {
-        state.push_str(" (taken over)");
-    }
-    state
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "whole seconds since a handle began"
-)]
-fn time(seconds: f64) -> String {
-    let seconds = seconds as u64;
-    match seconds {
-        0..60 => format!("{seconds}s"),
-        60..3600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
-        _ => format!("{}h{:02}m", seconds / 3600, seconds / 60 % 60),
-    }
-}
-
-/// What a program wrote must not command the terminal of whoever looks.
-fn printable(line: &str) -> String {
-    line.chars()
-        .filter(|character| !character.is_control())
-        .take(80)
-        .collect()
+    cell(text).tone(tone)
 }

@@ -4,22 +4,24 @@
 //! [`windlass::Assistants`]; this shows it, and carries what the user says in
 //! between.
 
+mod calls;
 mod markdown;
 mod message;
 mod plain;
-mod show;
-mod terminal;
+pub(crate) mod show;
+pub(crate) mod terminal;
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
-use windlass::{Assistants, ChooseModelError, Resume, Windlass};
-use windlass_assistant::{Assistant, Interjection, TurnError, TurnOutcome};
+use windlass::{Assistants, ChooseModelError, Resume, Succession, Windlass};
+use windlass_assistant::{Assistant, Interjection, OpenError, TurnError, TurnOutcome};
+use windlass_protocol::{HandleId, HandleState};
 use windlass_runtime::{Attendance, SessionOptions};
 
 use self::plain::Form;
@@ -28,7 +30,10 @@ use self::terminal::Seat;
 use crate::args::{Global, QueryArgs};
 use crate::control;
 use crate::exit;
+use crate::models;
+use crate::print;
 use crate::prompt::{Choice, Keyboard};
+use crate::sessions;
 use crate::setup;
 use crate::signals::Signals;
 use crate::stdout::errln;
@@ -59,7 +64,8 @@ pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<Exit
         false => Manner::Plain(Form::Text),
     };
     let (shower, shows) = show::channel();
-    let resume = resume(args.go_on, args.session);
+    let resume = resumed(args.go_on, args.session).await?;
+    let goes_on = resume != Resume::New;
     let (id, conversation) = assistants.conversation(resume).await?;
     let options = SessionOptions {
         id: Some(id),
@@ -69,22 +75,33 @@ pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<Exit
     };
     let assistant = assistants.begin(conversation, options);
     let session = assistant.session.clone();
+    if global.json {
+        let model = assistant.model.id().to_string();
+        let line = json!({"event": "session", "session": session.id(), "model": model});
+        plain::write(&format!("{line}\n"))?;
+    }
+    if goes_on {
+        windlass
+            .succeed(&session, &Succession::Conversation, false)
+            .await;
+    }
     let mut signals = Signals::new()?;
     let (interrupts, interrupted) = mpsc::unbounded_channel();
     let asks = manner == Manner::Terminal && interactive;
     let unread = CancellationToken::new();
     let looking = match manner {
         Manner::Terminal => {
-            let colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+            let colour = print::colour(global.color, true);
             let keyboard = asks.then(Keyboard::open_in_foreground).flatten();
             let seat = Seat {
                 keyboard,
                 interrupts,
+                writing: None,
             };
             let showing = terminal::run(shows, session.clone(), seat, colour);
             tokio::spawn(async move {
                 showing.await;
-                Ok(())
+                Ok(0)
             })
         }
         Manner::Plain(form) => {
@@ -108,6 +125,12 @@ pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<Exit
         asks,
     };
     let (ended, code) = turn.run(&message).await;
+    let running = session.handles().into_iter();
+    let running = running.filter(|handle| handle.state != HandleState::Stopped);
+    let running: Vec<HandleId> = running.map(|handle| handle.id).collect();
+    if !running.is_empty() {
+        shower.show(Show::Ended(running));
+    }
     shower.show(Show::Over);
     let written = looking.await?;
     if let Err(error) = assistant.keep_notices().await {
@@ -115,28 +138,39 @@ pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<Exit
     }
     signals.finish(session.close()).await;
     setup::tell_unrecorded(&session);
-    written?;
-    Ok(report(global, ended, code)?)
+    let refused = written?;
+    Ok(report(global, ended, code, refused)?)
 }
 
 /// The models. Where none is named, the command line's ways to name one are
 /// told.
-async fn open_models(windlass: &Arc<Windlass>, asked: Option<&str>) -> anyhow::Result<Assistants> {
+pub(crate) async fn open_models(
+    windlass: &Arc<Windlass>,
+    asked: Option<&str>,
+) -> anyhow::Result<Assistants> {
     match Assistants::open(windlass, asked).await {
         Err(ChooseModelError::NotNamed) => bail!(
             "no model is chosen; give --model provider/name, set WINDLASS_MODEL, or `model` under \
              [assistant]; `windlass models` lists the providers"
         ),
+        Err(ChooseModelError::Open(OpenError::Unknown { name, known })) => {
+            bail!("{}", models::unknown(&name, &known))
+        }
         opened => Ok(opened?),
     }
 }
 
-fn resume(newest: bool, session: Option<String>) -> Resume {
-    match session {
-        Some(id) => Resume::Session(id),
+/// The conversation to begin or to go on with; a session is meant by the end
+/// of its id too.
+pub(crate) async fn resumed(newest: bool, session: Option<String>) -> anyhow::Result<Resume> {
+    Ok(match session {
+        Some(id) => {
+            let store = windlass::open_record().context("the record cannot be opened")?;
+            Resume::Session(sessions::find(&store, &id).await?.id.to_string())
+        }
         None if newest => Resume::Newest,
         None => Resume::New,
-    }
+    })
 }
 
 /// A turn and whoever may interrupt it.
@@ -195,7 +229,7 @@ impl Turn<'_> {
 
 /// What the person wants, if they were asked. A prompt that could not be shown
 /// is as good as a choice to abort.
-async fn chosen(asked: &mut Option<oneshot::Receiver<Choice>>) -> Option<Interjection> {
+pub(crate) async fn chosen(asked: &mut Option<oneshot::Receiver<Choice>>) -> Option<Interjection> {
     let Some(choice) = asked else {
         return std::future::pending().await;
     };
@@ -211,6 +245,7 @@ fn report(
     global: &Global,
     ended: Result<TurnOutcome, TurnError>,
     code: Option<u8>,
+    refused: usize,
 ) -> std::io::Result<ExitCode> {
     Ok(match ended {
         Ok(outcome) => {
@@ -227,6 +262,7 @@ fn report(
             match code {
                 Some(code) => ExitCode::from(code),
                 None if outcome.aborted => ExitCode::from(exit::INTERRUPTED),
+                None if refused > 0 => ExitCode::from(exit::REFUSED),
                 None => ExitCode::SUCCESS,
             }
         }

@@ -12,74 +12,104 @@ use windlass_protocol::{
 use windlass_serve_http::Peer;
 
 use crate::args::{AnswerArgs, Global};
-use crate::stdout::{errln, outln};
-use crate::{exit, person, prompt, reach};
+use crate::print::{self, Listing, Printer, Tone, cell, column};
+use crate::reach::{self, NoSuchId};
+use crate::replies::indented;
+use crate::stdout::errln;
+use crate::{exit, person, prompt};
 
 /// The longest answer that is read from stdin.
 const LONGEST: u64 = 1 << 20;
 
 pub(crate) async fn list(global: &Global) -> anyhow::Result<ExitCode> {
-    let as_json = global.json || !std::io::stdout().is_terminal();
-    let open = all().await?;
-    for (_, question) in &open {
-        if as_json {
-            outln!("{}", json!(question))?;
-        } else {
-            outln!("{}", shown(question))?;
-        }
-    }
-    if open.is_empty() && !as_json {
-        outln!("No question is open.")?;
-    }
+    let open: Vec<OpenQuestion> = all().await?.into_iter().map(|(_, open)| open).collect();
+    let mut listing = listing(
+        "No question is open. Tools ask when they need an answer of yours, such as a password; \
+         `windlass permissions pending` lists requests for permission.",
+    );
+    add(&mut listing, &open);
+    Printer::new(global).list(json!(open), &listing)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Lists the requests to trust a project, which are asked like permissions.
-pub(crate) async fn list_trust(as_json: bool) -> anyhow::Result<()> {
-    let open = all().await?.into_iter();
-    for (_, question) in open.filter(|(_, open)| open.ask.ask.starts_with("tru_")) {
-        if as_json {
-            outln!("{}", json!(question))?;
-        } else {
-            outln!("{}", shown(&question))?;
-        }
-    }
-    Ok(())
+/// A list of requests to the person.
+pub(crate) fn listing(empty: &str) -> Listing {
+    let columns = [
+        column("ID"),
+        column("SESSION").spare(1),
+        column("TOOL").cut_to(6),
+        column("ASKS").cut_to(20),
+    ];
+    Listing::new(columns, empty)
 }
 
-/// A question as it is listed, with the command that answers it.
+/// Adds questions to a list: a row each, and below it the whole of it with the
+/// command that answers it.
+pub(crate) fn add(listing: &mut Listing, questions: &[OpenQuestion]) {
+    for open in questions {
+        let ask = &open.ask;
+        let id = reach::short(&ask.ask);
+        listing.row([
+            cell(id),
+            cell(reach::short(open.session.as_str())),
+            cell(&ask.tool),
+            cell(&ask.question.text).tone(Tone::Waiting),
+        ]);
+        for line in shown(open).lines() {
+            listing.note(line);
+        }
+    }
+}
+
+/// The requests to trust a project, which are asked like permissions.
+pub(crate) async fn asking_trust() -> anyhow::Result<Vec<OpenQuestion>> {
+    let open = all().await?.into_iter().map(|(_, open)| open);
+    Ok(open
+        .filter(|open| open.ask.ask.starts_with("tru_"))
+        .collect())
+}
+
+/// A question with its details and the command that answers it.
 fn shown(open: &OpenQuestion) -> String {
     let ask = &open.ask;
+    let id = reach::short(&ask.ask);
     let rendering = RequestRendering::of_question(ask);
-    let mut lines = vec![format!("{}  {}", ask.ask, rendering.title)];
-    let details = rendering.details();
-    lines.extend(details.lines().map(|line| format!("  {line}")));
     let choices = match choices(&ask.question) {
         Some(choices) => format!(" {}", choices.join("|")),
         None if ask.question.secret => String::new(),
         None => " TEXT".to_owned(),
     };
-    lines.push(format!("    windlass answer {}{choices}", ask.ask));
-    lines.join("\n")
+    let details = indented(&rendering.details());
+    format!(
+        "\n{id}  {}\n{details}\n    windlass answer {id}{choices}",
+        rendering.title
+    )
 }
 
-pub(crate) async fn answer(args: AnswerArgs) -> anyhow::Result<ExitCode> {
+pub(crate) async fn answer(global: &Global, args: AnswerArgs) -> anyhow::Result<ExitCode> {
     person::only("answer")?;
-    let id = &args.question;
-    if id.starts_with("per_") {
+    let wanted = &args.question;
+    if wanted.starts_with("per_") {
         bail!(
-            "`{id}` asks for permission; reply with `windlass permissions reply {id} once`, \
+            "`{wanted}` asks for permission; reply with `windlass permissions reply {wanted} once`, \
              or `always`, or `reject`"
         );
     }
-    let found = all()
-        .await?
-        .into_iter()
-        .find(|(_, open)| open.ask.ask == *id);
-    let Some((peer, open)) = found else {
-        bail!("no question `{id}` is open; `windlass questions` lists those that are");
+    let all = all().await?;
+    let id = match reach::by_end(wanted, all.iter().map(|(_, open)| open.ask.ask.as_str())) {
+        Ok(id) => id,
+        Err(NoSuchId::Several(ids)) => bail!(
+            "several questions end in `{wanted}`; give one of {}",
+            ids.join(", ")
+        ),
+        Err(NoSuchId::None) => {
+            bail!("no question `{wanted}` is open; `windlass questions` lists those that are")
+        }
     };
-    person::sees(&peer, "answer").await?;
+    let Some((peer, open)) = all.iter().find(|(_, open)| open.ask.ask == id) else {
+        bail!("no question `{wanted}` is open; `windlass questions` lists those that are");
+    };
+    person::sees(peer, "answer").await?;
     let question = &open.ask.question;
     let value = match args.value {
         Some(_) if question.secret => bail!(
@@ -98,11 +128,14 @@ pub(crate) async fn answer(args: AnswerArgs) -> anyhow::Result<ExitCode> {
     };
     let body = AnswerBody { value };
     peer.post(&format!("/api/v1/questions/{id}"), &body).await?;
+    if global.json {
+        print::json(&json!({ "id": id }))?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Every open question, and the runtime that it is open in.
-async fn all() -> anyhow::Result<Vec<(Peer, OpenQuestion)>> {
+pub(crate) async fn all() -> anyhow::Result<Vec<(Peer, OpenQuestion)>> {
     let mut all = Vec::new();
     for peer in reach::runtimes().await? {
         // One that ends meanwhile asks nothing any more.

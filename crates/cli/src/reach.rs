@@ -5,6 +5,7 @@
 
 use anyhow::bail;
 use futures_util::future::join_all;
+use windlass::config::nearest;
 use windlass_protocol::{HandleInfo, SessionInfo};
 use windlass_serve_http::{Peer, peers, run_dir};
 
@@ -28,6 +29,11 @@ pub(crate) struct Target {
 }
 
 impl Target {
+    /// The handle's name among those of all sessions.
+    pub(crate) fn name(&self) -> String {
+        format!("{}/{}", short(self.session.id.as_str()), self.handle.id)
+    }
+
     /// The path of something that belongs to the handle.
     pub(crate) fn path(&self, what: &str) -> String {
         let (session, handle) = (&self.session.id, &self.handle.id);
@@ -73,50 +79,145 @@ async fn sessions_of(peer: &Peer) -> Vec<Reached> {
     reached.into_iter().flatten().collect()
 }
 
-/// The end of a session's id.
+/// The end of an id, by which it is printed and accepted.
 pub(crate) fn short(id: &str) -> &str {
     &id[id.len().saturating_sub(SHORT)..]
 }
 
-/// The handle that is meant.
+/// The handle that is meant: by its id, by `SESSION/HANDLE`, or by the
+/// beginning of an id that no other has.
 pub(crate) async fn find(target: &str) -> anyhow::Result<Target> {
     let (session, id) = match target.rsplit_once('/') {
         Some((session, id)) => (Some(session), id),
         None => (None, target),
     };
-    let mut found = Vec::new();
-    let mut others = Vec::new();
-    for reached in sessions().await? {
-        let of_session = session.is_none_or(|wanted| reached.session.id.as_str().ends_with(wanted));
-        for handle in reached.handles {
-            let name = format!("{}/{}", short(reached.session.id.as_str()), handle.id);
-            if of_session && handle.id.as_str() == id {
-                found.push(Target {
-                    peer: reached.peer.clone(),
-                    session: reached.session.clone(),
-                    handle,
-                });
-            } else {
-                others.push(name);
-            }
-        }
+    let mut targets = all().await?;
+    let of_session = |target: &Target| {
+        session.is_none_or(|wanted| is_end_of(wanted, target.session.id.as_str()))
+    };
+    let whole = |found: &Target| of_session(found) && found.handle.id.as_str() == id;
+    let begins = |found: &Target| of_session(found) && found.handle.id.as_str().starts_with(id);
+    let mut found: Vec<usize> = places(&targets, whole);
+    if found.is_empty() && !id.is_empty() {
+        found = places(&targets, begins);
     }
-    match (found.len(), others.is_empty()) {
-        (1, _) => Ok(found.remove(0)),
-        (0, true) => bail!("there is no handle `{target}`, nor any other"),
-        (0, false) => bail!(
-            "there is no handle `{target}`; there are {}",
-            others.join(", ")
-        ),
-        _ => {
-            let names: Vec<String> = found
-                .iter()
-                .map(|found| format!("{}/{}", short(found.session.id.as_str()), found.handle.id))
-                .collect();
+    if found.is_empty() {
+        let unlisted = unlisted(session, id).await?;
+        found = (targets.len()..targets.len() + unlisted.len()).collect();
+        targets.extend(unlisted);
+    }
+    match found.as_slice() {
+        [one] => Ok(targets.swap_remove(*one)),
+        [] => bail!("{}", unknown(target, &targets)),
+        several => {
+            let names = several.iter().map(|place| targets[*place].name());
             bail!(
-                "several sessions have a handle `{id}`; give one of {}",
-                names.join(", ")
+                "several handles are called `{target}`; give one of {}",
+                names.collect::<Vec<_>>().join(", ")
             )
         }
     }
 }
+
+/// Handles and one-shots of this id that are not listed any more, but whose output is still
+/// there.
+async fn unlisted(session: Option<&str>, id: &str) -> anyhow::Result<Vec<Target>> {
+    let mut found = Vec::new();
+    for Reached {
+        peer, session: one, ..
+    } in sessions().await?
+    {
+        if session.is_some_and(|wanted| !is_end_of(wanted, one.id.as_str())) {
+            continue;
+        }
+        let path = format!("/api/v1/sessions/{}/handles/{id}", one.id);
+        if let Ok(handle) = peer.get::<HandleInfo>(&path).await {
+            found.push(Target {
+                peer,
+                session: one,
+                handle,
+            });
+        }
+    }
+    Ok(found)
+}
+
+/// Every handle and one-shot of every runtime.
+pub(crate) async fn all() -> anyhow::Result<Vec<Target>> {
+    let mut targets = Vec::new();
+    for reached in sessions().await? {
+        let Reached {
+            peer,
+            session,
+            handles,
+        } = reached;
+        targets.extend(handles.into_iter().map(|handle| Target {
+            peer: peer.clone(),
+            session: session.clone(),
+            handle,
+        }));
+    }
+    Ok(targets)
+}
+
+fn places(targets: &[Target], wanted: impl Fn(&Target) -> bool) -> Vec<usize> {
+    let places = targets.iter().enumerate();
+    let places = places.filter(|(_, target)| wanted(target));
+    places.map(|(place, _)| place).collect()
+}
+
+fn unknown(target: &str, targets: &[Target]) -> String {
+    if targets.is_empty() {
+        return format!(
+            "there is no handle `{target}`: nothing runs in any session; \
+             `windlass run` and assistants start handles"
+        );
+    }
+    let ids = targets.iter().map(|target| target.handle.id.as_str());
+    if let Some(near) = nearest(target, ids) {
+        return format!("there is no handle `{target}`; did you mean `{near}`?");
+    }
+    let names: Vec<String> = targets.iter().map(Target::name).collect();
+    format!(
+        "there is no handle `{target}`; there are {}",
+        names.join(", ")
+    )
+}
+
+/// The one id that is meant by its whole, or by its end as lists print it.
+pub(crate) fn by_end<'a>(
+    wanted: &str,
+    ids: impl Iterator<Item = &'a str>,
+) -> Result<&'a str, NoSuchId> {
+    let mut found: Vec<&str> = ids.filter(|id| is_end_of(wanted, id)).collect();
+    found.dedup();
+    match found.as_slice() {
+        [one] => Ok(one),
+        [] => Err(NoSuchId::None),
+        several => match several.iter().find(|id| **id == wanted) {
+            Some(whole) => Ok(whole),
+            None => Err(NoSuchId::Several(
+                several.iter().map(|id| (*id).to_owned()).collect(),
+            )),
+        },
+    }
+}
+
+/// No id is meant, or it is not clear which.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum NoSuchId {
+    None,
+    Several(Vec<String>),
+}
+
+/// Whether a text is an id or an end of it that is long enough to be meant.
+fn is_end_of(wanted: &str, id: &str) -> bool {
+    const LEAST: usize = 4;
+    let place = id.len().checked_sub(wanted.len());
+    let end = place.and_then(|place| id.get(place..));
+    id == wanted || wanted.len() >= LEAST && end.is_some_and(|end| end.eq_ignore_ascii_case(wanted))
+}
+
+#[cfg(test)]
+#[path = "reach_tests.rs"]
+mod tests;

@@ -9,29 +9,45 @@ use windlass_protocol::{PermissionAnswer, PermissionReply, PermissionRequest, Re
 use windlass_serve_http::PeerError;
 
 use crate::args::{Reply, ReplyArgs};
-use crate::stdout::{errln, outln};
-use crate::{person, questions, reach};
+use crate::print::{self, Printer, cell};
+use crate::reach::{self, NoSuchId};
+use crate::stdout::errln;
+use crate::{person, questions};
 
-pub(crate) async fn pending(as_json: bool) -> anyhow::Result<ExitCode> {
+pub(crate) async fn pending(printer: Printer) -> anyhow::Result<ExitCode> {
     let waiting = waiting().await?;
-    if waiting.is_empty() && !as_json {
-        outln!("No permission is being asked for.")?;
+    let trust = questions::asking_trust().await?;
+    let mut listing = questions::listing(
+        "No permission is being asked for. Calls of assistants that no rule allows are asked \
+         about; `windlass permissions` lists the rules.",
+    );
+    for request in &waiting {
+        let rendering = RequestRendering::of_permission(request);
+        let id = reach::short(request.id.as_str());
+        listing.row([
+            cell(id),
+            cell(reach::short(request.session_id.as_str())),
+            cell(&request.permission),
+            cell(format!("{} {}", rendering.title, rendering.body.join(" "))),
+        ]);
+        listing.note(format!("\n{id}  {}", rendering.title));
+        let details = rendering.details();
+        listing.note(indented(&details));
+        listing.note(format!(
+            "    windlass permissions reply {id} once|always|reject"
+        ));
     }
-    for request in waiting {
-        if as_json {
-            outln!("{}", json!(request))?;
-            continue;
-        }
-        let rendering = RequestRendering::of_permission(&request);
-        let id = &request.id;
-        outln!("{id}  {}", rendering.title)?;
-        for line in rendering.details().lines() {
-            outln!("  {line}")?;
-        }
-        outln!("    windlass permissions reply {id} once|always|reject")?;
-    }
-    questions::list_trust(as_json).await?;
+    questions::add(&mut listing, &trust);
+    let mut values = json!(waiting).as_array().cloned().unwrap_or_default();
+    values.extend(trust.iter().map(|open| json!(open)));
+    printer.list(values, &listing)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The lines of a text, indented.
+pub(crate) fn indented(text: &str) -> String {
+    let lines = text.lines().map(|line| format!("  {line}"));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Says that permissions wait for a reply, where any do.
@@ -45,7 +61,7 @@ pub(crate) async fn remind() {
 }
 
 /// The permissions that wait for a reply, in every runtime.
-async fn waiting() -> anyhow::Result<Vec<PermissionRequest>> {
+pub(crate) async fn waiting() -> anyhow::Result<Vec<PermissionRequest>> {
     let mut waiting = Vec::new();
     for peer in reach::runtimes().await? {
         // One that ends meanwhile asks for nothing any more.
@@ -55,7 +71,7 @@ async fn waiting() -> anyhow::Result<Vec<PermissionRequest>> {
     Ok(waiting)
 }
 
-pub(crate) async fn reply(args: ReplyArgs) -> anyhow::Result<ExitCode> {
+pub(crate) async fn reply(printer: Printer, args: ReplyArgs) -> anyhow::Result<ExitCode> {
     person::only("permissions reply")?;
     let body = PermissionAnswer {
         reply: match args.reply {
@@ -66,27 +82,42 @@ pub(crate) async fn reply(args: ReplyArgs) -> anyhow::Result<ExitCode> {
         message: args.message,
         arguments: None,
     };
-    let id = &args.permission;
-    if !id
-        .chars()
-        .all(|character| character.is_ascii_alphanumeric() || character == '_')
-    {
-        bail!(
-            "`{id}` is not a permission's id; `windlass permissions pending` lists those that wait"
-        );
+    let wanted = &args.permission;
+    if wanted.starts_with("q_") {
+        bail!("`{wanted}` is a question; answer it with `windlass answer {wanted}`");
     }
-    if id.starts_with("q_") {
-        bail!("`{id}` is a question; answer it with `windlass answer {id}`");
-    }
+    let id = resolved(wanted).await?;
     let path = format!("/api/v1/permissions/{id}");
     for peer in reach::runtimes().await? {
         person::sees(&peer, "permissions reply").await?;
         match peer.post(&path, &body).await {
-            Ok(_) => return Ok(ExitCode::SUCCESS),
+            Ok(_) => {
+                if printer.is_json {
+                    print::json(&json!({"id": id, "reply": args.reply.as_str()}))?;
+                }
+                return Ok(ExitCode::SUCCESS);
+            }
             Err(PeerError::Refused { status, .. }) if status.as_u16() == 404 => {}
             Err(PeerError::Unreachable(..)) => {}
             Err(error) => return Err(error.into()),
         }
     }
-    bail!("no permission `{id}` is being asked for; it may have been answered elsewhere")
+    bail!("no permission `{wanted}` is being asked for; it may have been answered elsewhere")
+}
+
+/// The whole id of a request that is meant.
+async fn resolved(wanted: &str) -> anyhow::Result<String> {
+    let waiting = waiting().await?;
+    let ids = waiting.iter().map(|request| request.id.as_str());
+    match reach::by_end(wanted, ids) {
+        Ok(id) => Ok(id.to_owned()),
+        Err(NoSuchId::Several(ids)) => bail!(
+            "several requests end in `{wanted}`; give one of {}",
+            ids.join(", ")
+        ),
+        Err(NoSuchId::None) => bail!(
+            "no permission `{wanted}` is being asked for; it may have been answered elsewhere; \
+             `windlass permissions pending` lists those that wait"
+        ),
+    }
 }

@@ -3,6 +3,7 @@
 //! What is committed scrolls away like any output; the live area below it is
 //! drawn anew whenever it changes. Nothing here knows what is shown.
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use crate::stdout;
@@ -14,6 +15,16 @@ pub(crate) struct Screen {
     on: On,
     /// How wide each line of the live area was when it was drawn.
     drawn: Vec<usize>,
+    /// How many rows above the last one the cursor was left.
+    raised: usize,
+}
+
+/// A place of the cursor in the live area.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LiveCursor {
+    /// Rows above the last one.
+    pub(crate) above: usize,
+    pub(crate) column: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -27,6 +38,7 @@ impl Screen {
         Self {
             on: On::Stdout,
             drawn: Vec::new(),
+            raised: 0,
         }
     }
 
@@ -34,6 +46,7 @@ impl Screen {
         Self {
             on: On::Stderr,
             drawn: Vec::new(),
+            raised: 0,
         }
     }
 
@@ -64,9 +77,24 @@ impl Screen {
         self.paint_with(&[], live, &place);
     }
 
+    /// Writes lines that stay and the live area below them, with the cursor in
+    /// the live area.
+    pub(crate) fn paint_cursor(&mut self, committed: &[String], live: &[String], at: LiveCursor) {
+        let mut place = String::from("\r");
+        if at.above > 0 {
+            let _ = write!(place, "\x1b[{}A", at.above);
+        }
+        if at.column > 0 {
+            let _ = write!(place, "\x1b[{}C", at.column);
+        }
+        self.paint_with(committed, live, &place);
+        self.raised = at.above;
+    }
+
     fn paint_with(&mut self, committed: &[String], live: &[String], after: &str) {
         let (columns, rows) = self.size();
         let mut text = self.clearing(columns);
+        self.raised = 0;
         for line in committed {
             text.push_str(line);
             text.push_str("\r\n");
@@ -114,42 +142,43 @@ impl Screen {
             .iter()
             .map(|width| width.div_ceil(columns.max(1)).max(1))
             .sum();
-        match rows {
-            1 => "\r\x1b[J".to_owned(),
-            rows => format!("\r\x1b[{}A\x1b[J", rows - 1),
+        match (rows - 1).saturating_sub(self.raised) {
+            0 => "\r\x1b[J".to_owned(),
+            up => format!("\r\x1b[{up}A\x1b[J"),
         }
     }
 }
 
 /// The line cut to so many columns, escape sequences not counted.
 pub(crate) fn fitting(line: &str, columns: usize) -> String {
-    let mut cut = String::new();
+    let length = fitting_length(line, columns);
+    let mut cut = line[..length].to_owned();
+    if length < line.len() && cut.contains('\x1b') {
+        cut.push_str("\x1b[0m");
+    }
+    cut
+}
+
+/// The length in bytes of what fits into so many columns, escape sequences not
+/// counted.
+pub(crate) fn fitting_length(line: &str, columns: usize) -> usize {
     let mut width = 0;
     let mut escape = false;
-    let mut styled = false;
-    for letter in line.chars() {
+    for (place, letter) in line.char_indices() {
         if escape {
-            cut.push(letter);
             escape = !letter.is_ascii_alphabetic();
             continue;
         }
         if letter == '\x1b' {
             escape = true;
-            styled = true;
-            cut.push(letter);
             continue;
         }
-        let letter_width = letter.width().unwrap_or(0);
-        if width + letter_width > columns {
-            if styled {
-                cut.push_str("\x1b[0m");
-            }
-            break;
+        width += letter.width().unwrap_or(0);
+        if width > columns {
+            return place;
         }
-        width += letter_width;
-        cut.push(letter);
     }
-    cut
+    line.len()
 }
 
 pub(crate) fn visible_width(line: &str) -> usize {

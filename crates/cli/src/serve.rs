@@ -1,36 +1,48 @@
 //! `windlass serve`: the runtime over HTTP, and all runtimes of this machine.
+//!
+//! Start at [`run`]. The server may take the place of another one
+//! (`--replace`, `replacing.rs`), and takes up the sessions with kept handles of
+//! one that is gone (`taking_up.rs`).
 
-use std::io::Write;
-use std::net::SocketAddr;
-use std::path::Path;
+mod greeting;
+mod place;
+mod replacing;
+mod taking_up;
+
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use axum::Router;
-use serde_json::json;
-use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use windlass::Windlass;
 use windlass_process::peer_is_tool;
 use windlass_serve_http::{
-    Access, Api, ControlSocket, Limits, Server, Token, page, run_dir, tls_acceptor,
+    Api, ControlSocket, EventLogs, HandoverSocket, Predecessor, Token, run_dir,
 };
+use windlass_serve_mcp::{McpServer, Sessions};
 
 use crate::args::{Global, ServeArgs};
+use crate::ask::ProjectModels;
 use crate::control;
+use crate::drive::over_http::Drivers;
 use crate::setup;
 use crate::signals::Signals;
-use crate::stdout;
+use crate::stdout::errln;
 use crate::trust;
 use crate::{mcp, mcp_http};
+use place::ServerPlace;
 
-/// Where it listens unless told otherwise.
-const USUAL: SocketAddr =
-    SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8413);
+/// How the outside reaches the sessions of a server.
+const FRONT_END: &str = "serve";
 /// How long tools have to leave when the server ends.
 const GRACE: Duration = Duration::from_secs(2);
+/// How long the connections of a server that ends may take for the requests
+/// that are under way, once its sessions have ended.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// The runtime. Agents that come by `/mcp` may lend MCP servers their model.
 async fn set_up(global: &Global) -> anyhow::Result<Windlass> {
@@ -40,148 +52,275 @@ async fn set_up(global: &Global) -> anyhow::Result<Windlass> {
 
 pub(crate) async fn run(global: &Global, args: ServeArgs) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::new()?;
-    check(&args)?;
-    let windlass = tokio::select! {
-        windlass = set_up(global) => Arc::new(windlass?),
+    if args.replace {
+        crate::person::only("serve --replace")?;
+    }
+    let preparing = async {
+        let windlass = Arc::new(set_up(global).await?);
+        setup::await_trust(&windlass, global)?;
+        setup::warn_of_record(&windlass);
+        Preparation::prepare(args, windlass).await
+    };
+    let prepared = tokio::select! {
+        prepared = preparing => prepared?,
         code = signals.next() => return Ok(ExitCode::from(code)),
     };
-    setup::await_trust(&windlass, global)?;
-    setup::warn_of_record(&windlass);
-    let state = windlass::state_dir();
-    let folder = run_dir(&state);
-    let opening = Arc::clone(&windlass);
-    let api = Api::new(windlass.runtime(), "serve")
-        .opening(Arc::new(move |options| opening.session(options)))
-        .reaching(&folder);
-    let api = control::looking_again(&windlass, control::recalling(&windlass, api));
-    let socket = ControlSocket::listen(&folder, &api, peer_is_tool)
-        .context("the control socket cannot be made")?;
-    let closing = CancellationToken::new();
-    let (mcp, mcp_sessions) =
-        mcp_http::nested(&mcp::server(&windlass, None, None), closing.clone());
-    if args.socket {
-        say_socket(global, socket.path())?;
-    } else {
+    let mut serving = prepared.begin(global).await?;
+    let outcome = loop {
+        tokio::select! {
+            code = signals.next() => break Ok(ExitCode::from(code)),
+            handed_over = serving.hand_over() => match handed_over {
+                Ok(false) => {}
+                Ok(true) => break Ok(ExitCode::SUCCESS),
+                Err(error) => break Err(error),
+            }
+        }
+    };
+    signals.finish(serving.end()).await;
+    outcome
+}
+
+/// Everything that a server needs before it has its place.
+struct Preparation {
+    args: ServeArgs,
+    windlass: Arc<Windlass>,
+    folder: PathBuf,
+    predecessor: Option<Predecessor>,
+    place: Option<ServerPlace>,
+    token: Token,
+    token_file: PathBuf,
+}
+
+impl Preparation {
+    async fn prepare(args: ServeArgs, windlass: Arc<Windlass>) -> anyhow::Result<Self> {
+        let state = windlass::state_dir();
+        let folder = run_dir(&state);
+        let predecessor = replacing::find(&args, &windlass, &folder).await?;
+        let inherited = predecessor.as_ref().and_then(|it| it.listener.as_ref());
+        let place = match inherited {
+            _ if args.socket => None,
+            Some(listener) => Some(ServerPlace::taken(&args, listener.try_clone()?)?),
+            None => Some(ServerPlace::new(&args)?),
+        };
         let token_file = state.join("token");
         let token = Token::load(&token_file)
             .with_context(|| format!("the token in `{}` cannot be used", token_file.display()))?;
-        let server = server(&args, &api, mcp, token.clone()).await?;
-        let scheme = if server.tls.is_some() {
-            "https"
-        } else {
-            "http"
-        };
-        let url = format!("{scheme}://{}", server.listener.local_addr()?);
-        if global.json {
-            say_json(&url, &token, socket.path())?;
-        } else {
-            say(&args, &url, &token, &token_file)?;
+        Ok(Self {
+            args,
+            windlass,
+            folder,
+            predecessor,
+            place,
+            token,
+            token_file,
+        })
+    }
+
+    /// Takes the place, takes up the sessions that were left, and serves. When
+    /// it fails, everything is left for another server.
+    async fn begin(mut self, global: &Global) -> anyhow::Result<Serving> {
+        if let Some(predecessor) = &mut self.predecessor {
+            predecessor.take().await?;
         }
-        let (api, closing) = (api.clone(), closing.clone());
-        tokio::spawn(async move { server.run(&api, closing).await });
+        let api = interface(&self.windlass, &self.folder);
+        taking_up::take_up(&self.windlass, &api).await;
+        match self.serve(global, &api).await {
+            Ok(serving) => Ok(serving),
+            Err(error) => {
+                api.let_go_of_events();
+                api.leave_kept().await;
+                Err(error)
+            }
+        }
     }
-    let code = signals.next().await;
-    closing.cancel();
-    drop(socket);
-    let ending = async { tokio::join!(api.close(GRACE), mcp_sessions.close(GRACE)) };
-    signals.finish(async { _ = ending.await }).await;
-    Ok(ExitCode::from(code))
+
+    async fn serve(self, global: &Global, api: &Api) -> anyhow::Result<Serving> {
+        let (closing, clients_stop) = (CancellationToken::new(), CancellationToken::new());
+        let (mcp, mcp_sessions) =
+            mcp_http::nested(&mcp_server(&self.windlass), clients_stop.clone());
+        let drivers = Drivers::new(&self.windlass, clients_stop.clone());
+        let place = match self.place {
+            Some(place) => {
+                let beside = drivers.router().nest_service("/mcp", mcp);
+                let router = place.router(&self.args, api, beside, self.token.clone())?;
+                Some((place, router))
+            }
+            None => None,
+        };
+        let doors = open(&self.folder, api, place.as_ref(), &closing)?;
+        let serving = Serving {
+            args: self.args,
+            windlass: self.windlass,
+            api: api.clone(),
+            folder: self.folder,
+            place,
+            doors,
+            mcp_sessions,
+            drivers,
+            clients_stop,
+            closing,
+        };
+        serving.greet(global, &self.token, &self.token_file)?;
+        if let Some(predecessor) = self.predecessor {
+            let pid = predecessor.offer.pid;
+            // One that does not hear it has ended.
+            let _ = predecessor.is_up().await;
+            errln!("windlass: this server has taken the place of process {pid}");
+        }
+        taking_up::forget_the_rest(&serving.windlass, api);
+        Ok(serving)
+    }
 }
 
-/// Others on the network must not read along, unless that is wanted.
-fn check(args: &ServeArgs) -> anyhow::Result<()> {
-    let address = args.listen.unwrap_or(USUAL);
-    if !address.ip().is_loopback() && args.tls_cert.is_none() && !args.insecure {
-        bail!(
-            "`{address}` can be reached by others, who could read the token; \
-             give --tls-cert and --tls-key, or --insecure if you know that it is safe"
-        );
-    }
-    Ok(())
+/// A server that serves.
+struct Serving {
+    args: ServeArgs,
+    windlass: Arc<Windlass>,
+    api: Api,
+    folder: PathBuf,
+    /// Its port, unless it has only a control socket.
+    place: Option<(ServerPlace, Router)>,
+    doors: Doors,
+    mcp_sessions: Sessions,
+    drivers: Drivers,
+    /// Ends the streams of MCP clients and the connections of drivers.
+    clients_stop: CancellationToken,
+    /// Lets go of all connections.
+    closing: CancellationToken,
 }
 
-async fn server(args: &ServeArgs, api: &Api, mcp: Router, token: Token) -> anyhow::Result<Server> {
-    let tls = match (&args.tls_cert, &args.tls_key) {
-        (Some(certificate), Some(key)) => Some(tls_acceptor(certificate, key)?),
-        _ => None,
-    };
-    let address = args.listen.unwrap_or(USUAL);
-    let listener = match TcpListener::bind(address).await {
-        // Another server has the usual place; any other will do.
-        Err(_) if args.listen.is_none() => TcpListener::bind((USUAL.ip(), 0)).await,
-        bound => bound,
-    };
-    let listener = listener.with_context(|| format!("cannot listen at `{address}`"))?;
-    let mut access = Access::new(api, token).open("/").open("/assets/");
-    if !address.ip().is_unspecified() {
-        access = access.host(address.ip().to_string());
+/// Where others come in.
+#[derive(Default)]
+struct Doors {
+    control: Option<ControlSocket>,
+    handover: Option<HandoverSocket>,
+    /// Ends when the connections of the port have.
+    port: Option<JoinHandle<()>>,
+}
+
+impl Serving {
+    fn greet(&self, global: &Global, token: &Token, token_file: &Path) -> anyhow::Result<()> {
+        let control = self.doors.control.as_ref();
+        let socket = control.map_or(Path::new(""), ControlSocket::path);
+        match &self.place {
+            None => greeting::say_socket(global, socket),
+            Some((place, _)) if global.json => greeting::say_json(&place.url()?, token, socket),
+            Some((place, _)) => greeting::say(&self.args, &place.url()?, token, token_file),
+        }
     }
-    for host in &args.allow_host {
-        access = access.host(host);
+
+    /// Waits for a process that asks for the place, and hands it over. Gives
+    /// whether that one has it; otherwise this server goes on.
+    async fn hand_over(&mut self) -> anyhow::Result<bool> {
+        let Some(handover) = &self.doors.handover else {
+            return std::future::pending().await;
+        };
+        let mut successor = handover.next().await;
+        if let Some(why) = replacing::refusal(self, &successor.request) {
+            successor.refuse(&why).await;
+            return Ok(false);
+        }
+        if let Err(error) = replacing::offer(self, &mut successor).await {
+            errln!("windlass: not replaced: {error:#}");
+            return Ok(false);
+        }
+        self.leave().await;
+        match successor.give().await {
+            Ok(()) => {
+                errln!("windlass: another process has taken the place of this server");
+                Ok(true)
+            }
+            Err(error) => {
+                errln!("windlass: the new server did not come up, so this one goes on: {error}");
+                self.come_back().await?;
+                Ok(false)
+            }
+        }
     }
-    Ok(Server {
-        listener,
-        router: access.guard(api.router().merge(page()).nest_service("/mcp", mcp)),
-        tls,
-        limits: Limits::default(),
-        is_tool: peer_is_tool,
+
+    /// Takes no more connections, and lets go of everything that another
+    /// process is to go on with. Everything else goes on.
+    async fn leave(&mut self) {
+        self.api.leave();
+        if let Some(control) = &self.doors.control {
+            control.leave();
+        }
+        self.api.let_go_of_events();
+        self.api.leave_kept().await;
+    }
+
+    /// Takes back everything that was let go of.
+    async fn come_back(&mut self) -> anyhow::Result<()> {
+        self.api.come_back();
+        if let Err(error) = self.api.take_events_back() {
+            errln!("windlass: events are not kept any longer: {error}");
+        }
+        taking_up::take_up(&self.windlass, &self.api).await;
+        // They remove their files when they are dropped.
+        self.doors = Doors::default();
+        self.doors = open(&self.folder, &self.api, self.place.as_ref(), &self.closing)?;
+        Ok(())
+    }
+
+    /// Ends everything that is not kept. Requests that are under way are
+    /// answered.
+    async fn end(mut self) {
+        self.leave().await;
+        let ending = async { tokio::join!(self.api.close(GRACE), self.mcp_sessions.close(GRACE)) };
+        ending.await;
+        self.clients_stop.cancel();
+        self.drivers.closed(GRACE).await;
+        if let Some(port) = self.doors.port.take() {
+            // Those that take longer are cut off.
+            let _ = tokio::time::timeout(LAST_WORDS, port).await;
+        }
+        self.closing.cancel();
+    }
+}
+
+/// MCP under `/mcp`. Clients that come back find their kept handles.
+fn mcp_server(windlass: &Arc<Windlass>) -> McpServer {
+    mcp::server(windlass, None, None).with_succession(mcp::succession(windlass))
+}
+
+/// The interface, which goes on with the events of a server that is gone.
+fn interface(windlass: &Arc<Windlass>, folder: &Path) -> Api {
+    let opening = Arc::clone(windlass);
+    let api = Api::new(windlass.runtime(), FRONT_END)
+        .opening(Arc::new(move |options| opening.session(options)))
+        .reaching(folder)
+        .holding(windlass.kept().clone())
+        .asking(Arc::new(ProjectModels::new(windlass)));
+    let api = control::looking_again(windlass, control::recalling(windlass, api));
+    if !taking_up::can_keep(windlass) {
+        return api;
+    }
+    match EventLogs::open(&taking_up::folder(windlass)) {
+        Ok(logs) => api.keeping_events(logs),
+        Err(error) => {
+            errln!("windlass: events are not kept for a server after this one: {error}");
+            api
+        }
+    }
+}
+
+fn open(
+    folder: &Path,
+    api: &Api,
+    place: Option<&(ServerPlace, Router)>,
+    closing: &CancellationToken,
+) -> anyhow::Result<Doors> {
+    let control = ControlSocket::listen(folder, api, peer_is_tool)
+        .context("the control socket cannot be made")?;
+    let handover = HandoverSocket::listen(folder, peer_is_tool)
+        .context("the socket for a successor cannot be made")?;
+    let port = match place {
+        Some((place, router)) => Some(place.serve(router.clone(), api, closing.clone())?),
+        None => None,
+    };
+    Ok(Doors {
+        control: Some(control),
+        handover: Some(handover),
+        port,
     })
-}
-
-fn say_json(url: &str, token: &Token, socket: &Path) -> anyhow::Result<()> {
-    let mut stdout = stdout::lock();
-    let mcp = format!("{url}/mcp");
-    let line = json!({ "url": url, "mcp": mcp, "token": token.as_str(), "socket": socket });
-    writeln!(stdout, "{line}")?;
-    Ok(stdout.flush()?)
-}
-
-/// Where it is, where the token is, and two lines that begin a session and run
-/// a call in it when they are pasted into a shell.
-fn say(args: &ServeArgs, url: &str, token: &Token, token_file: &Path) -> anyhow::Result<()> {
-    let mut stdout = stdout::lock();
-    let (file, secret) = (quoted(token_file)?, token.as_str());
-    let trust = match &args.tls_cert {
-        Some(certificate) => format!(" --cacert {}", quoted(certificate)?),
-        None => String::new(),
-    };
-    writeln!(stdout, "Windlass listens at {url}/#token={secret}")?;
-    writeln!(stdout, "The token is in {}", token_file.display())?;
-    writeln!(stdout, "\nTry, in another terminal:")?;
-    writeln!(
-        stdout,
-        "  token=$(cat {file}); session=$(curl -s{trust} -H \"Authorization: Bearer $token\" \
-         {url}/api/v1/sessions -d '{{\"trusted\":true}}' | cut -d'\"' -f4)"
-    )?;
-    writeln!(
-        stdout,
-        "  curl -s{trust} -H \"Authorization: Bearer $token\" {url}/api/v1/sessions/$session/calls \
-         -d '[{{\"tool\":\"shell\",\"arguments\":{{\"command\":\"echo hello\"}}}}]'"
-    )?;
-    writeln!(
-        stdout,
-        "\nFor an agent that speaks MCP, such as Claude Code:\n  claude mcp add --transport http windlass {url}/mcp \
-         --header \"Authorization: Bearer $(cat {file})\""
-    )?;
-    writeln!(
-        stdout,
-        "\n`windlass ps` shows what runs. Ctrl-C ends it all, and what its sessions started."
-    )?;
-    Ok(stdout.flush()?)
-}
-
-/// A path as a shell reads it.
-fn quoted(path: &Path) -> anyhow::Result<String> {
-    let text = path.display().to_string();
-    Ok(shlex::try_quote(&text)?.into_owned())
-}
-
-fn say_socket(global: &Global, socket: &Path) -> anyhow::Result<()> {
-    let mut stdout = stdout::lock();
-    if global.json {
-        writeln!(stdout, "{}", json!({ "socket": socket }))?;
-    } else {
-        writeln!(stdout, "Windlass listens at {}", socket.display())?;
-    }
-    Ok(stdout.flush()?)
 }

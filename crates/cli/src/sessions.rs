@@ -1,159 +1,127 @@
-//! `windlass sessions`: what was recorded.
+//! `windlass sessions`: the record.
 
-use std::io::{IsTerminal, Write};
+mod outputs;
+mod show;
+
 use std::process::ExitCode;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use anyhow::{Context as _, bail};
 use serde_json::json;
 use windlass::store::{Prune, Store};
-use windlass_protocol::{
-    FilePart, MessagePart, MessageRecord, Millis, PartState, SessionId, SessionRecord, ToolPart,
-};
+use windlass_protocol::{SessionId, SessionRecord};
 use windlass_runtime::{Archive, Page};
 
+use crate::ages::{ago, read_age};
 use crate::args::{Global, SessionsArgs, SessionsCommand};
-use crate::stdout::{self, outln, print_json};
+use crate::print::{Listing, Printer, Tone, cell, column};
+use crate::reach::{self, NoSuchId};
+
+/// The outputs of calls that are printed.
+#[derive(Clone, Copy)]
+struct ShownOutputs {
+    /// Every line, instead of the first ones.
+    full: bool,
+    /// The replies, as the assistant has read them.
+    seen: bool,
+    /// The outputs of which a reply shows a part.
+    whole: bool,
+}
+
+/// How many sessions are looked through for the end of an id.
+const SEARCHED: usize = 5000;
 
 pub(crate) async fn run(global: &Global, args: SessionsArgs) -> anyhow::Result<ExitCode> {
     let store = windlass::open_record().context("the record cannot be opened")?;
-    let as_json = global.json || !std::io::stdout().is_terminal();
+    let printer = Printer::new(global);
     match args.command {
-        None => list(&store, args.limit, as_json).await,
-        Some(SessionsCommand::Show { id }) => show(&store, &id, as_json).await,
+        None => list(&store, args.limit, printer).await?,
+        Some(SessionsCommand::Show {
+            id,
+            full,
+            seen,
+            whole,
+        }) => {
+            let session = find(&store, &id).await?;
+            let outputs = ShownOutputs { full, seen, whole };
+            show::run(&store, &session, outputs, printer).await?;
+        }
         Some(SessionsCommand::Prune {
             older_than,
             outputs,
-        }) => prune(&store, &older_than, outputs, global.json).await,
+        }) => prune(&store, &older_than, outputs, printer).await?,
     }
+    Ok(ExitCode::SUCCESS)
 }
 
-async fn list(store: &Store, limit: usize, as_json: bool) -> anyhow::Result<ExitCode> {
+async fn list(store: &Store, limit: usize, printer: Printer) -> anyhow::Result<()> {
     let page = Page {
         before: None,
         limit,
     };
     let sessions = store.sessions(page).await?;
-    if as_json {
-        return print_json(&json!(sessions));
+    let columns = [
+        column("SESSION"),
+        column("AGE"),
+        column("STATE"),
+        column("BY"),
+        column("PROJECT").cut_to(10).spare(1),
+        column("TITLE").cut_to(16),
+    ];
+    let empty = "No session is recorded yet; `windlass chat`, `windlass query` and agents with \
+         `windlass mcp` record theirs.";
+    let mut listing = Listing::new(columns, empty);
+    for session in &sessions {
+        let state = match session.time.ended {
+            Some(_) => cell("over").tone(Tone::Faint),
+            None => cell("runs").tone(Tone::Good),
+        };
+        listing.row([
+            cell(reach::short(session.id.as_str())),
+            cell(ago(session.time.updated)),
+            state,
+            cell(&session.front_end),
+            cell(&session.directory),
+            cell(&session.title),
+        ]);
     }
-    let mut stdout = stdout::lock();
-    for session in sessions {
-        let SessionRecord {
-            id,
-            front_end,
-            title,
-            directory,
-            time,
-            ..
-        } = session;
-        let state = time.ended.map_or("runs", |_| "over");
-        let age = ago(time.updated);
-        writeln!(
-            stdout,
-            "{id}  {age:>4}  {state}  {front_end:<6}  {directory}  {title}"
-        )?;
-    }
-    Ok(ExitCode::SUCCESS)
+    printer.list(json!(sessions), &listing)?;
+    Ok(())
 }
 
-async fn show(store: &Store, id: &str, as_json: bool) -> anyhow::Result<ExitCode> {
-    let session = find(store, id).await?;
-    let messages = store
-        .messages(
-            &session.id,
-            Page {
-                before: None,
-                limit: usize::MAX,
-            },
-        )
-        .await?;
-    if as_json {
-        let permissions = store.permissions(&session.id).await?;
-        let notices = store.notices(&session.id).await?;
-        return print_json(&json!({
-            "session": session,
-            "messages": messages,
-            "permissions": permissions,
-            "notices": notices,
-        }));
-    }
-    print_session(&session, &messages)
-}
-
-async fn find(store: &Store, id: &str) -> anyhow::Result<SessionRecord> {
-    let found = if id == "last" {
+/// The session that is meant by its id, the end of it, or `last`.
+pub(crate) async fn find(store: &Store, wanted: &str) -> anyhow::Result<SessionRecord> {
+    let newest = async |limit| {
         let page = Page {
             before: None,
-            limit: 1,
+            limit,
         };
-        store.sessions(page).await?.pop()
-    } else {
-        let id = SessionId::new(id)?;
-        store.session(&id).await?
+        store.sessions(page).await
     };
-    match found {
-        Some(session) => Ok(session),
-        None => bail!("there is no session `{id}`; `windlass sessions` lists them"),
+    if wanted == "last" {
+        let last = newest(1).await?.pop();
+        return last.context("no session is recorded yet");
     }
-}
-
-fn print_session(session: &SessionRecord, messages: &[MessageRecord]) -> anyhow::Result<ExitCode> {
-    let mut stdout = stdout::lock();
-    let SessionRecord {
-        id,
-        directory,
-        front_end,
-        ..
-    } = session;
-    writeln!(stdout, "{id}  {front_end}  {directory}")?;
-    for part in messages.iter().flat_map(|message| &message.parts) {
-        match part {
-            MessagePart::Text(part) => writeln!(stdout, "{}", part.text)?,
-            MessagePart::Tool(part) => {
-                writeln!(stdout, "{}", line(part))?;
-                for file in attached(part) {
-                    writeln!(stdout, "{}", file_line(file))?;
-                }
-            }
-        }
+    if let Ok(id) = SessionId::new(wanted)
+        && let Some(session) = store.session(&id).await?
+    {
+        return Ok(session);
     }
-    Ok(ExitCode::SUCCESS)
-}
-
-/// What came with a call's output.
-fn attached(part: &ToolPart) -> &[FilePart] {
-    match &part.state {
-        PartState::Completed(state) => state.attachments.as_deref().unwrap_or_default(),
-        _ => &[],
-    }
-}
-
-/// Where a file is: as a path, where it is one of this machine without
-/// letters that an address spells otherwise.
-fn file_line(file: &FilePart) -> String {
-    let path = file.url.strip_prefix("file://");
-    let place = path.filter(|path| !path.contains('%')).unwrap_or(&file.url);
-    format!("             {}  {place}", file.mime)
-}
-
-/// A call in a line.
-fn line(part: &ToolPart) -> String {
-    let tool = &part.tool;
-    match &part.state {
-        PartState::Pending(_) => format!("  pending    {tool}"),
-        PartState::Running(state) => {
-            let title = state.title.as_deref().unwrap_or("");
-            format!("  running    {tool}  {title}")
+    let sessions = newest(SEARCHED).await?;
+    let ids = sessions.iter().map(|session| session.id.as_str());
+    match reach::by_end(wanted, ids) {
+        Ok(id) => {
+            let mut sessions = sessions.iter();
+            let found = sessions.find(|session| session.id.as_str() == id);
+            Ok(found.context("it was there a moment ago")?.clone())
         }
-        PartState::Completed(state) => {
-            let duration = state.time.end.0.saturating_sub(state.time.start.0);
-            format!("  completed  {tool}  {}  ({duration} ms)", state.title)
+        Err(NoSuchId::None) => {
+            bail!("there is no session `{wanted}`; `windlass sessions` lists them")
         }
-        PartState::Error(state) => {
-            let first = state.error.lines().next().unwrap_or("");
-            format!("  error      {tool}  {first}")
-        }
+        Err(NoSuchId::Several(ids)) => bail!(
+            "several sessions end in `{wanted}`; give one of {}",
+            ids.join(", ")
+        ),
     }
 }
 
@@ -161,56 +129,23 @@ async fn prune(
     store: &Store,
     older_than: &str,
     outputs: bool,
-    as_json: bool,
-) -> anyhow::Result<ExitCode> {
+    printer: Printer,
+) -> anyhow::Result<()> {
     let age = read_age(older_than)?;
     let Some(before) = SystemTime::now().checked_sub(age) else {
         bail!("`{older_than}` is longer ago than there was time");
     };
-    let what = if outputs {
+    let scope = if outputs {
         Prune::Outputs
     } else {
         Prune::Sessions
     };
-    let pruned = store.prune(what, before).await?;
+    let pruned = store.prune(scope, before).await?;
     let (sessions, parts) = (pruned.sessions, pruned.parts);
-    if as_json {
-        return print_json(&json!({"sessions": sessions, "parts": parts}));
-    }
-    let what = if outputs { "the outputs of " } else { "" };
-    outln!("removed {what}{sessions} sessions with {parts} calls")?;
-    Ok(ExitCode::SUCCESS)
+    let of = if outputs { "the outputs of " } else { "" };
+    printer.outcome(
+        &json!({"sessions": sessions, "parts": parts}),
+        format!("removed {of}{sessions} sessions with {parts} calls"),
+    )?;
+    Ok(())
 }
-
-/// A number and a unit, such as `30d`.
-fn read_age(text: &str) -> anyhow::Result<Duration> {
-    let units = [
-        ("s", 1),
-        ("m", 60),
-        ("h", 3600),
-        ("d", 86_400),
-        ("w", 604_800),
-    ];
-    let age = units.iter().find_map(|(unit, seconds)| {
-        let count: u64 = text.strip_suffix(unit)?.parse().ok()?;
-        count.checked_mul(*seconds).map(Duration::from_secs)
-    });
-    age.with_context(|| {
-        format!("`{text}` is not a time; give a number and s, m, h, d or w, such as 30d")
-    })
-}
-
-/// How long ago that was, in a few letters.
-fn ago(time: Millis) -> String {
-    let seconds = Millis::at(SystemTime::now()).0.saturating_sub(time.0) / 1000;
-    match seconds {
-        0..60 => format!("{seconds}s"),
-        60..3600 => format!("{}m", seconds / 60),
-        3600..86_400 => format!("{}h", seconds / 3600),
-        _ => format!("{}d", seconds / 86_400),
-    }
-}
-
-#[cfg(test)]
-#[path = "sessions_tests.rs"]
-mod tests;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use windlass::config::{Config, LoadOptions};
+use windlass::config::{Config, LoadOptions, ProjectState};
 use windlass::{Builder, TrustStore, Windlass};
 use windlass_runtime::Session;
 
@@ -31,6 +31,14 @@ pub(crate) fn builder(global: &Global) -> anyhow::Result<Builder> {
 fn told(windlass: Windlass) -> Windlass {
     for warning in windlass.warnings() {
         errln!("windlass: {warning}");
+    }
+    for tool in windlass.runtime().tools().offered() {
+        let tool = tool.definition();
+        tracing::debug!(
+            tool = tool.name,
+            defined_by = tool.origin,
+            "a tool is offered"
+        );
     }
     tokio::task::spawn_blocking(windlass.sweep());
     windlass
@@ -86,6 +94,11 @@ pub(crate) fn config(global: &Global) -> anyhow::Result<Config> {
 /// Loads the configuration and says nothing.
 pub(crate) fn load(global: &Global) -> anyhow::Result<Config> {
     let config = windlass::config::load(&load_options(global)?);
+    if let Ok(config) = &config {
+        let trusted = matches!(config.project, ProjectState::Trusted(_));
+        let root = config.root.display();
+        tracing::debug!(%root, trusted, files = ?config.files, "the configuration is loaded");
+    }
     // It names every mistake by itself.
     config.map_err(|error| anyhow::anyhow!("the configuration is wrong\n{error}"))
 }

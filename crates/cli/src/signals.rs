@@ -9,6 +9,8 @@ pub(crate) struct Signals {
     interrupt: Signal,
     terminate: Signal,
     hangup: Signal,
+    /// Ctrl-C is for somebody else.
+    ignores_interrupts: bool,
 }
 
 impl Signals {
@@ -18,13 +20,20 @@ impl Signals {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
             hangup: signal(SignalKind::hangup())?,
+            ignores_interrupts: false,
         })
+    }
+
+    /// Leaves Ctrl-C to somebody else, if so told.
+    pub(crate) fn ignoring_interrupts(mut self, ignores: bool) -> Self {
+        self.ignores_interrupts = ignores;
+        self
     }
 
     /// Waits for the next one; gives the exit code that goes with it.
     pub(crate) async fn next(&mut self) -> u8 {
         tokio::select! {
-            _ = self.interrupt.recv() => exit::INTERRUPTED,
+            _ = self.interrupt.recv(), if !self.ignores_interrupts => exit::INTERRUPTED,
             _ = self.terminate.recv() => exit::TERMINATED,
             _ = self.hangup.recv() => exit::HUNG_UP,
         }

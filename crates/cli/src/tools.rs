@@ -1,25 +1,26 @@
-//! `windlass tools`: what there is, how a model sees it, what is wrong with it,
-//! and how one is begun.
+//! `windlass tools`: the tools, one of them in detail, their faults, and a new
+//! one.
 
 mod check;
+mod detail;
 mod new;
 
-use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 use std::str::FromStr;
 
 use anyhow::bail;
 use serde_json::{Value, json};
 use windlass::Windlass;
-use windlass::config::Source;
+use windlass::config::{Source, nearest};
 use windlass_protocol::HandleAction;
 use windlass_runtime::ToolDefinition;
 use windlass_schema::{Dialect, render};
 
 use crate::args::{Global, ToolsArgs, ToolsCommand};
+use crate::print::{self, Listing, Printer, cell, column};
 use crate::setup;
 use crate::signals::Signals;
-use crate::stdout::{self, print_json};
+use crate::stdout;
 use crate::trust;
 
 pub(crate) async fn run(global: &Global, args: &ToolsArgs) -> anyhow::Result<ExitCode> {
@@ -45,6 +46,7 @@ async fn carry_out(global: &Global, args: &ToolsArgs) -> anyhow::Result<ExitCode
 async fn show(global: &Global, args: &ToolsArgs) -> anyhow::Result<ExitCode> {
     let dialect = args.dialect.as_deref().map(Dialect::from_str).transpose()?;
     let windlass = setup::windlass(global).await?;
+    let printer = Printer::new(global);
     let tools = windlass.runtime().tools();
     let offered: Vec<&ToolDefinition> = tools.offered().map(|tool| tool.definition()).collect();
     if let Some(name) = &args.name {
@@ -52,34 +54,67 @@ async fn show(global: &Global, args: &ToolsArgs) -> anyhow::Result<ExitCode> {
             if let Some(why) = tools.unavailable(name) {
                 bail!("`{name}` cannot be used: {why}");
             }
-            let names: Vec<&str> = offered.iter().map(|tool| tool.name.as_str()).collect();
-            bail!(
-                "there is no tool `{name}`; the tools are {}",
-                names.join(", ")
-            );
+            let names = offered.iter().map(|tool| tool.name.as_str());
+            bail!("{}", unknown(name, names));
         };
-        let mut shown = schema(tool, dialect.unwrap_or(Dialect::JsonSchema));
-        // Not part of what a model is given, and for whoever looks for the
-        // reason why a program cannot log in.
         let hidden = windlass.hidden_variables(name);
+        if !global.json && dialect.is_none() {
+            stdout::write(
+                detail::text(&Outline::of(&windlass, tool), &hidden, printer).as_bytes(),
+            )?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let mut shown = schema(tool, dialect.unwrap_or(Dialect::JsonSchema));
+        // No model is given these; they tell why a program cannot log in.
         if dialect.is_none() && !hidden.is_empty() {
             shown["hidden_variables"] = json!(hidden);
         }
-        return print_json(&shown);
+        print::json(&shown)?;
+        return Ok(ExitCode::SUCCESS);
     }
     if let Some(dialect) = dialect {
         let schemas: Vec<Value> = offered.iter().map(|tool| schema(tool, dialect)).collect();
-        return print_json(&Value::Array(schemas));
+        print::json(&Value::Array(schemas))?;
+        return Ok(ExitCode::SUCCESS);
     }
-    let outlines: Vec<Outline> = offered
-        .iter()
-        .map(|tool| Outline::of(&windlass, tool))
-        .collect();
-    if global.json || !std::io::stdout().is_terminal() {
-        let tools: Vec<Value> = outlines.iter().map(Outline::to_json).collect();
-        return print_json(&Value::Array(tools));
+    let columns = [
+        column("TOOL"),
+        column("SOURCE").cut_to(8).spare(1),
+        column("ACTIONS").cut_to(10).spare(2),
+        column("DEFINED BY").cut_to(10).spare(3),
+        column("SUMMARY").cut_to(30),
+    ];
+    let mut listing = Listing::new(
+        columns,
+        "There are no tools; `windlass tools new` writes one.",
+    );
+    let outlines = offered.iter().map(|tool| Outline::of(&windlass, tool));
+    let outlines: Vec<Outline> = outlines.collect();
+    for outline in &outlines {
+        let tool = outline.tool;
+        listing.row([
+            cell(&tool.name),
+            cell(&outline.source),
+            cell(outline.actions().join(" ")),
+            cell(&tool.origin),
+            cell(tool.summary.as_deref().unwrap_or_default()),
+        ]);
     }
-    print_table(&outlines)
+    let values: Vec<Value> = outlines.iter().map(Outline::to_json).collect();
+    printer.list(values, &listing)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The error for a name that no tool has.
+pub(crate) fn unknown<'a>(name: &str, names: impl Iterator<Item = &'a str> + Clone) -> String {
+    if let Some(near) = nearest(name, names.clone()) {
+        return format!("there is no tool `{name}`; did you mean `{near}`?");
+    }
+    let names: Vec<&str> = names.collect();
+    format!(
+        "there is no tool `{name}`; the tools are {}",
+        names.join(", ")
+    )
 }
 
 fn schema(tool: &ToolDefinition, dialect: Dialect) -> Value {
@@ -131,31 +166,4 @@ impl<'a> Outline<'a> {
             "definition": self.tool.origin,
         })
     }
-
-    fn cells(&self) -> [String; 5] {
-        [
-            self.tool.name.clone(),
-            self.source.clone(),
-            self.actions().join(" "),
-            self.tool.origin.clone(),
-            self.tool.summary.clone().unwrap_or_default(),
-        ]
-    }
-}
-
-fn print_table(outlines: &[Outline<'_>]) -> anyhow::Result<ExitCode> {
-    let rows: Vec<[String; 5]> = outlines.iter().map(Outline::cells).collect();
-    let widths: [usize; 5] = std::array::from_fn(|column| {
-        let widths = rows.iter().map(|row| row[column].chars().count());
-        widths.max().unwrap_or(0)
-    });
-    let mut stdout = stdout::lock();
-    for row in rows {
-        let cells = row.iter().zip(widths);
-        let cells: Vec<String> = cells
-            .map(|(cell, width)| format!("{cell:width$}"))
-            .collect();
-        writeln!(stdout, "{}", cells.join("  ").trim_end())?;
-    }
-    Ok(ExitCode::SUCCESS)
 }

@@ -16,6 +16,7 @@ use windlass::config::{Config, ProjectContent, ProjectState, TrustQuestion};
 use windlass_protocol::visible_line;
 
 use crate::args::{Global, TrustArgs, UntrustArgs};
+use crate::print::{Listing, Printer, Tone, cell, column};
 use crate::prompt::{self, Confirmation};
 use crate::safe_text::SafeText;
 use crate::setup;
@@ -119,24 +120,30 @@ pub(crate) fn untrust(global: &Global, args: &UntrustArgs) -> anyhow::Result<Exi
 
 fn list(global: &Global) -> anyhow::Result<ExitCode> {
     let records = TrustStore::of_user().list();
-    if global.json || !std::io::stdout().is_terminal() {
-        let records = records.iter().map(|record| {
-            json!({
-                "root": record.root, "digest": record.digest,
-                "trusted": record.is_trusted, "decided": record.decided,
-            })
-        });
-        return print_json(&records.collect::<Value>());
-    }
-    for record in records {
-        let word = if record.is_trusted {
-            "trusted "
+    let columns = [
+        column("DECISION"),
+        column("DIGEST").spare(1),
+        column("PROJECT").cut_to(20),
+    ];
+    let empty = "No project was decided about; `windlass trust` in a project with a `.windlass` \
+         folder asks.";
+    let mut listing = Listing::new(columns, empty);
+    for record in &records {
+        let decision = if record.is_trusted {
+            cell("trusted").tone(Tone::Good)
         } else {
-            "declined"
+            cell("declined").tone(Tone::Bad)
         };
         let digest = record.digest.get(..12).unwrap_or_default();
-        outln!("{word}  {digest}  {}", visible_line(&record.root))?;
+        listing.row([decision, cell(digest), cell(&record.root)]);
     }
+    let values = records.iter().map(|record| {
+        json!({
+            "root": record.root, "digest": record.digest,
+            "trusted": record.is_trusted, "decided": record.decided,
+        })
+    });
+    Printer::new(global).list(values.collect::<Value>(), &listing)?;
     Ok(ExitCode::SUCCESS)
 }
 

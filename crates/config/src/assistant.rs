@@ -72,8 +72,8 @@ impl AssistantConfig {
         });
         if let Some(agents) = reader.table(table, "agents") {
             reader.check_keys(&agents, keys::AGENTS);
-            self.max_agent_depth = reader.get(&agents, "max_depth", count);
-            self.max_active_agents = reader.get(&agents, "max_active", count);
+            self.max_agent_depth = reader.get(&agents, "max_depth", read::count);
+            self.max_active_agents = reader.get(&agents, "max_active", read::count);
         }
     }
 
@@ -127,14 +127,6 @@ fn model_name(node: &Node) -> Result<String, ExpectedValue> {
         parts.is_some_and(|(provider, name)| !provider.is_empty() && !name.is_empty())
     };
     name.filter(fits).ok_or(ExpectedValue::Model)
-}
-
-fn count(node: &Node) -> Result<usize, ExpectedValue> {
-    match node.value {
-        Value::Integer(count) => usize::try_from(count).ok(),
-        _ => None,
-    }
-    .ok_or(ExpectedValue::Count)
 }
 
 fn tokens(node: &Node) -> Result<u32, ExpectedValue> {

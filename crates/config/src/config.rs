@@ -7,6 +7,7 @@ use windlass_runtime::RecordFailure;
 use crate::assistant::AssistantConfig;
 use crate::keys::{self, BUILTINS};
 use crate::mcp::McpServerConfig;
+use crate::place::Place;
 use crate::resolve;
 use crate::serving::McpServing;
 use crate::settings::{RunSettings, ToolSettings};
@@ -54,6 +55,12 @@ impl LoadOptions {
         }
     }
 
+    /// The user's own file, whether it is there or not.
+    pub fn user_file(&self) -> Option<PathBuf> {
+        let folder = self.config_folder()?;
+        Some(folder.join("windlass/config.toml"))
+    }
+
     pub(crate) fn variable(&self, name: &str) -> Option<&str> {
         let mut variables = self.environment.iter();
         let variable = variables.find(|(key, _)| key == name);
@@ -92,14 +99,30 @@ pub struct Config {
     pub record_failure: RecordFailure,
     /// How our own MCP server answers.
     pub mcp: McpServing,
+    /// How many handles outlive their runtime at once.
+    pub kept_max: usize,
     /// MCP servers.
     pub mcp_servers: Vec<McpServerConfig>,
     /// What a person should know, one sentence each, nothing twice.
     pub warnings: Vec<String>,
     /// The files that were read, lowest layer first.
     pub files: Vec<PathBuf>,
+    /// Every value that is in effect as it was written, in the order of the
+    /// layers.
+    pub values: Vec<ConfigValue>,
     /// How the project's files count.
     pub project: ProjectState,
+}
+
+/// A value of the configuration and its origin.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ConfigValue {
+    /// The key, such as `conversation.tools.shell.run`.
+    pub key: String,
+    /// The value.
+    pub value: serde_json::Value,
+    /// The file and line, the variable or the flag that it comes from.
+    pub origin: Place,
 }
 
 impl Config {

@@ -48,21 +48,49 @@ pub enum ExpectedValue {
     /// A run mode, or a table that has one for each action.
     #[error("one of {}, or a table per action", quoted(.0))]
     RunModes(Vec<String>),
+    /// A kind of sandbox, or a table.
+    #[error(
+        "one of {}, or a table with `read`, `write`, `deny`, `network` and `unavailable`",
+        quoted(.0)
+    )]
+    Sandboxes(Vec<String>),
+    /// The network of a sandbox.
+    #[error(
+        "\"none\", \"loopback\", \"full\" or a table such as {{ allow = [\"*.example.com\"] }}"
+    )]
+    Network,
+    /// Patterns of hosts.
+    #[error(
+        "an array of hosts such as \"example.com\", \"*.example.com\" or \"127.0.0.1:8080\", without `http://`"
+    )]
+    Hosts,
+    /// Files and folders.
+    #[error("an array of paths: absolute, below `~/`, or relative to the project; without `*`")]
+    Paths,
+    /// A count that is not zero.
+    #[error("a number from 1 on")]
+    SomeCount,
     /// A duration.
     #[error("a number of seconds from 0 to 31536000 (a year)")]
     Seconds,
     /// A duration that is not zero.
     #[error("a number of seconds above 0 and at most 31536000 (a year)")]
     SomeSeconds,
+    /// The time for which a handle outlives its runtime.
+    #[error("a number of seconds from 0 to 86400 (a day)")]
+    Lease,
     /// When calls become tasks.
     #[error("\"auto\", \"never\" or a number of seconds")]
     Tasks,
     /// A number of bytes.
     #[error("a number of bytes above 0, or a string such as \"32KiB\" or \"1GiB\"")]
     Size,
-    /// Rows or columns of a terminal.
-    #[error("a whole number from 2 to 1000")]
-    Cells,
+    /// Rows of a terminal.
+    #[error("a whole number from 1 to 512")]
+    Rows,
+    /// Columns of a terminal.
+    #[error("a whole number from 2 to 1024")]
+    Columns,
     /// A count that may be zero.
     #[error("a number from 0 on")]
     Count,

@@ -13,7 +13,8 @@ pub(crate) const START_NOTHING: [&str; 2] = ["await", "describe_tools"];
 /// The name of the table that holds for every tool.
 pub(crate) const EVERY_TOOL: &str = "*";
 
-pub(crate) const TOP: &[&str] = &["assistant", "conversation", "mcp", "providers"];
+pub(crate) const TOP: &[&str] = &["assistant", "conversation", "kept", "mcp", "providers"];
+pub(crate) const KEPT: &[&str] = &["max"];
 pub(crate) const MCP_SERVING: &[&str] = &["max_block_secs", "tasks", "structured"];
 pub(crate) const CONVERSATION: &[&str] = &["inquiry", "record", "record_failure", "tools"];
 pub(crate) const PROVIDERS: &[&str] = &["llm", "mcp"];
@@ -48,12 +49,16 @@ pub(crate) const SETTINGS: &[&str] = &[
     "format_arguments",
     "read_only",
     "output_limit",
+    "digest",
+    "digest_from",
     "log_limit",
     "secrets",
     "pass_env",
     "hide_env",
     "options",
     "questions",
+    "sandbox",
+    "limits",
     "spawn",
 ];
 
@@ -94,8 +99,19 @@ pub(crate) const SPAWN: &[&str] = &[
     "notifications",
     "lifecycle",
 ];
+pub(crate) const SANDBOX: &[&str] = &["read", "write", "deny", "network", "unavailable"];
+pub(crate) const SANDBOX_NETWORK: &[&str] = &["allow"];
+pub(crate) const LIMITS: &[&str] = &[
+    "memory",
+    "processes",
+    "cpu_secs",
+    "open_files",
+    "file_size",
+    "wall_secs",
+];
 pub(crate) const NOTIFICATIONS: &[&str] = &["on_success", "on_failure", "on_waiting", "on_content"];
-pub(crate) const LIFECYCLE: &[&str] = &["on_turn_end", "timeout_secs"];
+pub(crate) const LIFECYCLE: &[&str] =
+    &["on_turn_end", "timeout_secs", "keep_secs", "keepable_secs"];
 pub(crate) const MCP: &[&str] = &[
     "type",
     "command",
@@ -104,6 +120,8 @@ pub(crate) const MCP: &[&str] = &[
     "env",
     "pass_env",
     "hide_env",
+    "sandbox",
+    "limits",
     "url",
     "headers",
     "optional",

@@ -4,8 +4,9 @@ use super::*;
 
 const PAGE: &str = include_str!("../../../docs/reference/config.md");
 
-const ALL: [&[&str]; 25] = [
+const ALL: [&[&str]; 26] = [
     TOP,
+    KEPT,
     MCP_SERVING,
     CONVERSATION,
     PROVIDERS,
@@ -74,6 +75,7 @@ fn each_table_of_the_page_has_exactly_the_keys_that_are_read() {
         known(&[LIFECYCLE]),
         known(&[PARAMETER]),
         known(&[MCP]),
+        known(&[KEPT]),
         known(&[MCP_SERVING]),
         known(&[ASSISTANT]),
         known(&[AGENTS]),

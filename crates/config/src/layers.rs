@@ -45,8 +45,7 @@ impl Layers {
             user_files: Vec::new(),
             given_files: Vec::new(),
         };
-        if let Some(home) = options.config_folder() {
-            let file = home.join("windlass/config.toml");
+        if let Some(file) = options.user_file() {
             let read = read(options, &file, Owners::UserOrRoot, Missing::Fine);
             layers.user_files.extend(read.is_some().then_some(file));
             layers.user.extend(read);

@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 use std::{fs, mem};
 
-use crate::config::{Config, LoadOptions};
+use crate::config::{Config, ConfigValue, LoadOptions};
 use crate::error::{ConfigError, Problem, ProblemKind};
 use crate::keys;
 use crate::layers::{Layers, ParsedLayer};
@@ -159,6 +159,7 @@ enum Gaps {
 struct Merged {
     resolved: Resolved,
     unused: UnusedKeys,
+    values: Vec<ConfigValue>,
 }
 
 impl Merged {
@@ -172,6 +173,10 @@ impl Merged {
             .as_ref()
             .map(|node| Tables::read(&mut reader, node))
             .unwrap_or_default();
+        let mut values = Vec::new();
+        if let Some(node) = &merged {
+            node.values(&mut Vec::new(), &mut values);
+        }
         let resolved = tables.resolve(&mut reader);
         let is_gap = |problem: &Problem| {
             use ProblemKind::{NoCommand, NoProgram, NoSource, Transport};
@@ -190,6 +195,7 @@ impl Merged {
         Ok(Self {
             resolved,
             unused: reader.unused,
+            values,
         })
     }
 
@@ -201,6 +207,7 @@ impl Merged {
             record,
             record_failure,
             mcp,
+            kept_max,
             mcp_servers,
             told: _,
             defined: _,
@@ -217,8 +224,10 @@ impl Merged {
             record,
             record_failure,
             mcp,
+            kept_max,
             mcp_servers,
             files: layers.files(is_trusted),
+            values: self.values,
             project,
         }
     }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use indexmap::IndexMap;
+use windlass_sandbox::{ResourceLimits, SandboxSettings};
 
 use crate::command::CommandConfig;
 use crate::error::ProblemKind;
@@ -11,6 +12,7 @@ use crate::keys;
 use crate::node::Node;
 use crate::place::{Place, Span};
 use crate::read::{self, Reader, Table};
+use crate::sandbox::{read_limits, read_sandbox};
 use crate::units;
 use crate::variables::VariableSettings;
 
@@ -54,6 +56,8 @@ pub enum McpTransport {
         env: IndexMap<String, String>,
         /// Which of this process's variables it gets.
         variables: VariableSettings,
+        /// Its sandbox and limits. Where it has none, those of every tool are its.
+        confined: Box<ServerConfinement>,
     },
     /// A server that is running already.
     Http {
@@ -64,6 +68,17 @@ pub enum McpTransport {
     },
 }
 
+/// The sandbox and the limits of a server's program.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ServerConfinement {
+    /// The sandbox.
+    pub sandbox: Option<SandboxSettings>,
+    /// The sandbox that the user's own configuration says, which no project loosens.
+    pub floor: Option<SandboxSettings>,
+    /// How much of the machine it may use.
+    pub limits: ResourceLimits,
+}
+
 /// A server's table as it was read.
 #[derive(Debug)]
 pub(crate) struct McpTable {
@@ -71,6 +86,7 @@ pub(crate) struct McpTable {
     args: Vec<String>,
     env: IndexMap<String, String>,
     variables: VariableSettings,
+    confined: ServerConfinement,
     url: Option<String>,
     headers: IndexMap<String, String>,
     optional: Option<bool>,
@@ -102,6 +118,11 @@ impl McpTable {
                 .get(table, "env", read::string_map)
                 .unwrap_or_default(),
             variables: VariableSettings::read(reader, table),
+            confined: ServerConfinement {
+                sandbox: read_sandbox(reader, table),
+                floor: None,
+                limits: read_limits(reader, table),
+            },
             url: reader.get(table, "url", |node| {
                 let url = read::string(node)?;
                 if url.starts_with("http://") || url.starts_with("https://") {
@@ -133,6 +154,7 @@ impl McpTable {
                     command,
                     env: self.env,
                     variables: self.variables,
+                    confined: Box::new(self.confined),
                 }
             }
             (None, Some(url)) => McpTransport::Http {

@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 use serde_json::Number;
 use toml::de::{DeTable, DeValue};
 
+use crate::config::ConfigValue;
 use crate::error::{Problem, ProblemKind};
 use crate::expected::ExpectedValue;
 use crate::place::{Span, Text};
@@ -113,6 +114,24 @@ impl Node {
         })
     }
 
+    /// Adds every value below this one with its key and its origin.
+    pub(crate) fn values(&self, path: &mut Vec<String>, into: &mut Vec<ConfigValue>) {
+        match &self.value {
+            Value::Table(entries) => {
+                for (key, entry) in entries {
+                    path.push(key.clone());
+                    entry.node.values(path, into);
+                    path.pop();
+                }
+            }
+            _ => into.push(ConfigValue {
+                key: dotted(path),
+                value: self.to_json().unwrap_or_else(|_| self.brief().into()),
+                origin: self.span.place(),
+            }),
+        }
+    }
+
     /// The value in a few words, for an error message.
     pub(crate) fn brief(&self) -> String {
         match &self.value {
@@ -125,6 +144,19 @@ impl Node {
             Value::Table(_) => "a table".to_owned(),
         }
     }
+}
+
+/// A key as `--set` takes it.
+fn dotted(path: &[String]) -> String {
+    let bare = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '*');
+    let parts = path.iter().map(|part| {
+        if !part.is_empty() && part.chars().all(bare) {
+            part.clone()
+        } else {
+            toml::Value::from(part.as_str()).to_string()
+        }
+    });
+    parts.collect::<Vec<_>>().join(".")
 }
 
 /// At most 40 characters, on one line.

@@ -59,6 +59,11 @@ pub(crate) fn lay_over(settings: &ToolSettings, mut definition: ToolDefinition) 
     if let Some(limit) = settings.output_limit {
         limits.output_limit = usize::try_from(limit).unwrap_or(usize::MAX);
     }
+    let digest = &mut definition.digest;
+    digest.enabled = settings.digest.unwrap_or(digest.enabled);
+    if let Some(from) = settings.digest_from {
+        digest.from = usize::try_from(from).unwrap_or(usize::MAX);
+    }
     definition.run = settings.run.over(definition.run);
     definition.permissions = settings.permissions.rules(&definition.name);
     definition.permission_floor = settings.floor.rules(&definition.name);

@@ -155,6 +155,15 @@ pub(crate) fn string(node: &Node) -> Result<String, ExpectedValue> {
 }
 
 /// True or false.
+/// A whole number from 0 on.
+pub(crate) fn count(node: &Node) -> Result<usize, ExpectedValue> {
+    match node.value {
+        Value::Integer(count) => usize::try_from(count).ok(),
+        _ => None,
+    }
+    .ok_or(ExpectedValue::Count)
+}
+
 pub(crate) fn boolean(node: &Node) -> Result<bool, ExpectedValue> {
     match node.value {
         Value::Boolean(value) => Ok(value),

@@ -10,12 +10,14 @@ use indexmap::IndexMap;
 use serde_json::Value as Json;
 use windlass_protocol::{Arguments, HandleAction, IoMode};
 use windlass_runtime::{Lifecycle, Notifications, OnTurnEnd, QuestionTarget, RunMode, RunPolicy};
+use windlass_sandbox::{ResourceLimits, SandboxSettings};
 
 use crate::expected::ExpectedValue;
 use crate::keys;
 use crate::node::{Node, Value};
 use crate::permissions::PermissionSettings;
 use crate::read::{self, Reader, Table};
+use crate::sandbox::{read_limits, read_sandbox};
 use crate::tool::SecretTarget;
 use crate::units;
 use crate::variables::VariableSettings;
@@ -45,6 +47,10 @@ pub struct ToolSettings {
     pub read_only: Option<bool>,
     /// How many bytes of output one reply delivers.
     pub output_limit: Option<u64>,
+    /// Long output is shown in part.
+    pub digest: Option<bool>,
+    /// Output below this many bytes is shown whole.
+    pub digest_from: Option<u64>,
     /// How many bytes of output the log of a handle keeps.
     pub log_limit: Option<u64>,
     /// Who answers when a program asks for a secret.
@@ -55,6 +61,12 @@ pub struct ToolSettings {
     pub options: Arguments,
     /// Who answers its questions, by question id.
     pub questions: IndexMap<String, QuestionSettings>,
+    /// The sandbox of its programs.
+    pub sandbox: Option<SandboxSettings>,
+    /// The sandbox that the user's own configuration says, which no project loosens.
+    pub sandbox_floor: Option<SandboxSettings>,
+    /// How much of the machine its programs may use.
+    pub limits: ResourceLimits,
     /// How it lasts.
     pub spawn: SpawnSettings,
 }
@@ -124,6 +136,10 @@ pub struct LifecycleSettings {
     pub on_turn_end: Option<OnTurnEnd>,
     /// How long the turn's end waits for a handle.
     pub timeout: Option<Duration>,
+    /// How long every handle outlives its runtime, unless its spawn says otherwise.
+    pub keep: Option<Duration>,
+    /// How long a handle outlives its runtime whose spawn asks for it.
+    pub keepable: Option<Duration>,
 }
 
 impl ToolSettings {
@@ -141,6 +157,8 @@ impl ToolSettings {
             format_arguments: reader.get(table, "format_arguments", read::boolean),
             read_only: reader.get(table, "read_only", read::boolean),
             output_limit: reader.get(table, "output_limit", units::size),
+            digest: reader.get(table, "digest", read::boolean),
+            digest_from: reader.get(table, "digest_from", units::size),
             log_limit: reader.get(table, "log_limit", units::size),
             secrets: reader.get(table, "secrets", |node| {
                 let words = [
@@ -152,6 +170,9 @@ impl ToolSettings {
             variables: VariableSettings::read(reader, table),
             options: reader.get(table, "options", json_table).unwrap_or_default(),
             questions: read_questions(reader, table),
+            sandbox: read_sandbox(reader, table),
+            sandbox_floor: None,
+            limits: read_limits(reader, table),
             spawn: SpawnSettings::read(reader, table).unwrap_or_default(),
         }
     }
@@ -314,8 +335,8 @@ impl SpawnSettings {
                 ];
                 read::word(node, &words)
             }),
-            rows: reader.get(&table, "rows", units::cells),
-            cols: reader.get(&table, "cols", units::cells),
+            rows: reader.get(&table, "rows", units::rows),
+            cols: reader.get(&table, "cols", units::columns),
             record: reader.get(&table, "record", read::boolean),
             notifications: NotificationSettings::read(reader, &table).unwrap_or_default(),
             lifecycle: LifecycleSettings::read(reader, &table).unwrap_or_default(),
@@ -384,6 +405,8 @@ impl LifecycleSettings {
                 read::word(node, &words)
             }),
             timeout: reader.get(&table, "timeout_secs", units::seconds),
+            keep: reader.get(&table, "keep_secs", units::lease),
+            keepable: reader.get(&table, "keepable_secs", units::lease),
         })
     }
 
@@ -392,6 +415,8 @@ impl LifecycleSettings {
         Lifecycle {
             on_turn_end: self.on_turn_end.unwrap_or(base.on_turn_end),
             timeout: self.timeout.unwrap_or(base.timeout),
+            keep: self.keep.unwrap_or(base.keep),
+            keepable: self.keepable.unwrap_or(base.keepable),
         }
     }
 }

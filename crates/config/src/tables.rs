@@ -18,6 +18,9 @@ use crate::serving::McpServing;
 use crate::settings::{RunSettings, ToolSettings};
 use crate::tool::{Source, ToolConfig, ToolTable, read_every_tool};
 
+/// How many handles are kept at once, where the user does not say.
+const KEPT_MAX: usize = 8;
+
 /// The tables of a layer, or of all of them merged.
 #[derive(Debug, Default)]
 pub(crate) struct Tables<'a> {
@@ -26,6 +29,7 @@ pub(crate) struct Tables<'a> {
     record: Option<bool>,
     record_failure: Option<RecordFailure>,
     mcp: McpServing,
+    kept_max: Option<usize>,
     tools: Vec<(&'a str, Table<'a>, ToolTable)>,
     servers: Vec<(&'a str, Table<'a>, McpTable)>,
     /// The table of all tools, to find places by.
@@ -43,6 +47,7 @@ pub(crate) struct Resolved {
     pub(crate) record: bool,
     pub(crate) record_failure: RecordFailure,
     pub(crate) mcp: McpServing,
+    pub(crate) kept_max: usize,
     pub(crate) mcp_servers: Vec<McpServerConfig>,
     /// The settings of every tool that has a table, also of those that are not
     /// defined.
@@ -84,6 +89,10 @@ impl<'a> Tables<'a> {
             if let Some(parent) = reader.table(&conversation, "tools") {
                 tables.read_tools(reader, parent);
             }
+        }
+        if let Some(kept) = reader.table(&top, "kept") {
+            reader.check_keys(&kept, keys::KEPT);
+            tables.kept_max = reader.get(&kept, "max", read::count);
         }
         if let Some(mcp) = reader.table(&top, "mcp") {
             tables.mcp = McpServing::read(reader, &mcp);
@@ -164,6 +173,7 @@ impl<'a> Tables<'a> {
             record: self.record.unwrap_or(true),
             record_failure: self.record_failure.unwrap_or_default(),
             mcp: self.mcp,
+            kept_max: self.kept_max.unwrap_or(KEPT_MAX),
             mcp_servers,
             told: settings,
             defined: DefinedNames::default(),

@@ -1,6 +1,9 @@
 //! Sizes and durations, as people write them.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
+
+use windlass_protocol::Lifecycle;
 
 use crate::expected::ExpectedValue;
 use crate::node::{Node, Value};
@@ -34,6 +37,14 @@ pub(crate) fn some_seconds(node: &Node) -> Result<Duration, ExpectedValue> {
     }
 }
 
+/// The time for which a handle outlives its runtime.
+pub(crate) fn lease(node: &Node) -> Result<Duration, ExpectedValue> {
+    match seconds(node) {
+        Ok(duration) if duration <= Lifecycle::LONGEST_LEASE => Ok(duration),
+        _ => Err(ExpectedValue::Lease),
+    }
+}
+
 /// Bytes: a whole number, or a string such as `"32KiB"`; not none.
 pub(crate) fn size(node: &Node) -> Result<u64, ExpectedValue> {
     let bytes = match &node.value {
@@ -44,14 +55,22 @@ pub(crate) fn size(node: &Node) -> Result<u64, ExpectedValue> {
     bytes.filter(|bytes| *bytes > 0).ok_or(ExpectedValue::Size)
 }
 
-/// Rows or columns of a terminal.
-pub(crate) fn cells(node: &Node) -> Result<u16, ExpectedValue> {
-    match node.value {
-        Value::Integer(number) if (2..=1000).contains(&number) => {
-            Ok(u16::try_from(number).expect("1000 fits"))
-        }
-        _ => Err(ExpectedValue::Cells),
-    }
+/// Rows of a terminal.
+pub(crate) fn rows(node: &Node) -> Result<u16, ExpectedValue> {
+    cells(node, 1..=512).ok_or(ExpectedValue::Rows)
+}
+
+/// Columns of a terminal.
+pub(crate) fn columns(node: &Node) -> Result<u16, ExpectedValue> {
+    cells(node, 2..=1024).ok_or(ExpectedValue::Columns)
+}
+
+fn cells(node: &Node, limits: RangeInclusive<u16>) -> Option<u16> {
+    let Value::Integer(number) = node.value else {
+        return None;
+    };
+    let number = u16::try_from(number).ok()?;
+    limits.contains(&number).then_some(number)
 }
 
 fn parse_size(text: &str) -> Option<u64> {

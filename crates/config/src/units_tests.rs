@@ -53,9 +53,23 @@ fn seconds_may_be_fractions_and_end_at_a_year() {
 }
 
 #[test]
-fn a_terminal_has_two_to_a_thousand_cells() {
-    assert_eq!(cells(&value("80")), Ok(80));
-    for toml in ["1", "1001", "-80", "80.0", "70000"] {
-        assert!(cells(&value(toml)).is_err(), "{toml}");
+fn a_terminal_has_as_many_rows_and_columns_as_a_screen() {
+    assert_eq!(rows(&value("1")), Ok(1));
+    assert_eq!(rows(&value("512")), Ok(512));
+    assert_eq!(columns(&value("1024")), Ok(1024));
+    assert!(rows(&value("513")).is_err());
+    assert!(columns(&value("1")).is_err());
+    for toml in ["0", "1025", "-80", "80.0", "70000"] {
+        assert!(rows(&value(toml)).is_err(), "{toml}");
+        assert!(columns(&value(toml)).is_err(), "{toml}");
+    }
+}
+
+#[test]
+fn no_lease_is_longer_than_a_day() {
+    assert_eq!(lease(&value("0")), Ok(Duration::ZERO));
+    assert_eq!(lease(&value("86400")), Ok(Duration::from_hours(24)));
+    for toml in ["86401", "-1", "\"1h\""] {
+        assert_eq!(lease(&value(toml)), Err(ExpectedValue::Lease), "{toml}");
     }
 }

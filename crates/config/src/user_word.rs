@@ -1,11 +1,13 @@
 //! The user's own word, which holds in a trusted project too.
 //!
 //! Start at [`uphold`]. A project may tighten the user's rules and never lifts
-//! them. The addresses and keys of providers, the record, who answers secrets,
+//! them; its sandbox and its limits hold beside the user's own. The addresses and keys of providers, the record, who answers secrets,
 //! and which credentials programs get are the user's alone, and so are the tools
 //! and MCP servers that the user's own configuration defines: their commands and
 //! options may hold keys.
 //! What a project says of these has no effect and is told.
+
+use std::time::Duration;
 
 use windlass_protocol::{RuleAction, RunMode};
 
@@ -15,7 +17,8 @@ use crate::node::{Node, Value};
 use crate::overlay::lay_over;
 use crate::permissions::PermissionSettings;
 use crate::place::Span;
-use crate::settings::{RunSettings, ToolSettings};
+use crate::sandbox::is_laxer;
+use crate::settings::{LifecycleSettings, RunSettings, ToolSettings};
 use crate::tables::Resolved;
 use crate::tool::{SecretTarget, Source, ToolConfig};
 
@@ -32,11 +35,19 @@ pub(crate) fn uphold(said: Option<&Node>, user: &Resolved, with: &mut Resolved) 
         .clone_from(&user.assistant.providers);
     with.record = user.record;
     with.record_failure = user.record_failure;
+    with.kept_max = user.kept_max;
     for server in &mut with.mcp_servers {
         if let Some(own) = defined_server(user, &server.name) {
             server.clone_from(own);
-        } else if let McpTransport::Stdio { variables, .. } = &mut server.transport {
+        } else if let McpTransport::Stdio {
+            variables,
+            confined,
+            ..
+        } = &mut server.transport
+        {
             variables.pass.clear();
+            confined.floor.clone_from(&user.defaults.sandbox);
+            confined.limits = confined.limits.within(user.defaults.limits);
         }
     }
     hold(&mut with.defaults, &user.defaults);
@@ -115,9 +126,12 @@ fn hold(settings: &mut ToolSettings, own: &ToolSettings) {
     if settings.secrets == Some(SecretTarget::Assistant) {
         settings.secrets = own.secrets;
     }
+    settings.spawn.lifecycle = settings.spawn.lifecycle.at_most(own.spawn.lifecycle);
     if own.spawn.record == Some(true) {
         settings.spawn.record = own.spawn.record;
     }
+    settings.sandbox_floor.clone_from(&own.sandbox);
+    settings.limits = settings.limits.within(own.limits);
     settings.variables.pass.clone_from(&own.variables.pass);
     for hidden in &own.variables.hide {
         if !settings.variables.hide.contains(hidden) {
@@ -126,6 +140,25 @@ fn hold(settings: &mut ToolSettings, own: &ToolSettings) {
     }
     for (id, question) in &own.questions {
         settings.questions.insert(id.clone(), question.clone());
+    }
+}
+
+impl LifecycleSettings {
+    /// These, but no handle is kept for longer than those say, if they say anything of it.
+    fn at_most(self, own: Self) -> Self {
+        let bounded =
+            |said: Option<Duration>, own: Option<Duration>, other: Option<Duration>| match (
+                said,
+                own.or(other),
+            ) {
+                (Some(said), Some(most)) => Some(said.min(most)),
+                (said, _) => said.or(own),
+            };
+        Self {
+            keep: bounded(self.keep, own.keep, own.keepable),
+            keepable: bounded(self.keepable, own.keepable, own.keep),
+            ..self
+        }
     }
 }
 
@@ -174,6 +207,10 @@ impl Ignored {
             };
             let why = "whether sessions are recorded is for your own configuration to say";
             self.note(&format!("conversation.{key}"), why, &record.span);
+        }
+        if let Some(max) = said.get("kept").and_then(|it| it.get("max")) {
+            let why = "how many handles are kept is for your own configuration to say";
+            self.note("kept.max", why, &max.span);
         }
         let providers = said.get("providers");
         for (name, entry) in entries(providers.and_then(|it| it.get("llm"))) {
@@ -224,11 +261,35 @@ impl Ignored {
             {
                 self.note(&format!("{path}.run"), stricter, &node.span);
             }
+            let said = settings.spawn.lifecycle;
+            let lifecycle = table.get("spawn").and_then(|it| it.get("lifecycle"));
+            let held = said.at_most(own.spawn.lifecycle);
+            for (key, is_held) in [
+                ("keep_secs", held.keep != said.keep),
+                ("keepable_secs", held.keepable != said.keepable),
+            ] {
+                if let Some(node) = lifecycle.and_then(|it| it.get(key)).filter(|_| is_held) {
+                    let key = format!("{path}.spawn.lifecycle.{key}");
+                    self.note(&key, stricter, &node.span);
+                }
+            }
             if let Some(node) = table.get("enable")
                 && own.enable == Some(false)
                 && settings.enable == Some(true)
             {
                 self.note(&format!("{path}.enable"), stricter, &node.span);
+            }
+            if let (Some(said), Some(bound)) = (&settings.sandbox, &own.sandbox)
+                && is_laxer(said, bound)
+                && let Some(node) = table.get("sandbox")
+            {
+                let why = "your own configuration is stricter, and both hold";
+                self.note(&format!("{path}.sandbox"), why, &node.span);
+            }
+            if let Some(node) = table.get("limits")
+                && settings.limits.within(own.limits) != settings.limits
+            {
+                self.note(&format!("{path}.limits"), stricter, &node.span);
             }
             self.note_rules(&path, table, &settings.permissions, &own.permissions);
         }

@@ -114,9 +114,21 @@ fn is_separated(lines: &[&TextLine<'_>], stamped: f64) -> bool {
         let Some((separators, rows)) = common else {
             return false;
         };
+        // The times of a log stand before its text; those of a table stand in its cells.
+        let all_packed = || lines.iter().all(|line| is_packed(line.text, separator));
+        if stamped >= 0.5 && *rows == lines.len() && all_packed() {
+            let has_heads = *separators >= 1 && lines[0].stamp.is_none();
+            return *separators >= 2 || has_heads;
+        }
         *separators >= 2 && rows * 100 >= lines.len() * 85 && stamped < 0.5
             || *separators >= 3 && rows * 100 >= lines.len() * 95
     })
+}
+
+/// Whether no space stands behind a separator, as in a sentence, and no cell is a sentence.
+fn is_packed(text: &str, separator: u8) -> bool {
+    let mut cells = text.as_bytes().split(|byte| *byte == separator);
+    cells.all(|cell| cell.first() != Some(&b' ') && memchr::memchr_iter(b' ', cell).count() <= 2)
 }
 
 /// Whether a line looks like source code: by how it ends, or by a keyword that it

@@ -107,6 +107,8 @@ impl<'a> Warning<'a> {
             Some(code) => hash(code.as_bytes()),
             None => plain_hash(rest),
         };
+        // `warning CS8618: Non-nullable property`
+        let code = code.or_else(|| rule_code(split_word(rest).0));
         Some(Self {
             file: located.file,
             position: located.position,
@@ -216,7 +218,7 @@ fn name_of(message: &str) -> &str {
     let message = message.trim_end();
     if let Some(inner) = message.strip_suffix([']', ')'])
         && let Some(open) = inner.rfind(['[', '('])
-        && !inner[open + 1..].contains(' ')
+        && !inner[open + 1..].contains([' ', '/', '\\'])
     {
         return &inner[open + 1..];
     }

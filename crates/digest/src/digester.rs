@@ -61,6 +61,13 @@ impl Digester {
         }
     }
 
+    /// Goes on with another line than the next one: those between were shown or counted
+    /// elsewhere. Lines that were pushed and not digested are dropped.
+    pub fn go_on_at(&mut self, line: u64) {
+        self.passage = Passage::default();
+        self.lines = line.saturating_sub(1);
+    }
+
     /// Adds a complete line, without its newline, and the time since the tool's start
     /// at which it was complete.
     pub fn push(&mut self, line: &str, at: Duration) {
@@ -77,19 +84,33 @@ impl Digester {
         self.lines + self.passage.count() + 1
     }
 
+    /// Gives the lines that were pushed since the last time as they are. If they do not fit
+    /// the limit, lines of rare kinds are chosen before others.
+    pub fn excerpt(&mut self, limit: usize) -> Digested {
+        let passage = std::mem::take(&mut self.passage);
+        let first = self.lines + 1;
+        self.lines += passage.count();
+        if passage.count() == 0 || passage.bytes() <= limit as u64 && passage.is_complete() {
+            return whole(&passage, first);
+        }
+        let lines = passage.lines(first);
+        let shape = if is_data(&lines) {
+            TextShape::Data
+        } else {
+            TextShape::Report
+        };
+        let layout = Layout::new(&lines, first..=self.lines, &[]);
+        layout.fit(&Kinds::of(&lines), &vec![true; lines.len()], shape, limit)
+    }
+
     /// Digests the lines that were pushed since the last time.
     pub fn digest(&mut self, settings: DigestSettings) -> Digested {
         let passage = std::mem::take(&mut self.passage);
         let first = self.lines + 1;
         self.lines += passage.count();
-        if passage.count() == 0 {
-            return Digested {
-                sections: Vec::new(),
-            };
-        }
         let limit = settings.limit as u64;
         let fits = passage.bytes() <= limit && passage.is_complete();
-        if fits && passage.bytes() < settings.from as u64 {
+        if passage.count() == 0 || fits && passage.bytes() < settings.from as u64 {
             return whole(&passage, first);
         }
         let numbers = first..=self.lines;
@@ -141,6 +162,11 @@ impl Digester {
 
 /// Everything as it is.
 fn whole(passage: &Passage, first: u64) -> Digested {
+    if passage.count() == 0 {
+        return Digested {
+            sections: Vec::new(),
+        };
+    }
     let mut text = String::new();
     for line in passage.texts() {
         text.push_str(line);

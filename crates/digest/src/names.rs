@@ -20,41 +20,87 @@ struct NamedKind {
     lines: usize,
 }
 
+/// A kind, and the end of its share in the list of the kinds that it would be with a name in
+/// it.
+struct Candidate {
+    kind: u64,
+    lines: usize,
+    end: usize,
+}
+
+/// Counts of hashes, at least as large as they are. It keeps the words of prose, each of which
+/// is there once, out of a map.
+struct RoughCounts {
+    counts: Vec<u8>,
+}
+
+impl RoughCounts {
+    fn of(hashes: &[u64]) -> Self {
+        let size = (2 * hashes.len()).next_power_of_two();
+        let mut rough = Self {
+            counts: vec![0; size],
+        };
+        for hash in hashes {
+            let slot = rough.slot(*hash);
+            rough.counts[slot] = rough.counts[slot].saturating_add(1);
+        }
+        rough
+    }
+
+    fn slot(&self, hash: u64) -> usize {
+        // The size is a power of two, so the lower bits say it all.
+        usize::try_from(hash & (self.counts.len() as u64 - 1)).unwrap_or(0)
+    }
+
+    fn may_be_many(&self, hash: u64) -> bool {
+        usize::from(self.counts[self.slot(hash)]) >= LEAST_WORDS
+    }
+}
+
 /// Merges kinds that differ by a name. `is_known` says which merged kinds were
 /// found in an earlier part of the output.
 pub(crate) fn merge_names(lines: &mut [TextLine<'_>], is_known: impl Fn(u64) -> bool) {
     let kinds = Kinds::of(lines);
-    let mut named: HashedMap<NamedKind> = HashedMap::default();
     let mut tokens = Vec::new();
-    // The kind, and the kinds that it would be with a name in it.
-    let mut candidates: Vec<(u64, usize)> = Vec::new();
+    let mut candidates: Vec<Candidate> = Vec::new();
     let mut without: Vec<u64> = Vec::new();
     for members in kinds.iter() {
         let line = &lines[members[0]];
         let start = without.len();
         without_a_word(line, &mut tokens, &mut without);
-        for kind in &without[start..] {
+        if without.len() > start {
+            candidates.push(Candidate {
+                kind: line.kind,
+                lines: members.len(),
+                end: without.len(),
+            });
+        }
+    }
+    let rough = RoughCounts::of(&without);
+    let mut named: HashedMap<NamedKind> = HashedMap::default();
+    let mut start = 0;
+    for candidate in &candidates {
+        let kinds = without[start..candidate.end].iter();
+        for kind in kinds.filter(|kind| rough.may_be_many(**kind) || is_known(**kind)) {
             let group = named.entry(*kind).or_default();
             group.kinds += 1;
-            group.lines += members.len();
+            group.lines += candidate.lines;
         }
-        if without.len() > start {
-            candidates.push((line.kind, without.len()));
-        }
+        start = candidate.end;
     }
     let mut merged: HashedMap<u64> = HashedMap::default();
     let mut start = 0;
-    for (kind, end) in candidates {
-        let is_name = |kind: &&u64| {
-            let group = &named[*kind];
+    for candidate in &candidates {
+        let groups = without[start..candidate.end].iter();
+        let groups = groups.filter_map(|kind| named.get(kind).map(|group| (*kind, group)));
+        let possible = groups.filter(|(kind, group)| {
             let varies = group.kinds >= LEAST_WORDS && group.lines <= 3 * group.kinds;
-            varies || is_known(**kind)
-        };
-        let possible = without[start..end].iter().filter(is_name);
-        if let Some(best) = possible.max_by_key(|kind| named[*kind].kinds) {
-            merged.insert(kind, *best);
+            varies || is_known(*kind)
+        });
+        if let Some((best, _)) = possible.max_by_key(|(_, group)| group.kinds) {
+            merged.insert(candidate.kind, best);
         }
-        start = end;
+        start = candidate.end;
     }
     for line in lines {
         if let Some(kind) = merged.get(&line.kind) {

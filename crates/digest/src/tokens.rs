@@ -196,6 +196,8 @@ fn core_of(raw: &str) -> &str {
     let start = bytes.iter().position(is_core).unwrap_or(bytes.len());
     let end = bytes.iter().rposition(is_core);
     let core = &raw[start..end.map_or(start, |end| end + 1)];
+    // Padding inside of a bracket is no difference: `[ 99/400]` is like `[100/400]`.
+    let core = core.trim_start_matches(' ');
     if core.as_bytes().first().is_some_and(|first| *first >= 0x80) {
         core.trim_matches(['‘', '’', '“', '”', '…'])
     } else {
@@ -239,13 +241,7 @@ fn classify(raw: &str, core: &str, classes: u8) -> (TokenClass, u64) {
         return (TokenClass::Field, field(key, value));
     }
     if classes & byte_class::SPACE != 0 && core.contains(' ') {
-        let is_padded_number = raw.starts_with(['[', '(']);
-        let class = if is_padded_number {
-            TokenClass::Number
-        } else {
-            TokenClass::Quote
-        };
-        return (class, 4);
+        return (TokenClass::Quote, 4);
     }
     if let Some(rest) = after_number(core) {
         if rest.is_empty() || rest == "%" {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use windlass_output::{Output, OutputOptions, Stream};
 use windlass_process::{Command, Launcher, StartError};
 
+use crate::confined;
 use crate::ending;
 
 /// How long a program has between TERM and KILL when it does not answer.
@@ -59,7 +60,8 @@ pub(crate) async fn ask(
             if exit.success() {
                 return Ok(output);
             }
-            let ending = ending::of_exit(&exit, || process.errors().last_line(Stream::Stderr));
+            let mut ending = ending::of_exit(&exit, || process.errors().last_line(Stream::Stderr));
+            confined::explain(&mut ending, &process);
             let how = ending.result.err().map(|error| error.message);
             Err(AskError::Failed(how.unwrap_or_default()))
         }

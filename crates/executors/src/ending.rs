@@ -43,7 +43,7 @@ pub(crate) fn start_error(error: &StartError) -> ToolError {
 }
 
 fn signal_name(signal: i32) -> String {
-    const NAMES: [(i32, &str); 16] = [
+    const NAMES: [(i32, &str); 17] = [
         (1, "SIGHUP"),
         (2, "SIGINT"),
         (3, "SIGQUIT"),
@@ -60,6 +60,7 @@ fn signal_name(signal: i32) -> String {
         (14, "SIGALRM"),
         (15, "SIGTERM"),
         (24, "SIGXCPU"),
+        (25, "SIGXFSZ"),
     ];
     NAMES
         .iter()

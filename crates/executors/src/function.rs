@@ -10,7 +10,9 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 use windlass_output::OutputOptions;
-use windlass_protocol::{Arguments, InputError, Keyboard, OrderId, Question, Receipt, ToolError};
+use windlass_protocol::{
+    Arguments, HandleUse, InputError, Keyboard, OrderId, Question, Receipt, ToolError,
+};
 use windlass_runtime::{
     AdoptError, Ending, Executor, Job, JobDescription, JobHost, JobOutput, JobTerminal, LocalHost,
     Reporter, Start, ToolEvent, TypedCommands,
@@ -126,6 +128,10 @@ impl Job for FunctionJob {
 
     fn host(&self) -> Arc<dyn JobHost> {
         Arc::new(LocalHost)
+    }
+
+    fn usage(&self) -> Option<HandleUse> {
+        None
     }
 
     fn key(&self) -> Option<Value> {

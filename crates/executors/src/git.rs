@@ -10,13 +10,14 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use windlass_process::{Command, Launcher};
-use windlass_protocol::{ActionSet, Arguments, Parameters, ToolError, ToolShape};
+use windlass_protocol::{ActionSet, Arguments, DigestPolicy, Parameters, ToolError, ToolShape};
 use windlass_runtime::{
     AdoptError, Executor, Job, JobDescription, Reporter, Start, Subject, SubjectPattern,
     ToolDefinition,
 };
 
 use crate::commands::{folder_outside, quoted};
+use crate::confined;
 use crate::held;
 use crate::kept::Kept;
 use crate::plan::ProgramPlan;
@@ -109,7 +110,10 @@ impl Git {
                 actions: ActionSet::all(),
                 one_shot: true,
                 typing: true,
+                lines: true,
+                keep: false,
             },
+            digest: DigestPolicy::on(),
             ..ToolDefinition::new(Self::NAME)
         }
     }
@@ -141,7 +145,7 @@ impl Git {
         let args = read(start.args)?;
         let keep = start.keep;
         let command = command(&args, &start.root);
-        let launcher = self.launcher.clone();
+        let launcher = confined::launcher(&self.launcher, start.outside);
         let grace = start.tool.limits.grace;
         if start.handle.is_some() && args.command.asks() {
             return Ok(ProgramPlan::Terminal(Box::new(TerminalPlan {
@@ -159,7 +163,7 @@ impl Git {
             .env("GIT_EDITOR", "true")
             .env("GIT_SEQUENCE_EDITOR", "true")
             .env("GIT_TERMINAL_PROMPT", "0");
-        Ok(ProgramPlan::Text(TextPlan {
+        Ok(ProgramPlan::Text(Box::new(TextPlan {
             launcher,
             command: Box::new(move |_| Ok(command.clone())),
             root: start.root.into(),
@@ -170,7 +174,7 @@ impl Git {
             kept: self.kept,
             runs_typed: false,
             keep,
-        }))
+        })))
     }
 }
 
@@ -187,6 +191,10 @@ impl Executor for Git {
     ) -> Result<Arc<dyn Job>, AdoptError> {
         let plan = self.plan(running.start.clone()).map_err(held::unplanned)?;
         plan.adopt(&running, reporter).await
+    }
+
+    fn keeps(&self) -> bool {
+        self.launcher.holds_trees()
     }
 
     fn subject(&self, tool: &ToolDefinition, args: &Arguments, root: &Path) -> Subject {

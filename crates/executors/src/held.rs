@@ -21,6 +21,7 @@ pub(crate) fn keeping(
             folder: request.folder.local.clone(),
             name: request.name.clone(),
             output,
+            registration: request.registration.as_ref().map(|file| file.local.clone()),
         }),
     }
 }
@@ -40,6 +41,7 @@ pub(crate) fn key_of(process: &Process) -> Option<Value> {
         folder: key.folder.clone().into(),
         name: key.name.clone(),
         nonce: format!("{:032x}", u128::from_be_bytes(key.nonce)),
+        holder: process.holder(),
         terminal: size.map(|size| (size.rows, size.cols)),
     }))
 }
@@ -67,8 +69,10 @@ pub(crate) fn adopt_error(error: windlass_process::TakeOverError) -> AdoptError 
     match error {
         windlass_process::TakeOverError::Busy { owner, .. } => AdoptError::Taken { owner },
         windlass_process::TakeOverError::Gone { .. } => AdoptError::Gone,
-        other => AdoptError::Failed {
-            why: other.to_string(),
+        windlass_process::TakeOverError::Silent { .. }
+        | windlass_process::TakeOverError::Refused { .. } => AdoptError::Silent,
+        system @ windlass_process::TakeOverError::System { .. } => AdoptError::Failed {
+            why: system.to_string(),
         },
     }
 }

@@ -8,6 +8,7 @@
 mod ask;
 mod command;
 mod commands;
+mod confined;
 mod describing;
 mod ending;
 mod function;

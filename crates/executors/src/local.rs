@@ -18,6 +18,7 @@ use windlass_template::RenderError;
 
 use crate::ask::{AskLimits, ask, bytes_of};
 use crate::command::{LocalCommand, Trailing, of_words};
+use crate::confined;
 use crate::held;
 use crate::kept::Kept;
 use crate::plan::ProgramPlan;
@@ -72,7 +73,7 @@ impl LocalTool {
         let grace = start.tool.limits.grace;
         let takes_input =
             start.handle.is_some() && start.tool.shape.actions.contains(HandleAction::Apply);
-        let launcher = self.launcher.clone();
+        let launcher = confined::launcher(&self.launcher, start.outside);
         let kept = self.kept;
         let keep = start.keep.clone();
         let log = start.log.clone().map(Into::into);
@@ -82,7 +83,7 @@ impl LocalTool {
                 let root = start.root.local.clone();
                 let start = start.clone();
                 let command = move |answers: &Arguments| local.command(&start, answers);
-                ProgramPlan::Text(TextPlan {
+                ProgramPlan::Text(Box::new(TextPlan {
                     launcher,
                     command: Box::new(command),
                     root,
@@ -93,7 +94,7 @@ impl LocalTool {
                     runs_typed: false,
                     kept,
                     keep,
-                })
+                }))
             }
             IoMode::State => return Ok(None),
             IoMode::Terminal => ProgramPlan::Terminal(Box::new(TerminalPlan {
@@ -116,7 +117,7 @@ impl Executor for LocalTool {
             return plan.start(reporter).await;
         }
         let plan = StatePlan {
-            launcher: self.launcher.clone(),
+            launcher: confined::launcher(&self.launcher, start.outside),
             command: self.command(&start, &Arguments::new())?,
             log_limit: self.kept.log_limit,
             grace: start.tool.limits.grace,
@@ -133,6 +134,11 @@ impl Executor for LocalTool {
         let plan = self.plan(&running.start).map_err(held::unplanned)?;
         let plan = plan.ok_or(AdoptError::Unsupported)?;
         plan.adopt(&running, reporter).await
+    }
+
+    fn keeps(&self) -> bool {
+        // Of one that speaks states, stdout and stderr are apart, and what it says is no stream of bytes.
+        self.io != IoMode::State && self.launcher.holds_trees()
     }
 
     async fn format_arguments(&self, start: Start) -> Option<String> {

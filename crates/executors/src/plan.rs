@@ -11,14 +11,14 @@ use crate::text::{TextJob, TextPlan};
 /// A program that an executor would run, made of a call's arguments: the same whether it is to be started, or runs
 /// already and is to be adopted.
 pub(crate) enum ProgramPlan {
-    Text(TextPlan),
+    Text(Box<TextPlan>),
     Terminal(Box<TerminalPlan>),
 }
 
 impl ProgramPlan {
     pub(crate) async fn start(self, reporter: Reporter) -> Result<Arc<dyn Job>, ToolError> {
         Ok(match self {
-            Self::Text(plan) => TextJob::start(plan, reporter).await?,
+            Self::Text(plan) => TextJob::start(*plan, reporter).await?,
             Self::Terminal(plan) => TerminalJob::start(*plan, reporter).await?,
         })
     }
@@ -31,7 +31,7 @@ impl ProgramPlan {
     ) -> Result<Arc<dyn Job>, AdoptError> {
         let JobDescription { key, at, .. } = running;
         Ok(match self {
-            Self::Text(plan) => TextJob::adopt(plan, key, *at, reporter).await?,
+            Self::Text(plan) => TextJob::adopt(*plan, key, *at, reporter).await?,
             Self::Terminal(plan) => TerminalJob::adopt(*plan, key, *at, reporter).await?,
         })
     }

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use windlass_process::{Command, Launcher, TerminalSize};
-use windlass_protocol::{ActionSet, Arguments, Parameters, ToolError, ToolShape};
+use windlass_protocol::{ActionSet, Arguments, DigestPolicy, Parameters, ToolError, ToolShape};
 use windlass_runtime::{
     AdoptError, Executor, Job, JobDescription, Reporter, Start, Subject, ToolDefinition,
 };
@@ -16,6 +16,7 @@ use windlass_runtime::{
 use crate::commands::{
     CommandLine, ShellLanguage, distinct, folder_outside, set_variable, suggestion,
 };
+use crate::confined;
 use crate::held;
 use crate::kept::Kept;
 use crate::plan::ProgramPlan;
@@ -24,6 +25,10 @@ use crate::text::TextPlan;
 
 /// The longest time limit that a call may set: a year.
 const LONGEST_TIMEOUT_SECS: u32 = 31_536_000;
+
+const SUMMARY: &str = "Run a command line with the user's shell.";
+/// Keeps models from piping through `head` and `tail`.
+const OF_DIGEST: &str = "Long output is shown in part; markers name the lines to fetch.";
 
 /// Runs command lines.
 pub struct Shell {
@@ -91,22 +96,35 @@ impl Shell {
             ),
             (
                 "rows",
-                json!({"type": "integer", "minimum": 1, "maximum": 500}),
+                json!({"type": "integer", "minimum": 1, "maximum": 512}),
             ),
             (
                 "cols",
-                json!({"type": "integer", "minimum": 2, "maximum": 1000}),
+                json!({"type": "integer", "minimum": 2, "maximum": 1024}),
             ),
         ];
         ToolDefinition {
-            summary: Some("Run a command line with the user's shell.".to_owned()),
+            summary: Some(format!("{SUMMARY} {OF_DIGEST}")),
             shape: ToolShape {
                 parameters: Parameters::exactly(properties, &["command"]),
                 actions: ActionSet::all(),
                 one_shot: true,
                 typing: true,
+                lines: true,
+                keep: false,
             },
+            digest: DigestPolicy::on(),
             ..ToolDefinition::new(Self::NAME)
+        }
+    }
+
+    /// Corrects the summary of a definition that has no digest.
+    pub fn describe_digest(definition: &mut ToolDefinition) {
+        if !definition.is_digested()
+            && let Some(summary) = &mut definition.summary
+            && let Some(rest) = summary.strip_suffix(OF_DIGEST)
+        {
+            *summary = rest.trim_end().to_owned();
         }
     }
 
@@ -134,9 +152,10 @@ impl Shell {
             .map_err(|error| ToolError::new(error.to_string()))?;
         let command = self.command(&start.root, &args);
         let keep = start.keep;
+        let launcher = confined::launcher(&self.launcher, start.outside);
         if args.terminal {
             return Ok(ProgramPlan::Terminal(Box::new(TerminalPlan {
-                launcher: self.launcher.clone(),
+                launcher,
                 command,
                 log: start.log.map(Into::into),
                 grace: start.tool.limits.grace,
@@ -151,8 +170,8 @@ impl Shell {
                 keep,
             })));
         }
-        Ok(ProgramPlan::Text(TextPlan {
-            launcher: self.launcher.clone(),
+        Ok(ProgramPlan::Text(Box::new(TextPlan {
+            launcher,
             command: Box::new(move |_| Ok(command.clone())),
             root: start.root.into(),
             log: start.log.map(Into::into),
@@ -162,7 +181,7 @@ impl Shell {
             kept: self.kept,
             runs_typed: true,
             keep,
-        }))
+        })))
     }
 }
 
@@ -179,6 +198,10 @@ impl Executor for Shell {
     ) -> Result<Arc<dyn Job>, AdoptError> {
         let plan = self.plan(running.start.clone()).map_err(held::unplanned)?;
         plan.adopt(&running, reporter).await
+    }
+
+    fn keeps(&self) -> bool {
+        self.launcher.holds_trees()
     }
 
     fn subject(&self, tool: &ToolDefinition, args: &Arguments, root: &Path) -> Subject {

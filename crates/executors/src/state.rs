@@ -15,13 +15,14 @@ use tokio::task::AbortHandle;
 use windlass_output::{Output, OutputOptions, Stream};
 use windlass_process::{Command, Exit, Launcher, Process, Signal, Stdin};
 use windlass_protocol::{
-    InputError, Keyboard, OrderId, Question, Receipt, StateInput, ToolAnswer, ToolError, ToolState,
+    HandleUse, InputError, Keyboard, OrderId, Question, Receipt, StateInput, ToolAnswer, ToolError,
+    ToolState,
 };
 use windlass_runtime::{
-    Ending, Job, JobHost, JobOutput, JobTerminal, LocalHost, OrderLedger, Reporter, ToolEvent,
-    TypedCommands,
+    Ending, Job, JobHost, JobOutput, JobTerminal, OrderLedger, Reporter, ToolEvent, TypedCommands,
 };
 
+use crate::confined;
 use crate::ending::{self, input_error, to_receipt};
 
 /// The longest line that is read as a state.
@@ -222,10 +223,13 @@ impl Follow {
     }
 
     fn ending(&mut self, exit: &Exit) -> Ending {
-        match self.result.take() {
-            Some(result) => Ending::reported(result),
-            None => ending::of_exit(exit, || self.process.errors().last_line(Stream::Stderr)),
+        if let Some(result) = self.result.take() {
+            return Ending::reported(result);
         }
+        let last_line = || self.process.errors().last_line(Stream::Stderr);
+        let mut ending = ending::of_exit(exit, last_line);
+        confined::explain(&mut ending, &self.process);
+        ending
     }
 }
 
@@ -264,7 +268,11 @@ impl Job for StateJob {
     }
 
     fn host(&self) -> Arc<dyn JobHost> {
-        Arc::new(LocalHost)
+        confined::host(&self.process)
+    }
+
+    fn usage(&self) -> Option<HandleUse> {
+        Some(confined::usage(&self.process))
     }
 
     fn key(&self) -> Option<Value> {

@@ -21,14 +21,16 @@ use tokio::task::AbortHandle;
 use windlass_output::{Output, OutputOptions, Screen, ScreenReader, ScreenView};
 use windlass_process::{AdoptOptions, Command, Launcher, Process, Prompt, Terminal, TerminalSize};
 use windlass_protocol::{
-    InputError, KeepRequest, Keyboard, OrderId, Question, Receipt, ScreenUpdate, ToolError, Typing,
+    HandleUse, InputError, KeepRequest, Keyboard, OrderId, Question, Receipt, ScreenPast,
+    ScreenUpdate, ToolError, Typing,
 };
 use windlass_runtime::{
-    AdoptError, Job, JobHost, JobOutput, JobTerminal, LocalHost, OrderLedger, Reporter,
-    TypedCommands, screen_update,
+    AdoptError, Job, JobHost, JobOutput, JobTerminal, OrderLedger, Reporter, TypedCommands,
+    screen_past, screen_update,
 };
 
 use self::following::{ProgramPhase, ProgramWatch};
+use crate::confined;
 use crate::ending::{self, input_error, to_receipt};
 use crate::held;
 use crate::kept::Kept;
@@ -74,6 +76,11 @@ impl Drop for TerminalProgram {
 }
 
 impl TerminalProgram {
+    /// The use of the machine by the program and everything that it has started.
+    pub(crate) fn usage(&self) -> HandleUse {
+        confined::usage(&self.process)
+    }
+
     /// Starts the program, which writes to this output.
     pub(crate) async fn start(
         plan: TerminalPlan,
@@ -372,6 +379,10 @@ impl JobTerminal for TerminalProgram {
         self.screen.lock().scrollback()
     }
 
+    fn past(&self) -> ScreenPast {
+        screen_past(&mut self.screen.lock())
+    }
+
     fn resize(&self, rows: u16, cols: u16) -> Result<(), InputError> {
         let terminal = self.process.terminal();
         let terminal = terminal.ok_or(InputError::TerminalGone)?;
@@ -478,7 +489,11 @@ impl Job for TerminalJob {
     }
 
     fn host(&self) -> Arc<dyn JobHost> {
-        Arc::new(LocalHost)
+        confined::host(&self.program.process)
+    }
+
+    fn usage(&self) -> Option<HandleUse> {
+        Some(confined::usage(&self.program.process))
     }
 
     fn key(&self) -> Option<Value> {

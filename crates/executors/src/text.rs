@@ -23,6 +23,7 @@ use windlass_protocol::{
 };
 use windlass_runtime::{AdoptError, Ending, JobOutput, OrderLedger, Reporter, ToolEvent};
 
+use crate::confined;
 use crate::ending;
 use crate::held;
 use crate::kept::Kept;
@@ -342,6 +343,7 @@ impl TextJob {
                     Stream::Stderr
                 };
                 let mut ending = ending::of_exit(&exit, || bytes.last_line(stream));
+                confined::explain(&mut ending, process);
                 ending.left_running = self.left_running(process).await;
                 self.report_end(ending);
             }
@@ -413,6 +415,11 @@ impl TextJob {
         );
         for (name, value) in &exec.env {
             command = command.env(name, value);
+        }
+        let before = self.process();
+        if before.held_key().is_some() {
+            // Whoever adopted it would run the other program a second time.
+            before.end(self.plan.grace).await;
         }
         let started = match exec.io {
             IoMode::Text => self.run_again(command, true).await,

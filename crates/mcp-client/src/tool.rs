@@ -8,7 +8,8 @@ use async_trait::async_trait;
 use serde_json::Value;
 use windlass_output::OutputOptions;
 use windlass_protocol::{
-    Arguments, InputError, Keyboard, OrderId, Question, Receipt, ToolDefinition, ToolError,
+    Arguments, HandleUse, InputError, Keyboard, OrderId, Question, Receipt, ToolDefinition,
+    ToolError,
 };
 use windlass_runtime::{
     AdoptError, Ending, Executor, Job, JobDescription, JobHost, JobOutput, JobTerminal, LocalHost,
@@ -142,6 +143,10 @@ impl Job for McpJob {
     /// A server behind a URL may run anywhere; ports are looked for where its client is.
     fn host(&self) -> Arc<dyn JobHost> {
         Arc::new(LocalHost)
+    }
+
+    fn usage(&self) -> Option<HandleUse> {
+        None
     }
 
     fn key(&self) -> Option<Value> {

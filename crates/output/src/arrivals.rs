@@ -40,6 +40,16 @@ impl Arrivals {
         mark.map_or(Duration::ZERO, |(at, _)| *at)
     }
 
+    /// The offset up to which bytes had arrived at `time`.
+    pub(super) fn written_at(&self, time: Instant) -> u64 {
+        let Some(first) = self.first.filter(|first| *first <= time) else {
+            return 0;
+        };
+        let since = time - first;
+        let place = self.marks.partition_point(|(at, _)| *at <= since);
+        place.checked_sub(1).map_or(0, |last| self.marks[last].1)
+    }
+
     /// A copy for a reader that holds no lock.
     pub(super) fn since(&self, offset: u64) -> Self {
         let place = self.marks.partition_point(|(_, end)| *end < offset);

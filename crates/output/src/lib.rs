@@ -8,10 +8,11 @@
 //! |---|---|
 //! | `output` | [`Output`]: pushing, finishing, holding an object |
 //! | `read`, `excerpt` | text since a cursor, cut to a limit |
-//! | `lines`, `arrivals` | lines by their numbers, with the time at which they came |
+//! | `lines`, `arrivals` | lines since a cursor, with the time at which they came |
+//! | `line_range` | lines by their numbers |
 //! | `find`, `matcher` | waiting for a line |
 //! | `render`, `line` | bytes to the lines a terminal would show |
-//! | `store`, `log` | the newest bytes in memory, all of them in a file |
+//! | `store`, `log`, `logged` | the newest bytes in memory, all of them in a file |
 //! | `object`, `last_line`, `whole` | recognised in the bytes as they are pushed |
 //! | `screen` | the emulated terminal and its readers |
 
@@ -20,8 +21,10 @@ mod excerpt;
 mod find;
 mod last_line;
 mod line;
+mod line_range;
 mod lines;
 mod log;
+mod logged;
 mod matcher;
 mod object;
 mod output;
@@ -33,8 +36,9 @@ mod whole;
 
 pub use excerpt::{Cursor, Excerpt};
 pub use lines::RenderedLine;
+pub use logged::LoggedOutput;
 pub use output::{Checkpoint, Output, OutputOptions, Stream};
 pub use screen::{
-    Colour, CursorLine, Screen, ScreenModes, ScreenReader, ScreenText, ScreenView, Style,
-    StyledRow, StyledRun,
+    Colour, CursorLine, CursorLook, CursorShape, MouseTracking, Screen, ScreenModes, ScreenReader,
+    ScreenText, ScreenView, Style, StyledRow, StyledRun, UnderlineKind,
 };

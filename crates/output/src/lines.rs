@@ -1,11 +1,9 @@
-//! Reading an output line by line: since a cursor, or by the numbers of lines.
+//! Reading an output line by line since a cursor. `line_range` reads lines by their numbers.
 //!
 //! Start at [`Output::read_lines`]. Lines are rendered and counted from 1; a line that is still open has no number.
 //! Of a very long span only both ends are rendered; the lines between them are counted.
 
-use std::collections::VecDeque;
-use std::fmt::Write as _;
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 use std::time::Duration;
 
 use super::arrivals::Arrivals;
@@ -15,11 +13,9 @@ use super::output::Output;
 use super::render::{LineEnd, Sink};
 
 /// How much is rendered of each end of a span.
-const END: u64 = 8 << 20;
-/// The length of a marker.
-const MARKER: usize = 64;
+pub(super) const END: u64 = 8 << 20;
 /// How much is read at once.
-const CHUNK: u64 = 1 << 20;
+pub(super) const CHUNK: u64 = 1 << 20;
 
 /// A rendered line, or lines that were not rendered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,38 +100,30 @@ impl Output {
         text
     }
 
-    /// The lines with these numbers, each with its newline. If they do not fit the limit, lines between are left out and
-    /// a marker names them. Numbers beyond the last complete line give nothing. Moves nothing.
-    pub fn line_range(&self, lines: RangeInclusive<u64>, limit: usize) -> String {
-        let mut range = CutRange::new(limit);
-        let mut number = 0;
-        self.read_lines(&mut Cursor::default(), |line| match line {
-            RenderedLine::Complete { text, .. } => {
-                number += 1;
-                if lines.contains(&number) {
-                    range.push(number, text);
-                }
-            }
-            RenderedLine::Skipped(count) => {
-                let first = (number + 1).max(*lines.start());
-                number += count;
-                let last = number.min(*lines.end());
-                if first <= last {
-                    range.leave_out(first..=last);
-                }
-            }
-        });
-        range.finish()
-    }
-
     /// A cursor behind everything that has come so far.
     pub fn end_cursor(&self) -> Cursor {
         let state = self.shared.state.lock();
         Cursor::at(state.store.end()).after_lines(state.store.newlines())
     }
 
+    /// A cursor that reads what comes after `position`, and knows how many lines lie before it.
+    pub fn cursor_at(&self, position: u64) -> Cursor {
+        let end = self.end_cursor();
+        let position = position.min(end.position());
+        // What is not kept cannot be counted, so the shorter way is taken only if all is there.
+        let is_early =
+            position < end.position() / 2 && self.shared.state.lock().store.gap().is_empty();
+        let lines = if is_early {
+            self.newlines(0..position)
+        } else {
+            let behind = self.newlines(position..end.position());
+            end.lines().saturating_sub(behind)
+        };
+        Cursor::at(position).after_lines(lines)
+    }
+
     /// Feeds a range to a cursor's renderer, a chunk at a time.
-    fn feed(&self, cursor: &mut Cursor, range: Range<u64>, sink: &mut impl Sink) {
+    pub(super) fn feed(&self, cursor: &mut Cursor, range: Range<u64>, sink: &mut impl Sink) {
         let mut start = range.start;
         while start < range.end {
             let end = range.end.min(start + CHUNK);
@@ -145,7 +133,7 @@ impl Output {
     }
 
     /// How many newlines a range has.
-    fn newlines(&self, range: Range<u64>) -> u64 {
+    pub(super) fn newlines(&self, range: Range<u64>) -> u64 {
         let mut count = 0;
         let mut start = range.start;
         while start < range.end {
@@ -155,95 +143,6 @@ impl Output {
         }
         count
     }
-}
-
-/// Numbered lines within a limit: the first ones, the last ones, and a marker between.
-struct CutRange {
-    half: usize,
-    head: String,
-    is_head_full: bool,
-    left_out: Option<RangeInclusive<u64>>,
-    tail: VecDeque<(u64, String)>,
-    tail_size: usize,
-}
-
-impl CutRange {
-    fn new(limit: usize) -> Self {
-        Self {
-            half: limit.saturating_sub(MARKER) / 2,
-            head: String::new(),
-            is_head_full: false,
-            left_out: None,
-            tail: VecDeque::new(),
-            tail_size: 0,
-        }
-    }
-
-    fn push(&mut self, number: u64, line: &str) {
-        let line = shortened(number, line, self.half);
-        if !self.is_head_full && self.head.len() + line.len() <= self.half {
-            self.head.push_str(&line);
-            return;
-        }
-        self.is_head_full = true;
-        self.tail_size += line.len();
-        self.tail.push_back((number, line));
-        while self.tail_size > self.half
-            && let Some((number, line)) = self.tail.pop_front()
-        {
-            self.tail_size -= line.len();
-            self.extend_gap(number..=number);
-        }
-    }
-
-    /// Notes lines that nobody has kept or rendered.
-    fn leave_out(&mut self, lines: RangeInclusive<u64>) {
-        self.is_head_full = true;
-        if let Some((first, _)) = self.tail.front() {
-            self.extend_gap(*first..=*lines.end());
-            self.tail.clear();
-            self.tail_size = 0;
-        } else {
-            self.extend_gap(lines);
-        }
-    }
-
-    fn extend_gap(&mut self, lines: RangeInclusive<u64>) {
-        self.left_out = Some(match self.left_out.take() {
-            Some(gap) => *gap.start()..=*lines.end(),
-            None => lines,
-        });
-    }
-
-    fn finish(self) -> String {
-        let mut text = self.head;
-        if let Some(gap) = self.left_out {
-            let (first, last) = gap.into_inner();
-            let count = last - first + 1;
-            let noun = if count == 1 { "line" } else { "lines" };
-            writeln!(text, "[… {count} {noun}: {first}–{last} …]").expect("a string takes all");
-        }
-        for (_, line) in self.tail {
-            text.push_str(&line);
-        }
-        text
-    }
-}
-
-/// A line and its newline, without its middle if it is longer than `longest`.
-fn shortened(number: u64, line: &str, longest: usize) -> String {
-    if line.len() < longest {
-        return format!("{line}\n");
-    }
-    let room = longest.saturating_sub(MARKER) / 2;
-    let head = line.floor_char_boundary(room);
-    let tail = line.ceil_char_boundary(line.len() - room);
-    let omitted = tail - head;
-    format!(
-        "{}[… {omitted} bytes of line {number} …]{}\n",
-        &line[..head],
-        &line[tail..]
-    )
 }
 
 /// The two ends of a range that are rendered. They meet if nothing is skipped.

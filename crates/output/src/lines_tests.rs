@@ -34,33 +34,6 @@ fn complete_lines_are_given_and_the_open_one_is_returned() {
 }
 
 #[test]
-fn lines_are_found_by_their_numbers_while_the_output_grows() {
-    let output = Output::new(OutputOptions::default());
-    output.push(Stream::Stdout, b"one\ntwo\nthree\nfour");
-    assert_eq!(output.line_range(2..=3, 1000), "two\nthree\n");
-    assert_eq!(output.line_range(4..=4, 1000), "");
-    output.push(Stream::Stdout, b"teen\n");
-    assert_eq!(output.line_range(2..=9, 1000), "two\nthree\nfourteen\n");
-}
-
-#[test]
-fn a_range_beyond_the_limit_names_the_lines_that_it_leaves_out() {
-    let output = Output::new(OutputOptions::default());
-    for line in 1..=100 {
-        output.push(
-            Stream::Stdout,
-            format!("line number {line:03}\n").as_bytes(),
-        );
-    }
-    let text = output.line_range(11..=90, 128 + 64);
-    assert_eq!(
-        text,
-        "line number 011\nline number 012\nline number 013\nline number 014\n[… 72 lines: 15–86 …]\nline number 087\n\
-         line number 088\nline number 089\nline number 090\n"
-    );
-}
-
-#[test]
 fn the_middle_of_a_flood_is_counted() {
     let folder = tempfile::tempdir().unwrap();
     let output = Output::new(OutputOptions {

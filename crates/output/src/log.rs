@@ -71,6 +71,11 @@ impl Log {
         &self.path
     }
 
+    /// How much disk it may take.
+    pub(super) fn limit(&self) -> u64 {
+        self.limit
+    }
+
     /// The file, to be read without holding on to the log.
     pub(super) fn file(&self) -> Arc<File> {
         Arc::clone(&self.file)

@@ -252,6 +252,11 @@ impl Output {
         self.shared.state.lock().last_write
     }
 
+    /// The number of bytes that had arrived at `time`, known to a fraction of a second.
+    pub fn written_at(&self, time: Instant) -> u64 {
+        self.shared.state.lock().arrivals.written_at(time)
+    }
+
     /// Whether nothing more will come.
     pub fn is_finished(&self) -> bool {
         self.shared.state.lock().is_finished

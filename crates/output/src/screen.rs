@@ -19,6 +19,8 @@ mod frame;
 mod ground;
 mod guard;
 mod lines;
+mod links;
+mod looks;
 mod mode;
 mod moves;
 mod palette;
@@ -41,5 +43,5 @@ mod terminal;
 mod write;
 
 pub use read::{ScreenReader, ScreenText, ScreenView};
-pub use style::{Colour, Style, StyledRow, StyledRun};
-pub use terminal::{CursorLine, Screen, ScreenModes};
+pub use style::{Colour, CursorLook, CursorShape, Style, StyledRow, StyledRun, UnderlineKind};
+pub use terminal::{CursorLine, MouseTracking, Screen, ScreenModes};

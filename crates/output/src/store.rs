@@ -193,6 +193,14 @@ impl Store {
         }
     }
 
+    /// The log's file and its limit, if there is one.
+    pub(super) fn log_file(&self) -> Option<(&Path, u64)> {
+        match &self.log {
+            LogState::Open(log) => Some((log.path(), log.limit())),
+            _ => None,
+        }
+    }
+
     /// Brings the log up to date if there is one.
     pub(super) fn sync(&mut self) {
         if matches!(self.log, LogState::Open(_)) {

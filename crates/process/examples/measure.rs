@@ -1,6 +1,6 @@
 //! What starting, waiting and reading cost, against the bare system calls in the same run.
 //!
-//! `cargo run --release -p windlass-process --example measure [spawn|wake|print|memory|many|kept|terminal]…`, all of them without an
+//! `cargo run --release -p windlass-process --example measure [spawn|sandbox|wake|print|memory|many|kept|terminal]…`, all of them without an
 //! argument. Ratios are what counts: they hold from machine to machine better than times do.
 
 #[cfg(target_os = "linux")]
@@ -9,6 +9,9 @@ mod kept;
 #[cfg(target_os = "linux")]
 #[path = "measure/linux.rs"]
 mod linux;
+#[cfg(target_os = "linux")]
+#[path = "measure/sandbox.rs"]
+mod sandbox;
 #[cfg(target_os = "linux")]
 #[path = "measure/terminal.rs"]
 mod terminal;

@@ -23,6 +23,7 @@ use crate::readiness::{Registered, register};
 use crate::watch::Watch;
 use crate::{Exit, Receipt, Terminal};
 use windlass_output::Stream;
+use windlass_sandbox::LimitKind;
 
 /// What a program's keeper tells.
 pub(crate) enum News {
@@ -34,6 +35,12 @@ pub(crate) enum News {
         expect(dead_code, reason = "only a shim outlives its program")
     )]
     Idle,
+    /// The tree has exceeded a limit, and is being ended.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "only a shim looks after limits")
+    )]
+    Exceeded(LimitKind),
     /// The tree was ended, as was asked.
     Ended(Receipt),
     /// Nothing of the tree is left, or nothing can be known of it any more. The last news.
@@ -172,6 +179,11 @@ impl Driver {
                 News::Exited { exit, idle: true } => self.gone(Some(exit), true),
                 News::Idle => self.gone(None, true),
                 News::Gone => self.gone(None, false),
+                News::Exceeded(kind) => {
+                    self.shared
+                        .state
+                        .send_modify(|state| state.exceeded = Some(kind));
+                }
                 News::Ended(receipt) => {
                     self.shared
                         .state

@@ -67,6 +67,26 @@ pub enum StartError {
         /// The program as it was asked for.
         program: OsString,
     },
+    /// Parts of its sandbox cannot be enforced on this system, and its confinement says that it does not start then.
+    #[error(
+        "program {program:?} was not started: this system cannot keep it from {}",
+        .missing.join("; from ")
+    )]
+    Unprotected {
+        /// The program as it was asked for.
+        program: OsString,
+        /// The unprotected parts, a phrase each.
+        missing: Vec<String>,
+    },
+    /// Its sandbox could not be applied.
+    #[error("the sandbox of program {program:?} could not be applied")]
+    Confine {
+        /// The program as it was asked for.
+        program: OsString,
+        /// The system's error.
+        #[source]
+        source: io::Error,
+    },
     /// The system refused something else, such as a descriptor or a process.
     #[error("program {program:?} could not be started")]
     System {

@@ -18,7 +18,7 @@ impl Exit {
     }
 
     /// Reads a status as `waitpid` gives it.
-    pub(crate) fn from_wait_status(status: i32) -> Self {
+    pub fn from_wait_status(status: i32) -> Self {
         if libc::WIFEXITED(status) {
             Self::Code(libc::WEXITSTATUS(status))
         } else {

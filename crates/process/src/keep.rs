@@ -7,6 +7,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub use windlass_hold_wire::{HeldEnd, HoldReceipt};
 use windlass_output::{Output, OutputOptions};
 
 use crate::Exit;
@@ -23,6 +24,9 @@ pub struct KeepOptions {
     pub name: String,
     /// The options of the output that the program writes to: its holder goes on with the log.
     pub output: OutputOptions,
+    /// A file that leads others to the program. If it is not there when the process that has the program dies, or is
+    /// removed later, nobody could find the program: its tree is ended then.
+    pub registration: Option<PathBuf>,
 }
 
 /// Leads to the holder of a kept program. Whoever has it may adopt the program.
@@ -49,16 +53,68 @@ pub struct HeldProgram {
     pub owner: Option<u32>,
     /// How much is left of its lease; all of it as long as somebody has it.
     pub left: Duration,
+    /// How many bytes it has written, as far as its holder has read them: 0 while somebody has it.
+    pub written: u64,
+    /// Its tree is being ended.
+    pub ending: bool,
+}
+
+/// How long a holder may take to answer, unless its asker has more patience.
+const ANSWER_LIMIT: Duration = Duration::from_secs(2);
+
+#[cfg(target_os = "linux")]
+impl HeldKey {
+    /// Asks the holder how its program stands.
+    pub async fn look_up(&self) -> Result<HeldProgram, TakeOverError> {
+        crate::linux::look_up(self, ANSWER_LIMIT).await
+    }
+
+    /// Asks the holder for at most this many bytes of output, and 64 KiB, from an offset on. Gives the offset of the first
+    /// byte, which is later where older output is not kept, and the bytes. Only for a program that is held.
+    pub async fn output(&self, from: u64, most: u32) -> Result<(u64, Vec<u8>), TakeOverError> {
+        crate::linux::held_output(self, from, most, ANSWER_LIMIT).await
+    }
+
+    /// Has the holder end its program and the whole tree, and returns when they are gone. Only for a program that is held.
+    pub async fn end(&self, grace: Duration) -> Result<HoldReceipt, TakeOverError> {
+        crate::linux::end_held(self, grace).await
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+impl HeldKey {
+    /// Nothing is held on this system.
+    pub async fn look_up(&self) -> Result<HeldProgram, TakeOverError> {
+        Err(self.nobody())
+    }
+
+    /// Nothing is held on this system.
+    pub async fn output(&self, _from: u64, _most: u32) -> Result<(u64, Vec<u8>), TakeOverError> {
+        Err(self.nobody())
+    }
+
+    /// Nothing is held on this system.
+    pub async fn end(&self, _grace: Duration) -> Result<HoldReceipt, TakeOverError> {
+        Err(self.nobody())
+    }
+
+    fn nobody(&self) -> TakeOverError {
+        TakeOverError::Gone {
+            name: self.name.clone(),
+            source: std::io::ErrorKind::Unsupported.into(),
+        }
+    }
 }
 
 /// Sees the output of a program that was adopted, and how far it had been read.
 type Rebuild = Box<dyn FnOnce(&Output, u64) + Send>;
 
 /// The options of the process that adopts a program.
-#[derive(Default)]
 pub struct AdoptOptions {
     /// The options of the program's output when it was started.
     pub output: OutputOptions,
+    /// How long its holder may take to answer. Default: 2 seconds.
+    pub patience: Duration,
     pub(crate) rebuild: Option<Rebuild>,
     pub(crate) tap: Option<Tap>,
 }
@@ -68,7 +124,9 @@ impl AdoptOptions {
     pub fn new(output: OutputOptions) -> Self {
         Self {
             output,
-            ..Self::default()
+            patience: ANSWER_LIMIT,
+            rebuild: None,
+            tap: None,
         }
     }
 

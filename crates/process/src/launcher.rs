@@ -2,9 +2,10 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+#[cfg(target_os = "linux")]
+use std::sync::Weak;
 use std::sync::atomic::AtomicBool;
 #[cfg(target_os = "linux")]
 use std::time::Duration;
@@ -13,18 +14,20 @@ use std::time::Instant;
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, watch};
 
+use crate::SandboxSupport;
 use crate::command::OutputTarget;
 use crate::driver::Driver;
 use crate::input::Input;
 #[cfg(target_os = "linux")]
 use crate::process::KeptOutput;
-use crate::process::{Shared, State};
+use crate::process::{Confined, Shared, State};
 use crate::terminal::{Keeper, Tap};
 use crate::watch::{Hold, Watch};
 #[cfg(target_os = "linux")]
-use crate::{AdoptOptions, HeldKey, HeldProgram, TakeOverError, terminal};
+use crate::{AdoptOptions, HeldKey, TakeOverError, terminal};
 use crate::{Command, Process, StartError, Terminal, find_program, pipes, plain};
 use windlass_output::{Output, OutputOptions};
+use windlass_sandbox::{Confinement, OnUnavailable, ResourceLimits};
 
 /// Starts programs. Clones share everything.
 #[derive(Clone)]
@@ -32,7 +35,16 @@ pub struct Launcher {
     inner: Arc<Inner>,
     /// Edits of the environment, before those of a command.
     edits: Arc<[(OsString, Option<OsString>)]>,
+    /// The sandbox of its programs.
+    sandbox: Option<SandboxHandle>,
+    /// The limits of its programs.
+    limits: Option<Arc<ResourceLimits>>,
 }
+
+#[cfg(target_os = "linux")]
+type SandboxHandle = Arc<crate::linux::Sandbox>;
+#[cfg(not(target_os = "linux"))]
+type SandboxHandle = Arc<Confinement>;
 
 /// How a [`Launcher`] works.
 #[derive(Debug, Clone)]
@@ -57,6 +69,9 @@ struct Inner {
     environment: Vec<(OsString, OsString)>,
     #[cfg(target_os = "linux")]
     zygotes: Option<Arc<crate::linux::Zygotes>>,
+    /// Programs of equal confinements share a sandbox.
+    #[cfg(target_os = "linux")]
+    sandboxes: Mutex<Vec<Weak<crate::linux::Sandbox>>>,
 }
 
 impl Launcher {
@@ -80,10 +95,14 @@ impl Launcher {
             environment,
             #[cfg(target_os = "linux")]
             zygotes,
+            #[cfg(target_os = "linux")]
+            sandboxes: Mutex::default(),
         };
         Ok(Self {
             inner: Arc::new(inner),
             edits: Arc::default(),
+            sandbox: None,
+            limits: None,
         })
     }
 
@@ -92,9 +111,68 @@ impl Launcher {
     pub fn with_variables(&self, edits: Vec<(OsString, Option<OsString>)>) -> Self {
         let all = self.edits.iter().cloned().chain(edits);
         Self {
-            inner: Arc::clone(&self.inner),
             edits: all.collect(),
+            ..self.clone()
         }
+    }
+
+    /// A launcher that shares everything with this one, and whose programs run in a sandbox. Programs of launchers with
+    /// equal confinements share its private folders and its network.
+    pub fn confined(&self, confinement: Confinement) -> Self {
+        #[cfg(target_os = "linux")]
+        let sandbox = {
+            let mut known = self.inner.sandboxes.lock();
+            known.retain(|sandbox| sandbox.strong_count() > 0);
+            let mut equal = known.iter().filter_map(Weak::upgrade);
+            let equal = equal.find(|sandbox| **sandbox.confinement() == confinement);
+            equal.unwrap_or_else(|| {
+                let sandbox = Arc::new(crate::linux::Sandbox::new(Arc::new(confinement)));
+                known.push(Arc::downgrade(&sandbox));
+                sandbox
+            })
+        };
+        #[cfg(not(target_os = "linux"))]
+        let sandbox = Arc::new(confinement);
+        Self {
+            sandbox: Some(sandbox),
+            ..self.clone()
+        }
+    }
+
+    /// A launcher that shares everything with this one, and whose programs run without a sandbox. Limits stay.
+    pub fn unconfined(&self) -> Self {
+        Self {
+            sandbox: None,
+            ..self.clone()
+        }
+    }
+
+    /// A launcher that shares everything with this one, and whose programs have limits. They count for each program with
+    /// everything that it starts.
+    pub fn limited(&self, limits: ResourceLimits) -> Self {
+        Self {
+            limits: (!limits.is_empty()).then(|| Arc::new(limits)),
+            ..self.clone()
+        }
+    }
+
+    /// The sandbox of its programs, if they have one.
+    pub fn confinement(&self) -> Option<&Arc<Confinement>> {
+        #[cfg(target_os = "linux")]
+        return self.sandbox.as_ref().map(|sandbox| sandbox.confinement());
+        #[cfg(not(target_os = "linux"))]
+        self.sandbox.as_ref()
+    }
+
+    fn limits(&self) -> ResourceLimits {
+        self.limits.as_deref().copied().unwrap_or_default()
+    }
+
+    pub(crate) async fn sandbox_support(&self) -> SandboxSupport {
+        #[cfg(target_os = "linux")]
+        return crate::linux::sandbox_support(self.inner.zygotes.as_ref()).await;
+        #[cfg(not(target_os = "linux"))]
+        std::future::ready(SandboxSupport::default()).await
     }
 
     /// Whether trees are held together: everything a program starts is ended with it, and all of it with this process.
@@ -113,6 +191,10 @@ impl Launcher {
         if !command.env_clear {
             command.env.splice(0..0, self.edits.iter().cloned());
         }
+        #[cfg(target_os = "linux")]
+        let sandbox = self.prepare_sandbox(&mut command).await?;
+        #[cfg(not(target_os = "linux"))]
+        self.refuse_sandbox(&command)?;
         let system = |source| StartError::System {
             program: command.program.clone(),
             source,
@@ -133,8 +215,18 @@ impl Launcher {
         #[cfg(target_os = "linux")]
         let keep = keep.as_ref().map(|(bytes, fds)| (*bytes, &fds[..]));
         #[cfg(not(target_os = "linux"))]
-        let keep = None;
-        let (pid, hold, watch) = self.launch(&command, &path, theirs, keep).await?;
+        let keep: Option<()> = None;
+        #[cfg(target_os = "linux")]
+        let confine = (sandbox.is_some() || self.limits.is_some())
+            .then(|| crate::linux::ConfineMessage::new(sandbox.as_ref(), self.limits()));
+        #[cfg(target_os = "linux")]
+        let extras = crate::linux::Extras {
+            keep,
+            confine: confine.as_ref(),
+        };
+        #[cfg(not(target_os = "linux"))]
+        let extras: Option<()> = keep;
+        let (pid, hold, watch) = self.launch(&command, &path, theirs, extras).await?;
         let running = RunningProgram {
             pid,
             hold,
@@ -145,6 +237,13 @@ impl Launcher {
             errors: (command.split && command.terminal.is_none())
                 .then(|| Output::new(OutputOptions::default())),
             tap: command.tap.clone(),
+            confined: Confined {
+                confinement: self.confinement().cloned(),
+                limits: self.limits(),
+                cwd: command.cwd.clone(),
+            },
+            #[cfg(target_os = "linux")]
+            sandbox,
             #[cfg(target_os = "linux")]
             kept: keeping.map(|keeping| KeptOutput {
                 retained: keeping.retained,
@@ -170,7 +269,7 @@ impl Launcher {
             name: key.name.clone(),
             source,
         };
-        let adoption = crate::linux::adopt(key).await?;
+        let adoption = crate::linux::adopt(key, options.patience).await?;
         let retained = adoption.retained;
         let output = Output::resume(options.output, &retained.checkpoint());
         retained.replay(&output);
@@ -199,18 +298,18 @@ impl Launcher {
             lasting_output: true,
             errors: None,
             tap: options.tap,
+            confined: Confined {
+                confinement: self.confinement().cloned(),
+                limits: self.limits(),
+                cwd: None,
+            },
+            sandbox: None,
             kept: Some(KeptOutput {
                 retained,
                 key: key.clone(),
             }),
         };
         running.follow().map_err(system)
-    }
-
-    /// Asks the holder of a kept program how it stands.
-    #[cfg(target_os = "linux")]
-    pub async fn look_up(&self, key: &HeldKey) -> Result<HeldProgram, TakeOverError> {
-        crate::linux::look_up(key).await
     }
 
     /// Prepares to keep the program beyond this process, if that was asked for and can be done.
@@ -240,16 +339,66 @@ impl Launcher {
         }
     }
 
+    /// Prepares the sandbox of its programs, and sets the variables that belong to it.
+    #[cfg(target_os = "linux")]
+    async fn prepare_sandbox(
+        &self,
+        command: &mut Command,
+    ) -> Result<Option<Arc<crate::linux::Prepared>>, StartError> {
+        use crate::linux::PrepareError;
+        let Some(sandbox) = &self.sandbox else {
+            return Ok(None);
+        };
+        let Some(zygotes) = &self.inner.zygotes else {
+            self.refuse_sandbox(command)?;
+            return Ok(None);
+        };
+        let prepared = sandbox
+            .prepare(zygotes)
+            .await
+            .map_err(|error| match error {
+                PrepareError::Unprotected(missing) => StartError::Unprotected {
+                    program: command.program.clone(),
+                    missing,
+                },
+                PrepareError::System(source) => StartError::Confine {
+                    program: command.program.clone(),
+                    source,
+                },
+            })?;
+        if command.keep.is_some() {
+            prepared.keep();
+        }
+        command.env.splice(0..0, prepared.variables());
+        Ok(Some(prepared))
+    }
+
+    /// Where trees are not held together, nothing of a sandbox is enforced.
+    fn refuse_sandbox(&self, command: &Command) -> Result<(), StartError> {
+        let refuses = self
+            .confinement()
+            .is_some_and(|it| it.unavailable == OnUnavailable::Refuse);
+        if refuses {
+            return Err(StartError::Unprotected {
+                program: command.program.clone(),
+                missing: vec![String::from(
+                    "anything (sandboxes need Linux, and a call of `init` at the top of `main`)",
+                )],
+            });
+        }
+        Ok(())
+    }
+
     #[cfg(target_os = "linux")]
     async fn launch(
         &self,
         command: &Command,
         path: &Path,
         theirs: pipes::Theirs,
-        keep: Option<(&[u8], &[BorrowedFd<'_>])>,
+        extras: crate::linux::Extras<'_>,
     ) -> Result<(u32, Hold, Watch), StartError> {
         if let Some(zygotes) = &self.inner.zygotes {
-            let started = crate::linux::start(zygotes, command, path, theirs, keep);
+            let started = crate::linux::start(zygotes, command, path, theirs, extras);
             let (pid, hold, watch) = started.await?;
             return Ok((pid, Hold::Shim(hold), Watch::Shim(watch)));
         }
@@ -263,7 +412,7 @@ impl Launcher {
         command: &Command,
         path: &Path,
         theirs: pipes::Theirs,
-        _keep: Option<(&[u8], &[BorrowedFd<'_>])>,
+        _extras: Option<()>,
     ) -> Result<(u32, Hold, Watch), StartError> {
         let (pid, hold, watch) = plain::start(command, path, theirs, &self.inner.environment)?;
         Ok((pid, Hold::Plain(hold), Watch::Plain(watch)))
@@ -315,6 +464,9 @@ struct RunningProgram {
     lasting_output: bool,
     errors: Option<Output>,
     tap: Option<Tap>,
+    confined: Confined,
+    #[cfg(target_os = "linux")]
+    sandbox: Option<Arc<crate::linux::Prepared>>,
     #[cfg(target_os = "linux")]
     kept: Option<KeptOutput>,
 }
@@ -341,6 +493,9 @@ impl RunningProgram {
             state: watch::Sender::new(State::default()),
             #[cfg(target_os = "linux")]
             kept: self.kept,
+            #[cfg(target_os = "linux")]
+            sandbox: self.sandbox,
+            confined: self.confined,
             left: AtomicBool::new(false),
             drains,
         });

@@ -8,6 +8,7 @@
 //! process dies, of `SIGKILL` too. Elsewhere programs are plain process groups: [`Process::end`] then reaches the group
 //! only, and nothing is ended when this process is killed. `docs/design/processes.md` tells how it works.
 
+mod access;
 mod command;
 mod driver;
 mod error;
@@ -25,24 +26,50 @@ mod plain;
 mod process;
 mod prompt;
 mod readiness;
+mod sandbox_support;
 mod secrets;
 mod settle;
 mod terminal;
 mod tree;
 mod typed;
+mod usage;
 mod watch;
 
+pub use access::ThisUser;
 pub use command::{Command, Stdin};
 pub use error::{SignalError, StartError, WriteError};
 pub use exit::{Exit, Receipt, Signal, Survivor};
 pub use find::find_program;
-pub use keep::{AdoptOptions, HeldKey, HeldProgram, KeepOptions, TakeOverError};
+pub use keep::{
+    AdoptOptions, HeldEnd, HeldKey, HeldProgram, HoldReceipt, KeepOptions, TakeOverError,
+};
 pub use launcher::{Launcher, LauncherOptions};
 pub use listeners::InputReader;
 pub use process::Process;
+pub use sandbox_support::SandboxSupport;
 pub use secrets::{withdraw_variables, withdrawn_variable, withdrawn_variables};
 pub use terminal::{Modes, Prompt, Terminal, TerminalSize};
 pub use typed::Typed;
+pub use usage::ResourceUse;
+
+/// The version of the messages by which kept programs are adopted.
+pub use windlass_hold_wire::VERSION as WIRE_VERSION;
+
+/// Ends a process that holds a kept program, and everything that descends from it, without asking it: it may speak a
+/// version that nobody understands. The holder is named by its pid and by when it started, in clock ticks since the boot;
+/// should the pid be another's by now, nothing is done. Gives how many processes are gone; `None` if it was not there.
+pub async fn end_holder(holder: (u32, u64), limit: std::time::Duration) -> Option<usize> {
+    #[cfg(target_os = "linux")]
+    {
+        let ending = tokio::task::spawn_blocking(move || linux::end_holder(holder, limit));
+        ending.await.ok().flatten()
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = (holder, limit);
+        None
+    }
+}
 
 /// Call this first thing in `main`, before any thread is started.
 ///
@@ -77,6 +104,11 @@ macro_rules! init_before_main {
             before_main
         };
     };
+}
+
+/// The parts of a sandbox that this system can enforce. This makes and drops namespaces, which takes some milliseconds.
+pub async fn sandbox_support(launcher: &Launcher) -> SandboxSupport {
+    launcher.sandbox_support().await
 }
 
 /// Whether this process was started by a program that a [`Launcher`] of this or any other process started, however it

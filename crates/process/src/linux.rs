@@ -1,28 +1,41 @@
 //! How programs are held together on Linux: a zygote, a shim per program, and lifelines.
 //!
 //! Start at [`start`]. In the runtime's process run `zygotes` (gets shims), `start` (sends the order), `link` (talks to
-//! a shim), `foreground` (what the programs of a terminal do), `guard` (what a dead zygote leaves) and `sweep` (what a dead runtime left); in any process, `ancestry` (is it below a shim) and `peer`
+//! a shim), `foreground` (what the programs of a terminal do), `guard` (what a dead zygote leaves), `sweep` (what a dead runtime left) and `sandbox` (prepares what confines programs, with `ruleset`, `filter`, `mounts`, `private` and `proxy`); in any process, `ancestry` (is it below a shim) and `peer`
 //! (is somebody who connects). In processes of their own run
-//! `zygote` and `shim`, with `end` for ending a tree; `brand` is what they put on everything. The rest is for both. The page `docs/design/processes.md` tells
+//! `zygote` and `shim`, with `end` for ending a tree, `enter` for starting a program that is confined, `namespaces` for making what it is confined in and `supervise` for its limits; `brand` is what they put on everything. The rest is for both. The page `docs/design/processes.md` tells
 //! the whole story.
 
 mod ancestry;
 mod brand;
+mod confine_wire;
 mod end;
+mod enter;
+mod filter;
 mod foreground;
 mod guard;
+mod held_streams;
 mod holder;
 mod keep_wire;
 mod keeping;
 mod limit;
 mod link;
 mod marker;
+mod mounts;
+mod namespaces;
 mod peer;
+mod private;
+mod proxy;
+mod registration;
 mod retained;
+mod ruleset;
+mod sandbox;
 mod shim;
 mod socket;
 mod spawn;
 mod start;
+mod supervise;
+mod support;
 mod sweep;
 mod sys;
 mod tree;
@@ -37,13 +50,15 @@ pub(crate) use foreground::{
     BRIEF, BriefWait, Device, Foreground, Runs, Waits, foreground, is_theirs,
 };
 pub(crate) use guard::OWN_SESSIONS;
-pub(crate) use keeping::{KeepPreparation, adopt, look_up};
+pub(crate) use keeping::{KeepPreparation, adopt, end_held, held_output, look_up};
 pub(crate) use link::{Hold, Watch};
 pub(crate) use peer::peer_is_tool;
 pub(crate) use retained::{Retained, TakeOutcome};
-pub(crate) use start::start;
-pub(crate) use sweep::sweep;
-pub(crate) use tree::{Member, descendants, everyone, tasks};
+pub(crate) use sandbox::{ConfineMessage, PrepareError, Prepared, Sandbox};
+pub(crate) use start::{Extras, start};
+pub(crate) use support::sandbox_support;
+pub(crate) use sweep::{end_holder, sweep};
+pub(crate) use tree::{Member, descendants, everyone, read_small, tasks};
 pub(crate) use zygotes::Zygotes;
 
 /// A shim or a zygote that was stopped more often than this is killed instead of continued.

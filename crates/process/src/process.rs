@@ -3,6 +3,7 @@
 //! Start at [`Process`]. It is a handle for callers; the task that reads is `driver`, and how the tree is held together
 //! is behind `watch`.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -16,9 +17,11 @@ use crate::pipes::HandedOver;
 use crate::tree;
 use crate::watch::Hold;
 use crate::{
-    Exit, HeldKey, InputReader, Prompt, Receipt, Signal, SignalError, Terminal, WriteError,
+    Exit, HeldKey, InputReader, Prompt, Receipt, ResourceUse, Signal, SignalError, Terminal,
+    WriteError,
 };
 use windlass_output::{Output, Stream};
+use windlass_sandbox::{Confinement, LimitKind, ResourceLimits};
 
 /// A program that was started, with its tree. Clones are the same process; dropping the last one ends the tree, with
 /// the grace of its [`Command`](crate::Command).
@@ -46,10 +49,23 @@ pub(crate) struct Shared {
     /// Where its output is shared with its holder, and the way to it, if it is kept.
     #[cfg(target_os = "linux")]
     pub(crate) kept: Option<KeptOutput>,
+    /// The sandbox that it runs in stays as long as it may run.
+    #[cfg(target_os = "linux")]
+    pub(crate) sandbox: Option<Arc<crate::linux::Prepared>>,
+    /// The rules and limits that it was started with.
+    pub(crate) confined: Confined,
     /// The driver must not read any more: another process will.
     pub(crate) left: AtomicBool,
     /// Asks the driver to read what is there.
     pub(crate) drains: mpsc::UnboundedSender<oneshot::Sender<()>>,
+}
+
+/// The rules and limits of a program.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Confined {
+    pub(crate) confinement: Option<Arc<Confinement>>,
+    pub(crate) limits: ResourceLimits,
+    pub(crate) cwd: Option<PathBuf>,
 }
 
 /// A program that is kept beyond this process.
@@ -95,6 +111,8 @@ impl Shared {
 pub(crate) struct State {
     pub(crate) exit: Option<Exit>,
     pub(crate) receipt: Option<Receipt>,
+    /// The limit that the tree has exceeded.
+    pub(crate) exceeded: Option<LimitKind>,
     /// Nothing of the tree is left.
     pub(crate) gone: bool,
 }
@@ -186,6 +204,49 @@ impl Process {
         self.shared().terminal.as_ref()
     }
 
+    /// The limit that the program and its tree have exceeded, if they were ended for that.
+    pub fn exceeded(&self) -> Option<LimitKind> {
+        self.shared().state.borrow().exceeded
+    }
+
+    /// The limits that it was started with.
+    pub fn limits(&self) -> ResourceLimits {
+        self.shared().confined.limits
+    }
+
+    /// The sandbox that it was started in.
+    pub fn confinement(&self) -> Option<&Arc<Confinement>> {
+        self.shared().confined.confinement.as_ref()
+    }
+
+    /// The working directory that it was started in, if its command said one.
+    pub fn cwd(&self) -> Option<&Path> {
+        self.shared().confined.cwd.as_deref()
+    }
+
+    /// The parts of its confinement that this system does not enforce, a phrase each.
+    pub fn unprotected(&self) -> &[String] {
+        #[cfg(target_os = "linux")]
+        if let Some(sandbox) = &self.shared().sandbox {
+            return sandbox.missing();
+        }
+        &[]
+    }
+
+    /// The hosts that programs of its sandbox were refused since it was started, the newest last.
+    pub fn refused_hosts(&self) -> Vec<String> {
+        #[cfg(target_os = "linux")]
+        if let Some(proxy) = self.shared().sandbox.as_ref().and_then(|it| it.proxy()) {
+            return proxy.refused_since(self.shared().started);
+        }
+        Vec::new()
+    }
+
+    /// The use of the machine by the program and everything that it has started, now.
+    pub fn usage(&self) -> ResourceUse {
+        tree::usage(self.shared())
+    }
+
     /// Sends a signal to the program's process group; on a terminal to the group in its foreground.
     pub fn signal(&self, signal: Signal) -> Result<(), SignalError> {
         if self.shared().state.borrow().exit.is_some() {
@@ -220,6 +281,17 @@ impl Process {
         #[cfg(target_os = "linux")]
         return self.shared().kept.as_ref().map(|kept| &kept.key);
         #[cfg(not(target_os = "linux"))]
+        None
+    }
+
+    /// The process that holds the program's tree together, and when it started, in clock ticks since the boot; `None` where
+    /// no process does.
+    pub fn holder(&self) -> Option<(u32, u64)> {
+        #[cfg(target_os = "linux")]
+        if let Hold::Shim(hold) = &self.shared().hold {
+            let member = crate::linux::Member::read(hold.root())?;
+            return Some((member.pid.cast_unsigned(), member.start));
+        }
         None
     }
 

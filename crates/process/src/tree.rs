@@ -3,12 +3,13 @@
 use crate::process::Shared;
 
 #[cfg(target_os = "linux")]
-pub(crate) use seen::{asleep, members, remaining};
+pub(crate) use seen::{asleep, members, remaining, usage};
 
 #[cfg(target_os = "linux")]
 mod seen {
     use super::Shared;
     use crate::linux::{Member, descendants, everyone, tasks};
+    use crate::usage::{ResourceUse, cpu_time, memory_of};
     use crate::watch::Hold;
 
     /// How many processes of the tree run, apart from the program.
@@ -23,6 +24,20 @@ mod seen {
             .iter()
             .filter(|it| it.alive() && it.pid != program)
             .count()
+    }
+
+    /// The use of the machine by the tree.
+    pub(crate) fn usage(shared: &Shared) -> ResourceUse {
+        let members = members(shared);
+        if shared.state.borrow().gone {
+            return ResourceUse::default();
+        }
+        let alive = members.iter().filter(|member| member.alive());
+        alive.fold(ResourceUse::default(), |sum, member| ResourceUse {
+            cpu: sum.cpu + cpu_time(member.pid).unwrap_or_default(),
+            memory: sum.memory + memory_of(member.pid).unwrap_or_default(),
+            processes: sum.processes + 1,
+        })
     }
 
     /// Whether every process of the tree sleeps, or is stopped, and has not run while we looked.
@@ -81,6 +96,12 @@ mod seen {
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn remaining(_: &Shared) -> usize {
     0
+}
+
+/// Without `/proc` nobody can tell what they use.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn usage(_: &Shared) -> crate::ResourceUse {
+    crate::ResourceUse::default()
 }
 
 /// Without `/proc` quiet has to be enough.

@@ -74,6 +74,8 @@ pub struct ReplyExtras {
     pub structured: Option<Box<Value>>,
     /// The server of a one-shot's tool refused the call.
     pub refused: Option<Box<ServerRefusal>>,
+    /// The call was not carried out.
+    pub is_refusal: bool,
 }
 
 impl CallReply {
@@ -84,7 +86,10 @@ impl CallReply {
             content: ReplyContent::Text(why.into()),
             is_error: true,
             error: None,
-            extras: ReplyExtras::default(),
+            extras: ReplyExtras {
+                is_refusal: true,
+                ..ReplyExtras::default()
+            },
         }
     }
 }

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::defaults::fill_defaults;
 use crate::null::null_as_default;
-use crate::{Arguments, HandleId, InvalidHandleId, Parameters};
+use crate::{Arguments, HandleId, InvalidHandleId, LineRange, Parameters};
 
 /// What may be done with a handle.
 #[derive(
@@ -101,6 +101,10 @@ impl FromIterator<HandleAction> for ActionSet {
 /// What a tool looks like from outside: enough to write its schema and to
 /// read a call of it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says whether the schema offers one thing"
+)]
 pub struct ToolShape {
     /// What a one-shot or a spawn takes.
     pub parameters: Parameters,
@@ -112,12 +116,30 @@ pub struct ToolShape {
     /// The schema offers `enter` and `keys` for `apply`, and `view` for `fetch`.
     /// They are understood in any case.
     pub typing: bool,
+    /// The schema offers `lines` for `fetch`. They are understood in any case,
+    /// unless the tool has a parameter of that name.
+    #[serde(default)]
+    pub lines: bool,
+    /// A spawn takes `keep`: whether the handle outlives its runtime.
+    #[serde(default)]
+    pub keep: bool,
 }
 
 impl ToolShape {
     /// Names that a parameter of a tool with actions may not have.
     pub const RESERVED: [&str; 6] = ["action", "id", "input", "view", "keys", "enter"];
+    /// The name that a parameter may not have besides, of a tool whose spawns take it.
+    pub const KEEP: &str = "keep";
+
+    /// Whether lines of its output can be fetched by their numbers.
+    pub fn can_fetch_lines(&self) -> bool {
+        self.actions.contains(HandleAction::Fetch)
+            && !self.parameters.properties.contains_key(LINES)
+    }
 }
+
+/// The field of `fetch` that names lines.
+const LINES: &str = "lines";
 
 /// Which part of a handle's output a `fetch` wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -182,6 +204,9 @@ pub enum ToolCommand {
     Spawn {
         /// The new handle.
         id: HandleId,
+        /// Whether it outlives its runtime, where that can be said.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        keep: Option<bool>,
         /// What the tool is given.
         #[serde(flatten)]
         args: Arguments,
@@ -193,6 +218,9 @@ pub enum ToolCommand {
         /// Which part of its output.
         #[serde(default)]
         view: View,
+        /// Lines by their numbers, instead of a view. They are given as they are.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        lines: Option<LineRange>,
     },
     /// Send input, or answer the open question.
     Apply {
@@ -325,7 +353,7 @@ fn needed_by(action: Option<HandleAction>) -> String {
 fn taken_by(action: HandleAction) -> &'static [&'static str] {
     match action {
         HandleAction::Spawn | HandleAction::Abort => &["id"],
-        HandleAction::Fetch => &["id", "view"],
+        HandleAction::Fetch => &["id", "view", LINES],
         HandleAction::Apply => &["id", "input", "enter", "keys"],
     }
 }
@@ -370,6 +398,10 @@ pub fn parse(shape: &ToolShape, mut arguments: Arguments) -> Result<Request, Par
 
 fn one_shot(shape: &ToolShape, mut arguments: Arguments) -> Result<Request, ParseError> {
     drop_neutral(shape, &mut arguments);
+    // A one-shot is never kept, and a caller that must fill every property may say so.
+    if shape.keep && arguments.get(ToolShape::KEEP) == Some(&Value::Bool(false)) {
+        arguments.shift_remove(ToolShape::KEEP);
+    }
     let args = check_parameters(&shape.parameters, arguments, None)?;
     Ok(Request::OneShot { args })
 }
@@ -402,12 +434,14 @@ fn handle_command(
     Ok(Request::Handle(match action {
         HandleAction::Spawn => {
             drop_neutral(shape, &mut arguments);
+            let keep = read_keep(shape, &mut arguments)?;
             let args = check_parameters(&shape.parameters, arguments, Some(action))?;
-            ToolCommand::Spawn { id, args }
+            ToolCommand::Spawn { id, keep, args }
         }
         HandleAction::Fetch => ToolCommand::Fetch {
             id,
             view: read_view(&arguments)?,
+            lines: read_lines(shape, &arguments)?,
         },
         HandleAction::Apply => ToolCommand::Apply {
             id,
@@ -426,7 +460,9 @@ fn check_fields(
     arguments: &Arguments,
 ) -> Result<(), ParseError> {
     let stray = arguments.iter().find(|(name, value)| {
-        !taken_by(action).contains(&name.as_str())
+        let is_keep = shape.keep && name.as_str() == ToolShape::KEEP;
+        !is_keep
+            && !taken_by(action).contains(&name.as_str())
             && !shape.parameters.properties.contains_key(name.as_str())
             && !is_neutral(name, value)
     });
@@ -444,7 +480,7 @@ fn drop_neutral(shape: &ToolShape, arguments: &mut Arguments) {
         return;
     }
     arguments.retain(|name, value| {
-        let is_foreign = ToolShape::RESERVED.contains(&name.as_str())
+        let is_foreign = (ToolShape::RESERVED.contains(&name.as_str()) || name == LINES)
             && !shape.parameters.properties.contains_key(name);
         !(is_foreign && is_neutral(name, value))
     });
@@ -524,6 +560,20 @@ pub(crate) fn admits_null(schema: &Value) -> bool {
     }
 }
 
+fn read_keep(shape: &ToolShape, arguments: &mut Arguments) -> Result<Option<bool>, ParseError> {
+    if !shape.keep {
+        return Ok(None);
+    }
+    match arguments.shift_remove(ToolShape::KEEP) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Bool(keep)) => Ok(Some(keep)),
+        Some(_) => Err(ParseError::WrongType {
+            field: ToolShape::KEEP,
+            expected: "true or false",
+        }),
+    }
+}
+
 fn read_view(arguments: &Arguments) -> Result<View, ParseError> {
     match arguments.get("view") {
         Some(view) if !view.is_null() && view != "" => {
@@ -533,6 +583,19 @@ fn read_view(arguments: &Arguments) -> Result<View, ParseError> {
             })
         }
         _ => Ok(View::New),
+    }
+}
+
+fn read_lines(shape: &ToolShape, arguments: &Arguments) -> Result<Option<LineRange>, ParseError> {
+    match arguments.get(LINES) {
+        Some(lines) if shape.can_fetch_lines() && !is_neutral(LINES, lines) => {
+            let lines = LineRange::deserialize(lines).map_err(|_| ParseError::WrongType {
+                field: LINES,
+                expected: "a range of line numbers, such as \"4-98\"",
+            })?;
+            Ok(Some(lines))
+        }
+        _ => Ok(None),
     }
 }
 

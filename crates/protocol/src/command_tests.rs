@@ -20,6 +20,8 @@ fn git(actions: ActionSet) -> ToolShape {
         actions,
         one_shot: false,
         typing: false,
+        lines: false,
+        keep: false,
     }
 }
 
@@ -37,12 +39,15 @@ fn cargo_check() -> ToolShape {
         ]),
         one_shot: true,
         typing: false,
+        lines: false,
+        keep: false,
     }
 }
 
 fn terminal() -> ToolShape {
     ToolShape {
         typing: true,
+        lines: false,
         ..git(ActionSet::all())
     }
 }
@@ -412,11 +417,11 @@ fn a_field_that_the_action_does_not_have_is_told() {
     };
     assert_eq!(
         call(json!({"action": "fetch", "veiw": "all"})),
-        "action `fetch` does not take `veiw`; it takes id, view"
+        "action `fetch` does not take `veiw`; it takes id, view, lines"
     );
     assert_eq!(
         call(json!({"action": "fetch", "input": "y"})),
-        "action `fetch` does not take `input`; it takes id, view"
+        "action `fetch` does not take `input`; it takes id, view, lines"
     );
     assert_eq!(
         call(json!({"action": "apply", "input": "y", "entr": true})),
@@ -476,4 +481,68 @@ fn an_empty_input_is_enter_and_beside_keys_nothing() {
         apply(json!({"input": "", "keys": ["ctrl-c"]})),
         r#"{"action":"apply","id":"a","keys":["ctrl-c"]}"#
     );
+}
+
+#[test]
+fn lines_are_fetched_by_their_numbers() {
+    let fetch = |lines: Value| {
+        check(
+            &terminal(),
+            &json!({"action": "fetch", "id": "a", "lines": lines}),
+        )
+    };
+    let read = r#"{"action":"fetch","id":"a","view":"new","lines":"4-98"}"#;
+    assert_eq!(fetch(json!("4-98")), read);
+    assert_eq!(fetch(json!("4–98")), read);
+    let one = r#"{"action":"fetch","id":"a","view":"new","lines":"7"}"#;
+    assert_eq!(fetch(json!(7)), one);
+    let none = r#"{"action":"fetch","id":"a","view":"new"}"#;
+    for neutral in [json!(null), json!(""), json!(0)] {
+        assert_eq!(fetch(neutral), none);
+    }
+    let refused = "`lines` must be a range of line numbers, such as \"4-98\"";
+    for wrong in [json!("98-4"), json!("all"), json!([4, 98]), json!(-1)] {
+        assert_eq!(fetch(wrong), refused);
+    }
+    // Clients that fill every field can run a command once.
+    assert_eq!(
+        check(
+            &terminal(),
+            &json!({"command": "ls", "lines": "", "view": "new"})
+        ),
+        check(&terminal(), &json!({"command": "ls"}))
+    );
+}
+
+#[test]
+fn keep_is_read_where_it_is_offered() {
+    let read = |keep: Value, offered: bool| {
+        let shape = ToolShape {
+            keep: offered,
+            ..git(ActionSet::all())
+        };
+        let arguments = json!({"action": "spawn", "id": "a", "command": "stage", "keep": keep});
+        let Value::Object(arguments) = arguments else {
+            unreachable!("it is an object")
+        };
+        parse(&shape, arguments)
+    };
+    for keep in [true, false] {
+        let Ok(Request::Handle(ToolCommand::Spawn {
+            keep: read, args, ..
+        })) = read(json!(keep), true)
+        else {
+            panic!("it is taken");
+        };
+        assert_eq!(read, Some(keep));
+        assert!(!args.contains_key("keep"));
+    }
+    assert!(matches!(
+        read(json!("yes"), true),
+        Err(ParseError::WrongType { field: "keep", .. })
+    ));
+    assert!(matches!(
+        read(json!(true), false),
+        Err(ParseError::UnknownParameter { .. })
+    ));
 }

@@ -25,6 +25,8 @@ impl ToolDefinition {
                 actions,
                 one_shot: actions.is_empty(),
                 typing: on_terminal && !actions.is_empty(),
+                lines: false,
+                keep: false,
             },
             ..Self::new(&description.name)
         }

@@ -11,15 +11,21 @@ use serde_json::Value;
 
 use crate::line_error::LineError;
 use crate::{
-    AnswerError, Arguments, Batch, BatchReply, HandleId, HandleState, HandleView, PermissionAnswer,
-    PermissionId, PermissionRequest, Question, QuestionForm, RequestRendering, ToolCall,
+    AnswerError, Arguments, Batch, BatchReply, DriverCall, DriverReply, DriverReport,
+    DriverRequest, HandleId, HandleState, HandleView, PermissionAnswer, PermissionId,
+    PermissionRequest, Question, QuestionForm, RequestRendering, StreamedEvent, ToolCall,
 };
 
 /// A line from the driver.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DriveInput {
     /// Run these calls.
-    Batch(Batch),
+    Batch {
+        /// The calls.
+        batch: Batch,
+        /// They run beside other batches: they wait for none, and none waits for them.
+        concurrent: bool,
+    },
     /// End a blocking batch.
     Cancel(String),
     /// End the turn.
@@ -37,6 +43,28 @@ pub enum DriveInput {
         ask: String,
         /// The answer.
         value: Value,
+    },
+    /// Refuse to answer a question: its tool is ended with the reason as its
+    /// error.
+    Decline {
+        /// The question, by the id it was asked under.
+        ask: String,
+        /// The reason.
+        why: String,
+    },
+    /// Ask something of the session.
+    Request {
+        /// Names the request in its reply.
+        id: String,
+        /// The request.
+        request: DriverRequest,
+    },
+    /// Tell of a run of one of the driver's tools.
+    Report {
+        /// The run.
+        run: String,
+        /// The report.
+        report: DriverReport,
     },
     /// Say what becomes of the handles at the turn's end.
     Inquire {
@@ -58,7 +86,7 @@ pub enum TurnEndDecision {
 }
 
 /// A line to the driver.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum DriveOutput {
     /// A batch is answered.
@@ -68,8 +96,10 @@ pub enum DriveOutput {
         /// What became of its handles.
         turn_end: TurnEndReport,
     },
-    /// The driver is asked something.
+    /// The driver is asked or told something.
     Event(Box<DriveEvent>),
+    /// A request is answered.
+    Reply(DriverReply),
     /// A line was not understood; nothing else changed.
     Error {
         /// What would have been.
@@ -77,8 +107,8 @@ pub enum DriveOutput {
     },
 }
 
-/// Something that the driver, being the person, is asked.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// Something that the driver is asked or told.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum DriveEvent {
     /// May this run?
@@ -100,6 +130,29 @@ pub enum DriveEvent {
         ask: String,
         /// The handles that still run.
         handles: Vec<TurnEndHandle>,
+    },
+    /// A tool of the driver's is to run.
+    ToolCall(DriverCall),
+    /// A run of the driver's has its answer.
+    ToolAnswer {
+        /// The run.
+        run: String,
+        /// The question, by the id that the tool gave it.
+        question: String,
+        /// The answer.
+        value: Value,
+    },
+    /// A run of the driver's is to end soon. Its end is still reported.
+    ToolAbort {
+        /// The run.
+        run: String,
+    },
+    /// Something happened in the session, which the driver follows.
+    Update(Box<StreamedEvent>),
+    /// Events are gone that the driver has not read in time.
+    Missed {
+        /// How many.
+        count: u64,
     },
 }
 
@@ -142,7 +195,7 @@ impl Ask {
 }
 
 /// A handle that still runs when the turn ends.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TurnEndHandle {
     /// The handle.
     pub id: HandleId,
@@ -170,6 +223,9 @@ pub struct TurnEndReport {
     /// failed. They were ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub undecided: Vec<HandleId>,
+    /// Those that go on, because the session keeps them between its turns.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<HandleId>,
     /// What came of those that the inquiry said to wait for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub results: Vec<HandleView>,
@@ -212,7 +268,10 @@ impl DriveInput {
     /// which names a batch that has no name of its own.
     pub fn read(line: &str, number: u64) -> Result<Self, LineError> {
         match serde_json::from_str(line).map_err(LineError::Json)? {
-            Value::Array(calls) => Batch::of(number.to_string(), calls).map(Self::Batch),
+            Value::Array(calls) => Batch::of(number.to_string(), calls).map(|batch| Self::Batch {
+                batch,
+                concurrent: false,
+            }),
             Value::Object(object) => Self::read_object(object, number),
             _ => Err(LineError::NotALine),
         }
@@ -221,7 +280,19 @@ impl DriveInput {
     fn read_object(object: Arguments, number: u64) -> Result<Self, LineError> {
         let has = |key: &str| object.contains_key(key);
         if has("calls") {
-            read_batch(object, number).map(Self::Batch)
+            Self::read_batch(object, number)
+        } else if has("request") {
+            let (id, request) = split(object, "request")?;
+            match serde_json::from_value(request) {
+                Ok(request) => Ok(Self::Request { id, request }),
+                Err(error) => Err(LineError::Request { request: id, error }),
+            }
+        } else if has("run") {
+            let (run, report) = split(object, "run")?;
+            match serde_json::from_value(report) {
+                Ok(report) => Ok(Self::Report { run, report }),
+                Err(error) => Err(LineError::Report { run, error }),
+            }
         } else if has("cancel") {
             Ok(Self::Cancel(single(
                 object,
@@ -244,6 +315,19 @@ impl DriveInput {
                 permission: serde_json::from_value(permission).map_err(LineError::Permission)?,
                 answer: serde_json::from_value(Value::Object(object))
                     .map_err(LineError::Permission)?,
+            })
+        } else if has("answer") && has("decline") {
+            #[derive(Deserialize)]
+            #[serde(deny_unknown_fields)]
+            struct DeclineLine {
+                answer: String,
+                decline: String,
+            }
+            let line: DeclineLine =
+                serde_json::from_value(Value::Object(object)).map_err(LineError::Answer)?;
+            Ok(Self::Decline {
+                ask: line.answer,
+                why: line.decline,
             })
         } else if has("answer") {
             #[derive(Deserialize)]
@@ -274,6 +358,32 @@ impl DriveInput {
         } else {
             Err(LineError::UnknownObject)
         }
+    }
+
+    fn read_batch(mut object: Arguments, number: u64) -> Result<Self, LineError> {
+        let concurrent = match object.shift_remove("concurrent") {
+            None | Some(Value::Null) => false,
+            Some(Value::Bool(concurrent)) => concurrent,
+            Some(_) => {
+                return Err(LineError::Value {
+                    key: "concurrent",
+                    expected: "true or false",
+                });
+            }
+        };
+        let batch = read_batch(object, number)?;
+        Ok(Self::Batch { batch, concurrent })
+    }
+}
+
+/// Takes the id out of an object, and gives the rest of it.
+fn split(mut object: Arguments, key: &'static str) -> Result<(String, Value), LineError> {
+    match object.shift_remove(key) {
+        Some(Value::String(id)) => Ok((id, Value::Object(object))),
+        _ => Err(LineError::Value {
+            key,
+            expected: "a string",
+        }),
     }
 }
 

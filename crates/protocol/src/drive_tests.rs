@@ -15,7 +15,10 @@ fn check(line: &str) -> String {
 
 fn shown(input: DriveInput) -> String {
     match input {
-        DriveInput::Batch(batch) => serde_json::to_string(&batch).unwrap(),
+        DriveInput::Batch { batch, concurrent } => {
+            let beside = if concurrent { "concurrent " } else { "" };
+            format!("{beside}{}", serde_json::to_string(&batch).unwrap())
+        }
         DriveInput::Cancel(batch) => format!("cancel {batch}"),
         DriveInput::TurnEnd => "turn end".to_owned(),
         DriveInput::Permission { permission, answer } => {
@@ -23,6 +26,13 @@ fn shown(input: DriveInput) -> String {
             format!("permission {permission} {answer}")
         }
         DriveInput::Answer { ask, value } => format!("answer {ask} {value}"),
+        DriveInput::Decline { ask, why } => format!("decline {ask}: {why}"),
+        DriveInput::Request { id, request } => {
+            format!("request {id} {}", serde_json::to_string(&request).unwrap())
+        }
+        DriveInput::Report { run, report } => {
+            format!("report {run} {}", serde_json::to_string(&report).unwrap())
+        }
         DriveInput::Inquire { ask, decisions } => {
             format!(
                 "inquire {ask} {}",
@@ -276,6 +286,7 @@ fn the_turns_end_is_told() {
                 ended: vec![HandleId::new("server").unwrap()],
                 awaited: vec![HandleId::new("check").unwrap()],
                 undecided: Vec::new(),
+                kept: Vec::new(),
                 results: Vec::new(),
             },
         },
@@ -326,5 +337,57 @@ fn a_batch_of_too_many_calls_is_refused() {
     assert_eq!(
         error,
         "a batch has at most 1024 calls, and this one has 1025; send several"
+    );
+}
+
+#[test]
+fn a_batch_may_run_beside_others() {
+    assert_eq!(
+        check(r#"{"batch":"b","calls":[],"concurrent":true}"#),
+        r#"concurrent {"batch":"b","calls":[]}"#
+    );
+    assert_eq!(
+        check(r#"{"calls":[],"concurrent":1}"#),
+        "error: `concurrent` must be true or false"
+    );
+}
+
+#[test]
+fn requests_and_reports_carry_the_id_that_they_are_about() {
+    assert_eq!(
+        check(r#"{"request":"r1","op":"session"}"#),
+        r#"request r1 {"op":"session"}"#
+    );
+    assert_eq!(
+        check(r#"{"request":"r2","op":"output","handle":"build","wait":true}"#),
+        r#"request r2 {"op":"output","handle":"build","from":0,"wait":true}"#
+    );
+    assert_eq!(
+        check(r#"{"request":"r3","op":"add_tool","name":"add","parameters":{"type":"object"}}"#),
+        r#"request r3 {"op":"add_tool","name":"add","parameters":{"type":"object"}}"#
+    );
+    assert_eq!(
+        check(r#"{"run":"run_1","report":"result","text":"3"}"#),
+        r#"report run_1 {"report":"result","text":"3"}"#
+    );
+    assert_eq!(
+        check(r#"{"answer":"q_1","decline":"nobody is there"}"#),
+        "decline q_1: nobody is there"
+    );
+}
+
+#[test]
+fn a_request_that_is_not_understood_is_named() {
+    let error = DriveInput::read(r#"{"request":"r1","op":"fly"}"#, 1).unwrap_err();
+    assert!(matches!(&error, LineError::Request { request, .. } if request == "r1"));
+    assert!(
+        error
+            .to_string()
+            .starts_with("request `r1` is not understood: unknown variant `fly`")
+    );
+    let error = DriveInput::read(r#"{"run":"x","report":"output"}"#, 1).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "a report on run `x` is not understood: missing field `text`"
     );
 }

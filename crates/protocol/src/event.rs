@@ -89,6 +89,10 @@ pub struct Ending {
     /// all the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aborted: Option<String>,
+    /// Denials of its sandbox, as far as they are known, a phrase each. The
+    /// error names them too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub denied: Vec<String>,
     /// Set when the result was too long for a reply and was cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<ResultCut>,
@@ -131,6 +135,7 @@ impl Ending {
             refused: None,
             reported: false,
             aborted: None,
+            denied: Vec::new(),
             cut: None,
         }
     }

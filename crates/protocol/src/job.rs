@@ -62,10 +62,21 @@ pub struct Start {
     /// The tool is to outlive its runtime, if its executor can do that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keep: Option<KeepRequest>,
+    /// A person has said that it runs outside of its sandbox.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub outside: bool,
     /// The tool.
     pub tool: Arc<ToolDefinition>,
     /// The call's arguments.
     pub args: Arguments,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// A request to keep a tool beyond its runtime.
@@ -77,6 +88,9 @@ pub struct KeepRequest {
     pub folder: LocalPath,
     /// The name of those files, without an extension.
     pub name: String,
+    /// The file that leads others to the tool. Without it nobody could find the tool, which is then not kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub registration: Option<LocalPath>,
 }
 
 /// The key to a program that is kept: the holder's files, and the proof that whoever asks has read them.
@@ -88,6 +102,9 @@ pub struct KeptProgramKey {
     pub name: String,
     /// A number that nobody can guess, in hexadecimal.
     pub nonce: String,
+    /// The process that holds it, and when that started, in clock ticks since the boot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holder: Option<(u32, u64)>,
     /// The rows and columns of its terminal, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terminal: Option<(u16, u16)>,

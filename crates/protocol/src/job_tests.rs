@@ -24,7 +24,9 @@ fn start() -> Start {
             lease_secs: 60,
             folder: PathBuf::from("/state/held").into(),
             name: "1".to_owned(),
+            registration: None,
         }),
+        outside: true,
         tool: Arc::new(ToolDefinition::new("shell")),
         args: serde_json::from_value(args).unwrap(),
     }
@@ -37,6 +39,7 @@ fn a_start_crosses_a_wire() {
         log: None,
         handle: None,
         keep: None,
+        outside: false,
         ..start()
     };
     round_trip(&one_shot);

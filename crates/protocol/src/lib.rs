@@ -6,6 +6,7 @@
 //! does I/O, and no other crate serialises types of its own.
 
 mod answer_fault;
+mod ask;
 mod attachment;
 mod call;
 mod command;
@@ -16,10 +17,15 @@ mod definitions;
 mod describe;
 mod described;
 mod drive;
+mod driver;
 mod event;
+mod event_log;
+mod handover;
 mod ids;
 mod job;
+mod kept;
 mod line_error;
+mod line_range;
 mod map;
 mod notice;
 mod null;
@@ -38,6 +44,7 @@ mod watch;
 mod wire;
 
 pub use answer_fault::AnswerFault;
+pub use ask::{AskBegun, AskBody, AskModels, AskProgress, AskProvider, AskStop, StartableTool};
 pub use attachment::Attachment;
 pub use call::{Batch, BatchReply, CallReply, ReplyContent, ReplyExtras, ToolCall};
 pub use command::{
@@ -53,13 +60,24 @@ pub use drive::{
     Ask, CallsBody, DriveEvent, DriveInput, DriveOutput, NewCall, TurnEndDecision, TurnEndHandle,
     TurnEndReport,
 };
+pub use driver::{
+    DriverCall, DriverReply, DriverReport, DriverRequest, DriverScreen, DriverSession, DriverTool,
+    DriverValue, OutputPiece, ToolOffer,
+};
 pub use event::{Ending, Exit, ResultCut, ServerRefusal, ToolEvent, ToolReport};
+pub use event_log::{HubSession, LoggedHub, LoggedItem, LoggedSession};
+pub use handover::{HandoverOffer, HandoverRequest, HandoverWord};
 pub use ids::{HandleId, InvalidHandleId, InvalidId, MessageId, PartId, PermissionId, SessionId};
 pub use job::{
     InputError, JobDescription, KeepRequest, KeptProgramKey, Keyboard, LocalPath, OrderId, Receipt,
     Start,
 };
+pub use kept::{
+    HeldHandleInfo, HeldStanding, KeptExit, KeptHandle, KeptLock, KeptReceipt, KeptReceiptReason,
+    KeptStamp, LossReason,
+};
 pub use line_error::LineError;
+pub use line_range::{InvalidLineRange, LineRange};
 pub use map::Arguments;
 pub use notice::{Notice, NoticeKind, NoticeLevel};
 pub use opencode::{
@@ -81,17 +99,21 @@ pub use record::{
     RuleRecord, RuntimeRecord, SessionRecord, SessionTime, TextPart, project_id,
 };
 pub use rendering::{RenderedField, RequestRendering, visible_line, visible_lines};
-pub use screen::{KeyboardModes, ScreenColour, ScreenRow, ScreenRun, ScreenUpdate};
+pub use screen::{
+    KeyboardModes, MouseReports, ScreenColour, ScreenCursor, ScreenCursorShape, ScreenPast,
+    ScreenRow, ScreenRun, ScreenUnderline, ScreenUpdate,
+};
 pub use state::{Outcome, ToolError, ToolState};
 pub use tool::{
-    Lifecycle, Limits, ListedTool, Notifications, OnTurnEnd, QuestionPolicy, QuestionTarget,
-    RunMode, RunPolicy, ToolDefinition,
+    DigestPolicy, Lifecycle, Limits, ListedTool, Notifications, OnTurnEnd, QuestionPolicy,
+    QuestionTarget, RunMode, RunPolicy, ToolDefinition,
 };
-pub use view::{ErrorView, HandleState, HandleView};
+pub use view::{ErrorView, HandleState, HandleView, ShownInPart};
 pub use wait::{AwaitReply, AwaitRequest, Condition, ConditionError, Matched, Until, WaitFor};
 pub use watch::{
-    AnswerBody, ErrorBody, HandleInfo, HandleKind, Health, LockInfo, LogMatch, LogMatches,
-    NewSession, OpenQuestion, PersonInput, RecordTrouble, Resize, SessionBegun, SessionHistory,
-    SessionInfo, SessionUpdate, StopReceipt, StreamedEvent, StreamedScreen, ToolPlace,
+    AnswerBody, ErrorBody, HandleInfo, HandleKind, HandleUse, Health, LockBody, LockInfo, LogMatch,
+    LogMatches, NewSession, OpenQuestion, PersonInput, RecordTrouble, Resize, SessionBegun,
+    SessionHistory, SessionInfo, SessionUpdate, StopReceipt, StreamedEvent, StreamedScreen,
+    ToolPlace,
 };
 pub use wire::{ExecAnswer, StateInput, ToolAnswer};

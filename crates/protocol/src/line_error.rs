@@ -29,8 +29,8 @@ pub enum LineError {
     },
     /// The object has none of the keys that say what it is.
     #[error(
-        "an object must have one of `calls`, `cancel`, `turn_end`, `permission`, `answer` and \
-         `inquire`"
+        "an object must have one of `calls`, `cancel`, `turn_end`, `permission`, `answer`, \
+         `inquire`, `request` and `run`"
     )]
     UnknownObject,
     /// A batch has a key that means nothing.
@@ -62,6 +62,22 @@ pub enum LineError {
     /// An answer to a question does not fit its schema.
     #[error("an answer is not understood: {}", one_line(.0))]
     Answer(serde_json::Error),
+    /// A request does not fit its schema.
+    #[error("request `{}` is not understood: {}", one_line(.request), one_line(.error))]
+    Request {
+        /// The request, by its id.
+        request: String,
+        /// The mismatch.
+        error: serde_json::Error,
+    },
+    /// A report on a run of the driver's tools does not fit its schema.
+    #[error("a report on run `{}` is not understood: {}", one_line(.run), one_line(.error))]
+    Report {
+        /// The run.
+        run: String,
+        /// The mismatch.
+        error: serde_json::Error,
+    },
     /// An answer to a turn end's inquiry does not fit its schema.
     #[error("an inquiry's answer is not understood: {}", one_line(.0))]
     Inquiry(serde_json::Error),

@@ -52,10 +52,14 @@ pub enum NoticeKind {
     Content,
     /// A one-shot left processes running.
     LeftRunning,
+    /// A handle of an earlier runtime: it runs on, or how it ended.
+    Kept,
     /// A server that tools depend on came or went.
     Server,
     /// The record cannot be written, or can be again.
     Record,
+    /// A person changed the arguments of a call before it ran.
+    Edited,
     /// The project's own tools are not there until the user trusts them, or
     /// are there now.
     Trust,

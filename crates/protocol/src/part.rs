@@ -38,6 +38,36 @@ pub struct ToolPart {
     pub metadata: Option<Arguments>,
 }
 
+/// The error of a call whose runtime died.
+const INTERRUPTED: &str = "interrupted: the runtime ended before the call did";
+
+impl ToolPart {
+    /// The part of a call whose runtime died, which was last seen at this time.
+    /// A call that had ended is as it was.
+    #[must_use]
+    pub fn interrupted(mut self, last_seen: Millis) -> Self {
+        let (input, metadata, start) = match self.state {
+            PartState::Pending(state) => (state.input, None, last_seen),
+            PartState::Running(state) => (state.input, state.metadata, state.time.start),
+            ended @ (PartState::Completed(_) | PartState::Error(_)) => {
+                self.state = ended;
+                return self;
+            }
+        };
+        self.state = PartState::Error(StateError {
+            input,
+            error: INTERRUPTED.to_owned(),
+            metadata: metadata.or_else(|| self.metadata.clone()),
+            time: PartTimeWithEnd {
+                start,
+                end: last_seen.max(start),
+                compacted: None,
+            },
+        });
+        self
+    }
+}
+
 /// How far a recorded call has come.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "status", rename_all = "snake_case")]

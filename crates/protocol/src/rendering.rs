@@ -87,6 +87,11 @@ impl RequestRendering {
         if let Some(handle) = text("handle").filter(|_| text("action") != Some("spawn")) {
             let _ = write!(run, " on handle `{}`", visible_line(handle));
         }
+        let outside = metadata.get("outside") == Some(&Value::Bool(true));
+        if outside {
+            let tool = visible_line(text("tool").unwrap_or(&request.permission));
+            run = format!("`{tool}` again, outside of its sandbox");
+        }
         Self {
             title: match text("agent") {
                 Some(agent) => {

@@ -20,6 +20,9 @@ pub struct ScreenUpdate {
     pub cursor: (u16, u16),
     /// The program shows the cursor.
     pub cursor_visible: bool,
+    /// How it is to be drawn; default: a block that does not blink.
+    #[serde(default, skip_serializing_if = "ScreenCursor::is_default")]
+    pub cursor_look: ScreenCursor,
     /// The program has the whole screen to itself.
     pub full_screen: bool,
     /// What the program wants of the keyboard.
@@ -33,6 +36,10 @@ pub struct ScreenUpdate {
 
 /// What a program has asked of the keyboard and the mouse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a mode of its own, any mix is possible"
+)]
 pub struct KeyboardModes {
     /// Arrow keys send `ESC O A` instead of `ESC [ A`.
     pub application_cursor: bool,
@@ -40,6 +47,71 @@ pub struct KeyboardModes {
     pub bracketed_paste: bool,
     /// The mouse is to be sent too.
     pub mouse: bool,
+    /// The use of the mouse that is to be sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mouse_reports: Option<MouseReports>,
+    /// The mouse is to be sent as `ESC [ < … M`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub mouse_sgr: bool,
+    /// Gaining and losing the focus is to be sent.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub focus: bool,
+}
+
+/// The use of the mouse that a program wants to hear of. Each includes the one
+/// before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MouseReports {
+    /// Buttons that are pressed.
+    Presses,
+    /// Buttons that are let go, and the wheel.
+    Clicks,
+    /// Movements while a button is down.
+    Drags,
+    /// All movements.
+    Motion,
+}
+
+/// How a cursor is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct ScreenCursor {
+    /// Its shape.
+    #[serde(default)]
+    pub shape: ScreenCursorShape,
+    /// Whether it blinks.
+    #[serde(default)]
+    pub blinks: bool,
+}
+
+impl ScreenCursor {
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde passes a reference"
+    )]
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// The shape of a cursor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ScreenCursorShape {
+    /// A whole cell.
+    #[default]
+    Block,
+    /// A line under the character.
+    Underline,
+    /// A line before the character.
+    Bar,
+}
+
+/// The rows that have left a screen, the oldest first.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct ScreenPast {
+    /// The runs of each row.
+    pub rows: Vec<Vec<ScreenRun>>,
 }
 
 /// One row of a screen.
@@ -79,6 +151,13 @@ pub struct ScreenRun {
     /// Underlined in any way.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub underline: bool,
+    /// How it is underlined, unless with a single straight line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub underline_kind: Option<ScreenUnderline>,
+    /// The address that the program has put under it, as it wrote it: it may be
+    /// of any scheme.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<String>,
     /// With foreground and background exchanged.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub inverse: bool,
@@ -88,6 +167,20 @@ pub struct ScreenRun {
     /// Struck through.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub strikeout: bool,
+}
+
+/// A line under text other than a single straight one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ScreenUnderline {
+    /// Two lines.
+    Double,
+    /// A wave.
+    Curly,
+    /// Dots.
+    Dotted,
+    /// Dashes.
+    Dashed,
 }
 
 /// A colour: a number of the terminal's 256, or red, green and blue.

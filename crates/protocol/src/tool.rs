@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -38,6 +39,9 @@ pub struct ToolDefinition {
     pub permission_floor: Vec<PermissionRule>,
     /// Time and size limits.
     pub limits: Limits,
+    /// Whether long output of it is shown in part.
+    #[serde(default)]
+    pub digest: DigestPolicy,
     /// What the assistant is told of its handles without asking.
     pub notifications: Notifications,
     /// What becomes of its handles at the turn's end.
@@ -52,6 +56,9 @@ pub struct ToolDefinition {
     /// Where the definition came from, for people: `builtin`, a file, a
     /// program.
     pub origin: String,
+    /// The sandbox that its programs run in, in words for a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<String>,
     /// How another MCP server lists the tool, if it is one of its tools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listed: Option<Box<ListedTool>>,
@@ -93,14 +100,22 @@ impl ToolDefinition {
             permissions: Vec::new(),
             permission_floor: Vec::new(),
             limits: Limits::default(),
+            digest: DigestPolicy::default(),
             notifications: Notifications::default(),
             lifecycle: Lifecycle::default(),
             questions: HashMap::new(),
             only_reads: false,
             secrets_to_assistant: false,
             origin: "builtin".to_owned(),
+            sandbox: None,
             listed: None,
         }
+    }
+
+    /// Whether long text output of it is shown as a digest. Lines that are left out
+    /// must be within reach.
+    pub fn is_digested(&self) -> bool {
+        self.digest.enabled && self.shape.can_fetch_lines()
     }
 
     /// There is something that `describe_tools` could add.
@@ -193,6 +208,36 @@ impl Default for Limits {
     }
 }
 
+/// Whether long text output is shown in part, with markers for the lines left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DigestPolicy {
+    /// It is. Terminals, tools that report states and tools without `fetch` have no
+    /// digest in any case.
+    pub enabled: bool,
+    /// Shorter output is shown whole, in bytes.
+    pub from: usize,
+}
+
+impl DigestPolicy {
+    /// For tools that print text.
+    pub fn on() -> Self {
+        Self {
+            enabled: true,
+            ..Self::default()
+        }
+    }
+}
+
+impl Default for DigestPolicy {
+    /// Output is shown whole.
+    fn default() -> Self {
+        Self {
+            enabled: false,
+            from: 2 << 10,
+        }
+    }
+}
+
 /// What the assistant is told of a tool's handles without asking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "four switches of the config")]
@@ -225,6 +270,32 @@ pub struct Lifecycle {
     pub on_turn_end: OnTurnEnd,
     /// How long the turn's end waits for a handle.
     pub timeout: Duration,
+    /// How long every handle outlives its runtime, unless its spawn says otherwise; zero: it does not.
+    #[serde(default)]
+    pub keep: Duration,
+    /// How long a handle outlives its runtime whose spawn asks for it; zero: none may.
+    #[serde(default)]
+    pub keepable: Duration,
+}
+
+impl Lifecycle {
+    /// No handle outlives its runtime for longer than this.
+    pub const LONGEST_LEASE: Duration = Duration::from_hours(24);
+
+    /// Whether a spawn may say whether its handle outlives the runtime.
+    pub fn may_keep(&self) -> bool {
+        !self.keep.is_zero() || !self.keepable.is_zero()
+    }
+
+    /// How long a handle outlives its runtime whose spawn says this, if it does.
+    pub fn lease(&self, keep: Option<bool>) -> Option<Duration> {
+        let lease = match keep {
+            Some(false) => return None,
+            Some(true) => self.keep.max(self.keepable),
+            None => self.keep,
+        };
+        (!lease.is_zero()).then(|| lease.min(Self::LONGEST_LEASE))
+    }
 }
 
 impl Default for Lifecycle {
@@ -232,12 +303,14 @@ impl Default for Lifecycle {
         Self {
             on_turn_end: OnTurnEnd::Inquire,
             timeout: Duration::from_mins(5),
+            keep: Duration::ZERO,
+            keepable: Duration::ZERO,
         }
     }
 }
 
 /// What becomes of a handle that still runs when the turn ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OnTurnEnd {
     /// The assistant is asked, handle by handle.

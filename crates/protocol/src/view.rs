@@ -57,6 +57,21 @@ pub struct HandleView {
     /// the whole screen to itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<(u16, u16)>,
+    /// How much of the output is shown, for the record.
+    #[serde(skip)]
+    pub digest: Option<Box<ShownInPart>>,
+}
+
+/// An output of which a reply shows a part, for the record. It is not part of the reply.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ShownInPart {
+    /// The bytes of output that are shown.
+    pub shown: u64,
+    /// The bytes that would have been shown otherwise: the output within the limit. 0 if
+    /// lines were fetched that an earlier reply had left out.
+    pub whole: u64,
+    /// The file that has all of the output.
+    pub log: Option<PathBuf>,
 }
 
 impl HandleView {
@@ -78,6 +93,7 @@ impl HandleView {
             log: None,
             awaiting_input: false,
             cursor: None,
+            digest: None,
         }
     }
 }

@@ -26,6 +26,9 @@ pub struct SessionInfo {
     /// The name that it was given, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// The name by which its client introduced itself, such as `claude-code`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
     /// The process that owns it.
     pub pid: u32,
     /// The project's root folder.
@@ -110,6 +113,26 @@ pub struct HandleInfo {
     /// It stopped with an error.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
+    /// The exit code of its process, when stopped with one other than 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// The signal that ended its process, such as `SIGKILL`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<String>,
+    /// Its use of the machine now, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<HandleUse>,
+}
+
+/// The use of the machine by a tool and everything that it has started.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct HandleUse {
+    /// CPU time in seconds.
+    pub cpu_secs: f64,
+    /// Bytes of memory.
+    pub memory: u64,
+    /// Processes that run.
+    pub processes: u64,
 }
 
 /// The two kinds of running tools.
@@ -149,6 +172,15 @@ pub struct Resize {
     pub rows: u16,
     /// How many columns.
     pub cols: u16,
+}
+
+/// How a handle is to be taken over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LockBody {
+    /// Takes it even from somebody who has taken it over already.
+    #[serde(default)]
+    pub anyway: bool,
 }
 
 /// A person has taken a handle over.

@@ -1,14 +1,17 @@
 //! What a call is answered with, and what the record keeps beside it.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 use windlass_protocol::{
     Attachment, CallReply, Ending, ErrorView, Exit, HandleState, HandleView, ReplyContent,
-    ReplyExtras, ServerRefusal,
+    ReplyExtras, ServerRefusal, ShownInPart,
 };
 
 use crate::catalogue::RegisteredTool;
 use crate::event::Status;
 use crate::handle::Handle;
+use crate::job_output::Reading;
 use crate::part::CallPart;
 use crate::refusal::Refusal;
 use crate::session::SessionInner;
@@ -25,6 +28,8 @@ pub(crate) struct Answer {
     refused: Option<Box<ServerRefusal>>,
     /// What came with it, for the record.
     attachments: Vec<Attachment>,
+    /// How much of the output is shown, for the record.
+    digest: Option<Box<ShownInPart>>,
 }
 
 impl Answer {
@@ -39,6 +44,7 @@ impl Answer {
             structured: None,
             refused: None,
             attachments: Vec::new(),
+            digest: None,
         }
     }
 
@@ -51,6 +57,7 @@ impl Answer {
         let attachments = told.iter().flat_map(|view| attached(session, view));
         Self {
             attachments: attachments.collect(),
+            digest: in_part(told),
             content,
             is_error: false,
             error: None,
@@ -61,8 +68,14 @@ impl Answer {
     }
 
     /// All that a one-shot said, and how it ended.
-    pub(crate) fn one_shot(handle: &Handle, ending: Ending) -> Self {
-        let (mut text, log) = show::output(handle);
+    pub(crate) fn one_shot(session: &SessionInner, handle: &Arc<Handle>, ending: Ending) -> Self {
+        let Reading {
+            mut text,
+            log,
+            digest,
+            ..
+        } = show::output(handle);
+        let mut digest = digest.map(Box::new);
         // A tool that was ended has not done what it was called for, whatever
         // it could still report.
         let is_error = ending.result.is_err() || ending.aborted.is_some();
@@ -71,7 +84,10 @@ impl Answer {
         let mut beyond_message = None;
         match ending.result {
             Ok(None) => {}
-            Ok(Some(result)) => text = result,
+            Ok(Some(result)) => {
+                text = result;
+                digest = None;
+            }
             Err(error) => {
                 show::end_line(&mut text);
                 let message = unrepeated(&error.message, &text).to_owned();
@@ -88,7 +104,15 @@ impl Answer {
             show::end_line(&mut text);
             text.push_str(&reason);
         }
+        if let Some(digest) = &digest {
+            let digested = digest.log.as_deref().filter(|_| log.is_none());
+            attachments.extend(digested.map(Attachment::log));
+            if let Some(id) = session.keep_one_shot(handle) {
+                show::refer_to_lines(&mut text, &id);
+            }
+        }
         Self {
+            digest,
             content: ReplyContent::Text(text),
             is_error,
             error: beyond_message,
@@ -103,6 +127,7 @@ impl Answer {
     pub(crate) fn view(session: &SessionInner, view: HandleView) -> Self {
         Self {
             attachments: attached(session, &view),
+            digest: view.digest.clone(),
             content: ReplyContent::Handle(Box::new(view)),
             is_error: false,
             error: None,
@@ -113,13 +138,37 @@ impl Answer {
     }
 }
 
-/// A message without the last line of output at its end, if that line stands
-/// right before it.
+/// A message without the line of output at its end, if that is one of the lines right before
+/// it.
 fn unrepeated<'a>(message: &'a str, before: &str) -> &'a str {
-    let last = before.trim_end().lines().next_back().unwrap_or_default();
-    let without = message.strip_suffix(last).filter(|_| !last.is_empty());
-    let without = without.and_then(|message| message.strip_suffix(": "));
-    without.unwrap_or(message)
+    let lines = before.trim_end().lines().rev().take(LINES_BEFORE);
+    let mut shorter = lines
+        .map(str::trim_end)
+        .filter(|line| !line.is_empty())
+        .filter_map(|line| {
+            let cut = line
+                .char_indices()
+                .nth(LONGEST_LINE)
+                .map_or(line.len(), |(at, _)| at);
+            message.strip_suffix(&line[..cut])?.strip_suffix(": ")
+        });
+    shorter.next().unwrap_or(message)
+}
+
+/// How many lines before a message may have the line that it ends with.
+const LINES_BEFORE: usize = 5;
+/// Messages repeat so many characters of a line.
+const LONGEST_LINE: usize = 200;
+
+/// The views of one reply together, if some show their output in part.
+fn in_part(views: &[HandleView]) -> Option<Box<ShownInPart>> {
+    let mut digests = views.iter().filter_map(|view| view.digest.as_deref());
+    let first = digests.next()?.clone();
+    Some(Box::new(digests.fold(first, |sum, digest| ShownInPart {
+        shown: sum.shown + digest.shown,
+        whole: sum.whole + digest.whole,
+        log: None,
+    })))
 }
 
 /// What comes with what is told of a handle: with its end what its tool gave,
@@ -135,14 +184,18 @@ fn attached(session: &SessionInner, view: &HandleView) -> Vec<Attachment> {
             (None, _) => Vec::new(),
         };
     }
-    attachments.extend(view.log.as_deref().map(Attachment::log));
+    let log = view
+        .digest
+        .as_ref()
+        .and_then(|digest| digest.log.as_deref());
+    attachments.extend(view.log.as_deref().or(log).map(Attachment::log));
     attachments
 }
 
 /// Ends the call in the record with its answer, and gives that as the reply.
 pub(crate) fn reply(call: &CallPart<'_>, answer: Result<Answer, Refusal>) -> CallReply {
     let id = call.id.to_string();
-    let (reply, attachments) = match answer {
+    let (reply, attachments, digest) = match answer {
         Ok(answer) => {
             let reply = CallReply {
                 id,
@@ -154,12 +207,16 @@ pub(crate) fn reply(call: &CallPart<'_>, answer: Result<Answer, Refusal>) -> Cal
                     structured: answer.structured,
                     refused: answer.refused,
                     attachments: answer.attachments.clone(),
+                    is_refusal: false,
                 },
             };
-            (reply, answer.attachments)
+            (reply, answer.attachments, answer.digest)
         }
-        Err(refusal) => (CallReply::refused(id, refusal.to_string()), Vec::new()),
+        Err(refusal) => {
+            let reply = CallReply::refused(id, refusal.to_string());
+            (reply, Vec::new(), None)
+        }
     };
-    call.ended(&reply, attachments);
+    call.ended(&reply, attachments, digest.as_deref());
     reply
 }

@@ -8,7 +8,7 @@ use jsonschema::{ValidationError, Validator};
 use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::watch;
-use windlass_protocol::{Arguments, ToolDefinition, ToolShape};
+use windlass_protocol::{Arguments, HandleAction, ToolDefinition, ToolShape};
 
 use crate::announce::Announcer;
 use crate::builtin::BuiltinTool;
@@ -125,6 +125,8 @@ pub struct Catalogue {
     successor: OnceLock<Arc<Catalogue>>,
     /// Others may take the place of these.
     may_be_replaced: bool,
+    /// The tools that these are offered beside. They are not layered themselves.
+    base: Option<Arc<Catalogue>>,
 }
 
 impl Catalogue {
@@ -160,7 +162,10 @@ impl Catalogue {
                 .map(|tool| (Arc::clone(&tool.name), Arc::clone(tool)))
                 .collect(),
             announcer: self.announcer.clone(),
-            unavailable: self.now().unavailable.clone(),
+            unavailable: self
+                .layers()
+                .flat_map(|layer| layer.unavailable.clone())
+                .collect(),
             ..Self::default()
         }
     }
@@ -173,6 +178,45 @@ impl Catalogue {
             changes: self.changes.clone(),
             announcer: self.announcer.clone(),
             ..Self::default()
+        }
+    }
+
+    /// A catalogue without tools of its own that offers those of `base`, now and later. Tools that are
+    /// [appended](Self::append) to it are offered nowhere else.
+    fn over(base: &Arc<Self>) -> Self {
+        Self {
+            base: Some(Arc::clone(base)),
+            ..base.successor()
+        }
+    }
+
+    /// Adds a tool to a catalogue that is in use. Calls that are under way go on.
+    pub fn append(
+        &self,
+        definition: ToolDefinition,
+        executor: Arc<dyn Executor>,
+    ) -> Result<(), RegisterError> {
+        let tool = Arc::new(registered(definition, Runs::Executor(executor))?);
+        loop {
+            if self.get(&tool.name).is_some() {
+                return Err(RegisterError::Twice(tool.definition.name.clone()));
+            }
+            let now = self.now();
+            let mut tools = now.tools.clone();
+            tools.insert(Arc::clone(&tool.name), Arc::clone(&tool));
+            let successor = Self {
+                tools,
+                late: now.late.clone(),
+                late_names: Arc::clone(&now.late_names),
+                unavailable: now.unavailable.clone(),
+                may_be_replaced: now.may_be_replaced,
+                base: now.base.clone(),
+                ..now.successor()
+            };
+            // Somebody else may have appended one meanwhile.
+            if now.replace(&Arc::new(successor)) {
+                return Ok(());
+            }
         }
     }
 
@@ -201,7 +245,8 @@ impl Catalogue {
 
     /// Other tools than now may be offered later.
     pub fn may_change(&self) -> bool {
-        self.may_be_replaced || *self.awaited.borrow() > 0
+        let replaced = self.base.as_ref().is_some_and(|base| base.may_be_replaced);
+        replaced || self.may_be_replaced || *self.awaited.borrow() > 0
     }
 
     /// Changes whenever other tools are offered than before.
@@ -218,7 +263,8 @@ impl Catalogue {
 
     /// Why the tool of that name is not there, where that is known.
     pub fn unavailable(&self, name: &str) -> Option<&str> {
-        self.now().unavailable.get(name).map(String::as_str)
+        let mut layers = self.layers();
+        layers.find_map(|layer| layer.unavailable.get(name).map(String::as_str))
     }
 
     /// Why there is no tool of that name, as an answer to a call of it.
@@ -275,16 +321,25 @@ impl Catalogue {
 
     /// The tool of that name, whether or not it is offered.
     pub fn get(&self, name: &str) -> Option<&Arc<RegisteredTool>> {
-        let now = self.now();
-        let late = || now.come().find_map(|tools| tools.get(name));
-        now.tools.get(name).or_else(late)
+        self.layers().find_map(|layer| {
+            let late = || layer.come().find_map(|tools| tools.get(name));
+            layer.tools.get(name).or_else(late)
+        })
     }
 
     /// Every tool.
     pub fn all(&self) -> impl Iterator<Item = &Arc<RegisteredTool>> {
+        self.layers().flat_map(|layer| {
+            let late = layer.come().flat_map(IndexMap::values);
+            layer.tools.values().chain(late)
+        })
+    }
+
+    /// The tools that count, those that these are offered beside first.
+    fn layers(&self) -> impl Iterator<Item = &Self> {
         let now = self.now();
-        let late = now.come().flat_map(IndexMap::values);
-        now.tools.values().chain(late)
+        let base = now.base.as_ref().map(|base| base.now());
+        base.into_iter().chain([now])
     }
 
     fn come(&self) -> impl Iterator<Item = &ToolsByName> {
@@ -347,10 +402,15 @@ impl Drop for LateTools {
     }
 }
 
-fn registered(definition: ToolDefinition, runs: Runs) -> Result<RegisteredTool, RegisterError> {
+fn registered(mut definition: ToolDefinition, runs: Runs) -> Result<RegisteredTool, RegisterError> {
+    // The argument is offered where it means something.
+    definition.shape.keep = definition.lifecycle.may_keep()
+        && definition.shape.actions.contains(HandleAction::Spawn)
+        && matches!(&runs, Runs::Executor(executor) if executor.keeps());
     let name: Arc<str> = definition.name.as_str().into();
     check_name(&name)?;
     check_reserved(&definition)?;
+    definition.shape.lines = definition.is_digested();
     let schema = definition.shape.parameters.to_object_schema();
     let validator =
         jsonschema::validator_for(&schema).map_err(|error| RegisterError::BadSchema {
@@ -381,8 +441,10 @@ fn check_name(name: &str) -> Result<(), RegisterError> {
 
 fn check_reserved(definition: &ToolDefinition) -> Result<(), RegisterError> {
     let shape = &definition.shape;
+    let keep = shape.keep.then_some(ToolShape::KEEP);
     let taken = ToolShape::RESERVED
         .into_iter()
+        .chain(keep)
         .find(|name| shape.parameters.properties.contains_key(*name));
     match taken {
         Some(parameter) if !shape.actions.is_empty() => Err(RegisterError::Reserved {
@@ -421,6 +483,12 @@ impl Runtime {
             catalogue: Arc::new(catalogue),
             sessions: Arc::clone(&self.sessions),
         }
+    }
+
+    /// A runtime that offers the same tools, now and later, and to which tools can be
+    /// [appended](Catalogue::append) that this one does not offer. What is under way in one is under way in both.
+    pub fn layered(&self) -> Self {
+        self.offering(Catalogue::over(&self.catalogue))
     }
 
     /// Offers the tools of another runtime from now on, in every session of

@@ -8,8 +8,10 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-use windlass_output::{Output, OutputOptions, Stream};
+use windlass_output::{OutputOptions, Stream};
 use windlass_protocol::{Ending, Question, ResultCut, ToolError};
+
+use crate::job_output::JobOutput;
 
 /// The ending with a result of at most about `limit` bytes. All of a longer
 /// one goes into the log.
@@ -113,16 +115,32 @@ fn shorter_error(error: &ToolError, limit: usize) -> ToolError {
 
 /// The head and the tail of a text; all of it goes into the log.
 pub(crate) fn excerpt(text: &str, limit: usize, log: Option<PathBuf>) -> windlass_output::Excerpt {
-    let output = Output::new(OutputOptions {
-        // All of it, so that its head is there without a log too.
-        memory: text.len(),
+    let output = JobOutput::new(OutputOptions {
         log,
-        ..OutputOptions::default()
+        ..holding(text)
     });
-    output.keep_log();
-    output.push(Stream::Stdout, text.as_bytes());
+    fill(&output, text);
+    output.bytes().read_all(limit)
+}
+
+/// A text as the output of a tool that has ended.
+pub(crate) fn whole_text(text: &str) -> JobOutput {
+    let output = JobOutput::new(holding(text));
+    fill(&output, text);
+    output
+}
+
+/// Holds all of a text in memory, so that its head is there without a log too.
+fn holding(text: &str) -> OutputOptions {
+    OutputOptions {
+        memory: text.len(),
+        ..OutputOptions::default()
+    }
+}
+
+fn fill(output: &JobOutput, text: &str) {
+    output.bytes().push(Stream::Stdout, text.as_bytes());
     output.finish();
-    output.read_all(limit)
 }
 
 #[cfg(test)]

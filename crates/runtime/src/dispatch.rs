@@ -16,8 +16,8 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 use windlass_protocol::{
-    Arguments, Batch, BatchReply, CallReply, Ending, HandleAction, HandleId, Keyboard, MessageId,
-    Receipt, ToolCommand, Typing, View,
+    Arguments, Batch, BatchReply, CallReply, Ending, HandleAction, HandleId, Keyboard, LineRange,
+    MessageId, Receipt, ToolCommand, Typing, View,
 };
 
 use crate::answer::{Answer, reply};
@@ -35,9 +35,9 @@ use crate::permission::{GrantedBy, Permit};
 use crate::plan::{Planned, Reservation, Work, in_lanes, plan};
 use crate::refusal::Refusal;
 use crate::run_options::RunOptions;
-use crate::session::{Session, new_ulid};
+use crate::session::{Session, SessionInner, new_ulid};
 use crate::show;
-use crate::starting::{self, DeferredPermit, executor, start};
+use crate::starting::{self, DeferredPermit, executor, start, start_where};
 use permitting::Permitted;
 
 impl Session {
@@ -110,8 +110,9 @@ impl Run<'_> {
             else {
                 continue;
             };
-            if let ToolCommand::Spawn { id, .. } = command {
+            if let ToolCommand::Spawn { id, keep, .. } = command {
                 let handle = Handle::new(inner, Arc::clone(tool), Some(id.clone()), &call.id);
+                handle.wish_keeping(*keep);
                 *before = registry.insert(&handle);
                 *reserved = Some(Reservation(handle));
             } else {
@@ -197,17 +198,23 @@ impl Run<'_> {
                 reserved,
                 before,
             } => {
-                if let ToolCommand::Spawn { id, args } = command {
+                if let ToolCommand::Spawn { id, args, .. } = command {
                     let reserved = reserved.expect("a batch runs only when its ids are taken");
                     self.tell_displaced(before.as_ref(), &id);
                     return Box::pin(self.spawn(call, &tool, &id, args, reserved)).await;
                 }
                 let session = &self.session.inner;
-                let handle = session.find(&tool, command.id(), before)?;
+                let handle = session.find(&tool, command.id(), before);
+                let handle = match (&command, handle) {
+                    (ToolCommand::Fetch { id, .. }, Err(refusal)) => {
+                        session.find_left_out(&tool, id, refusal)
+                    }
+                    (_, handle) => handle,
+                }?;
                 match command {
                     ToolCommand::Spawn { .. } => unreachable!("it has been answered"),
-                    ToolCommand::Fetch { id, view } => {
-                        self.fetch(call, &tool, &id, view, &handle).await
+                    ToolCommand::Fetch { id, view, lines } => {
+                        self.fetch(call, &tool, &id, (view, lines), &handle).await
                     }
                     ToolCommand::Apply { id, typing } => {
                         Box::pin(self.apply(call, &tool, &id, typing, &handle)).await
@@ -251,13 +258,35 @@ impl Run<'_> {
                 return Ok(self.show(&handle, &id, View::New));
             }
         };
+        let again = tool.definition.sandbox.is_some().then(|| args.clone());
+        let ran = self.run_one_shot(call, tool, args, by, false).await;
+        if let (OneShotRun::Ended(_, ending), Some(args)) = (&ran, again)
+            && !ending.denied.is_empty()
+            && self.permit_outside(call, tool, &args, &ending.denied).await
+        {
+            let outside = self.run_one_shot(call, tool, args, GrantedBy::Person, true);
+            return Ok(outside.await.answer(inner));
+        }
+        Ok(ran.answer(inner))
+    }
+
+    /// Runs a tool to its end, or until its caller is in a hurry.
+    async fn run_one_shot(
+        &self,
+        call: &CallPart<'_>,
+        tool: &Arc<RegisteredTool>,
+        args: Arguments,
+        by: GrantedBy,
+        outside: bool,
+    ) -> OneShotRun {
+        let inner = &self.session.inner;
         let executor = executor(tool);
         let limit = TimeLimit::of(tool, executor, &args);
         let handle = Handle::new(inner, Arc::clone(tool), None, &call.id);
         handle.entitle(call.title());
         handle.granted(by);
         let ended_with_us = EndedWithUs::new(inner, &handle);
-        start(inner, &handle, executor, args).await;
+        start_where(inner, &handle, executor, args, outside).await;
         let mut ended = Box::pin(to_its_end(Arc::clone(inner), Arc::clone(&handle), limit));
         let in_time = async {
             tokio::select! {
@@ -270,11 +299,11 @@ impl Run<'_> {
         let ending = match in_time {
             Some(ending) => ending,
             None => match ended_with_us.hand_over(ended) {
-                Ok(id) => return Ok(self.show(&handle, &id, View::New)),
+                Ok(id) => return OneShotRun::HandedOver(self.show(&handle, &id, View::New)),
                 Err((_ended_with_us, ended)) => ended.await,
             },
         };
-        Ok(Answer::one_shot(&handle, ending))
+        OneShotRun::Ended(Arc::clone(&handle), ending)
     }
 
     /// Starts a tool under its id and shows how it stands once it has had its
@@ -342,7 +371,7 @@ impl Run<'_> {
         call: &CallPart<'_>,
         tool: &Arc<RegisteredTool>,
         id: &HandleId,
-        view: View,
+        (view, lines): (View, Option<LineRange>),
         handle: &Arc<Handle>,
     ) -> Result<Answer, Refusal> {
         let _turn = handle.gate.lock().await;
@@ -350,6 +379,10 @@ impl Run<'_> {
         let permit = self.permit_now(call, handle, action, Arguments::new());
         if let Permit::Skip = permit.await? {
             return Ok(Answer::skipped(tool));
+        }
+        if let Some(lines) = lines {
+            let view = show::lines(handle, id, lines);
+            return Ok(Answer::view(&self.session.inner, view));
         }
         Ok(self.show(handle, id, view))
     }
@@ -477,9 +510,25 @@ impl Run<'_> {
         }
     }
 
-    fn show(&self, handle: &Handle, id: &HandleId, view: View) -> Answer {
+    fn show(&self, handle: &Arc<Handle>, id: &HandleId, view: View) -> Answer {
         let session = &self.session.inner;
         Answer::view(session, show::show(session, handle, id, view))
+    }
+}
+
+/// How far a one-shot has come.
+enum OneShotRun {
+    Ended(Arc<Handle>, Ending),
+    /// It goes on as a handle.
+    HandedOver(Answer),
+}
+
+impl OneShotRun {
+    fn answer(self, session: &SessionInner) -> Answer {
+        match self {
+            Self::Ended(handle, ending) => Answer::one_shot(session, &handle, ending),
+            Self::HandedOver(answer) => answer,
+        }
     }
 }
 

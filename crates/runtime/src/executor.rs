@@ -38,6 +38,12 @@ pub trait Executor: Send + Sync + 'static {
         reporter: Reporter,
     ) -> Result<Arc<dyn Job>, AdoptError>;
 
+    /// Whether its tools can be kept beyond their runtime ([`Start::keep`]),
+    /// and so be adopted.
+    fn keeps(&self) -> bool {
+        false
+    }
+
     /// The subject of a permission request for a call in the project at
     /// `root`. By default the tool's name and no more.
     fn subject(&self, tool: &ToolDefinition, args: &Arguments, root: &Path) -> Subject {
@@ -75,6 +81,9 @@ pub enum AdoptError {
     /// The tool does not run any more, or the key is not this executor's.
     #[error("the tool no longer runs; start it again")]
     Gone,
+    /// Whoever holds it does not answer, or does not give it away.
+    #[error("whoever holds the tool does not give it away now")]
+    Silent,
     /// Another runtime has it.
     #[error("the tool belongs to another runtime, process {owner}")]
     Taken {

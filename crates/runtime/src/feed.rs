@@ -68,6 +68,18 @@ impl<T: Clone> Feed<T> {
         }
     }
 
+    /// Goes on after number `last`, which the last of these items has, each
+    /// given with its weight. Nobody reads yet.
+    pub(crate) fn resume(&self, last: u64, items: impl IntoIterator<Item = (T, usize)>) {
+        let mut inner = self.inner.lock();
+        inner.last = last;
+        for (item, weight) in items {
+            inner.items.push_back((item, weight));
+            inner.weight += weight;
+            inner.shrink(self.bounds);
+        }
+    }
+
     /// Appends what `make` gives for the next number and wakes the readers.
     /// After an item that nothing follows, nothing is taken. `make` is called
     /// in the order of the numbers.
@@ -82,16 +94,21 @@ impl<T: Clone> Feed<T> {
             let item = make(inner.last);
             inner.items.push_back((item, weight));
             inner.weight += weight;
-            while inner.items.len() > 1
-                && (inner.items.len() > self.bounds.items || inner.weight > self.bounds.weight)
-            {
-                let gone = inner.items.pop_front().map_or(0, |(_, weight)| weight);
-                inner.weight -= gone;
-            }
+            inner.shrink(self.bounds);
             std::mem::take(&mut inner.readers)
         };
         for reader in readers {
             reader.wake();
+        }
+    }
+
+    /// Goes on after number `last`, if that is still to come.
+    pub(crate) fn skip_to(&self, last: u64) {
+        let mut inner = self.inner.lock();
+        if last > inner.last {
+            inner.last = last;
+            inner.items.clear();
+            inner.weight = 0;
         }
     }
 
@@ -105,7 +122,7 @@ impl<T: Clone> Feed<T> {
     /// lock that showed it that there is nothing yet.
     pub(crate) fn poll_after(&self, after: u64, context: &Context<'_>) -> Poll<Option<Item<T>>> {
         let mut inner = self.inner.lock();
-        if inner.last > after {
+        if inner.last > after && !inner.items.is_empty() {
             let oldest = inner.last - inner.items.len() as u64 + 1;
             let number = (after + 1).max(oldest);
             let index = usize::try_from(number - oldest).expect("an index into what is in memory");
@@ -123,5 +140,17 @@ impl<T: Clone> Feed<T> {
             inner.readers.push(waker.clone());
         }
         Poll::Pending
+    }
+}
+
+impl<T> Inner<T> {
+    /// Drops the oldest items that are out of bounds.
+    fn shrink(&mut self, bounds: Bounds) {
+        while self.items.len() > 1
+            && (self.items.len() > bounds.items || self.weight > bounds.weight)
+        {
+            let gone = self.items.pop_front().map_or(0, |(_, weight)| weight);
+            self.weight -= gone;
+        }
     }
 }

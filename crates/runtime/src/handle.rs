@@ -14,7 +14,9 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use windlass_protocol::{Ending, HandleId, Question, QuestionForm, Receipt, ToolEvent, ToolReport};
+use windlass_protocol::{
+    Ending, HandleId, KeptHandle, Question, QuestionForm, Receipt, ToolEvent, ToolReport,
+};
 
 use crate::catalogue::RegisteredTool;
 use crate::client::{CallOrigin, ToolClient};
@@ -23,7 +25,9 @@ use crate::event::{Status, fold};
 use crate::executor::ReportSink;
 use crate::inquiry;
 use crate::job::Job;
+use crate::job_output::JobOutput;
 use crate::journal::SessionEvent;
+use crate::keeping::KeepingState;
 use crate::orders::new_order;
 use crate::permission::GrantedBy;
 use crate::refusal::{HandleSummary, Refusal};
@@ -39,6 +43,8 @@ const WROTE_INTERVAL: Duration = Duration::from_millis(100);
 pub(crate) struct Handle {
     /// Its number within the session.
     pub(crate) number: u64,
+    /// It began as a one-shot, whatever it is called by now.
+    is_one_shot: bool,
     /// Set from the start, or when a one-shot is handed over.
     id: OnceLock<HandleId>,
     /// The id by which a person finds a one-shot.
@@ -60,7 +66,13 @@ pub(crate) struct Handle {
     pub(crate) told: Mutex<bool>,
     /// A person has taken the handle over.
     pub(crate) lock: Mutex<Option<Lock>>,
+    /// Whether its spawn asked for it to be kept.
+    wants_keeping: OnceLock<bool>,
+    /// How it is kept beyond the runtime.
+    pub(crate) keeping: KeepingState,
     ended: OnceLock<Instant>,
+    /// A reply has left out lines of its output.
+    pub(crate) left_out: AtomicBool,
     /// Its result, once that is not kept whole any longer.
     stored: Option<StoredResult>,
     status: watch::Sender<Status>,
@@ -102,8 +114,35 @@ impl Handle {
         id: Option<HandleId>,
         call: &str,
     ) -> Arc<Self> {
+        Self::numbered(session, session.next_number(), tool, id, call)
+    }
+
+    /// A handle that another runtime has left. In the same session it has the same number.
+    pub(crate) fn adopted(
+        session: &Arc<SessionInner>,
+        tool: Arc<RegisteredTool>,
+        kept: &KeptHandle,
+    ) -> Arc<Self> {
+        let number = if kept.session == session.id {
+            session.numbers.fetch_max(kept.number, Ordering::Relaxed);
+            kept.number
+        } else {
+            session.next_number()
+        };
+        let id = Some(kept.handle.clone());
+        Self::numbered(session, number, tool, id, &kept.call)
+    }
+
+    fn numbered(
+        session: &Arc<SessionInner>,
+        number: u64,
+        tool: Arc<RegisteredTool>,
+        id: Option<HandleId>,
+        call: &str,
+    ) -> Arc<Self> {
         Arc::new(Self {
-            number: session.next_number(),
+            number,
+            is_one_shot: id.is_none(),
             id: id.map_or_else(OnceLock::new, OnceLock::from),
             alias: OnceLock::new(),
             title: OnceLock::new(),
@@ -116,7 +155,10 @@ impl Handle {
             withdrawn: CancellationToken::new(),
             told: Mutex::new(false),
             lock: Mutex::new(None),
+            wants_keeping: OnceLock::new(),
+            keeping: KeepingState::default(),
             ended: OnceLock::new(),
+            left_out: AtomicBool::new(false),
             stored: None,
             status: watch::Sender::new(Status::Pending),
             given_up: AtomicBool::new(false),
@@ -141,6 +183,7 @@ impl Handle {
         };
         Arc::new(Self {
             number: self.number,
+            is_one_shot: self.is_one_shot,
             id: self.id.clone(),
             alias: OnceLock::new(),
             title: self.title.clone(),
@@ -153,7 +196,10 @@ impl Handle {
             withdrawn: self.withdrawn.clone(),
             told: Mutex::new(*self.told.lock()),
             lock: Mutex::new(None),
+            wants_keeping: OnceLock::new(),
+            keeping: Mutex::new(std::mem::take(&mut *self.keeping.lock())),
             ended: self.ended.clone(),
+            left_out: AtomicBool::new(self.left_out.load(Ordering::Acquire)),
             stored: Some(result),
             status: watch::Sender::new(status),
             given_up: AtomicBool::new(false),
@@ -165,6 +211,13 @@ impl Handle {
             intake: Mutex::new(Intake::default()),
             session: self.session.clone(),
         })
+    }
+
+    /// Everything that it has written, as far as that is kept.
+    pub(crate) fn output(&self) -> Option<JobOutput> {
+        let logged = || self.stored.as_ref()?.logged().map(JobOutput::of_log);
+        let job = self.job().map(|job| job.output().clone());
+        job.or_else(logged)
     }
 
     /// Its result, where that is stored.
@@ -205,6 +258,29 @@ impl Handle {
             })
         };
         self.id().unwrap_or_else(|| self.alias.get_or_init(alias))
+    }
+
+    /// Gives a one-shot the id by which it is found.
+    pub(crate) fn find_by(&self, id: HandleId) {
+        // Only the first one counts: somebody may know it already.
+        let _ = self.alias.set(id);
+    }
+
+    /// It began as a call that runs to its end.
+    pub(crate) fn is_one_shot(&self) -> bool {
+        self.is_one_shot
+    }
+
+    /// Notes whether its spawn asked for it to be kept, if it said anything.
+    pub(crate) fn wish_keeping(&self, keep: Option<bool>) {
+        if let Some(keep) = keep {
+            let _ = self.wants_keeping.set(keep);
+        }
+    }
+
+    /// Whether its spawn asked for it to be kept, if it said anything.
+    pub(crate) fn wants_keeping(&self) -> Option<bool> {
+        self.wants_keeping.get().copied()
     }
 
     /// Says what it runs.
@@ -317,6 +393,14 @@ impl Handle {
         self.apply(&mut intake, 0, &ToolEvent::Aborting { reason });
         self.withdrawn.cancel();
         true
+    }
+
+    /// Another runtime has the tool from now on. Whoever waits for this handle
+    /// is answered; nothing is told of it, since the tool goes on.
+    pub(crate) fn retire(&self) {
+        let message = "it is being moved to another runtime; make the call again";
+        let ending = Ending::failed(message);
+        self.status.send_replace(Status::Stopped(ending));
     }
 
     /// Takes in an event of the runtime's own, which happens now.

@@ -209,7 +209,7 @@ fn begin(session: &SessionInner, handle: &Handle, question: &Question) -> Questi
         let fits = question.check(answer).ok();
         return QuestionRoute::Known(fits.map_or(Answered::Nobody, Answered::With));
     }
-    let ask = new_ask(handle, question);
+    let ask = new_ask(session, handle, question);
     match policy.target {
         QuestionTarget::User if session.requests.is_attended() => {
             QuestionRoute::Person(session.requests.open_question(ask))
@@ -253,15 +253,18 @@ pub(crate) async fn of_assistant(
         .inquirer
         .as_ref()
         .filter(|_| !question.secret && handle.admits_answer(question))?;
-    match inquire(session, new_ask(handle, question)).await {
+    match inquire(session, new_ask(session, handle, question)).await {
         Answered::With(answer) => Some(answer),
         Answered::Nobody | Answered::Declined(_) => None,
     }
 }
 
-fn new_ask(handle: &Handle, question: &Question) -> Ask {
+/// A question that was open when this runtime took the session up has the same
+/// id again.
+fn new_ask(session: &SessionInner, handle: &Handle, question: &Question) -> Ask {
+    let known = handle.id().and_then(|id| session.past_ask(id, question));
     Ask {
-        ask: format!("q_{}", new_ulid()),
+        ask: known.unwrap_or_else(|| format!("q_{}", new_ulid())),
         call: handle.id().is_none().then(|| handle.call.to_string()),
         handle: handle.id().cloned(),
         tool: handle.tool.definition.name.clone(),

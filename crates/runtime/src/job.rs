@@ -10,7 +10,9 @@ use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 use tokio::net::TcpStream;
-use windlass_protocol::{InputError, Keyboard, OrderId, Question, Receipt, ScreenUpdate};
+use windlass_protocol::{
+    HandleUse, InputError, Keyboard, OrderId, Question, Receipt, ScreenPast, ScreenUpdate,
+};
 
 use crate::job_output::JobOutput;
 use crate::subject::SubjectPattern;
@@ -33,6 +35,9 @@ pub trait Job: Send + Sync + 'static {
 
     /// The machine that the tool runs on.
     fn host(&self) -> Arc<dyn JobHost>;
+
+    /// The use of the machine by the tool and everything that it has started, now. `None` where that cannot be known.
+    fn usage(&self) -> Option<HandleUse>;
 
     /// The executor's own key to the running tool, for [`Executor::adopt`](crate::Executor::adopt). `None` if this tool
     /// cannot be adopted.
@@ -87,6 +92,9 @@ pub trait JobTerminal: Send + Sync {
 
     /// The lines that have left the screen, as far as they are kept.
     fn scrollback(&self) -> String;
+
+    /// The rows that have left the screen, as far as they are kept, with their looks.
+    fn past(&self) -> ScreenPast;
 
     /// Changes the size.
     fn resize(&self, rows: u16, cols: u16) -> Result<(), InputError>;

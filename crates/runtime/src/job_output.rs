@@ -8,13 +8,17 @@
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 use regex::Regex;
-use windlass_output::{Cursor, Output, OutputOptions, Screen, ScreenReader, ScreenView, Stream};
-use windlass_protocol::View;
+use windlass_output::{
+    Cursor, LoggedOutput, Output, OutputOptions, Screen, ScreenReader, ScreenView, Stream,
+};
+use windlass_protocol::{LineRange, ShownInPart, View};
+
+use crate::digesting::{DigestReader, InPart};
 
 /// How much unread text is carried over when a program on a terminal takes over from one without.
 const CARRIED: usize = 64 << 10;
@@ -45,6 +49,7 @@ type NoteRead = Box<dyn Fn(u64) + Send + Sync>;
 #[derive(Default)]
 struct Reader {
     cursor: Cursor,
+    digest: DigestReader,
     screen: ScreenReader,
     /// Unread text from before there was a screen.
     carried: String,
@@ -62,6 +67,8 @@ pub struct Reading {
     pub log: Option<PathBuf>,
     /// The terminal's cursor, as row and column from 1 on, while a program has the whole screen to itself.
     pub cursor: Option<(u16, u16)>,
+    /// How much is shown, if lines were left out and markers name them.
+    pub digest: Option<ShownInPart>,
 }
 
 /// The start of a search by [`JobOutput::find`].
@@ -82,7 +89,8 @@ impl JobOutput {
     /// The output of a program that was adopted. The assistant has read it up to this offset.
     pub fn resumed(bytes: Output, read: u64) -> Self {
         let output = Self::over(bytes, false);
-        output.inner.reader.lock().cursor = Cursor::at(read);
+        let cursor = output.inner.bytes.cursor_at(read);
+        output.inner.reader.lock().cursor = cursor;
         output
     }
 
@@ -185,7 +193,7 @@ impl JobOutput {
         let excerpt = match view {
             View::New => bytes.read(&mut reader.cursor, limit),
             View::Screen | View::All => {
-                reader.cursor = Cursor::at(bytes.position());
+                reader.cursor = bytes.end_cursor();
                 bytes.read_all(limit)
             }
         };
@@ -197,8 +205,63 @@ impl JobOutput {
             text,
             omitted_bytes: excerpt.omitted_bytes,
             log: excerpt.log,
-            cursor: None,
+            ..Reading::default()
         }
+    }
+
+    /// Reads text for the assistant in part. `None` if it is to be read as it is: the output is not plain text, or it is
+    /// short.
+    pub(crate) fn read_in_part(
+        &self,
+        view: View,
+        in_part: InPart,
+        limit: usize,
+    ) -> Option<Reading> {
+        if self.inner.messages || self.inner.screen.get().is_some() {
+            return None;
+        }
+        let bytes = &self.inner.bytes;
+        let mut reader = self.inner.reader.lock();
+        let Reader { cursor, digest, .. } = &mut *reader;
+        let position = bytes.position();
+        let reading = match view {
+            View::New => digest.read(bytes, cursor, in_part, limit)?,
+            View::Screen | View::All => {
+                let mut from_start = Cursor::default();
+                let reading =
+                    DigestReader::default().read(bytes, &mut from_start, in_part, limit)?;
+                *cursor = from_start;
+                reading
+            }
+        };
+        if let Some(note) = self.inner.noting.get() {
+            note(position);
+        }
+        Some(reading)
+    }
+
+    /// Lines by their numbers, as they are, and the number of complete lines. Moves nothing.
+    pub fn lines(&self, lines: LineRange, limit: usize) -> (String, u64) {
+        let bytes = &self.inner.bytes;
+        let complete = bytes.end_cursor().lines();
+        let last = bytes.line_range(complete + 1..=complete + 1, limit);
+        let count = complete + u64::from(!last.is_empty());
+        (bytes.line_range(lines.numbers(), limit), count)
+    }
+
+    /// The number of the line that the byte at an offset is part of, from 1 on.
+    pub fn line_at(&self, offset: u64) -> u64 {
+        self.inner.bytes.cursor_at(offset).lines() + 1
+    }
+
+    /// The output in its log, if it has one or can have one.
+    pub(crate) fn logged(&self) -> Option<LoggedOutput> {
+        self.inner.bytes.logged()
+    }
+
+    /// An output of which only the log is left.
+    pub(crate) fn of_log(logged: &LoggedOutput) -> Self {
+        Self::over(logged.open(), false)
     }
 
     /// Messages are read as they came, unless they are too long for that.
@@ -246,6 +309,7 @@ impl JobOutput {
             omitted_bytes: shown.omitted_bytes,
             log: cut.and_then(|excerpt| excerpt.log),
             cursor: shown.full_screen.then(|| screen.cursor()),
+            digest: None,
         }
     }
 
@@ -286,6 +350,13 @@ impl JobOutput {
     /// The bytes of a range of offsets, as the tool wrote them. Bytes that are no longer kept are left out.
     pub fn log(&self, range: Range<u64>) -> Vec<u8> {
         self.inner.bytes.raw(range)
+    }
+
+    /// The number of bytes that had arrived `age` ago.
+    pub fn written_before(&self, age: Duration) -> u64 {
+        let now = tokio::time::Instant::now().into_std();
+        now.checked_sub(age)
+            .map_or(0, |time| self.inner.bytes.written_at(time))
     }
 
     /// The time of the last write, or of the start.

@@ -115,18 +115,34 @@ const WEIGHT: usize = 8 << 20;
 /// The events of one session.
 pub struct Journal {
     events: Feed<Entry>,
-    recorder: Option<Arc<dyn Recorder>>,
+    recorders: Vec<Arc<dyn Recorder>>,
 }
 
 impl Journal {
     /// A journal that keeps the newest `capacity` events, fewer when they are
     /// large. The recorder is given every event, in the journal's order.
     pub fn new(capacity: usize, recorder: Option<Arc<dyn Recorder>>) -> Arc<Self> {
+        Self::resume(capacity, recorder.into_iter().collect(), 0, [])
+    }
+
+    /// A journal that goes on after event number `last`, and still has these
+    /// events before. The recorders have been given them already.
+    pub(crate) fn resume(
+        capacity: usize,
+        recorders: Vec<Arc<dyn Recorder>>,
+        last: u64,
+        past: impl IntoIterator<Item = Entry>,
+    ) -> Arc<Self> {
         let events = Feed::new(Bounds {
             items: capacity.max(1),
             weight: WEIGHT,
         });
-        Arc::new(Self { events, recorder })
+        let weighed = past.into_iter().map(|entry| {
+            let weight = weight(&entry.event);
+            (entry, weight)
+        });
+        events.resume(last, weighed);
+        Arc::new(Self { events, recorders })
     }
 
     /// Appends an event and wakes the readers. Gives the event's number, 0 when
@@ -144,7 +160,7 @@ impl Journal {
                 event,
             };
             given = number;
-            if let Some(recorder) = &self.recorder {
+            for recorder in &self.recorders {
                 recorder.happened(&entry);
             }
             entry
@@ -155,6 +171,12 @@ impl Journal {
     /// The number of the newest event, 0 before the first.
     pub fn last(&self) -> u64 {
         self.events.last()
+    }
+
+    /// Goes on after event number `last`, if that is still to come: others have
+    /// told the events in between, which readers here have missed.
+    pub fn skip_to(&self, last: u64) {
+        self.events.skip_to(last);
     }
 
     /// Reads on from after event number `after`; 0 is the beginning.

@@ -17,17 +17,30 @@ const LONGEST: usize = 2048;
 const LAST_WORDS: usize = 512;
 
 /// The queue of one session.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Notices {
     queue: Vec<Queued>,
 }
 
-#[derive(Debug)]
+/// Called when a notice has been delivered; dropped when it never is.
+pub(crate) type DeliveryCallback = Box<dyn FnOnce() + Send>;
+
 struct Queued {
     handle: u64,
     /// Its number in the journal.
     number: u64,
     notice: Notice,
+    delivered: Option<DeliveryCallback>,
+}
+
+/// Notices that are given out.
+#[derive(Default)]
+pub(crate) struct TakenNotices {
+    pub(crate) notices: Vec<Notice>,
+    /// Their numbers in the journal.
+    pub(crate) numbers: Vec<u64>,
+    /// Those who want to know.
+    pub(crate) delivered: Vec<DeliveryCallback>,
 }
 
 impl Notices {
@@ -40,20 +53,23 @@ impl Notices {
         } else {
             Vec::new()
         };
-        self.queue.push(Queued {
-            handle,
-            number,
-            notice,
-        });
+        self.add(handle, number, notice, None);
         replaced
     }
 
     /// Queues a notice beside those about how the handle stands.
-    pub(crate) fn add(&mut self, handle: u64, number: u64, notice: Notice) {
+    pub(crate) fn add(
+        &mut self,
+        handle: u64,
+        number: u64,
+        notice: Notice,
+        delivered: Option<DeliveryCallback>,
+    ) {
         self.queue.push(Queued {
             handle,
             number,
             notice,
+            delivered,
         });
     }
 
@@ -84,24 +100,31 @@ impl Notices {
             .any(|queued| queued.handle == handle && queued.notice.kind == kind)
     }
 
-    /// Everything queued, which is then told, and its numbers.
-    pub(crate) fn take(&mut self) -> (Vec<Notice>, Vec<u64>) {
-        std::mem::take(&mut self.queue)
-            .into_iter()
-            .map(|queued| (queued.notice, queued.number))
-            .unzip()
+    /// Everything queued, which is then told.
+    pub(crate) fn take(&mut self) -> TakenNotices {
+        let mut taken = TakenNotices::default();
+        for queued in std::mem::take(&mut self.queue) {
+            taken.notices.push(queued.notice);
+            taken.numbers.push(queued.number);
+            taken.delivered.extend(queued.delivered);
+        }
+        taken
     }
 }
 
 /// The kinds that say how a handle stands.
 fn supersedes(kind: NoticeKind) -> bool {
     match kind {
-        NoticeKind::Success | NoticeKind::Failure | NoticeKind::Waiting | NoticeKind::Content => {
-            true
-        }
-        NoticeKind::LeftRunning | NoticeKind::Server | NoticeKind::Record | NoticeKind::Trust => {
-            false
-        }
+        NoticeKind::Success
+        | NoticeKind::Failure
+        | NoticeKind::Waiting
+        | NoticeKind::Content
+        | NoticeKind::Kept => true,
+        NoticeKind::LeftRunning
+        | NoticeKind::Server
+        | NoticeKind::Record
+        | NoticeKind::Edited
+        | NoticeKind::Trust => false,
     }
 }
 

@@ -6,11 +6,16 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use serde_json::Value;
-use windlass_protocol::{HandleId, HandleInfo, HandleKind, InputError, Receipt, ScreenUpdate};
+use windlass_protocol::{
+    Exit, HandleId, HandleInfo, HandleKind, InputError, LineRange, Receipt, ScreenPast,
+    ScreenUpdate,
+};
 
+use crate::cut;
 use crate::event::Status;
 use crate::handle::Handle;
 use crate::job::{Job, JobTerminal};
@@ -35,7 +40,11 @@ impl Session {
     /// The handle of that id, or the one-shot that is listed by it.
     pub fn handle(&self, id: &str) -> Result<HandleRef, Refusal> {
         let handle = self.inner.lookup(id);
-        let handle = handle.or_else(|refusal| self.inner.one_shot(id).ok_or(refusal))?;
+        let handle = handle.or_else(|refusal| {
+            let one_shot = self.inner.one_shot(id);
+            let gone = || self.inner.left_out.get(id);
+            one_shot.or_else(gone).ok_or(refusal)
+        })?;
         Ok(HandleRef {
             id: handle.known_as().clone(),
             session: Arc::clone(&self.inner),
@@ -104,6 +113,12 @@ impl HandleRef {
         Some(self.terminal()?.scrollback())
     }
 
+    /// The rows that have left its terminal's screen, as far as they are kept,
+    /// with their looks. `None` without a terminal.
+    pub fn past(&self) -> Option<ScreenPast> {
+        Some(self.terminal()?.past())
+    }
+
     /// Resolves when its screen is of another generation than this one.
     pub fn screen_changed(&self, generation: u64) -> BoxFuture<'static, ()> {
         match self.terminal() {
@@ -117,18 +132,72 @@ impl HandleRef {
         written(&self.handle)
     }
 
+    /// Resolves when it has written more than so many bytes, or has ended.
+    pub async fn written_past(&self, offset: u64) {
+        let begun = |status: &Status| !matches!(status, Status::Pending);
+        self.handle.wait_until(begun).await;
+        let Some(job) = self.handle.job() else {
+            return self.stopped().await;
+        };
+        let mut changes = job.output().bytes().changes();
+        let written = async {
+            while self.written() <= offset {
+                if changes.changed().await.is_err() {
+                    return std::future::pending().await;
+                }
+            }
+        };
+        tokio::select! {
+            () = written => {}
+            () = self.stopped() => {}
+        }
+    }
+
     /// The bytes that it wrote, as it wrote them, within a range. What is no
     /// longer kept is left out; of an old handle that is all but what the
     /// assistant can read.
     pub fn log(&self, range: Range<u64>) -> Vec<u8> {
+        if let Some(output) = self.handle.output() {
+            return output.log(range);
+        }
         if let Some(stored) = self.handle.stored() {
             let output = stored.output().into_bytes();
             let place = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
             let end = place(range.end).min(output.len());
             return output[place(range.start).min(end)..end].to_vec();
         }
-        let job = self.handle.job();
-        job.map_or_else(Vec::new, |job| job.output().log(range))
+        Vec::new()
+    }
+
+    /// The number of the line that the byte at an offset of its log is part of, from 1 on.
+    pub fn line_at(&self, offset: u64) -> u64 {
+        let output = self.handle.output();
+        let stored = || {
+            let text = self.handle.stored()?.output();
+            Some(cut::whole_text(&text))
+        };
+        let output = output.or_else(stored);
+        output.map_or(1, |output| output.line_at(offset))
+    }
+
+    /// Lines of its output by their numbers, as the assistant would fetch them, within a
+    /// limit in bytes.
+    pub fn lines(&self, lines: LineRange, limit: usize) -> String {
+        let output = self.handle.output();
+        let stored = || {
+            let text = self.handle.stored()?.output();
+            Some(cut::whole_text(&text))
+        };
+        let output = output.or_else(stored);
+        output.map_or_else(String::new, |output| output.lines(lines, limit).0)
+    }
+
+    /// The offset of the first byte that arrived within the last `age`. The
+    /// arrival of bytes is known to a fraction of a second, and of an old handle
+    /// not at all: all of its output counts.
+    pub fn written_before(&self, age: Duration) -> u64 {
+        let output = self.handle.output();
+        output.map_or(0, |output| output.written_before(age))
     }
 
     /// Changes the size of its terminal.
@@ -168,16 +237,17 @@ impl HandleRef {
 }
 
 fn written(handle: &Handle) -> u64 {
-    match handle.stored() {
-        Some(stored) => stored.output_bytes(),
-        None => handle.job().map_or(0, |job| job.output().written()),
+    match (handle.output(), handle.stored()) {
+        (Some(output), _) => output.written(),
+        (None, Some(stored)) => stored.output_bytes(),
+        (None, None) => 0,
     }
 }
 
 fn last_line(handle: &Handle) -> Option<String> {
     match handle.stored() {
-        Some(stored) => stored.last_line().map(str::to_owned),
-        None => handle.job()?.output().last_line(),
+        Some(stored) if stored.has_views() => stored.last_line().map(str::to_owned),
+        _ => handle.output()?.last_line(),
     }
 }
 
@@ -201,10 +271,20 @@ fn info(handle: &Handle) -> HandleInfo {
         question: None,
         result: None,
         failed: false,
+        usage: job
+            .filter(|_| !status.is_stopped())
+            .and_then(|job| job.usage()),
+        exit_code: None,
+        signal: None,
     };
     match status {
         Status::Waiting { question, .. } => info.question = Some(question),
         Status::Stopped(ending) => {
+            match ending.exit {
+                Some(Exit::Code(code)) => info.exit_code = Some(code),
+                Some(Exit::Signal(signal)) => info.signal = Some(signal),
+                None => {}
+            }
             info.failed = ending.result.is_err();
             info.result = match ending.result {
                 Ok(result) => result,

@@ -17,9 +17,9 @@ use std::time::SystemTime;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use windlass_protocol::{
-    Arguments, Attachment, CallReply, ErrorView, FilePart, HandleAction, HandleId, MessageId,
-    Millis, PartId, PartState, PartTime, PartTimeWithEnd, RawArguments, StateCompleted, StateError,
-    StatePending, StateRunning, ToolPart,
+    Arguments, Attachment, CallReply, ErrorView, Exit, FilePart, HandleAction, HandleId, MessageId,
+    Millis, PartId, PartState, PartTime, PartTimeWithEnd, RawArguments, ReplyContent, ShownInPart,
+    StateCompleted, StateError, StatePending, StateRunning, ToolPart,
 };
 
 use crate::arguments::{conceal, take_typing};
@@ -29,7 +29,7 @@ use crate::plan::{Planned, Work};
 use crate::session::{SessionInner, new_ulid};
 
 /// Arguments of an action that belong to the call, not to the tool.
-const OF_THE_CALL: [&str; 4] = ["action", "id", "view", "enter"];
+const OF_THE_CALL: [&str; 5] = ["action", "id", "view", "lines", "enter"];
 
 /// The longest title.
 const TITLE: usize = 200;
@@ -148,6 +148,14 @@ impl<'a> CallPart<'a> {
         } else if !progress.secret {
             self.take_arguments(&mut progress.input, args);
         }
+        tracing::debug!(
+            tool = %self.tool,
+            call = %self.id,
+            action = self.action.map(|action| action.to_string()),
+            handle = self.handle.as_ref().map(HandleId::as_str),
+            title = if progress.secret { "(secret)" } else { &progress.title },
+            "a call runs"
+        );
         self.tell_running(&progress, self.metadata());
     }
 
@@ -204,12 +212,36 @@ impl<'a> CallPart<'a> {
     }
 
     /// The call is answered, and these came with it.
-    pub(crate) fn ended(&self, reply: &CallReply, attachments: Vec<Attachment>) {
+    pub(crate) fn ended(
+        &self,
+        reply: &CallReply,
+        attachments: Vec<Attachment>,
+        digest: Option<&ShownInPart>,
+    ) {
         let output = reply.content.to_text();
+        let mut metadata = self.metadata();
+        if let Some(ShownInPart { shown, whole, log }) = digest {
+            let mut digest = json!({ "shown": shown, "whole": whole });
+            if let Some(log) = log {
+                digest["log"] = json!(log);
+            }
+            metadata.insert("digest".into(), digest);
+        }
+        let exit = exit_metadata(reply);
+        tracing::debug!(
+            tool = %self.tool,
+            call = %self.id,
+            failed = reply.is_error,
+            refused = reply.extras.is_refusal,
+            exit = ?exit,
+            bytes = output.len(),
+            "a call is answered"
+        );
+        metadata.extend(exit);
         if reply.is_error {
-            self.failed(output, reply.error.as_ref());
+            self.failed(output, metadata, reply.error.as_ref());
         } else {
-            self.completed(output, attachments);
+            self.completed(output, metadata, attachments);
         }
         self.session.tell(SessionEvent::Replied {
             call: Arc::clone(&self.id),
@@ -217,7 +249,7 @@ impl<'a> CallPart<'a> {
         });
     }
 
-    fn completed(&self, output: String, attachments: Vec<Attachment>) {
+    fn completed(&self, output: String, metadata: Arguments, attachments: Vec<Attachment>) {
         let attachments = attachments.into_iter();
         let attachments: Vec<_> = attachments.map(|file| self.file(file)).collect();
         let mut progress = self.progress.lock();
@@ -226,15 +258,14 @@ impl<'a> CallPart<'a> {
             input: std::mem::take(&mut progress.input),
             output,
             title: std::mem::take(&mut progress.title),
-            metadata: self.metadata(),
+            metadata,
             time: progress.time(),
             attachments: Some(attachments).filter(|files| !files.is_empty()),
         };
         self.tell(PartState::Completed(state));
     }
 
-    fn failed(&self, error: String, beyond_message: Option<&ErrorView>) {
-        let mut metadata = self.metadata();
+    fn failed(&self, error: String, mut metadata: Arguments, beyond_message: Option<&ErrorView>) {
         if let Some(ErrorView { transient, trace }) = beyond_message {
             metadata.insert("transient".into(), json!(transient));
             metadata.insert("trace".into(), json!(trace));
@@ -321,10 +352,24 @@ impl Drop for CallPart<'_> {
         if !self.progress.get_mut().ended {
             self.failed(
                 "cancelled: nobody waits for the answer any more".to_owned(),
+                self.metadata(),
                 None,
             );
         }
     }
+}
+
+/// How the process that a reply tells of exited, where it exited badly.
+fn exit_metadata(reply: &CallReply) -> Arguments {
+    let (code, signal) = match (&reply.extras.exit, &reply.content) {
+        (Some(Exit::Code(code)), _) => (Some(*code), None),
+        (Some(Exit::Signal(signal)), _) => (None, Some(signal)),
+        (None, ReplyContent::Handle(view)) => (view.exit_code, view.signal.as_ref()),
+        (None, _) => (None, None),
+    };
+    let code = code.map(|code| ("exit_code".to_owned(), json!(code)));
+    let signal = signal.map(|signal| ("signal".to_owned(), json!(signal)));
+    code.into_iter().chain(signal).collect()
 }
 
 /// The arguments with long texts cut: more than that, no title shows.

@@ -362,6 +362,16 @@ impl PendingRequests {
         self.table.answer(ask, value)
     }
 
+    /// Refuses to answer a question: its tool is ended with the reason as its
+    /// error.
+    pub fn decline(&self, ask: &str, why: String) -> Result<(), ReplyError> {
+        if self.table.close_question(ask, Answered::Declined(why)) {
+            Ok(())
+        } else {
+            Err(ReplyError::NoQuestion(ask.to_owned()))
+        }
+    }
+
     /// Opens a request for permission. Dropping the ticket withdraws it.
     pub(crate) fn open_permission(
         &self,
@@ -546,8 +556,8 @@ impl OpenRequest {
     /// Whoever was asked will not have the question answered: its tool is
     /// ended with this as its error. Nothing happens if it is closed.
     pub fn decline(&self, why: String) {
-        self.table
-            .close_question(self.request.id(), Answered::Declined(why));
+        let declined = Answered::Declined(why);
+        let _was_open = self.table.close_question(self.request.id(), declined);
     }
 
     /// Nobody answers it: permission is refused, and a question takes its

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use windlass_protocol::{
-    Arguments, Decider, DecisionRecord, HandleAction, HandleId, MessageId, PermissionAnswer,
-    PermissionId, PermissionReply, PermissionRequest, PermissionRule, PermissionToolContext,
-    RuleAction, RunMode, Start,
+    Arguments, Decider, DecisionRecord, HandleAction, HandleId, MessageId, Notice, NoticeKind,
+    NoticeLevel, PermissionAnswer, PermissionId, PermissionReply, PermissionRequest,
+    PermissionRule, PermissionToolContext, RuleAction, RunMode, Start,
 };
 
 use crate::arguments::{check_typed, conceal, reveal};
@@ -155,6 +155,50 @@ impl Asking {
         Ok(Granted(asks))
     }
 
+    /// Asks whether a call runs again outside of its sandbox, which has denied these. An "always" lets such calls run
+    /// again outside without being asked about. Nobody to ask is a no.
+    pub(crate) async fn permit_outside(&self, args: &Arguments, denied: &[String]) -> bool {
+        let mut subject = self.subject(args);
+        subject.permission.push_str(".outside");
+        match self.judge(&subject).await {
+            Some((RuleAction::Deny, rule)) => {
+                self.decided(&subject, args, rule);
+                return false;
+            }
+            Some((RuleAction::Allow, rule)) => {
+                self.decided(&subject, args, rule);
+                return true;
+            }
+            Some((RuleAction::Ask, _)) | None => {}
+        }
+        let requests = &self.session.requests;
+        if !requests.is_attended() {
+            return false;
+        }
+        let mut request = self.request(&subject, args, false);
+        let denied = format!("no; inside it was denied {}", denied.join(", "));
+        request.metadata.insert("outside".into(), json!(true));
+        request.metadata.insert("sandbox".into(), json!(denied));
+        let terms = Terms {
+            subject: subject.clone(),
+            config: self.tool.definition.permissions.clone(),
+            floor: self.tool.definition.permission_floor.clone(),
+            editable: false,
+            secret: self.secret,
+            check: self.edit_check(args),
+        };
+        match requests.open_permission(request, terms).outcome().await {
+            PermissionOutcome::Replied(answer) => {
+                if answer.reply == PermissionReply::Always {
+                    self.session.remember(&subject).await;
+                }
+                answer.reply != PermissionReply::Reject
+            }
+            PermissionOutcome::Settled(reply) => reply != PermissionReply::Reject,
+            PermissionOutcome::Nobody => false,
+        }
+    }
+
     /// A rule allows the program with any arguments, or by itself.
     async fn allows_reader(&self, reader: &str) -> bool {
         let pattern = SubjectPattern {
@@ -207,13 +251,38 @@ impl Asking {
             return Err(self.rejected(answer.message.as_deref()));
         }
         let (subject, args) = match answer.arguments {
-            Some(edited) => self.edited(&args, edited).await?,
+            Some(edited) => {
+                let (subject, edited) = self.edited(&args, edited).await?;
+                if edited != args {
+                    self.tell_edited(&edited);
+                }
+                (subject, edited)
+            }
             None => (subject, args),
         };
         if answer.reply == PermissionReply::Always {
             self.session.remember(&subject).await;
         }
         Ok(args)
+    }
+
+    /// Tells the assistant that its call runs with other arguments.
+    fn tell_edited(&self, args: &Arguments) {
+        let tool = &self.tool.definition.name;
+        let shown = self.shown(args.clone());
+        let command = shown.get("command").and_then(Value::as_str);
+        let ran = match command {
+            Some(command) => command.to_owned(),
+            None => json!(shown).to_string(),
+        };
+        let notice = Notice {
+            level: NoticeLevel::Warning,
+            kind: NoticeKind::Edited,
+            handle: self.handle.clone(),
+            tool: Some(tool.clone()),
+            text: format!("the user changed your call of `{tool}` before it ran; it ran as: {ran}"),
+        };
+        self.session.push_notice(0, notice);
     }
 
     /// Checks what a person writes instead of these arguments, when they reply:
@@ -304,6 +373,7 @@ impl Asking {
             log: None,
             handle: None,
             keep: None,
+            outside: false,
             tool: Arc::clone(&self.tool.definition),
             args: args.clone(),
         };
@@ -320,6 +390,9 @@ impl Asking {
             metadata.insert("handle".into(), json!(handle));
         }
         metadata.insert("arguments".into(), json!(self.shown(args.clone())));
+        if let Some(sandbox) = &self.tool.definition.sandbox {
+            metadata.insert("sandbox".into(), json!(sandbox));
+        }
         if editable {
             metadata.insert("edit".into(), json!(true));
         }

@@ -86,7 +86,7 @@ impl Registry {
         }
     }
 
-    /// Removes a stopped handle, if its id is still its own.
+    /// Removes a handle that has stopped or never came, if its id is still its own.
     pub(crate) fn remove(&mut self, handle: &Arc<Handle>) {
         if self.holds(handle)
             && let Some(id) = handle.id()

@@ -183,11 +183,11 @@ impl RequestTable {
         Ok(())
     }
 
-    pub(crate) fn close_question(&self, id: &str, answered: Answered) {
+    /// Tells whether the question was open.
+    pub(crate) fn close_question(&self, id: &str, answered: Answered) -> bool {
         let mut state = self.0.lock();
-        if let Some(open) = state.take(id, |open| matches!(open.asker, Asker::Question(_))) {
-            open.answer(answered);
-        }
+        let open = state.take(id, |open| matches!(open.asker, Asker::Question(_)));
+        open.map(|open| open.answer(answered)).is_some()
     }
 }
 

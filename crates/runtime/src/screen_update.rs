@@ -1,7 +1,12 @@
 //! A screen in the words of the protocol, for people who look on.
 
-use windlass_output::{Colour, Screen, StyledRow, StyledRun};
-use windlass_protocol::{KeyboardModes, ScreenColour, ScreenRow, ScreenRun, ScreenUpdate};
+use windlass_output::{
+    Colour, CursorShape, MouseTracking, Screen, StyledRow, StyledRun, UnderlineKind,
+};
+use windlass_protocol::{
+    KeyboardModes, MouseReports, ScreenColour, ScreenCursor, ScreenCursorShape, ScreenPast,
+    ScreenRow, ScreenRun, ScreenUnderline, ScreenUpdate,
+};
 
 /// The rows that changed since a generation, or all of them.
 pub fn screen_update(screen: &mut Screen, since: Option<u64>) -> ScreenUpdate {
@@ -22,14 +27,57 @@ pub fn screen_update(screen: &mut Screen, since: Option<u64>) -> ScreenUpdate {
         cols,
         cursor: screen.cursor(),
         cursor_visible: screen.cursor_visible(),
+        cursor_look: cursor_look(screen),
         full_screen: screen.is_full_screen(),
         modes: KeyboardModes {
             application_cursor: modes.application_cursor,
             bracketed_paste: modes.bracketed_paste,
-            mouse: modes.mouse,
+            mouse: modes.mouse.is_some(),
+            mouse_reports: modes.mouse.map(mouse_reports),
+            mouse_sgr: modes.mouse_sgr,
+            focus: modes.focus,
         },
         title: screen.title().map(str::to_owned),
         changed,
+    }
+}
+
+/// The rows that have left the screen, as far as they are kept.
+pub fn screen_past(screen: &mut Screen) -> ScreenPast {
+    let rows = screen.styled_scrollback().into_iter();
+    let to_runs = |row: StyledRow| row.runs.into_iter().map(to_run).collect();
+    ScreenPast {
+        rows: rows.map(to_runs).collect(),
+    }
+}
+
+fn cursor_look(screen: &Screen) -> ScreenCursor {
+    let look = screen.cursor_look();
+    ScreenCursor {
+        shape: match look.shape {
+            CursorShape::Block => ScreenCursorShape::Block,
+            CursorShape::Underline => ScreenCursorShape::Underline,
+            CursorShape::Bar => ScreenCursorShape::Bar,
+        },
+        blinks: look.blinks,
+    }
+}
+
+fn mouse_reports(tracking: MouseTracking) -> MouseReports {
+    match tracking {
+        MouseTracking::Presses => MouseReports::Presses,
+        MouseTracking::Clicks => MouseReports::Clicks,
+        MouseTracking::Drags => MouseReports::Drags,
+        MouseTracking::Motion => MouseReports::Motion,
+    }
+}
+
+fn underline(kind: UnderlineKind) -> ScreenUnderline {
+    match kind {
+        UnderlineKind::Double => ScreenUnderline::Double,
+        UnderlineKind::Curly => ScreenUnderline::Curly,
+        UnderlineKind::Dotted => ScreenUnderline::Dotted,
+        UnderlineKind::Dashed => ScreenUnderline::Dashed,
     }
 }
 
@@ -50,6 +98,8 @@ fn to_run(run: StyledRun) -> ScreenRun {
         dim: style.dim,
         italic: style.italic,
         underline: style.underline,
+        underline_kind: style.underline_kind.map(underline),
+        link: run.link.map(|link| link.to_string()),
         inverse: style.inverse,
         hidden: style.hidden,
         strikeout: style.strikeout,

@@ -5,9 +5,9 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, SystemTime};
 
 use futures_util::future::join_all;
 use parking_lot::Mutex;
@@ -24,11 +24,15 @@ use crate::event::Status;
 use crate::handle::Handle;
 use crate::inquirer::Inquirer;
 use crate::job::Job;
+use crate::job_output::JobOutput;
 use crate::journal::{Journal, SessionEvent};
+use crate::keeping::HandleKeeper;
 use crate::late_permit::LatePermits;
+use crate::left_out::LeftOutLines;
 use crate::notice::{self, Notices};
 use crate::orders::new_order;
 use crate::part::Discretion;
+use crate::past::{LooseEnds, PastEvents};
 use crate::pending::{Attendance, OnBehalf, PendingRequests};
 use crate::recorder::{RecordFailure, Recorder};
 use crate::refusal::{HandleSummary, Refusal};
@@ -37,6 +41,9 @@ use crate::rules::RuleBook;
 use crate::sessions::{EndedWithUs, Sessions};
 use crate::show;
 use crate::stored::StoredResult;
+
+/// The longest name of a client that is kept, in characters.
+const CLIENT_NAME: usize = 64;
 
 /// How a session is set up. The default asks nobody, trusts nobody and keeps
 /// no record.
@@ -77,11 +84,34 @@ pub struct SessionOptions {
     pub recorder: Option<Arc<dyn Recorder>>,
     /// The fate of calls that cannot be recorded.
     pub record_failure: RecordFailure,
+    /// Keeps handles beyond this runtime. Without, none is.
+    pub keeper: Option<Arc<dyn HandleKeeper>>,
+    /// The fate of handles that still run when a turn ends.
+    pub between_turns: BetweenTurns,
     /// How many bytes of results of stopped handles are kept outside of memory.
     /// Default: 64 MiB.
     pub stored_bytes: Option<u64>,
     /// How many events the journal keeps; 4,096 unless said.
     pub journal_capacity: Option<usize>,
+    /// When the session began, if another runtime has begun it.
+    pub began: Option<SystemTime>,
+    /// Keeps the events for the runtime that takes the session up next, beside
+    /// the record. No call waits for it.
+    pub event_log: Option<Arc<dyn Recorder>>,
+    /// The events of the session from before this runtime takes it up. The
+    /// numbers of events and tools go on from there. [`Session::recall`] then
+    /// settles what was open.
+    pub past: PastEvents,
+}
+
+/// The fate of handles between two turns of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum BetweenTurns {
+    /// Their tools' policies decide when the turn ends.
+    #[default]
+    ByPolicy,
+    /// They go on, except those whose tool says `on_turn_end = "abort"`.
+    Keep,
 }
 
 /// A session. Cloning is cheap and gives the same session; when the last
@@ -115,9 +145,14 @@ pub(crate) struct SessionInner {
     /// One-shots that a person looked at and that have ended since, oldest
     /// first: the person may not have seen the end yet.
     ended_one_shots: Mutex<VecDeque<Arc<Handle>>>,
+    pub(crate) left_out: LeftOutLines,
+    /// The name of the client, once it has said it.
+    pub(crate) client_name: OnceLock<String>,
     sessions: Arc<Sessions>,
     journal: Arc<Journal>,
-    numbers: AtomicU64,
+    pub(crate) numbers: AtomicU64,
+    /// Things that were open when this runtime took the session up.
+    pub(crate) loose_ends: Mutex<LooseEnds>,
     /// Jobs whose tool has ended and left processes running.
     left: Mutex<Vec<Arc<dyn Job>>>,
 }
@@ -126,13 +161,18 @@ impl Session {
     pub(crate) fn new(
         catalogue: Arc<Catalogue>,
         sessions: &Arc<Sessions>,
-        options: SessionOptions,
+        mut options: SessionOptions,
     ) -> Self {
+        let past = std::mem::take(&mut options.past);
         let id = options.id.clone();
         let id = id.unwrap_or_else(Self::new_id);
         let closing = CancellationToken::new();
         let capacity = options.journal_capacity.unwrap_or(4096);
-        let journal = Journal::new(capacity, options.recorder.clone());
+        let (last, tools) = (past.last(), past.tools());
+        let recorders = [options.event_log.clone(), options.recorder.clone()];
+        let recorders = recorders.into_iter().flatten().collect();
+        let (newest, loose_ends) = past.into_parts();
+        let journal = Journal::resume(capacity, recorders, last, newest);
         let requests = PendingRequests::new(
             id.clone(),
             options.on_behalf.as_ref(),
@@ -156,8 +196,11 @@ impl Session {
             late_permits: LatePermits::default(),
             one_shots: Mutex::default(),
             ended_one_shots: Mutex::default(),
+            left_out: LeftOutLines::default(),
+            client_name: OnceLock::new(),
             sessions: Arc::clone(sessions),
-            numbers: AtomicU64::new(0),
+            numbers: AtomicU64::new(tools),
+            loose_ends: Mutex::new(loose_ends),
             left: Mutex::default(),
         });
         inner.catalogue.announcer().join(&inner);
@@ -219,6 +262,16 @@ impl Session {
         self.inner.options.name.as_deref()
     }
 
+    /// Notes the name of the client that drives the session, which its successor has too. The first one counts.
+    pub fn set_client_name(&self, name: &str) {
+        let _ = (self.inner.client_name).set(name.chars().take(CLIENT_NAME).collect());
+    }
+
+    /// The name of the client, if it has said it.
+    pub fn client_name(&self) -> Option<&str> {
+        self.inner.client_name.get().map(String::as_str)
+    }
+
     /// The handles that can be read, a line each, in the order in which they
     /// were spawned.
     pub fn handles(&self) -> Vec<HandleSummary> {
@@ -233,9 +286,12 @@ impl Session {
     /// Takes what the assistant has not been told yet. Replies to batches
     /// carry it already; this is for the other points of delivery.
     pub fn take_notices(&self) -> Vec<Notice> {
-        let (notices, numbers) = self.inner.notices.lock().take();
-        self.inner.tell_delivered(numbers);
-        notices
+        let taken = self.inner.notices.lock().take();
+        self.inner.tell_delivered(taken.numbers);
+        for delivered in taken.delivered {
+            delivered();
+        }
+        taken.notices
     }
 
     /// Queues a notice that no handle is behind, such as a server's going.
@@ -243,24 +299,60 @@ impl Session {
         self.inner.push_notice(0, notice);
     }
 
-    /// Ends the session: every handle, every one-shot, and what they left
-    /// running. Resolves when all of it is gone. Calls are refused from now
-    /// on.
+    /// [`Session::notify`] that calls `delivered` when a reply has carried the
+    /// notice. It is dropped if none ever does.
+    pub fn notify_then(&self, notice: Notice, delivered: impl FnOnce() + Send + 'static) {
+        let inner = &self.inner;
+        let number = inner.tell(SessionEvent::Noticed(notice.clone()));
+        let delivered = Some(Box::new(delivered) as _);
+        inner.notices.lock().add(0, number, notice, delivered);
+    }
+
+    /// Ends the session: every handle that is not kept, every one-shot, and
+    /// what they left running. Resolves when all of it is gone. Kept handles
+    /// are left for the session's successor, and their leases begin. Calls are
+    /// refused from now on.
     pub async fn close(&self) {
         self.close_within(Duration::MAX).await;
     }
 
-    /// The same, with at most `grace` for each tool between TERM and KILL.
+    /// [`Session::close`] with at most `grace` for each tool between TERM and KILL.
     pub async fn close_within(&self, grace: Duration) {
+        let kept = {
+            let mut kept = self.inner.registry.lock().all();
+            kept.retain(|handle| handle.is_kept());
+            kept
+        };
+        self.inner.closing.cancel();
+        join_all(kept.iter().map(|handle| self.inner.leave(handle))).await;
+        self.end_others(&kept, grace).await;
+    }
+
+    /// [`Session::close`] that ends kept handles too.
+    pub async fn end(&self, grace: Duration) {
+        self.inner.closing.cancel();
+        self.end_others(&[], grace).await;
+    }
+
+    /// Ends everything but these handles, which have been left.
+    async fn end_others(&self, left_handles: &[Arc<Handle>], grace: Duration) {
         let inner = &self.inner;
-        inner.closing.cancel();
         let mut active = inner.registry.lock().active();
+        active.retain(|handle| !left_handles.iter().any(|left| left.number == handle.number));
         active.extend(inner.one_shots.lock().values().cloned());
         let endings = active
             .iter()
             .map(|handle| handle.end_within("the session ended", grace));
         join_all(endings).await;
-        let left = std::mem::take(&mut *inner.left.lock());
+        for handle in &active {
+            inner.forget_kept(handle);
+        }
+        let mut left = std::mem::take(&mut *inner.left.lock());
+        let is_left = |job: &Arc<dyn Job>| {
+            let jobs = left_handles.iter().filter_map(|handle| handle.job());
+            jobs.into_iter().any(|left| Arc::ptr_eq(left, job))
+        };
+        left.retain(|job| !is_left(job));
         let grace = grace.min(Limits::default().grace);
         let order = new_order();
         join_all(left.iter().map(|job| job.abort(&order, grace))).await;
@@ -269,11 +361,13 @@ impl Session {
         let gone = inner.registry.lock().forget_stopped(|_| true);
         drop(gone);
         inner.ended_one_shots.lock().clear();
+        inner.left_out.clear();
         inner.tell(SessionEvent::Closed);
         inner.durable().await;
         inner.sessions.remove(&inner.id);
         let logs = inner.options.log_dir.as_ref();
-        if let Some(log_dir) = logs.filter(|_| !inner.options.keep_logs) {
+        let keeps_logs = inner.options.keep_logs || !left_handles.is_empty();
+        if let Some(log_dir) = logs.filter(|_| !keeps_logs) {
             // Nothing was logged when it is not there, and there is nobody
             // left to tell when it cannot be removed.
             let _ = std::fs::remove_dir_all(log_dir);
@@ -428,7 +522,7 @@ impl SessionInner {
         self.tell_delivered(told);
     }
 
-    fn tell_delivered(&self, notices: Vec<u64>) {
+    pub(crate) fn tell_delivered(&self, notices: Vec<u64>) {
         if !notices.is_empty() {
             self.tell(SessionEvent::Delivered { notices });
         }
@@ -437,7 +531,7 @@ impl SessionInner {
     /// The same, beside what says how the handle stands.
     pub(crate) fn add_notice(&self, handle: u64, notice: Notice) {
         let number = self.tell(SessionEvent::Noticed(notice.clone()));
-        self.notices.lock().add(handle, number, notice);
+        self.notices.lock().add(handle, number, notice, None);
     }
 
     /// What a change of status brings with it, once it can be seen.
@@ -493,8 +587,17 @@ impl SessionInner {
         let file = self.options.log_dir.as_ref();
         let file = file.map(|folder| folder.join(format!("{}.result.json", handle.number)));
         let views = show::views(handle, id, ending);
-        let stored = handle.with_stored(StoredResult::new(&views, file));
+        let output = handle.output();
+        let limit = handle.tool.definition.limits.output_limit as u64;
+        let is_cut = |output: &JobOutput| {
+            output.written() > limit || handle.left_out.load(Ordering::Acquire)
+        };
+        let logged = output.filter(is_cut).and_then(|output| output.logged());
+        let stored = handle.with_stored(StoredResult::new(&views, file, logged));
         let gone = self.registry.lock().store(handle, stored);
+        for handle in &gone {
+            self.keep_left_out(handle);
+        }
         for handle in gone.iter().filter(|handle| !handle.is_told()) {
             if let Some(notice) = notice::of_lost_result(handle) {
                 self.push_notice(handle.number, notice);

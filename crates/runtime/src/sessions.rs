@@ -83,7 +83,7 @@ impl Sessions {
     pub(crate) fn add(&self, session: &Session) {
         let listed = Listed {
             session: session.downgrade(),
-            began: SystemTime::now(),
+            began: session.inner.options.began.unwrap_or_else(SystemTime::now),
         };
         self.live.lock().insert(session.id().clone(), listed);
         self.tell();

@@ -1,44 +1,53 @@
 //! What the assistant reads of a handle.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use windlass_protocol::{
-    Ending, ErrorView, Exit, HandleId, HandleState, HandleView, ToolError, View,
+    Ending, ErrorView, Exit, HandleId, HandleState, HandleView, LineRange, ShownInPart, ToolError,
+    View,
 };
 
 use crate::cut;
+use crate::digesting::InPart;
 use crate::event::Status;
 use crate::handle::Handle;
 use crate::inquiry;
 use crate::job_output::Reading;
 use crate::session::SessionInner;
-use crate::stored::Views;
+use crate::stored::{StoredResult, Views};
 
 /// The handle as it stands, with what is new, which is thereby told.
 pub(crate) fn show(
     session: &SessionInner,
-    handle: &Handle,
+    handle: &Arc<Handle>,
     id: &HandleId,
     view: View,
 ) -> HandleView {
+    session.recheck_kept(handle);
     let mut told = handle.told.lock();
     let status = handle.tell(|_| session.withdraw_notices(handle));
     // What a stopped handle said is told once as news; after that, and for
     // as long as it is there, it is told whole.
+    let in_part = in_part(handle, view);
     let view = if *told { View::All } else { view };
-    if let Some(stored) = handle.stored() {
+    if let Some(stored) = handle.stored()
+        && (stored.has_views() && !is_read_from_log(stored, &status, in_part))
+    {
         *told = true;
         return stored.view(id, view);
     }
     let terminal = handle.job().and_then(|job| job.terminal());
     // Before the output is read: a prompt that is known of is in what is read.
     let awaits_input = terminal.is_some_and(|terminal| terminal.is_at_prompt());
-    let reading = read(handle, view, &status);
+    let reading = read(handle, view, in_part, &status);
     let mut shown = HandleView::new(id.clone(), status.state());
     shown.awaiting_input = awaits_input && status.is_running();
     shown.cursor = reading.cursor.filter(|_| !status.is_stopped());
     show_omitted(&mut shown, &reading);
-    shown.note = inquiry::note(session, handle, &status);
+    shown.note = inquiry::note(session, handle, &status)
+        .or_else(|| handle.take_keeping_note().filter(|_| !status.is_stopped()));
     let content = Some(reading.text).filter(|text| !text.is_empty());
     match status {
         Status::Pending => {}
@@ -50,6 +59,7 @@ pub(crate) fn show(
         Status::Stopped(ending) => {
             *told = true;
             show_ending(&mut shown, ending, content);
+            session.forget_kept(handle);
         }
     }
     shown
@@ -58,8 +68,9 @@ pub(crate) fn show(
 /// The views that are stored of a stopped handle, which thereby is not told.
 pub(crate) fn views(handle: &Handle, id: &HandleId, ending: Ending) -> Views {
     let status = Status::Stopped(ending.clone());
+    let in_part = in_part(handle, View::New);
     let view = |view: View| {
-        let reading = read(handle, view, &status);
+        let reading = read(handle, view, in_part, &status);
         let mut shown = HandleView::new(id.clone(), HandleState::Stopped);
         show_omitted(&mut shown, &reading);
         let content = Some(reading.text).filter(|text| !text.is_empty());
@@ -86,16 +97,44 @@ pub(crate) fn outline(session: &SessionInner, handle: &Handle, id: &HandleId) ->
     shown
 }
 
-/// All that a one-shot that has ended said, and where the whole of it lies if
-/// something was left out.
-pub(crate) fn output(handle: &Handle) -> (String, Option<PathBuf>) {
-    let reading = read(handle, View::New, &handle.status());
-    let mut text = reading.text;
-    let log = reading.log.filter(|_| reading.omitted_bytes > 0);
-    if let Some(log) = &log {
-        refer_to(&mut text, log);
+/// All that a one-shot that has ended said.
+pub(crate) fn output(handle: &Handle) -> Reading {
+    let in_part = in_part(handle, View::New);
+    let mut reading = read(handle, View::New, in_part, &handle.status());
+    reading.log = reading.log.filter(|_| reading.omitted_bytes > 0);
+    if let Some(log) = &reading.log {
+        refer_to(&mut reading.text, log);
     }
-    (text, log)
+    reading
+}
+
+/// Lines of the handle's output by their numbers. Nothing is told thereby.
+pub(crate) fn lines(handle: &Handle, id: &HandleId, lines: LineRange) -> HandleView {
+    let limit = handle.tool.definition.limits.output_limit;
+    let (text, count) = match (handle.output(), handle.stored()) {
+        (Some(output), _) => output.lines(lines, limit),
+        (None, Some(stored)) => cut::whole_text(&stored.output()).lines(lines, limit),
+        (None, None) => (String::new(), 0),
+    };
+    let mut shown = HandleView::new(id.clone(), handle.status().state());
+    if text.is_empty() {
+        shown.note = Some(format!("there are {count} complete lines"));
+    } else {
+        shown.digest = Some(Box::new(ShownInPart {
+            shown: text.len() as u64,
+            ..ShownInPart::default()
+        }));
+        shown.content = Some(text);
+    }
+    shown
+}
+
+/// Says in a line of its own how lines that were left out can be read.
+pub(crate) fn refer_to_lines(text: &mut String, id: &HandleId) {
+    end_line(text);
+    text.push_str("[left-out lines: fetch ");
+    text.push_str(id.as_str());
+    text.push(']');
 }
 
 /// Says in a line of its own which file has all of a text.
@@ -126,24 +165,49 @@ pub(crate) fn end_line(text: &mut String) {
     }
 }
 
+/// How long text of the handle is shown, if its tool has a digest. A view that was asked
+/// for is given as it is, within the limit.
+fn in_part(handle: &Handle, asked: View) -> Option<InPart> {
+    let definition = &handle.tool.definition;
+    let from = definition.digest.from;
+    definition.is_digested().then_some(match asked {
+        View::New => InPart::Digest { from },
+        View::Screen | View::All => InPart::Excerpt,
+    })
+}
+
+/// Whether the log of a stored handle has more than its views tell.
+fn is_read_from_log(stored: &StoredResult, status: &Status, in_part: Option<InPart>) -> bool {
+    let is_plain = matches!(status, Status::Stopped(ending) if matches!(ending.result, Ok(None)));
+    is_plain && stored.logged().is_some() && in_part == Some(InPart::Excerpt)
+}
+
 /// Reads as much output as a reply can hold beside the tool's own result.
-fn read(handle: &Handle, view: View, status: &Status) -> Reading {
+fn read(handle: &Handle, view: View, in_part: Option<InPart>, status: &Status) -> Reading {
     let taken = match status {
         Status::Stopped(ending) => cut::length(ending),
         Status::Waiting { question, .. } => cut::question_length(question),
         Status::Pending | Status::Running { .. } => 0,
     };
-    handle.job().map_or_else(Reading::default, |job| {
-        let limit = handle.tool.definition.limits.output_limit;
-        job.output().read(view, limit.saturating_sub(taken))
-    })
+    let Some(output) = handle.output() else {
+        return Reading::default();
+    };
+    let limit = handle.tool.definition.limits.output_limit;
+    let limit = limit.saturating_sub(taken);
+    let reading = in_part.and_then(|in_part| output.read_in_part(view, in_part, limit));
+    let reading = reading.unwrap_or_else(|| output.read(view, limit));
+    if reading.digest.is_some() {
+        handle.left_out.store(true, Ordering::Release);
+    }
+    reading
 }
 
 /// The end of a stopped handle's result or output, which thereby is not told.
 pub(crate) fn last_words(handle: &Handle, limit: usize) -> String {
     let end =
         |text: &str| text[text.ceil_char_boundary(text.len().saturating_sub(limit))..].to_owned();
-    match (handle.stored(), handle.status()) {
+    let views = handle.stored().filter(|stored| stored.has_views());
+    match (views, handle.status()) {
         (Some(stored), _) => end(&stored.output()),
         (
             None,
@@ -153,8 +217,8 @@ pub(crate) fn last_words(handle: &Handle, limit: usize) -> String {
             }),
         ) => end(&result),
         (None, _) => handle
-            .job()
-            .map_or_else(String::new, |job| job.output().preview(limit)),
+            .output()
+            .map_or_else(String::new, |output| output.preview(limit)),
     }
 }
 
@@ -165,8 +229,8 @@ pub(crate) fn most(handle: &Handle) -> usize {
         _ => 0,
     };
     let written = match handle.stored() {
-        Some(stored) => stored.output_bytes(),
-        None => handle.job().map_or(0, |job| job.output().written()),
+        Some(stored) if stored.has_views() => stored.output_bytes(),
+        _ => handle.output().map_or(0, |output| output.written()),
     };
     let limit = handle.tool.definition.limits.output_limit;
     let written = usize::try_from(written).unwrap_or(usize::MAX);
@@ -178,6 +242,7 @@ fn show_omitted(shown: &mut HandleView, reading: &Reading) {
         shown.omitted_bytes = Some(reading.omitted_bytes);
         shown.log.clone_from(&reading.log);
     }
+    shown.digest = reading.digest.clone().map(Box::new);
 }
 
 fn show_ending(shown: &mut HandleView, ending: Ending, content: Option<String>) {

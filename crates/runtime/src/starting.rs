@@ -14,6 +14,7 @@ use crate::catalogue::{RegisteredTool, Runs};
 use crate::dispatch::ABORTED;
 use crate::executor::{Executor, Reporter};
 use crate::handle::Handle;
+use crate::keeping::KeptPlace;
 use crate::one_shot::{TimeLimit, free_id, to_its_end};
 use crate::plan::Reservation;
 use crate::refusal::Refusal;
@@ -26,7 +27,20 @@ pub(crate) async fn start(
     executor: &dyn Executor,
     args: Arguments,
 ) {
+    start_where(session, handle, executor, args, false).await;
+}
+
+/// The same; `outside` says that a person has let it run outside of its
+/// sandbox.
+pub(crate) async fn start_where(
+    session: &Arc<SessionInner>,
+    handle: &Arc<Handle>,
+    executor: &dyn Executor,
+    args: Arguments,
+    outside: bool,
+) {
     let number = handle.number;
+    let place = KeptPlace::reserve(session, handle).await;
     let start = Start {
         session: session.id.clone(),
         root: session.options.root.clone().into(),
@@ -36,13 +50,20 @@ pub(crate) async fn start(
             .as_ref()
             .map(|folder| folder.join(format!("{number}.log")).into()),
         handle: handle.id().cloned(),
-        keep: None,
+        keep: place.as_ref().map(KeptPlace::request),
+        outside,
         tool: Arc::clone(&handle.tool.definition),
         args,
     };
     let reporter = Reporter::to(handle);
+    let place = place.map(|place| (place, start.clone()));
     match executor.start(start, reporter).await {
-        Ok(job) => handle.install(job),
+        Ok(job) => {
+            if let Some((place, start)) = place {
+                place.register(session, handle, start, &*job);
+            }
+            handle.install(job);
+        }
         Err(error) => handle.never_started(Ending::with(Err(error))),
     }
 }

@@ -10,6 +10,7 @@ use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use windlass_output::LoggedOutput;
 use windlass_protocol::{Attachment, Ending, HandleId, HandleState, HandleView, View};
 
 /// The memory that a stored handle takes, at most about.
@@ -23,10 +24,14 @@ pub(crate) struct StoredResult {
     /// The length of [`StoredResult::output`].
     output_bytes: u64,
     last_line: Option<String>,
+    /// The log, if it has more than the views tell.
+    logged: Option<LoggedOutput>,
 }
 
 #[derive(Debug)]
 enum StoredAt {
+    /// There are no views: the output is read from its log.
+    Log,
     File(PathBuf),
     Memory(Vec<u8>),
 }
@@ -36,9 +41,20 @@ enum StoredAt {
 pub(crate) type Views = (HandleView, Option<HandleView>, Vec<Attachment>);
 
 impl StoredResult {
+    /// Stores nothing but the place of the log.
+    pub(crate) fn of_log(logged: LoggedOutput) -> Self {
+        Self {
+            at: StoredAt::Log,
+            bytes: OVERHEAD,
+            output_bytes: logged.written(),
+            last_line: None,
+            logged: Some(logged),
+        }
+    }
+
     /// Stores the views in the file, or in memory if there is none or it
     /// cannot be written.
-    pub(crate) fn new(views: &Views, file: Option<PathBuf>) -> Self {
+    pub(crate) fn new(views: &Views, file: Option<PathBuf>, logged: Option<LoggedOutput>) -> Self {
         let json = serde_json::to_vec(views)
             .expect("views hold only strings, numbers, lists and string-keyed maps");
         let bytes = json.len() as u64 + OVERHEAD;
@@ -56,7 +72,18 @@ impl StoredResult {
             bytes,
             output_bytes: output.len() as u64,
             last_line: last_line(output),
+            logged,
         }
+    }
+
+    /// Whether views are stored.
+    pub(crate) fn has_views(&self) -> bool {
+        !matches!(self.at, StoredAt::Log)
+    }
+
+    /// The log, if it has more than the views tell.
+    pub(crate) fn logged(&self) -> Option<&LoggedOutput> {
+        self.logged.as_ref()
     }
 
     /// The output that the views tell, for an onlooker. What they leave out is
@@ -104,6 +131,7 @@ impl StoredResult {
 
     fn views(&self) -> Option<Views> {
         match &self.at {
+            StoredAt::Log => None,
             StoredAt::File(file) => serde_json::from_slice(&fs::read(file).ok()?).ok(),
             StoredAt::Memory(json) => serde_json::from_slice(json).ok(),
         }

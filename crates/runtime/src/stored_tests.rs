@@ -14,7 +14,7 @@ fn views() -> Views {
 fn a_stored_result_is_read_back_from_a_private_file_that_goes_with_it() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("new/1.result.json");
-    let stored = StoredResult::new(&views(), Some(file.clone()));
+    let stored = StoredResult::new(&views(), Some(file.clone()), None);
     let mode = fs::metadata(&file).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode, 0o600);
     let id = HandleId::new("a").unwrap();
@@ -27,9 +27,9 @@ fn a_stored_result_is_read_back_from_a_private_file_that_goes_with_it() {
 #[test]
 fn without_a_folder_it_stays_in_memory() {
     let id = HandleId::new("a").unwrap();
-    let stored = StoredResult::new(&views(), None);
+    let stored = StoredResult::new(&views(), None, None);
     assert_eq!(stored.view(&id, View::New), views().0);
-    let stored = StoredResult::new(&views(), Some("/proc/no/1.json".into()));
+    let stored = StoredResult::new(&views(), Some("/proc/no/1.json".into()), None);
     assert_eq!(stored.view(&id, View::New), views().0);
 }
 
@@ -37,7 +37,7 @@ fn without_a_folder_it_stays_in_memory() {
 fn a_file_that_is_gone_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("1.result.json");
-    let stored = StoredResult::new(&views(), Some(file.clone()));
+    let stored = StoredResult::new(&views(), Some(file.clone()), None);
     fs::remove_file(&file).unwrap();
     let view = stored.view(&HandleId::new("a").unwrap(), View::New);
     assert!(view.error.is_some());

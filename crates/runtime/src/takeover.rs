@@ -9,10 +9,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
-use windlass_protocol::{HandleId, Keyboard, NoticeKind, NoticeLevel};
+use windlass_protocol::{HandleId, KeptLock, Keyboard, NoticeKind, NoticeLevel};
 
 use crate::event::Status;
 use crate::handle::Handle;
+use crate::job::JobTerminal;
 use crate::journal::SessionEvent;
 use crate::notice;
 use crate::onlooker::HandleRef;
@@ -28,20 +29,16 @@ pub(crate) struct Lock {
     until: Instant,
     /// How much the tool had written by then.
     written: u64,
+    /// The rows and columns of its terminal by then.
+    size: Option<(u16, u16)>,
 }
 
 impl HandleRef {
     /// Takes the handle over until it is handed back, or until nothing was
     /// typed for as long as the `lease`. Gives the name of the lock, which
-    /// whoever types must know.
+    /// whoever types must know. Refused while somebody else has it.
     pub fn lock(&self, lease: Duration) -> Result<String, Refusal> {
-        let job = self.job()?;
-        let lock = Lock {
-            id: format!("lck_{}", new_ulid()),
-            lease,
-            until: Instant::now() + lease,
-            written: job.output().written(),
-        };
+        let lock = self.new_lock(lease)?;
         let id = lock.id.clone();
         {
             let mut held = self.handle.lock.lock();
@@ -50,13 +47,55 @@ impl HandleRef {
             }
             *held = Some(lock);
         }
-        let handle = self.id.clone();
-        self.session.tell(SessionEvent::Locked { handle });
-        self.hand_back_in_time(&id);
+        self.locked(&id);
         Ok(id)
     }
 
-    /// Hands the handle back. The assistant is told.
+    /// Takes the handle over even from somebody who has it: their lock is
+    /// void. The assistant is told nothing, since a person still types.
+    pub fn lock_anyway(&self, lease: Duration) -> Result<String, Refusal> {
+        let mut lock = self.new_lock(lease)?;
+        let id = lock.id.clone();
+        let was_held = {
+            let mut held = self.handle.lock.lock();
+            if let Some(before) = held.take() {
+                // It is handed back as it was before anybody took it.
+                (lock.written, lock.size) = (before.written, before.size);
+                *held = Some(lock);
+                true
+            } else {
+                *held = Some(lock);
+                false
+            }
+        };
+        if was_held {
+            let handle = self.id.clone();
+            self.session.tell(SessionEvent::Unlocked { handle });
+        }
+        self.locked(&id);
+        Ok(id)
+    }
+
+    fn new_lock(&self, lease: Duration) -> Result<Lock, Refusal> {
+        let job = self.job()?;
+        Ok(Lock {
+            id: format!("lck_{}", new_ulid()),
+            lease,
+            until: Instant::now() + lease,
+            written: job.output().written(),
+            size: job.terminal().map(|terminal| size(&*terminal)),
+        })
+    }
+
+    fn locked(&self, lock: &str) {
+        let handle = self.id.clone();
+        self.session.tell(SessionEvent::Locked { handle });
+        note_lock(&self.session, &self.handle);
+        hand_back_in_time(&self.session, &self.handle, &self.id, lock);
+    }
+
+    /// Hands the handle back, with its terminal in the size that it had. The
+    /// assistant is told.
     pub fn unlock(&self, lock: &str) -> Result<(), Refusal> {
         if hand_back(&self.session, &self.handle, &self.id, lock) {
             Ok(())
@@ -100,41 +139,76 @@ impl HandleRef {
     fn somebody_else(&self) -> Refusal {
         Refusal::TakenOver(self.id.clone())
     }
+}
 
-    /// Whoever has gone away without a word has handed it back.
-    fn hand_back_in_time(&self, lock: &str) {
-        let (session, id, lock) = (&self.session, self.id.clone(), lock.to_owned());
-        let (weak_session, weak_handle) = (Arc::downgrade(session), Arc::downgrade(&self.handle));
-        let closing = session.closing.clone();
-        session.tasks.spawn(async move {
-            loop {
-                let Some(until) = weak_handle
-                    .upgrade()
-                    .and_then(|handle| handle.lock.lock().clone())
-                    .filter(|held| held.id == lock)
-                    .map(|held| held.until)
-                else {
-                    return;
-                };
-                if until <= Instant::now() {
-                    break;
-                }
-                let over = closing.run_until_cancelled(tokio::time::sleep_until(until));
-                if over.await.is_none() {
-                    return;
-                }
+/// Whoever has gone away without a word has handed it back.
+fn hand_back_in_time(session: &Arc<SessionInner>, handle: &Arc<Handle>, id: &HandleId, lock: &str) {
+    let (id, lock) = (id.clone(), lock.to_owned());
+    let (weak_session, weak_handle) = (Arc::downgrade(session), Arc::downgrade(handle));
+    let closing = session.closing.clone();
+    session.tasks.spawn(async move {
+        loop {
+            let Some(until) = weak_handle
+                .upgrade()
+                .and_then(|handle| handle.lock.lock().clone())
+                .filter(|held| held.id == lock)
+                .map(|held| held.until)
+            else {
+                return;
+            };
+            if until <= Instant::now() {
+                break;
             }
-            if let (Some(session), Some(handle)) = (weak_session.upgrade(), weak_handle.upgrade()) {
-                hand_back(&session, &handle, &id, &lock);
+            let over = closing.run_until_cancelled(tokio::time::sleep_until(until));
+            if over.await.is_none() {
+                return;
             }
-        });
+        }
+        if let (Some(session), Some(handle)) = (weak_session.upgrade(), weak_handle.upgrade()) {
+            hand_back(&session, &handle, &id, &lock);
+        }
+    });
+}
+
+/// Has the state of a kept handle say who has taken it over.
+fn note_lock(session: &SessionInner, handle: &Handle) {
+    if !handle.is_kept() {
+        return;
     }
+    let lock = handle.lock.lock().as_ref().map(|lock| KeptLock {
+        id: lock.id.clone(),
+        lease_ms: lock.lease.as_millis().try_into().unwrap_or(u64::MAX),
+        written: lock.written,
+        size: lock.size,
+    });
+    session.update_kept(handle, |kept| kept.lock = lock);
 }
 
 impl Handle {
     /// A person has taken the handle over.
     pub(crate) fn is_locked(&self) -> bool {
         self.lock.lock().is_some()
+    }
+
+    /// Gives a handle that was adopted back to the person who had it.
+    pub(crate) fn restore_lock(
+        self: &Arc<Self>,
+        session: &Arc<SessionInner>,
+        lock: Option<&KeptLock>,
+    ) {
+        let (Some(lock), Some(id)) = (lock, self.id()) else {
+            return;
+        };
+        let lease = Duration::from_millis(lock.lease_ms);
+        *self.lock.lock() = Some(Lock {
+            id: lock.id.clone(),
+            lease,
+            until: Instant::now() + lease,
+            written: lock.written,
+            size: lock.size,
+        });
+        session.tell(SessionEvent::Locked { handle: id.clone() });
+        hand_back_in_time(session, self, id, &lock.id);
     }
 
     /// Refuses what the assistant types while a person does.
@@ -156,6 +230,10 @@ fn hand_back(session: &SessionInner, handle: &Handle, id: &HandleId, lock: &str)
         }
         held.take()
     };
+    if let Some(before) = held.as_ref().and_then(|held| held.size) {
+        restore_size(handle, before);
+    }
+    note_lock(session, handle);
     let handle_id = id.clone();
     session.tell(SessionEvent::Unlocked { handle: handle_id });
     let written = handle.job().map_or(0, |job| job.output().written());
@@ -175,4 +253,20 @@ fn hand_back(session: &SessionInner, handle: &Handle, id: &HandleId, lock: &str)
     let notice = notice::notice(handle, NoticeLevel::Info, NoticeKind::Content, text);
     session.add_notice(handle.number, notice);
     true
+}
+
+fn restore_size(handle: &Handle, before: (u16, u16)) {
+    let terminal = handle.job().and_then(|job| job.terminal());
+    if let Some(terminal) = terminal.filter(|_| !handle.is_stopped())
+        && size(&*terminal) != before
+    {
+        // A program that has just ended has no size any more.
+        let _ = terminal.resize(before.0, before.1);
+    }
+}
+
+fn size(terminal: &dyn JobTerminal) -> (u16, u16) {
+    let nothing_new = Some(u64::MAX);
+    let screen = terminal.screen(nothing_new);
+    (screen.rows, screen.cols)
 }

@@ -15,7 +15,7 @@ use crate::handle::Handle;
 use crate::inquiry;
 use crate::journal::SessionEvent;
 use crate::notice;
-use crate::session::Session;
+use crate::session::{BetweenTurns, Session};
 use crate::share;
 use crate::show;
 
@@ -40,12 +40,20 @@ enum Fate {
 
 impl Session {
     /// Ends the turn: each handle that still runs is treated by its tool's
-    /// policy, and those that have stopped can no longer be read, unless their
+    /// policy, or goes on where the session keeps its handles, and those that have stopped can no longer be read, unless their
     /// results have never been. Resolves when that is done.
     pub async fn end_turn(&self) -> TurnEndReport {
         let room = AtomicUsize::new(LONGEST_NEWS);
         self.tell_results(&room);
-        let active = self.inner.registry.lock().active();
+        let mut active = self.inner.registry.lock().active();
+        // These outlive the runtime, and so the turn.
+        active.retain(|handle| !handle.is_kept());
+        let mut kept = Vec::new();
+        if self.inner.options.between_turns == BetweenTurns::Keep {
+            let stays = |handle: &mut Arc<Handle>| policy(handle) != OnTurnEnd::Abort;
+            let staying = active.extract_if(.., stays);
+            kept.extend(staying.filter_map(|handle| handle.id().cloned()));
+        }
         let decisions = self.inquire(&active).await;
         let fates = active.iter().map(|handle| {
             let fate = fate(handle, decisions.as_ref());
@@ -53,6 +61,7 @@ impl Session {
         });
         let mut report = TurnEndReport {
             undecided: self.undecided(&active, decisions.as_ref()),
+            kept,
             ..TurnEndReport::default()
         };
         for (id, stopped_by_itself, view) in join_all(fates).await {
@@ -67,6 +76,9 @@ impl Session {
         let was_read =
             |handle: &Handle| handle.is_told() && handle.id().is_none_or(|id| !cut.contains(id));
         let gone = self.inner.registry.lock().forget_stopped(was_read);
+        for handle in &gone {
+            self.inner.keep_left_out(handle);
+        }
         drop(gone);
         self.inner.tell(SessionEvent::TurnEnded);
         report

@@ -138,3 +138,19 @@ fn a_reader_that_falls_behind_knows_how_far() {
         writer.join().unwrap();
     });
 }
+
+#[test]
+fn a_feed_that_goes_on_wakes_its_readers() {
+    model(|| {
+        let feed = feed_of(4);
+        feed.skip_to(3);
+        feed.resume(7, [('g', 1)]);
+        let feed: Letters = Arc::new(feed);
+        let writer = thread::spawn({
+            let feed = Arc::clone(&feed);
+            move || feed.append(More::Never, 1, |_| 'h')
+        });
+        assert_eq!(read_all(&feed), [(6, 'g'), (0, 'h')]);
+        writer.join().unwrap();
+    });
+}

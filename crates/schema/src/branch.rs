@@ -43,19 +43,35 @@ pub(crate) fn one_of(branches: &[Branch]) -> Value {
 
 fn of_action(shape: &ToolShape, action: HandleAction) -> Vec<Branch> {
     match action {
-        HandleAction::Spawn => vec![with_parameters(shape, Some(action))],
-        HandleAction::Fetch if shape.typing => vec![Branch::new(
-            action,
-            [(
-                "view",
-                json!({ "type": "string", "enum": ["new", "screen", "all"] }),
-            )],
-            &[],
-        )],
+        HandleAction::Spawn => {
+            let mut spawn = with_parameters(shape, Some(action));
+            if shape.keep {
+                let keep = json!({
+                    "type": "boolean",
+                    "description": "Survives a restart of this agent."
+                });
+                spawn.properties.insert(ToolShape::KEEP.to_owned(), keep);
+            }
+            vec![spawn]
+        }
+        HandleAction::Fetch => vec![fetch(shape)],
         HandleAction::Apply if shape.typing => apply_with_typing(),
         HandleAction::Apply => vec![Branch::new(action, [("input", json!({}))], &["input"])],
-        HandleAction::Fetch | HandleAction::Abort => vec![Branch::new(action, [], &[])],
+        HandleAction::Abort => vec![Branch::new(action, [], &[])],
     }
+}
+
+fn fetch(shape: &ToolShape) -> Branch {
+    let mut branch = Branch::new(HandleAction::Fetch, [], &[]);
+    if shape.typing {
+        let view = json!({ "type": "string", "enum": ["new", "screen", "all"] });
+        branch.properties.insert("view".into(), view);
+    }
+    if shape.lines {
+        let lines = json!({ "type": "string" });
+        branch.properties.insert("lines".into(), lines);
+    }
+    branch
 }
 
 /// Input with or without keys, or keys alone. These are two branches rather

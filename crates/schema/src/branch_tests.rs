@@ -19,6 +19,8 @@ fn tool(
         actions: actions.into_iter().collect::<ActionSet>(),
         one_shot: false,
         typing: false,
+        lines: false,
+        keep: false,
     }
 }
 
@@ -221,6 +223,7 @@ fn a_one_shot_call_has_a_branch_without_action() {
 fn typing_offers_view_enter_and_keys() {
     let shape = ToolShape {
         typing: true,
+        lines: false,
         ..tool(&[], &[], [HandleAction::Fetch, HandleAction::Apply])
     };
     let schema = one_of(&branches(&shape));
@@ -237,6 +240,7 @@ fn typing_offers_view_enter_and_keys() {
 fn keys_alone_and_keys_with_input_fit_one_branch_and_neither_fits_none() {
     let shape = ToolShape {
         typing: true,
+        lines: false,
         ..tool(&[], &[], [HandleAction::Apply])
     };
     let schema = jsonschema::validator_for(&one_of(&branches(&shape))).unwrap();
@@ -253,4 +257,24 @@ fn keys_alone_and_keys_with_input_fit_one_branch_and_neither_fits_none() {
     assert!(!fits(json!({})));
     assert!(!fits(json!({ "keys": [] })));
     assert!(!fits(json!({ "enter": false })));
+}
+
+#[test]
+fn keep_is_offered_to_spawns_alone() {
+    let mut shape = tool(
+        &[("command", json!({"type": "string"}))],
+        &["command"],
+        HandleAction::ALL,
+    );
+    shape.one_shot = true;
+    let with_keep = |shape: &ToolShape| {
+        let branches = branches(shape);
+        let with = branches
+            .iter()
+            .filter(|branch| branch.properties.contains_key("keep"));
+        with.map(|branch| branch.action).collect::<Vec<_>>()
+    };
+    assert_eq!(with_keep(&shape), []);
+    shape.keep = true;
+    assert_eq!(with_keep(&shape), [Some(HandleAction::Spawn)]);
 }

@@ -60,7 +60,8 @@ pub fn check(shape: &ToolShape) -> Result<(), SchemaError> {
         if !fits_parameter(name) {
             return Err(SchemaError::ParameterName(shorten(name)));
         }
-        if !shape.actions.is_empty() && ToolShape::RESERVED.contains(&name.as_str()) {
+        let is_keep = shape.keep && name == ToolShape::KEEP;
+        if !shape.actions.is_empty() && (is_keep || ToolShape::RESERVED.contains(&name.as_str())) {
             return Err(SchemaError::Reserved(name.clone()));
         }
         if let Some(problem) = problem(schema, schema) {

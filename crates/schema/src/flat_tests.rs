@@ -16,6 +16,8 @@ fn tool(actions: &[HandleAction], one_shot: bool, typing: bool) -> ToolShape {
         actions: actions.iter().copied().collect::<ActionSet>(),
         one_shot,
         typing,
+        lines: false,
+        keep: false,
     }
 }
 

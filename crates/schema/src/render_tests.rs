@@ -18,6 +18,8 @@ fn git() -> ToolShape {
         actions: ActionSet::all(),
         one_shot: false,
         typing: false,
+        lines: false,
+        keep: false,
     }
 }
 
@@ -26,6 +28,7 @@ fn live_git() -> ToolShape {
     ToolShape {
         one_shot: true,
         typing: true,
+        lines: false,
         ..git()
     }
 }

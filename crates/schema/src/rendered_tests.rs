@@ -9,6 +9,8 @@ fn shape(parameter: &str) -> ToolShape {
         actions: ActionSet::all(),
         one_shot: true,
         typing: false,
+        lines: false,
+        keep: false,
     }
 }
 

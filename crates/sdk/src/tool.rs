@@ -205,6 +205,8 @@ impl Tool {
             actions: self.action_set(),
             one_shot: false,
             typing: false,
+            lines: false,
+            keep: false,
         };
         windlass_schema::check_name(&self.name)
             .and_then(|()| windlass_schema::check(&shape))

@@ -14,16 +14,22 @@ use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
 use axum::middleware;
 use axum::routing::{get, post};
+use futures_util::{Stream, StreamExt as _};
 use parking_lot::Mutex;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use windlass_kept::KeptStore;
 use windlass_runtime::{Archive, Runtime, Session, SessionOptions, Sessions};
 
+use crate::ask::{self, AskBackend, AskTable};
 use crate::error::ApiError;
+use crate::event_logs::EventLogs;
+use crate::holding::Holders;
 use crate::hub::Hub;
 use crate::metrics::Metrics;
 use crate::opencode::{self, Opencode};
 use crate::routing::RouteTable;
-use crate::{asks, events, grpc, handles, history, log, metrics, openapi};
+use crate::{asks, events, grpc, handles, held, history, log, metrics, openapi};
 use crate::{proxy, record, sessions, watching};
 
 /// The largest body that is read.
@@ -44,15 +50,27 @@ pub(crate) struct Inner {
     pub(crate) peers: Option<PathBuf>,
     /// What was recorded, of sessions that have ended too.
     pub(crate) archive: Option<Arc<dyn Archive>>,
+    /// Models that can be asked.
+    pub(crate) ask: Option<Arc<dyn AskBackend>>,
+    /// The turns that were asked for.
+    pub(crate) asked: AskTable,
     /// Looks whether the project has been trusted meanwhile.
     pub(crate) look_again: Option<Arc<dyn Fn() + Send + Sync>>,
     /// Sessions that were begun over HTTP, which this keeps alive.
     pub(crate) owned: Mutex<HashMap<String, Owned>>,
     pub(crate) hub: Hub,
+    /// Locks that readers of the event stream hold.
+    pub(crate) holders: Holders,
+    /// The handles that outlive their runtimes, if they are shown.
+    pub(crate) kept: Option<KeptStore>,
+    /// Keeps events for the server after this one.
+    pub(crate) logs: Option<EventLogs>,
     /// Which other runtime has what.
     pub(crate) routes: RouteTable,
     pub(crate) metrics: Metrics,
     pub(crate) opencode: Opencode,
+    /// Cancelled when connections are to end with the requests under way.
+    leaving: Mutex<CancellationToken>,
     woken: Once,
 }
 
@@ -74,12 +92,18 @@ impl Api {
             open: None,
             peers: None,
             archive: None,
+            ask: None,
+            asked: AskTable::default(),
             look_again: None,
             owned: Mutex::default(),
             hub: Hub::new(),
+            holders: Holders::default(),
+            kept: None,
+            logs: None,
             routes: RouteTable::default(),
             metrics: Metrics::default(),
             opencode: Opencode::new(),
+            leaving: Mutex::default(),
             woken: Once::new(),
         }))
     }
@@ -98,6 +122,27 @@ impl Api {
     /// Shows what was recorded, too.
     pub fn recalling(self, archive: Arc<dyn Archive>) -> Self {
         self.change(|inner| inner.archive = Some(archive))
+    }
+
+    /// Lets people ask models.
+    pub fn asking(self, backend: Arc<dyn AskBackend>) -> Self {
+        self.change(|inner| inner.ask = Some(backend))
+    }
+
+    /// Shows the kept handles whose runtimes are gone, and ends them when it is
+    /// asked to.
+    pub fn holding(self, kept: KeptStore) -> Self {
+        self.change(|inner| inner.kept = Some(kept))
+    }
+
+    /// Keeps events in these logs, and goes on with those that are there.
+    pub fn keeping_events(self, logs: EventLogs) -> Self {
+        self.change(|inner| {
+            if let Some(log) = logs.hub() {
+                inner.hub = Hub::resume(log);
+            }
+            inner.logs = Some(logs);
+        })
     }
 
     /// Has the runtime look again, when it is asked to, whether its project has
@@ -119,6 +164,7 @@ impl Api {
             .route("/calls", post(sessions::calls))
             .route("/turn_end", post(sessions::end_turn))
             .route("/events", get(events::of_session))
+            .route("/tools", get(sessions::tools))
             .route("/history", get(history::of_session))
             .route("/handles", get(handles::list))
             .route("/handles/{handle}", get(handles::show))
@@ -126,6 +172,7 @@ impl Api {
             .route("/handles/{handle}/log", get(log::read))
             .route("/handles/{handle}/search", get(log::search))
             .route("/handles/{handle}/scrollback", get(log::scrollback))
+            .route("/handles/{handle}/past", get(log::past))
             .route("/handles/{handle}/input", post(handles::input))
             .route("/handles/{handle}/resize", post(handles::resize))
             .route("/handles/{handle}/lock", post(handles::lock))
@@ -143,9 +190,15 @@ impl Api {
             .route("/sessions", get(sessions::list).post(sessions::open))
             .nest("/sessions/{id}", session.route_layer(reached))
             .route("/events", get(watching::of_all))
+            .route("/held", get(held::list))
+            .route("/held/{name}/output", get(held::output))
+            .route("/held/{name}/end", post(held::end))
             .nest("/record", record::router())
             .route("/permissions", get(asks::all_permissions))
             .route("/permissions/{permission}", post(asks::reply_anywhere))
+            .route("/ask", get(ask::models).post(ask::ask))
+            .route("/ask/{id}/events", get(ask::progress))
+            .route("/ask/{id}/stop", post(ask::stop))
             .route("/trust", post(asks::look_again))
             .route("/questions", get(asks::all_questions))
             .route("/questions/{ask}", post(asks::answer_anywhere));
@@ -168,6 +221,67 @@ impl Api {
         self.0.woken.call_once(|| Hub::start(self));
     }
 
+    /// Has all connections end with the requests that are under way, and event
+    /// streams at once: their readers come back to whoever serves then.
+    pub fn leave(&self) {
+        self.leaving().cancel();
+    }
+
+    /// Connections that are made from now on are served as before
+    /// [`Api::leave`].
+    pub fn come_back(&self) {
+        *self.0.leaving.lock() = CancellationToken::new();
+    }
+
+    /// The logs that keep its events, if they are kept.
+    pub fn event_logs(&self) -> Option<&EventLogs> {
+        self.0.logs.as_ref()
+    }
+
+    /// Lets go of the events that are kept, as they are, for another process to
+    /// go on with.
+    pub fn let_go_of_events(&self) {
+        if let Some(logs) = &self.0.logs {
+            self.0.hub.let_go();
+            logs.let_go();
+        }
+    }
+
+    /// Keeps events again that another process was to go on with. What that one
+    /// has told meanwhile, readers here have missed.
+    pub fn take_events_back(&self) -> std::io::Result<()> {
+        let Some(logs) = &self.0.logs else {
+            return Ok(());
+        };
+        for (id, last) in logs.take_back()? {
+            if let Some(session) = self.sessions().get(id.as_str()) {
+                session.journal().skip_to(last);
+            }
+        }
+        if let Some(log) = logs.hub() {
+            self.0.hub.take_back(log);
+        }
+        Ok(())
+    }
+
+    /// Keeps a session alive that was begun over HTTP in a process before this
+    /// one. It ends when nothing was asked of it for as long as `idle`.
+    pub fn take_up(&self, session: &Session, idle: Option<Duration>) {
+        sessions::own(self, session, idle);
+    }
+
+    pub(crate) fn leaving(&self) -> CancellationToken {
+        self.0.leaving.lock().clone()
+    }
+
+    /// A stream of events that ends when connections do.
+    pub(crate) fn until_leaving<S: Stream>(
+        &self,
+        events: S,
+    ) -> impl Stream<Item = S::Item> + use<S> {
+        events.take_until(self.leaving().cancelled_owned())
+    }
+
     pub(crate) fn sessions(&self) -> &Sessions {
         &self.0.sessions
     }
@@ -179,7 +293,18 @@ impl Api {
         }
     }
 
-    /// Ends the sessions that were begun over HTTP, with at most this grace.
+    /// Lets go of the kept handles of the sessions that were begun over HTTP, for
+    /// another process to adopt.
+    pub async fn leave_kept(&self) {
+        let owned: Vec<Session> = {
+            let all = self.0.owned.lock();
+            all.values().map(|owned| owned.session.clone()).collect()
+        };
+        futures_util::future::join_all(owned.iter().map(Session::leave_kept)).await;
+    }
+
+    /// Ends the sessions that were begun over HTTP, with at most this grace. Kept
+    /// handles are left.
     pub async fn close(&self, grace: Duration) {
         let owned: Vec<Owned> = {
             let mut all = self.0.owned.lock();

@@ -83,7 +83,7 @@ pub async fn peers(run_dir: &Path) -> Vec<Peer> {
 
 impl Peer {
     /// By the name of a socket, `drive-1234.sock`.
-    fn named(path: &Path) -> Option<Self> {
+    pub(crate) fn named(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?.strip_suffix(".sock")?;
         let (front_end, pid) = name.rsplit_once('-')?;
         Some(Self {

@@ -28,6 +28,9 @@ pub fn run_dir(state_dir: &Path) -> PathBuf {
 /// A control socket that is listened on. Dropping it closes and removes it.
 pub struct ControlSocket {
     path: PathBuf,
+    /// Cancelled when no more connections are taken.
+    leaving: CancellationToken,
+    /// Cancelled when those that are open are let go of.
     closing: CancellationToken,
 }
 
@@ -49,12 +52,23 @@ impl ControlSocket {
         let listener = UnixListener::bind(short)?;
         std::fs::set_permissions(&new, std::fs::Permissions::from_mode(0o600))?;
         std::fs::rename(&new, &path)?;
-        let closing = CancellationToken::new();
+        let (leaving, closing) = (CancellationToken::new(), CancellationToken::new());
+        let tokens = (leaving.clone(), closing.clone());
         let limits = Limits::default();
-        let accepting =
-            server::accept_unix(listener, api.clone(), limits, is_tool, closing.clone());
+        let accepting = server::accept_unix(listener, api.clone(), limits, is_tool, tokens);
         tokio::spawn(accepting);
-        Ok(Self { path, closing })
+        Ok(Self {
+            path,
+            leaving,
+            closing,
+        })
+    }
+
+    /// Removes the socket: nobody connects any more. Connections that are open
+    /// stay, as [`Api::leave`] says.
+    pub fn leave(&self) {
+        self.leaving.cancel();
+        let _ = std::fs::remove_file(&self.path);
     }
 
     /// Where it is.
@@ -65,6 +79,7 @@ impl ControlSocket {
 
 impl Drop for ControlSocket {
     fn drop(&mut self) {
+        self.leaving.cancel();
         self.closing.cancel();
         let _ = std::fs::remove_file(&self.path);
     }

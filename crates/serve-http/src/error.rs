@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use windlass_protocol::{ErrorBody, LineError};
+use windlass_protocol::{ErrorBody, HandleId, LineError};
 use windlass_runtime::{Refusal, RefusalKind, ReplyError, Sessions};
 
 /// A refused request.
@@ -31,6 +31,14 @@ impl ApiError {
 
     pub(crate) fn not_found(message: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, message)
+    }
+
+    /// The handle has neither a screen nor rows that have left it.
+    pub(crate) fn no_terminal(handle: &HandleId) -> Self {
+        Self::new(
+            StatusCode::CONFLICT,
+            format!("handle `{handle}` has no terminal; read its log instead"),
+        )
     }
 
     /// No session of that id is under way: it has ended, or there was none.

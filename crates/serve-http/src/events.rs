@@ -45,7 +45,7 @@ pub(crate) async fn of_session(
         ApiError::bad("`after` and `pause_ms` must be numbers, `updates` true or false")
     })?;
     let last = session.journal().last();
-    let after = match last_event_id(&headers) {
+    let after: u64 = match last_event_id(&headers) {
         Some(id) => id
             .parse()
             .map_err(|_| ApiError::bad("`Last-Event-ID` must be the number of an event"))?,
@@ -59,11 +59,16 @@ pub(crate) async fn of_session(
     if query.updates == Some(false) {
         stream = stream.only_screens();
     }
+    if after > last {
+        // Its event is not known here: others may have that number.
+        stream.begins_with_a_gap(last);
+    }
     drop(session);
     let events = stream::unfold(stream, |mut stream| async move {
         let event = stream.next().await?;
         Some((Ok::<_, Infallible>(event), stream))
     });
+    let events = api.until_leaving(events);
     Ok(respond(Sse::new(events).keep_alive(heartbeat())))
 }
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
+use tokio_util::sync::CancellationToken;
 
 /// The beginning of HTTP/2. As long as a client has sent no more than a part
 /// of it, both versions are possible.
@@ -20,6 +21,8 @@ pub(crate) struct FirstBytes<S> {
     stream: S,
     /// Gone when the version is known.
     waiting: Option<FirstWait>,
+    /// Cancelled when the version is known.
+    spoken: CancellationToken,
 }
 
 struct FirstWait {
@@ -35,7 +38,13 @@ impl<S> FirstBytes<S> {
         Self {
             stream,
             waiting: Some(FirstWait { limit, seen: 0 }),
+            spoken: CancellationToken::new(),
         }
+    }
+
+    /// Cancelled when the client has said which HTTP it speaks.
+    pub(crate) fn spoken(&self) -> CancellationToken {
+        self.spoken.clone()
     }
 }
 
@@ -63,6 +72,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for FirstBytes<S> {
         if read.is_ready() {
             if !waiting.goes_on(&buffer.filled()[before..]) {
                 this.waiting = None;
+                this.spoken.cancel();
             }
             return read;
         }

@@ -9,7 +9,9 @@ use axum::http::request::Parts;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
-use windlass_protocol::{HandleInfo, LockInfo, PersonInput, Resize, ScreenUpdate, StopReceipt};
+use windlass_protocol::{
+    HandleInfo, LockBody, LockInfo, PersonInput, Resize, ScreenUpdate, StopReceipt,
+};
 use windlass_runtime::Keyboard;
 
 use crate::api::Api;
@@ -39,13 +41,9 @@ pub(crate) async fn screen(
 ) -> Result<Json<ScreenUpdate>, ApiError> {
     let Query(query) = query.map_err(|_| ApiError::bad("`since` must be a number"))?;
     let screen = handle.screen(query.since);
-    screen.map(Json).ok_or_else(|| {
-        let id = handle.id();
-        ApiError::new(
-            StatusCode::CONFLICT,
-            format!("handle `{id}` has no terminal; read its log instead"),
-        )
-    })
+    screen
+        .map(Json)
+        .ok_or_else(|| ApiError::no_terminal(handle.id()))
 }
 
 /// Types into a handle, or answers its question. What is typed is kept
@@ -86,9 +84,17 @@ pub(crate) async fn resize(
 }
 
 /// Takes a handle over.
-pub(crate) async fn lock(HandleHere(handle): HandleHere) -> Result<Json<LockInfo>, ApiError> {
+pub(crate) async fn lock(
+    HandleHere(handle): HandleHere,
+    JsonBody(body): JsonBody<Option<LockBody>>,
+) -> Result<Json<LockInfo>, ApiError> {
+    let lock = if body.is_some_and(|body| body.anyway) {
+        handle.lock_anyway(LEASE)?
+    } else {
+        handle.lock(LEASE)?
+    };
     Ok(Json(LockInfo {
-        lock: handle.lock(LEASE)?,
+        lock,
         expires_in_secs: LEASE.as_secs(),
     }))
 }

@@ -4,7 +4,7 @@
 //! is reached, puts what happens here; readers take it from here, each at its
 //! own place. What is written as JSON is written once, however many read.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -12,11 +12,14 @@ use std::time::{Duration, SystemTime};
 use parking_lot::Mutex;
 use serde_json::json;
 use tokio::sync::watch;
-use windlass_protocol::{HandleId, SessionId, SessionUpdate, StreamedEvent};
+use windlass_protocol::{
+    HandleId, HubSession, LoggedHub, LoggedItem, Millis, SessionId, SessionUpdate, StreamedEvent,
+};
 use windlass_runtime::Session;
 
 use crate::api::Api;
 use crate::client::{self, Peer};
+use crate::hub_log::{HubLog, ItemSource};
 use crate::{sessions, update};
 
 /// How many events are kept.
@@ -28,10 +31,12 @@ const BYTES: usize = 8 << 20;
 const LOOK: Duration = Duration::from_millis(500);
 
 pub(crate) struct Hub {
-    /// Tells the numbers of this process from those of another.
+    /// Tells the numbers of this hub from those of another.
     epoch: String,
     ring: Mutex<Ring>,
     last: watch::Sender<u64>,
+    /// How far the server before this one had read.
+    before: LoggedHub,
 }
 
 #[derive(Default)]
@@ -39,6 +44,8 @@ struct Ring {
     items: VecDeque<Item>,
     bytes: usize,
     last: u64,
+    /// Keeps the events for the server after this one.
+    log: Option<HubLog>,
 }
 
 /// One event as it is sent.
@@ -83,6 +90,9 @@ impl Wrote {
     }
 }
 
+/// The kinds of events.
+const NAMES: [&str; 4] = ["update", "session", "missed", "peer_gone"];
+
 /// Everything up to this number has been read.
 #[derive(Clone, Copy)]
 pub(crate) struct Place(pub(crate) u64);
@@ -95,7 +105,40 @@ impl Hub {
             epoch: format!("{}x{now:x}", std::process::id()),
             ring: Mutex::default(),
             last: watch::Sender::new(0),
+            before: LoggedHub::default(),
         }
+    }
+
+    /// Goes on with the events of a log, and keeps events there.
+    pub(crate) fn resume(mut log: HubLog) -> Self {
+        let mut hub = Self::new();
+        log.begin(&hub.epoch);
+        hub.epoch.clone_from(&log.state.epoch);
+        hub.before.clone_from(&log.state);
+        let mut ring = Ring {
+            last: log.state.last,
+            ..Ring::default()
+        };
+        for item in log.items.drain(..) {
+            ring.restore(&item);
+        }
+        if ring
+            .items
+            .back()
+            .is_some_and(|item| item.number != ring.last)
+        {
+            ring.items.clear();
+            ring.bytes = 0;
+        }
+        ring.log = Some(log);
+        hub.last.send_replace(ring.last);
+        hub.ring = Mutex::new(ring);
+        hub
+    }
+
+    /// Lets go of the log as it is. Events are told all the same.
+    pub(crate) fn let_go(&self) {
+        self.ring.lock().log = None;
     }
 
     /// Begins to follow every session there is and will be.
@@ -106,19 +149,40 @@ impl Hub {
         }
     }
 
-    fn push(&self, name: &'static str, data: &str) {
-        self.put(None, false, |_| (name, data.to_owned(), None));
+    /// Keeps events in the log again. Readers have missed what was added to it
+    /// meanwhile.
+    pub(crate) fn take_back(&self, mut log: HubLog) {
+        let mut ring = self.ring.lock();
+        log.items.clear();
+        if log.state.last > ring.last {
+            ring.items.clear();
+            ring.bytes = 0;
+            ring.last = log.state.last;
+        }
+        ring.log = Some(log);
     }
 
-    /// The same of an update, which may be that a tool wrote.
-    fn push_update(&self, name: &'static str, data: &str, wrote: Option<Wrote>) {
-        self.put(wrote, false, |_| (name, data.to_owned(), None));
+    fn push(&self, name: &'static str, data: &str) {
+        self.put(None, ItemSource::Hub, |_| (name, data.to_owned(), None));
+    }
+
+    /// Pushes an event of a session, which may be that a tool wrote.
+    fn push_update(&self, event: &StreamedEvent) {
+        let Ok(data) = serde_json::to_string(event) else {
+            return;
+        };
+        let source = ItemSource::Session {
+            id: &event.session,
+            number: event.number,
+            is_last: matches!(event.update, SessionUpdate::Closed),
+        };
+        self.put(Wrote::of(event), source, |_| ("update", data, None));
     }
 
     /// Pushes an event of another runtime.
-    fn relay(&self, name: &'static str, data: &str) {
+    fn relay(&self, name: &'static str, data: &str, source: ItemSource<'_>) {
         let wrote = Wrote::read(data);
-        self.put(wrote, true, |_| (name, data.to_owned(), None));
+        self.put(wrote, source, |_| (name, data.to_owned(), None));
     }
 
     /// The same of what holds its own id, which is given first.
@@ -126,32 +190,30 @@ impl Hub {
         &self,
         make: impl FnOnce(&str) -> (&'static str, String, Option<Arc<str>>),
     ) {
-        self.put(None, false, make);
+        self.put(None, ItemSource::Hub, make);
     }
 
     fn put(
         &self,
         wrote: Option<Wrote>,
-        relayed: bool,
+        source: ItemSource<'_>,
         make: impl FnOnce(&str) -> (&'static str, String, Option<Arc<str>>),
     ) {
         let mut ring = self.ring.lock();
         ring.last += 1;
         let number = ring.last;
         let (name, data, scope) = make(&self.id(number));
-        ring.bytes += data.len();
-        ring.items.push_back(Item {
+        if let Some(log) = &mut ring.log {
+            log.write(number, name, &data, source);
+        }
+        ring.push(Item {
             number,
             name,
             data: data.into(),
             scope,
             wrote,
-            relayed,
+            relayed: source.is_peer(),
         });
-        while ring.items.len() > ITEMS || ring.bytes > BYTES && ring.items.len() > 1 {
-            let gone = ring.items.pop_front();
-            ring.bytes -= gone.map_or(0, |item| item.data.len());
-        }
         self.last.send_replace(number);
     }
 
@@ -162,6 +224,13 @@ impl Hub {
         ring.items.clear();
         ring.bytes = 0;
         ring.last += 1;
+    }
+
+    /// Notes how far another runtime has been read.
+    fn note_peer(&self, socket: &str, id: &str) {
+        if let Some(log) = &mut self.ring.lock().log {
+            log.note_peer(socket, id);
+        }
     }
 
     /// How many events are kept for readers that are behind.
@@ -210,6 +279,35 @@ impl Hub {
 }
 
 impl Ring {
+    fn push(&mut self, item: Item) {
+        self.bytes += item.data.len();
+        self.items.push_back(item);
+        while self.items.len() > ITEMS || self.bytes > BYTES && self.items.len() > 1 {
+            let gone = self.items.pop_front();
+            self.bytes -= gone.map_or(0, |item| item.data.len());
+        }
+    }
+
+    /// Adds an event of the server before this one. Numbers have no gap: what
+    /// came before one is gone.
+    fn restore(&mut self, item: &LoggedItem) {
+        let name = NAMES.into_iter().find(|name| *name == item.name);
+        let follows = |last: &Item| last.number + 1 == item.number;
+        if name.is_none() || !self.items.back().is_none_or(follows) {
+            self.items.clear();
+            self.bytes = 0;
+        }
+        let Some(name) = name else { return };
+        self.push(Item {
+            number: item.number,
+            name,
+            data: item.data.as_str().into(),
+            wrote: Wrote::read(&item.data),
+            scope: None,
+            relayed: item.origin.is_some(),
+        });
+    }
+
     /// The first kept event after a place, and how many before it are gone.
     fn after(&self, place: Place) -> Option<(u64, Item)> {
         let oldest = self.items.front()?.number;
@@ -223,6 +321,8 @@ impl Ring {
 async fn follow_sessions(api: Api) {
     let mut changes = api.0.sessions.changes();
     let mut known = HashSet::new();
+    let mut before = api.0.hub.before.sessions.clone();
+    end_those_that_are_gone(&api, &before);
     loop {
         changes.mark_unchanged();
         let live = api.sessions().list();
@@ -231,8 +331,14 @@ async fn follow_sessions(api: Api) {
             if known.insert(session.id().clone()) {
                 let info = sessions::info(&api, session, *began);
                 let data = json!(info).to_string();
-                api.0.hub.push("session", &data);
-                tokio::spawn(follow(api.clone(), session));
+                let source = ItemSource::Session {
+                    id: session.id(),
+                    number: 0,
+                    is_last: false,
+                };
+                api.0.hub.put(None, source, |_| ("session", data, None));
+                let read = before.remove(session.id()).unwrap_or_default().last;
+                tokio::spawn(follow(api.clone(), session, read));
             }
         }
         drop(live);
@@ -242,10 +348,25 @@ async fn follow_sessions(api: Api) {
     }
 }
 
-/// Follows one session to its end, without keeping it alive.
-fn follow(api: Api, session: &Session) -> impl Future<Output = ()> + use<> {
+/// Sessions of the server before this one that were not taken up have ended.
+fn end_those_that_are_gone(api: &Api, before: &BTreeMap<SessionId, HubSession>) {
+    for (id, session) in before {
+        if api.sessions().get(id.as_str()).is_none() {
+            api.0.hub.push_update(&StreamedEvent {
+                session: id.clone(),
+                number: session.last + 1,
+                at: Millis::at(SystemTime::now()),
+                update: SessionUpdate::Closed,
+            });
+        }
+    }
+}
+
+/// Follows one session to its end, without keeping it alive. Its events up to
+/// number `read` have been told.
+fn follow(api: Api, session: &Session, read: u64) -> impl Future<Output = ()> + use<> {
     let id = session.id().clone();
-    let mut tail = session.journal().tail(0);
+    let mut tail = session.journal().tail(read);
     async move {
         while let Some((missed, entry)) = tail.next().await {
             if missed > 0 {
@@ -253,26 +374,27 @@ fn follow(api: Api, session: &Session) -> impl Future<Output = ()> + use<> {
                 api.0.hub.push("missed", &data);
             }
             api.0.metrics.note(&id, &entry);
-            let streamed = update::streamed(&id, entry);
-            if let Ok(data) = serde_json::to_string(&streamed) {
-                let wrote = Wrote::of(&streamed);
-                api.0.hub.push_update("update", &data, wrote);
-            }
+            api.0.hub.push_update(&update::streamed(&id, entry));
         }
     }
 }
 
 async fn follow_peers(api: Api, folder: std::path::PathBuf) {
     let known = Arc::new(Mutex::new(HashSet::new()));
+    let mut before = api.0.hub.before.peers.clone();
     loop {
         for peer in others(&folder).await {
             if known.lock().insert(peer.path.clone()) {
                 let (api, known) = (api.clone(), Arc::clone(&known));
+                let read = before.remove(&socket_name(&peer.path));
                 tokio::spawn(async move {
-                    follow_peer(&api, &peer).await;
+                    follow_peer(&api, &peer, read.as_deref()).await;
                     known.lock().remove(&peer.path);
                 });
             }
+        }
+        for (socket, _) in std::mem::take(&mut before) {
+            peer_is_gone(&api, &socket);
         }
         tokio::time::sleep(LOOK).await;
     }
@@ -284,23 +406,47 @@ async fn others(folder: &Path) -> Vec<Peer> {
     peers.into_iter().filter(|peer| peer.pid != own).collect()
 }
 
-async fn follow_peer(api: &Api, peer: &Peer) {
-    let Ok(mut events) = peer.events("/api/v1/events", None).await else {
+/// Follows another runtime to its end, after the event of this id there.
+async fn follow_peer(api: &Api, peer: &Peer, read: Option<&str>) {
+    let socket = socket_name(&peer.path);
+    let Ok(mut events) = peer.events("/api/v1/events", read).await else {
+        if read.is_some() {
+            peer_is_gone(api, &socket);
+        }
         return;
     };
     while let Ok(Some(event)) = events.next().await {
+        let id = event.id.as_deref().unwrap_or_default();
         let name = match event.name.as_str() {
             "update" => "update",
             "session" => "session",
             "missed" => "missed",
+            "hello" => {
+                api.0.hub.note_peer(&socket, id);
+                continue;
+            }
             _ => continue,
         };
         api.0.routes.learn_event(peer, name, &event.data);
-        api.0.hub.relay(name, &event.data);
+        let socket = &socket;
+        api.0
+            .hub
+            .relay(name, &event.data, ItemSource::Peer { socket, id });
     }
     api.0.routes.forget_peer(peer);
-    let gone = json!({ "pid": peer.pid }).to_string();
-    api.0.hub.push("peer_gone", &gone);
+    peer_is_gone(api, &socket);
+}
+
+fn peer_is_gone(api: &Api, socket: &str) {
+    let pid = Peer::named(Path::new(socket)).map(|peer| peer.pid);
+    let gone = json!({ "pid": pid }).to_string();
+    let source = ItemSource::PeerGone { socket };
+    api.0.hub.put(None, source, |_| ("peer_gone", gone, None));
+}
+
+fn socket_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! A handle's log: byte ranges of it, and searching it.
 
 use std::ops::Range;
+use std::time::Duration;
 
 use anstream::adapter::strip_bytes;
 use axum::Json;
@@ -10,7 +11,7 @@ use axum::http::header::{CONTENT_TYPE, HeaderName};
 use axum::response::{IntoResponse, Response};
 use regex::RegexBuilder;
 use serde::Deserialize;
-use windlass_protocol::{LogMatch, LogMatches};
+use windlass_protocol::{LineRange, LogMatch, LogMatches, ScreenPast};
 use windlass_runtime::HandleRef;
 
 use crate::error::ApiError;
@@ -18,6 +19,8 @@ use crate::extract::HandleHere;
 
 /// How much is read for one request.
 const MOST: u64 = 1 << 20;
+/// How much text of lines is given for one request.
+const LINES: usize = 1 << 20;
 /// How much is looked at at once.
 const WINDOW: u64 = 256 << 10;
 /// How much a search looks at, from the end backwards as a whole.
@@ -31,24 +34,43 @@ pub(crate) struct Wanted {
     from: Option<i64>,
     /// The byte after the last.
     to: Option<u64>,
+    /// Only bytes that arrived within this many seconds.
+    since_secs: Option<f64>,
     /// Without control sequences.
     #[serde(default)]
     plain: bool,
+    /// Lines by their numbers, as they are shown, instead of bytes.
+    lines: Option<LineRange>,
 }
 
-/// The bytes of a range, at most 1 MiB of them. Headers say where they begin
-/// and how much there is.
+/// The bytes of a range, at most 1 MiB of them. Headers say where they begin, in
+/// which line that is, and how much there is.
 pub(crate) async fn read(
     HandleHere(handle): HandleHere,
     query: Result<Query<Wanted>, QueryRejection>,
 ) -> Result<Response, ApiError> {
     let Query(query) = query.map_err(|_| {
-        ApiError::bad("`from` and `to` must be whole numbers, `plain` true or false")
+        ApiError::bad(
+            "`from` and `to` must be whole numbers, `since_secs` a number, `plain` true or false, \
+             `lines` numbers such as 4-98",
+        )
     })?;
+    if let Some(lines) = query.lines {
+        let text = blocking(move || handle.lines(lines, LINES)).await?;
+        let kind = [(CONTENT_TYPE, "text/plain; charset=utf-8")];
+        return Ok((kind, text).into_response());
+    }
     let written = handle.written();
-    let range = range(&query, written)?;
+    let mut range = range(&query, written)?;
+    if let Some(seconds) = query.since_secs {
+        let age = Duration::try_from_secs_f64(seconds).map_err(|_| {
+            ApiError::bad("`since_secs` must be a number of seconds from 0 on, such as 90")
+        })?;
+        let start = handle.written_before(age).max(range.start);
+        range = start..range.end.max(start);
+    }
     let start = range.start;
-    let bytes = blocking(move || handle.log(range)).await?;
+    let (bytes, line) = blocking(move || (handle.log(range), handle.line_at(start))).await?;
     let end = start + bytes.len() as u64;
     let bytes = if query.plain {
         strip_bytes(&bytes).into_vec()
@@ -68,6 +90,10 @@ pub(crate) async fn read(
         ),
         (HeaderName::from_static("windlass-log-end"), end.to_string()),
         (
+            HeaderName::from_static("windlass-log-line"),
+            line.to_string(),
+        ),
+        (
             HeaderName::from_static("windlass-log-size"),
             written.to_string(),
         ),
@@ -79,14 +105,16 @@ pub(crate) async fn read(
 pub(crate) async fn scrollback(HandleHere(handle): HandleHere) -> Result<Response, ApiError> {
     let id = handle.id().clone();
     let lines = blocking(move || handle.scrollback()).await?;
-    let lines = lines.ok_or_else(|| {
-        ApiError::new(
-            StatusCode::CONFLICT,
-            format!("handle `{id}` has no terminal; read its log instead"),
-        )
-    })?;
+    let lines = lines.ok_or_else(|| ApiError::no_terminal(&id))?;
     let kind = [(CONTENT_TYPE, "text/plain; charset=utf-8")];
     Ok((kind, lines).into_response())
+}
+
+/// The rows that have left the terminal's screen, with their looks.
+pub(crate) async fn past(HandleHere(handle): HandleHere) -> Result<Json<ScreenPast>, ApiError> {
+    let id = handle.id().clone();
+    let past = blocking(move || handle.past()).await?;
+    past.map(Json).ok_or_else(|| ApiError::no_terminal(&id))
 }
 
 fn range(query: &Wanted, written: u64) -> Result<Range<u64>, ApiError> {

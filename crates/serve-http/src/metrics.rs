@@ -10,7 +10,7 @@ use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use parking_lot::Mutex;
-use windlass_protocol::{HandleState, Health, SessionId};
+use windlass_protocol::{HandleState, HandleUse, Health, SessionId};
 use windlass_runtime::{Entry, Session, SessionEvent, ToolEvent};
 
 use crate::api::Api;
@@ -154,10 +154,17 @@ fn of_sessions(text: &mut Text, api: &Api) {
     ];
     let mut states: BTreeMap<&str, usize> = all.map(|state| (state.as_str(), 0)).into();
     let mut asked = 0;
+    let mut used = Vec::new();
     for (session, _) in &sessions {
         asked += session.requests().len();
         for handle in session.handles() {
             *states.entry(handle.state.as_str()).or_default() += 1;
+        }
+        for handle in session.handle_infos() {
+            if let Some(usage) = handle.usage {
+                let labels = format!("{{session=\"{}\",handle=\"{}\"}}", session.id(), handle.id);
+                used.push((labels, usage));
+            }
         }
     }
     text.one("sessions", "Sessions that are under way.", sessions.len());
@@ -166,8 +173,28 @@ fn of_sessions(text: &mut Text, api: &Api) {
     for (state, count) in states {
         text.line("handles", &format!("{{state=\"{state}\"}}"), count);
     }
+    of_use(text, &used);
     let help = "Permissions and questions that wait for a person.";
     text.one("asks_pending", help, asked);
+}
+
+/// The use of the machine by every handle that runs.
+fn of_use(text: &mut Text, used: &[(String, HandleUse)]) {
+    let help = "CPU time of a handle's processes, in seconds.";
+    text.head("handle_cpu_seconds", help, "gauge");
+    for (labels, usage) in used {
+        text.line("handle_cpu_seconds", labels, usage.cpu_secs);
+    }
+    let help = "Memory of a handle's processes.";
+    text.head("handle_memory_bytes", help, "gauge");
+    for (labels, usage) in used {
+        text.line("handle_memory_bytes", labels, usage.memory);
+    }
+    let help = "Processes of a handle that run.";
+    text.head("handle_processes", help, "gauge");
+    for (labels, usage) in used {
+        text.line("handle_processes", labels, usage.processes);
+    }
 }
 
 /// Sessions of one process share a record, so that the greatest numbers are its own.

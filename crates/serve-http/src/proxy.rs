@@ -46,7 +46,7 @@ pub(crate) async fn elsewhere(
     };
     let mut denied = None;
     if let Some(peer) = api.0.routes.find(id) {
-        match pass_on(&peer, &parts, &body).await {
+        match pass_on(&api, &peer, &parts, &body).await {
             Ok(response) => {
                 if is_from_owner(&peer, id, response.status()).await {
                     return response;
@@ -68,7 +68,7 @@ pub(crate) async fn elsewhere(
             Some(response) => response,
             None => next.run(Request::from_parts(parts, body.into())).await,
         },
-        Some((peer, _)) => match pass_on(&peer, &parts, &body).await {
+        Some((peer, _)) => match pass_on(&api, &peer, &parts, &body).await {
             Ok(response) => response,
             Err(error) => bad_gateway(&error),
         },
@@ -79,7 +79,12 @@ fn bad_gateway(error: &PeerError) -> Response {
     ApiError::new(StatusCode::BAD_GATEWAY, error.to_string()).into_response()
 }
 
-async fn pass_on(peer: &Peer, parts: &Parts, body: &Bytes) -> Result<Response, PeerError> {
+async fn pass_on(
+    api: &Api,
+    peer: &Peer,
+    parts: &Parts,
+    body: &Bytes,
+) -> Result<Response, PeerError> {
     let mut request = Request::new(Body::from(body.clone()));
     let original = parts.extensions.get::<axum::extract::OriginalUri>();
     let uri = original.map_or(&parts.uri, |original| &original.0);
@@ -94,8 +99,13 @@ async fn pass_on(peer: &Peer, parts: &Parts, body: &Bytes) -> Result<Response, P
     // The body is of a known length by now.
     headers.remove(header::TRANSFER_ENCODING);
     *request.headers_mut() = headers;
-    let response = peer.send(request).await?;
-    Ok(response.map(Body::new))
+    let response = peer.send(request).await?.map(Body::new);
+    let kind = response.headers().get(header::CONTENT_TYPE);
+    if kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream")) {
+        let ending = |body: Body| Body::from_stream(api.until_leaving(body.into_data_stream()));
+        return Ok(response.map(ending));
+    }
+    Ok(response)
 }
 
 /// Whether a runtime has the session that it was asked about: it answers that

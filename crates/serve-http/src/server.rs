@@ -5,6 +5,7 @@
 
 use std::io;
 use std::os::fd::AsFd as _;
+use std::pin::pin;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -20,6 +21,7 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio_io_timeout::TimeoutStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::api::Api;
 use crate::first_bytes::FirstBytes;
@@ -71,16 +73,35 @@ pub struct Server {
 }
 
 impl Server {
-    /// Serves until told to end; then open connections are let go of.
+    /// Serves until told to leave ([`Api::leave`]), and resolves when all
+    /// connections have ended. `closing` lets go of them at any moment.
     pub async fn run(self, api: &Api, closing: CancellationToken) {
+        let connections = TaskTracker::new();
+        self.accept(api, &closing, &connections).await;
+        connections.close();
+        closing.run_until_cancelled(connections.wait()).await;
+    }
+
+    async fn accept(self, api: &Api, closing: &CancellationToken, connections: &TaskTracker) {
         api.wake();
+        let leaving = api.leaving();
         let places = Places::new(self.limits.connections);
+        let ending = async {
+            tokio::select! {
+                () = leaving.cancelled() => {}
+                () = closing.cancelled() => {}
+            }
+        };
+        tokio::pin!(ending);
         loop {
-            let accepted = closing.run_until_cancelled(self.listener.accept()).await;
+            let accepted = tokio::select! {
+                biased;
+                () = &mut ending => return,
+                accepted = self.listener.accept() => accepted,
+            };
             let stream = match accepted {
-                None => return,
-                Some(Ok((stream, _))) => stream,
-                Some(Err(error)) => {
+                Ok((stream, _)) => stream,
+                Err(error) => {
                     pause_after(&error).await;
                     continue;
                 }
@@ -92,7 +113,7 @@ impl Server {
             let _ = stream.set_nodelay(true);
             let (api, router, tls) = (api.clone(), self.router.clone(), self.tls.clone());
             let (limits, closing, is_tool) = (self.limits, closing.clone(), self.is_tool);
-            tokio::spawn(async move {
+            connections.spawn(async move {
                 let serving = async {
                     let Some(stream) = admit(stream, is_tool).await else {
                         return;
@@ -118,13 +139,13 @@ pub(crate) async fn accept_unix(
     api: Api,
     limits: Limits,
     is_tool: PeerCheck,
-    closing: CancellationToken,
+    (accepting, closing): (CancellationToken, CancellationToken),
 ) {
     let router = api.router();
     let places = Places::new(limits.connections);
     let own = rustix::process::geteuid().as_raw();
     loop {
-        let stream = match closing.run_until_cancelled(listener.accept()).await {
+        let stream = match accepting.run_until_cancelled(listener.accept()).await {
             None => return,
             Some(Ok((stream, _))) => stream,
             Some(Err(error)) => {
@@ -184,14 +205,30 @@ async fn serve<S>(
         .keep_alive_timeout(limits.stall)
         .max_header_list_size(u32::try_from(limits.head_bytes).unwrap_or(u32::MAX))
         .max_concurrent_streams(256);
-    let io = TokioIo::new(FirstBytes::within(limits.first, Box::pin(stream)));
+    let stream = FirstBytes::within(limits.first, Box::pin(stream));
+    let spoken = stream.spoken();
+    let io = TokioIo::new(stream);
     let router = TowerToHyperService::new(router);
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(visitor.clone());
         router.call(request)
     });
-    let connection = builder.serve_connection(io, service);
-    if let Some(Err(error)) = closing.run_until_cancelled(connection).await {
+    let mut connection = pin!(builder.serve_connection_with_upgrades(io, service));
+    let leaving = api.leaving();
+    let is_time_to_leave = async {
+        leaving.cancelled().await;
+        // Whoever has just connected has a request, which is answered first.
+        spoken.cancelled().await;
+    };
+    let ended = tokio::select! {
+        biased;
+        ended = closing.run_until_cancelled(connection.as_mut()) => ended,
+        () = is_time_to_leave => {
+            connection.as_mut().graceful_shutdown();
+            closing.run_until_cancelled(connection).await
+        }
+    };
+    if let Some(Err(error)) = ended {
         tracing::debug!(error, "a connection ended");
     }
 }

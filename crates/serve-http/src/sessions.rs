@@ -6,9 +6,11 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use serde_json::json;
 use tokio::time::Instant;
 use windlass_protocol::{
-    Batch, BatchReply, HandleState, Millis, NewSession, SessionBegun, SessionInfo, TurnEndReport,
+    Batch, BatchReply, HandleAction, HandleState, Millis, NewSession, SessionBegun, SessionInfo,
+    StartableTool, TurnEndReport,
 };
 use windlass_runtime::{Attendance, Refusal, RunOptions, Session, SessionOptions};
 
@@ -46,6 +48,7 @@ pub(crate) fn info(api: &Api, session: &Session, began: SystemTime) -> SessionIn
         id: session.id().clone(),
         front_end: session.front_end().unwrap_or(&api.0.front_end).to_owned(),
         name: session.name().map(str::to_owned),
+        client: session.client_name().map(str::to_owned),
         pid: std::process::id(),
         root: session.root().to_owned(),
         created: millis(began),
@@ -83,22 +86,60 @@ pub(crate) fn begin(api: &Api, new: &NewSession) -> Result<Session, ApiError> {
             ),
         ));
     };
-    let session = open(SessionOptions {
+    let idle = new.idle_secs.map(Duration::from_secs);
+    let mut options = SessionOptions {
         front_end: Some(api.0.front_end.clone()),
         trusted: new.trusted,
         attendance: Attendance::Attended,
         ..SessionOptions::default()
-    });
+    };
+    if let Some(logs) = &api.0.logs {
+        logs.keep(&mut options, idle);
+    }
+    let session = open(options);
+    own(api, &session, idle);
+    Ok(session)
+}
+
+/// Keeps a session alive until it ends over HTTP, or nothing was asked of it
+/// for too long.
+pub(crate) fn own(api: &Api, session: &Session, idle: Option<Duration>) {
     let id = session.id().to_string();
     let owned = Owned {
         session: session.clone(),
-        idle: new.idle_secs.map_or(IDLE, Duration::from_secs),
+        idle: idle.unwrap_or(IDLE),
         last: Instant::now(),
         streams: 0,
     };
     api.0.owned.lock().insert(id.clone(), owned);
     tokio::spawn(expire(api.clone(), id));
-    Ok(session)
+}
+
+/// Keeps a session alive that was begun elsewhere in this process.
+pub(crate) fn keep(api: &Api, session: &Session) {
+    if !api.0.owned.lock().contains_key(session.id().as_str()) {
+        own(api, session, None);
+    }
+}
+
+/// The tools that a person can start in a session.
+pub(crate) async fn tools(Here(session): Here) -> Json<Vec<StartableTool>> {
+    let tools = session.tools().offered().map(|tool| {
+        let tool = tool.definition();
+        let parameters = &tool.shape.parameters;
+        StartableTool {
+            name: tool.name.clone(),
+            summary: tool.summary.clone().or_else(|| tool.description.clone()),
+            schema: json!({
+                "type": "object",
+                "properties": parameters.properties,
+                "required": parameters.required,
+                "additionalProperties": parameters.additional,
+            }),
+            spawns: tool.shape.actions.contains(HandleAction::Spawn),
+        }
+    });
+    Json(tools.collect())
 }
 
 /// Ends a session that nobody has asked anything of for too long.
@@ -119,7 +160,8 @@ pub(crate) async fn expire(api: Api, id: String) {
     end(&api, &id).await;
 }
 
-/// Ends a session that was begun over HTTP.
+/// Ends a session that was begun over HTTP and that nobody uses. Its kept
+/// handles are left.
 pub(crate) async fn end(api: &Api, id: &str) {
     let owned = api.0.owned.lock().remove(id);
     if let Some(owned) = owned {
@@ -138,21 +180,26 @@ pub(crate) async fn show(
         .ok_or_else(|| ApiError::no_session(api.sessions(), session.id().as_str()))
 }
 
-/// Ends a session that was begun over HTTP. Answers when all of it is gone.
+/// Ends a session that was begun over HTTP, with its kept handles. Answers when
+/// all of it is gone.
 pub(crate) async fn close(
     State(api): State<Api>,
     Here(session): Here,
 ) -> Result<StatusCode, ApiError> {
-    let owned = api.0.owned.lock().remove(session.id().as_str());
-    let Some(owned) = owned else {
-        return Err(not_begun_here(&api));
-    };
-    owned.session.close().await;
+    end_whole(&api, session.id().as_str()).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
+/// Ends a session that was begun over HTTP, with its kept handles.
+pub(crate) async fn end_whole(api: &Api, id: &str) -> Result<(), ApiError> {
+    let owned = api.0.owned.lock().remove(id);
+    let owned = owned.ok_or_else(|| not_begun_here(api))?;
+    owned.session.end(Duration::MAX).await;
+    Ok(())
+}
+
 /// A session that was not begun over HTTP does not end over it.
-pub(crate) fn not_begun_here(api: &Api) -> ApiError {
+fn not_begun_here(api: &Api) -> ApiError {
     ApiError::new(
         StatusCode::FORBIDDEN,
         format!(

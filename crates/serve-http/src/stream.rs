@@ -64,6 +64,13 @@ impl SessionStream {
         stream
     }
 
+    /// The reader knows an event that is not in this journal: whatever it has
+    /// missed cannot be told.
+    pub(crate) fn begins_with_a_gap(&mut self, last: u64) {
+        let missed = Event::default().event("missed").id(last.to_string());
+        self.ready.push_back(missed.data(r#"{"count":0}"#));
+    }
+
     /// Tells only what is drawn.
     pub(crate) fn only_screens(mut self) -> Self {
         self.updates = false;

@@ -25,6 +25,7 @@ use crate::api::Api;
 use crate::client::LOCAL;
 use crate::error::ApiError;
 use crate::events::{heartbeat, last_event_id, respond};
+use crate::holding::{Holding, is_name};
 use crate::hub::{Item, Place, Wrote};
 use crate::metrics::Watched;
 use crate::proxy;
@@ -41,6 +42,8 @@ pub(crate) struct Wanted {
     pause_ms: Option<u64>,
     /// Gathers what tools wrote and tells it at most this often.
     written_ms: Option<u64>,
+    /// Locks that the reader holds, as `SESSION/HANDLE/LOCK` by comma.
+    holding: Option<String>,
 }
 
 /// The events of every session, those of other runtimes included where they
@@ -52,11 +55,13 @@ pub(crate) async fn of_all(
 ) -> Result<Response, ApiError> {
     let Query(query) =
         query.map_err(|_| ApiError::bad("`pause_ms` and `written_ms` must be numbers"))?;
+    let holding = Holding::new(&api, query.holding.as_deref().unwrap_or_default())?;
     api.wake();
     let watched = Watched::new(&api, None);
     let (place, missed) = api.0.hub.place(last_event_id(&headers));
     let name = if missed { "missed" } else { "hello" };
     let first = Event::default().event(name).data("{}");
+    let leaving = api.clone();
     let watching = Watching {
         ready: VecDeque::from([first.id(api.0.hub.id(place.0))]),
         screens: screens(&api, &headers, &query).await?,
@@ -65,11 +70,13 @@ pub(crate) async fn of_all(
         place,
         api,
         _watched: watched,
+        _holding: holding,
     };
     let events = stream::unfold(watching, |mut watching| async move {
         let event = watching.next().await;
         Some((Ok::<_, Infallible>(event), watching))
     });
+    let events = leaving.until_leaving(events);
     Ok(respond(Sse::new(events).keep_alive(heartbeat())))
 }
 
@@ -84,6 +91,8 @@ struct Watching {
     own_only: bool,
     ready: VecDeque<Event>,
     _watched: Watched,
+    /// Hands back the reader's locks when it has gone.
+    _holding: Holding,
 }
 
 impl Watching {
@@ -220,14 +229,9 @@ fn wanted(list: &str) -> Result<IndexMap<String, String>, ApiError> {
         .map(str::trim)
         .filter(|name| !name.is_empty())
     {
-        let plain = |text: &str| {
-            let fits =
-                |character: char| character.is_ascii_alphanumeric() || "_.-".contains(character);
-            !text.is_empty() && text.chars().all(fits)
-        };
         let parts = name.split_once('/');
-        let Some((session, handle)) =
-            parts.filter(|(session, handle)| plain(session) && (*handle == "*" || plain(handle)))
+        let Some((session, handle)) = parts
+            .filter(|(session, handle)| is_name(session) && (*handle == "*" || is_name(handle)))
         else {
             return Err(ApiError::bad(
                 "`screens` must be a list of SESSION/HANDLE by comma; the handle may be `*`",

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 use rmcp::task_manager::TaskManager;
 use windlass_runtime::{Attendance, Session, SessionOptions};
@@ -15,6 +16,9 @@ use crate::rounds::Parked;
 use crate::seats::Seats;
 use crate::status::Board;
 use crate::upstream::Subscription;
+
+/// Has a session take over what its predecessor left.
+pub type SessionSuccession = Arc<dyn Fn(Session) -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// Begins a session with these options.
 pub type SessionFactory = Arc<dyn Fn(SessionOptions) -> Session + Send + Sync>;
@@ -30,6 +34,8 @@ pub(crate) struct Conversation {
     pub(crate) parked: Parked,
     /// From which level on the client wants to be told, if it said.
     pub(crate) level: Mutex<Option<Level>>,
+    /// Done once the session has taken over what its predecessor left.
+    pub(crate) succession: tokio::sync::OnceCell<()>,
     /// The resources whose changes the client wants to hear of.
     pub(crate) subscriptions: Mutex<HashMap<String, Subscription>>,
     calls: AtomicU64,
@@ -55,6 +61,7 @@ impl Conversation {
             board: Board::default(),
             parked: Parked::default(),
             level: Mutex::new(None),
+            succession: tokio::sync::OnceCell::new(),
             subscriptions: Mutex::default(),
             calls: AtomicU64::new(0),
         })

@@ -30,7 +30,7 @@ mod task;
 mod upstream;
 mod wording;
 
-pub use conversation::SessionFactory;
+pub use conversation::{SessionFactory, SessionSuccession};
 pub use http::{HttpOptions, Owner, Sessions, http_router};
 pub use offer::offered;
 pub use server::{McpOptions, McpServer, TaskPolicy};

@@ -31,7 +31,7 @@ use windlass_runtime::Runtime;
 
 use crate::call::{Call, Wanted};
 use crate::clients::ClientTraits;
-use crate::conversation::{Conversation, SessionFactory};
+use crate::conversation::{Conversation, SessionFactory, SessionSuccession};
 use crate::http::{Sessions, Visit};
 use crate::listen;
 use crate::offer::offered;
@@ -109,6 +109,7 @@ pub struct McpServer {
     shared: Arc<Shared>,
     place: Place,
     pub(crate) upstream: Option<Arc<dyn Upstream>>,
+    succession: Option<SessionSuccession>,
 }
 
 /// Where the session of a request is found.
@@ -144,6 +145,7 @@ impl McpServer {
             }),
             place: Place::Nowhere,
             upstream: None,
+            succession: None,
         }
     }
 
@@ -152,6 +154,26 @@ impl McpServer {
     pub fn with_upstream(mut self, upstream: Arc<dyn Upstream>) -> Self {
         self.upstream = Some(upstream);
         self
+    }
+
+    /// The server whose sessions take over what their predecessors left, once
+    /// their client is known and before its first call is answered.
+    #[must_use]
+    pub fn with_succession(mut self, succession: SessionSuccession) -> Self {
+        self.succession = Some(succession);
+        self
+    }
+
+    /// Has the session of a conversation take over what its predecessor left,
+    /// if it has not yet.
+    async fn succeed(&self, conversation: &Conversation, client: Option<&str>) {
+        if let Some(client) = client {
+            conversation.session.set_client_name(client);
+        }
+        if let Some(succession) = &self.succession {
+            let succeeded = || succession(conversation.session.clone());
+            conversation.succession.get_or_init(succeeded).await;
+        }
     }
 
     /// The tools as they are shown now.
@@ -184,6 +206,7 @@ impl McpServer {
             shared: Arc::clone(&self.shared),
             place: Place::Connection(Arc::clone(&conversation)),
             upstream: self.upstream.clone(),
+            succession: self.succession.clone(),
         };
         (server, conversation)
     }
@@ -194,6 +217,7 @@ impl McpServer {
             shared: Arc::clone(&self.shared),
             place: Place::Http(sessions),
             upstream: self.upstream.clone(),
+            succession: self.succession.clone(),
         }
     }
 
@@ -281,6 +305,8 @@ impl ServerHandler for McpServer {
     ) -> Result<CallToolResponse, ErrorData> {
         let visit = self.visit(&context)?;
         let conversation = visit.conversation();
+        let client = context.client_info().map(|client| client.name);
+        self.succeed(conversation, client.as_deref()).await;
         if self.shared.runtime.tools().get(&request.name).is_none() {
             self.late_tools().await;
         }
@@ -353,6 +379,13 @@ impl ServerHandler for McpServer {
             });
         }
         if let Some(visit) = visit {
+            let (server, conversation) = (self.clone(), Arc::clone(visit.conversation()));
+            let client = context.peer.peer_info();
+            let client = client.map(|info| info.client_info.name.clone());
+            // A lease must not run out while the client has nothing to ask.
+            tokio::spawn(async move {
+                server.succeed(&conversation, client.as_deref()).await;
+            });
             if let Some(upstream) = &self.upstream {
                 upstream::tell_news(upstream, visit.conversation(), context.peer.clone());
             }

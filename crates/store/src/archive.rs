@@ -56,7 +56,10 @@ impl Archive for Store {
         let path = self
             .read(move |connection| {
                 connection
-                    .prepare_cached("SELECT output FROM part WHERE id = ?")?
+                    .prepare_cached(
+                        "SELECT coalesce(output, json_extract(body, '$.state.metadata.digest.log'))
+                         FROM part WHERE id = ?",
+                    )?
                     .query_row([part], |row| row.get::<_, Option<String>>(0))
                     .optional()
             })

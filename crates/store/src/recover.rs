@@ -4,15 +4,10 @@
 use std::path::Path;
 
 use rusqlite::{Connection, Result, TransactionBehavior, params};
-use windlass_protocol::{
-    Decider, DecisionRecord, Millis, PartState, PartTimeWithEnd, StateError, ToolPart,
-};
+use windlass_protocol::{Decider, DecisionRecord, Millis, ToolPart};
 
 use crate::mark::{is_alive, sweep};
 use crate::rows::{json, maybe_millis, read};
-
-/// What an interrupted call is answered with in the record.
-const INTERRUPTED: &str = "interrupted: the runtime ended before the call did";
 
 /// Marks what the dead have left. Another process may be doing the same.
 pub(crate) fn recover(connection: &mut Connection, marks: &Path) -> Result<()> {
@@ -42,7 +37,8 @@ fn bury(connection: &mut Connection, runtime: &str) -> Result<()> {
         })?
         .collect::<Result<_>>()?;
     for (id, body, last_seen) in parts {
-        let part = interrupted(read(1, &body)?, last_seen.unwrap_or(Millis(0)));
+        let part: ToolPart = read(1, &body)?;
+        let part = part.interrupted(last_seen.unwrap_or(Millis(0)));
         transaction.execute(
             "UPDATE part SET status = 'error', body = ? WHERE id = ?",
             params![json(&part), id],
@@ -61,26 +57,4 @@ fn bury(connection: &mut Connection, runtime: &str) -> Result<()> {
         [runtime],
     )?;
     transaction.commit()
-}
-
-fn interrupted(mut part: ToolPart, last_seen: Millis) -> ToolPart {
-    let (input, metadata, start) = match part.state {
-        PartState::Pending(state) => (state.input, None, last_seen),
-        PartState::Running(state) => (state.input, state.metadata, state.time.start),
-        ended @ (PartState::Completed(_) | PartState::Error(_)) => {
-            part.state = ended;
-            return part;
-        }
-    };
-    part.state = PartState::Error(StateError {
-        input,
-        error: INTERRUPTED.to_owned(),
-        metadata: metadata.or_else(|| part.metadata.clone()),
-        time: PartTimeWithEnd {
-            start,
-            end: last_seen.max(start),
-            compacted: None,
-        },
-    });
-    part
 }

@@ -39,6 +39,8 @@ pub fn lasting(name: &str) -> ToolDefinition {
             actions: ActionSet::all(),
             one_shot: true,
             typing: true,
+            lines: false,
+            keep: false,
         },
         run: RunPolicy::starting(RunMode::Unattended),
         ..ToolDefinition::new(name)

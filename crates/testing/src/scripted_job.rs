@@ -11,12 +11,13 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use windlass_protocol::{
-    Arguments, HandleId, InputError, Keyboard, OrderId, Question, Receipt, ScreenUpdate, Typing,
+    Arguments, HandleId, HandleUse, InputError, Keyboard, OrderId, Question, Receipt, ScreenPast,
+    ScreenUpdate, Typing,
 };
 use windlass_runtime::output::{OutputOptions, Screen, Stream};
 use windlass_runtime::{
     Ending, Job, JobHost, JobOutput, JobTerminal, LocalHost, OrderLedger, Reporter, Start,
-    ToolEvent, TypedCommands, screen_update,
+    ToolEvent, TypedCommands, screen_past, screen_update,
 };
 
 type OnInput = Arc<dyn Fn(&ScriptedJob, &Typing) + Send + Sync>;
@@ -394,6 +395,10 @@ impl Job for Running {
         Arc::clone(&self.0.0.host.lock())
     }
 
+    fn usage(&self) -> Option<HandleUse> {
+        None
+    }
+
     fn key(&self) -> Option<Value> {
         Some(self.0.key())
     }
@@ -504,6 +509,10 @@ impl JobTerminal for ScriptedTerminal {
 
     fn scrollback(&self) -> String {
         self.screen().lock().scrollback()
+    }
+
+    fn past(&self) -> ScreenPast {
+        screen_past(&mut self.screen().lock())
     }
 
     fn resize(&self, rows: u16, cols: u16) -> Result<(), InputError> {

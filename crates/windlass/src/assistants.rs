@@ -165,6 +165,20 @@ impl Assistants {
         Ok((id, conversation))
     }
 
+    /// An assistant with this model that goes on in the session and the
+    /// conversation of another one.
+    pub fn take_over(&self, assistant: &Assistant) -> Assistant {
+        Assistant {
+            model: Arc::clone(&self.model),
+            system: assistant.system.clone(),
+            max_tokens: assistant.max_tokens,
+            effort: assistant.effort,
+            tools: Assistant::offered(self.windlass.runtime().tools()),
+            session: assistant.session.clone(),
+            conversation: Arc::clone(&assistant.conversation),
+        }
+    }
+
     /// Begins a session with an assistant in it. The model answers the
     /// session's inquiries unless the options name somebody else.
     pub fn begin(&self, conversation: Conversation, options: SessionOptions) -> Assistant {

@@ -13,7 +13,9 @@ use windlass_config::{
 use windlass_executors::{
     Describer, Git, Kept, Launcher, LauncherOptions, LocalTool, SchemaError, Shell, TerminalSize,
 };
+use windlass_kept::KeptStore;
 use windlass_mcp_client::Server;
+use windlass_process::SandboxSupport;
 use windlass_runtime::protocol::IoMode;
 use windlass_runtime::{
     Await, Catalogue, DescribeTools, RegisterError, RunMode, RunPolicy, Runtime, Session,
@@ -27,10 +29,12 @@ use crate::cache::Cache;
 use crate::describe::{self, Answers, Asking};
 use crate::embedded::{self, NameOwner};
 use crate::environment::Environment;
+use crate::kept;
 use crate::late_trust::LateTrust;
 use crate::mcp::{Coming, ServerSetup, Servers};
 use crate::place::{cache_dir, new_log_dir, remove_logs_of_the_dead, state_dir, workspace_id};
 use crate::record::Record;
+use crate::sandboxes::Sandboxes;
 use crate::trust::TrustStore;
 
 /// Why there is no runtime.
@@ -68,6 +72,15 @@ pub enum Error {
         #[source]
         problem: SchemaError,
     },
+    /// The configuration turns every tool off.
+    #[error(
+        "tool `{tool}` cannot be added: the configuration turns every tool off; remove \
+         `enable = false` under [conversation.tools.\"*\"]"
+    )]
+    Disabled {
+        /// The tool.
+        tool: String,
+    },
     /// Nothing can be started.
     #[error("programs cannot be started")]
     Launcher(#[source] io::Error),
@@ -85,6 +98,7 @@ pub struct Windlass {
     pub(crate) agents: Option<Arc<Agents>>,
     servers: Vec<Server>,
     state_dir: PathBuf,
+    pub(crate) kept: KeptStore,
     record: Record,
     pub(crate) late_trust: OnceLock<LateTrust>,
     /// The tools that the program has added.
@@ -155,6 +169,7 @@ impl Windlass {
         } = builder;
         let embedded = embedded::checked(embedded, &config)?;
         let environment = Environment::own(&config);
+        let sandboxes = Sandboxes::of(&config);
         let (launcher, mut catalogue) = if let Some(onto) = onto {
             onto
         } else {
@@ -176,8 +191,10 @@ impl Windlass {
         };
         let asked = config.offered().filter(|tool| tool.asks_program);
         let cache = Cache::new(cache_dir().join("descriptions"));
-        let (answers, servers) =
-            futures_util::future::join(Answers::gather(describer, asked, asking, &cache), async {
+        let (answers, servers) = {
+            let confine = |launcher, tool: &ToolConfig| sandboxes.confine(launcher, &tool.settings);
+            let gather = Answers::gather(describer, asked, asking, &cache, confine);
+            futures_util::future::join(gather, async {
                 if late_servers.is_some() {
                     return Servers::default();
                 }
@@ -185,16 +202,19 @@ impl Windlass {
                     config: &config,
                     launcher: &launcher,
                     environment: &environment,
+                    sandboxes: &sandboxes,
                     announcer: catalogue.announcer(),
                     lends_clients,
                 };
                 Servers::ask(&set_up).await
             })
-            .await;
+            .await
+        };
         let mut build = Build {
             catalogue,
             launcher: &launcher,
             environment: &environment,
+            sandboxes: &sandboxes,
             config: &config,
             answers,
             agents: agents.as_ref(),
@@ -218,6 +238,7 @@ impl Windlass {
             ..
         } = build;
         let told = problems.iter().map(ToString::to_string).chain(unreached);
+        let told = told.chain(sandboxes.told());
         Ok(Self {
             runtime: Runtime::new(catalogue),
             launcher,
@@ -229,6 +250,7 @@ impl Windlass {
             agents,
             servers,
             record: Record::new(&state_dir()),
+            kept: KeptStore::new(&state_dir()),
             state_dir: state_dir(),
             late_trust: OnceLock::new(),
             embedded: own_tools,
@@ -243,6 +265,11 @@ impl Windlass {
     /// What starts its programs.
     pub fn launcher(&self) -> &Launcher {
         &self.launcher
+    }
+
+    /// The parts of a sandbox that this system enforces.
+    pub async fn sandbox_support(&self) -> SandboxSupport {
+        windlass_process::sandbox_support(&self.launcher).await
     }
 
     /// Starts programs of the person's own, which get every variable but
@@ -274,9 +301,10 @@ impl Windlass {
     pub fn sweep(&self) -> impl FnOnce() + Send + 'static {
         let launcher = self.launcher.clone();
         let logs = self.state_dir.join("logs");
+        let kept = self.kept.clone();
         move || {
             launcher.sweep(&[]);
-            remove_logs_of_the_dead(&logs);
+            remove_logs_of_the_dead(&logs, &kept::log_folders(&kept));
         }
     }
 
@@ -329,6 +357,9 @@ impl Windlass {
             options.log_dir = Some(new_log_dir(&self.state_dir));
         }
         let works_for_another = options.on_behalf.is_some();
+        if !works_for_another && options.keeper.is_none() {
+            options.keeper = Some(self.keeper());
+        }
         let session = runtime.session(options);
         if !works_for_another {
             self.tell_of_trust(&session);
@@ -342,6 +373,7 @@ pub(crate) struct Build<'a> {
     pub(crate) catalogue: Catalogue,
     launcher: &'a Launcher,
     environment: &'a Environment,
+    sandboxes: &'a Sandboxes,
     pub(crate) config: &'a Config,
     answers: Answers,
     agents: Option<&'a Arc<Agents>>,
@@ -424,6 +456,7 @@ impl Build<'_> {
                 config: self.config,
                 launcher: self.launcher,
                 environment: self.environment,
+                sandboxes: self.sandboxes,
                 announcer: &self.catalogue.announcer().clone(),
                 lends_clients,
             },
@@ -456,13 +489,17 @@ impl Build<'_> {
     fn register_builtin(&mut self, tool: &ToolConfig) -> Result<(), RegisterError> {
         match tool.source_name() {
             Shell::NAME => {
-                let definition = Self::overlaid(tool, Shell::definition());
-                let shell = Shell::new(self.launcher_of(tool)).keeping(kept(tool));
+                let launcher = self.launcher_of(tool);
+                let mut definition =
+                    sandboxed(Self::overlaid(tool, Shell::definition()), &launcher);
+                Shell::describe_digest(&mut definition);
+                let shell = Shell::new(launcher).keeping(kept(tool));
                 self.catalogue.register(definition, Arc::new(shell))
             }
             Git::NAME => {
-                let definition = Self::overlaid(tool, Git::definition());
-                let git = Git::new(self.launcher_of(tool)).keeping(kept(tool));
+                let launcher = self.launcher_of(tool);
+                let definition = sandboxed(Self::overlaid(tool, Git::definition()), &launcher);
+                let git = Git::new(launcher).keeping(kept(tool));
                 self.catalogue.register(definition, Arc::new(git))
             }
             Await::NAME => self
@@ -533,7 +570,10 @@ impl Build<'_> {
         local: LocalTool,
     ) -> Result<(), RegisterError> {
         permit(tool, &mut definition);
+        let digest = tool.settings.digest;
+        definition.digest.enabled = digest.unwrap_or(local.io == IoMode::Text);
         definition.secrets_to_assistant = tool.secrets == SecretTarget::Assistant;
+        let definition = sandboxed(definition, &local.launcher);
         let advice = describe::advice(tool, &definition.shape.parameters);
         self.catalogue.register(definition, Arc::new(local))?;
         self.advice.extend(advice);
@@ -543,7 +583,8 @@ impl Build<'_> {
     /// The launcher of a tool's programs, with the variables that its table says.
     fn launcher_of(&self, tool: &ToolConfig) -> Launcher {
         let variables = &tool.settings.variables;
-        self.environment.launcher(self.launcher, variables)
+        let launcher = self.environment.launcher(self.launcher, variables);
+        self.sandboxes.confine(launcher, &tool.settings)
     }
 
     fn local(&self, tool: &ToolConfig, io: IoMode, formats_arguments: Option<bool>) -> LocalTool {
@@ -568,6 +609,12 @@ pub(crate) fn permit(tool: &ToolConfig, definition: &mut ToolDefinition) {
     let unattended = RunPolicy::starting(RunMode::Unattended);
     definition.run = run.over(RunPolicy::default());
     definition.run_for_client = Some(run.over(unattended));
+}
+
+/// The definition, with its launcher's sandbox as requests to a person show it.
+fn sandboxed(mut definition: ToolDefinition, launcher: &Launcher) -> ToolDefinition {
+    definition.sandbox = launcher.confinement().map(|it| it.summary());
+    definition
 }
 
 fn kept(tool: &ToolConfig) -> Kept {

@@ -11,7 +11,8 @@ use futures_util::future::join_all;
 use indexmap::IndexMap;
 use windlass_config::{ToolConfig, nearest};
 use windlass_executors::{
-    DescribeError, Describer, LocalCommand, SchemaAnswer, SchemaError, SchemaQuestion, check_shape,
+    DescribeError, Describer, Launcher, LocalCommand, SchemaAnswer, SchemaError, SchemaQuestion,
+    check_shape,
 };
 use windlass_runtime::ToolDefinition;
 use windlass_runtime::protocol::{IoMode, Parameters};
@@ -59,23 +60,29 @@ impl Answers {
         tools: impl Iterator<Item = &ToolConfig>,
         asking: Asking,
         cache: &Cache,
+        confine: impl Fn(Launcher, &ToolConfig) -> Launcher,
     ) -> Self {
-        let mut questions: IndexMap<SchemaQuestion, Duration> = IndexMap::new();
+        let mut questions: IndexMap<SchemaQuestion, (Duration, Describer)> = IndexMap::new();
         for tool in tools {
             // What cannot be asked is told when the tool is looked for.
             if let Ok(question) = describer.question(&command(tool)) {
                 let limit = tool.settings.describe_timeout.unwrap_or(TIME);
-                let most = questions.entry(question).or_default();
+                // One program is asked once for all of its tools, in the sandbox of the first.
+                let confined = || Describer {
+                    launcher: confine(describer.launcher.clone(), tool),
+                    ..describer.clone()
+                };
+                let asked = questions.entry(question);
+                let (most, _) = asked.or_insert_with(|| (limit, confined()));
                 *most = limit.max(*most);
             }
         }
-        let answers = questions.into_iter().map(|(question, limit)| {
-            let describer = &describer;
-            async move {
-                let answer = answer(describer, &question, limit, asking, cache).await;
+        let answers = questions
+            .into_iter()
+            .map(|(question, (limit, describer))| async move {
+                let answer = answer(&describer, &question, limit, asking, cache).await;
                 (question, answer)
-            }
-        });
+            });
         let answers = join_all(answers).await.into_iter().collect();
         Self { describer, answers }
     }

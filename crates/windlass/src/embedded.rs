@@ -3,11 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use windlass_config::{BUILTINS, Config, Place};
+use windlass_config::{BUILTINS, Config, Place, ToolConfig};
 use windlass_executors::check_shape;
-use windlass_runtime::{Executor, ToolDefinition};
+use windlass_runtime::{Executor, Session, SessionOptions, ToolDefinition};
 
-use crate::build::{Build, Error};
+use crate::build::{Build, Error, Windlass};
 use crate::builder::EmbeddedTool;
 
 /// The owner of a tool's name.
@@ -69,9 +69,44 @@ pub(crate) fn checked(tools: Vec<EmbeddedTool>, config: &Config) -> Result<Vec<P
     Ok(checked)
 }
 
+impl Windlass {
+    /// Begins a session to which tools can be added that no other session is offered, with
+    /// [`add_tool`](Self::add_tool).
+    pub fn session_with_tools(&self, options: SessionOptions) -> Session {
+        self.session_of(&self.runtime().layered(), options)
+    }
+
+    /// Adds a tool of the embedding program to a session of [`session_with_tools`](Self::session_with_tools) that is
+    /// under way. What holds for [`Builder::tool`](crate::Builder::tool) holds here.
+    pub fn add_tool(
+        &self,
+        session: &Session,
+        definition: ToolDefinition,
+        executor: Arc<dyn Executor>,
+    ) -> Result<(), Error> {
+        let tool = EmbeddedTool::Executor(Box::new(definition), executor);
+        for (base, executor) in checked(vec![tool], self.config())? {
+            let tool = self.config().embedded_tool(&base.name);
+            if !tool.enabled {
+                return Err(Error::Disabled { tool: base.name });
+            }
+            session.tools().append(overlaid(&tool, base), executor)?;
+        }
+        Ok(())
+    }
+}
+
+/// A tool of the program: its own policies, with what the configuration says of every tool laid over them.
+fn overlaid(tool: &ToolConfig, base: ToolDefinition) -> ToolDefinition {
+    let mut definition = tool.overlay(base.clone());
+    definition.origin = base.origin;
+    definition.permissions = [base.permissions, definition.permissions].concat();
+    definition.run_for_client = base.run_for_client.map(|run| tool.settings.run.over(run));
+    definition
+}
+
 impl Build<'_> {
-    /// Registers the program's tools: their own policies, with what the
-    /// configuration says of every tool laid over them.
+    /// Registers the program's tools.
     pub(crate) fn register_embedded(&mut self, tools: Vec<Parts>) -> Result<(), Error> {
         for (base, executor) in tools {
             let tool = self.config.embedded_tool(&base.name);
@@ -79,11 +114,7 @@ impl Build<'_> {
                 self.cannot_offer(&tool, "`enable` of conversation.tools.\"*\" is false");
                 continue;
             }
-            let mut definition = tool.overlay(base.clone());
-            definition.origin = base.origin;
-            definition.permissions = [base.permissions, definition.permissions].concat();
-            definition.run_for_client = base.run_for_client.map(|run| tool.settings.run.over(run));
-            self.catalogue.register(definition, executor)?;
+            self.catalogue.register(overlaid(&tool, base), executor)?;
         }
         Ok(())
     }

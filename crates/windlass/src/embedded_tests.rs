@@ -177,3 +177,25 @@ async fn a_function_that_takes_no_struct_is_an_error() {
     let error = error("", |builder| builder.function(tool)).await;
     assert!(matches!(error, Error::NotStruct { tool } if tool == "sum"));
 }
+
+#[tokio::test]
+async fn a_tool_is_added_to_one_session_that_is_under_way() {
+    let windlass = build("", |builder| builder).await.unwrap();
+    let session = windlass.session_with_tools(SessionOptions::default());
+    let other = windlass.session_with_tools(SessionOptions::default());
+    let add = |name: &str| windlass.add_tool(&session, definition(name), hello());
+    add("greet").unwrap();
+    assert!(session.tools().get("greet").is_some());
+    assert!(other.tools().get("greet").is_none());
+    assert!(windlass.runtime().tools().get("greet").is_none());
+    assert!(matches!(add("shell"), Err(Error::NameTaken { .. })));
+    assert!(matches!(
+        add("greet"),
+        Err(Error::Register(RegisterError::Twice(_)))
+    ));
+    let off = "[conversation.tools.\"*\"]\nenable = false\n";
+    let windlass = build(off, |builder| builder).await.unwrap();
+    let session = windlass.session_with_tools(SessionOptions::default());
+    let refused = windlass.add_tool(&session, definition("greet"), hello());
+    assert!(matches!(refused, Err(Error::Disabled { tool }) if tool == "greet"));
+}

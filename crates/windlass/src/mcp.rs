@@ -16,6 +16,7 @@ use windlass_runtime::{Announcer, Executor, LateTools, ToolDefinition};
 use crate::build::permit;
 use crate::builder::LateReport;
 use crate::environment::Environment;
+use crate::sandboxes::Sandboxes;
 
 /// The servers that are wanted, and what they said.
 #[derive(Default)]
@@ -124,6 +125,7 @@ pub(crate) struct ServerSetup<'a> {
     pub(crate) config: &'a Config,
     pub(crate) launcher: &'a Launcher,
     pub(crate) environment: &'a Environment,
+    pub(crate) sandboxes: &'a Sandboxes,
     pub(crate) announcer: &'a Announcer,
     /// Sessions have clients that may lend servers their model.
     pub(crate) lends_clients: bool,
@@ -200,6 +202,10 @@ impl ServerSetup<'_> {
             }
             McpTransport::Http { .. } => self.launcher.clone(),
         };
+        let (transport, every_tool) = (&server.transport, &self.config.defaults);
+        let launcher = self
+            .sandboxes
+            .confine_server(launcher, transport, every_tool);
         let spec = ServerSpec {
             lends_clients: self.lends_clients,
             ..spec(self.config, server)

@@ -23,6 +23,13 @@ pub fn cache_dir() -> PathBuf {
         .join("windlass")
 }
 
+/// The user's configuration directory: `$XDG_CONFIG_HOME/windlass` or its
+/// usual place.
+pub(crate) fn config_dir() -> Option<PathBuf> {
+    let strategy = choose_base_strategy().ok()?;
+    Some(strategy.config_dir().join("windlass"))
+}
+
 /// A name for a project that is the same across runs, made of its path.
 pub(crate) fn workspace_id(root: &Path) -> String {
     windlass_runtime::protocol::project_id(root)
@@ -47,8 +54,8 @@ pub(crate) fn new_log_dir(state_dir: &Path) -> PathBuf {
 }
 
 /// Removes the log folders of processes that are gone. Where it cannot be
-/// told, they stay.
-pub(crate) fn remove_logs_of_the_dead(logs: &Path) {
+/// told, they stay, and so do those that are `spared`.
+pub(crate) fn remove_logs_of_the_dead(logs: &Path, spared: &[PathBuf]) {
     let Ok(folders) = std::fs::read_dir(logs) else {
         return;
     };
@@ -59,7 +66,7 @@ pub(crate) fn remove_logs_of_the_dead(logs: &Path) {
         let processes = Path::new("/proc");
         let is_gone =
             |pid: u32| processes.join("self").exists() && !processes.join(pid.to_string()).exists();
-        if pid.is_some_and(is_gone) {
+        if pid.is_some_and(is_gone) && !spared.contains(&folder.path()) {
             // Somebody else may be removing it too.
             let _ = std::fs::remove_dir_all(folder.path());
         }

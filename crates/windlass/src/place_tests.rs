@@ -12,7 +12,7 @@ fn logs_of_the_dead_are_removed_and_others_stay() {
         std::fs::create_dir_all(folder).unwrap();
     }
 
-    remove_logs_of_the_dead(&logs);
+    remove_logs_of_the_dead(&logs, &[]);
 
     assert!(mine.exists());
     assert!(!dead.exists());

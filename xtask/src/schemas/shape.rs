@@ -4,6 +4,8 @@
 //! Each function but [`finish`] and [`tag`] looks at one schema, and is run
 //! on all of them, from the outermost in.
 
+use std::collections::HashMap;
+
 use schemars::Schema;
 use serde_json::{Map, Value, json};
 
@@ -11,7 +13,9 @@ use serde_json::{Map, Value, json};
 /// that can be read.
 pub(super) fn finish(name: &str, mut schema: Schema) -> Value {
     let object = schema.ensure_object();
-    let tags = take_tags(object);
+    let mut uses = HashMap::new();
+    count_references(&Value::Object(object.clone()), &mut uses);
+    let tags = take_tags(object, &uses);
     let mut finished = Map::new();
     finished.extend(object.shift_remove_entry("$schema"));
     finished.insert("title".into(), json!(name));
@@ -48,25 +52,50 @@ pub(super) fn tag(object: &mut Map<String, Value>, property: &str, schema: &Valu
 /// A definition, the property to add to it, and that property's schema.
 type Tag = (String, String, Value);
 
+/// How often each definition is referred to.
+fn count_references(value: &Value, uses: &mut HashMap<String, usize>) {
+    match value {
+        Value::Object(object) => {
+            if let Some(definition) = referred(object) {
+                *uses.entry(definition.to_owned()).or_default() += 1;
+            }
+            object
+                .values()
+                .for_each(|inner| count_references(inner, uses));
+        }
+        Value::Array(items) => items.iter().for_each(|inner| count_references(inner, uses)),
+        _ => {}
+    }
+}
+
+/// The definition that an object refers to.
+fn referred(object: &Map<String, Value>) -> Option<&str> {
+    object.get("$ref")?.as_str()?.strip_prefix("#/$defs/")
+}
+
 /// Takes the tags out of every union of `{"$ref", "properties": {tag}}`, so
-/// that its members are plain references.
-fn take_tags(object: &mut Map<String, Value>) -> Vec<Tag> {
+/// that its members are plain references. A definition that something else
+/// refers to has no tag there, and so its members stay.
+fn take_tags(object: &mut Map<String, Value>, uses: &HashMap<String, usize>) -> Vec<Tag> {
     let mut tags = Vec::new();
     for (keyword, value) in object.iter_mut() {
         match value {
             Value::Array(members) if keyword == "oneOf" => {
-                tags.extend(members.iter_mut().filter_map(take_tag));
+                let taken = members
+                    .iter_mut()
+                    .filter_map(|member| take_tag(member, uses));
+                tags.extend(taken);
             }
-            Value::Object(inner) => tags.extend(take_tags(inner)),
+            Value::Object(inner) => tags.extend(take_tags(inner, uses)),
             _ => {}
         }
     }
     tags
 }
 
-fn take_tag(member: &mut Value) -> Option<Tag> {
+fn take_tag(member: &mut Value, uses: &HashMap<String, usize>) -> Option<Tag> {
     let member = member.as_object_mut()?;
-    let definition = member.get("$ref")?.as_str()?.strip_prefix("#/$defs/")?;
+    let definition = referred(member).filter(|definition| uses.get(*definition) == Some(&1))?;
     let (property, schema) = member.get("properties")?.as_object()?.iter().next()?;
     let tag = (definition.to_owned(), property.clone(), schema.clone());
     member.retain(|keyword, _| keyword == "$ref");

@@ -10,16 +10,19 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("protocol", &[]),
     ("output", &[]),
     ("digest", &[]),
-    ("process", &["output"]),
+    ("hold-wire", &[]),
+    ("sandbox", &[]),
+    ("process", &["hold-wire", "output", "sandbox"]),
+    ("kept", &["hold-wire", "process", "output", "protocol"]),
     ("schema", &["protocol"]),
     ("template", &["protocol"]),
     ("providers", &["schema"]),
     ("sdk", &["protocol", "schema"]),
-    ("runtime", &["output", "protocol"]),
+    ("runtime", &["digest", "output", "protocol"]),
     (
         "executors",
         &[
-            "runtime", "process", "output", "schema", "template", "protocol",
+            "runtime", "process", "output", "sandbox", "schema", "template", "protocol",
         ],
     ),
     (
@@ -27,10 +30,13 @@ const ARROWS: &[(&str, &[&str])] = &[
         &["runtime", "process", "output", "schema", "protocol"],
     ),
     ("store", &["runtime", "protocol"]),
-    ("config", &["runtime", "providers", "template", "protocol"]),
+    (
+        "config",
+        &["runtime", "providers", "sandbox", "template", "protocol"],
+    ),
     ("assistant", &["runtime", "providers", "schema", "protocol"]),
     ("serve-mcp", &["runtime", "schema", "protocol"]),
-    ("serve-http", &["runtime", "protocol"]),
+    ("serve-http", &["runtime", "kept", "protocol"]),
     (
         "windlass",
         &[
@@ -40,7 +46,9 @@ const ARROWS: &[(&str, &[&str])] = &[
             "store",
             "config",
             "assistant",
+            "kept",
             "process",
+            "sandbox",
             "schema",
             "template",
         ],

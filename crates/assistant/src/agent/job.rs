@@ -8,7 +8,9 @@ use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
-use windlass_protocol::{InputError, Keyboard, OrderId, Question, Receipt, ToolCall, ToolError};
+use windlass_protocol::{
+    HandleUse, InputError, Keyboard, OrderId, Question, Receipt, ToolCall, ToolError,
+};
 use windlass_runtime::output::OutputOptions;
 use windlass_runtime::{
     Ending, Job, JobHost, JobOutput, JobTerminal, LocalHost, OrderLedger, Reporter, Session,
@@ -254,6 +256,10 @@ impl Job for AgentJob {
 
     fn host(&self) -> Arc<dyn JobHost> {
         Arc::new(LocalHost)
+    }
+
+    fn usage(&self) -> Option<HandleUse> {
+        None
     }
 
     fn key(&self) -> Option<Value> {

@@ -79,6 +79,7 @@ impl Contractor for ScriptedAgents {
             log: None,
             handle: Some(HandleId::new("h").unwrap()),
             keep: None,
+            outside: false,
             tool: Arc::new(Agents::definition()),
             args: serde_json::from_value(json!({"task": "do it"})).unwrap(),
         };

@@ -112,6 +112,15 @@ impl Inquiries {
         Ok(())
     }
 
+    /// The driver does not answer for the assistant: the question takes its
+    /// default, or fails.
+    pub(crate) fn decline(&self, ask: &str) -> Result<(), DriveFault> {
+        match self.questions.lock().remove(ask) {
+            Some(_) => Ok(()),
+            None => Err(DriveFault::NoQuestion(ask.to_owned())),
+        }
+    }
+
     /// The driver says what becomes of the handles at the turn's end.
     pub(crate) fn decide(
         &self,

@@ -1,7 +1,8 @@
 //! Why a line of `drive` was not taken.
 
-use windlass_protocol::{AnswerError, LineError};
-use windlass_runtime::ReplyError;
+use windlass_protocol::{AnswerError, HandleId, LineError};
+use windlass_runtime::{Refusal, ReplyError};
+use windlass_schema::UnknownDialect;
 
 /// A line that was not taken. It is answered with an error, and nothing else
 /// changes.
@@ -37,6 +38,24 @@ pub(crate) enum DriveFault {
     /// The answer does not fit the question, which stays open.
     #[error(transparent)]
     Answer(#[from] AnswerError),
+    /// A handle cannot be read.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// A handle has no screen.
+    #[error("handle `{0}` has no terminal; read its output instead")]
+    NoScreen(HandleId),
+    /// No such dialect is known.
+    #[error(transparent)]
+    Dialect(#[from] UnknownDialect),
+    /// The driver's tool cannot be offered.
+    #[error("{}", chain(.0))]
+    Tool(Box<windlass::Error>),
+    /// The parameters of the driver's tool are no JSON Schema of an object.
+    #[error("the parameters of tool `{0}` must be a JSON Schema with `\"type\": \"object\"`")]
+    NotObject(String),
+    /// No run of that name is under way.
+    #[error("no run `{0}` is under way; it has ended, or was aborted")]
+    NoRun(String),
     /// No such inquiry is open.
     #[error("no inquiry `{0}` is open")]
     NoInquiry(String),
@@ -50,4 +69,15 @@ pub(crate) enum DriveFault {
         /// The handles that could have been.
         handles: Vec<String>,
     },
+}
+
+/// An error and its causes, in one line.
+fn chain(error: &windlass::Error) -> String {
+    let mut causes = vec![error.to_string()];
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        causes.push(error.to_string());
+        cause = error.source();
+    }
+    causes.join(": ")
 }

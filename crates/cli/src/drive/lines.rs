@@ -1,7 +1,8 @@
-//! Lines from stdin, read by a thread of its own and never too long.
+//! Lines from the driver, never too long. A thread of its own reads stdin.
 
 use std::io::{BufRead, BufReader, Read};
 
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _};
 use tokio::sync::mpsc;
 
 use super::fault::DriveFault;
@@ -32,6 +33,54 @@ pub(crate) fn read_stdin() -> mpsc::Receiver<Line> {
     receiver
 }
 
+/// Reads a connection until its end, which closes the channel.
+pub(crate) fn read_connection(
+    reader: impl AsyncRead + Unpin + Send + 'static,
+) -> mpsc::Receiver<Line> {
+    let (sender, receiver) = mpsc::channel(AHEAD);
+    tokio::spawn(async move {
+        let mut input = tokio::io::BufReader::with_capacity(64 << 10, reader);
+        loop {
+            let mut bytes = Vec::new();
+            let mut limited = (&mut input).take(LONGEST as u64 + 1);
+            match limited.read_until(b'\n', &mut bytes).await {
+                Ok(0) | Err(_) => return,
+                Ok(_) => {}
+            }
+            let is_long = bytes.len() > LONGEST && !bytes.ends_with(b"\n");
+            while is_long && !bytes.ends_with(b"\n") {
+                bytes.clear();
+                let mut limited = (&mut input).take(64 << 10);
+                if !matches!(limited.read_until(b'\n', &mut bytes).await, Ok(1..)) {
+                    break;
+                }
+            }
+            let line = if is_long {
+                Line::Bad(DriveFault::TooLong { most: LONGEST })
+            } else {
+                Line::of(bytes)
+            };
+            if sender.send(line).await.is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+impl Line {
+    /// A line with or without the newline at its end.
+    fn of(mut bytes: Vec<u8>) -> Self {
+        if bytes.ends_with(b"\n") {
+            bytes.pop();
+        }
+        match String::from_utf8(bytes) {
+            Ok(text) => Self::Text(text),
+            Err(_) => Self::Bad(DriveFault::NotUtf8),
+        }
+    }
+}
+
 fn next(input: &mut impl BufRead) -> Option<Line> {
     let mut bytes = Vec::new();
     let mut limited = input.by_ref().take(LONGEST as u64 + 1);
@@ -43,13 +92,7 @@ fn next(input: &mut impl BufRead) -> Option<Line> {
         skip_line(input)?;
         return Some(Line::Bad(DriveFault::TooLong { most: LONGEST }));
     }
-    if bytes.ends_with(b"\n") {
-        bytes.pop();
-    }
-    Some(match String::from_utf8(bytes) {
-        Ok(text) => Line::Text(text),
-        Err(_) => Line::Bad(DriveFault::NotUtf8),
-    })
+    Some(Line::of(bytes))
 }
 
 /// Skips the rest of a line; `None` when the input cannot be read.

@@ -1,13 +1,19 @@
-//! Lines to stdout, whole and in order.
+//! Lines to the driver, whole and in order.
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
+use tokio::io::{AsyncWrite, AsyncWriteExt as _};
+use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 use windlass_protocol::DriveOutput;
 
 use crate::stdout;
+
+/// Events wait while so many bytes are on their way to a connection.
+const AHEAD: usize = 1 << 20;
 
 /// Where lines go. Clones share it.
 #[derive(Clone)]
@@ -15,6 +21,15 @@ pub(crate) struct Output {
     /// Held by whoever writes; why nothing more can be written.
     failed: Arc<Mutex<Option<io::Error>>>,
     closed: CancellationToken,
+    /// The queue of a connection; stdout has none.
+    queue: Option<Queue>,
+}
+
+#[derive(Clone)]
+struct Queue {
+    lines: mpsc::UnboundedSender<Vec<u8>>,
+    bytes: Arc<AtomicUsize>,
+    written: Arc<Notify>,
 }
 
 impl Output {
@@ -22,7 +37,44 @@ impl Output {
         Self {
             failed: Arc::default(),
             closed: CancellationToken::new(),
+            queue: None,
         }
+    }
+
+    /// Lines go to a connection, for as long as its peer takes them.
+    pub(crate) fn connection(mut writer: impl AsyncWrite + Unpin + Send + 'static) -> Self {
+        let (lines, mut queued) = mpsc::unbounded_channel::<Vec<u8>>();
+        let queue = Queue {
+            lines,
+            bytes: Arc::default(),
+            written: Arc::default(),
+        };
+        let output = Self {
+            failed: Arc::default(),
+            closed: CancellationToken::new(),
+            queue: Some(queue.clone()),
+        };
+        let (bytes, written) = (queue.bytes, queue.written);
+        let closed = output.closed.clone();
+        tokio::spawn(async move {
+            while let Some(mut line) = queued.recv().await {
+                while let Ok(next) = queued.try_recv() {
+                    line.extend(next);
+                    if line.len() > AHEAD {
+                        break;
+                    }
+                }
+                let sent = writer.write_all(&line).await;
+                if sent.is_err() || writer.flush().await.is_err() {
+                    break;
+                }
+                bytes.fetch_sub(line.len(), Ordering::AcqRel);
+                written.notify_waiters();
+            }
+            closed.cancel();
+            let _ = writer.shutdown().await;
+        });
+        output
     }
 
     /// Writes a value as one line.
@@ -30,12 +82,35 @@ impl Output {
         let mut line = serde_json::to_vec(value)
             .expect("what is written holds only strings, numbers, lists and string-keyed maps");
         line.push(b'\n');
+        if let Some(queue) = &self.queue {
+            queue.bytes.fetch_add(line.len(), Ordering::AcqRel);
+            // A peer that has gone is told by `closed`.
+            let _ = queue.lines.send(line);
+            return;
+        }
         let mut failed = self.failed.lock();
         if failed.is_none()
             && let Err(error) = stdout::write(&line)
         {
             *failed = Some(error);
             self.closed.cancel();
+        }
+    }
+
+    /// Resolves when there is room for an event. Replies are written at once.
+    pub(crate) async fn room(&self) {
+        let Some(queue) = &self.queue else {
+            return;
+        };
+        loop {
+            let written = queue.written.notified();
+            if queue.bytes.load(Ordering::Acquire) < AHEAD {
+                return;
+            }
+            tokio::select! {
+                () = written => {}
+                () = self.closed() => return,
+            }
         }
     }
 

@@ -18,9 +18,9 @@ struct State {
     batches: usize,
     /// Batches and calls that are.
     answered: u64,
-    /// The calls of the batch that is being answered, by id, and whether they
-    /// only wait.
-    calls: HashMap<String, bool>,
+    /// The calls of the batches that are being answered, by batch and call, and
+    /// whether they only wait.
+    calls: HashMap<(String, String), bool>,
 }
 
 impl Progress {
@@ -33,7 +33,12 @@ impl Progress {
             while let Some((_, entry)) = tail.next().await {
                 if let SessionEvent::Replied { call, .. } = entry.event {
                     told.0.send_modify(|state| {
-                        state.calls.remove(&*call);
+                        // Calls of two batches may have one id. Then the other one is taken
+                        // for answered until its batch is.
+                        let mut ids = state.calls.keys();
+                        if let Some(id) = ids.find(|(_, id)| **id == *call).cloned() {
+                            state.calls.remove(&id);
+                        }
                         state.answered += 1;
                     });
                 }
@@ -50,18 +55,18 @@ impl Progress {
     /// Its turn has come.
     pub(crate) fn begin(&self, batch: &Batch) {
         self.0.send_modify(|state| {
-            state.calls = batch
-                .calls
-                .iter()
-                .map(|call| (call.id.clone(), call.tool == Await::NAME))
-                .collect();
+            let calls = batch.calls.iter();
+            state.calls.extend(calls.map(|call| {
+                let id = (batch.id.clone(), call.id.clone());
+                (id, call.tool == Await::NAME)
+            }));
         });
     }
 
     /// It is answered.
-    pub(crate) fn end(&self) {
+    pub(crate) fn end(&self, batch: &str) {
         self.0.send_modify(|state| {
-            state.calls.clear();
+            state.calls.retain(|(of, _), _| of != batch);
             state.batches -= 1;
             state.answered += 1;
         });

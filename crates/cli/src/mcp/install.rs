@@ -5,25 +5,30 @@
 //! rest of it alone, `save.rs` puts it where it belongs. Nothing is written
 //! that was not shown, and nothing that cannot be read is touched.
 
+mod agents_md;
 mod client;
 mod edit;
 mod save;
 
 use std::io::IsTerminal as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use clap::ValueEnum as _;
-use serde_json::json;
+use serde_json::{Value, json};
 use similar::TextDiff;
 
-use crate::args::{Global, InstallArgs};
+use crate::args::{Global, InstallArgs, UninstallArgs};
+use crate::print::{self, Listing, Printer, Tone, cell, column};
 use crate::prompt::{self, Agreement};
 use crate::stdout::{self, errln, outln};
 use crate::{exit, setup};
 use client::{Around, Setting};
 pub(crate) use client::{Client, Scope};
+
+/// The name of this program on PATH.
+const NAME: &str = "windlass";
 
 pub(crate) async fn run(global: &Global, args: &InstallArgs) -> anyhow::Result<ExitCode> {
     if !global.config.is_empty() || !global.set.is_empty() {
@@ -46,77 +51,192 @@ pub(crate) async fn run(global: &Global, args: &InstallArgs) -> anyhow::Result<E
             client.title()
         );
     };
-    let windlass = own_path()?;
+    let windlass = command_for(client)?;
     if args.print {
         stdout::write(edit::edited("", &setting, &windlass)?.as_bytes())?;
         errln!("windlass: this goes into {}", setting.file.display());
         return Ok(ExitCode::SUCCESS);
     }
-    install(client, &setting, &windlass, args.yes).await
+    let code = install(global, client, &setting, &windlass, args.yes).await?;
+    let can_offer = !args.yes && !global.json && std::io::stdin().is_terminal();
+    if code == ExitCode::SUCCESS && (args.agents_md || can_offer) {
+        agents_md::offer(global, &around.project, args.agents_md).await?;
+    }
+    Ok(code)
+}
+
+/// Takes Windlass out of a client's config.
+pub(crate) async fn uninstall(global: &Global, args: &UninstallArgs) -> anyhow::Result<ExitCode> {
+    let around = Around::of_process(setup::load_options(global)?.cwd)?;
+    let client = args.client;
+    let Some(setting) = client.setting(args.scope, &around) else {
+        bail!(
+            "{} keeps no servers per project; leave `--scope` out",
+            client.title()
+        );
+    };
+    let removal = ConfigChange {
+        setting: &setting,
+        edit: &|text| edit::removed(text, &setting),
+    };
+    let title = client.title();
+    let told = ToldInstall {
+        unchanged: format!("{title} does not have Windlass"),
+        done: format!("{title} is without Windlass from its next start on"),
+    };
+    let outcome = removal.carry_out(global, &told, args.yes).await?;
+    outcome.report(global, client)
 }
 
 async fn install(
+    global: &Global,
     client: Client,
     setting: &Setting,
     windlass: &str,
     yes: bool,
 ) -> anyhow::Result<ExitCode> {
-    let file = &setting.file;
     let title = client.title();
-    let (before, after) = change(setting, windlass)?;
-    if before.as_deref() == Some(after.as_str()) {
-        outln!(
-            "{title} has Windlass already; {} is as it was",
-            file.display()
-        )?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    show(file, before.as_deref(), &after)?;
-    if !yes && !agreed(file).await? {
-        outln!("{} is as it was", file.display())?;
-        return Ok(ExitCode::from(exit::FAILED));
-    }
-    // The question may have stood for a while, and some clients write this
-    // file all the time.
-    if change(setting, windlass)?.0 != before {
-        bail!(
-            "`{}` has changed meanwhile and was left alone; try again",
-            file.display()
-        );
-    }
-    let backup = save::save(setting, before.is_some(), &after)?;
-    outln!("wrote {}", file.display())?;
-    if let Some(backup) = backup {
-        outln!("what it was before is in {}", backup.display())?;
-    }
-    outln!("{title} has Windlass from its next start on")?;
-    if let Some(hint) = client.hint(setting.scope) {
+    let addition = ConfigChange {
+        setting,
+        edit: &|text| edit::edited(text, setting, windlass),
+    };
+    let told = ToldInstall {
+        unchanged: format!("{title} has Windlass already"),
+        done: format!("{title} has Windlass from its next start on"),
+    };
+    let outcome = addition.carry_out(global, &told, yes).await?;
+    if outcome.wrote
+        && !global.json
+        && let Some(hint) = client.hint(setting.scope)
+    {
         outln!("{hint}")?;
     }
-    Ok(ExitCode::SUCCESS)
+    outcome.report(global, client)
 }
 
-/// The config's text as it is, if there is one, and as it would be.
-fn change(setting: &Setting, windlass: &str) -> anyhow::Result<(Option<String>, String)> {
-    let file = setting.file.display();
-    let before = match std::fs::read_to_string(&setting.file) {
-        Ok(text) => Some(text),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-        Err(error) => return Err(error).context(format!("cannot read `{file}`")),
-    };
-    let after = edit::edited(before.as_deref().unwrap_or_default(), setting, windlass)
-        .with_context(|| {
-            format!("`{file}` was left alone; mend it, or add by hand what `--print` prints")
+/// A change of a client's config.
+struct ConfigChange<'a> {
+    setting: &'a Setting,
+    edit: &'a dyn Fn(&str) -> anyhow::Result<String>,
+}
+
+/// Sentences about a change.
+struct ToldInstall {
+    unchanged: String,
+    done: String,
+}
+
+/// What became of a change.
+struct Changed {
+    file: PathBuf,
+    wrote: bool,
+    declined: bool,
+    backup: Option<PathBuf>,
+}
+
+impl Changed {
+    fn report(&self, global: &Global, client: Client) -> anyhow::Result<ExitCode> {
+        if global.json {
+            print::json(&json!({
+                "client": client.name(), "file": self.file, "changed": self.wrote,
+                "backup": self.backup,
+            }))?;
+        }
+        Ok(if self.declined {
+            ExitCode::from(exit::FAILED)
+        } else {
+            ExitCode::SUCCESS
+        })
+    }
+}
+
+impl ConfigChange<'_> {
+    async fn carry_out(
+        &self,
+        global: &Global,
+        told: &ToldInstall,
+        yes: bool,
+    ) -> anyhow::Result<Changed> {
+        let file = &self.setting.file;
+        let mut changed = Changed {
+            file: file.clone(),
+            wrote: false,
+            declined: false,
+            backup: None,
+        };
+        let say = |line: String| {
+            if global.json {
+                Ok(())
+            } else {
+                outln!("{line}")
+            }
+        };
+        let (before, after) = self.texts()?;
+        if before.as_deref().unwrap_or_default() == after {
+            say(format!(
+                "{}; {} is as it was",
+                told.unchanged,
+                file.display()
+            ))?;
+            return Ok(changed);
+        }
+        if !global.json {
+            show(Printer::new(global), file, before.as_deref(), &after)?;
+        }
+        if !yes && !agreed(file).await? {
+            say(format!("{} is as it was", file.display()))?;
+            changed.declined = true;
+            return Ok(changed);
+        }
+        // The question may have stood for a while, and some clients write this
+        // file all the time.
+        if self.texts()?.0 != before {
+            bail!(
+                "`{}` has changed meanwhile and was left alone; try again",
+                file.display()
+            );
+        }
+        changed.backup = save::save(self.setting, before.is_some(), &after)?;
+        changed.wrote = true;
+        say(format!("wrote {}", file.display()))?;
+        if let Some(backup) = &changed.backup {
+            say(format!("its former text is in {}", backup.display()))?;
+        }
+        say(told.done.clone())?;
+        Ok(changed)
+    }
+
+    /// The config's text as it is, if there is one, and as it would be.
+    fn texts(&self) -> anyhow::Result<(Option<String>, String)> {
+        let file = self.setting.file.display();
+        let before = match std::fs::read_to_string(&self.setting.file) {
+            Ok(text) => Some(text),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error).context(format!("cannot read `{file}`")),
+        };
+        let after = (self.edit)(before.as_deref().unwrap_or_default()).with_context(|| {
+            format!("`{file}` was left alone; mend it, or change it by hand as `--print` says")
         })?;
-    Ok((before, after))
+        Ok((before, after))
+    }
 }
 
-fn show(file: &Path, before: Option<&str>, after: &str) -> std::io::Result<()> {
+/// Shows a change as a difference.
+fn show(printer: Printer, file: &Path, before: Option<&str>, after: &str) -> std::io::Result<()> {
     let name = file.display().to_string();
     let old = before.map_or("/dev/null", |_| name.as_str());
     let diff = TextDiff::from_lines(before.unwrap_or_default(), after);
     let diff = diff.unified_diff().header(old, &name).to_string();
-    stdout::write(diff.as_bytes())
+    let lines = diff.lines().map(|line| {
+        let tone = match line.as_bytes().first() {
+            Some(b'+') if !line.starts_with("+++") => Tone::Good,
+            Some(b'-') if !line.starts_with("---") => Tone::Bad,
+            Some(b'@') => Tone::Faint,
+            _ => Tone::Plain,
+        };
+        printer.paint(line, tone) + "\n"
+    });
+    stdout::write(lines.collect::<String>().as_bytes())
 }
 
 async fn agreed(file: &Path) -> anyhow::Result<bool> {
@@ -130,7 +250,24 @@ async fn agreed(file: &Path) -> anyhow::Result<bool> {
     Ok(prompt::ask(&agreement).await.unwrap_or(false))
 }
 
-/// This program, as a client is to start it.
+/// The command by which a client starts this program: its name where that
+/// leads here and the client has the user's PATH, else its path.
+fn command_for(client: Client) -> anyhow::Result<String> {
+    let own = own_path()?;
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).map(|folder| folder.join(NAME));
+    let found = found.into_iter().find(|file| file.is_file());
+    let leads_here =
+        found.is_some_and(|file| file.canonicalize().ok() == Path::new(&own).canonicalize().ok());
+    // Editors that are started from a desktop have a PATH of their own.
+    Ok(if leads_here && client.has_users_path() {
+        NAME.to_owned()
+    } else {
+        own
+    })
+}
+
+/// The path of this program.
 fn own_path() -> anyhow::Result<String> {
     let path = std::env::current_exe().context("this program cannot tell where it is")?;
     if !path.is_file() {
@@ -139,43 +276,70 @@ fn own_path() -> anyhow::Result<String> {
             path.display()
         );
     }
+    // npx and uvx start programs from caches, which they empty when they like.
+    for (folder, runner, install) in [
+        ("_npx", "npx", "npm install --global windlass"),
+        ("archive-v0", "uvx", "uv tool install windlass"),
+    ] {
+        if path.components().any(|part| part.as_os_str() == folder) {
+            bail!(
+                "`{}` is in a cache of {runner} and may be gone tomorrow; `{install}` keeps it, or have \
+                 the client start `{runner} windlass mcp`",
+                path.display()
+            );
+        }
+    }
     let Ok(path) = path.into_os_string().into_string() else {
         bail!("the path of this program is no Unicode text, which configs must be");
     };
     Ok(path)
 }
 
+/// The agents of this machine, and whether each has Windlass.
+pub(crate) fn agents(global: &Global) -> anyhow::Result<Vec<(String, bool)>> {
+    let around = Around::of_process(setup::load_options(global)?.cwd)?;
+    let found = found(&around, Scope::User).into_iter();
+    Ok(found
+        .map(|(client, installed, _)| (client.name(), installed))
+        .collect())
+}
+
+fn found(around: &Around, scope: Scope) -> Vec<(Client, bool, PathBuf)> {
+    let here = Client::value_variants().iter().copied();
+    let here = here.filter(|client| client.is_here(around));
+    let rows = here.filter_map(|client| {
+        let setting = client.setting(scope, around)?;
+        let text = std::fs::read_to_string(&setting.file).unwrap_or_default();
+        Some((client, edit::has_entry(&text, &setting), setting.file))
+    });
+    rows.collect()
+}
+
 /// Tells which clients there are here, and which of them have Windlass.
 fn list(global: &Global, around: &Around, scope: Scope) -> std::io::Result<()> {
-    let found = Client::value_variants()
-        .iter()
-        .filter(|client| client.is_here(around));
-    let rows: Vec<_> = found
-        .filter_map(|client| {
-            let setting = client.setting(scope, around)?;
-            let text = std::fs::read_to_string(&setting.file).unwrap_or_default();
-            Some((client, edit::has_entry(&text, &setting), setting.file))
-        })
-        .collect();
-    if global.json {
-        let rows = rows.iter().map(|(client, installed, file)| {
-            json!({"client": client.name(), "title": client.title(), "installed": installed, "file": file})
-        });
-        outln!("{}", rows.collect::<serde_json::Value>())?;
-        return Ok(());
-    }
-    if rows.is_empty() {
-        outln!("no client was found here; these can be named: {}", names())?;
-        return Ok(());
-    }
+    let rows = found(around, scope);
+    let values = rows.iter().map(|(client, installed, file)| {
+        json!({"client": client.name(), "title": client.title(), "installed": installed, "file": file})
+    });
+    let columns = [
+        column("AGENT"),
+        column("WINDLASS"),
+        column("CONFIG").cut_to(20),
+    ];
+    let empty = format!("No agent was found here; these can be named: {}", names());
+    let mut listing = Listing::new(columns, empty);
     for (client, installed, file) in &rows {
-        let state = if *installed { "set up" } else { "-" };
-        outln!("{:<9} {state:<7} {}", client.name(), file.display())?;
+        let state = if *installed {
+            cell("set up").tone(Tone::Good)
+        } else {
+            cell("-").tone(Tone::Faint)
+        };
+        listing.row([cell(client.name()), state, cell(file.display().to_string())]);
     }
     if let Some((client, ..)) = rows.iter().find(|(_, installed, _)| !installed) {
-        outln!("\nnext:\n  windlass mcp install {}", client.name())?;
+        listing.note(format!("\nnext:\n  windlass mcp install {}", client.name()));
     }
-    Ok(())
+    Printer::new(global).list(values.collect::<Value>(), &listing)
 }
 
 fn names() -> String {

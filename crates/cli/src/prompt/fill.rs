@@ -4,7 +4,7 @@ use std::io;
 
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::form::{Form, Step, clean, wrapped};
+use super::form::{Form, Step, wrapped};
 use super::keyboard::{Key, Keyboard};
 use crate::screen::Screen;
 
@@ -30,7 +30,7 @@ impl From<io::Error> for NoAnswer {
     }
 }
 
-/// Puts a form below `head`. Dropped before it is filled in, both vanish.
+/// Puts a form below `head`, in which nothing but colours acts on the terminal. Dropped before it is filled in, both vanish.
 pub(crate) async fn fill(
     keyboard: &mut Keyboard,
     head: &str,
@@ -69,7 +69,7 @@ impl Drawn {
     fn new(head: &str) -> Self {
         let mut drawn = Self {
             screen: Screen::stderr(),
-            head: clean(head),
+            head: head.to_owned(),
         };
         let (columns, rows) = drawn.screen.size();
         let lines = wrapped(&drawn.head, columns.saturating_sub(1));

@@ -2,9 +2,11 @@
 //!
 //! Start at [`Form`]; `fill.rs` puts one on the terminal.
 
+use std::fmt::Write as _;
+
 use super::keyboard::Key;
 use super::line::Line;
-use crate::screen::{fitting, visible_width};
+use crate::screen::{fitting, fitting_length, visible_width};
 
 /// Something to fill in.
 pub(crate) trait Form: Send {
@@ -64,7 +66,7 @@ impl Form for Select {
             Key::Down | Key::Tab | Key::Char('j') => self.chosen = (self.chosen + 1) % count,
             Key::Home => self.chosen = 0,
             Key::End => self.chosen = count - 1,
-            Key::Enter | Key::Char(' ') => return Step::Done,
+            Key::Enter | Key::LineBreak | Key::Char(' ') => return Step::Done,
             Key::Escape | Key::EndOfInput | Key::Char('q') => return Step::Declined,
             _ => {}
         }
@@ -74,6 +76,72 @@ impl Form for Select {
     fn report(&self) -> String {
         let item = self.items.get(self.chosen).map_or("", String::as_str);
         format!("{} {item}", self.text)
+    }
+}
+
+/// One of several, each with a key of its own.
+pub(crate) struct KeyChoice {
+    /// The keys, with a word on each.
+    pub(crate) keys: Vec<(char, String)>,
+    /// The key that Enter stands for.
+    pub(crate) preset: Option<char>,
+    pub(crate) chosen: char,
+    pub(crate) colour: bool,
+}
+
+impl KeyChoice {
+    fn styled(&self, text: &str, code: &str) -> String {
+        if self.colour {
+            format!("\x1b[{code}m{text}\x1b[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+impl Form for KeyChoice {
+    fn draw(&self, columns: usize, _: usize) -> Drawing {
+        let mut lines = vec![String::new()];
+        for (key, word) in &self.keys {
+            let width = word.chars().count() + 2;
+            let line = lines
+                .last_mut()
+                .expect("there is a line from the beginning on");
+            let gap = if line.is_empty() { "" } else { "   " };
+            if !line.is_empty() && visible_width(line) + gap.len() + width > columns {
+                lines.push(String::new());
+            }
+            let line = lines
+                .last_mut()
+                .expect("there is a line from the beginning on");
+            let gap = if line.is_empty() { "" } else { "   " };
+            let key = self.styled(&key.to_string(), "1;33");
+            let _ = write!(line, "{gap}{key} {word}");
+        }
+        Drawing {
+            lines,
+            cursor: None,
+        }
+    }
+
+    fn take(&mut self, key: Key) -> Step {
+        let pressed = match (key, self.preset) {
+            (Key::Char(letter), _) => letter.to_ascii_lowercase(),
+            (Key::Enter | Key::LineBreak, Some(preset)) => preset,
+            (Key::Escape | Key::EndOfInput, _) => return Step::Declined,
+            _ => return Step::Stay,
+        };
+        if self.keys.iter().any(|(key, _)| *key == pressed) {
+            self.chosen = pressed;
+            return Step::Done;
+        }
+        Step::Stay
+    }
+
+    fn report(&self) -> String {
+        let word = self.keys.iter().find(|(key, _)| *key == self.chosen);
+        let word = word.map_or("", |(_, word)| word.as_str());
+        self.styled(&format!("→ {word}"), "2")
     }
 }
 
@@ -100,7 +168,7 @@ impl Form for Confirm {
         self.answer = match (key, self.preset) {
             (Key::Char('y' | 'Y'), _) => true,
             (Key::Char('n' | 'N'), _) => false,
-            (Key::Enter, Some(preset)) => preset,
+            (Key::Enter | Key::LineBreak, Some(preset)) => preset,
             (Key::Escape | Key::EndOfInput, _) => return Step::Declined,
             _ => return Step::Stay,
         };
@@ -180,7 +248,7 @@ impl Form for Input {
 
     fn take(&mut self, key: Key) -> Step {
         match key {
-            Key::Enter => return Step::Done,
+            Key::Enter | Key::LineBreak => return Step::Done,
             Key::Escape => return Step::Declined,
             Key::EndOfInput if self.line.text().is_empty() => return Step::Declined,
             Key::EndOfInput => self.line.take(Key::Delete),
@@ -206,7 +274,7 @@ pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     for line in text.split('\n') {
         let mut rest = line;
         loop {
-            let cut = fitting(rest, columns).len().max(first_letter(rest));
+            let cut = fitting_length(rest, columns).max(first_letter(rest));
             lines.push(rest[..cut].to_owned());
             rest = &rest[cut..];
             if rest.is_empty() {

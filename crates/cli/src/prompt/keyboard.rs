@@ -43,6 +43,14 @@ pub(crate) enum Key {
     EraseWord,
     EraseBefore,
     EraseAfter,
+    /// Alt-Enter or Ctrl-J: a line break within a text.
+    LineBreak,
+    /// Ctrl-O: shows the output of all calls, or no longer.
+    Unfold,
+    /// Ctrl-G: the person's own editor.
+    Editor,
+    /// Ctrl-R: back to an earlier message that holds the text.
+    Search,
     /// Ctrl-D.
     EndOfInput,
     /// Ctrl-C.
@@ -167,7 +175,11 @@ fn meaning(event: KeyEvent) -> Option<Key> {
         KeyCode::Char(letter) if control => match letter {
             'c' => Key::Interrupt,
             'd' => Key::EndOfInput,
-            'j' | 'm' => Key::Enter,
+            'j' => Key::LineBreak,
+            'm' => Key::Enter,
+            'o' => Key::Unfold,
+            'g' => Key::Editor,
+            'r' => Key::Search,
             'h' => Key::Backspace,
             'a' => Key::Home,
             'e' => Key::End,
@@ -187,6 +199,7 @@ fn meaning(event: KeyEvent) -> Option<Key> {
         KeyCode::Left if control || alt => Key::WordLeft,
         KeyCode::Right if control || alt => Key::WordRight,
         KeyCode::Backspace if control || alt => Key::EraseWord,
+        KeyCode::Enter if alt => Key::LineBreak,
         KeyCode::Enter => Key::Enter,
         KeyCode::Tab => Key::Tab,
         KeyCode::Escape => Key::Escape,

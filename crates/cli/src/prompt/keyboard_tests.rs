@@ -17,7 +17,7 @@ fn keys_are_read_by_what_they_are_for() {
             Key::Char('Ä'),
             Key::Char('日'),
             Key::Enter,
-            Key::Enter
+            Key::LineBreak
         ]
     );
     assert_eq!(

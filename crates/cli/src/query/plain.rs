@@ -3,6 +3,7 @@
 use std::io;
 
 use serde_json::{Value, json};
+use windlass_protocol::{HandleId, visible_line};
 use windlass_runtime::{OpenRequest, RequestWatch};
 
 use super::show::{Show, Shows};
@@ -18,27 +19,40 @@ pub(crate) enum Form {
     Json,
 }
 
-/// Writes what is shown until there is no more, or until stdout takes nothing
-/// more. Questions go to the terminal
-/// even where the answer goes into a pipe.
+/// Writes a turn until there is no more of it, or until stdout takes nothing
+/// more. Questions go to the terminal even where the answer goes into a pipe.
+/// Gives the number of calls that were refused.
 pub(crate) async fn run(
     form: Form,
     mut shows: Shows,
     mut requests: RequestWatch,
-) -> io::Result<()> {
+) -> io::Result<usize> {
     let mut at_line_start = true;
+    let mut refused = 0;
     loop {
         let show = tokio::select! {
             biased;
             show = shows.next() => match show {
                 Some(show) => show,
-                None => return Ok(()),
+                None => return Ok(refused),
             },
             Some(open) = requests.next() => {
                 ask(&open, &mut shows).await;
                 continue;
             }
         };
+        if let Show::Answered(reply) = &show {
+            let refusals = reply.replies.iter().filter(|reply| reply.extras.is_refusal);
+            for reply in refusals {
+                refused += 1;
+                if form == Form::Text {
+                    errln!(
+                        "windlass: refused: {}",
+                        visible_line(&reply.content.to_text())
+                    );
+                }
+            }
+        }
         match form {
             Form::Json => {
                 if let Some(event) = event(&show) {
@@ -55,6 +69,10 @@ pub(crate) async fn run(
                     at_line_start = true;
                 }
                 Show::Again(why) => errln!("windlass: {why}; asking again"),
+                Show::Ended(handles) => {
+                    let names: Vec<&str> = handles.iter().map(HandleId::as_str).collect();
+                    errln!("windlass: ended: {}", names.join(", "));
+                }
                 _ => {}
             },
         }
@@ -89,7 +107,16 @@ fn event(show: &Show) -> Option<Value> {
             "handles": handles,
             "why": "the model gave no decision on these handles, so they were ended",
         }),
-        Show::Calling | Show::Said | Show::Interrupted(_) | Show::Over => return None,
+        Show::Ended(handles) => json!({"event": "ended", "handles": handles}),
+        Show::Calling
+        | Show::Said
+        | Show::Begins
+        | Show::Idle
+        | Show::Lines(_)
+        | Show::Switched(_)
+        | Show::Attach(_)
+        | Show::Interrupted(_)
+        | Show::Over => return None,
     })
 }
 

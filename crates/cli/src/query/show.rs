@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use tokio::sync::{mpsc, oneshot};
 use windlass_assistant::{Audience, Heard, ModelEvent};
 use windlass_protocol::{Batch, BatchReply, HandleId, Notice};
+use windlass_runtime::{HandleRef, Session};
 
 use crate::prompt::Choice;
 
@@ -30,6 +31,18 @@ pub(crate) enum Show {
     Ending,
     /// The inquiry about these handles failed, and they were ended.
     InquiryFailed(Vec<HandleId>),
+    /// These handles were ended.
+    Ended(Vec<HandleId>),
+    /// A turn begins.
+    Begins,
+    /// The turn is over, and the next message is waited for.
+    Idle,
+    /// Lines to show as they are.
+    Lines(Vec<String>),
+    /// Another session is shown from now on.
+    Switched(Box<Session>),
+    /// The terminal of a handle is shown until the person leaves it.
+    Attach(Box<HandleRef>),
     /// Ctrl-C: what now?
     Interrupted(oneshot::Sender<Choice>),
     /// There is no more to show.
@@ -122,10 +135,15 @@ impl Audience for Shower {
             Heard::Answered(reply) => Show::Answered(reply.clone()),
             Heard::Told(notices) => Show::Told(notices.to_vec()),
             Heard::Ending => Show::Ending,
-            Heard::Ended(report) if !report.undecided.is_empty() => {
-                Show::InquiryFailed(report.undecided.clone())
+            Heard::Ended(report) => {
+                if !report.undecided.is_empty() {
+                    self.show(Show::InquiryFailed(report.undecided.clone()));
+                }
+                if report.ended.is_empty() {
+                    return;
+                }
+                Show::Ended(report.ended.clone())
             }
-            Heard::Ended(_) => return,
         });
     }
 }

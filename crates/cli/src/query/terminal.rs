@@ -1,5 +1,5 @@
-//! A turn on a terminal: Markdown as it comes, calls as they run, handles
-//! that are alive, and questions.
+//! Turns on a terminal: Markdown as it comes, calls as they run, handles that
+//! are alive, questions, and in a chat the next message.
 //!
 //! Start at [`run`]. One task owns the terminal and its keyboard; everything
 //! that is to be seen comes to it, and Ctrl-C goes from it to the turn.
@@ -8,16 +8,29 @@ use std::time::{Duration, Instant};
 
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
-use windlass_protocol::{BatchReply, HandleState, Notice, NoticeLevel, ToolCall};
-use windlass_runtime::{OpenRequest, RequestWatch, Session, SessionEvent, Tail};
+use unicode_width::UnicodeWidthStr;
+use windlass_protocol::{BatchReply, HandleId, HandleState, Notice, NoticeLevel};
+use windlass_runtime::{
+    HandleRef, OpenRequest, PersonRequest, RequestWatch, Session, SessionEvent, Tail,
+};
 
+use super::calls::{ShownCalls, elapsed};
 use super::markdown;
 use super::show::{Show, Shows, Urgent};
+use crate::attach::{self, Leaving};
+use crate::chat::composer::{Composed, Composer};
+use crate::print::shortened;
 use crate::prompt::{self, Asking, Choice, Interruption, Key, Keyboard, NoAnswer};
 use crate::screen::Screen;
 
 const TICK: Duration = Duration::from_millis(100);
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+/// A request is put to somebody who writes once they have paused for so long,
+/// so that no key that was meant for the message answers it.
+const PAUSE: Duration = Duration::from_millis(600);
+/// The terminal tells pastes from typing.
+const PASTES: &str = "\x1b[?2004h";
+const NO_PASTES: &str = "\x1b[?2004l";
 
 /// The person at the terminal.
 pub(crate) struct Seat {
@@ -25,6 +38,21 @@ pub(crate) struct Seat {
     pub(crate) keyboard: Option<Keyboard>,
     /// Where each Ctrl-C goes.
     pub(crate) interrupts: mpsc::UnboundedSender<()>,
+    /// The next message, in a chat.
+    pub(crate) writing: Option<MessageEditor>,
+}
+
+/// A message that is being written, and where it goes.
+pub(crate) struct MessageEditor {
+    pub(crate) composer: Composer,
+    pub(crate) messages: mpsc::UnboundedSender<Message>,
+}
+
+/// Something that a person at a chat wants.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Message {
+    Say(String),
+    Leave,
 }
 
 /// Shows a turn until there is no more to show.
@@ -35,7 +63,10 @@ pub(crate) async fn run(shows: Shows, session: Session, seat: Seat, colour: bool
         screen: Screen::stdout(),
         colour,
         text: String::new(),
-        calls: Vec::new(),
+        calls: ShownCalls::default(),
+        is_open: false,
+        is_idle: false,
+        ended: Vec::new(),
         activity: Some("thinking"),
         began: Instant::now(),
         spaced: false,
@@ -43,6 +74,10 @@ pub(crate) async fn run(shows: Shows, session: Session, seat: Seat, colour: bool
         requests: session.requests().watch(),
         session,
     };
+    if view.seat.writing.is_some() {
+        view.idle(true);
+        view.screen.write(PASTES);
+    }
     let mut tick = tokio::time::interval(TICK);
     let mut resized = signal(SignalKind::window_change()).ok();
     loop {
@@ -59,14 +94,8 @@ pub(crate) async fn run(shows: Shows, session: Session, seat: Seat, colour: bool
                 None => break,
             },
             Some(open) = view.requests.next() => view.ask(open).await,
-            key = view.seat.next() => if key == Key::Interrupt {
-                view.seat.interrupt();
-            },
-            Some((_, entry)) = view.journal.next() => {
-                if let SessionEvent::Replied { call, is_error } = &entry.event {
-                    view.done(call, *is_error);
-                }
-            }
+            key = view.seat.next() => view.key(key).await,
+            Some((_, entry)) = view.journal.next() => view.note(&entry.event),
             _ = tick.tick() => view.paint(&[]),
             _ = resize => view.paint(&[]),
         }
@@ -122,6 +151,10 @@ enum Came<T> {
     Over,
 }
 
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a state of the screen of its own"
+)]
 struct View {
     shows: Shows,
     seat: Seat,
@@ -129,7 +162,13 @@ struct View {
     colour: bool,
     /// What the model has said and is not shown for good yet.
     text: String,
-    calls: Vec<Running>,
+    calls: ShownCalls,
+    /// The output of calls is shown whole.
+    is_open: bool,
+    /// No turn is under way, as between the messages of a chat.
+    is_idle: bool,
+    /// Handles that were ended.
+    ended: Vec<HandleId>,
     /// What goes on while nothing else is to be seen.
     activity: Option<&'static str>,
     began: Instant,
@@ -138,12 +177,6 @@ struct View {
     journal: Tail,
     requests: RequestWatch,
     session: Session,
-}
-
-struct Running {
-    id: String,
-    title: String,
-    began: Instant,
 }
 
 impl View {
@@ -159,7 +192,11 @@ impl View {
                 self.paint(&[line]);
             }
             Show::Said => self.flush(),
-            Show::Running(batch) => self.start(batch.calls),
+            Show::Running(batch) => {
+                self.activity = None;
+                self.calls.start(batch.calls);
+                self.paint(&[]);
+            }
             Show::Answered(reply) => self.answered(&reply),
             Show::Told(notices) => self.tell(&notices),
             Show::Ending => self.activity = Some("finishing"),
@@ -170,6 +207,21 @@ impl View {
                 let line = self.dim(&line);
                 self.paint(&[line]);
             }
+            Show::Ended(handles) => self.ended.extend(handles),
+            Show::Begins => self.idle(false),
+            Show::Idle => {
+                self.flush();
+                self.tell_ended();
+                self.idle(true);
+            }
+            Show::Lines(lines) => {
+                let spaced = std::mem::take(&mut self.spaced);
+                let gap = spaced.then(String::new);
+                let lines: Vec<String> = gap.into_iter().chain(lines).collect();
+                self.paint(&lines);
+            }
+            Show::Switched(session) => self.switch(*session),
+            Show::Attach(handle) => self.attach(*handle).await,
             Show::Interrupted(reply) => self.interrupted(reply).await,
             Show::Over => {}
         }
@@ -205,36 +257,172 @@ impl View {
         lines
     }
 
-    fn start(&mut self, calls: Vec<ToolCall>) {
-        self.activity = None;
-        self.calls = calls
-            .into_iter()
-            .map(|call| Running {
-                title: title(&call),
-                id: call.id,
-                began: Instant::now(),
-            })
-            .collect();
+    fn idle(&mut self, is_idle: bool) {
+        self.is_idle = is_idle;
+        self.activity = (!is_idle).then_some("thinking");
+        self.began = Instant::now();
         self.paint(&[]);
+    }
+
+    fn switch(&mut self, session: Session) {
+        self.journal = session.journal().tail(session.journal().last());
+        self.requests = session.requests().watch();
+        self.session = session;
+        self.paint(&[]);
+    }
+
+    /// Something happened in the session.
+    fn note(&mut self, event: &SessionEvent) {
+        match event {
+            SessionEvent::Part(part) => self.calls.note(part),
+            SessionEvent::Replied { call, is_error } => self.done(call, *is_error),
+            // In a turn it is told with the next reply.
+            SessionEvent::Noticed(notice) if self.is_idle => {
+                self.tell(std::slice::from_ref(notice));
+            }
+            _ => {}
+        }
     }
 
     /// A call was answered.
     fn done(&mut self, id: &str, is_error: bool) {
-        let Some(place) = self.calls.iter().position(|call| call.id == id) else {
+        let Some(end) = self.calls.end(id, is_error) else {
             return;
         };
-        let call = self.calls.remove(place);
-        let (mark, code) = if is_error {
+        let (mark, code) = if end.is_error {
             ("✗", "31")
         } else {
             ("✓", "32")
         };
         let mark = self.styled(mark, code);
-        let took = self.dim(&elapsed(call.began.elapsed()));
-        let mut lines = vec![format!("{mark} {} {took}", call.title)];
+        let folded = match end.lines {
+            lines if lines > 0 && !self.is_open && self.seat.keyboard.is_some() => {
+                format!(" · {lines} lines, Ctrl-O opens")
+            }
+            _ => String::new(),
+        };
+        let took = format!("{}{folded}", end.took);
+        let (columns, _) = self.screen.size();
+        let room = columns.saturating_sub(took.width() + 4).max(10);
+        let title = shortened(&end.title, room);
+        let mut lines = vec![format!("{mark} {title} {}", self.dim(&took))];
         if std::mem::take(&mut self.spaced) {
             lines.insert(0, String::new());
         }
+        if self.is_open {
+            let output = self.calls.last_output();
+            lines.extend(output.iter().map(|line| self.dim(line)));
+        }
+        self.paint(&lines);
+    }
+
+    /// A key that no prompt waits for.
+    async fn key(&mut self, key: Key) {
+        if key == Key::Unfold {
+            return self.unfold();
+        }
+        let Some(writing) = &mut self.seat.writing else {
+            if key == Key::Interrupt {
+                self.seat.interrupt();
+            }
+            return;
+        };
+        match key {
+            Key::Interrupt if !self.is_idle => return self.seat.interrupt(),
+            Key::Interrupt if writing.composer.text().is_empty() => {
+                let _ = writing.messages.send(Message::Leave);
+            }
+            Key::Interrupt => writing.composer.set(""),
+            Key::Continued => self.screen.write(PASTES),
+            key => match writing.composer.take(key) {
+                Composed::Stay => {}
+                Composed::Sent(text) => {
+                    let _ = writing.messages.send(Message::Say(text.clone()));
+                    return self.said(&text);
+                }
+                Composed::End => {
+                    let _ = writing.messages.send(Message::Leave);
+                }
+                Composed::Editor => return self.edit().await,
+            },
+        }
+        self.paint(&[]);
+    }
+
+    /// The message of the person stays to be read.
+    fn said(&mut self, text: &str) {
+        self.flush();
+        let mut lines = vec![String::new()];
+        for (place, line) in text.lines().enumerate() {
+            let mark = if place == 0 { "›" } else { " " };
+            let line: String = line.chars().filter(|&letter| harmless(letter)).collect();
+            lines.push(self.styled(&format!("{mark} {line}"), "1"));
+        }
+        self.spaced = true;
+        self.paint(&lines);
+    }
+
+    /// Writes the message in the person's own editor.
+    async fn edit(&mut self) {
+        self.screen.clear();
+        let (Some(keyboard), Some(writing)) = (&mut self.seat.keyboard, &mut self.seat.writing)
+        else {
+            return;
+        };
+        let text = writing.composer.text().to_owned();
+        let problem = match prompt::edit(keyboard, &text, ".md").await {
+            Ok(Some(written)) => {
+                writing.composer.set(written.trim_end());
+                None
+            }
+            Ok(None) => None,
+            Err(error) => Some(format!(
+                "the editor cannot be opened: {error:#}; set EDITOR"
+            )),
+        };
+        self.screen.write(PASTES);
+        let lines: Vec<String> = problem.into_iter().collect();
+        self.paint(&lines);
+    }
+
+    /// Shows the terminal of a handle until the person leaves it.
+    async fn attach(&mut self, handle: HandleRef) {
+        self.screen.clear();
+        let Some(keyboard) = &mut self.seat.keyboard else {
+            return;
+        };
+        let left = attach::in_front(&handle, keyboard, Leaving::ByKey).await;
+        self.screen.write(PASTES);
+        let line = match left {
+            Ok(line) => line,
+            Err(error) => format!("{error:#}"),
+        };
+        let line = self.dim(&line);
+        self.paint(&[line]);
+    }
+
+    /// Shows the output of all calls, or folds those to come.
+    fn unfold(&mut self) {
+        self.is_open = !self.is_open;
+        let lines: Vec<String> = if self.is_open {
+            let opened = self.calls.opened();
+            opened.iter().map(|line| self.dim(line)).collect()
+        } else {
+            vec![self.dim("the output of calls is folded")]
+        };
+        self.paint(&lines);
+    }
+
+    /// Says which handles the end of the turn has ended.
+    fn tell_ended(&mut self) {
+        let ended = std::mem::take(&mut self.ended);
+        if ended.is_empty() {
+            return;
+        }
+        let names: Vec<&str> = ended.iter().map(HandleId::as_str).collect();
+        let line = self.dim(&format!("ended: {}", names.join(", ")));
+        let gap = std::mem::take(&mut self.spaced).then(String::new);
+        let lines: Vec<String> = gap.into_iter().chain([line]).collect();
         self.paint(&lines);
     }
 
@@ -242,7 +430,7 @@ impl View {
         for answer in &reply.replies {
             self.done(&answer.id, answer.is_error);
         }
-        self.calls.clear();
+        self.calls.answered(reply);
         self.spaced = true;
         self.activity = Some("thinking");
         self.began = Instant::now();
@@ -275,9 +463,15 @@ impl View {
         while let Some(show) = self.shows.ready() {
             Box::pin(self.take(show)).await;
         }
+        self.pause(&open).await;
         // Somebody elsewhere may have been first.
         while open.is_open() {
-            match self.put(open.request(), open.closed()).await {
+            let began = Instant::now();
+            let came = self.put(open.request(), open.closed()).await;
+            if let Some(call) = call_of(open.request()) {
+                self.calls.asked(call, began.elapsed());
+            }
+            match came {
                 Came::Answered(typed) => {
                     prompt::give(&open, typed);
                     // What was edited badly is edited again.
@@ -294,6 +488,28 @@ impl View {
                     return self.paint(&[line]);
                 }
                 Came::Interrupted(choice) => self.interrupted(choice).await,
+            }
+        }
+    }
+
+    /// Waits until somebody who writes has paused. Keys until then are their
+    /// message's.
+    async fn pause(&mut self, open: &OpenRequest) {
+        if self.seat.writing.is_none() {
+            return;
+        }
+        let line = self.styled("something is asked; it is shown when you pause", "33");
+        let mut was_told = false;
+        while open.is_open() {
+            tokio::select! {
+                key = self.seat.next() => {
+                    if !was_told {
+                        was_told = true;
+                        self.paint(std::slice::from_ref(&line));
+                    }
+                    Box::pin(self.key(key)).await;
+                }
+                () = tokio::time::sleep(PAUSE) => return,
             }
         }
     }
@@ -316,7 +532,7 @@ impl View {
         closed: impl Future<Output = ()>,
     ) -> Came<A::Answer> {
         self.screen.clear();
-        tokio::select! {
+        let came = tokio::select! {
             biased;
             () = closed => Came::Elsewhere,
             urgent = self.shows.urgent() => match urgent {
@@ -324,7 +540,11 @@ impl View {
                 Urgent::Over => Came::Over,
             },
             answer = self.seat.ask(asking) => Came::Answered(answer),
+        };
+        if self.seat.writing.is_some() {
+            self.screen.write(PASTES);
         }
+        came
     }
 
     fn paint(&mut self, committed: &[String]) {
@@ -338,16 +558,29 @@ impl View {
             live.extend(markdown::render(&self.text, width, self.colour));
         }
         let spinner = SPINNER[(self.began.elapsed().as_millis() / 100) as usize % SPINNER.len()];
-        for call in &self.calls {
-            let took = self.dim(&elapsed(call.began.elapsed()));
-            live.push(format!("{spinner} {} {took}", call.title));
+        for call in self.calls.under_way() {
+            let took = call.took.unwrap_or_else(|| "waits".to_owned());
+            live.push(format!("{spinner} {} {}", call.title, self.dim(&took)));
+            live.extend(
+                call.last_lines
+                    .iter()
+                    .map(|line| self.dim(&format!("  {line}"))),
+            );
         }
-        if let Some(activity) = self.activity.filter(|_| self.calls.is_empty()) {
+        if let Some(activity) = self.activity.filter(|_| self.calls.is_idle()) {
             let took = elapsed(self.began.elapsed());
             live.push(self.dim(&format!("{spinner} {activity} {took}")));
         }
         live.extend(self.status());
-        self.screen.paint(committed, &live);
+        let Some(writing) = &self.seat.writing else {
+            return self.screen.paint(committed, &live);
+        };
+        let (columns, rows) = self.screen.size();
+        let mark = if self.is_idle { '›' } else { '»' };
+        let columns = columns.saturating_sub(1);
+        let (lines, cursor) = writing.composer.draw(mark, columns, rows / 2);
+        live.extend(lines);
+        self.screen.paint_cursor(committed, &live, cursor);
     }
 
     /// The handles that are alive, in a line.
@@ -369,7 +602,11 @@ impl View {
     fn finish(&mut self) {
         self.flush();
         self.activity = None;
-        self.calls.clear();
+        self.calls = ShownCalls::default();
+        self.tell_ended();
+        if self.seat.writing.take().is_some() {
+            self.screen.write(NO_PASTES);
+        }
         self.screen.clear();
     }
 
@@ -391,35 +628,10 @@ fn harmless(letter: char) -> bool {
     !letter.is_control() || matches!(letter, '\n' | '\t')
 }
 
-/// A call in a line: its tool and what matters of its arguments.
-fn title(call: &ToolCall) -> String {
-    let text = |key: &str| call.arguments.get(key).and_then(|value| value.as_str());
-    let mut title = call.tool.clone();
-    for key in ["action", "id"] {
-        if let Some(value) = text(key) {
-            title.push(' ');
-            title.push_str(value);
-        }
-    }
-    let telling = ["command", "task", "input"];
-    let rest = telling.iter().find_map(|key| text(key)).map(str::to_owned);
-    let rest = rest.or_else(|| {
-        let mut rest = call.arguments.clone();
-        rest.retain(|key, _| key != "action" && key != "id");
-        (!rest.is_empty()).then(|| serde_json::Value::Object(rest).to_string())
-    });
-    if let Some(rest) = rest {
-        title.push(' ');
-        let line = rest.lines().next().unwrap_or_default();
-        title.extend(line.chars().filter(|letter| !letter.is_control()).take(100));
-    }
-    title
-}
-
-fn elapsed(time: Duration) -> String {
-    match time.as_secs() {
-        0 => format!("{:.1}s", time.as_secs_f64()),
-        seconds if seconds < 60 => format!("{seconds}s"),
-        seconds => format!("{}m {:02}s", seconds / 60, seconds % 60),
+/// The call that a request belongs to.
+fn call_of(request: &PersonRequest) -> Option<&str> {
+    match request {
+        PersonRequest::Permission(request) => Some(request.tool.as_ref()?.call_id.as_str()),
+        PersonRequest::Question(ask) | PersonRequest::Trust(ask) => ask.call.as_deref(),
     }
 }

@@ -17,9 +17,9 @@ use crate::setup;
 use crate::stdout::outln;
 use crate::trust::Before;
 
-/// Where this program's own SDK was when it was built. Whoever built it from
-/// source still has it there.
-const SDK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../sdk");
+/// The folder of the SDK that this program was built beside. A program from a
+/// package knows none.
+const SDK: Option<&str> = option_env!("WINDLASS_SDK_FOLDER");
 
 pub(crate) fn run(global: &Global, new: &NewTool) -> anyhow::Result<ExitCode> {
     check_name(&new.name)?;
@@ -90,7 +90,9 @@ fn files(new: &NewTool, folder: &Path) -> anyhow::Result<Vec<(PathBuf, String)>>
 
 /// The SDK as a manifest's dependency on it names it.
 fn sdk(new: &NewTool) -> anyhow::Result<String> {
-    let path = new.sdk.clone().unwrap_or_else(|| PathBuf::from(SDK));
+    let Some(path) = new.sdk.clone().or_else(|| SDK.map(PathBuf::from)) else {
+        return Ok(format!("{:?}", env!("CARGO_PKG_VERSION")));
+    };
     let path = path.canonicalize().with_context(|| {
         format!(
             "the SDK is not in `{}`; give the folder of the package `windlass-sdk` with `--sdk`, or \

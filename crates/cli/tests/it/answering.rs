@@ -55,7 +55,7 @@ else: print(json.dumps({"type": "waiting", "content": "3 files go", "question": 
 fn question(project: &Project) -> Value {
     let mut open = Vec::new();
     eventually("a question is open", || {
-        open = project.run(&["questions", "--json"], "").lines();
+        open = project.list(&["questions"]);
         open.len() == 1
     });
     open.remove(0)
@@ -162,7 +162,7 @@ fn a_permission_waits_beyond_its_call_and_is_given_from_elsewhere() {
     let project = hunks();
     let mut mcp = project.mcp(BRIEF);
     let reply = mcp.call("asked", json!({})).to_string();
-    let waiting = project.run(&["permissions", "pending"], "").lines();
+    let waiting = project.list(&["permissions", "pending"]);
     let id = waiting[0]["id"].as_str().unwrap();
     let command = format!("windlass permissions reply {id} once");
     assert!(reply.contains("waiting for the user"), "{reply}");
@@ -190,7 +190,7 @@ fn a_tool_cannot_speak_for_the_person() {
     mcp.call("asked", json!({}));
     let asked = question(&project);
     let question_id = asked["ask"].as_str().unwrap();
-    let waiting = project.run(&["permissions", "pending"], "").lines();
+    let waiting = project.list(&["permissions", "pending"]);
     let permission = waiting[0]["id"].as_str().unwrap();
     let mut other = project.drive();
     for disguise in DISGUISES {
@@ -254,7 +254,7 @@ fn a_tool_cannot_ask_the_control_socket_of_a_runtime() {
     project.write("ask.py", ASK);
     let mut mcp = project.mcp(BRIEF);
     mcp.call("asked", json!({}));
-    let waiting = project.run(&["permissions", "pending"], "").lines();
+    let waiting = project.list(&["permissions", "pending"]);
     let permission = waiting[0]["id"].as_str().unwrap();
     let sockets = project.state_dir().join("run/mcp-*.sock");
     let mut other = project.drive();
@@ -268,7 +268,7 @@ fn a_tool_cannot_ask_the_control_socket_of_a_runtime() {
         assert!(said.contains("a tool asks"), "{line}: {said}");
         assert!(said.contains("403 Forbidden"), "{line}: {said}");
     }
-    let waiting = project.run(&["permissions", "pending"], "").lines();
+    let waiting = project.list(&["permissions", "pending"]);
     assert_eq!(waiting[0]["id"], permission, "nobody has replied");
     assert!(!project.root().join("asked-ran").exists());
 }

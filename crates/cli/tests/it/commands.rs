@@ -113,11 +113,9 @@ fn tools_are_listed_and_shown() {
         spawn.actions = ["spawn", "fetch", "abort"]
         "#,
     );
-    let run = project.run(&["tools"], "");
-    let listed: Value = serde_json::from_str(&run.stdout()).unwrap();
+    let listed = project.list(&["tools"]);
     let find = |name: &str| {
-        let tools = listed.as_array().unwrap();
-        tools
+        listed
             .iter()
             .find(|tool| tool["name"] == json!(name))
             .cloned()
@@ -139,6 +137,12 @@ fn tools_are_listed_and_shown() {
     assert_eq!(find("await").unwrap()["actions"], json!([]));
 
     let run = project.run(&["tools", "lint"], "");
+    let shown = run.stdout();
+    assert!(
+        shown.contains("lint  Checks.") && shown.contains("package    string"),
+        "{shown}"
+    );
+    let run = project.run(&["tools", "lint", "--json"], "");
     let schema: Value = serde_json::from_str(&run.stdout()).unwrap();
     assert_eq!(schema["name"], json!("lint"));
     assert!(schema["parameters"]["oneOf"].is_array(), "{schema}");
@@ -217,8 +221,116 @@ fn completions_name_the_subcommands() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let run = project.run(&["completions", shell], "");
         assert_eq!(run.code(), Some(0));
-        assert!(run.stdout().contains("drive"), "{shell}");
+        assert!(run.stdout().contains("WINDLASS_COMPLETE"), "{shell}");
     }
+}
+
+/// The candidates that a shell is given for the last word.
+fn completed(project: &Project, words: &[&str]) -> Vec<String> {
+    let index = words.len().to_string();
+    let mut command = project.windlass(&[&["--", "windlass"], words].concat());
+    let output = command
+        .env("WINDLASS_COMPLETE", "bash")
+        .env("_CLAP_COMPLETE_INDEX", index)
+        .env("_CLAP_COMPLETE_COMP_TYPE", "9")
+        .env("_CLAP_COMPLETE_SPACE", "true")
+        .env("_CLAP_IFS", "\n")
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn handles_sessions_and_tools_that_are_there_are_completed() {
+    let project = Project::with_config(
+        "[conversation.tools.lint]\nsource = \"local\"\ncommand = \"true\"\nparameters = {}\n",
+    );
+    assert!(completed(&project, &["ki"]).contains(&"kill".to_owned()));
+    let nothing = completed(&project, &["kill", ""]);
+    assert!(nothing.iter().all(|it| it.starts_with("--")), "{nothing:?}");
+    let mut drive = project.drive();
+    drive.run([crate::support::spawn("server", "exec sleep 1000")]);
+    assert_eq!(completed(&project, &["kill", "ser"]), ["server"]);
+    assert_eq!(completed(&project, &["call", "li"]), ["lint"]);
+    let mut sessions = completed(&project, &["sessions", "show", ""]);
+    sessions.retain(|it| !it.starts_with("--"));
+    assert!(sessions.contains(&"last".to_owned()), "{sessions:?}");
+    assert_eq!(sessions.len(), 2, "{sessions:?}");
+    // A tool learns nothing of other runtimes.
+    let line = format!(
+        "WINDLASS_COMPLETE=bash _CLAP_COMPLETE_INDEX=2 {} -- windlass kill ser",
+        env!("CARGO_BIN_EXE_windlass")
+    );
+    let said = drive.content("shell", json!({ "command": line }));
+    assert!(!said.to_string().contains("server"), "{said}");
+}
+
+#[test]
+fn a_slip_is_told_with_the_word_that_was_meant() {
+    let project = Project::new();
+    let mut drive = project.drive();
+    drive.run([crate::support::spawn("server", "exec sleep 1000")]);
+    for (args, meant) in [
+        (&["quary"][..], "query"),
+        (&["ps", "--wach"], "--watch"),
+        (&["kill", "sever"], "server"),
+        (&["tools", "shel"], "shell"),
+        (&["permissions", "explain", "shel"], "shell"),
+        (&["models", "olama"], "ollama"),
+        (&["ps", "--color", "alwys"], "always"),
+        (&["query", "--model", "olama/x", "hi"], "ollama"),
+    ] {
+        let run = project.run(args, "");
+        assert_eq!(run.code(), Some(2), "{args:?}: {}", run.stderr());
+        assert!(run.stderr().contains(meant), "{args:?}: {}", run.stderr());
+    }
+}
+
+#[test]
+fn nothing_is_json_unasked_and_everything_is_when_asked() {
+    let project = Project::new();
+    let mut drive = project.drive();
+    drive.run([crate::support::spawn("server", "echo up; exec sleep 1000")]);
+    for args in [
+        &["ps"][..],
+        &["tools"],
+        &["tools", "shell"],
+        &["sessions"],
+        &["sessions", "show", "last"],
+        &["permissions"],
+        &["permissions", "pending"],
+        &["permissions", "explain", "shell", "{\"command\":\"ls\"}"],
+        &["questions"],
+        &["models", "--offline"],
+        &["trust", "--list"],
+        &["logs", "server"],
+        &["config", "show"],
+        &["config", "path"],
+        &["config", "check"],
+        &["doctor"],
+        &["mcp", "install"],
+        &["send", "server", "x"],
+        &["kill", "server"],
+    ] {
+        let asked = project.run(&[args, &["--json"]].concat(), "");
+        let value: Result<Value, _> = serde_json::from_str(&asked.stdout());
+        assert!(
+            value.is_ok(),
+            "{args:?}: {}{}",
+            asked.stdout(),
+            asked.stderr()
+        );
+        let unasked = project.run(args, "");
+        let value: Result<Value, _> = serde_json::from_str(&unasked.stdout());
+        assert!(value.is_err(), "{args:?}: {}", unasked.stdout());
+        assert!(
+            !unasked.stdout().contains('\x1b'),
+            "{args:?}: no colour in a pipe"
+        );
+    }
+    let coloured = project.run(&["ps", "--color", "always"], "").stdout();
+    assert!(coloured.contains("\x1b[1mHANDLE\x1b[0m"), "{coloured}");
 }
 
 #[test]

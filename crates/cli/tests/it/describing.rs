@@ -48,7 +48,7 @@ fn asked(project: &Project) -> usize {
 
 #[track_caller]
 fn json_of(project: &Project, args: &[&str]) -> Value {
-    let run = project.run(args, "");
+    let run = project.run(&[&["--json"], args].concat(), "");
     assert_eq!((run.code(), run.stderr().as_str()), (Some(0), ""));
     serde_json::from_str(&run.stdout()).unwrap()
 }

@@ -36,7 +36,7 @@ fn told(script: &str) -> String {
 fn check_told(project: &Project) -> String {
     const WAY_OUT: &str = "; add `parameters` to its table, or update the program so that it answers the action `schema` with this tool";
     const PLACE: &str = " (.windlass/config.toml:4:21)\n";
-    let run = project.run(&["tools"], "");
+    let run = project.run(&["tools", "--json"], "");
     assert_eq!(run.code(), Some(0), "{}", run.stderr());
     let listed: Value = serde_json::from_str(&run.stdout()).unwrap();
     let names: Vec<&str> = listed
@@ -264,7 +264,7 @@ head -c 5000000 /dev/zero | tr '\0' x
 echo '"}]}'"#,
     );
     for _ in 0..2 {
-        let run = project.run(&["tools", "broken"], "");
+        let run = project.run(&["tools", "broken", "--json"], "");
         assert_eq!((run.code(), run.stderr().as_str()), (Some(0), ""));
         let tool: Value = serde_json::from_str(&run.stdout()).unwrap();
         assert_eq!(tool["description"], json!("Large."));

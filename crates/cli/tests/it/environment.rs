@@ -64,7 +64,7 @@ fn lists_pass_on_and_hide() {
 fn a_tool_tells_what_is_hidden_from_it() {
     let project =
         Project::with_own_config("conversation.tools.shell.pass_env = [\"GITHUB_TOKEN\"]");
-    let mut command = project.windlass(&["tools", "shell"]);
+    let mut command = project.windlass(&["tools", "shell", "--json"]);
     let shown = output(&mut command, &VARIABLES);
     let shown: Value = serde_json::from_str(&shown).unwrap();
     let hidden = shown["hidden_variables"].as_array().unwrap();

@@ -18,9 +18,14 @@ fn a_flood_through_a_one_shot_is_cut_and_logged() {
     let content = content.as_str().unwrap();
     assert!(content.starts_with("1\n2\n3\n"), "the head is there");
     assert!(content.len() < (32 << 10) + 512, "{} bytes", content.len());
+    let (content, footer) = content.rsplit_once('\n').unwrap();
+    assert_eq!(footer, "[left-out lines: fetch shell-1]");
     let (text, log) = content.rsplit_once("[all of it: ").unwrap();
     let log = PathBuf::from(log.trim_end().strip_suffix(']').unwrap());
-    assert!(text.contains("omitted"), "there is a marker");
+    assert!(text.contains(" lines: "), "there is a marker");
+    let middle = json!({"action": "fetch", "id": "shell-1", "lines": "1000000-1000001"});
+    let middle = drive.content("shell", middle);
+    assert_eq!(middle["content"], json!("1000000\n1000001\n"));
     assert!(log.starts_with(project.state_dir()), "{}", log.display());
     let metadata = std::fs::metadata(&log).unwrap();
     assert_eq!(metadata.permissions().mode() & 0o777, 0o600);

@@ -18,7 +18,7 @@ use crate::http_support::Serve;
 use crate::support::{DEADLINE, Project};
 
 /// Asks over TLS, trusting this certificate alone; gives all that is answered.
-fn ask(serve: &Serve, trusted: CertificateDer<'static>) -> io::Result<String> {
+pub(crate) fn ask(serve: &Serve, trusted: CertificateDer<'static>) -> io::Result<String> {
     let mut roots = RootCertStore::empty();
     roots.add(trusted).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());

@@ -9,7 +9,7 @@ use std::process::{Child, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::support::{DEADLINE, Project};
+use crate::support::{DEADLINE, Project, eventually};
 
 /// A server. Dropped, it is killed, and everything with it.
 pub(crate) struct Serve {
@@ -58,6 +58,11 @@ impl Serve {
         Self::start_as(project, address, &[])
     }
 
+    /// The same, at an address and with these arguments too.
+    pub(crate) fn start_at_with(project: &Project, address: &str, args: &[&str]) -> Self {
+        Self::start_as(project, address, args)
+    }
+
     fn start_as(project: &Project, address: &str, args: &[&str]) -> Self {
         let usual = ["serve", "--listen", address, "--json"];
         let mut child = project
@@ -86,6 +91,16 @@ impl Serve {
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
+    }
+
+    /// Waits until it has ended by itself; gives its exit code.
+    pub(crate) fn wait(mut self) -> Option<i32> {
+        let mut status = None;
+        eventually("the server has ended", || {
+            status = self.child.try_wait().unwrap();
+            status.is_some()
+        });
+        status.and_then(|status| status.code())
     }
 
     /// Sends these bytes and gives what is answered.
@@ -229,6 +244,13 @@ impl Events {
                 return Some(event);
             }
         }
+    }
+
+    /// Everything else, to the end of the connection.
+    pub(crate) fn rest(&mut self) -> String {
+        let mut rest = Vec::new();
+        self.0.read_to_end(&mut rest).unwrap();
+        String::from_utf8_lossy(&rest).into_owned()
     }
 
     /// The next event that is wanted.

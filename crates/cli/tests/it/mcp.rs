@@ -23,14 +23,42 @@ fn the_built_in_tools_cost_less_than_a_thousand_tokens() {
         .filter_map(|tool| tool["name"].as_str())
         .collect();
     assert_eq!(names, ["shell", "git", "await"]);
-    let bytes: usize = tools
-        .iter()
-        .map(|tool| {
-            let paid = ["name", "description", "inputSchema"].map(|key| tool[key].to_string());
-            paid.iter().map(String::len).sum::<usize>()
-        })
-        .sum();
+    let bytes = paid_for(tools);
     assert!(bytes / 4 < 1000, "{} tokens", bytes / 4);
+}
+
+#[test]
+fn the_digest_costs_at_most_fifty_of_them() {
+    let project = Project::new();
+    let listed = |args: &[&str]| {
+        let mut mcp = project.mcp(args);
+        let answer = mcp.request("tools/list", json!({}));
+        answer["result"]["tools"].as_array().unwrap().clone()
+    };
+    let with = listed(&[]);
+    let without = listed(&["--set", "conversation.tools.*.digest=false"]);
+    let description = with[0]["description"].as_str().unwrap();
+    assert!(
+        description.contains("Long output is shown in part"),
+        "{description}"
+    );
+    let without_sentence = without[0]["description"].as_str().unwrap();
+    assert!(
+        !without_sentence.contains("Long output"),
+        "{without_sentence}"
+    );
+    assert!(without[0]["inputSchema"]["properties"]["lines"].is_null());
+    let cost = (paid_for(&with) - paid_for(&without)) / 4;
+    assert!((10..=50).contains(&cost), "{cost} tokens");
+}
+
+/// The bytes of everything that a model reads of the tools.
+fn paid_for(tools: &[Value]) -> usize {
+    let paid = tools.iter().map(|tool| {
+        let paid = ["name", "description", "inputSchema"].map(|key| tool[key].to_string());
+        paid.iter().map(String::len).sum::<usize>()
+    });
+    paid.sum()
 }
 
 #[test]

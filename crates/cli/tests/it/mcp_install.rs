@@ -179,8 +179,17 @@ fn at_a_terminal_the_person_decides() {
             "shell",
             json!({"action": "apply", "id": "t", "keys": [key]}),
         );
+        if written {
+            let offers = json!({"until": [{"id": "t", "pattern": "Add this to .*AGENTS.md"}]});
+            drive.content("await", offers);
+            drive.content(
+                "shell",
+                json!({"action": "apply", "id": "t", "keys": ["n"]}),
+            );
+        }
         let ended = drive.content("await", json!({"all": ["t"]}));
         let ended = &ended["completed"][0];
+        assert!(!project.root().join("AGENTS.md").exists(), "{ended}");
         assert_eq!(ended["exit_code"].as_i64(), code, "{ended}");
         let file = home(&project).join(".codex/config.toml");
         assert_eq!(file.exists(), written, "{ended}");
@@ -212,7 +221,7 @@ fn the_clients_that_are_here_are_listed() {
         String::from_utf8(output.stdout).unwrap()
     };
     assert!(
-        list(&[]).starts_with("no client was found here"),
+        list(&[]).starts_with("No agent was found here"),
         "{}",
         list(&[])
     );

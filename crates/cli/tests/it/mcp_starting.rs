@@ -140,14 +140,14 @@ fn a_named_session_is_shown_by_its_name_and_there_is_one_at_a_time() {
     let project = Project::new();
     let mut first = project.mcp(&["--session", "work"]);
     first.call("shell", json!({"command": "true"}));
-    let listed = project.run(&["ps", "--json"], "").lines();
+    let listed = project.list(&["ps"]);
     let named = |line: &&Value| line["session"]["name"] == "work";
     let session = listed
         .iter()
         .find(named)
         .unwrap_or_else(|| panic!("{listed:?}"));
     let pid = session["session"]["pid"].to_string();
-    assert!(project.run(&["ps"], "").stdout().contains("mcp work"));
+    assert!(project.run(&["ps"], "").stdout().contains(" work "));
     let second = project.run(&["mcp", "--session", "work"], "");
     assert_eq!(second.code(), Some(2), "{}", second.stderr());
     let said = second.stderr();

@@ -160,8 +160,9 @@ fn permissions_are_replied_to_by_keys_and_by_buttons() {
 
         let call = ask("echo rejected");
         browser.wait(".ask:has-text('echo rejected')");
+        browser.click(".ask .say");
         browser.fill(".ask .message", "use the other one");
-        browser.click(".ask .buttons .no");
+        browser.press("Enter");
         let said = call.join().unwrap();
         assert!(
             said.as_str().unwrap().contains("use the other one"),
@@ -315,5 +316,29 @@ fn thousands_of_calls_scroll_and_only_what_is_seen_is_drawn() {
     browser.wait(".calls :text('11 of 3000 calls')");
     browser.click(".call:has-text('none_1_770')");
     browser.wait(".call-detail:has-text('none_1_770')");
+    browser.has_no_problems();
+}
+
+#[test]
+fn a_conversation_has_no_message_without_words() {
+    needs!("page-driver", "chromium");
+    let project = Project::new();
+    let serve = Serve::start(&project);
+    let session = serve.session(trusted());
+    for word in ["one", "two"] {
+        serve.call(
+            &session,
+            "shell",
+            json!({"command": format!("echo {word}")}),
+        );
+    }
+    let mut browser = Browser::open(&project, &serve);
+    browser.click(".session-title");
+    browser.click("#tab-conversation");
+    browser.wait(".part:has-text('echo two')");
+    let empty = browser.evaluate(
+        "[...document.querySelectorAll('.messages > .message')].filter((message) => !message.querySelector('.parts').textContent.trim()).length",
+    );
+    assert_eq!(empty, json!(0));
     browser.has_no_problems();
 }

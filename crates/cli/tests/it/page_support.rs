@@ -2,7 +2,7 @@
 //!
 //! Start at [`Browser::open`]. It is Debian's Chromium, driven by
 //! `tests/page/driver.mjs` a line at a time; what is done and what must be true
-//! is the test's. One browser runs at a time: they are heavy.
+//! is the test's. The browsers of one test run at a time: they are heavy.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -23,13 +23,23 @@ pub(crate) struct Browser {
     stdin: Option<ChildStdin>,
     stdout: BufReader<ChildStdout>,
     _data: TempDir,
-    _turn: MutexGuard<'static, ()>,
+    /// Of the first browser of a test.
+    _turn: Option<MutexGuard<'static, ()>>,
 }
 
 impl Browser {
     /// A browser that shows nothing yet.
     pub(crate) fn start(project: &Project) -> Self {
         let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        Self::start_in_turn(project, Some(turn))
+    }
+
+    /// Another browser of the same test, which shows nothing yet.
+    pub(crate) fn beside(_first: &Self, project: &Project) -> Self {
+        Self::start_in_turn(project, None)
+    }
+
+    fn start_in_turn(project: &Project, turn: Option<MutexGuard<'static, ()>>) -> Self {
         let data = tempfile::tempdir().unwrap();
         let driver = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/page/driver.mjs");
         let mut child = project
@@ -149,6 +159,19 @@ impl Browser {
         std::fs::create_dir_all(&folder).unwrap();
         let path = folder.join(name);
         self.ask(json!({"command": "screenshot", "path": path}));
+    }
+
+    /// What axe-core finds wrong with the page as it is.
+    #[track_caller]
+    pub(crate) fn is_accessible(&mut self, view: &str) {
+        let found = self.ask(json!({"command": "axe"}));
+        assert_eq!(found, json!([]), "{view}");
+    }
+
+    /// A light or dark window of this size.
+    #[track_caller]
+    pub(crate) fn look(&mut self, scheme: &str, width: u32, height: u32) {
+        self.ask(json!({"command": "look", "scheme": scheme, "width": width, "height": height}));
     }
 
     /// What was requested, and what went wrong.

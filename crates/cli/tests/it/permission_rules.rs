@@ -17,7 +17,10 @@ run = { one_shot = "ask", spawn = "ask", apply = "ask" }
 #[track_caller]
 fn explain(project: &Project, arguments: Value) -> (Value, Option<i32>) {
     let arguments = arguments.to_string();
-    let explained = project.run(&["permissions", "explain", "shell", &arguments], "");
+    let explained = project.run(
+        &["--json", "permissions", "explain", "shell", &arguments],
+        "",
+    );
     let said = serde_json::from_str(&explained.stdout());
     (
         said.unwrap_or_else(|_| panic!("{}", explained.stderr())),
@@ -91,8 +94,7 @@ fn always_is_remembered_across_restarts_and_until_forgotten() {
     let mut later = project.drive_asking();
     later.one("shell", json!({"command": "ls -d e"}));
 
-    let listed = project.run(&["permissions"], "");
-    let listed: Value = serde_json::from_str(&listed.stdout()).unwrap();
+    let listed = project.list(&["permissions"]);
     assert_eq!(listed[0]["pattern"], "ls *");
     assert_eq!(listed[0]["directory"], json!(project.root()));
     let id = listed[0]["id"].to_string();

@@ -44,6 +44,11 @@ impl Victim {
         format!("sleep {}", self.token)
     }
 
+    /// The same, in the place of the shell that would run it.
+    pub(crate) fn only_sleep(&self) -> String {
+        format!("exec {}", self.sleep())
+    }
+
     /// Those of its processes that live.
     pub(crate) fn alive(&self) -> Vec<u32> {
         let has = |pid: &u32| {
@@ -84,7 +89,7 @@ impl Drop for Victim {
     }
 }
 
-fn pids() -> impl Iterator<Item = u32> {
+pub(crate) fn pids() -> impl Iterator<Item = u32> {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }

@@ -89,6 +89,7 @@ async fn scripts_read_a_json_value_per_line() {
     let asked = asked("unattended", turns).await;
     let run = asked.query(&["--json", "look"], "");
     let mut lines = run.lines();
+    assert_eq!(lines.remove(0)["event"], "session");
     for line in &mut lines {
         for place in ["/calls/0/id", "/replies/0/id"] {
             if let Some(id) = line.pointer_mut(place) {
@@ -115,7 +116,7 @@ async fn scripts_read_a_json_value_per_line() {
 async fn where_nobody_can_be_asked_permission_is_refused_with_what_would_work() {
     let asked = asked("ask", [shell("touch file"), Turn::text("Not allowed.")]).await;
     let run = asked.query(&["--non-interactive", "go"], "");
-    assert_eq!(run.code(), Some(0));
+    assert_eq!(run.code(), Some(3));
     let replies = replies(&asked);
     assert!(
         replies[0].contains("nobody can be asked, so nothing has run; tell the user"),
@@ -222,8 +223,7 @@ async fn ctrl_c_ends_the_turn_and_every_tool() {
 #[tokio::test(flavor = "multi_thread")]
 async fn models_lists_the_providers() {
     let asked = asked("ask", []).await;
-    let run = tokio::task::block_in_place(|| asked.project.run(&["models"], ""));
-    let lines = run.lines();
+    let lines = tokio::task::block_in_place(|| asked.project.list(&["models"]));
     let ollama = lines
         .iter()
         .find(|line| line["provider"] == "ollama")
@@ -339,4 +339,56 @@ async fn a_reply_of_the_model_is_one_message_of_the_record() {
             ["assistant", ["It says forty-two."]],
         ])
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refused_call_is_told_on_stderr_and_by_the_exit_code() {
+    let turns = [shell("echo made > file"), Turn::text("Pity.")];
+    let asked = asked("ask", turns).await;
+    let run = asked.query(&["--non-interactive", "make", "it"], "");
+    assert_eq!((run.code(), run.stdout().as_str()), (Some(3), "Pity.\n"));
+    assert!(
+        run.stderr().contains("windlass: refused: "),
+        "{}",
+        run.stderr()
+    );
+    assert!(!asked.project.root().join("file").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failed_call_is_not_a_refused_one() {
+    let asked = asked("unattended", [shell("exit 3"), Turn::text("It failed.")]).await;
+    let run = asked.query(&["try"], "");
+    assert_eq!(run.code(), Some(0), "{}", run.stderr());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn json_begins_with_the_session_and_tells_what_was_ended() {
+    let spawn = json!({"action": "spawn", "id": "web", "command": "exec sleep 1000"});
+    let turns = [
+        Turn::calls([("shell", spawn)]),
+        Turn::text(json!({"handles": [{"id": "web", "action": "abort"}]}).to_string()).structured(),
+        Turn::text("It ran."),
+    ];
+    let asked = asked("unattended", turns).await;
+    let lines = asked.query(&["--json", "go"], "").lines();
+    assert_eq!(lines[0]["event"], "session", "{lines:?}");
+    let id = lines[0]["session"].as_str().unwrap();
+    assert!(id.starts_with("ses_"), "{id}");
+    let ended = lines.iter().find(|line| line["event"] == "ended");
+    assert_eq!(ended.unwrap()["handles"], json!(["web"]), "{lines:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_local_provider_that_is_not_there_is_told_at_once() {
+    let asked = asked("unattended", []).await;
+    let base = "providers.llm.ollama.base_url=\"http://127.0.0.1:1\"";
+    let run = asked.query(&["--set", base, "hello"], "");
+    assert_eq!(run.code(), Some(1));
+    let said = run.stderr();
+    assert!(
+        said.contains("`ollama` is not running: nothing listens at"),
+        "{said}"
+    );
+    assert!(!said.contains("asking again"), "{said}");
 }

@@ -256,7 +256,7 @@ async fn what_an_agents_tools_ask_goes_to_the_same_person() {
     asked.project.write_own(&config);
     let binary = asked.project.windlass(&["query", "go"]);
     let sitting = sit_at(asked, &binary).await;
-    let rows = sitting.until(|rows| rows.contains("reject")).await;
+    let rows = sitting.until(|rows| rows.contains("e edit")).await;
     assert!(rows.contains("Agent `helper` wants to run"), "{rows}");
     assert!(rows.contains("echo 1 > one"), "{rows}");
     sitting.press("\r");

@@ -66,12 +66,12 @@ async fn whoever_goes_on_is_asked_again_by_the_next_ctrl_c() {
 async fn ctrl_c_at_a_permission_asks_and_the_permission_comes_back() {
     let turns = [shell("echo made > file"), Turn::text("Done.")];
     let sitting = sit("ask", turns).await;
-    sitting.until(|rows| rows.contains("reject")).await;
+    sitting.until(|rows| rows.contains("e edit")).await;
     sitting.press("\x03");
     let rows = sitting.until(|rows| rows.contains("stop tools")).await;
-    assert!(!rows.contains("reject"), "{rows}");
+    assert!(!rows.contains("e edit"), "{rows}");
     sitting.press("\r");
-    sitting.until(|rows| rows.contains("reject")).await;
+    sitting.until(|rows| rows.contains("e edit")).await;
     sitting.press("\r");
     let (exit, rows) = sitting.ends().await;
     assert_eq!(exit, Exit::Code(0), "{rows}");
@@ -81,7 +81,7 @@ async fn ctrl_c_at_a_permission_asks_and_the_permission_comes_back() {
 #[tokio::test(flavor = "multi_thread")]
 async fn ctrl_c_twice_at_a_permission_leaves_and_nothing_has_run() {
     let sitting = sit("ask", [shell("echo made > file")]).await;
-    sitting.until(|rows| rows.contains("reject")).await;
+    sitting.until(|rows| rows.contains("e edit")).await;
     sitting.press("\x03\x03");
     let (exit, rows) = sitting.ends().await;
     assert_eq!(exit, Exit::Code(130), "{rows}");
@@ -92,12 +92,10 @@ async fn ctrl_c_twice_at_a_permission_leaves_and_nothing_has_run() {
 async fn a_permission_that_is_replied_to_elsewhere_is_no_longer_asked_for() {
     let turns = [shell("echo made > file"), Turn::text("Done.")];
     let sitting = sit("ask", turns).await;
-    sitting.until(|rows| rows.contains("reject")).await;
+    sitting.until(|rows| rows.contains("e edit")).await;
     let project = &sitting.asked.project;
     tokio::task::block_in_place(|| {
-        let pending = project
-            .run(&["permissions", "pending", "--json"], "")
-            .lines();
+        let pending = project.list(&["permissions", "pending"]);
         let id = id_of(&pending);
         let run = project.run(&["permissions", "reply", &id, "once"], "");
         assert_eq!(run.code(), Some(0), "{}", run.stderr());
@@ -105,7 +103,7 @@ async fn a_permission_that_is_replied_to_elsewhere_is_no_longer_asked_for() {
     let (exit, rows) = sitting.ends().await;
     assert_eq!(exit, Exit::Code(0));
     assert!(
-        rows.contains("elsewhere") && !rows.contains("reject"),
+        rows.contains("elsewhere") && !rows.contains("e edit"),
         "{rows}"
     );
     assert!(rows.ends_with("Done."), "{rows}");
@@ -126,8 +124,8 @@ fn id_of(pending: &[Value]) -> String {
 async fn a_rejection_takes_a_word_along() {
     let turns = [shell("echo made > file"), Turn::text("I see.")];
     let sitting = sit("ask", turns).await;
-    sitting.until(|rows| rows.contains("reject")).await;
-    sitting.press("\x1b[B\x1b[B\r");
+    sitting.until(|rows| rows.contains("e edit")).await;
+    sitting.press("n");
     sitting.until(|rows| rows.contains("A word")).await;
     sitting.press("not today\r");
     let (exit, rows) = sitting.ends().await;
@@ -196,13 +194,17 @@ async fn the_editor_changes_what_runs() {
     let mut binary = asked.project.windlass(&["query", "go"]);
     binary.env("EDITOR", "sh edit.sh");
     let sitting = sit_at(asked, &binary).await;
-    sitting.until(|rows| rows.contains("reject")).await;
-    sitting.press("\x1b[A\r");
+    sitting.until(|rows| rows.contains("e edit")).await;
+    sitting.press("e");
     sitting.until(|rows| rows.contains("which?")).await;
     sitting.press("other\r");
     let (exit, rows) = sitting.ends().await;
     assert_eq!(exit, Exit::Code(0), "{rows}");
     assert_eq!(sitting.asked.project.read("other"), "made\n");
+    assert!(rows.contains("runs as: echo made > other"), "{rows}");
+    assert!(rows.contains("✓ shell echo made > other"), "{rows}");
+    let told = told(&sitting.asked);
+    assert!(told.contains("it ran as: echo made > other"), "{told}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -215,8 +217,8 @@ async fn an_editor_that_is_interrupted_leaves_the_turn_alone() {
     let mut binary = asked.project.windlass(&["query", "go"]);
     binary.env("EDITOR", "sh edit.sh");
     let sitting = sit_at(asked, &binary).await;
-    sitting.until(|rows| rows.contains("reject")).await;
-    sitting.press("\x1b[A\r");
+    sitting.until(|rows| rows.contains("e edit")).await;
+    sitting.press("e");
     sitting.until(|rows| rows.contains("ready")).await;
     // It is the editor's own terminal that takes it.
     sitting.press("\x03");

@@ -125,7 +125,7 @@ async fn permission_is_asked_for_and_the_handle_is_in_the_status_line() {
         ]),
     ];
     let sitting = sit("ask", turns).await;
-    let rows = sitting.until(|rows| rows.contains("reject")).await;
+    let rows = sitting.until(|rows| rows.contains("y yes, once")).await;
     assert!(
         rows.contains("sleep 1000") && rows.contains("Run `shell`?"),
         "{rows}"
@@ -137,7 +137,7 @@ async fn permission_is_asked_for_and_the_handle_is_in_the_status_line() {
     sitting.asked.server.release("more");
     let (exit, rows) = sitting.ends().await;
     assert_eq!(exit, Exit::Code(0));
-    assert!(rows.ends_with("It runs. Bye."), "{rows}");
+    assert!(rows.ends_with("It runs. Bye.\n\nended: web"), "{rows}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

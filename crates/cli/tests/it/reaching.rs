@@ -13,10 +13,8 @@ use crate::support::{Project, call, eventually, spawn};
 #[test]
 fn every_handle_of_every_runtime_is_listed() {
     let project = Project::new();
-    assert_eq!(
-        project.run(&["ps"], "").stdout(),
-        "No session is under way.\n"
-    );
+    let shown = project.run(&["ps"], "").stdout();
+    assert!(shown.starts_with("Nothing runs: no session"), "{shown}");
     let mut one = project.drive();
     let mut two = project.drive();
     one.run([spawn("a", "echo hello; sleep 1000")]);
@@ -24,23 +22,21 @@ fn every_handle_of_every_runtime_is_listed() {
     let listed = project.run(&["ps"], "").stdout();
     let lines: Vec<&str> = listed.lines().collect();
     assert_eq!(lines.len(), 3, "{listed}");
-    assert!(lines[0].starts_with("SESSION"), "{listed}");
-    let of_one = lines.iter().find(|line| line.contains(" a ")).unwrap();
+    assert!(lines[0].starts_with("HANDLE"), "{listed}");
+    let of_one = lines.iter().find(|line| line.starts_with("a ")).unwrap();
     assert!(
         of_one.contains("drive") && of_one.ends_with("hello"),
         "{listed}"
     );
-    let machine = project.run(&["ps", "--json"], "").lines();
+    let machine = project.list(&["ps"]);
     let handles = machine
         .iter()
         .flat_map(|line| line["handles"].as_array().unwrap());
     assert_eq!(handles.count(), 1);
     one.finish();
     two.finish();
-    assert_eq!(
-        project.run(&["ps"], "").stdout(),
-        "No session is under way.\n"
-    );
+    let shown = project.run(&["ps"], "").stdout();
+    assert!(shown.starts_with("Nothing runs: no session"), "{shown}");
 }
 
 #[test]
@@ -62,7 +58,11 @@ fn a_handle_is_sent_to_read_and_killed_from_elsewhere() {
                 .contains("and there")
         });
         let killed = project.run(&["kill", "c"], "");
-        assert_eq!(killed.stdout(), "c: ended 1\n", "{}", killed.stderr());
+        assert!(
+            killed.stdout().contains("ended 1 process\n"),
+            "{}",
+            killed.stderr()
+        );
         following.join().unwrap()
     });
     assert_eq!(following, "over here\nand there\n");
@@ -81,7 +81,7 @@ fn a_running_one_shot_is_listed_followed_and_ended() {
     project.program("mkfifo").arg("pipe").status().unwrap();
     drive.send(&json!([call("shell", json!({"command": command}))]));
     let one_shot = || {
-        let sessions = project.run(&["ps", "--json"], "").lines();
+        let sessions = project.list(&["ps"]);
         let handles = sessions
             .iter()
             .flat_map(|line| line["handles"].as_array().unwrap().clone());
@@ -117,7 +117,7 @@ fn a_running_one_shot_is_listed_followed_and_ended() {
         json!("first\nsecond\naborted by the user")
     );
     assert_eq!(reply["is_error"], json!(true));
-    let sessions = project.run(&["ps", "--json"], "").lines();
+    let sessions = project.list(&["ps"]);
     assert_eq!(sessions[0]["handles"], json!([]), "{sessions:?}");
 }
 
@@ -137,7 +137,7 @@ fn a_handle_that_is_not_there_or_not_alone_is_said() {
     }
     let several = project.run(&["logs", "same"], "");
     assert!(
-        several.stderr().contains("several sessions"),
+        several.stderr().contains("several handles"),
         "{}",
         several.stderr()
     );
@@ -161,15 +161,22 @@ fn a_permission_is_replied_to_from_elsewhere() {
     let asked = drive.next();
     let id = asked["request"]["id"].as_str().unwrap();
     let listed = project.run(&["permissions", "pending"], "").stdout();
+    let short = &id[id.len() - 8..];
     assert!(
-        listed.contains(id) && listed.contains("echo yes"),
+        listed.contains(short) && listed.contains("echo yes"),
         "{listed}"
+    );
+    let seen = project.run(&["ps"], "").stdout();
+    assert!(
+        seen.contains("waits for you") && seen.contains("? Run `shell`? echo yes"),
+        "{seen}"
     );
     assert_eq!(
         project
-            .run(&["permissions", "reply", id, "once"], "")
+            .run(&["permissions", "reply", short, "once"], "")
             .code(),
-        Some(0)
+        Some(0),
+        "the id as it is printed"
     );
     assert_eq!(drive.next()["replies"][0]["content"], json!("yes\n"));
     // It has been answered; the driver is too late, and so is anybody else.
@@ -180,13 +187,13 @@ fn a_permission_is_replied_to_from_elsewhere() {
 }
 
 /// A terminal that no runtime has made: a tool could not attach.
-struct Desk {
-    script: Child,
+pub(crate) struct Desk {
+    pub(crate) script: Child,
     shown: Arc<Mutex<String>>,
 }
 
 impl Desk {
-    fn open(project: &Project, line: &str) -> Self {
+    pub(crate) fn open(project: &Project, line: &str) -> Self {
         let mut script = project
             .program("script")
             .args(["--quiet", "--flush", "--command", line, "/dev/null"])
@@ -207,12 +214,12 @@ impl Desk {
         Self { script, shown }
     }
 
-    fn press(&self, keys: &str) {
+    pub(crate) fn press(&self, keys: &str) {
         let mut stdin = self.script.stdin.as_ref().unwrap();
         stdin.write_all(keys.as_bytes()).unwrap();
     }
 
-    fn shows(&self, text: &str) -> bool {
+    pub(crate) fn shows(&self, text: &str) -> bool {
         self.shown.lock().unwrap().contains(text)
     }
 }
@@ -233,9 +240,10 @@ fn a_terminal_is_attached_to_typed_into_and_left() {
     let ps = || project.run(&["ps"], "").stdout();
     eventually("it is taken over", || ps().contains("taken over"));
     let log = || project.run(&["logs", "deep"], "").stdout();
-    eventually("it has the size of the person's terminal", || {
-        log().contains("12 60")
+    eventually("it has the person's terminal but for a row", || {
+        log().contains("11 60")
     });
+    eventually("the row says how to leave", || desk.shows("Ctrl-] leaves"));
     let refused = drive.error(
         "shell",
         json!({"action": "apply", "id": "deep", "input": "x"}),

@@ -183,6 +183,15 @@ impl Project {
         Run(output)
     }
 
+    /// Runs a command that lists something; gives the list.
+    #[track_caller]
+    pub(crate) fn list(&self, args: &[&str]) -> Vec<Value> {
+        let run = self.run(&[&["--json"], args].concat(), "");
+        let listed: Value = serde_json::from_str(&run.stdout())
+            .unwrap_or_else(|error| panic!("{args:?}: {error}: {}", run.stderr()));
+        listed.as_array().expect("a list is an array").clone()
+    }
+
     /// Starts `windlass drive`.
     pub(crate) fn drive(&self) -> Drive {
         self.drive_with(&[])
@@ -199,9 +208,13 @@ impl Project {
 
     /// Starts a subcommand that takes and gives lines.
     pub(crate) fn lines(&self, args: &[&str]) -> Drive {
+        self.lines_of(self.windlass(args))
+    }
+
+    /// Starts a command that takes and gives lines.
+    pub(crate) fn lines_of(&self, mut command: Command) -> Drive {
         let errors = self.folder.path().join("stderr");
-        let mut child = self
-            .windlass(args)
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(fs::File::create(&errors).unwrap())

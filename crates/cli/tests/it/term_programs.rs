@@ -177,7 +177,7 @@ fn the_last_line_of_a_full_screen_is_a_line_of_it() {
     let project = Project::new();
     let screen = "printf '\\033[?1049h\\033[2J\\033[3;1H\\033[7mstatus\\033[m: ok\\033[1;4Hx\\033[?25l'; cat";
     let (_sitting, _) = Sitting::down(&project, screen);
-    let machine = project.run(&["ps", "--json"], "").lines();
+    let machine = project.list(&["ps"]);
     let listed = serde_json::to_string(&machine).unwrap();
     assert!(listed.contains("\"last_line\":\"status: ok\""), "{listed}");
 }

@@ -84,7 +84,7 @@ fn nothing_of_a_hostile_project_starts_or_counts() {
         );
         assert_eq!(ran(&project), "", "{args:?}");
     }
-    let explained = project.run(&["permissions", "explain", "shell", shell], "");
+    let explained = project.run(&["--json", "permissions", "explain", "shell", shell], "");
     assert!(
         explained.stdout().contains("\"outcome\": \"denied\""),
         "{}",
@@ -157,8 +157,7 @@ fn trust_shows_takes_and_asks_again_after_a_change() {
         run.stderr()
             .contains("`providers.llm.openai` of the project has no effect")
     );
-    let listed: Value =
-        serde_json::from_str(&project.run(&["trust", "--list"], "").stdout()).unwrap();
+    let listed = project.list(&["trust", "--list"]);
     assert_eq!(listed[0]["root"], json!(project.root()));
 
     project.write("evil.sh", "#!/bin/sh\necho worse >> ran\n");
@@ -307,9 +306,9 @@ fn a_running_server_takes_the_answer_at_once() {
         mcp.notify("notifications/initialized");
         let listed = mcp.request("tools/list", json!({}));
         assert!(!names(&listed).contains(&"late"), "{listed}");
-        let pending = project.run(&["permissions", "pending"], "").lines();
+        let pending = project.list(&["permissions", "pending"]);
         assert_eq!(pending.len(), 1, "{pending:?}");
-        let open = project.run(&["questions"], "").lines();
+        let open = project.list(&["questions"]);
         let id = open[0]["ask"].as_str().unwrap();
         assert!(id.starts_with("tru_"), "{open:?}");
         let shown = open[0]["question"]["pre_amble"].as_str().unwrap();
@@ -328,7 +327,7 @@ fn a_running_server_takes_the_answer_at_once() {
             said.contains("hello") && said.contains("has trusted the project"),
             "{said}"
         );
-        assert!(project.run(&["questions"], "").lines().is_empty());
+        assert!(project.list(&["questions"]).is_empty());
         let run = project.run(&["tools"], "");
         assert_eq!(run.stderr(), "", "it is trusted from now on");
     }
@@ -339,21 +338,21 @@ fn a_no_is_taken_and_not_asked_again() {
     let project = Project::untrusted();
     project.write(".windlass/config.toml", LATE);
     let mcp = project.mcp(&[]);
-    let open = project.run(&["questions"], "").lines();
+    let open = project.list(&["questions"]);
     let id = open[0]["ask"].as_str().unwrap();
     assert_eq!(project.run(&["answer", id, "no"], "").code(), Some(0));
     crate::support::eventually("the answer is kept", || {
-        let listed = project.run(&["trust", "--list"], "").stdout();
-        listed.contains("\"trusted\": false")
+        let listed = project.list(&["trust", "--list"]);
+        listed.iter().any(|record| record["trusted"] == false)
     });
     drop(mcp);
     let mut mcp = project.mcp(&[]);
-    assert!(project.run(&["questions"], "").lines().is_empty());
+    assert!(project.list(&["questions"]).is_empty());
     let listed = mcp.request("tools/list", json!({}));
     assert!(!names(&listed).contains(&"late"), "{listed}");
     project.write(".windlass/config.toml", &format!("{LATE}# changed\n"));
     let _changed = project.mcp(&[]);
-    assert_eq!(project.run(&["questions"], "").lines().len(), 1);
+    assert_eq!(project.list(&["questions"]).len(), 1);
 }
 
 /// The yes was to other content than is there now.
@@ -363,19 +362,19 @@ fn a_yes_to_what_has_changed_meanwhile_trusts_nothing() {
     project.write(".windlass/config.toml", LATE);
     let mut mcp = project.mcp(&[]);
     let ask = || {
-        let open = project.run(&["questions"], "").lines();
+        let open = project.list(&["questions"]);
         open[0]["ask"].as_str().unwrap().to_owned()
     };
     let first = ask();
     project.write(".windlass/config.toml", &LATE.replace("hello", "evil"));
     assert_eq!(project.run(&["answer", &first, "yes"], "").code(), Some(0));
     crate::support::eventually("it asks about what is there now", || {
-        let open = project.run(&["questions"], "").lines();
+        let open = project.list(&["questions"]);
         open.len() == 1 && open[0]["ask"] != first
     });
     let listed = mcp.request("tools/list", json!({}));
     assert!(!names(&listed).contains(&"late"), "{listed}");
-    let open = project.run(&["questions"], "").lines();
+    let open = project.list(&["questions"]);
     let shown = open[0]["question"]["pre_amble"].as_str().unwrap();
     assert!(shown.contains("+command = \"echo evil\""), "{shown}");
     assert_eq!(project.run(&["answer", &ask(), "yes"], "").code(), Some(0));

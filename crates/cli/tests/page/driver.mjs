@@ -4,10 +4,12 @@
 // Arguments: the folder of the npm packages, the browser, a folder for its data.
 
 import { createRequire } from "node:module";
+import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 const [packages, executablePath, data] = process.argv.slice(2);
-const { chromium } = createRequire(`${packages}/`)("playwright-core");
+const require = createRequire(`${packages}/`);
+const { chromium } = require("playwright-core");
 
 const context = await chromium.launchPersistentContext(data, {
   executablePath,
@@ -62,8 +64,34 @@ const commands = {
     await download.saveAs(path);
     return download.suggestedFilename();
   },
+  // Two presses at one place, as fast as a hand can.
+  doubleClick: ({ selector }) => page.dblclick(selector),
+  // The browser dies as by SIGKILL: no page hears of it.
+  crash: async () => {
+    const devtools = await context.newCDPSession(page);
+    devtools.send("Browser.crash").catch(() => {});
+    return null;
+  },
+  mouse: ({ selector, x, y, what, delta }) => mouse(selector, x, y, what, delta),
+  // What an assistive program would stumble over, as axe-core finds it.
+  axe: async () => {
+    await page.evaluate(readFileSync(require.resolve("axe-core/axe.min.js"), "utf8"));
+    const found = await page.evaluate("axe.run(document)");
+    return found.violations.map(({ id, nodes }) => ({ id, nodes: nodes.slice(0, 3).map(({ html, failureSummary }) => `${html} ${failureSummary}`) }));
+  },
+  allow: ({ permissions }) => context.grantPermissions(permissions).then(() => null),
+  clipboard: () => page.evaluate("navigator.clipboard.readText()"),
   seen: async () => ({ requests, problems }),
 };
+
+/** Uses the mouse at a place within an element, in parts of its size. */
+async function mouse(selector, x, y, what, delta) {
+  const box = await page.locator(selector).first().boundingBox();
+  await page.mouse.move(box.x + box.width * x, box.y + box.height * y);
+  if (what === "wheel") await page.mouse.wheel(0, delta);
+  if (what === "click") await page.mouse.click(box.x + box.width * x, box.y + box.height * y);
+  return null;
+}
 
 // Asked again and again from outside: within, the page's policy forbids it.
 async function until(script) {
@@ -84,4 +112,4 @@ for await (const line of createInterface({ input: process.stdin })) {
   }
   process.stdout.write(`${JSON.stringify(said)}\n`);
 }
-await context.close();
+await context.close().catch(() => {});

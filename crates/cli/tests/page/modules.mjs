@@ -52,6 +52,15 @@ assert.deepEqual(coloured.open, [
   { fg: 200, bg: [1, 2, 3], text: "deep" },
 ]);
 
+const lined = new AnsiLines();
+lined.take("\x1b[4:3mwave\x1b[4mline\x1b[24mnone\x1b[38:2::1:2:3mdeep");
+assert.deepEqual(lined.open, [
+  { underline: true, underline_kind: "curly", text: "wave" },
+  { underline: true, text: "line" },
+  { text: "none" },
+  { fg: [1, 2, 3], text: "deep" },
+]);
+
 const { fixed } = await page("colours.js");
 assert.deepEqual([fixed(16), fixed(196), fixed(231), fixed(232)], [[0, 0, 0], [255, 0, 0], [255, 255, 255], [8, 8, 8]]);
 
@@ -105,4 +114,51 @@ assert.deepEqual([timeline.batches[0].from, timeline.batches[0].to, timeline.tur
 const { placed } = await page("runs.js");
 const columns = (text) => placed(text).map((piece) => piece.columns);
 assert.deepEqual(columns("plain ─│"), [8], "text of one width is one piece");
-assert.deepEqual(columns("a日e\u0301🎉"), [1, 2, 1, 0, 2]);
+assert.deepEqual(columns("a日e\u0301🎉"), [1, 2, 1, 2]);
+assert.deepEqual(columns("👨‍👩‍👧x"), [6, 1], "a family is one picture in the columns of its members");
+assert.deepEqual(columns("🇩🇪✅❤️"), [2, 2, 1]);
+
+const { mouseBytes } = await page("mouse.js");
+const use = { kind: "press", button: 0, row: 5, col: 3, shift: false, alt: false, ctrl: false };
+const clicks = { mouse_reports: "clicks", mouse_sgr: true };
+assert.equal(mouseBytes(use, {}), null, "a program that does not ask is told nothing");
+assert.equal(mouseBytes(use, clicks), "\x1b[<0;3;5M");
+assert.equal(mouseBytes({ ...use, kind: "release", ctrl: true }, clicks), "\x1b[<16;3;5m");
+assert.equal(mouseBytes({ ...use, kind: "wheel", button: 65 }, clicks), "\x1b[<65;3;5M");
+assert.equal(mouseBytes({ ...use, kind: "drag" }, clicks), null);
+assert.equal(mouseBytes({ ...use, kind: "drag" }, { ...clicks, mouse_reports: "drags" }), "\x1b[<32;3;5M");
+assert.equal(mouseBytes({ ...use, kind: "move" }, { ...clicks, mouse_reports: "motion" }), "\x1b[<35;3;5M");
+assert.equal(mouseBytes(use, { mouse_reports: "clicks" }), "\x1b[M #%");
+assert.equal(mouseBytes({ ...use, kind: "release" }, { mouse_reports: "clicks" }), "\x1b[M##%");
+assert.equal(mouseBytes({ ...use, col: 224 }, { mouse_reports: "clicks" }), null);
+assert.equal(mouseBytes({ ...use, kind: "release" }, { mouse_reports: "presses" }), null);
+
+const { addressesIn, linkAt, safeAddress } = await page("links.js");
+const found = (text) => addressesIn(text).map((address) => address.text);
+assert.deepEqual(found("see https://a.example/x, or (http://b.example/y_(z))."), ["https://a.example/x", "http://b.example/y_(z)"]);
+assert.deepEqual(found("nothing: //here javascript://x"), []);
+assert.equal(safeAddress("https://a.example/x").host, "a.example");
+for (const refused of ["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "https://google.com@evil.example/", "http://127.0.0.1:8413/#token=x", "vbscript:x", "nonsense", ""]) {
+  assert.equal(safeAddress(refused, "http://127.0.0.1:8413"), null, refused);
+}
+const linked = new Screen();
+linked.take({ ...update, rows: 3, cols: 24, changed: [
+  { row: 1, runs: [{ text: "go " }, { text: "日here", link: "https://under.example/" }, { text: " x" }] },
+  { row: 2, runs: [{ text: "https://long.example/abc" }] },
+  { row: 3, runs: [{ text: "def end" }] },
+] });
+assert.equal(linkAt(linked, 1, 3), null);
+assert.equal(linkAt(linked, 1, 4), "https://under.example/");
+assert.equal(linkAt(linked, 1, 9), "https://under.example/");
+assert.equal(linkAt(linked, 1, 10), null);
+assert.equal(linkAt(linked, 2, 1), "https://long.example/abcdef", "an address goes on in the next row");
+assert.equal(linkAt(linked, 3, 2), "https://long.example/abcdef");
+assert.equal(linkAt(linked, 3, 6), null);
+
+const { tokenIn } = await page("token.js");
+const token = "A-_9".repeat(11).slice(0, 43);
+for (const given of [token, ` ${token}\n`, `http://127.0.0.1:8413/#token=${token}`, `Windlass listens at http://x/#token=${token}`]) {
+  assert.equal(tokenIn(given), token, given);
+}
+assert.equal(tokenIn("http://127.0.0.1:8413/"), null);
+assert.equal(tokenIn("short"), null);

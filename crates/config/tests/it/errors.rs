@@ -16,7 +16,7 @@ fn an_unknown_key_names_the_nearest_one() {
 #[test]
 fn an_unknown_key_that_is_like_none_lists_them() {
     assert_snapshot!(error_of("[conversation.tools.x.spawn.lifecycle]\nzebra = 1\n"), @"
-    .windlass/config.toml:2:1: unknown key `zebra` in `conversation.tools.x.spawn.lifecycle`; known here: `on_turn_end`, `timeout_secs`
+    .windlass/config.toml:2:1: unknown key `zebra` in `conversation.tools.x.spawn.lifecycle`; known here: `on_turn_end`, `timeout_secs`, `keep_secs`, `keepable_secs`
     2 | zebra = 1
       | ^^^^^
     ");
@@ -105,7 +105,7 @@ parameters.q = "string"
 stateful = "yes"
 actions = ["spawn", "kill"]
 io = "pty"
-rows = 1
+rows = 0
 notifications = true
 lifecycle.on_turn_end = "wait"
 lifecycle.timeout_secs = -1
@@ -162,8 +162,8 @@ lifecycle.timeout_secs = -1
     17 | io = "pty"
        |      ^^^^^
 
-    .windlass/config.toml:18:8: `conversation.tools.x.spawn.rows` must be a whole number from 2 to 1000, not 1
-    18 | rows = 1
+    .windlass/config.toml:18:8: `conversation.tools.x.spawn.rows` must be a whole number from 1 to 512, not 0
+    18 | rows = 0
        |        ^
 
     .windlass/config.toml:19:17: `conversation.tools.x.spawn.notifications` must be a table, not true

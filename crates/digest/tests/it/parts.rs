@@ -88,6 +88,43 @@ fn a_flood_of_short_lines_is_held_in_bounded_memory() {
     assert!(outcome.text().len() < 200, "{}", outcome.text());
 }
 
+/// The memory of this process that is in use, in bytes.
+fn resident() -> u64 {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
+    let pages: u64 = statm.split(' ').nth(1).unwrap().parse().unwrap();
+    pages * 4096
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_stream_of_a_gigabyte_is_held_in_bounded_memory() {
+    const SIZE: u64 = 1 << 30;
+    // Far below the stream, and above everything that other tests of this process hold.
+    const MOST: u64 = 128 << 20;
+    let lines: Vec<String> = (0..4096)
+        .map(|line| {
+            format!(
+                "2026-11-16T10:00:00Z INFO record {line} was written to the store {:0>40}",
+                line * 7919
+            )
+        })
+        .collect();
+    let before = resident();
+    let mut digester = Digester::default();
+    let (mut pushed, mut peak) = (0, 0);
+    while pushed < SIZE {
+        for line in &lines {
+            digester.push(line, Duration::ZERO);
+            pushed += line.len() as u64 + 1;
+        }
+        peak = peak.max(resident().saturating_sub(before));
+    }
+    let outcome = digester.digest(SETTINGS);
+    peak = peak.max(resident().saturating_sub(before));
+    assert!(peak < MOST, "{} MiB", peak >> 20);
+    assert!(outcome.text().len() < SETTINGS.limit);
+}
+
 #[test]
 fn lines_that_nobody_kept_are_left_out() {
     let mut digester = Digester::default();

@@ -217,3 +217,58 @@ fn announcements_of_successes_go_with_them() {
         "=== RUN   TestThing44\n--- FAIL: TestThing44 (0.4s)\n    thing_test.go:33: got 3, want 4\n"
     ));
 }
+
+#[test]
+fn values_with_times_in_a_column_are_data() {
+    let rows = |row: usize| {
+        format!(
+            "2026-03-04 09:{:02}:{:02},s{},{}\n",
+            row / 60,
+            row % 60,
+            row % 3,
+            row * 7 % 31
+        )
+    };
+    let text = String::from("time,sensor,value\n") + &lines(200, rows);
+    assert!(digest(&text).is_whole());
+    let pairs = |row: usize| {
+        format!(
+            "2026-03-04T09:{:02}:{:02};{}\n",
+            row / 60,
+            row % 60,
+            row * 7 % 31
+        )
+    };
+    let text = String::from("time;value\n") + &lines(200, pairs);
+    assert!(digest(&text).is_whole());
+    // A comma between seconds and milliseconds does not make a log a table.
+    let log = |row: usize| {
+        format!(
+            "2026-03-04 09:{:02}:{:02},{:03} INFO request {row} done\n",
+            row / 60,
+            row % 60,
+            row * 7 % 1000
+        )
+    };
+    assert!(!digest(&lines(200, log)).is_whole());
+}
+
+#[test]
+fn a_counter_that_is_padded_is_of_one_kind_at_every_width() {
+    let text = lines(400, |step| {
+        format!("[{:3}/400] CC src/file_{step}.o\n", step + 1)
+    });
+    let digested = digest(&text);
+    assert_eq!(digested.left_out().count(), 1, "{}", digested.text());
+}
+
+#[test]
+fn a_warning_is_named_by_its_code() {
+    let warning = |place: usize| {
+        format!(
+            "/src/App.cs({place},5): warning CS8618: Property 'P{place}' is null. [/src/App.csproj]\n"
+        )
+    };
+    let text = digest(&lines(40, warning)).text();
+    assert!(text.contains("; CS8618 at /src/App.cs:3,5"), "{text}");
+}

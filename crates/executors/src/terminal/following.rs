@@ -13,6 +13,7 @@ use windlass_process::{Process, Prompt, Terminal};
 use windlass_protocol::{AnswerType, InputError, Question, ToolEvent};
 use windlass_runtime::{JobOutput, Reporter};
 
+use crate::confined;
 use crate::ending::{self, input_error};
 use crate::listening::{ReaderKind, Situation};
 use crate::secret;
@@ -75,6 +76,7 @@ impl ProgramWatch {
         };
         writing.report();
         let mut ending = ending::of_exit(&exit, || self.output.last_line());
+        confined::explain(&mut ending, &self.process);
         if !self.aborted.load(Ordering::Acquire) {
             ending.left_running = self.process.remaining().await;
         }

@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::Value;
-use windlass_protocol::{InputError, Keyboard, OrderId, Question, Receipt};
-use windlass_runtime::{Ending, Job, JobHost, JobOutput, JobTerminal, LocalHost, TypedCommands};
+use windlass_protocol::{HandleUse, InputError, Keyboard, OrderId, Question, Receipt};
+use windlass_runtime::{Ending, Job, JobHost, JobOutput, JobTerminal, TypedCommands};
 
 use super::{Phase, TextJob};
+use crate::confined;
 use crate::ending::to_receipt;
 use crate::held;
 use crate::listening::{ReaderKind, Situation};
@@ -29,11 +30,23 @@ impl Job for TextJob {
     }
 
     fn host(&self) -> Arc<dyn JobHost> {
-        Arc::new(LocalHost)
+        confined::host(&self.process())
+    }
+
+    fn usage(&self) -> Option<HandleUse> {
+        match self.terminal_program() {
+            Some(terminal) => Some(terminal.usage()),
+            None => Some(confined::usage(&self.process())),
+        }
     }
 
     fn key(&self) -> Option<Value> {
-        held::key_of(&self.process())
+        let run = self.run.lock();
+        // The program that has taken over is not kept.
+        let is_handed_over = run.terminal.is_some();
+        let process = run.process.clone();
+        drop(run);
+        held::key_of(&process).filter(|_| !is_handed_over)
     }
 
     fn typed_commands(&self, input: &Keyboard) -> Option<TypedCommands> {

@@ -86,7 +86,9 @@ impl Contractor for Programs {
                 lease_secs: 60,
                 folder: folder.clone().into(),
                 name: number.to_string(),
+                registration: None,
             }),
+            outside: false,
             tool: Arc::new(tool),
             args,
         };
@@ -307,6 +309,7 @@ impl Contractor for Functions {
             log: None,
             handle: Some(HandleId::new("h").unwrap()),
             keep: None,
+            outside: false,
             tool: Arc::new(ToolDefinition::new("tool")),
             args: Arguments::new(),
         };

@@ -38,6 +38,7 @@ impl Contractor for Calls {
             log: Some(folder.path().join("log").into()),
             handle: Some(HandleId::new("h").unwrap()),
             keep: None,
+            outside: false,
             tool: Arc::new(ToolDefinition::new("tool")),
             args: Arguments::new(),
         };

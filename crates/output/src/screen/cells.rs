@@ -2,11 +2,11 @@
 //!
 //! Start at [`text`]. A tab can be told as the program wrote it or as the blanks that it shows.
 
-use alacritty_terminal::term::cell::{Cell, Flags};
+use alacritty_terminal::term::cell::{Cell, Flags, Hyperlink};
 use alacritty_terminal::vte::ansi::{Color, NamedColor};
 
 use super::emulator::TAB;
-use super::style::{Colour, Style, StyledRow, StyledRun};
+use super::style::{Colour, Style, StyledRow, StyledRun, UnderlineKind};
 
 /// How a tab is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,9 +69,13 @@ pub(super) fn styled(cells: &[Cell]) -> StyledRow {
             continue;
         }
         let style = style(cell);
-        if row.runs.last().is_none_or(|run| run.style != style) {
+        let link = cell.extra.as_ref().and_then(|_| cell.hyperlink());
+        let address = link.as_ref().map(Hyperlink::uri);
+        let is_new = |run: &StyledRun| run.style != style || run.link.as_deref() != address;
+        if row.runs.last().is_none_or(is_new) {
             let text = String::new();
-            row.runs.push(StyledRun { text, style });
+            let link = address.map(Into::into);
+            row.runs.push(StyledRun { text, style, link });
         }
         let run = row.runs.last_mut().expect("a run was just begun");
         run.text.push(if cell.c == '\t' { ' ' } else { cell.c });
@@ -87,7 +91,7 @@ fn is_blank(cell: &Cell) -> bool {
     matches!(cell.c, ' ' | '\t') && cell.zerowidth().is_none_or(<[char]>::is_empty)
 }
 
-fn style(cell: &Cell) -> Style {
+pub(super) fn style(cell: &Cell) -> Style {
     let has = |flags| cell.flags.intersects(flags);
     Style {
         foreground: colour(cell.fg),
@@ -96,10 +100,22 @@ fn style(cell: &Cell) -> Style {
         dim: has(Flags::DIM),
         italic: has(Flags::ITALIC),
         underline: has(Flags::ALL_UNDERLINES),
+        underline_kind: underline_kind(cell.flags),
         inverse: has(Flags::INVERSE),
         hidden: has(Flags::HIDDEN),
         strikeout: has(Flags::STRIKEOUT),
     }
+}
+
+fn underline_kind(flags: Flags) -> Option<UnderlineKind> {
+    let kinds = [
+        (Flags::DOUBLE_UNDERLINE, UnderlineKind::Double),
+        (Flags::UNDERCURL, UnderlineKind::Curly),
+        (Flags::DOTTED_UNDERLINE, UnderlineKind::Dotted),
+        (Flags::DASHED_UNDERLINE, UnderlineKind::Dashed),
+    ];
+    let found = kinds.iter().find(|(flag, _)| flags.contains(*flag));
+    found.map(|&(_, kind)| kind)
 }
 
 fn colour(color: Color) -> Option<Colour> {

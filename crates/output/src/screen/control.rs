@@ -97,6 +97,7 @@ impl Perform for Emulator {
         let ending = if bell_terminated { "\x07" } else { "\x1b\\" };
         match params {
             [b"0" | b"2", title @ ..] if !title.is_empty() => self.set_title(title),
+            [b"8", _, address @ ..] => self.set_link(address),
             [b"52", clipboard, b"?"] => {
                 // Whatever was copied, it is not for programs.
                 let clipboard = clipboard

@@ -15,6 +15,8 @@ use super::cells::{self, Tabs};
 use super::colours::Palette;
 use super::damage::Damage;
 use super::lines::{Line, Lines, trim};
+use super::links::Links;
+use super::looks;
 use super::mode::{ALTERNATE, SHOW_CURSOR, Switches};
 use super::replies::Replies;
 use super::request::DeviceString;
@@ -53,6 +55,7 @@ pub(super) struct Emulator {
     pub(super) cursor_style: u16,
     /// The conformance level that the program has chosen, from 1 to 4.
     pub(super) level: u16,
+    pub(super) links: Links,
     pub(super) palette: Palette,
     pub(super) replies: Replies,
     pub(super) device_string: Option<DeviceString>,
@@ -139,6 +142,7 @@ impl Emulator {
             attributes: AttributeExtent::default(),
             cursor_style: 0,
             level: LEVEL,
+            links: Links::default(),
             palette: Palette::default(),
             replies: Replies::default(),
             device_string: None,
@@ -327,8 +331,12 @@ impl Emulator {
             .unwrap_or(0);
         for line in &before[..lost] {
             let text = line.text.as_str().into();
-            let (id, wrapped) = (line.id, false);
-            self.store.push(Row { id, text, wrapped });
+            self.store.push(Row {
+                id: line.id,
+                text,
+                wrapped: false,
+                looks: None,
+            });
         }
         self.rows.replace(ids);
     }
@@ -461,6 +469,7 @@ fn plain(cells: &[Cell]) -> Row {
         id: 0,
         text: cells::text(cells, Tabs::Kept, 0).into(),
         wrapped: cells::is_wrapped(cells),
+        looks: looks::of_cells(cells),
     }
 }
 

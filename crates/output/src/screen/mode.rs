@@ -22,11 +22,11 @@ pub(super) const TAB_WRAPS: u64 = 1 << 6;
 pub(super) const REVERSE_WRAP: u64 = 1 << 7;
 pub(super) const KEYPAD: u64 = 1 << 8;
 pub(super) const MARGINS: u64 = 1 << 9;
-const MOUSE_X10: u64 = 1 << 10;
-const MOUSE_CLICKS: u64 = 1 << 11;
-const MOUSE_HIGHLIGHT: u64 = 1 << 12;
-const MOUSE_DRAGS: u64 = 1 << 13;
-const MOUSE_MOTION: u64 = 1 << 14;
+pub(super) const MOUSE_X10: u64 = 1 << 10;
+pub(super) const MOUSE_CLICKS: u64 = 1 << 11;
+pub(super) const MOUSE_HIGHLIGHT: u64 = 1 << 12;
+pub(super) const MOUSE_DRAGS: u64 = 1 << 13;
+pub(super) const MOUSE_MOTION: u64 = 1 << 14;
 pub(super) const FOCUS: u64 = 1 << 15;
 pub(super) const REVERSE_WRAP_ALWAYS: u64 = 1 << 16;
 pub(super) const BRACKETED_PASTE: u64 = 1 << 17;
@@ -37,10 +37,10 @@ pub(super) const INSERT: u64 = 1 << 21;
 pub(super) const NEW_LINE: u64 = 1 << 22;
 const KEYBOARD_LOCKED: u64 = 1 << 23;
 const SEND_RECEIVE: u64 = 1 << 24;
+pub(super) const MOUSE_SGR: u64 = 1 << 25;
 
 /// Every kind of mouse reporting; a program has at most one of them.
-pub(super) const MOUSE: u64 =
-    MOUSE_X10 | MOUSE_CLICKS | MOUSE_HIGHLIGHT | MOUSE_DRAGS | MOUSE_MOTION;
+const MOUSE: u64 = MOUSE_X10 | MOUSE_CLICKS | MOUSE_HIGHLIGHT | MOUSE_DRAGS | MOUSE_MOTION;
 
 /// The private modes by number. Those with a bit of their own from 32 on have no effect here.
 const PRIVATE: [(u16, u64); 38] = [
@@ -69,7 +69,7 @@ const PRIVATE: [(u16, u64); 38] = [
     (1003, MOUSE_MOTION),
     (1004, FOCUS),
     (1005, 1 << 39),
-    (1006, 1 << 40),
+    (1006, MOUSE_SGR),
     (1007, 1 << 41),
     (1015, 1 << 42),
     (1016, 1 << 43),

@@ -9,6 +9,7 @@ use alacritty_terminal::vte::ansi::CharsetIndex;
 use super::emulator::{
     ActiveCharsets, AttributeExtent, Emulator, LEVEL, Protection, SavedState, line, tab_stops,
 };
+use super::links::Links;
 use super::mode::{
     ALTERNATE, CURSOR_KEYS, INSERT, KEYPAD, MARGINS, ORIGIN, REVERSE_WRAP, REVERSE_WRAP_ALWAYS,
     SHOW_CURSOR, Switches, WRAP,
@@ -33,6 +34,7 @@ impl Emulator {
         self.attributes = AttributeExtent::default();
         self.cursor_style = 0;
         self.level = LEVEL;
+        self.links = Links::default();
         self.palette.clear();
         self.title = None;
         self.titles.clear();

@@ -9,6 +9,7 @@ use memchr::{memchr2, memrchr};
 use super::cells::{self, Tabs};
 use super::emulator::Emulator;
 use super::lines::trim;
+use super::looks::{self, RowLooks};
 use super::mode::{ALTERNATE, INSERT, WRAP};
 use super::store::Row;
 
@@ -72,21 +73,28 @@ impl Emulator {
         // They are noted now, and need not be when they leave.
         self.noted = last;
         let cols = self.column_count();
+        let looks = looks::of_template(&self.grid.cursor.template, cols);
         let mut rest = lines;
         while let Some(length) = memchr2(b'\r', b'\n', rest) {
-            self.skim_line(&rest[..length], cols);
+            self.skim_line(&rest[..length], cols, &looks);
             rest = &rest[length + END.len()..];
         }
     }
 
-    fn skim_line(&mut self, mut line: &[u8], cols: usize) {
+    fn skim_line(&mut self, mut line: &[u8], cols: usize, looks: &RowLooks) {
         loop {
             let (row, rest) = line.split_at(line.len().min(cols));
             let wrapped = !rest.is_empty();
             let text = std::str::from_utf8(row).unwrap_or_default();
             let text = if wrapped { text } else { trim(text) }.into();
             let id = self.rows.leave_last();
-            self.store.push(Row { id, text, wrapped });
+            let looks = looks.clone();
+            self.store.push(Row {
+                id,
+                text,
+                wrapped,
+                looks,
+            });
             if !wrapped {
                 return;
             }

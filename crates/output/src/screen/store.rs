@@ -4,6 +4,9 @@
 
 use std::collections::VecDeque;
 
+use super::looks::{self, Looks, RowLooks};
+use super::style::StyledRow;
+
 /// How many bytes are kept, with what it costs to keep a row.
 const LIMIT: usize = 256 * 1024;
 
@@ -20,6 +23,8 @@ pub(super) struct Row {
     pub(super) id: u64,
     pub(super) text: Box<str>,
     pub(super) wrapped: bool,
+    /// Its looks, until a store takes them.
+    pub(super) looks: RowLooks,
 }
 
 /// A place between two rows of a [`Store`]. The default is the beginning.
@@ -38,6 +43,7 @@ pub(super) struct Store {
     /// Where the program has wiped the screen last.
     cleared: Position,
     bytes: usize,
+    looks: Looks,
     /// Where the line begins that the newest row belongs to.
     line: Position,
 }
@@ -51,6 +57,9 @@ impl Store {
         }
         if self.end.row - self.line.row >= LONGEST_LINE as u64 {
             row.wrapped = false;
+        }
+        if let Some(spans) = row.looks.take() {
+            self.looks.push(self.end.row, spans);
         }
         self.bytes += cost(&row);
         self.end = after(self.end, &row);
@@ -106,6 +115,15 @@ impl Store {
         } else {
             self.end
         }
+    }
+
+    /// Every row that is kept, with its looks.
+    pub(super) fn styled(&self) -> impl Iterator<Item = StyledRow> {
+        let numbered = (self.first.row..).zip(&self.rows);
+        numbered.map(|(number, row)| {
+            let spans = self.looks.of(number).unwrap_or_default();
+            looks::styled(&row.text, spans)
+        })
     }
 
     /// The rows from a place on that [`Store::resume`] or [`Store::open_line`] gave.

@@ -2,6 +2,8 @@
 //!
 //! Start at [`StyledRow`]. What a colour of the palette looks like is left to who draws.
 
+use std::sync::Arc;
+
 /// A row of the screen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StyledRow {
@@ -16,6 +18,8 @@ pub struct StyledRun {
     pub text: String,
     /// How it looks.
     pub style: Style,
+    /// The address that the program has put under it, as it wrote it: it may be of any scheme.
+    pub link: Option<Arc<str>>,
 }
 
 /// How text looks. The default is how a terminal looks when nothing was said.
@@ -37,12 +41,48 @@ pub struct Style {
     pub italic: bool,
     /// Underlined in any way.
     pub underline: bool,
+    /// How it is underlined, unless with a single straight line.
+    pub underline_kind: Option<UnderlineKind>,
     /// With foreground and background exchanged.
     pub inverse: bool,
     /// There, but not to be seen.
     pub hidden: bool,
     /// Struck through.
     pub strikeout: bool,
+}
+
+/// A line under text other than a single straight one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UnderlineKind {
+    /// Two lines.
+    Double,
+    /// A wave.
+    Curly,
+    /// Dots.
+    Dotted,
+    /// Dashes.
+    Dashed,
+}
+
+/// How the cursor is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CursorLook {
+    /// Its shape.
+    pub shape: CursorShape,
+    /// Whether it blinks.
+    pub blinks: bool,
+}
+
+/// The shape of the cursor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CursorShape {
+    /// A whole cell.
+    #[default]
+    Block,
+    /// A line under the character.
+    Underline,
+    /// A line before the character.
+    Bar,
 }
 
 /// A colour that a program has chosen.

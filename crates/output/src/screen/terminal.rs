@@ -12,10 +12,13 @@ use super::echo::Echoes;
 use super::emulator::Emulator;
 use super::ground::is_ground;
 use super::guard::Guard;
-use super::mode::{BRACKETED_PASTE, CURSOR_KEYS, DRAWING, FOCUS, KEYPAD, MOUSE, SHOW_CURSOR};
+use super::mode::{
+    BRACKETED_PASTE, CURSOR_KEYS, DRAWING, FOCUS, KEYPAD, MOUSE_CLICKS, MOUSE_DRAGS,
+    MOUSE_HIGHLIGHT, MOUSE_MOTION, MOUSE_SGR, MOUSE_X10, SHOW_CURSOR,
+};
 use super::read::{self, ScreenReader, ScreenText, ScreenView};
 use super::skim::Run;
-use super::style::StyledRow;
+use super::style::{CursorLook, CursorShape, StyledRow};
 
 /// How much text waits to be drawn at most. Drawing much of it together is cheaper, because what scrolls by is not drawn.
 const BATCH: usize = 64 * 1024;
@@ -55,10 +58,25 @@ pub struct ScreenModes {
     pub application_keypad: bool,
     /// Pasted text is to come between `ESC [200~` and `ESC [201~`.
     pub bracketed_paste: bool,
-    /// Clicks, and perhaps movements, of the mouse are to be sent.
-    pub mouse: bool,
+    /// The use of the mouse that is to be sent, if any is.
+    pub mouse: Option<MouseTracking>,
+    /// The mouse is to be sent as `ESC [ < … M`, which has room for any column.
+    pub mouse_sgr: bool,
     /// Gaining and losing the focus is to be sent.
     pub focus: bool,
+}
+
+/// The use of the mouse that a program wants to hear of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MouseTracking {
+    /// Buttons that are pressed.
+    Presses,
+    /// Buttons that are pressed and let go, and the wheel.
+    Clicks,
+    /// Clicks, and movements while a button is down.
+    Drags,
+    /// Clicks, and all movements.
+    Motion,
 }
 
 /// The row of the cursor.
@@ -228,8 +246,35 @@ impl Screen {
             application_cursor: modes.has(CURSOR_KEYS),
             application_keypad: modes.has(KEYPAD),
             bracketed_paste: modes.has(BRACKETED_PASTE),
-            mouse: modes.has_any(MOUSE),
+            mouse: self.mouse_tracking(),
+            mouse_sgr: modes.has(MOUSE_SGR),
             focus: modes.has(FOCUS),
+        }
+    }
+
+    fn mouse_tracking(&self) -> Option<MouseTracking> {
+        let tracked = [
+            (MOUSE_X10, MouseTracking::Presses),
+            (MOUSE_CLICKS | MOUSE_HIGHLIGHT, MouseTracking::Clicks),
+            (MOUSE_DRAGS, MouseTracking::Drags),
+            (MOUSE_MOTION, MouseTracking::Motion),
+        ];
+        let found = tracked
+            .iter()
+            .find(|(modes, _)| self.emulator.modes.has_any(*modes));
+        found.map(|&(_, tracking)| tracking)
+    }
+
+    /// How the program wants the cursor to be drawn.
+    pub fn cursor_look(&self) -> CursorLook {
+        let style = self.emulator.cursor_style;
+        CursorLook {
+            shape: match style {
+                3 | 4 => CursorShape::Underline,
+                5 | 6 => CursorShape::Bar,
+                _ => CursorShape::Block,
+            },
+            blinks: matches!(style, 1 | 3 | 5),
         }
     }
 
@@ -282,6 +327,12 @@ impl Screen {
     pub fn scrollback(&mut self) -> String {
         self.draw();
         read::scrollback(&self.emulator)
+    }
+
+    /// The rows that have left the screen, as far as they are kept, with their looks.
+    pub fn styled_scrollback(&mut self) -> Vec<StyledRow> {
+        self.draw();
+        self.emulator.store.styled().collect()
     }
 
     fn note_changes(&mut self) {

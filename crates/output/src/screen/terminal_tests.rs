@@ -2,7 +2,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::super::recording::bytes;
-use super::super::style::{Colour, Style};
+use super::super::style::{Colour, Style, UnderlineKind};
 use super::*;
 
 fn screen(escaped: &str) -> Screen {
@@ -105,7 +105,8 @@ fn modes_are_told() {
         application_cursor: true,
         application_keypad: true,
         bracketed_paste: true,
-        mouse: true,
+        mouse: Some(MouseTracking::Drags),
+        mouse_sgr: false,
         focus: true,
     };
     assert_eq!(screen.modes(), all);
@@ -521,4 +522,103 @@ fn a_tab_to_a_stop_of_the_programs_own_is_told_as_blanks() {
     let mut screen = screen("\\e[3g\\e[4G\\eH\\r\\ta\\tb");
     let told = screen.read(&mut ScreenReader::default(), ScreenView::New, 100);
     assert_eq!(told.text, format!("   a{}b", " ".repeat(15)));
+}
+
+#[test]
+fn a_link_is_told_with_the_text_that_it_is_under() {
+    let mut screen = Screen::new(2, 40);
+    screen.feed(
+        b"see \x1b]8;id=1;https://a.example/x;y\x1b\\here\x1b[1m bold\x1b[0m\x1b]8;;\x1b\\ too",
+    );
+    let row = screen.styled_row(0).unwrap();
+    let runs: Vec<_> = row
+        .runs
+        .iter()
+        .map(|run| (run.text.as_str(), run.link.as_deref()))
+        .collect();
+    let address = Some("https://a.example/x;y");
+    assert_eq!(
+        runs,
+        [
+            ("see ", None),
+            ("here", address),
+            (" bold", address),
+            (" too", None)
+        ]
+    );
+}
+
+#[test]
+fn links_that_nothing_shows_any_more_make_room_for_others() {
+    let mut screen = Screen::new(2, 40);
+    let long = "x".repeat(1000);
+    for number in 0..500 {
+        screen.feed(
+            format!("\x1b]8;;https://{number}/{long}\x07link {number}\x1b]8;;\x07\r\n").as_bytes(),
+        );
+    }
+    let row = screen.styled_row(0).unwrap();
+    assert!(
+        row.runs[0]
+            .link
+            .as_deref()
+            .unwrap()
+            .starts_with("https://499/")
+    );
+    // Too long, with a control character, or not text at all: no link.
+    for address in ["y".repeat(3000).as_bytes(), b"a\xffb"] {
+        screen.feed(b"\r\x1b]8;;");
+        screen.feed(address);
+        screen.feed(b"\x07none\x1b]8;;\x07");
+        assert_eq!(screen.styled_row(1).unwrap().runs[0].link, None);
+    }
+}
+
+#[test]
+fn underlines_and_the_cursor_are_told_as_the_program_wants_them() {
+    let mut screen = Screen::new(1, 40);
+    screen.feed(b"\x1b[4ma\x1b[21mb\x1b[4:3mc\x1b[4:4md\x1b[4:5me\x1b[4:0mf");
+    let row = screen.styled_row(0).unwrap();
+    let kinds: Vec<_> = row
+        .runs
+        .iter()
+        .map(|run| (run.style.underline, run.style.underline_kind))
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            (true, None),
+            (true, Some(UnderlineKind::Double)),
+            (true, Some(UnderlineKind::Curly)),
+            (true, Some(UnderlineKind::Dotted)),
+            (true, Some(UnderlineKind::Dashed)),
+            (false, None),
+        ]
+    );
+    let mut look = |number: u8| {
+        screen.feed(format!("\x1b[{number} q").as_bytes());
+        let look = screen.cursor_look();
+        (look.shape, look.blinks)
+    };
+    assert_eq!(look(0), (CursorShape::Block, false));
+    assert_eq!(look(1), (CursorShape::Block, true));
+    assert_eq!(look(4), (CursorShape::Underline, false));
+    assert_eq!(look(5), (CursorShape::Bar, true));
+}
+
+#[test]
+fn the_use_of_the_mouse_is_told_as_the_program_wants_it() {
+    let mut screen = Screen::new(1, 40);
+    let mut mouse = |sequence: &str| {
+        screen.feed(sequence.as_bytes());
+        (screen.modes().mouse, screen.modes().mouse_sgr)
+    };
+    assert_eq!(mouse("\x1b[?9h"), (Some(MouseTracking::Presses), false));
+    assert_eq!(
+        mouse("\x1b[?1000h\x1b[?1006h"),
+        (Some(MouseTracking::Clicks), true)
+    );
+    assert_eq!(mouse("\x1b[?1002h"), (Some(MouseTracking::Drags), true));
+    assert_eq!(mouse("\x1b[?1003h"), (Some(MouseTracking::Motion), true));
+    assert_eq!(mouse("\x1b[?1003l\x1b[?1006l"), (None, false));
 }

@@ -24,6 +24,7 @@ fn keep(folder: &Path, name: String, output: OutputOptions) -> KeepOptions {
         folder: folder.to_owned(),
         name,
         output,
+        registration: None,
     }
 }
 
@@ -118,7 +119,9 @@ async fn adopt(launcher: &Launcher, folder: &Path) {
     for key in keys {
         let launcher = launcher.clone();
         tasks.spawn(async move {
-            let adopted = launcher.adopt(&key, AdoptOptions::default()).await;
+            let adopted = launcher
+                .adopt(&key, AdoptOptions::new(OutputOptions::default()))
+                .await;
             adopted.expect("it is held")
         });
     }

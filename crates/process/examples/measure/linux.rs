@@ -22,6 +22,9 @@ pub(crate) fn run() {
         if wants("spawn") {
             spawn(&launcher).await;
         }
+        if wants("sandbox") {
+            crate::sandbox::run(&launcher).await;
+        }
         if wants("wake") {
             wake(&launcher).await;
         }

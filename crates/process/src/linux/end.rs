@@ -7,10 +7,10 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
+use windlass_hold_wire::{HolderReport, SURVIVOR_LIMIT};
 
 use super::sys::{self, Reaped};
 use super::tree::{Member, descendants};
-use super::wire::{Report, SURVIVOR_LIMIT};
 
 /// How long `SIGKILL` may take before those that remain are called survivors.
 const KILL_LIMIT: Duration = Duration::from_secs(5);
@@ -47,7 +47,7 @@ enum Phase {
 /// What a step of an [`Ending`] brought.
 pub(super) struct Progress {
     /// What the runtime should be told now.
-    pub(super) report: Option<Report>,
+    pub(super) report: Option<HolderReport>,
     /// When to take the next step at the latest; a child that changes is a reason to do it sooner.
     pub(super) next: Duration,
 }
@@ -76,8 +76,8 @@ impl Ending {
     }
 
     /// The report when nothing is left.
-    pub(super) fn childless(&mut self) -> Option<Report> {
-        let report = Report::Ended {
+    pub(super) fn childless(&mut self) -> Option<HolderReport> {
+        let report = HolderReport::Ended {
             ended: self.seen.len().try_into().unwrap_or(u32::MAX),
             survivors: Vec::new(),
         };
@@ -141,11 +141,11 @@ impl Ending {
         }
     }
 
-    fn survivors(&self, members: &[Member]) -> Report {
+    fn survivors(&self, members: &[Member]) -> HolderReport {
         let alive: Vec<_> = members.iter().filter(|member| member.alive()).collect();
         let ended = self.seen.len().saturating_sub(alive.len());
         let named = alive.iter().take(SURVIVOR_LIMIT);
-        Report::Ended {
+        HolderReport::Ended {
             ended: ended.try_into().unwrap_or(u32::MAX),
             survivors: named
                 .map(|member| (member.pid.cast_unsigned(), member.name.clone()))

@@ -3,12 +3,13 @@
 //! Start at [`serve`]. As long as a runtime lives, it reads the program's streams itself, and the holder only answers
 //! adopters that they come too early. When its lifeline breaks, the lease begins: the holder reads the streams in its
 //! place, so that the program never blocks, into the same memory and log ([`Retained`]), and answers what a terminal is
-//! asked. It ends when a runtime has adopted the program and then ended it, or when the lease is over and the tree has
-//! been ended. Then it leaves a receipt.
+//! asked. It ends when a runtime has adopted the program and then ended it, when somebody asks for its end, when the lease
+//! is over, or when the file that leads to it is gone: then nobody could find it any more. It leaves a receipt.
 //!
 //! ```text
-//!  owned ──lifeline breaks──▶ held ──adopted──▶ owned ──ordered to end──▶ gone
-//!                              └──lease over──▶ ending ──▶ gone, with a receipt
+//!  owned ──lifeline breaks──▶ held ──adopted──▶ owned ──ordered to end──▶ gone, with a receipt
+//!                              ├──lease over, or asked to end──▶ ending ──▶ gone, with a receipt
+//!                              └──not registered──▶ ending ──▶ gone
 //! ```
 
 use std::io::Write;
@@ -17,19 +18,24 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::time::{Duration, Instant, SystemTime};
 
 use rustix::net::{SocketFlags, accept_with};
-use windlass_output::{Output, OutputOptions, Screen, Stream};
+use windlass_hold_wire::{
+    HeldEnd, HoldReceipt, HolderReply, HolderReport, HolderRequest, OLDEST, VERSION, Wants,
+};
+use windlass_output::Stream;
 
-use super::keep_wire::{HolderReply, HolderRequest, KeepOrder, KeptDescriptors, VERSION, Wants};
-use super::retained::{Retained, TakeOutcome};
+use super::held_streams::StreamReader;
+use super::keep_wire::{KeepOrder, KeptDescriptors};
+use super::registration::RegistrationWatch;
 use super::shim::Shim;
 use super::socket::{self, Received};
 use super::sys;
-use super::wire::Report;
 
 /// How long an adopter may take to say what it wants.
 const ADOPTER_LIMIT: Duration = Duration::from_secs(1);
-/// How much is taken from a stream before others have their turn.
-const TURN: usize = 1024 * 1024;
+/// How much output a reply carries at most.
+const MOST_OUTPUT: u32 = 64 * 1024;
+/// The size of a receipt's draft, which is written while there is room on the disk.
+const DRAFT: usize = 256;
 
 /// Everything that a shim needs to keep its program.
 pub(super) struct Keep {
@@ -41,29 +47,25 @@ pub(super) struct Keep {
     phase: HoldingPhase,
     /// Someone who has connected and not said yet what for.
     adopter: Option<(OwnedFd, Instant)>,
+    /// Those who wait for the receipt.
+    enders: Vec<OwnedFd>,
 }
 
 enum HoldingPhase {
     /// A runtime has the program.
     Owned,
     Held(HeldTime),
-    /// The lease is over.
-    Over,
+    /// The tree is being ended, and no owner has ordered that.
+    Ending(HeldEnd),
 }
 
 /// The holder's own reading of the streams.
 struct HeldTime {
     since: Instant,
+    /// Tells when the file that leads here is gone.
+    registration: Option<RegistrationWatch>,
     /// `None` where the memory cannot be mapped; the program may then block.
     reader: Option<Box<StreamReader>>,
-}
-
-struct StreamReader {
-    retained: Retained,
-    output: Output,
-    screen: Option<Screen>,
-    /// Streams that have not ended: stdout or the terminal, and stderr.
-    open: [bool; 2],
 }
 
 impl Keep {
@@ -79,6 +81,7 @@ impl Keep {
             status: None,
             phase: HoldingPhase::Owned,
             adopter: None,
+            enders: Vec::new(),
         }))
     }
 
@@ -92,9 +95,10 @@ impl Keep {
 
 /// Serves until nothing of the tree is left and nobody may ask for it any more.
 pub(super) fn serve(mut shim: Shim, mut keep: Box<Keep>, buffer: &mut [u8]) {
+    sys::set_name(NAME);
     loop {
         let childless = shim.reap(Some(&mut keep.status));
-        keep.notice_death(&shim);
+        keep.notice_death(&mut shim);
         keep.read_all();
         if childless && let Some(ending) = shim.ending.as_mut() {
             let report = ending.childless();
@@ -109,7 +113,7 @@ pub(super) fn serve(mut shim: Shim, mut keep: Box<Keep>, buffer: &mut [u8]) {
         // An adopter that comes after a death finds it known: the lifeline is looked at first.
         if woken.control || woken.adopter {
             shim.obey(buffer);
-            keep.notice_death(&shim);
+            keep.notice_death(&mut shim);
         }
         if woken.adopter {
             keep.hear(&mut shim, buffer);
@@ -134,6 +138,10 @@ impl Keep {
         let listener = fds.len();
         fds.push(self.listener.as_fd());
         fds.extend(self.adopter.as_ref().map(|(adopter, _)| adopter.as_fd()));
+        if let HoldingPhase::Held(held) = &self.phase {
+            let registration = held.registration.as_ref();
+            fds.extend(registration.and_then(RegistrationWatch::descriptor));
+        }
         if let HoldingPhase::Held(HeldTime {
             reader: Some(reader),
             ..
@@ -166,12 +174,25 @@ impl Keep {
             return None;
         };
         let left = (held.since + self.order.lease).saturating_duration_since(Instant::now());
-        if left > Duration::ZERO {
+        let is_registered = held
+            .registration
+            .as_ref()
+            .is_none_or(RegistrationWatch::is_there);
+        if left > Duration::ZERO && is_registered {
             return Some(left);
         }
-        self.phase = HoldingPhase::Over;
-        shim.end(shim.grace);
+        self.end(shim, HeldEnd::Lease, shim.grace);
         Some(Duration::ZERO)
+    }
+
+    /// Begins to end the tree, which no owner has ordered.
+    fn end(&mut self, shim: &mut Shim, reason: HeldEnd, grace: Duration) {
+        if let HoldingPhase::Owned | HoldingPhase::Held(_) = self.phase {
+            self.phase = HoldingPhase::Ending(reason);
+            // A sweep spares holders, not those that are ending.
+            sys::set_name(super::shim::NAME);
+        }
+        shim.end(grace);
     }
 
     /// Reads what the streams have, if that is the holder's to do.
@@ -191,12 +212,21 @@ impl Keep {
     }
 
     /// The lease begins when the lifeline has broken, unless the tree is being ended.
-    fn notice_death(&mut self, shim: &Shim) {
+    fn notice_death(&mut self, shim: &mut Shim) {
         if shim.control.is_none()
             && shim.ending.is_none()
             && matches!(self.phase, HoldingPhase::Owned)
         {
-            self.phase = HoldingPhase::Held(HeldTime::new(self));
+            let held = HeldTime::new(self);
+            let is_registered = |watch: &RegistrationWatch| watch.is_there();
+            if held.registration.as_ref().is_none_or(is_registered) {
+                self.phase = HoldingPhase::Held(held);
+                // Written now, so that a disk that fills up later does not keep it from being left.
+                let _ = self.draft_receipt(&[b' '; DRAFT]);
+            } else {
+                // Nobody has been told of it, or nobody can find it any more.
+                self.end(shim, HeldEnd::Lease, shim.grace);
+            }
         }
     }
 
@@ -229,36 +259,51 @@ impl Keep {
         let owner = owner.map_or(0, |(pid, _)| pid);
         let request = HolderRequest::read(&buffer[..length]);
         let request = request.filter(|request| self.is_entitled(request, &adopter));
-        let reply = match (request.map(|request| request.wants), &self.phase) {
-            (Some(Wants::Describe), _) => self.describe(shim, owner),
-            (Some(Wants::Adopt), HoldingPhase::Owned) if owner != 0 => HolderReply::Busy { owner },
-            (Some(Wants::Adopt), HoldingPhase::Held(_)) if shim.ending.is_none() => {
+        let Some(HolderRequest { wants, .. }) = request else {
+            let _ = socket::send(&adopter, &refused.write(), &[]);
+            return;
+        };
+        let reply = match (wants, &self.phase) {
+            (Wants::Describe, _) => self.describe(shim, owner),
+            (_, HoldingPhase::Owned) if owner != 0 => HolderReply::Busy { owner },
+            (Wants::Adopt, HoldingPhase::Held(_)) if shim.ending.is_none() => {
                 self.give_to(shim, adopter);
                 return;
             }
-            _ => refused,
+            (Wants::Output { from, limit }, HoldingPhase::Held(held)) => held.output(from, limit),
+            (Wants::End { grace }, _) => {
+                self.enders.push(adopter);
+                self.end(shim, HeldEnd::Asked, grace);
+                return;
+            }
+            (Wants::Adopt | Wants::Output { .. }, _) => refused,
         };
         let _ = socket::send(&adopter, &reply.write(), &[]);
     }
 
     fn describe(&self, shim: &Shim, owner: u32) -> HolderReply {
         let lease = self.order.lease;
-        HolderReply::Described {
+        HolderReply::Status {
             pid: shim.group.cast_unsigned(),
-            shim: shim.pid.cast_unsigned(),
+            holder: shim.pid.cast_unsigned(),
             status: self.status,
             owner,
             left: match &self.phase {
                 HoldingPhase::Owned => lease,
                 HoldingPhase::Held(held) => lease.saturating_sub(held.since.elapsed()),
-                HoldingPhase::Over => Duration::ZERO,
+                HoldingPhase::Ending(_) => Duration::ZERO,
             },
+            written: match &self.phase {
+                HoldingPhase::Held(held) => held.written(),
+                HoldingPhase::Owned | HoldingPhase::Ending(_) => 0,
+            },
+            ending: shim.ending.is_some(),
         }
     }
 
     fn is_entitled(&self, request: &HolderRequest, adopter: &OwnedFd) -> bool {
         let own = rustix::process::getuid().as_raw();
-        request.version == VERSION
+        (OLDEST..=VERSION).contains(&request.version)
             && request.nonce == self.order.nonce
             && peer(adopter).is_some_and(|(_, user)| user == own)
     }
@@ -272,7 +317,7 @@ impl Keep {
         let reply = HolderReply::Adopted {
             streams: self.order.streams,
             pid: shim.group.cast_unsigned(),
-            shim: shim.pid.cast_unsigned(),
+            holder: shim.pid.cast_unsigned(),
             status: self.status,
             held: held.since.elapsed(),
         };
@@ -287,122 +332,108 @@ impl Keep {
         shim.control = Some(adopter);
     }
 
-    /// The tree has ended: tells the runtime, or leaves the receipt for the next one.
-    fn finish(&self, shim: &Shim, report: Option<&Report>) {
-        if let (Some(report), Some(_)) = (report, &shim.control) {
+    /// The tree has ended: tells the runtime and whoever asked for it, and leaves the receipt for the next one.
+    fn finish(&mut self, shim: &Shim, report: Option<&HolderReport>) {
+        let receipt = self.receipt(report);
+        // Before the runtime is told: should it die then, the next one knows.
+        let is_wanted = match &self.order.registration {
+            Some(registration) => registration.exists(),
+            None => shim.control.is_none(),
+        };
+        if is_wanted {
+            // The next runtime takes a holder that is gone without a receipt for lost.
+            let _ = self.leave_receipt(&receipt);
+        } else {
+            let _ = std::fs::remove_file(self.order.receipt.with_extension("draft"));
+        }
+        if let Some(report) = report {
             shim.tell(report);
         }
-        if shim.control.is_none() {
-            let ended = match report {
-                Some(Report::Ended { ended, .. }) => *ended,
-                _ => 0,
-            };
-            // The next runtime takes a holder that is gone without a receipt for lost.
-            let _ = self.leave_receipt(ended);
+        for ender in self.enders.drain(..) {
+            let _ = socket::send(&ender, &HolderReply::Receipt(receipt.clone()).write(), &[]);
         }
         let _ = std::fs::remove_file(&self.order.socket);
     }
 
-    fn leave_receipt(&self, ended: u32) -> std::io::Result<()> {
-        let reason = match self.phase {
-            HoldingPhase::Over => "lease",
-            HoldingPhase::Owned | HoldingPhase::Held(_) => "aborted",
+    fn receipt(&self, report: Option<&HolderReport>) -> HoldReceipt {
+        let (ended, survivors) = match report {
+            Some(HolderReport::Ended { ended, survivors }) => (*ended, survivors.as_slice()),
+            _ => (0, &[][..]),
         };
-        let status = self
-            .status
-            .map_or("null".to_owned(), |status| status.to_string());
-        let at = SystemTime::now()
-            .duration_since(SystemTime::UNIX_EPOCH)
-            .map_or(0, |since| since.as_millis());
-        let text = format!(
-            "{{\"reason\":\"{reason}\",\"ended\":{ended},\"status\":{status},\"at\":{at}}}\n"
-        );
+        let name = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        HoldReceipt {
+            reason: match self.phase {
+                HoldingPhase::Ending(reason) => reason,
+                HoldingPhase::Owned | HoldingPhase::Held(_) => HeldEnd::Aborted,
+            },
+            ended,
+            survivors: survivors
+                .iter()
+                .map(|(pid, text)| (*pid, name(text)))
+                .collect(),
+            status: self.status,
+            at: now.map_or(0, |since| since.as_millis().try_into().unwrap_or(u64::MAX)),
+        }
+    }
+
+    fn leave_receipt(&self, receipt: &HoldReceipt) -> std::io::Result<()> {
+        let mut text = receipt.to_json().into_bytes();
+        // No shorter than the draft, of which nothing may be left.
+        text.resize(text.len().max(DRAFT), b' ');
+        self.draft_receipt(&text)?;
         let path = &self.order.receipt;
-        let draft = path.with_extension("draft");
+        std::fs::rename(path.with_extension("draft"), path)
+    }
+
+    /// Writes over the draft of the receipt, in place: what is there needs no more room on the disk.
+    fn draft_receipt(&self, text: &[u8]) -> std::io::Result<()> {
+        let draft = self.order.receipt.with_extension("draft");
         let mut file = std::fs::OpenOptions::new()
             .write(true)
             .create(true)
-            .truncate(true)
+            .truncate(false)
             .mode(0o600)
             .open(&draft)?;
-        file.write_all(text.as_bytes())?;
-        drop(file);
-        std::fs::rename(draft, path)
+        file.write_all(text)
     }
 }
 
 impl HeldTime {
     fn new(keep: &Keep) -> Self {
+        let registration = keep.order.registration.as_ref();
         Self {
             since: Instant::now(),
-            reader: StreamReader::new(keep).ok().map(Box::new),
+            registration: registration.map(|file| RegistrationWatch::new(file)),
+            reader: StreamReader::new(&keep.order, &keep.descriptors)
+                .ok()
+                .map(Box::new),
         }
+    }
+
+    fn written(&self) -> u64 {
+        self.reader
+            .as_ref()
+            .map_or(0, |reader| reader.output.position())
+    }
+
+    /// Output from this offset on, as far as it is kept.
+    fn output(&self, from: u64, limit: u32) -> HolderReply {
+        let end = self.written();
+        let from = from.min(end);
+        let until = from.saturating_add(limit.min(MOST_OUTPUT).into()).min(end);
+        let bytes = self
+            .reader
+            .as_ref()
+            .map_or_else(Vec::new, |reader| reader.output.raw(from..until));
+        // Older bytes than those that are kept are missing at the front.
+        let from = until.saturating_sub(bytes.len() as u64);
+        HolderReply::Output { from, bytes }
     }
 }
 
-impl StreamReader {
-    /// Goes on where the dead runtime was.
-    fn new(keep: &Keep) -> std::io::Result<Self> {
-        let [memory, read, write] = &keep.descriptors.memory;
-        let retained = Retained::go_on(memory.try_clone()?, read.try_clone()?, write.try_clone()?)?;
-        let options = OutputOptions {
-            log: keep.order.log.clone(),
-            log_limit: keep.order.log_limit,
-            hold_object: keep.order.hold_object,
-            ..OutputOptions::default()
-        };
-        let output = Output::resume(options, &retained.checkpoint());
-        output.keep_log();
-        retained.replay(&output);
-        let screen = keep.order.streams.terminal.then(|| {
-            let size = rustix::termios::tcgetwinsize(&keep.descriptors.stdout);
-            let (rows, cols) = size.map_or((24, 80), |size| (size.ws_row, size.ws_col));
-            let mut screen = Screen::new(rows, cols);
-            // The dead runtime has answered what was asked in these.
-            let end = output.position();
-            screen.feed(&output.raw(end.saturating_sub(REDRAWN)..end));
-            screen
-        });
-        Ok(Self {
-            retained,
-            output,
-            screen,
-            open: [true, keep.descriptors.stderr.is_some()],
-        })
-    }
-
-    /// Reads what a stream has now.
-    fn read(&mut self, stream: Stream, fd: &OwnedFd) {
-        let Self {
-            retained,
-            output,
-            screen,
-            open,
-        } = self;
-        let mut left = TURN;
-        while open[stream as usize] && left > 0 {
-            if !retained.has_room() {
-                retained.publish(&output.checkpoint());
-            }
-            let taken = retained.take(fd, stream, |stream, bytes| {
-                output.push(stream, bytes);
-                let answer = screen.as_mut().map(|screen| screen.feed(bytes));
-                if let Some(answer) = answer.filter(|answer| !answer.is_empty()) {
-                    // A program that asks and does not read has no use for answers.
-                    let _ = rustix::io::write(fd, &answer);
-                }
-            });
-            match taken {
-                TakeOutcome::Some(length) => left = left.saturating_sub(length),
-                TakeOutcome::Empty => return,
-                TakeOutcome::End => open[stream as usize] = false,
-            }
-        }
-    }
-}
-
-/// How much output the screen of a held program is made of.
-const REDRAWN: u64 = 64 * 1024;
+/// The name of a holder in the list of processes. A sweep spares what is called so.
+pub(super) const NAME: &std::ffi::CStr = c"windlass-holder";
 
 /// The process and the user at the other end of a socket.
 fn peer(socket: &OwnedFd) -> Option<(u32, u32)> {

@@ -13,11 +13,12 @@ use rustix::net::{
     AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, connect, listen, socket_with,
 };
 use tokio::io::Interest;
+use windlass_hold_wire::{
+    HoldReceipt, HolderReply, HolderRequest, Nonce, Streams, VERSION, Wants, common_version,
+};
 use windlass_output::Output;
 
-use super::keep_wire::{
-    HolderReply, HolderRequest, KeepOrder, KeptDescriptors, Nonce, Streams, VERSION, Wants,
-};
+use super::keep_wire::{KeepOrder, KeptDescriptors};
 use super::retained::Retained;
 use super::socket::{self, Received};
 use crate::Exit;
@@ -29,9 +30,10 @@ use crate::readiness::register;
 const RING: usize = 512 * 1024;
 /// The same where an object is held back, which may be 1 MiB.
 const RING_WITH_OBJECT: usize = 2 * 1024 * 1024;
-/// How long a holder may take to answer.
-const ANSWER_LIMIT: Duration = Duration::from_secs(2);
-const ANSWER: usize = 256;
+/// The longest reply: output, and what goes before it.
+const ANSWER: usize = 65 * 1024;
+/// How long killing may take a holder beyond the grace that it gives.
+const KILLING: Duration = Duration::from_secs(10);
 
 /// A program that will be kept.
 pub(crate) struct KeepPreparation {
@@ -74,6 +76,7 @@ impl KeepPreparation {
             socket: path_of(&key, "sock"),
             receipt: path_of(&key, "receipt"),
             log: output.log.clone(),
+            registration: options.registration.clone(),
         };
         Ok(Self {
             retained,
@@ -111,12 +114,12 @@ pub(crate) struct Adoption {
 }
 
 /// Asks a holder for its program.
-pub(crate) async fn adopt(key: &HeldKey) -> Result<Adoption, TakeOverError> {
-    let (control, reply, fds) = ask(key, Wants::Adopt).await?;
+pub(crate) async fn adopt(key: &HeldKey, limit: Duration) -> Result<Adoption, TakeOverError> {
+    let (control, reply, fds) = ask(key, Wants::Adopt, limit).await?;
     let HolderReply::Adopted {
         streams,
         pid,
-        shim,
+        holder,
         status,
         ..
     } = reply
@@ -135,7 +138,7 @@ pub(crate) async fn adopt(key: &HeldKey) -> Result<Adoption, TakeOverError> {
     Ok(Adoption {
         control,
         pid,
-        shim: shim.cast_signed(),
+        shim: holder.cast_signed(),
         status,
         terminal: streams.terminal,
         retained: Arc::new(retained),
@@ -146,25 +149,51 @@ pub(crate) async fn adopt(key: &HeldKey) -> Result<Adoption, TakeOverError> {
 }
 
 /// Asks a holder how its program stands.
-pub(crate) async fn look_up(key: &HeldKey) -> Result<HeldProgram, TakeOverError> {
-    let (_, reply, _) = ask(key, Wants::Describe).await?;
-    let HolderReply::Described {
+pub(crate) async fn look_up(key: &HeldKey, limit: Duration) -> Result<HeldProgram, TakeOverError> {
+    let (_, reply, _) = ask(key, Wants::Describe, limit).await?;
+    let HolderReply::Status {
         pid,
-        shim,
+        holder,
         status,
         owner,
         left,
+        written,
+        ending,
     } = reply
     else {
         return Err(refused(key, &reply));
     };
     Ok(HeldProgram {
         program: pid,
-        holder: shim,
+        holder,
         exit: status.map(Exit::from_wait_status),
         owner: Some(owner).filter(|owner| *owner != 0),
         left,
+        written,
+        ending,
     })
+}
+
+/// Asks a holder for output from this offset on. Gives the offset of the first byte too.
+pub(crate) async fn held_output(
+    key: &HeldKey,
+    from: u64,
+    most: u32,
+    limit: Duration,
+) -> Result<(u64, Vec<u8>), TakeOverError> {
+    match ask(key, Wants::Output { from, limit: most }, limit).await? {
+        (_, HolderReply::Output { from, bytes }, _) => Ok((from, bytes)),
+        (_, other, _) => Err(refused(key, &other)),
+    }
+}
+
+/// Has a holder end its program and the whole tree.
+pub(crate) async fn end_held(key: &HeldKey, grace: Duration) -> Result<HoldReceipt, TakeOverError> {
+    let limit = grace.saturating_add(KILLING);
+    match ask(key, Wants::End { grace }, limit).await? {
+        (_, HolderReply::Receipt(receipt), _) => Ok(receipt),
+        (_, other, _) => Err(refused(key, &other)),
+    }
 }
 
 /// The error for a reply that is not the one that was asked for.
@@ -173,17 +202,34 @@ fn refused(key: &HeldKey, reply: &HolderReply) -> TakeOverError {
     match *reply {
         HolderReply::Busy { owner } => TakeOverError::Busy { name, owner },
         HolderReply::Refused { version } => TakeOverError::Refused { name, version },
-        HolderReply::Adopted { .. } | HolderReply::Described { .. } => TakeOverError::Refused {
+        _ => TakeOverError::Refused {
             name,
             version: VERSION,
         },
     }
 }
 
-/// Sends a request to a holder and waits for its reply.
+/// Sends a request to a holder and waits for its reply. A holder of an older version is asked in its own.
 async fn ask(
     key: &HeldKey,
     wants: Wants,
+    limit: Duration,
+) -> Result<(OwnedFd, HolderReply, Vec<OwnedFd>), TakeOverError> {
+    let asked = ask_in(VERSION, key, wants, limit).await?;
+    match asked.1 {
+        HolderReply::Refused { version } if version != VERSION => match common_version(version) {
+            Some(version) if version != VERSION => ask_in(version, key, wants, limit).await,
+            _ => Ok(asked),
+        },
+        _ => Ok(asked),
+    }
+}
+
+async fn ask_in(
+    version: u8,
+    key: &HeldKey,
+    wants: Wants,
+    limit: Duration,
 ) -> Result<(OwnedFd, HolderReply, Vec<OwnedFd>), TakeOverError> {
     let name = || key.name.clone();
     let gone = |source| TakeOverError::Gone {
@@ -192,13 +238,13 @@ async fn ask(
     };
     let control = connect_to(key).map_err(gone)?;
     let request = HolderRequest {
-        version: VERSION,
+        version,
         wants,
         nonce: key.nonce,
     };
     socket::send(&control, &request.write(), &[]).map_err(gone)?;
     let control = Arc::new(control);
-    let answer = tokio::time::timeout(ANSWER_LIMIT, answer(&control)).await;
+    let answer = tokio::time::timeout(limit, answer(&control)).await;
     let answer = answer.map_err(|_| TakeOverError::Silent { name: name() })?;
     let (reply, fds) = answer.map_err(gone)?;
     let control = Arc::into_inner(control).expect("its registration is gone");
@@ -208,7 +254,7 @@ async fn ask(
 /// Waits for a holder's reply, and takes what comes along with it.
 async fn answer(control: &Arc<OwnedFd>) -> io::Result<(HolderReply, Vec<OwnedFd>)> {
     let registered = register(Arc::clone(control), Interest::READABLE)?;
-    let mut buffer = [0; ANSWER];
+    let mut buffer = vec![0; ANSWER];
     loop {
         let mut guard = registered.readable().await?;
         let mut fds = Vec::new();

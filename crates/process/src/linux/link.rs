@@ -10,11 +10,12 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::io::Interest;
+use windlass_hold_wire::{HolderOrder, HolderReport};
 
 use super::guard::{KnownKeeper, is_shim};
 use super::socket::{self, Received};
 use super::tree::Member;
-use super::wire::{self, REPORT_LIMIT, Report};
+use super::wire::{REPORT_LIMIT, Report};
 use super::zygotes::{Shim, Zygote, Zygotes};
 use crate::driver::News;
 use crate::readiness::{Registered, register};
@@ -71,13 +72,13 @@ impl Hold {
     /// Sends a signal to the program's group, if the program still runs.
     pub(crate) fn signal(&self, number: i32) {
         if let Ok(number) = u8::try_from(number) {
-            self.send(&wire::signal(number));
+            self.send(&HolderOrder::Signal(number).write());
         }
     }
 
     /// Begins to end the tree.
     pub(crate) fn end(&self, grace: Duration) {
-        self.send(&wire::end(milliseconds(grace)));
+        self.send(&HolderOrder::End { grace }.write());
         self.expect_answer(grace.saturating_add(KILLING));
     }
 
@@ -192,20 +193,26 @@ impl Watch {
         }
         loop {
             let report = ready!(self.poll_report(cx));
-            if matches!(report, Err(_) | Ok(Report::Ended { .. })) {
+            if matches!(
+                report,
+                Err(_) | Ok(Report::Running(HolderReport::Ended { .. }))
+            ) {
                 self.answered.store(true, Ordering::Release);
             }
             return Poll::Ready(match report {
                 Err(Gone { .. }) => News::Gone,
-                Ok(Report::Exited { status, idle }) => News::Exited {
+                Ok(Report::Running(HolderReport::Exited { status, idle })) => News::Exited {
                     exit: Exit::from_wait_status(status),
                     idle,
                 },
-                Ok(Report::Idle) => News::Idle,
-                Ok(Report::Ended { ended, survivors }) => News::Ended(Receipt {
-                    ended: ended as usize,
-                    survivors: survivors.into_iter().map(survivor).collect(),
-                }),
+                Ok(Report::Running(HolderReport::Idle)) => News::Idle,
+                Ok(Report::Running(HolderReport::Ended { ended, survivors })) => {
+                    News::Ended(Receipt {
+                        ended: ended as usize,
+                        survivors: survivors.into_iter().map(survivor).collect(),
+                    })
+                }
+                Ok(Report::Exceeded(kind)) => News::Exceeded(kind),
                 Ok(Report::Started { .. } | Report::Failed { .. }) => continue,
             });
         }

@@ -12,16 +12,25 @@ use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
+use windlass_hold_wire::{HolderOrder, HolderReport};
+
+use super::confine_wire::Confine;
 use super::end::{Ending, Progress};
+use super::enter::{self, spawn_confined};
 use super::holder::{self, Keep};
+use super::namespaces;
 use super::socket::{self, Received};
 use super::spawn::{Action, Place, StringList, spawn};
+use super::supervise::Supervision;
 use super::sys::{self, Reaped, Woken};
 use super::wire::{Order, Report, Stage, Start, flag};
 
+/// The name of a shim in the list of processes.
+pub(super) const NAME: &CStr = c"windlass-shim";
+
 /// Serves one program. `base` is the environment that edits apply to; `buffer` holds one message.
 pub(super) fn run(control: OwnedFd, base: &[CString], buffer: &mut [u8]) -> ! {
-    sys::set_name(c"windlass-shim");
+    sys::set_name(NAME);
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     let mut control = Some(control);
     while let Some((shim, keep)) = control.and_then(|control| Shim::start(control, base, buffer)) {
@@ -49,6 +58,8 @@ pub(super) struct Shim {
     pub(super) ending: Option<Ending>,
     /// The tree ends when the lifeline breaks.
     ends_with_runtime: bool,
+    /// Limits of the tree that are looked after here.
+    supervision: Option<Supervision>,
 }
 
 impl Shim {
@@ -60,6 +71,7 @@ impl Shim {
     ) -> Option<(Self, Option<Box<Keep>>)> {
         let pid = rustix::process::getpid().as_raw_nonzero().get();
         let mut keep = None;
+        let mut confine = None;
         let result = loop {
             let mut fds: Vec<OwnedFd> = Vec::new();
             let length = match socket::receive(&control, buffer, |fd| fds.push(fd)) {
@@ -71,11 +83,19 @@ impl Shim {
                 Received::End { .. } => return None,
             };
             match Order::read(&buffer[..length])? {
-                Order::Start(start) => break launch(&start, base, &fds),
-                Order::StartInFile { length } => break launch_from_file(length, base, fds)?,
+                Order::Start(start) => break launch(&start, base, &fds, confine.as_ref()),
+                Order::StartInFile { length } => {
+                    break launch_from_file(length, base, fds, confine.as_ref())?;
+                }
                 Order::Keep(order) => keep = Some(Keep::new(order, fds)?),
+                Order::Confine(order) => confine = Some(Confine::new(&order, fds)?),
+                Order::Prepare(order) => {
+                    if let Some(reply) = fds.first() {
+                        namespaces::prepare(&order, reply);
+                    }
+                }
                 // Meant for a program whose exit had not been heard of yet.
-                Order::Signal(_) | Order::End { .. } => {}
+                Order::Running(_) => {}
             }
         };
         let report = match &result {
@@ -99,6 +119,7 @@ impl Shim {
             grace: program.grace,
             ending: None,
             ends_with_runtime: keep.is_none(),
+            supervision: confine.and_then(|confine| Supervision::new(pid, &confine.limits)),
         };
         Some((shim, keep))
     }
@@ -146,15 +167,27 @@ impl Shim {
             *kept = kept.or(exited);
         }
         match exited {
-            Some(status) => self.tell(&Report::Exited { status, idle }),
-            None if idle => self.tell(&Report::Idle),
+            Some(status) => self.tell(&HolderReport::Exited { status, idle }),
+            None if idle => self.tell(&HolderReport::Idle),
             None => {}
         }
         childless
     }
 
-    /// Does what is due of an ending that has begun; returns when there is more to do.
+    /// Looks after limits, and does what is due of an ending that has begun; returns when there is more to do.
     pub(super) fn advance(&mut self) -> Option<Duration> {
+        if self.ending.is_none()
+            && let Some(supervision) = &mut self.supervision
+        {
+            let next = supervision.look();
+            let Some(exceeded) = supervision.exceeded() else {
+                return Some(next);
+            };
+            // First the group, in one stroke: a fork bomb grows while anybody looks at it.
+            self.signal(libc::SIGKILL);
+            self.send(&Report::Exceeded(exceeded));
+            self.end(Duration::ZERO);
+        }
         let Progress { report, next } = self.ending.as_mut()?.advance();
         if let Some(report) = report {
             self.tell(&report);
@@ -166,11 +199,18 @@ impl Shim {
         let Some(control) = &self.control else { return };
         match socket::receive(control, buffer, drop) {
             Received::Message(length) => match Order::read(&buffer[..length]) {
-                Some(Order::Signal(number)) => self.signal(number),
-                Some(Order::End { grace_ms }) => {
-                    self.end(Duration::from_millis(grace_ms.into()));
-                }
-                Some(Order::Start(_) | Order::StartInFile { .. } | Order::Keep(_)) | None => {}
+                Some(Order::Running(HolderOrder::Signal(number))) => self.signal(number.into()),
+                Some(Order::Running(HolderOrder::End { grace })) => self.end(grace),
+                // Whoever has adopted a program has its streams, and writes to them itself.
+                Some(
+                    Order::Running(_)
+                    | Order::Start(_)
+                    | Order::StartInFile { .. }
+                    | Order::Keep(_)
+                    | Order::Confine(_)
+                    | Order::Prepare(_),
+                )
+                | None => {}
             },
             Received::End { .. } => {
                 self.control = None;
@@ -200,9 +240,17 @@ impl Shim {
         }
     }
 
-    pub(super) fn tell(&self, report: &Report) {
+    pub(super) fn tell(&self, report: &HolderReport) {
+        self.send_bytes(&report.write());
+    }
+
+    fn send(&self, report: &Report) {
+        self.send_bytes(&report.write());
+    }
+
+    fn send_bytes(&self, report: &[u8]) {
         if let Some(control) = &self.control {
-            let _ = socket::send(control.as_fd(), &report.write(), &[]);
+            let _ = socket::send(control.as_fd(), report, &[]);
         }
     }
 }
@@ -217,7 +265,12 @@ struct Program {
 type Launched = Result<Program, (Stage, i32)>;
 
 /// Starts the program. The caller closes the descriptors that came with the order.
-fn launch(start: &Start<'_>, base: &[CString], fds: &[OwnedFd]) -> Launched {
+fn launch(
+    start: &Start<'_>,
+    base: &[CString],
+    fds: &[OwnedFd],
+    confine: Option<&Confine>,
+) -> Launched {
     if !start.cwd.is_empty() {
         // The shim's own directory matters to nobody, and a failure here cannot be mistaken for one of exec.
         rustix::process::chdir(start.cwd).map_err(|error| (Stage::Cwd, error.raw_os_error()))?;
@@ -230,8 +283,21 @@ fn launch(start: &Start<'_>, base: &[CString], fds: &[OwnedFd]) -> Launched {
     };
     let argv = StringList::new(start.args.iter().copied());
     let envp = StringList::new(environment(start, base));
-    let pid = spawn(start.program, &argv, &envp, place, &actions)
-        .map_err(|error| (Stage::Exec, error.raw_os_error().unwrap_or(libc::EIO)))?;
+    let pid = match confine {
+        None => spawn(start.program, &argv, &envp, place, &actions)
+            .map_err(|error| (Stage::Exec, error.raw_os_error().unwrap_or(libc::EIO)))?,
+        Some(confine) => {
+            let program = enter::ConfinedProgram {
+                path: start.program,
+                argv: &argv,
+                envp: &envp,
+                place,
+                actions: &actions,
+                cwd: start.cwd,
+            };
+            spawn_confined(&program, confine)?
+        }
+    };
     Ok(Program {
         pid,
         terminal,
@@ -240,7 +306,12 @@ fn launch(start: &Start<'_>, base: &[CString], fds: &[OwnedFd]) -> Launched {
 }
 
 /// The same for an order that was too long for a message. The file is the last descriptor.
-fn launch_from_file(length: usize, base: &[CString], mut fds: Vec<OwnedFd>) -> Option<Launched> {
+fn launch_from_file(
+    length: usize,
+    base: &[CString],
+    mut fds: Vec<OwnedFd>,
+    confine: Option<&Confine>,
+) -> Option<Launched> {
     let file = fds.pop()?;
     let mut bytes = vec![0; length];
     let mut filled = 0;
@@ -251,7 +322,7 @@ fn launch_from_file(length: usize, base: &[CString], mut fds: Vec<OwnedFd>) -> O
         }
     }
     match Order::read(&bytes)? {
-        Order::Start(start) => Some(launch(&start, base, &fds)),
+        Order::Start(start) => Some(launch(&start, base, &fds, confine)),
         _ => None,
     }
 }

@@ -51,7 +51,7 @@ impl<'a> StringList<'a> {
         }
     }
 
-    fn as_ptr(&self) -> *const *mut c_char {
+    pub(super) fn as_ptr(&self) -> *const *mut c_char {
         self.pointers.as_ptr().cast()
     }
 }

@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::ConfineMessage;
 use super::link::{Gone, Hold, Watch, milliseconds};
 use super::wire::{self, INLINE_LIMIT, Report, Stage, StartWriter, flag};
 use super::zygotes::{RESERVE, Shim, Zygotes};
@@ -18,15 +19,24 @@ use crate::{Command, StartError};
 /// All idle shims and their zygote may have been killed.
 const ATTEMPTS: usize = RESERVE + 2;
 
-/// Starts `command`, whose file is `path`, with `theirs` as its streams. `keep` is the order to keep it, with what goes
-/// along.
+/// Orders that go before the start of a program.
+#[derive(Default)]
+pub(crate) struct Extras<'a> {
+    /// The order to keep it, with what goes along.
+    pub(crate) keep: Option<(&'a [u8], &'a [BorrowedFd<'a>])>,
+    /// The order to confine it.
+    pub(crate) confine: Option<&'a ConfineMessage>,
+}
+
+/// Starts `command`, whose file is `path`, with `theirs` as its streams.
 pub(crate) async fn start(
     zygotes: &Arc<Zygotes>,
     command: &Command,
     path: &Path,
     theirs: Theirs,
-    keep: Option<(&[u8], &[BorrowedFd<'_>])>,
+    extras: Extras<'_>,
 ) -> Result<(u32, Hold, Watch), StartError> {
+    let Extras { keep, confine } = extras;
     let system = |source| StartError::System {
         program: command.program.clone(),
         source,
@@ -41,7 +51,9 @@ pub(crate) async fn start(
         let Shim { control, zygote } = zygotes.shim().map_err(system)?;
         let mut watch = Watch::new(control, zygotes).map_err(system)?;
         let kept = keep.map_or(Ok(()), |(bytes, fds)| watch.send(bytes, fds));
-        let report = match kept.and_then(|()| order.send(&watch)) {
+        let confined =
+            kept.and_then(|()| confine.map_or(Ok(()), |it| watch.send(&it.bytes, &it.fds())));
+        let report = match confined.and_then(|()| order.send(&watch)) {
             Ok(()) => watch.first().await,
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Gone { unread: true }),
             Err(error) => return Err(system(error)),
@@ -55,6 +67,10 @@ pub(crate) async fn start(
                 let error = io::Error::from_raw_os_error(errno);
                 return Err(match (stage, &command.cwd) {
                     (Stage::Fork, _) => system(error),
+                    (Stage::Confine, _) => StartError::Confine {
+                        program: command.program.clone(),
+                        source: error,
+                    },
                     (Stage::Cwd, Some(cwd)) => StartError::Cwd {
                         path: cwd.clone(),
                         source: error,

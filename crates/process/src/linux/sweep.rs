@@ -11,8 +11,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
 
 use super::guard::is_shim;
+use super::holder;
 use super::marker::RuntimeId;
-use super::tree::{Member, everyone};
+use super::tree::{Member, descendants, everyone};
 
 /// How long leftovers have between `SIGTERM` and `SIGKILL`, and after it.
 const GRACE: Duration = Duration::from_secs(1);
@@ -25,8 +26,10 @@ const LOOKS: usize = 32;
 /// returns how many are gone. Spared are runtimes that live (this one too) with what descends from them, the ancestors of
 /// this one, whatever they carry, and all that is marked in another namespace of pids, such as a container's: the marker's
 /// numbers mean nothing here. Trees whose shim still works are left to it for as long as [`PATIENCE`]; a shim that is
-/// stopped does not. `holders` keep their programs for the next runtime, and are left alone with them.
+/// stopped does not. Holders keep their programs for the next runtime, and are left alone with them: `holders`, and all that
+/// are called so. A program may call itself a holder, and is then spared until its user ends it.
 pub(crate) fn sweep(holders: &[u32]) -> usize {
+    super::private::sweep();
     let Ok(own) = RuntimeId::own() else {
         return 0;
     };
@@ -48,6 +51,31 @@ pub(crate) fn sweep(holders: &[u32]) -> usize {
         }
     }
     ended
+}
+
+/// Ends a holder and everything that descends from it; `None` if there is no such holder.
+pub(crate) fn end_holder((pid, start): (u32, u64), limit: Duration) -> Option<usize> {
+    let holder = Member::read(pid.cast_signed())?;
+    if holder.start != start || !is_shim(holder.pid) {
+        return None;
+    }
+    let tree = || -> Vec<_> {
+        let living = descendants(holder.pid).into_iter().filter(Member::alive);
+        living.filter_map(open).collect()
+    };
+    let deadline = Instant::now() + limit;
+    let mut ended = end(&tree(), true);
+    // The holder last: as long as it lives, nothing of its tree goes elsewhere.
+    loop {
+        let tree = tree();
+        if tree.is_empty() || Instant::now() >= deadline {
+            break;
+        }
+        ended += end(&tree, false);
+    }
+    let holder = open(holder)?;
+    end(&[holder], false);
+    Some(ended)
 }
 
 /// Ends processes, and returns how many are gone.
@@ -99,12 +127,22 @@ impl Leftovers {
         }
         let living = runtimes.iter().filter(|(_, alive)| **alive);
         let living: HashSet<i32> = living.map(|(id, _)| id.pid).collect();
+        let is_holder = |it: &Member| {
+            let answered = holders.contains(&it.pid.cast_unsigned());
+            // One that has not answered us may hold for a runtime with another state folder.
+            (answered || it.name == holder::NAME.to_bytes()) && is_shim(it.pid)
+        };
         let works = |it: &&Member| {
-            spare_shims && marked.contains(&it.pid) && !it.stopped() && is_shim(it.pid)
+            let is_marked = marked.contains(&it.pid);
+            let is_at_work = spare_shims && !it.stopped() && is_shim(it.pid);
+            is_marked && (is_at_work || is_holder(it))
         };
         let shims: Vec<Member> = everyone.values().filter(works).cloned().collect();
-        let holds = |it: &Member| holders.contains(&it.pid.cast_unsigned());
-        let (holding, shims): (Vec<Member>, Vec<Member>) = shims.into_iter().partition(holds);
+        let (holding, shims): (Vec<Member>, Vec<Member>) = shims.into_iter().partition(is_holder);
+        for holder in holding.iter().filter(|it| it.stopped()) {
+            // Whoever stopped it has no runtime to continue it.
+            holder.signal(Signal::CONT);
+        }
         let above_holders: HashSet<i32> = holding
             .iter()
             .flat_map(|it| lineage(it.pid))

@@ -118,6 +118,26 @@ pub(crate) fn descendants(root: i32) -> Vec<Member> {
     found
 }
 
+/// Whether more than this many processes that run descend from `root`. It looks at no more than it needs to: in the midst of
+/// a fork bomb every look costs time that the bomb has too.
+pub(crate) fn has_more_than(root: i32, limit: usize) -> bool {
+    let Ok(mut found) = children(root) else {
+        return descendants(root).iter().filter(|it| it.alive()).count() > limit;
+    };
+    let mut next = 0;
+    let mut alive = 0;
+    while next < found.len() && alive <= limit {
+        let pid = found[next];
+        alive += usize::from(Member::read(pid).is_some_and(|member| member.alive()));
+        // A list of more than are allowed has to be looked at and need not become longer.
+        if found.len() - next <= limit + 1 {
+            found.extend(children(pid).unwrap_or_default());
+        }
+        next += 1;
+    }
+    alive > limit
+}
+
 fn add(found: &mut Vec<Member>, children: Vec<i32>, parent: i32, root: i32) {
     for pid in children {
         // The id may have been freed and taken by a stranger since it was listed.

@@ -1,11 +1,16 @@
 //! The messages between the runtime and a shim, as bytes on a `SOCK_SEQPACKET` socket.
 //!
-//! Both ends are the same executable, so there is no version and numbers have the machine's own order. Strings of a
-//! [`Start`] end in NUL, so that the shim can pass them on where they lie. To the zygote there is only one message: a
-//! single byte with the shim's end of a control socket, which means "fork a shim for this".
+//! Both ends are the same executable when a program is started, so there is no version and numbers have the machine's own
+//! order. The orders and reports that follow are those of `windlass-hold-wire`: whoever adopts a kept program may be
+//! another executable. Strings of a [`Start`] end in NUL, so that the shim can pass them on where they lie. To the zygote
+//! there is only one message: a single byte with the shim's end of a control socket, which means "fork a shim for this".
 
 use std::ffi::CStr;
 
+use windlass_hold_wire::{HolderOrder, HolderReport};
+use windlass_sandbox::LimitKind;
+
+use super::confine_wire::{CONFINE, ConfineOrder, PREPARE, PrepareOrder};
 use super::keep_wire::{KEEP, KeepOrder};
 
 /// The largest [`Start`] that travels inside its message; larger ones travel in a memory file.
@@ -13,13 +18,9 @@ pub(super) const INLINE_LIMIT: usize = 64 * 1024;
 
 const START: u8 = 1;
 const START_IN_FILE: u8 = 2;
-const SIGNAL: u8 = 3;
-const END: u8 = 4;
 const STARTED: u8 = 5;
 const FAILED: u8 = 6;
-const EXITED: u8 = 7;
-const ENDED: u8 = 8;
-const IDLE: u8 = 9;
+const EXCEEDED: u8 = 42;
 
 /// Which descriptors come with a [`Start`], in this order, and what else it asks for.
 pub(super) mod flag {
@@ -106,15 +107,6 @@ pub(super) fn start_in_file(length: u32) -> Vec<u8> {
     bytes
 }
 
-pub(super) fn signal(number: u8) -> [u8; 2] {
-    [SIGNAL, number]
-}
-
-pub(super) fn end(grace_ms: u32) -> [u8; 5] {
-    let [a, b, c, d] = grace_ms.to_ne_bytes();
-    [END, a, b, c, d]
-}
-
 /// What a shim is told.
 pub(super) enum Order<'a> {
     Start(Start<'a>),
@@ -123,10 +115,12 @@ pub(super) enum Order<'a> {
     },
     /// Keep the program that comes next.
     Keep(KeepOrder),
-    Signal(i32),
-    End {
-        grace_ms: u32,
-    },
+    /// Confine the program that comes next.
+    Confine(ConfineOrder),
+    /// Make namespaces.
+    Prepare(PrepareOrder),
+    /// For a program that runs.
+    Running(HolderOrder),
 }
 
 /// A program to start, as the shim reads it.
@@ -150,11 +144,9 @@ impl<'a> Order<'a> {
                 length: number(bytes, 1)? as usize,
             }),
             KEEP => KeepOrder::read(bytes).map(Self::Keep),
-            SIGNAL => Some(Self::Signal(i32::from(*bytes.get(1)?))),
-            END => Some(Self::End {
-                grace_ms: number(bytes, 1)?,
-            }),
-            _ => None,
+            CONFINE => ConfineOrder::read(bytes).map(Self::Confine),
+            PREPARE => PrepareOrder::read(bytes).map(Self::Prepare),
+            _ => HolderOrder::read(bytes).map(Self::Running),
         }
     }
 }
@@ -195,6 +187,8 @@ pub(super) enum Stage {
     Fork,
     Cwd,
     Exec,
+    /// The confinement could not be applied.
+    Confine,
 }
 
 /// What a shim tells.
@@ -208,23 +202,14 @@ pub(super) enum Report {
         stage: Stage,
         errno: i32,
     },
-    /// The program exited; `idle` if nothing of its tree is left, so that the shim waits for its next order.
-    Exited {
-        status: i32,
-        idle: bool,
-    },
-    /// The last of the tree is gone, some time after the program; the shim waits for its next order.
-    Idle,
-    Ended {
-        ended: u32,
-        survivors: Vec<(u32, Vec<u8>)>,
-    },
+    /// Of a program that runs.
+    Running(HolderReport),
+    /// The tree has exceeded a limit and is being ended.
+    Exceeded(LimitKind),
 }
 
-/// The longest [`Report`]: survivors beyond this many are counted, not named.
-pub(super) const SURVIVOR_LIMIT: usize = 32;
+/// The longest [`Report`].
 pub(super) const REPORT_LIMIT: usize = 1024;
-const NAME: usize = 16;
 
 impl Report {
     pub(super) fn write(&self) -> Vec<u8> {
@@ -240,23 +225,8 @@ impl Report {
                 bytes.extend_from_slice(&errno.to_ne_bytes());
                 bytes.push(*stage as u8);
             }
-            Self::Exited { status, idle } => {
-                bytes.push(EXITED);
-                bytes.extend_from_slice(&status.to_ne_bytes());
-                bytes.push(u8::from(*idle));
-            }
-            Self::Idle => bytes.push(IDLE),
-            Self::Ended { ended, survivors } => {
-                bytes.push(ENDED);
-                bytes.extend_from_slice(&ended.to_ne_bytes());
-                for (pid, name) in survivors.iter().take(SURVIVOR_LIMIT) {
-                    bytes.extend_from_slice(&pid.to_ne_bytes());
-                    let mut fixed = [0; NAME];
-                    let length = name.len().min(NAME);
-                    fixed[..length].copy_from_slice(&name[..length]);
-                    bytes.extend_from_slice(&fixed);
-                }
-            }
+            Self::Running(report) => return report.write(),
+            Self::Exceeded(kind) => bytes.extend([EXCEEDED, *kind as u8]),
         }
         bytes
     }
@@ -272,28 +242,18 @@ impl Report {
                 stage: match *bytes.get(5)? {
                     0 => Stage::Fork,
                     1 => Stage::Cwd,
-                    _ => Stage::Exec,
+                    2 => Stage::Exec,
+                    _ => Stage::Confine,
                 },
             }),
-            EXITED => Some(Self::Exited {
-                status: number(bytes, 1)?.cast_signed(),
-                idle: *bytes.get(5)? == 1,
-            }),
-            IDLE => Some(Self::Idle),
-            ENDED => {
-                let survivors = bytes[5..].chunks_exact(4 + NAME).map(|entry| {
-                    let name = entry[4..].split(|&byte| byte == 0).next();
-                    (
-                        number(entry, 0).unwrap_or(0),
-                        name.unwrap_or_default().to_vec(),
-                    )
-                });
-                Some(Self::Ended {
-                    ended: number(bytes, 1)?,
-                    survivors: survivors.collect(),
-                })
-            }
-            _ => None,
+            EXCEEDED => Some(Self::Exceeded(match *bytes.get(1)? {
+                0 => LimitKind::Memory,
+                1 => LimitKind::Processes,
+                2 => LimitKind::Cpu,
+                3 => LimitKind::FileSize,
+                _ => LimitKind::Wall,
+            })),
+            _ => HolderReport::read(bytes).map(Self::Running),
         }
     }
 }

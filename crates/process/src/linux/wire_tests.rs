@@ -44,15 +44,11 @@ fn reports_are_read_as_they_were_written() {
             stage: Stage::Cwd,
             errno: libc::ENOENT,
         },
-        Report::Exited {
+        Report::Running(HolderReport::Exited {
             status: 256,
             idle: true,
-        },
-        Report::Idle,
-        Report::Ended {
-            ended: 3,
-            survivors: vec![(9, b"stuck".to_vec()), (10, b"sixteen-bytes-ok".to_vec())],
-        },
+        }),
+        Report::Running(HolderReport::Idle),
     ];
     for report in reports {
         assert_eq!(Report::read(&report.write()), Some(report));
@@ -61,7 +57,7 @@ fn reports_are_read_as_they_were_written() {
 
 #[test]
 fn the_longest_report_fits() {
-    let report = Report::Ended {
+    let report = HolderReport::Ended {
         ended: 0,
         survivors: vec![(1, vec![b'x'; 40]); 100],
     };

@@ -10,14 +10,16 @@ use std::collections::HashMap;
 use std::ffi::CString;
 use std::os::fd::{AsFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStringExt;
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::end::kill_children;
 use super::socket::{self, Received};
 use super::sys::{self, Reaped, Woken};
+use super::tree::Member;
 use super::wire::{INLINE_LIMIT, Report, Stage};
-use super::{STOPS, brand, marker, shim};
+use super::{STOPS, brand, marker, private, shim};
 
 /// The name by which a zygote knows itself, as its first argument. The second is the limit of open files for programs.
 pub(super) const NAME: &str = "windlass-zygote";
@@ -25,6 +27,9 @@ pub(super) const NAME: &str = "windlass-zygote";
 pub(super) const VARIABLE: &str = "WINDLASS_ZYGOTE";
 /// Where it finds its socket.
 pub(super) const SOCKET: RawFd = 3;
+
+/// How long a runtime that has closed its socket may take to be dead: a time, and how often it is waited for.
+const DYING: (Duration, u32) = (Duration::from_millis(10), 200);
 
 /// Becomes the zygote, and never returns, if this process was started as one.
 pub(super) fn run_if_started_as_one() {
@@ -48,14 +53,14 @@ pub(super) fn run_if_started_as_one() {
     super::hide_from_tools();
     brand::put_on(runtime);
     let limit = args.next().and_then(|limit| limit.to_str()?.parse().ok());
-    run(limit)
+    run(runtime, limit)
 }
 
 #[expect(
     unsafe_code,
     reason = "the zygote takes over the descriptors that it was started with, by number"
 )]
-fn run(file_limit: Option<u64>) -> ! {
+fn run(runtime: marker::RuntimeId, file_limit: Option<u64>) -> ! {
     // SAFETY: `init` runs first thing in `main`, and this process has only been looked at since: nothing has made a
     // descriptor, and those from before belong to nobody here.
     unsafe { sys::close_from(SOCKET + 1) };
@@ -73,6 +78,7 @@ fn run(file_limit: Option<u64>) -> ! {
     Zygote {
         socket: Some(socket),
         pid: rustix::process::getpid().as_raw_nonzero().get(),
+        runtime,
         shims: HashMap::new(),
         base,
         buffer,
@@ -98,6 +104,8 @@ struct Zygote {
     /// `None` once the runtime is gone.
     socket: Option<OwnedFd>,
     pid: i32,
+    /// The runtime that started it.
+    runtime: marker::RuntimeId,
     /// How often each was stopped.
     shims: HashMap<i32, u32>,
     base: Vec<CString>,
@@ -109,12 +117,32 @@ impl Zygote {
         loop {
             let childless = self.reap();
             if childless && self.socket.is_none() {
+                self.clear_up();
                 sys::exit(0);
             }
             let socket = self.socket.as_ref().map(AsFd::as_fd);
             if sys::wait(socket, None) == Woken::Readable {
                 self.receive();
             }
+        }
+    }
+
+    /// Removes the private folders of sandboxes that a dead runtime has left. One that is about to die closes its socket
+    /// some time before it is dead; one that has only let go of this zygote lives on and keeps them.
+    fn clear_up(&self) {
+        if !private::has_any(self.runtime.pid, self.runtime.start) {
+            return;
+        }
+        let lives = || {
+            let runtime = Member::read(self.runtime.pid);
+            runtime.is_some_and(|it| it.start == self.runtime.start && it.alive())
+        };
+        for _ in 0..DYING.1 {
+            if !lives() {
+                private::sweep();
+                return;
+            }
+            sys::wait(None, Some(DYING.0));
         }
     }
 

@@ -134,6 +134,7 @@ async fn keeper() {
                 folder: folder.clone(),
                 name: "it".to_owned(),
                 output: output_options(&folder),
+                registration: None,
             });
         if !variable("KEEPER_TERMINAL").is_empty() {
             command = command.terminal(TerminalSize::default());
@@ -349,7 +350,7 @@ async fn a_sweep_leaves_what_is_held_alone() {
     let program = keeper.program;
     let key = keeper.kill();
     let launcher = launcher();
-    let held = launcher.look_up(&key).await.unwrap();
+    let held = key.look_up().await.unwrap();
     assert_eq!((held.program, &held.exit), (program, &None));
     assert_eq!(held.holder, parent(program));
     let holders = [held.holder];
@@ -367,7 +368,7 @@ async fn a_holder_tells_how_its_program_stands() {
     let folder = tempfile::tempdir().unwrap();
     let key = Script::new("exit 5", folder.path()).start().kill();
     let launcher = launcher();
-    let held = launcher.look_up(&key).await.unwrap();
+    let held = key.look_up().await.unwrap();
     assert_eq!(held.exit, Some(Exit::Code(5)));
     assert_eq!(held.owner, None);
     assert!(
@@ -377,6 +378,6 @@ async fn a_holder_tells_how_its_program_stands() {
     );
     let process = adopt(&launcher, &key).await.unwrap();
     assert_eq!(process.wait().await, Exit::Code(5));
-    let held = launcher.look_up(&key).await.unwrap();
+    let held = key.look_up().await.unwrap();
     assert_eq!(held.owner, Some(std::process::id()));
 }

@@ -194,3 +194,59 @@ async fn probe() {
     // Until the test that started us kills us, or is itself gone.
     let _ = std::io::stdin().lines().count();
 }
+
+/// The user id of somebody who owns nothing.
+const NOBODY: &str = "65534";
+
+/// Runs a test that is ignored as an ordinary user.
+#[track_caller]
+pub(crate) fn run_as_ordinary_user(name: &str) {
+    let words: &[&str] = if rustix::process::geteuid().is_root() {
+        &[
+            "setpriv",
+            "--reuid",
+            NOBODY,
+            "--regid",
+            NOBODY,
+            "--clear-groups",
+        ]
+    } else {
+        &["env"]
+    };
+    run_test_under(words, name);
+}
+
+/// Runs a test that is ignored where no namespaces can be made.
+#[track_caller]
+pub(crate) fn run_without_namespaces(name: &str) {
+    let none =
+        "echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --bounding-set -all \"$@\"";
+    run_test_under(&["unshare", "-Ur", "sh", "-c", none, "sh"], name);
+}
+
+/// Runs a test that is ignored by a command that gets it as its last words.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the runtime itself is nobody's program"
+)]
+#[track_caller]
+fn run_test_under(words: &[&str], name: &str) {
+    // The user may not be able to reach the folder of the executable.
+    let exe = fs::File::open(std::env::current_exe().unwrap()).unwrap();
+    rustix::io::fcntl_setfd(&exe, rustix::io::FdFlags::empty()).unwrap();
+    let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&exe));
+    let output = std::process::Command::new(words[0])
+        .args(&words[1..])
+        .arg(path)
+        .args(["--exact", name, "--ignored", "--nocapture"])
+        .env("TRUST_KEY", "sk-in-the-environment")
+        .current_dir("/")
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success() && text.contains("1 passed"),
+        "{text}{errors}"
+    );
+}

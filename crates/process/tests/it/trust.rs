@@ -9,49 +9,9 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use windlass_process::{Command, peer_is_tool};
 
 use crate::support::{
-    Probe, alive, alone_with_leftovers, eventually, kill, launcher, parent, shell, signal, text,
+    Probe, alive, alone_with_leftovers, eventually, kill, launcher, parent, run_as_ordinary_user,
+    shell, signal, text,
 };
-
-/// The user id of somebody who owns nothing.
-const NOBODY: &str = "65534";
-
-/// Runs a test that is ignored as an ordinary user.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the runtime itself is nobody's program"
-)]
-#[track_caller]
-fn run_as_ordinary_user(name: &str) {
-    let exe = std::env::current_exe().unwrap();
-    // The user may not be able to reach the folder of the executable.
-    let folder = tempfile::tempdir().unwrap();
-    let mut command = if rustix::process::geteuid().is_root() {
-        use std::os::unix::fs::PermissionsExt;
-        let mode = std::fs::Permissions::from_mode(0o755);
-        std::fs::set_permissions(folder.path(), mode.clone()).unwrap();
-        let copy = folder.path().join("it");
-        std::fs::copy(exe, &copy).unwrap();
-        std::fs::set_permissions(&copy, mode).unwrap();
-        let mut command = std::process::Command::new("setpriv");
-        command.args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups"]);
-        command.arg(copy);
-        command
-    } else {
-        std::process::Command::new(exe)
-    };
-    let output = command
-        .args(["--exact", name, "--ignored", "--nocapture"])
-        .env("TRUST_KEY", "sk-in-the-environment")
-        .current_dir("/")
-        .output()
-        .unwrap();
-    let text = String::from_utf8_lossy(&output.stdout);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        output.status.success() && text.contains("1 passed"),
-        "{text}{errors}"
-    );
-}
 
 #[test]
 fn a_program_can_read_nothing_of_the_runtime_nor_write_to_it() {

@@ -78,6 +78,6 @@ proptest! {
     #[test]
     fn a_batch_is_read_as_it_was_written(batch in batch(), number in any::<u64>()) {
         let line = serde_json::to_string(&batch).unwrap();
-        prop_assert_eq!(DriveInput::read(&line, number).unwrap(), DriveInput::Batch(batch));
+        prop_assert_eq!(DriveInput::read(&line, number).unwrap(), DriveInput::Batch { batch, concurrent: false });
     }
 }

@@ -46,6 +46,7 @@ fn start() -> Start {
         log: None,
         handle: Some(HandleId::new("h").unwrap()),
         keep: None,
+        outside: false,
         tool: Arc::new(ToolDefinition::new("tool")),
         args: Arguments::new(),
     }

@@ -103,6 +103,46 @@ fn other_tools_may_take_the_place_of_all() {
 }
 
 #[test]
+fn appended_tools_are_offered_in_their_layer_alone() {
+    let tool = |name: &str| (ToolDefinition::new(name), Scripted::new().executor());
+    let append = |runtime: &Runtime, name: &str| {
+        let (definition, executor) = tool(name);
+        runtime.tools().append(definition, executor)
+    };
+    let names = |runtime: &Runtime| -> Vec<String> {
+        let tools = runtime.tools().offered();
+        tools.map(|tool| tool.definition().name.clone()).collect()
+    };
+    let mut catalogue = Catalogue::new();
+    let (definition, executor) = tool("base");
+    catalogue.register(definition, executor).unwrap();
+    catalogue.expect_replacement();
+    let late = catalogue.late();
+    let runtime = Runtime::new(catalogue);
+    let (one, other) = (runtime.layered(), runtime.layered());
+    let changes = one.tools().changes();
+    append(&one, "first").unwrap();
+    append(&one, "second").unwrap();
+    assert!(changes.has_changed().unwrap());
+    assert_eq!(names(&one), ["base", "first", "second"]);
+    assert_eq!(names(&other), ["base"]);
+    assert_eq!(names(&runtime), ["base"]);
+    assert!(other.tools().get("first").is_none());
+    for taken in ["base", "first"] {
+        let twice = append(&one, taken).unwrap_err();
+        assert_eq!(twice, RegisterError::Twice(taken.to_owned()));
+    }
+    assert!(late.fill([tool("late")]).is_empty());
+    assert_eq!(names(&one), ["base", "late", "first", "second"]);
+    let mut successor = runtime.tools().successor();
+    let (definition, executor) = tool("trusted");
+    successor.register(definition, executor).unwrap();
+    assert!(one.tools().may_change());
+    assert!(runtime.replace_tools(&Runtime::new(successor)));
+    assert_eq!(names(&one), ["trusted", "first", "second"]);
+}
+
+#[test]
 fn what_providers_would_not_take_cannot_be_registered() {
     let mut catalogue = Catalogue::new();
     let mut register = |tool: ToolDefinition| catalogue.register(tool, Scripted::new().executor());

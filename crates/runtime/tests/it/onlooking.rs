@@ -323,3 +323,21 @@ async fn the_part_of_a_running_one_shot_has_a_growing_preview() {
     job.end();
     running.await.unwrap();
 }
+
+#[tokio::test]
+async fn a_handle_that_somebody_has_is_taken_anyway() {
+    let stage = spawned().await;
+    let handle = stage.session.handle("a").unwrap();
+    let first = handle.lock(LEASE).unwrap();
+    let second = handle.lock_anyway(LEASE).unwrap();
+    assert!(handle.type_in(typed("x"), Some(&first)).await.is_err());
+    assert!(handle.unlock(&first).is_err());
+    handle.type_in(typed("x"), Some(&second)).await.unwrap();
+    // A person still types, so that the assistant is told nothing yet.
+    assert_eq!(stage.notices(), "");
+    handle.unlock(&second).unwrap();
+    assert!(stage.notices().contains("has handed it back"));
+    // What nobody has is taken as well.
+    let third = handle.lock_anyway(LEASE).unwrap();
+    handle.unlock(&third).unwrap();
+}

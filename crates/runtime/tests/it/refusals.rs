@@ -20,6 +20,8 @@ async fn strict() -> Stage {
             .collect(),
             one_shot: true,
             typing: false,
+            lines: false,
+            keep: false,
         };
         setup.other.shape = ToolShape::default();
     });

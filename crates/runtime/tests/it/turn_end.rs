@@ -17,6 +17,7 @@ async fn running(cast: Cast, on_turn_end: OnTurnEnd) -> Stage {
         setup.tool.lifecycle = Lifecycle {
             on_turn_end,
             timeout: Duration::from_secs(30),
+            ..Lifecycle::default()
         };
     });
     for id in ["a", "b"] {

@@ -69,6 +69,8 @@ pub(crate) fn samples() -> impl Strategy<Value = Sample> {
                 actions: actions.into_iter().collect::<ActionSet>(),
                 one_shot,
                 typing,
+                lines: false,
+                keep: false,
             };
             Sample { fields, shape }
         },

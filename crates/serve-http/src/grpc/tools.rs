@@ -42,11 +42,7 @@ impl ToolService for Tools {
     ) -> Result<Response<proto::Empty>, Status> {
         let id = &request.get_ref().session_id;
         self.here(id)?;
-        let owned = self.0.0.owned.lock().contains_key(id);
-        if !owned {
-            return Err(sessions::not_begun_here(&self.0).into());
-        }
-        sessions::end(&self.0, id).await;
+        sessions::end_whole(&self.0, id).await?;
         Ok(Response::new(proto::Empty {}))
     }
 
@@ -74,7 +70,7 @@ impl ToolService for Tools {
             let headers = metadata.into_headers();
             let owner = proxy::owner(&self.0, &headers, id).await;
             let (peer, info) = owner.ok_or_else(|| ApiError::no_session(self.0.sessions(), id))?;
-            watching::elsewhere(&peer, &info, wanted.after).await?
+            watching::elsewhere(&self.0, &peer, &info, wanted.after).await?
         };
         Ok(Response::new(stream))
     }

@@ -38,11 +38,13 @@ pub(super) fn here(
             Some((stream::iter(both), (tail, watched)))
         }
     });
-    greeting(after).chain(events.flatten()).boxed()
+    let events = greeting(after).chain(events.flatten());
+    api.until_leaving(events).boxed()
 }
 
 /// Follows a session of another runtime, by its own event stream.
 pub(super) async fn elsewhere(
+    api: &Api,
     peer: &Peer,
     info: &SessionInfo,
     after: Option<u64>,
@@ -58,7 +60,7 @@ pub(super) async fn elsewhere(
             Err(error) => Some((Err(ApiError::from(error).into()), None)),
         }
     });
-    Ok(greeting(after).chain(events).boxed())
+    Ok(api.until_leaving(greeting(after).chain(events)).boxed())
 }
 
 fn greeting(after: u64) -> Streamed<WatchSessionResponse> {

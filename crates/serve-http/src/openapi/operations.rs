@@ -2,11 +2,13 @@
 
 use serde_json::Value;
 use windlass_protocol::{
-    AnswerBody, BatchReply, CallsBody, HandleInfo, Health, LockInfo, LogMatches, MessageRecord,
-    NewSession, NoticeRecord, OpenQuestion, OpencodeEvent, OpencodeMessage, OpencodeNewSession,
-    OpencodeReplyBody, OpencodeResponseBody, OpencodeSession, PermissionAnswer, PermissionRecord,
-    PermissionRequest, PersonInput, Resize, ScreenUpdate, SessionBegun, SessionHistory,
-    SessionInfo, SessionRecord, StopReceipt, StreamedEvent, TurnEndReport,
+    AnswerBody, AskBegun, AskBody, AskModels, AskProgress, AskStop, BatchReply, CallsBody,
+    HandleInfo, Health, HeldHandleInfo, KeptReceipt, LineRange, LockBody, LockInfo, LogMatches,
+    MessageRecord, NewSession, NoticeRecord, OpenQuestion, OpencodeEvent, OpencodeMessage,
+    OpencodeNewSession, OpencodeReplyBody, OpencodeResponseBody, OpencodeSession, PermissionAnswer,
+    PermissionRecord, PermissionRequest, PersonInput, Resize, ScreenPast, ScreenUpdate,
+    SessionBegun, SessionHistory, SessionInfo, SessionRecord, StartableTool, StopReceipt,
+    StreamedEvent, TurnEndReport,
 };
 
 use super::operation::{Operation, delete, get, of, post};
@@ -18,6 +20,7 @@ pub(super) fn operations() -> Vec<Operation> {
     let parts = [
         sessions(),
         handles(),
+        held(),
         asks(),
         looking(),
         opencode(),
@@ -65,6 +68,10 @@ fn sessions() -> Vec<Operation> {
             "Screens that are wanted, as SESSION/HANDLE by comma; the handle may be `*`.",
         )
         .query::<u64>("pause_ms", PAUSE)
+        .query::<String>(
+            "holding",
+            "Locks as SESSION/HANDLE/LOCK, by comma: handed back when the stream breaks and is not read again within 8 s.",
+        )
         .query::<u64>(
             "written_ms",
             "Gathers what tools wrote, and how often it is told.",
@@ -89,11 +96,16 @@ fn handles() -> Vec<Operation> {
         .gives::<ScreenUpdate>(),
         get(
             "/api/v1/sessions/{id}/handles/{handle}/log",
-            "Bytes of its output, at most 1 MiB.",
+            "Bytes of its output, at most 1 MiB. The header `windlass-log-line` is the number of the first line.",
         )
         .query::<i64>("from", "The first byte; from the end where it is negative.")
         .query::<u64>("to", "The byte after the last.")
+        .query::<f64>(
+            "since_secs",
+            "Only bytes that arrived within this many seconds.",
+        )
         .query::<bool>("plain", "Without control sequences.")
+        .query::<LineRange>("lines", "Lines by their numbers, as they are shown, instead of bytes.")
         .says("application/octet-stream")
         .says("text/plain"),
         get(
@@ -117,6 +129,7 @@ fn handles() -> Vec<Operation> {
             "/api/v1/sessions/{id}/handles/{handle}/lock",
             "Takes it over from the assistant.",
         )
+        .takes(of::<LockBody>)
         .gives::<LockInfo>(),
         delete(
             "/api/v1/sessions/{id}/handles/{handle}/lock/{lock}",
@@ -127,6 +140,27 @@ fn handles() -> Vec<Operation> {
             "Ends it, tree and all; answers when that is verified.",
         )
         .gives::<StopReceipt>(),
+    ]
+}
+
+/// Handles whose runtimes are gone.
+fn held() -> Vec<Operation> {
+    vec![
+        get(
+            "/api/v1/held",
+            "The kept handles that no living runtime has, with the time that is left of their leases.",
+        )
+        .gives::<Vec<HeldHandleInfo>>(),
+        get(
+            "/api/v1/held/{name}/output",
+            "The newest output of a held handle, at most 64 KiB.",
+        )
+        .says("application/octet-stream"),
+        post(
+            "/api/v1/held/{name}/end",
+            "Ends a held handle, tree and all; answers when that is verified.",
+        )
+        .gives::<KeptReceipt>(),
     ]
 }
 
@@ -174,6 +208,24 @@ fn looking() -> Vec<Operation> {
     const BEFORE: &str = "Only what is older than this one.";
     vec![
         get(
+            "/api/v1/sessions/{id}/tools",
+            "The tools that a person can start in it.",
+        )
+        .gives::<Vec<StartableTool>>(),
+        get("/api/v1/ask", "The models that can be asked.").gives::<AskModels>(),
+        post(
+            "/api/v1/ask",
+            "Gives a model a message, in a new conversation or one that goes on. 202 where a turn under way hears of it.",
+        )
+        .takes(of::<AskBody>)
+        .makes::<AskBegun>(),
+        get(
+            "/api/v1/ask/{id}/events",
+            "The progress of a conversation's turns, as server-sent events.",
+        )
+        .streams::<AskProgress>(),
+        post("/api/v1/ask/{id}/stop", "Interrupts the turn under way.").takes(of::<AskStop>),
+        get(
             "/api/v1/sessions/{id}/history",
             "The events so far, as far as they are kept, without what tools wrote.",
         )
@@ -184,6 +236,11 @@ fn looking() -> Vec<Operation> {
             "The lines that have left its terminal's screen.",
         )
         .says("text/plain"),
+        get(
+            "/api/v1/sessions/{id}/handles/{handle}/past",
+            "The rows that have left its terminal's screen, with their looks.",
+        )
+        .gives::<ScreenPast>(),
         get(
             "/api/v1/record/sessions",
             "Recorded sessions, the newest first.",

@@ -45,6 +45,7 @@ pub(super) async fn events(
     let mut heartbeat = interval_at(tokio::time::Instant::now() + HEARTBEAT, HEARTBEAT);
     heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let (place, _) = api.0.opencode.hub.place(None);
+    let leaving = api.clone();
     let reader = Reader {
         _watched: Watched::new(&api, None),
         api,
@@ -58,7 +59,7 @@ pub(super) async fn events(
         let data = reader.next().await?;
         Some((Ok::<_, Infallible>(Event::default().data(data)), reader))
     });
-    Ok(respond(Sse::new(events)))
+    Ok(respond(Sse::new(leaving.until_leaving(events))))
 }
 
 struct Reader {

@@ -267,6 +267,11 @@ impl Client {
             || std::env::split_paths(&around.path).any(runs)
     }
 
+    /// It is started from a shell, and so finds programs as its user does.
+    pub(super) fn has_users_path(self) -> bool {
+        !matches!(self, Self::Zed | Self::Vscode | Self::Cursor)
+    }
+
     /// What else the person must know before the client uses the server.
     pub(super) fn hint(self, scope: Scope) -> Option<&'static str> {
         match (self, scope) {

@@ -31,6 +31,35 @@ pub(super) fn edited(text: &str, setting: &Setting, windlass: &str) -> anyhow::R
     }
 }
 
+/// `text` without the entry of Windlass. The same text comes back if it has
+/// none.
+pub(super) fn removed(text: &str, setting: &Setting) -> anyhow::Result<String> {
+    match setting.format {
+        Format::Toml => {
+            let mut document: DocumentMut =
+                text.parse().context("it is no TOML that can be read")?;
+            let servers = document.get_mut(setting.table);
+            if let Some(servers) = servers.and_then(Item::as_table_like_mut) {
+                servers.remove(NAME);
+            }
+            Ok(document.to_string())
+        }
+        Format::Json | Format::Jsonc => {
+            if text.trim().is_empty() {
+                return Ok(text.to_owned());
+            }
+            let root = CstRootNode::parse(text, &options()).context(NO_JSON)?;
+            let servers = root
+                .object_value()
+                .and_then(|all| all.object_value(setting.table));
+            if let Some(entry) = servers.and_then(|servers| servers.get(NAME)) {
+                entry.remove();
+            }
+            Ok(root.to_string())
+        }
+    }
+}
+
 /// Whether the config names Windlass; one that cannot be read does not.
 pub(super) fn has_entry(text: &str, setting: &Setting) -> bool {
     match setting.format {

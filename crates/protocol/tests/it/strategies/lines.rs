@@ -165,6 +165,7 @@ pub(crate) fn turn_end_report() -> impl Strategy<Value = TurnEndReport> {
             ended,
             awaited,
             undecided: Vec::new(),
+            kept: Vec::new(),
             results,
         })
 }

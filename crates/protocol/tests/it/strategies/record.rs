@@ -211,6 +211,7 @@ pub(crate) fn notice_kind() -> impl Strategy<Value = NoticeKind> {
         NoticeKind::Content,
         NoticeKind::LeftRunning,
         NoticeKind::Server,
+        NoticeKind::Edited,
         NoticeKind::Trust,
     ])
 }

@@ -4,7 +4,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use windlass_protocol::{
     Action, AnswerType, Context, ErrorView, ExecAnswer, HandleAction, HandleState, HandleView,
-    IoMode, Outcome, Question, StateInput, Tool, ToolCommand, ToolError, ToolState, Typing, View,
+    IoMode, LineRange, Outcome, Question, StateInput, Tool, ToolCommand, ToolError, ToolState,
+    Typing, View,
 };
 
 use super::{arguments, handle_id, maybe, own_arguments, path, some_value, texts, value};
@@ -106,6 +107,11 @@ pub(crate) fn view() -> impl Strategy<Value = View> {
     select(vec![View::New, View::Screen, View::All])
 }
 
+pub(crate) fn line_range() -> impl Strategy<Value = LineRange> {
+    (1..1000_u64, 0..1000_u64)
+        .prop_map(|(first, more)| LineRange::new(first, first + more).expect("it is in order"))
+}
+
 pub(crate) fn typing() -> impl Strategy<Value = Typing> {
     (maybe(some_value()), any::<bool>(), texts()).prop_map(|(input, enter, keys)| Typing {
         input,
@@ -116,8 +122,13 @@ pub(crate) fn typing() -> impl Strategy<Value = Typing> {
 
 pub(crate) fn tool_command() -> impl Strategy<Value = ToolCommand> {
     prop_oneof![
-        (handle_id(), own_arguments()).prop_map(|(id, args)| ToolCommand::Spawn { id, args }),
-        (handle_id(), view()).prop_map(|(id, view)| ToolCommand::Fetch { id, view }),
+        (handle_id(), own_arguments()).prop_map(|(id, args)| ToolCommand::Spawn {
+            id,
+            keep: None,
+            args
+        }),
+        (handle_id(), view(), maybe(line_range()))
+            .prop_map(|(id, view, lines)| ToolCommand::Fetch { id, view, lines }),
         (handle_id(), typing()).prop_map(|(id, typing)| ToolCommand::Apply { id, typing }),
         handle_id().prop_map(|id| ToolCommand::Abort { id }),
     ]
@@ -195,6 +206,7 @@ pub(crate) fn handle_view() -> impl Strategy<Value = HandleView> {
             log: rest.0,
             awaiting_input: rest.1,
             cursor: numbers.0.map(|_| (3, 5)),
+            digest: None,
         },
     )
 }

@@ -22,11 +22,11 @@ const LOOK: Duration = Duration::from_millis(50);
 const LONGEST: usize = 64;
 
 /// A name that this process has. Dropping it gives it back.
-pub(super) struct SessionName(#[expect(dead_code, reason = "the open file is the lock")] File);
+pub(crate) struct SessionName(#[expect(dead_code, reason = "the open file is the lock")] File);
 
 impl SessionName {
     /// Takes the name for the project at `root`.
-    pub(super) async fn take(name: &str, root: &Path) -> anyhow::Result<Self> {
+    pub(crate) async fn take(name: &str, root: &Path) -> anyhow::Result<Self> {
         let folder = run_dir(&windlass::state_dir());
         std::fs::DirBuilder::new()
             .recursive(true)
@@ -78,7 +78,7 @@ fn in_use(name: &str, file: &mut File) -> String {
 }
 
 /// A name is short, and shows as itself everywhere.
-pub(super) fn check(name: &str) -> anyhow::Result<()> {
+pub(crate) fn check(name: &str) -> anyhow::Result<()> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
     if name.is_empty() || name.len() > LONGEST || !name.chars().all(is_plain) {
         bail!("--session takes 1 to {LONGEST} of A-Z a-z 0-9 . _ -, not `{name}`");

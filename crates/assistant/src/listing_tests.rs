@@ -1,0 +1,17 @@
+use serde_json::json;
+
+use super::*;
+
+#[test]
+fn every_api_lists_its_models_in_its_own_way() {
+    let of = |api, listed: Value| names(api, &listed).join(" ");
+    let data = json!({"data": [{"id": "a"}, {"id": "b/c"}, {"object": "model"}]});
+    assert_eq!(of(Api::Anthropic, data.clone()), "a b/c");
+    assert_eq!(of(Api::Responses, data.clone()), "a b/c");
+    assert_eq!(of(Api::Chat, data), "a b/c");
+    let gemini = json!({"models": [{"name": "models/gemini-flash"}]});
+    assert_eq!(of(Api::Gemini, gemini), "gemini-flash");
+    let ollama = json!({"models": [{"name": "qwen3:8b", "size": 1}]});
+    assert_eq!(of(Api::Ollama, ollama), "qwen3:8b");
+    assert_eq!(of(Api::Ollama, json!(["no list"])), "");
+}

@@ -1,0 +1,124 @@
+//! Arguments of the commands that use models and tools.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Subcommand};
+use clap_complete::engine::ArgValueCompleter;
+
+use crate::complete;
+
+#[derive(ClapArgs)]
+pub(crate) struct DriveArgs {
+    /// Be asked for permissions, questions and the end of turns
+    #[arg(long)]
+    pub(crate) ask: bool,
+    /// Name the session: it takes over the kept handles of the last one of that name
+    #[arg(long, value_name = "NAME")]
+    pub(crate) session: Option<String>,
+    /// Leave Ctrl-C to the driver: the end of input ends everything
+    #[arg(long)]
+    pub(crate) ignore_interrupts: bool,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct ChatArgs {
+    /// The model, as provider/name
+    #[arg(
+        long,
+        short,
+        env = "WINDLASS_MODEL",
+        value_name = "PROVIDER/NAME",
+        add = ArgValueCompleter::new(complete::models)
+    )]
+    pub(crate) model: Option<String>,
+    /// Go on with the newest conversation of this project
+    #[arg(long = "continue", short = 'c', conflicts_with = "session")]
+    pub(crate) go_on: bool,
+    /// Go on with the conversation of this session
+    #[arg(long, value_name = "ID", add = ArgValueCompleter::new(complete::sessions))]
+    pub(crate) session: Option<String>,
+    /// The first message
+    pub(crate) message: Vec<String>,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct QueryArgs {
+    /// What to ask; without it, stdin or an editor
+    pub(crate) message: Vec<String>,
+    /// The model, as provider/name
+    #[arg(
+        long,
+        short,
+        env = "WINDLASS_MODEL",
+        value_name = "PROVIDER/NAME",
+        add = ArgValueCompleter::new(complete::models)
+    )]
+    pub(crate) model: Option<String>,
+    /// Go on with the newest conversation of this project
+    #[arg(long = "continue", short = 'c', conflicts_with = "session")]
+    pub(crate) go_on: bool,
+    /// Go on with the conversation of this session
+    #[arg(long, value_name = "ID", add = ArgValueCompleter::new(complete::sessions))]
+    pub(crate) session: Option<String>,
+    /// Ask the user nothing: calls that need permission are rejected, questions take their default
+    #[arg(long)]
+    pub(crate) non_interactive: bool,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct ModelsArgs {
+    /// List the models of this provider only
+    #[arg(add = ArgValueCompleter::new(complete::providers))]
+    pub(crate) provider: Option<String>,
+    /// Ask no provider; say only which could be asked
+    #[arg(long)]
+    pub(crate) offline: bool,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct CallArgs {
+    /// The tool's name
+    #[arg(add = ArgValueCompleter::new(complete::tools))]
+    pub(crate) tool: String,
+    /// Its arguments as a JSON object; `-` reads them from stdin
+    pub(crate) arguments: Option<String>,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct ToolsArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<ToolsCommand>,
+    /// Show this tool; after `--` if it is called like a subcommand
+    #[arg(add = ArgValueCompleter::new(complete::tools))]
+    pub(crate) name: Option<String>,
+    /// Print schemas in a dialect: json-schema, anthropic, openai, openai-strict, gemini, mcp, ollama, …
+    #[arg(long, value_name = "DIALECT", add = ArgValueCompleter::new(complete::dialects))]
+    pub(crate) dialect: Option<String>,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum ToolsCommand {
+    /// Ask every program anew, and tell the faults of every tool
+    Check,
+    /// Write a tool that works, and its config
+    New(NewTool),
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct NewTool {
+    /// The tool's name
+    pub(crate) name: String,
+    /// The language that it is written in
+    #[arg(long, value_enum, default_value_t = Language::Sh)]
+    pub(crate) lang: Language,
+    /// The folder of the package `windlass-sdk`, for a tool in Rust
+    #[arg(long, value_name = "DIR", env = "WINDLASS_SDK")]
+    pub(crate) sdk: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub(crate) enum Language {
+    Rust,
+    Python,
+    Sh,
+}

@@ -1,0 +1,301 @@
+//! The message that is being written: its text, its history, and how it looks.
+//!
+//! `rustyline` edits the text and keeps the history; where it is drawn and when
+//! is decided elsewhere, since tools print above it all the while. Pure apart
+//! from the history's file.
+
+use std::path::PathBuf;
+
+use rustyline::history::{FileHistory, History, SearchDirection};
+use rustyline::line_buffer::{ChangeListener, DeleteListener, Direction, LineBuffer};
+use rustyline::{At, Config, Word};
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+use crate::prompt::Key;
+use crate::screen::LiveCursor;
+
+/// The longest message, in bytes.
+const LONGEST: usize = 1 << 20;
+/// How many messages are remembered.
+const REMEMBERED: usize = 1000;
+/// The columns of the mark before the first line; the others are indented
+/// alike.
+const MARK_WIDTH: usize = 2;
+
+/// A message and the history of those before it.
+pub(crate) struct Composer {
+    buffer: LineBuffer,
+    history: FileHistory,
+    /// The file of the history, where there is one.
+    file: Option<PathBuf>,
+    /// The place in the history, and the message that was left for it.
+    browsed: Option<(usize, String)>,
+}
+
+/// The outcome of a key.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Composed {
+    Stay,
+    /// The message is to be sent.
+    Sent(String),
+    /// The message is to be edited in the person's editor.
+    Editor,
+    /// Ctrl-D without a message.
+    End,
+}
+
+/// Nobody listens: there is no undo.
+struct Unheard;
+
+impl DeleteListener for Unheard {
+    fn delete(&mut self, _: usize, _: &str, _: Direction) {}
+}
+
+impl ChangeListener for Unheard {
+    fn insert_char(&mut self, _: usize, _: char) {}
+    fn insert_str(&mut self, _: usize, _: &str) {}
+    fn replace(&mut self, _: usize, _: &str, _: &str) {}
+}
+
+impl Composer {
+    /// An empty message, with the history of this file.
+    pub(crate) fn new(file: Option<PathBuf>) -> Self {
+        let config = Config::builder()
+            .max_history_size(REMEMBERED)
+            .map(rustyline::config::Builder::build)
+            .unwrap_or_default();
+        let mut history = FileHistory::with_config(&config);
+        if let Some(file) = &file {
+            // The first message makes it.
+            let _ = history.load(file);
+        }
+        Self {
+            buffer: LineBuffer::with_capacity(LONGEST),
+            history,
+            file,
+            browsed: None,
+        }
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        self.buffer.as_str()
+    }
+
+    /// Replaces the message.
+    pub(crate) fn set(&mut self, text: &str) {
+        let text = &text[..text.floor_char_boundary(LONGEST)];
+        self.buffer.update(text, text.len(), &mut Unheard);
+    }
+
+    pub(crate) fn take(&mut self, key: Key) -> Composed {
+        let buffer = &mut self.buffer;
+        match key {
+            Key::Enter if ends_open(buffer.as_str()) => {
+                buffer.move_buffer_end();
+                buffer.backspace(1, &mut Unheard);
+                self.insert("\n");
+            }
+            Key::Enter => return self.send(),
+            Key::LineBreak => self.insert("\n"),
+            Key::Char(letter) => self.insert(letter.encode_utf8(&mut [0; 4])),
+            Key::Tab => self.insert("    "),
+            Key::Paste(text) => {
+                let text = text.replace("\r\n", "\n").replace('\r', "\n");
+                self.insert(text.trim_end_matches('\n'));
+            }
+            Key::Backspace => drop(buffer.backspace(1, &mut Unheard)),
+            Key::EndOfInput if buffer.is_empty() => return Composed::End,
+            Key::EndOfInput | Key::Delete => drop(buffer.delete(1, &mut Unheard)),
+            Key::Left => drop(buffer.move_backward(1)),
+            Key::Right => drop(buffer.move_forward(1)),
+            Key::Home => drop(buffer.move_home()),
+            Key::End => drop(buffer.move_end()),
+            Key::WordLeft => drop(buffer.move_to_prev_word(Word::Emacs, 1)),
+            Key::WordRight => drop(buffer.move_to_next_word(At::AfterEnd, Word::Emacs, 1)),
+            Key::EraseWord => drop(buffer.delete_prev_word(Word::Big, 1, &mut Unheard)),
+            Key::EraseBefore => drop(buffer.discard_line(&mut Unheard)),
+            Key::EraseAfter => drop(buffer.kill_line(&mut Unheard)),
+            Key::Up if !self.line_up() => self.browse(SearchDirection::Reverse),
+            Key::Down if !self.line_down() => self.browse(SearchDirection::Forward),
+            Key::Search => self.search(),
+            Key::Editor => return Composed::Editor,
+            Key::Up | Key::Down | Key::Escape | Key::Interrupt | Key::Continued | Key::Unfold => {}
+        }
+        Composed::Stay
+    }
+
+    fn insert(&mut self, text: &str) {
+        // What does not fit is left out as a whole.
+        let _ = self.buffer.yank(text, 1, &mut Unheard);
+    }
+
+    fn send(&mut self) -> Composed {
+        let text = self.buffer.as_str().trim().to_owned();
+        self.set("");
+        self.browsed = None;
+        if text.is_empty() {
+            return Composed::Stay;
+        }
+        self.remember(&text);
+        Composed::Sent(text)
+    }
+
+    /// Adds a message to the history.
+    fn remember(&mut self, text: &str) {
+        let _ = self.history.add(text);
+        if let Some(file) = &self.file
+            && let Err(error) = self.history.append(file)
+        {
+            tracing::debug!(%error, file = %file.display(), "the history is not written");
+        }
+    }
+
+    /// To the line above, in the same column; false on the first one.
+    fn line_up(&mut self) -> bool {
+        let (before, _) = self.text().split_at(self.buffer.pos());
+        let Some(end) = before.rfind('\n') else {
+            return false;
+        };
+        let column = before[end + 1..].graphemes(true).count();
+        let start = before[..end].rfind('\n').map_or(0, |place| place + 1);
+        self.buffer
+            .set_pos(start + nth_grapheme(&before[start..end], column));
+        true
+    }
+
+    /// To the line below, in the same column; false on the last one.
+    fn line_down(&mut self) -> bool {
+        let (before, after) = self.text().split_at(self.buffer.pos());
+        let Some(end) = after.find('\n') else {
+            return false;
+        };
+        let start = before.rfind('\n').map_or(0, |place| place + 1);
+        let column = before[start..].graphemes(true).count();
+        let below = &after[end + 1..];
+        let below = &below[..below.find('\n').unwrap_or(below.len())];
+        let place = before.len() + end + 1 + nth_grapheme(below, column);
+        self.buffer.set_pos(place);
+        true
+    }
+
+    /// To the message before or after this one in the history.
+    fn browse(&mut self, direction: SearchDirection) {
+        let count = self.history.len();
+        let next = match (&self.browsed, direction) {
+            (None, SearchDirection::Reverse) => count.checked_sub(1),
+            (None, SearchDirection::Forward) => None,
+            (Some((at, _)), SearchDirection::Reverse) => at.checked_sub(1),
+            (Some((at, _)), SearchDirection::Forward) => Some(at + 1),
+        };
+        let Some(next) = next else { return };
+        let left = match self.browsed.take() {
+            Some((_, left)) => left,
+            None => self.text().to_owned(),
+        };
+        if next >= count {
+            return self.set(&left);
+        }
+        self.show(next, left);
+    }
+
+    /// To the newest message before this one that holds the text which is
+    /// there.
+    fn search(&mut self) {
+        let (from, left) = match self.browsed.take() {
+            Some((at, left)) => (at.checked_sub(1), left),
+            None => (self.history.len().checked_sub(1), self.text().to_owned()),
+        };
+        let found = from.and_then(|from| {
+            let found = self.history.search(&left, from, SearchDirection::Reverse);
+            found.ok().flatten().map(|found| found.idx)
+        });
+        match found {
+            Some(place) => self.show(place, left),
+            None => self.set(&left),
+        }
+    }
+
+    fn show(&mut self, place: usize, left: String) {
+        let entry = self.history.get(place, SearchDirection::Reverse);
+        let entry = entry.ok().flatten().map(|entry| entry.entry.into_owned());
+        self.set(&entry.unwrap_or_default());
+        self.browsed = Some((place, left));
+    }
+
+    /// The message behind a mark, in lines of so many columns, at most so many of
+    /// them, and the cursor's place in them.
+    pub(crate) fn draw(
+        &self,
+        mark: char,
+        columns: usize,
+        rows: usize,
+    ) -> (Vec<String>, LiveCursor) {
+        let room = columns.saturating_sub(MARK_WIDTH + 1).max(2);
+        let mut lines = vec![String::new()];
+        let mut width = 0;
+        let mut cursor = None;
+        for (place, grapheme) in self.text().grapheme_indices(true) {
+            let is_break = matches!(grapheme, "\n" | "\r\n");
+            let shown = match grapheme {
+                "\t" => " ",
+                grapheme if grapheme.chars().any(char::is_control) => "",
+                grapheme => grapheme,
+            };
+            if !is_break && width + shown.width() > room {
+                lines.push(String::new());
+                width = 0;
+            }
+            if place == self.buffer.pos() {
+                cursor = Some((lines.len() - 1, width));
+            }
+            if is_break {
+                lines.push(String::new());
+                width = 0;
+                continue;
+            }
+            width += shown.width();
+            lines
+                .last_mut()
+                .expect("there is one line at least")
+                .push_str(shown);
+        }
+        let (row, column) = cursor.unwrap_or((lines.len() - 1, width));
+        let mut shown: Vec<String> = lines
+            .iter()
+            .enumerate()
+            .map(|(place, line)| match place {
+                0 => format!("{mark} {line}"),
+                _ => format!("{}{line}", " ".repeat(MARK_WIDTH)),
+            })
+            .collect();
+        // Around the cursor, where there are too many.
+        let rows = rows.max(1);
+        let first = (row + 1).saturating_sub(rows);
+        let last = shown.len().min(first + rows);
+        shown.truncate(last);
+        shown.drain(..first);
+        let cursor = LiveCursor {
+            above: last - 1 - row,
+            column: MARK_WIDTH + column,
+        };
+        (shown, cursor)
+    }
+}
+
+/// A backslash before Enter goes on with the next line.
+fn ends_open(text: &str) -> bool {
+    text.ends_with('\\') && !text.ends_with("\\\\")
+}
+
+/// The offset of the nth grapheme, or of the end.
+fn nth_grapheme(line: &str, place: usize) -> usize {
+    let mut graphemes = line.grapheme_indices(true);
+    graphemes
+        .nth(place)
+        .map_or(line.len(), |(offset, _)| offset)
+}
+
+#[cfg(test)]
+#[path = "composer_tests.rs"]
+mod tests;

@@ -1,0 +1,251 @@
+//! `windlass config`: the configuration with the origin of every value, its
+//! files, an editor for them, and a check.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+use serde_json::{Value, json};
+use windlass::config::{
+    Config, ConfigValue, LoadOptions, ProjectState, ProjectTrust, looks_like_credential, nearest,
+};
+
+use crate::args::{ConfigArgs, ConfigCommand, Global};
+use crate::print::{self, Listing, Printer, Tone, cell, column};
+use crate::prompt::{self, Keyboard};
+use crate::setup;
+use crate::stdout::outln;
+use crate::{exit, person, trust};
+
+pub(crate) async fn run(global: &Global, args: ConfigArgs) -> anyhow::Result<ExitCode> {
+    match args.command {
+        ConfigCommand::Show { key } => show(global, key.as_deref()),
+        ConfigCommand::Path => path(global),
+        ConfigCommand::Edit { project } => edit(global, project).await,
+        ConfigCommand::Check => check(global),
+    }
+}
+
+fn show(global: &Global, wanted: Option<&str>) -> anyhow::Result<ExitCode> {
+    let config = setup::config(global)?;
+    let is_wanted = |value: &&ConfigValue| {
+        wanted.is_none_or(|wanted| {
+            let rest = value.key.strip_prefix(wanted.trim_end_matches('.'));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        })
+    };
+    let values: Vec<&ConfigValue> = config.values.iter().filter(is_wanted).collect();
+    let empty = match wanted {
+        None => {
+            "Nothing is configured, so every value is its default; `windlass config edit` opens \
+             your own file, `windlass init` writes one for the project."
+                .to_owned()
+        }
+        Some(wanted) => {
+            let keys = config.values.iter().map(|value| value.key.as_str());
+            match nearest(wanted, keys) {
+                Some(near) => format!("`{wanted}` is not set; did you mean `{near}`?"),
+                None => format!("`{wanted}` is not set, so it has its default."),
+            }
+        }
+    };
+    let columns = [
+        column("KEY").cut_to(16),
+        column("VALUE").cut_to(12),
+        column("ORIGIN").cut_to(16),
+    ];
+    let mut listing = Listing::new(columns, empty);
+    for value in &values {
+        let origin = value.origin.to_string();
+        listing.row([
+            cell(&value.key),
+            cell(shown(value).to_string()),
+            cell(origin).tone(Tone::Faint),
+        ]);
+    }
+    let json = values.iter().map(|value| {
+        json!({
+            "key": value.key,
+            "value": shown(value),
+            "origin": value.origin.to_string(),
+            "file": value.origin.file,
+            "line": value.origin.file.as_ref().map(|_| value.origin.line),
+        })
+    });
+    Printer::new(global).list(json.collect::<Value>(), &listing)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The value, unless it may be a secret: a header, or a variable that is named
+/// like one.
+fn shown(value: &ConfigValue) -> Value {
+    let parts: Vec<&str> = value.key.split('.').collect();
+    let below = |table: &str| parts.iter().rev().skip(1).any(|part| *part == table);
+    let name = parts.last().copied().unwrap_or_default();
+    if below("headers") || (below("env") && looks_like_credential(name)) {
+        return json!("(hidden)");
+    }
+    value.value.clone()
+}
+
+/// A file that is looked at.
+struct ConfigFile {
+    layer: &'static str,
+    file: PathBuf,
+    state: &'static str,
+}
+
+/// The files that are looked at, lowest layer first.
+fn files(options: &LoadOptions, config: &Config) -> Vec<ConfigFile> {
+    let state = |file: &Path, is_read: bool| match (file.exists(), is_read) {
+        (false, _) => "not there",
+        (true, true) => "read",
+        (true, false) => "not trusted",
+    };
+    let is_read = |file: &Path| config.files.iter().any(|read| read == file);
+    let mut files = Vec::new();
+    if let Some(file) = options.user_file() {
+        let state = state(&file, is_read(&file));
+        files.push(ConfigFile {
+            layer: "yours",
+            file,
+            state,
+        });
+    }
+    let own = config.root.join(".windlass/config.toml");
+    let texts: Vec<PathBuf> = match &config.project {
+        ProjectState::Trusted(content) => content
+            .texts
+            .iter()
+            .map(|text| config.root.join(&text.path))
+            .collect(),
+        ProjectState::Untrusted(question) => {
+            let texts = question.content.texts.iter();
+            texts.map(|text| config.root.join(&text.path)).collect()
+        }
+        ProjectState::Empty | ProjectState::Refused(_) => Vec::new(),
+    };
+    let missing = (!texts.contains(&own)).then_some(own);
+    for file in missing.into_iter().chain(texts) {
+        let state = state(&file, is_read(&file));
+        files.push(ConfigFile {
+            layer: "project",
+            file,
+            state,
+        });
+    }
+    for file in &options.explicit {
+        let file = options.cwd.join(file);
+        files.push(ConfigFile {
+            layer: "--config",
+            file,
+            state: "read",
+        });
+    }
+    files
+}
+
+fn path(global: &Global) -> anyhow::Result<ExitCode> {
+    let options = setup::load_options(global)?;
+    let config = setup::load(global)?;
+    let files = files(&options, &config);
+    let columns = [column("LAYER"), column("STATE"), column("FILE").cut_to(20)];
+    let mut listing = Listing::new(columns, "No file is looked for.");
+    for file in &files {
+        let tone = match file.state {
+            "read" => Tone::Good,
+            "not trusted" => Tone::Waiting,
+            _ => Tone::Faint,
+        };
+        listing.row([
+            cell(file.layer),
+            cell(file.state).tone(tone),
+            cell(file.file.display().to_string()),
+        ]);
+    }
+    let values = files.iter().map(|file| {
+        json!({"layer": file.layer, "state": file.state, "file": file.file.display().to_string()})
+    });
+    Printer::new(global).list(values.collect::<Value>(), &listing)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn edit(global: &Global, project: bool) -> anyhow::Result<ExitCode> {
+    person::only("config edit")?;
+    let options = setup::load_options(global)?;
+    let file = if project {
+        // Also one that does not load now, which is why it is edited.
+        let root = setup::load(global).map(|config| config.root);
+        root.unwrap_or(options.cwd.clone())
+            .join(".windlass/config.toml")
+    } else {
+        options
+            .user_file()
+            .context("HOME does not say where your configs are")?
+    };
+    let text = match std::fs::read_to_string(&file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(error).context(format!("cannot read `{}`", file.display())),
+    };
+    let before = trust::Before::look(global);
+    let mut keyboard = Keyboard::open().context("`config edit` needs a terminal")?;
+    let written = prompt::edit(&mut keyboard, &text, ".toml").await;
+    drop(keyboard);
+    let written = written.context("the editor cannot be opened; set `EDITOR`")?;
+    let Some(written) = written.filter(|written| *written != text) else {
+        outln!("{} is as it was", file.display())?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    if let Some(folder) = file.parent() {
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("cannot make `{}`", folder.display()))?;
+    }
+    std::fs::write(&file, &written)
+        .with_context(|| format!("cannot write `{}`", file.display()))?;
+    outln!("wrote {}", file.display())?;
+    if project {
+        before.trust_written(global, &[(file, written)])?;
+    }
+    check(global)
+}
+
+/// Loads everything, the project's files as if they were trusted; nothing is
+/// started.
+fn check(global: &Global) -> anyhow::Result<ExitCode> {
+    let options = LoadOptions {
+        trust: ProjectTrust::Always,
+        ..setup::load_options(global)?
+    };
+    let printer = Printer::new(global);
+    let config = match windlass::config::load(&options) {
+        Ok(config) => config,
+        Err(error) if printer.is_json => {
+            let problems = error.problems.iter().map(|problem| {
+                json!({
+                    "place": problem.place.as_ref().map(ToString::to_string),
+                    "problem": problem.kind.to_string(),
+                })
+            });
+            print::json(&json!({"problems": problems.collect::<Value>(), "warnings": []}))?;
+            return Ok(ExitCode::from(exit::USAGE));
+        }
+        Err(error) => bail!("the configuration is wrong\n{error}"),
+    };
+    let mut lines: Vec<String> = config
+        .warnings
+        .iter()
+        .map(|warning| format!("warning: {warning}"))
+        .collect();
+    let count = config.files.len();
+    lines.push(match count {
+        0 => "There are no config files; every value is its default.".to_owned(),
+        1 => "1 file is read and nothing is wrong with it.".to_owned(),
+        _ => format!("{count} files are read and nothing is wrong with them."),
+    });
+    printer.outcome(
+        &json!({"problems": [], "warnings": config.warnings}),
+        lines.join("\n"),
+    )?;
+    Ok(ExitCode::SUCCESS)
+}

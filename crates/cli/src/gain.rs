@@ -1,0 +1,185 @@
+//! `windlass gain`: what digests have saved, from the record.
+//!
+//! Everything that a model has read counts, ranges of left-out lines that it fetched
+//! later included. It is compared with the same outputs within the limit of a reply.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use serde_json::{Value, json};
+use windlass::store::Store;
+use windlass_protocol::{Arguments, MessagePart, MessageRecord, PartState, SessionRecord};
+use windlass_runtime::{Archive, Page};
+
+use crate::args::{GainArgs, Global};
+use crate::sessions::find;
+use crate::stdout::{self, print_json};
+
+/// About how many bytes a token has.
+const BYTES_PER_TOKEN: u64 = 4;
+
+pub(crate) async fn run(global: &Global, args: GainArgs) -> anyhow::Result<ExitCode> {
+    let store = windlass::open_record().context("the record cannot be opened")?;
+    let sessions = if let Some(id) = &args.session {
+        vec![find(&store, id).await?]
+    } else {
+        let page = Page {
+            before: None,
+            limit: args.limit,
+        };
+        store.sessions(page).await?
+    };
+    let mut gains = Vec::new();
+    for session in sessions {
+        let tools = by_tool(&messages(&store, &session).await?);
+        if !tools.is_empty() {
+            gains.push((session, tools));
+        }
+    }
+    if global.json {
+        return print_json(&as_json(&gains));
+    }
+    print(&gains)
+}
+
+/// Sums over the calls of one tool.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Gain {
+    calls: u64,
+    /// Calls that were answered in part.
+    digested: u64,
+    /// The bytes of the replies.
+    read: u64,
+    /// The bytes that the replies would have had without a digest.
+    whole: u64,
+}
+
+type ToolGains = BTreeMap<String, Gain>;
+
+impl Gain {
+    fn add(&mut self, other: Self) {
+        self.calls += other.calls;
+        self.digested += other.digested;
+        self.read += other.read;
+        self.whole += other.whole;
+    }
+
+    /// How much was saved, in percent. Less than nothing if what was left out was fetched.
+    fn percent(self) -> i64 {
+        let (read, whole) = (self.read.cast_signed(), self.whole.cast_signed());
+        match whole {
+            0 => 0,
+            whole => (whole - read) * 100 / whole,
+        }
+    }
+
+    fn to_json(self) -> Value {
+        json!({
+            "calls": self.calls,
+            "digested": self.digested,
+            "tokens": self.read / BYTES_PER_TOKEN,
+            "tokens_without": self.whole / BYTES_PER_TOKEN,
+            "saved_percent": self.percent(),
+        })
+    }
+}
+
+async fn messages(store: &Store, session: &SessionRecord) -> anyhow::Result<Vec<MessageRecord>> {
+    let page = Page {
+        before: None,
+        limit: usize::MAX,
+    };
+    Ok(store.messages(&session.id, page).await?)
+}
+
+fn by_tool(messages: &[MessageRecord]) -> ToolGains {
+    let mut tools = ToolGains::new();
+    for part in messages.iter().flat_map(|message| &message.parts) {
+        let MessagePart::Tool(part) = part else {
+            continue;
+        };
+        let gain = match &part.state {
+            PartState::Completed(state) => gain_of(&state.output, Some(&state.metadata)),
+            PartState::Error(state) => gain_of(&state.error, state.metadata.as_ref()),
+            PartState::Pending(_) | PartState::Running(_) => continue,
+        };
+        tools.entry(part.tool.clone()).or_default().add(gain);
+    }
+    tools
+}
+
+fn gain_of(reply: &str, metadata: Option<&Arguments>) -> Gain {
+    let read = reply.len() as u64;
+    let digest = metadata.and_then(|metadata| metadata.get("digest"));
+    let number = |name: &str| digest.and_then(|digest| digest[name].as_u64());
+    let (shown, whole) = (number("shown").unwrap_or(0), number("whole").unwrap_or(0));
+    Gain {
+        calls: 1,
+        digested: u64::from(whole > 0),
+        read,
+        whole: read.saturating_sub(shown) + whole,
+    }
+}
+
+fn total(tools: &ToolGains) -> Gain {
+    let mut total = Gain::default();
+    for gain in tools.values() {
+        total.add(*gain);
+    }
+    total
+}
+
+fn as_json(gains: &[(SessionRecord, ToolGains)]) -> Value {
+    let mut all = Gain::default();
+    let mut sessions = Vec::new();
+    for (session, tools) in gains {
+        all.add(total(tools));
+        let by_tool: serde_json::Map<String, Value> = tools
+            .iter()
+            .map(|(tool, gain)| (tool.clone(), gain.to_json()))
+            .collect();
+        sessions.push(json!({
+            "session": session.id,
+            "total": total(tools).to_json(),
+            "tools": by_tool,
+        }));
+    }
+    json!({ "total": all.to_json(), "sessions": sessions })
+}
+
+fn print(gains: &[(SessionRecord, ToolGains)]) -> anyhow::Result<ExitCode> {
+    let mut stdout = stdout::lock();
+    let mut all = Gain::default();
+    writeln!(
+        stdout,
+        "{:>7}  {:>8}  {:>9}  {:>9}  {:>5}",
+        "calls", "in part", "tokens", "without", "saved"
+    )?;
+    for (session, tools) in gains {
+        all.add(total(tools));
+        writeln!(stdout, "{}  {}", session.id, session.title)?;
+        for (tool, gain) in tools {
+            writeln!(stdout, "{}  {tool}", row(*gain))?;
+        }
+    }
+    writeln!(stdout, "{}  in all", row(all))?;
+    writeln!(stdout, "tokens are estimated: four bytes each")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn row(gain: Gain) -> String {
+    format!(
+        "{:>7}  {:>8}  {:>9}  {:>9}  {:>4}%",
+        gain.calls,
+        gain.digested,
+        gain.read / BYTES_PER_TOKEN,
+        gain.whole / BYTES_PER_TOKEN,
+        gain.percent()
+    )
+}
+
+#[cfg(test)]
+#[path = "gain_tests.rs"]
+mod tests;

@@ -1,0 +1,156 @@
+//! Kept handles whose runtime is gone, as commands see them.
+//!
+//! Start at [`list`]. Holders are asked directly: no runtime has to run.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use windlass_kept::{KeptStore, SurveyedHandle};
+use windlass_protocol::{HeldHandleInfo, HeldStanding, KeptReceipt};
+use windlass_runtime::{AdoptOutcome, AdoptedHandle, Session, SessionOptions};
+use windlass_serve_http::ControlSocket;
+
+use crate::args::Global;
+use crate::reach::{self, Target, short};
+use crate::{control, person, setup};
+
+/// How long a program has between TERM and KILL.
+const GRACE: Duration = Duration::from_secs(2);
+
+fn store() -> KeptStore {
+    KeptStore::new(&windlass::state_dir())
+}
+
+async fn survey() -> Vec<SurveyedHandle> {
+    let survey = store().survey().await;
+    let handles = survey.handles.into_iter();
+    let is_owned = |kept: &SurveyedHandle| matches!(kept.standing, HeldStanding::Owned { .. });
+    handles.filter(|kept| !is_owned(kept)).collect()
+}
+
+/// Every kept handle that no living runtime has, oldest first.
+pub(crate) async fn list() -> anyhow::Result<Vec<HeldHandleInfo>> {
+    person::looks()?;
+    Ok(survey().await.iter().map(SurveyedHandle::info).collect())
+}
+
+/// Every kept handle that is held, to be ended.
+pub(crate) async fn all() -> anyhow::Result<Vec<SurveyedHandle>> {
+    person::looks()?;
+    let mut all = survey().await;
+    all.retain(SurveyedHandle::is_held);
+    Ok(all)
+}
+
+/// The held handle that is meant, by its id, as `SESSION/HANDLE`, or by the name
+/// that `windlass ps --json` tells.
+pub(crate) async fn find(target: &str) -> anyhow::Result<Option<SurveyedHandle>> {
+    person::looks()?;
+    let (session, id) = match target.rsplit_once('/') {
+        Some((session, id)) => (session, id),
+        None => ("", target),
+    };
+    let is_meant = |kept: &SurveyedHandle| {
+        let kept = &kept.handle;
+        kept.name() == target
+            || kept.handle.as_str() == id && kept.session.as_str().ends_with(session)
+    };
+    let mut found = survey().await;
+    found.retain(|kept| kept.is_held() && is_meant(kept));
+    if found.len() > 1 {
+        let names = found.iter().map(|kept| name(&kept.info()));
+        let names: Vec<String> = names.collect();
+        bail!(
+            "several sessions have left a handle `{id}`; give one of {}",
+            names.join(", ")
+        );
+    }
+    Ok(found.pop())
+}
+
+/// The short name of a held handle.
+pub(crate) fn name(info: &HeldHandleInfo) -> String {
+    format!("{}/{}", short(info.session.as_str()), info.handle)
+}
+
+/// Ends a held handle, tree and all, and resolves when it is gone.
+pub(crate) async fn end(kept: &SurveyedHandle) -> anyhow::Result<KeptReceipt> {
+    Ok(store().end(&kept.handle, GRACE).await?)
+}
+
+/// How a held handle stands, in a few words, and the seconds that are left.
+pub(crate) fn standing(info: &HeldHandleInfo) -> (String, Option<f64>) {
+    match &info.standing {
+        HeldStanding::Held { left_secs } => ("held".to_owned(), Some(*left_secs)),
+        HeldStanding::Owned { owner } => (format!("owned by process {owner}"), None),
+        HeldStanding::Stopped { exit, left_secs } => {
+            (format!("stopped ({exit})"), Some(*left_secs))
+        }
+        HeldStanding::Ended { receipt } => {
+            let ended = receipt.ended;
+            (format!("ended ({ended} processes)"), None)
+        }
+        HeldStanding::Lost { why } => (format!("lost: {why}"), None),
+        HeldStanding::Silent => ("does not answer".to_owned(), None),
+        HeldStanding::Newer { .. } => ("held by a newer windlass".to_owned(), None),
+    }
+}
+
+/// A held handle that this process has, in a session like the one that it
+/// belonged to, so that the same successor finds it afterwards.
+pub(crate) struct TakenHandle {
+    session: Session,
+    name: String,
+    _reachable: ControlSocket,
+}
+
+impl TakenHandle {
+    /// Takes a held handle.
+    pub(crate) async fn take(global: &Global, held: SurveyedHandle) -> anyhow::Result<Self> {
+        let kept = held.handle.clone();
+        let name = format!("{}/{}", kept.session, kept.handle);
+        let global = Global {
+            directory: Some(kept.project.clone()),
+            ..global.clone()
+        };
+        let windlass = Arc::new(setup::windlass(&global).await?);
+        let session = windlass.session(SessionOptions {
+            id: Some(kept.session.clone()),
+            name: kept.session_name.clone(),
+            front_end: kept.front_end.clone(),
+            ..SessionOptions::default()
+        });
+        if let Some(client) = &kept.client {
+            session.set_client_name(client);
+        }
+        let is_stopped = matches!(held.standing, HeldStanding::Stopped { .. });
+        let adopted = session.adopt(vec![AdoptedHandle { kept, is_stopped }], false);
+        match adopted.await.first() {
+            Some(AdoptOutcome::Adopted) => {}
+            Some(AdoptOutcome::Taken { owner }) => bail!("`{name}` belongs to process {owner}"),
+            Some(AdoptOutcome::Gone) | None => bail!("`{name}` does not run any more"),
+            Some(AdoptOutcome::Left) => {
+                let notices = session.take_notices();
+                let why = notices.first().map(|notice| notice.text.as_str());
+                bail!("{}", why.unwrap_or("it cannot be taken over"));
+            }
+        }
+        let reachable = control::listen(&windlass, "attach");
+        Ok(Self {
+            session,
+            name,
+            _reachable: reachable.context("the handle cannot be reached")?,
+        })
+    }
+
+    /// The handle, as it is found by its control socket.
+    pub(crate) async fn target(&self) -> anyhow::Result<Target> {
+        reach::find(&self.name).await
+    }
+
+    /// Leaves the handle. If it runs, its lease begins anew.
+    pub(crate) async fn leave(self) {
+        self.session.close_within(GRACE).await;
+    }
+}

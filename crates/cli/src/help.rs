@@ -1,0 +1,122 @@
+//! The command line with its help: commands in groups, and examples.
+//!
+//! Start at [`command`]. `args.rs` has the options themselves.
+
+mod examples;
+
+use std::fmt::Write as _;
+
+use clap::builder::StyledStr;
+use clap::{Command, CommandFactory};
+
+use crate::args::Args;
+use examples::EXAMPLES;
+
+/// The commands as `--help` groups them.
+pub(crate) const GROUPS: [(&str, &[&str]); 5] = [
+    ("Talk with a model", &["chat", "query", "models"]),
+    (
+        "Look after what runs",
+        &[
+            "run",
+            "ps",
+            "logs",
+            "attach",
+            "send",
+            "kill",
+            "questions",
+            "answer",
+            "permissions",
+            "sessions",
+            "gain",
+        ],
+    ),
+    (
+        "Connect agents and programs",
+        &["mcp", "serve", "drive", "call"],
+    ),
+    ("Write tools", &["tools"]),
+    (
+        "Set up",
+        &[
+            "init",
+            "config",
+            "doctor",
+            "trust",
+            "untrust",
+            "completions",
+        ],
+    ),
+];
+
+/// The command line.
+pub(crate) fn command() -> Command {
+    let command = Args::command();
+    let help = overview(&command);
+    command
+        .override_help(help)
+        .mut_subcommands(|subcommand| with_examples(&[], subcommand))
+}
+
+/// The help of the whole program: the groups, then the options.
+fn overview(command: &Command) -> StyledStr {
+    let mut text = StyledStr::new();
+    let header = command.get_styles().get_header();
+    let literal = command.get_styles().get_literal();
+    let about = command.get_about().map(ToString::to_string);
+    let _ = writeln!(text, "{}\n", about.unwrap_or_default());
+    let _ = writeln!(
+        text,
+        "{header}Usage:{header:#} {literal}windlass{literal:#} [OPTIONS] <COMMAND>\n"
+    );
+    let _ = writeln!(text, "{}\n", groups(command).ansi());
+    // Without the commands, which are in the groups.
+    let options = command.clone().mut_subcommands(|below| below.hide(true));
+    let mut options = options.help_template("{all-args}");
+    let _ = write!(text, "{}", options.render_help().ansi());
+    text
+}
+
+/// The groups as a text, with the first line about each command.
+fn groups(command: &Command) -> StyledStr {
+    let header = command.get_styles().get_header();
+    let literal = command.get_styles().get_literal();
+    let mut text = StyledStr::new();
+    for (title, names) in GROUPS {
+        let _ = writeln!(text, "{header}{title}:{header:#}");
+        for name in names {
+            let about = command.find_subcommand(name).and_then(Command::get_about);
+            let about = about.map(ToString::to_string).unwrap_or_default();
+            let _ = writeln!(text, "  {literal}{name:<13}{literal:#}{about}");
+        }
+        let _ = writeln!(text);
+    }
+    let _ = write!(
+        text,
+        "`windlass help COMMAND` explains one, with examples. Start with `windlass doctor`."
+    );
+    text
+}
+
+/// The subcommand with its examples, and those below it.
+fn with_examples(above: &[&str], subcommand: Command) -> Command {
+    let name = subcommand.get_name().to_owned();
+    let path: Vec<&str> = above.iter().copied().chain([name.as_str()]).collect();
+    let examples = EXAMPLES.iter().find(|(of, _)| *of == path.join(" "));
+    let mut subcommand = subcommand;
+    if let Some((_, examples)) = examples {
+        let header = subcommand.get_styles().get_header();
+        let literal = subcommand.get_styles().get_literal();
+        let mut text = StyledStr::new();
+        let _ = write!(text, "{header}Examples:{header:#}");
+        for (line, about) in *examples {
+            let _ = write!(text, "\n  {literal}{line}{literal:#}\n      {about}");
+        }
+        subcommand = subcommand.after_help(text);
+    }
+    subcommand.mut_subcommands(|below| with_examples(&path, below))
+}
+
+#[cfg(test)]
+#[path = "help_tests.rs"]
+mod tests;

@@ -1,0 +1,71 @@
+//! The paragraph for the project's AGENTS.md that teaches an agent handles.
+
+use std::io::IsTerminal as _;
+use std::path::Path;
+
+use anyhow::Context as _;
+use serde_json::json;
+
+use crate::args::Global;
+use crate::print::{self, Printer};
+use crate::prompt::{self, Agreement};
+use crate::stdout::outln;
+
+/// The heading by which the paragraph is known again.
+const HEADING: &str = "## Long-running commands (Windlass)";
+
+const PARAGRAPH: &str = "\
+Start servers, watchers, builds and anything that may take longer than a few seconds with the Windlass tool `shell` and \
+`\"action\": \"spawn\"` under an `id` of your choice, not in the background of a command. Wait with `await` (for an exit, \
+a pattern in the output or an open port; several at once) instead of sleeping or polling. Read new output with `fetch`, type \
+with `apply`, end it with `abort`. Questions of a program that only the user can answer are put to the user by themselves.
+";
+
+/// Asks whether to add the paragraph, unless that is wanted anyway, and adds it
+/// where it is not there yet.
+pub(super) async fn offer(global: &Global, project: &Path, is_wanted: bool) -> anyhow::Result<()> {
+    let file = project.join("AGENTS.md");
+    let shown = file.display();
+    let before = match std::fs::read_to_string(&file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(error).context(format!("cannot read `{shown}`")),
+    };
+    if before.contains(HEADING) {
+        return Ok(());
+    }
+    let after = with_paragraph(&before);
+    if !is_wanted {
+        let old = (!before.is_empty()).then_some(before.as_str());
+        outln!("\nAgents use handles more when the project says so:")?;
+        super::show(Printer::new(global), &file, old, &after)?;
+        let agreement = Agreement(format!("Add this to {shown}?"));
+        let can_ask = std::io::stderr().is_terminal();
+        if !can_ask || prompt::ask(&agreement).await != Some(true) {
+            outln!("{shown} is as it was")?;
+            return Ok(());
+        }
+    }
+    std::fs::write(&file, after).with_context(|| format!("cannot write `{shown}`"))?;
+    if global.json {
+        print::json_line(&json!({ "file": file, "changed": true }))?;
+    } else {
+        outln!("wrote {shown}")?;
+    }
+    Ok(())
+}
+
+/// The text with the paragraph at its end.
+fn with_paragraph(text: &str) -> String {
+    let gap = match text {
+        "" => "",
+        text if text.ends_with("\n\n") => "",
+        text if text.ends_with('\n') => "\n",
+        _ => "\n\n",
+    };
+    format!("{text}{gap}{HEADING}\n\n{PARAGRAPH}")
+}
+
+#[cfg(test)]
+#[path = "agents_md_tests.rs"]
+mod tests;

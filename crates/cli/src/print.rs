@@ -1,0 +1,285 @@
+//! The printer of every command: lists for people, JSON for programs.
+//!
+//! Start at [`Printer::list`]. A list has a header and fits the terminal; in a
+//! pipe nothing of it is cut. JSON is printed only where `--json` asks for it:
+//! one document, which is an array for a list. Text of tools and models is made
+//! visible here, so that none of it acts on the terminal.
+
+mod widths;
+
+use std::io::{self, IsTerminal, Write};
+
+use rustix::termios;
+use serde_json::Value;
+use unicode_width::UnicodeWidthStr;
+use windlass_protocol::visible_line;
+
+use crate::args::{ColorChoice, Global};
+use crate::screen::fitting;
+use crate::stdout;
+use widths::fit;
+
+/// How this command prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Printer {
+    /// `--json`.
+    pub(crate) is_json: bool,
+    /// Text may be coloured.
+    pub(crate) colour: bool,
+    /// The columns of the terminal; `None` where stdout is none.
+    width: Option<usize>,
+}
+
+/// The meaning of a text, from which its colour follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Tone {
+    #[default]
+    Plain,
+    Heading,
+    /// Runs, works, is set up.
+    Good,
+    /// Waits for somebody, or deserves a look.
+    Waiting,
+    /// Failed.
+    Bad,
+    /// Over, or beside the point.
+    Faint,
+}
+
+/// A text of a list.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ListCell {
+    text: String,
+    tone: Tone,
+}
+
+/// A column of a list.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ListColumn {
+    title: &'static str,
+    /// The fewest columns that it is cut to.
+    least: usize,
+    /// Columns with a higher number are left out first where there is too little
+    /// room; those with 0 never.
+    spare: u8,
+}
+
+/// A list for people.
+pub(crate) struct Listing {
+    columns: Vec<ListColumn>,
+    rows: Vec<Vec<ListCell>>,
+    /// A sentence for a list without rows: that it is empty, and what would
+    /// fill it.
+    empty: String,
+    /// Lines below the list.
+    notes: Vec<String>,
+}
+
+/// A column that is shown whole.
+pub(crate) const fn column(title: &'static str) -> ListColumn {
+    ListColumn {
+        title,
+        least: usize::MAX,
+        spare: 0,
+    }
+}
+
+impl ListColumn {
+    /// It may be cut to so many columns.
+    pub(crate) const fn cut_to(mut self, least: usize) -> Self {
+        self.least = least;
+        self
+    }
+
+    /// It may be left out; a higher number goes first.
+    pub(crate) const fn spare(mut self, spare: u8) -> Self {
+        self.spare = spare;
+        self
+    }
+}
+
+/// A text of a list, made visible.
+pub(crate) fn cell(text: impl AsRef<str>) -> ListCell {
+    ListCell {
+        text: visible_line(text.as_ref()),
+        tone: Tone::Plain,
+    }
+}
+
+impl ListCell {
+    pub(crate) fn tone(mut self, tone: Tone) -> Self {
+        self.tone = tone;
+        self
+    }
+}
+
+impl Listing {
+    /// An empty list. `empty` is printed in its place while it has no rows.
+    pub(crate) fn new(columns: impl Into<Vec<ListColumn>>, empty: impl Into<String>) -> Self {
+        Self {
+            columns: columns.into(),
+            rows: Vec::new(),
+            empty: empty.into(),
+            notes: Vec::new(),
+        }
+    }
+
+    pub(crate) fn row<const COUNT: usize>(&mut self, cells: [ListCell; COUNT]) {
+        debug_assert_eq!(COUNT, self.columns.len());
+        self.rows.push(cells.into());
+    }
+
+    /// Adds a line below the list.
+    pub(crate) fn note(&mut self, line: impl Into<String>) {
+        self.notes.push(line.into());
+    }
+
+    /// The list in lines of at most `width` columns.
+    fn lines(&self, printer: Printer) -> Vec<String> {
+        if self.rows.is_empty() {
+            let mut lines = vec![self.empty.clone()];
+            lines.extend(self.notes.iter().cloned());
+            return lines;
+        }
+        let natural: Vec<usize> = (0..self.columns.len())
+            .map(|place| {
+                let texts = self.rows.iter().map(|row| row[place].text.width());
+                texts.fold(self.columns[place].title.width(), usize::max)
+            })
+            .collect();
+        let widths = fit(&self.columns, &natural, printer.width);
+        let header = self.columns.iter().map(|column| ListCell {
+            text: column.title.to_owned(),
+            tone: Tone::Heading,
+        });
+        let header: Vec<ListCell> = header.collect();
+        let rows = std::iter::once(&header).chain(&self.rows);
+        let mut lines: Vec<String> = rows.map(|row| printer.row(row, &widths)).collect();
+        lines.extend(self.notes.iter().cloned());
+        lines
+    }
+}
+
+impl Printer {
+    pub(crate) fn new(global: &Global) -> Self {
+        let stdout = io::stdout();
+        let is_terminal = stdout.is_terminal();
+        let size = termios::tcgetwinsize(&stdout).ok();
+        let size = size.map(|size| usize::from(size.ws_col));
+        let width = size.filter(|columns| *columns > 0).unwrap_or(80);
+        Self {
+            is_json: global.json,
+            colour: colour(global.color, is_terminal),
+            width: is_terminal.then_some(width),
+        }
+    }
+
+    /// Prints a list: for programs these values as an array, for people the
+    /// rows.
+    pub(crate) fn list(self, values: impl Into<Value>, listing: &Listing) -> io::Result<()> {
+        if self.is_json {
+            return json(&values.into());
+        }
+        let mut stdout = stdout::lock();
+        for line in listing.lines(self) {
+            writeln!(stdout, "{line}")?;
+        }
+        stdout.flush()
+    }
+
+    /// The lines of a list, for a command that draws it by itself.
+    pub(crate) fn lines(self, listing: &Listing) -> Vec<String> {
+        listing.lines(self)
+    }
+
+    /// Prints the outcome of a command: for programs this value, for people
+    /// this text.
+    pub(crate) fn outcome(self, value: &Value, text: impl AsRef<str>) -> io::Result<()> {
+        if self.is_json {
+            return json(value);
+        }
+        stdout::line(format_args!("{}", text.as_ref()))
+    }
+
+    /// The text in the colour of its tone.
+    pub(crate) fn paint(self, text: &str, tone: Tone) -> String {
+        paint(text, tone, self.colour)
+    }
+
+    /// A row; columns without a width are left out.
+    fn row(self, cells: &[ListCell], widths: &[Option<usize>]) -> String {
+        let mut line = String::new();
+        let mut gap = 0;
+        for (cell, width) in cells.iter().zip(widths) {
+            let Some(width) = *width else { continue };
+            let shown = shortened(&cell.text, width);
+            if !shown.is_empty() {
+                line.push_str(&" ".repeat(gap));
+                line.push_str(&self.paint(&shown, cell.tone));
+                gap = 0;
+            }
+            gap += width.saturating_sub(shown.width()) + 2;
+        }
+        line
+    }
+}
+
+/// Prints one JSON document.
+pub(crate) fn json(value: &Value) -> io::Result<()> {
+    let mut stdout = stdout::lock();
+    // As an error of JSON it would not be known as one of stdout.
+    serde_json::to_writer_pretty(&mut stdout, value).map_err(io::Error::from)?;
+    writeln!(stdout)?;
+    stdout.flush()
+}
+
+/// Prints one of many JSON values, on a line of its own.
+pub(crate) fn json_line(value: &Value) -> io::Result<()> {
+    let mut stdout = stdout::lock();
+    writeln!(stdout, "{value}")?;
+    stdout.flush()
+}
+
+/// Whether stdout is coloured.
+pub(crate) fn colour(choice: ColorChoice, is_terminal: bool) -> bool {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    match choice {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => {
+            let is_dumb = variable("TERM").is_some_and(|term| term == "dumb");
+            is_terminal && !is_dumb && variable("NO_COLOR").is_none()
+        }
+    }
+}
+
+/// The text in the colour of its tone, where colours are wanted.
+pub(crate) fn paint(text: &str, tone: Tone, colour: bool) -> String {
+    let code = match tone {
+        Tone::Plain => return text.to_owned(),
+        Tone::Heading => "1",
+        Tone::Good => "32",
+        Tone::Waiting => "33",
+        Tone::Bad => "31",
+        Tone::Faint => "2",
+    };
+    if colour && !text.is_empty() {
+        format!("\x1b[{code}m{text}\x1b[0m")
+    } else {
+        text.to_owned()
+    }
+}
+
+/// The text in so many columns; an ellipsis says that it was cut.
+pub(crate) fn shortened(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let mut cut = fitting(text, columns.saturating_sub(1));
+    cut.push('…');
+    cut
+}
+
+#[cfg(test)]
+#[path = "print_tests.rs"]
+mod tests;

@@ -1,0 +1,243 @@
+//! The calls of a turn as a person follows them: under way with the last lines
+//! of their output, done in a line, and opened again at a key.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use windlass_protocol::{
+    Arguments, BatchReply, CallReply, PartState, ReplyContent, ToolCall, ToolPart, visible_line,
+};
+
+/// How many of the last lines are shown under a call that runs.
+const UNDER: usize = 4;
+/// The most lines of a call that are shown when it is opened.
+const OPENED: usize = 400;
+/// How many calls can be opened.
+const KEPT: usize = 100;
+
+/// The calls of a turn.
+#[derive(Default)]
+pub(super) struct ShownCalls {
+    running: Vec<RunningCall>,
+    /// Those that are done, newest last, with their output.
+    done: VecDeque<DoneCall>,
+}
+
+struct RunningCall {
+    id: String,
+    title: String,
+    /// When the tool began to run; not while it waits for permission.
+    began: Option<Instant>,
+    /// The time that a person took to answer it.
+    asked: Duration,
+    output: String,
+}
+
+struct DoneCall {
+    id: String,
+    title: String,
+    output: String,
+}
+
+/// A call that is done, in a line.
+pub(super) struct CallEnd {
+    pub(super) title: String,
+    pub(super) took: String,
+    pub(super) is_error: bool,
+    /// The lines of its output.
+    pub(super) lines: usize,
+}
+
+/// A call that runs.
+pub(super) struct CallUnderWay<'a> {
+    pub(super) title: &'a str,
+    /// The time since its tool began; `None` while it waits for permission.
+    pub(super) took: Option<String>,
+    pub(super) last_lines: Vec<String>,
+}
+
+impl ShownCalls {
+    pub(super) fn start(&mut self, calls: Vec<ToolCall>) {
+        self.running = calls
+            .into_iter()
+            .map(|call| RunningCall {
+                title: title(&call.tool, &call.arguments),
+                id: call.id,
+                began: None,
+                asked: Duration::ZERO,
+                output: String::new(),
+            })
+            .collect();
+    }
+
+    /// A call has changed: it runs, perhaps with other arguments, and has
+    /// printed more.
+    pub(super) fn note(&mut self, part: &ToolPart) {
+        let mut running = self.running.iter_mut();
+        let Some(call) = running.find(|call| call.id == part.call_id) else {
+            return;
+        };
+        if let PartState::Running(state) = &part.state {
+            call.began.get_or_insert_with(Instant::now);
+            call.title = title(&part.tool, &state.input);
+            let output = state
+                .metadata
+                .as_ref()
+                .and_then(|metadata| metadata.get("output"));
+            if let Some(output) = output.and_then(Value::as_str) {
+                output.clone_into(&mut call.output);
+            }
+        }
+    }
+
+    /// A person took this long to answer a request of a call.
+    pub(super) fn asked(&mut self, id: &str, took: Duration) {
+        for call in self.running.iter_mut().filter(|call| call.id == id) {
+            if call.began.is_some() {
+                call.asked += took;
+            }
+        }
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        self.running.is_empty()
+    }
+
+    /// A call is done.
+    pub(super) fn end(&mut self, id: &str, is_error: bool) -> Option<CallEnd> {
+        let place = self.running.iter().position(|call| call.id == id)?;
+        let call = self.running.remove(place);
+        let end = CallEnd {
+            took: elapsed(call.time()),
+            title: call.title.clone(),
+            is_error,
+            lines: call.output.lines().count(),
+        };
+        if self.done.len() == KEPT {
+            self.done.pop_front();
+        }
+        self.done.push_back(DoneCall {
+            id: call.id,
+            title: call.title,
+            output: call.output,
+        });
+        Some(end)
+    }
+
+    /// The replies have come, and with them the whole output.
+    pub(super) fn answered(&mut self, reply: &BatchReply) {
+        for answer in &reply.replies {
+            let mut done = self.done.iter_mut();
+            if let Some(done) = done.find(|done| done.id == answer.id) {
+                done.output = text(answer);
+            }
+        }
+        self.running.clear();
+    }
+
+    pub(super) fn under_way(&self) -> impl Iterator<Item = CallUnderWay<'_>> {
+        self.running.iter().map(|call| {
+            let lines = call.output.lines().filter(|line| !line.trim().is_empty());
+            let lines: Vec<&str> = lines.collect();
+            let last = lines.len().saturating_sub(UNDER);
+            CallUnderWay {
+                title: &call.title,
+                took: call.began.map(|_| elapsed(call.time())),
+                last_lines: lines[last..]
+                    .iter()
+                    .map(|line| visible_line(line))
+                    .collect(),
+            }
+        })
+    }
+
+    /// Every call that is done, with its output.
+    pub(super) fn opened(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for call in &self.done {
+            lines.push(format!("▾ {}", call.title));
+            lines.extend(open_lines(&call.output));
+        }
+        lines
+    }
+
+    /// The output of the call that ended last.
+    pub(super) fn last_output(&self) -> Vec<String> {
+        self.done
+            .back()
+            .map_or_else(Vec::new, |call| open_lines(&call.output))
+    }
+}
+
+impl RunningCall {
+    /// How long its tool has run.
+    fn time(&self) -> Duration {
+        let began = self.began.map_or(Duration::ZERO, |began| began.elapsed());
+        began.saturating_sub(self.asked)
+    }
+}
+
+fn open_lines(output: &str) -> Vec<String> {
+    let lines: Vec<&str> = output.lines().collect();
+    let more = lines.len().saturating_sub(OPENED);
+    let mut shown: Vec<String> = Vec::new();
+    if more > 0 {
+        shown.push(format!("  … {more} lines before"));
+    }
+    shown.extend(
+        lines[more..]
+            .iter()
+            .map(|line| format!("  {}", visible_line(line))),
+    );
+    shown
+}
+
+/// The words of a reply for a person.
+fn text(reply: &CallReply) -> String {
+    match &reply.content {
+        ReplyContent::Handle(view) => {
+            let texts = [&view.content, &view.result];
+            let text = texts.into_iter().flatten().find(|text| !text.is_empty());
+            text.cloned().unwrap_or_default()
+        }
+        content => content.to_text(),
+    }
+}
+
+/// A call in a line: its tool and the telling part of its arguments.
+pub(super) fn title(tool: &str, arguments: &Arguments) -> String {
+    let text = |key: &str| arguments.get(key).and_then(|value| value.as_str());
+    let mut title = tool.to_owned();
+    for key in ["action", "id"] {
+        if let Some(value) = text(key) {
+            title.push(' ');
+            title.push_str(value);
+        }
+    }
+    let telling = ["command", "task", "input"];
+    let rest = telling.iter().find_map(|key| text(key)).map(str::to_owned);
+    let rest = rest.or_else(|| {
+        let mut rest = arguments.clone();
+        rest.retain(|key, _| key != "action" && key != "id");
+        (!rest.is_empty()).then(|| Value::Object(rest).to_string())
+    });
+    if let Some(rest) = rest {
+        title.push(' ');
+        let line = rest.lines().next().unwrap_or_default();
+        title.extend(line.chars().filter(|letter| !letter.is_control()).take(100));
+    }
+    title
+}
+
+pub(super) fn elapsed(time: Duration) -> String {
+    match time.as_secs() {
+        0 => format!("{:.1}s", time.as_secs_f64()),
+        seconds if seconds < 60 => format!("{seconds}s"),
+        seconds => format!("{}m {:02}s", seconds / 60, seconds % 60),
+    }
+}
+
+#[cfg(test)]
+#[path = "calls_tests.rs"]
+mod tests;

@@ -1,0 +1,92 @@
+//! One server takes the place of another: `windlass serve --replace`.
+//!
+//! The new server sets everything up first and asks then, so that the old one
+//! waits as briefly as can be. Until the new one serves, the old one can go on.
+
+use std::net::SocketAddr;
+use std::os::fd::AsFd as _;
+use std::path::Path;
+
+use anyhow::Context as _;
+use windlass::Windlass;
+use windlass_protocol::{HandoverOffer, HandoverRequest};
+use windlass_serve_http::{HandoverError, Predecessor, ReplacingServer};
+
+use super::Serving;
+use crate::args::ServeArgs;
+use crate::stdout::errln;
+
+/// How often servers are looked for when the one that was asked has just gone.
+const TRIES: u32 = 3;
+
+/// The server whose place this one takes, if it is to and there is one.
+pub(super) async fn find(
+    args: &ServeArgs,
+    windlass: &Windlass,
+    folder: &Path,
+) -> anyhow::Result<Option<Predecessor>> {
+    if !args.replace {
+        return Ok(None);
+    }
+    let request = HandoverRequest {
+        root: windlass.config().root.clone(),
+        listen: args.listen.filter(|address| address.port() != 0),
+        socket_only: args.socket,
+    };
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        match Predecessor::find(folder, &request).await {
+            // Another server has taken its place meanwhile.
+            Err(HandoverError::Broken(_)) if tries < TRIES => {}
+            Ok(None) => {
+                errln!("windlass: no server runs, so there is none to replace");
+                return Ok(None);
+            }
+            found => return found.context("no server is replaced"),
+        }
+    }
+}
+
+/// The refusal for a process that does not get the place of this server; `None`
+/// if it may have it.
+pub(super) fn refusal(serving: &Serving, request: &HandoverRequest) -> Option<String> {
+    let root = &serving.windlass.config().root;
+    if request.root != *root {
+        let root = root.display();
+        return Some(format!(
+            "it serves `{root}`; replace it there, with -C {root}"
+        ));
+    }
+    match (address(serving), request.listen) {
+        (Some(_), _) if request.socket_only => {
+            Some("it listens at a port; leave --socket out".to_owned())
+        }
+        (None, _) if !request.socket_only => {
+            Some("it listens on its control socket alone; give --socket".to_owned())
+        }
+        (Some(own), Some(wanted)) if own != wanted => Some(format!(
+            "it listens at {own}; give --listen {own}, or leave --listen out"
+        )),
+        _ => None,
+    }
+}
+
+/// Offers the place, and resolves when the successor could take it.
+pub(super) async fn offer(
+    serving: &Serving,
+    successor: &mut ReplacingServer,
+) -> anyhow::Result<()> {
+    let offer = HandoverOffer {
+        pid: std::process::id(),
+        address: address(serving),
+    };
+    let place = serving.place.as_ref();
+    let listener = place.map(|(place, _)| place.listener.as_fd());
+    Ok(successor.offer(offer, listener).await?)
+}
+
+fn address(serving: &Serving) -> Option<SocketAddr> {
+    let (place, _) = serving.place.as_ref()?;
+    place.listener.local_addr().ok()
+}

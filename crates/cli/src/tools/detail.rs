@@ -1,0 +1,80 @@
+//! One tool in detail, for a person.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+use windlass_protocol::visible_line;
+use windlass_schema::{Dialect, render};
+
+use super::Outline;
+use crate::print::{Listing, Printer, Tone, cell, column};
+
+/// A tool with its parameters as a list.
+pub(super) fn text(outline: &Outline<'_>, hidden: &[String], printer: Printer) -> String {
+    let tool = outline.tool;
+    let mut text = String::new();
+    let summary = tool.summary.as_ref().or(tool.description.as_ref());
+    let summary = summary
+        .map(|summary| visible_line(summary))
+        .unwrap_or_default();
+    let name = printer.paint(&tool.name, Tone::Heading);
+    let _ = writeln!(text, "{name}  {summary}");
+    let _ = writeln!(text, "  source:     {}", visible_line(&outline.source));
+    let _ = writeln!(text, "  defined by: {}", visible_line(&tool.origin));
+    let actions = outline.actions();
+    if !actions.is_empty() {
+        let _ = writeln!(text, "  actions:    {}", actions.join(", "));
+    }
+    if !hidden.is_empty() {
+        let hidden = hidden.join(", ");
+        let _ = writeln!(
+            text,
+            "  it is not given these variables: {}",
+            visible_line(&hidden)
+        );
+    }
+    let _ = writeln!(text);
+    for line in printer.lines(&parameters(outline)) {
+        let _ = writeln!(text, "{line}");
+    }
+    let _ = writeln!(
+        text,
+        "\nThe schema as a model gets it: windlass tools {} --dialect anthropic",
+        tool.name
+    );
+    text
+}
+
+fn parameters(outline: &Outline<'_>) -> Listing {
+    let columns = [
+        column("PARAMETER"),
+        column("TYPE").cut_to(8),
+        column("REQUIRED"),
+        column("DESCRIPTION").cut_to(20),
+    ];
+    let mut listing = Listing::new(columns, "It takes no parameters.");
+    // The flat form names every parameter once.
+    let schema = render(&outline.tool.shape, Dialect::Mcp);
+    let required = |name: &String| {
+        let required = schema["required"].as_array();
+        required.is_some_and(|required| required.iter().any(|it| it == name))
+    };
+    let properties = schema["properties"].as_object();
+    for (name, property) in properties.into_iter().flatten() {
+        let text = |key: &str| property[key].as_str().unwrap_or_default().to_owned();
+        let kind = match property["enum"].as_array() {
+            Some(values) => {
+                let values = values.iter().filter_map(Value::as_str);
+                values.collect::<Vec<_>>().join("|")
+            }
+            None => text("type"),
+        };
+        listing.row([
+            cell(name),
+            cell(kind),
+            cell(if required(name) { "yes" } else { "" }),
+            cell(text("description")),
+        ]);
+    }
+    listing
+}

@@ -1,0 +1,312 @@
+//! The commands of daily use: `run`, `logs`, `kill --all`, `config`, `doctor`,
+//! `sessions show`, `mcp uninstall`, and lists on a terminal.
+
+use std::fs;
+
+use serde_json::{Value, json};
+use windlass_process::Exit;
+use windlass_testing::model::{Script, Turn};
+
+use crate::http_support::Serve;
+use crate::query::asked;
+use crate::query_terminal::sit_at;
+use crate::support::{Project, call, eventually, spawn};
+
+#[test]
+fn a_command_runs_here_with_its_output_input_and_exit_code() {
+    let project = Project::new();
+    let run = project.run(&["run", "--", "sh", "-c", "echo out; exit 7"], "");
+    assert_eq!((run.code(), run.stdout().as_str()), (Some(7), "out\n"));
+    let run = project.run(&["run", "--", "cat"], "in and out\n");
+    assert_eq!(
+        (run.code(), run.stdout().as_str()),
+        (Some(0), "in and out\n")
+    );
+    let run = project.run(&["run", "--", "sh", "-c", "kill -9 $$"], "");
+    assert_eq!(run.code(), Some(137));
+    let run = project.run(&["run", "--", "printf", "%s|", "a b", "$HOME", "it's"], "");
+    assert_eq!(run.stdout(), "a b|$HOME|it's|");
+    let run = project.run(&["run", "--", "no-such-program"], "");
+    assert_eq!(run.code(), Some(127), "{}", run.stdout());
+}
+
+#[test]
+fn a_command_that_runs_here_is_seen_and_ended_from_elsewhere() {
+    let project = Project::new();
+    let mut running = project
+        .windlass(&[
+            "run",
+            "--id",
+            "here",
+            "--",
+            "sh",
+            "-c",
+            "echo up; exec sleep 1000",
+        ])
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    eventually("it is listed", || {
+        project.run(&["ps"], "").stdout().contains("here")
+    });
+    let killed = project.run(&["kill", "--all"], "");
+    assert_eq!(killed.code(), Some(0), "{}", killed.stdout());
+    assert_ne!(running.wait().unwrap().code(), Some(0));
+    let again = project.run(&["kill", "--all"], "").stdout();
+    assert!(again.contains("nothing to end"), "{again}");
+}
+
+#[test]
+fn a_detached_command_runs_in_the_server_with_this_folder_and_environment() {
+    let project = Project::new();
+    let none = project.run(&["run", "-d", "--", "true"], "");
+    assert_eq!(none.code(), Some(2));
+    assert!(
+        none.stderr().contains("windlass serve"),
+        "{}",
+        none.stderr()
+    );
+    let _serve = Serve::start(&project);
+    project.write("below/file", "here");
+    let mut command = project.windlass(&[
+        "run",
+        "-d",
+        "--id",
+        "far",
+        "--",
+        "sh",
+        "-c",
+        "cat file; echo $FLAVOUR",
+    ]);
+    command
+        .env("FLAVOUR", "mint")
+        .current_dir(project.root().join("below"));
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(said.contains("`far` runs in `windlass serve`"), "{said}");
+    eventually("it has printed", || {
+        project.run(&["logs", "far"], "").stdout() == "heremint\n"
+    });
+}
+
+#[test]
+fn logs_are_cut_by_lines_time_and_pattern() {
+    let project = Project::new();
+    let mut drive = project.drive();
+    drive.run([spawn("n", "seq 1 20000; exec cat")]);
+    eventually("all of it is there", || {
+        project
+            .run(&["logs", "n"], "")
+            .stdout()
+            .ends_with("20000\n")
+    });
+    let logs = |args: &[&str]| project.run(&[&["logs", "n"], args].concat(), "").stdout();
+    assert_eq!(logs(&["-n", "2"]), "19999\n20000\n");
+    assert_eq!(logs(&["-n", "0"]), "");
+    assert_eq!(logs(&["-n", "20000"]), logs(&[]));
+    assert_eq!(logs(&["--grep", "^199.7$"]).lines().count(), 10);
+    assert_eq!(logs(&["--since", "1h"]), logs(&[]));
+    let json: Value = serde_json::from_str(&logs(&["-n", "1", "--json"])).unwrap();
+    assert_eq!(json["lines"], json!(["20000"]));
+    assert_eq!(json["handle"], "n");
+    let wrong = project.run(&["logs", "n", "--since", "soon"], "");
+    assert_eq!(wrong.code(), Some(2));
+    let wrong = project.run(&["logs", "n", "--grep", "("], "");
+    assert!(
+        wrong.stderr().contains("regular expression"),
+        "{}",
+        wrong.stderr()
+    );
+}
+
+#[test]
+fn a_session_tells_handles_actions_exit_codes_and_output() {
+    let project = Project::new();
+    let mut drive = project.drive();
+    drive.run([
+        spawn("build", "echo error: no; exit 101"),
+        call("shell", json!({"command": "echo fine"})),
+    ]);
+    drive.finish();
+    let shown = project.run(&["sessions", "show", "last"], "").stdout();
+    let lines: Vec<&str> = shown.lines().collect();
+    assert!(
+        lines[1].starts_with("  ✗ shell spawn build echo error: no; exit 101 (exit 101, "),
+        "{shown}"
+    );
+    assert_eq!(lines[2], "      error: no", "{shown}");
+    assert!(lines[3].starts_with("  ✓ shell echo fine ("), "{shown}");
+    assert_eq!(lines[4], "      fine", "{shown}");
+    let listed = project.run(&["sessions"], "").stdout();
+    let short = listed.lines().nth(1).unwrap().split(' ').next().unwrap();
+    let by_short = project.run(&["sessions", "show", short], "").stdout();
+    let calls = |text: &str| text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(calls(&by_short), calls(&shown), "the id as it is printed");
+}
+
+#[test]
+fn every_value_of_the_configuration_has_its_origin() {
+    let project =
+        Project::with_config("[conversation.tools.shell]\nrun = \"ask\"\ntimeout_secs = 5\n");
+    project.write_own("[providers.llm.mine]\napi = \"chat\"\nbase_url = \"http://127.0.0.1:1/v1\"\nheaders.X-Key = \"geheim\"\n");
+    let set = [
+        "config",
+        "show",
+        "--set",
+        "conversation.tools.shell.timeout_secs=9",
+    ];
+    let shown = project.run(&set, "").stdout();
+    let line = |key: &str| {
+        let line = shown.lines().find(|line| line.starts_with(key));
+        line.unwrap_or_else(|| panic!("{key}: {shown}"))
+    };
+    assert!(
+        line("conversation.tools.shell.run").contains(".windlass/config.toml:2"),
+        "{shown}"
+    );
+    assert!(
+        line("conversation.tools.shell.timeout_secs").contains("--set"),
+        "{shown}"
+    );
+    assert!(
+        line("providers.llm.mine.base_url").contains("config.toml:3"),
+        "{shown}"
+    );
+    assert!(!shown.contains("geheim"), "{shown}");
+    let one = project.list(&["config", "show", "conversation.tools.shell.run"]);
+    assert_eq!(one.len(), 1);
+    assert_eq!(
+        (&one[0]["value"], &one[0]["line"]),
+        (&json!("ask"), &json!(2))
+    );
+    let files = project.list(&["config", "path"]);
+    assert!(
+        files.iter().all(|file| file["state"] == "read"),
+        "{files:?}"
+    );
+    assert_eq!(project.run(&["config", "check"], "").code(), Some(0));
+    project.write(
+        ".windlass/config.toml",
+        "[conversation.tools.shell]\nrunn = 1\n",
+    );
+    let wrong = project.run(&["config", "check"], "");
+    assert_eq!(wrong.code(), Some(2));
+    assert!(wrong.stderr().contains("runn"), "{}", wrong.stderr());
+}
+
+#[test]
+fn the_doctor_tells_faults_with_the_remedy() {
+    let project = Project::new();
+    let well = project.run(&["doctor"], "");
+    assert_eq!(well.code(), Some(0), "{}", well.stdout());
+    assert!(
+        well.stdout().contains("Nothing is wrong."),
+        "{}",
+        well.stdout()
+    );
+    project.write_own("[assistant]\nmodell = \"x\"\n");
+    let ill = project.run(&["doctor"], "");
+    assert_eq!(ill.code(), Some(1), "{}", ill.stdout());
+    assert!(
+        ill.stdout().contains("windlass config edit"),
+        "{}",
+        ill.stdout()
+    );
+}
+
+#[test]
+fn an_agent_is_set_up_and_rid_of_windlass_again() {
+    for (client, file, before) in [
+        (
+            "claude",
+            ".claude.json",
+            "{\n  \"mine\": [1, 2],\n  \"mcpServers\": {\n    \"other\": {\"command\": \"x\"}\n  }\n}\n",
+        ),
+        (
+            "codex",
+            ".codex/config.toml",
+            "model = \"mine\" # good\n\n[mcp_servers.other]\ncommand = \"x\"\n",
+        ),
+    ] {
+        let project = Project::new();
+        let file = project.root().parent().unwrap().join("home").join(file);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, before).unwrap();
+        let run = project.run(&["mcp", "install", client, "--yes", "--agents-md"], "");
+        assert_eq!(run.code(), Some(0), "{}", run.stderr());
+        assert!(fs::read_to_string(&file).unwrap().contains("windlass"));
+        assert!(project.read("AGENTS.md").contains("\"action\": \"spawn\""));
+        let run = project.run(&["mcp", "uninstall", client, "--yes"], "");
+        assert_eq!(run.code(), Some(0), "{}", run.stderr());
+        let after = fs::read_to_string(&file).unwrap();
+        assert!(
+            !after.contains("windlass") && after.contains("other"),
+            "{after}"
+        );
+        let again = project.run(&["mcp", "uninstall", client], "");
+        assert!(
+            again.stdout().contains("does not have Windlass"),
+            "{}",
+            again.stdout()
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_fits_the_terminal() {
+    let asked = asked("unattended", []).await;
+    let binary = asked.project.windlass(&["tools"]);
+    let sitting = sit_at(asked, &binary).await;
+    let (exit, rows) = sitting.ends().await;
+    assert_eq!(exit, Exit::Code(0), "{rows}");
+    assert_eq!(rows.lines().count(), 4, "a row each: {rows}");
+    assert!(rows.contains("SUMMARY") && rows.contains('…'), "{rows}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn models_are_named_where_the_provider_lists_them() {
+    let server = windlass_testing::model::ModelServer::start(Script::new(Vec::<Turn>::new()));
+    let server = server.await.unwrap();
+    let project = Project::with_own_config(&format!(
+        "[providers.llm.ollama]\nbase_url = \"{}\"\n[providers.llm.gone]\napi = \"chat\"\nbase_url = \"http://127.0.0.1:1/v1\"\n",
+        server.url()
+    ));
+    let found = tokio::task::block_in_place(|| project.list(&["models"]));
+    let of = |name: &str| {
+        found
+            .iter()
+            .find(|it| it["provider"] == name)
+            .unwrap()
+            .clone()
+    };
+    assert_eq!(of("ollama")["state"], "reached");
+    assert_eq!(of("ollama")["models"], json!(["scripted"]));
+    assert_eq!(of("gone")["state"], "not reached");
+    assert_eq!(of("gone")["note"], "not running");
+    assert_eq!(of("anthropic")["state"], "not set up");
+}
+
+#[test]
+fn the_log_tells_a_developer_of_tools_what_runs() {
+    let project = Project::with_config(
+        "[conversation.tools.lint]\nsource = \"local\"\ncommand = \"echo {{tool.arguments.name}}\"\nparameters.name.type = \"string\"\n",
+    );
+    let mut command = project.windlass(&["call", "lint", "{\"name\": \"it\"}"]);
+    let output = command.env("WINDLASS_LOG", "debug").output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    for wanted in [
+        "the configuration is loaded",
+        "a tool is offered",
+        "a call runs",
+        "a call is answered",
+    ] {
+        assert!(said.contains(wanted), "{wanted}: {said}");
+    }
+    assert!(!said.contains('\x1b'), "no colour in a pipe: {said}");
+}

@@ -1,0 +1,107 @@
+//! Every block of commands in the README and the docs is run here, run by
+//! another test under its file name, or marked `no-run` with a reason.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::building::workspace;
+use crate::support::{Project, files_below};
+
+/// A block of commands.
+struct Block {
+    file: PathBuf,
+    line: usize,
+    /// The words after its language.
+    info: String,
+    text: String,
+}
+
+fn blocks() -> Vec<Block> {
+    let root = workspace();
+    let mut files = files_below(&root.join("docs"));
+    files.extend(["README.md", "CONTRIBUTING.md"].map(|name| root.join(name)));
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "md"));
+    files.sort();
+    let mut blocks = Vec::new();
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        let mut lines = text.lines().enumerate();
+        while let Some((number, line)) = lines.next() {
+            let Some(fence) = line.strip_prefix("```") else {
+                continue;
+            };
+            let body = lines.by_ref().map(|(_, line)| line);
+            let body: Vec<&str> = body.take_while(|line| *line != "```").collect();
+            let (language, info) = fence.split_once(' ').unwrap_or((fence, ""));
+            if matches!(language, "sh" | "bash" | "shell" | "console") {
+                blocks.push(Block {
+                    file: file.clone(),
+                    line: number + 1,
+                    info: info.to_owned(),
+                    text: body.join("\n"),
+                });
+            }
+        }
+    }
+    blocks
+}
+
+/// A project in which the blocks of a page run: that of the guide to tools has
+/// the guide's own tool.
+fn project_for(block: &Block) -> Project {
+    if !block.text.contains("save") {
+        return Project::new();
+    }
+    let named = |name: &str| {
+        let guide = fs::read_to_string(workspace().join("docs/guide/writing-tools.md")).unwrap();
+        let mut lines = guide.lines();
+        assert!(
+            lines.any(|line| line.ends_with(&format!(" {name}"))),
+            "{name}"
+        );
+        let body: Vec<&str> = lines.take_while(|line| *line != "```").collect();
+        body.join("\n") + "\n"
+    };
+    let project = Project::with_config(&named("sh/save.toml"));
+    project.write("save.sh", &named("sh/save.sh"));
+    project
+}
+
+#[test]
+fn every_block_of_commands_is_run_or_says_why_not() {
+    let (mut ran, mut elsewhere, mut marked) = (0, 0, 0);
+    for block in blocks() {
+        let place = format!("{}:{}", block.file.display(), block.line);
+        if let Some(reason) = block.info.strip_prefix("no-run") {
+            let reason = reason.trim_start_matches(':').trim();
+            assert!(reason.len() > 10, "{place} says no reason for `no-run`");
+            marked += 1;
+            continue;
+        }
+        if block.info.contains('/') {
+            elsewhere += 1;
+            continue;
+        }
+        assert_eq!(block.info, "", "{place}: `no-run: REASON`, or nothing");
+        let project = project_for(&block);
+        project.trust();
+        let program = PathBuf::from(env!("CARGO_BIN_EXE_windlass"));
+        let path = std::env::var("PATH").unwrap();
+        let path = format!("{}:{path}", program.parent().unwrap().display());
+        let mut command = project.program("sh");
+        command.env("PATH", path).args(["-euc", &block.text]);
+        let output = command.output().unwrap();
+        assert!(
+            output.status.success(),
+            "{place}:\n{}\n{}{}",
+            block.text,
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        );
+        ran += 1;
+    }
+    println!(
+        "blocks of commands: {ran} run here, {elsewhere} by their file names, {marked} not run"
+    );
+    assert!(ran > 0 && elsewhere > 0);
+}

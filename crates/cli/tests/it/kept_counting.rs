@@ -1,0 +1,89 @@
+//! Twenty programs count through fifty deaths of their runtime: no number is missing, and none comes twice.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::kept::{act, keeping_project, spawn_kept, told};
+use crate::support::eventually;
+
+const HANDLES: usize = 20;
+const DEATHS: u32 = 50;
+
+/// Counts without pause until it is told to stop, then says so.
+const COUNT: &str = "trap 'i=0' USR1; renice -n 19 $$ >/dev/null 2>&1; \
+    i=0; while [ ! -e stop ]; do i=$((i+1)); echo $i; done; echo stopped; read word; echo \"got $word\"";
+
+#[test]
+fn every_number_arrives_once_in_order_through_fifty_deaths() {
+    let project = keeping_project(600, HANDLES);
+    let mut drive = project.drive_named("work");
+    let spawns: Vec<Value> = (0..HANDLES)
+        .map(|number| {
+            let mut spawn = spawn_kept(&format!("c{number}"), COUNT);
+            spawn["arguments"]["terminal"] = json!(number % 2 == 0);
+            spawn
+        })
+        .collect();
+    drive.send(&json!(spawns));
+    drive.next();
+    for death in 0..DEATHS {
+        // A different moment each time, from "has just begun to adopt" on.
+        std::thread::sleep(Duration::from_millis(u64::from(death * 37 % 120)));
+        drive.kill();
+        drive = project.drive_named("work");
+        if death % 10 == 9 {
+            // A holder that has no time to answer is told twice: when it does not, and when it does.
+            let told = told(&mut drive);
+            let running = told.iter().filter(|text| text.contains("still running"));
+            assert!(
+                told.len() >= HANDLES && running.count() <= HANDLES,
+                "{told:?}"
+            );
+        }
+    }
+    project.write("stop", "");
+    let all: Vec<Value> = (0..HANDLES)
+        .map(|number| json!({"id": format!("c{number}"), "pattern": "^stopped"}))
+        .collect();
+    let stopped = drive.content("await", json!({"until": all, "timeout_secs": 60}));
+    assert_eq!(
+        stopped["matched"].as_array().map(Vec::len),
+        Some(HANDLES),
+        "{stopped}"
+    );
+    let logs: Vec<PathBuf> = project
+        .kept_files()
+        .iter()
+        .map(|file| {
+            let kept: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+            PathBuf::from(kept["job"]["start"]["log"]["local"].as_str().unwrap())
+        })
+        .collect();
+    assert_eq!(logs.len(), HANDLES);
+    for number in 0..HANDLES {
+        let id = format!("c{number}");
+        let apply = json!({"action": "apply", "id": id, "input": "hello"});
+        let said = drive.content("shell", apply);
+        assert!(said.to_string().contains("got hello"), "{said}");
+        act(&mut drive, "abort", &id);
+    }
+    drive.finish();
+    for log in logs {
+        eventually("the log is there", || log.exists());
+        let mut next = 1_u64;
+        for line in BufReader::new(fs::File::open(&log).unwrap()).lines() {
+            let line = line.unwrap();
+            let Ok(number) = line.trim_end_matches('\r').parse::<u64>() else {
+                assert_eq!(line.trim_end_matches('\r'), "stopped");
+                break;
+            };
+            assert_eq!(number, next, "{}", log.display());
+            next += 1;
+        }
+        assert!(next > 1000, "it has hardly counted: {next}");
+    }
+}

@@ -1,0 +1,167 @@
+//! Tools in a sandbox, and with limits, through the binary.
+
+use serde_json::{Value, json};
+
+use crate::support::{Project, eventually};
+
+const WORKSPACE: &str = "[conversation.tools.\"*\"]\nsandbox = \"workspace\"\n";
+
+fn line(command: &str) -> Value {
+    json!({"command": command})
+}
+
+#[test]
+fn a_denial_is_told_with_what_is_allowed() {
+    let project = Project::with_config(WORKSPACE);
+    let mut drive = project.drive();
+    assert_eq!(drive.content("shell", line("echo x > new; cat new")), "x\n");
+    // The home folder of this test lies below `/tmp`, of which the program has its own.
+    let outside = project.root().parent().unwrap().join("home/evil");
+    drive.one("shell", line(&format!("echo evil > {}", outside.display())));
+    assert!(!outside.exists());
+    let error = drive.error("shell", line("echo evil > /etc/windlass-test"));
+    assert!(
+        error.contains(
+            "; denied: write to /etc/windlass-test; allowed: writes the project, /tmp (private)"
+        ),
+        "{error}"
+    );
+    let error = drive.error(
+        "shell",
+        line("mkdir -p .git/hooks && echo evil > .git/hooks/pre-commit"),
+    );
+    assert!(error.contains("denied: write to"), "{error}");
+}
+
+#[test]
+fn a_person_can_let_a_call_run_again_outside() {
+    let config = format!("{WORKSPACE}run = \"unattended\"\n");
+    let project = Project::with_config(&config);
+    let mut drive = project.drive_asking();
+    let evil = "cat /etc/windlass-none 2>/dev/null; echo x > /var/tmp/windlass-outside-$PPID; ls /var/tmp/windlass-outside-$PPID && rm /var/tmp/windlass-outside-$PPID";
+    drive.send(&json!([{"id": "1", "tool": "shell", "arguments": {"command": evil}}]));
+    let asked = drive.next();
+    let request = &asked["request"];
+    assert_eq!(request["permission"], "shell.outside", "{asked}");
+    let title = &request["metadata"]["rendering"]["title"];
+    assert_eq!(title, "Run `shell` again, outside of its sandbox?");
+    let fields = request["metadata"]["rendering"]["fields"].to_string();
+    assert!(
+        fields.contains("no; inside it was denied write to /var/tmp/windlass-outside-"),
+        "{fields}"
+    );
+    drive.send(&json!({"permission": request["id"], "reply": "once"}));
+    let reply = drive.next();
+    let content = reply["replies"][0]["content"].to_string();
+    assert!(content.contains("/var/tmp/windlass-outside-"), "{reply}");
+    assert_eq!(reply["replies"][0]["is_error"], false);
+    // A no leaves the first reply.
+    drive.send(&json!([{"id": "2", "tool": "shell", "arguments": {"command": "echo x > /etc/windlass-test"}}]));
+    let asked = drive.next();
+    drive.send(&json!({"permission": asked["request"]["id"], "reply": "reject"}));
+    let reply = drive.next();
+    assert_eq!(reply["replies"][0]["is_error"], true);
+    assert!(
+        reply["replies"][0]["content"]
+            .to_string()
+            .contains("denied: write to /etc/windlass-test"),
+        "{reply}"
+    );
+}
+
+#[test]
+fn a_request_says_which_sandbox_a_call_would_run_in() {
+    let project = Project::with_config(WORKSPACE);
+    let mut drive = project.drive_asking();
+    drive.send(&json!([{"id": "1", "tool": "shell", "arguments": {"command": "true"}}]));
+    let request = drive.next()["request"].clone();
+    let fields = request["metadata"]["rendering"]["fields"][0].clone();
+    assert_eq!(fields["name"], "in sandbox");
+    assert!(
+        fields["lines"][0]
+            .as_str()
+            .unwrap()
+            .starts_with("writes the project, /tmp (private)"),
+        "{fields}"
+    );
+    drive.send(&json!({"permission": request["id"], "reply": "reject"}));
+    drive.next();
+}
+
+#[test]
+fn a_reply_names_the_limit() {
+    let config = "[conversation.tools.\"*\"]\nlimits = { memory = \"200MiB\", processes = 64, wall_secs = 20, file_size = \"1MiB\" }\n";
+    let project = Project::with_config(config);
+    let mut drive = project.drive();
+    let error = drive.error(
+        "shell",
+        line("python3 -c 'b = bytearray(600 << 20); print(1)'"),
+    );
+    assert!(error.contains("memory = 200MiB"), "{error}");
+    let error = drive.error(
+        "shell",
+        line("for i in $(seq 100); do sleep 1000 & done; wait"),
+    );
+    assert!(
+        error.contains("it exceeded the limit processes = 64, and was ended"),
+        "{error}"
+    );
+    let error = drive.error(
+        "shell",
+        line("exec dd if=/dev/zero of=big bs=64k count=100 2>/dev/null"),
+    );
+    assert!(
+        error.contains("it exceeded the limit file_size = 1MiB"),
+        "{error}"
+    );
+    assert_eq!(drive.content("shell", line("echo fine")), "fine\n");
+}
+
+#[test]
+fn handles_of_one_sandbox_share_its_loopback() {
+    let config = "[conversation.tools.\"*\"]\nsandbox = { network = \"loopback\" }\n";
+    let project = Project::with_config(config);
+    let mut drive = project.drive();
+    let server = "exec python3 -m http.server 8123 --bind 127.0.0.1";
+    drive.content(
+        "shell",
+        json!({"action": "spawn", "id": "s", "command": server}),
+    );
+    let until = json!({"until": [{"id": "s", "port": 8123}], "timeout_secs": 30});
+    let waited = drive.content("await", until);
+    assert!(waited.get("timed_out").is_none(), "{waited}");
+    let get = "python3 -c 'import urllib.request as r; print(r.urlopen(\"http://127.0.0.1:8123/\").status)'";
+    assert_eq!(drive.content("shell", line(get)), "200\n");
+}
+
+#[test]
+fn home_as_a_project_is_read_only_and_told() {
+    let project = Project::new();
+    let home = project.root().parent().unwrap().join("home");
+    project.write_own(WORKSPACE);
+    let output = project
+        .windlass(&["tools"])
+        .current_dir(&home)
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        errors.contains("is no project that a sandbox could let programs write"),
+        "{errors}"
+    );
+}
+
+#[test]
+fn nothing_of_a_sandbox_is_left_after_a_kill() {
+    let project = Project::with_own_config(WORKSPACE);
+    let mut drive = project.drive();
+    drive.content(
+        "shell",
+        json!({"action": "spawn", "id": "s", "command": "sleep 1000"}),
+    );
+    assert!(project.root().join(".claude").is_dir());
+    drive.kill();
+    eventually("the placeholders are gone", || {
+        !project.root().join(".claude").exists()
+    });
+}

@@ -1,0 +1,142 @@
+//! The part of a sandbox and of limits in a program's end, in words.
+//!
+//! Start at [`explain`]. A limit that was exceeded is known. A denial is read off the program's output, so only a program
+//! that failed is looked at: text that a successful one shows may be about anything.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use windlass_process::{Launcher, Process, ThisUser};
+use windlass_protocol::HandleUse;
+use windlass_runtime::{Ending, Exit, JobHost, LocalHost};
+use windlass_sandbox::{Denial, LimitKind, NetworkRule, denials};
+
+/// So much of the output is looked at.
+const LOOKED_AT: usize = 16 << 10;
+
+/// The launcher of a call: outside of the sandbox where a person has said so.
+pub(crate) fn launcher(launcher: &Launcher, outside: bool) -> Launcher {
+    if outside {
+        launcher.unconfined()
+    } else {
+        launcher.clone()
+    }
+}
+
+/// Adds to the end of a program that failed which limit it has exceeded, or what its sandbox has denied.
+pub(crate) fn explain(ending: &mut Ending, process: &Process) {
+    let limits = process.limits();
+    if process.confinement().is_none() && limits.is_empty() {
+        return;
+    }
+    let Err(error) = &mut ending.result else {
+        return;
+    };
+    let signal = |name: &str| matches!(&ending.exit, Some(Exit::Signal(signal)) if signal == name);
+    let by_signal = [
+        ("SIGXFSZ", LimitKind::FileSize, limits.file_size.is_some()),
+        ("SIGXCPU", LimitKind::Cpu, limits.cpu.is_some()),
+    ];
+    let by_signal = by_signal
+        .into_iter()
+        .find(|(name, _, limited)| *limited && signal(name));
+    if let Some(kind) = process.exceeded().or(by_signal.map(|(_, kind, _)| kind)) {
+        let limit = limits.describe(kind);
+        error.message = format!(
+            "{}; it exceeded the limit {limit}, and was ended",
+            error.message
+        );
+        return;
+    }
+    let mut text = process.output().read_all(LOOKED_AT).text;
+    text.push_str(&process.errors().read_all(LOOKED_AT).text);
+    let lower = text.to_lowercase();
+    let says = |texts: &[&str]| texts.iter().any(|text| lower.contains(text));
+    let memory = [
+        "cannot allocate memory",
+        "memoryerror",
+        "out of memory",
+        "memory allocation",
+    ];
+    if limits.memory.is_some() && says(&memory) {
+        let limit = limits.describe(LimitKind::Memory);
+        // Writing into a string does not fail.
+        let _ = write!(error.message, "; the limit {limit} may be the reason");
+    }
+    if let Some(limit) = limits
+        .open_files
+        .filter(|_| says(&["too many open files", "emfile"]))
+    {
+        let _ = write!(
+            error.message,
+            "; the limit open_files = {limit} may be the reason"
+        );
+    }
+    let Some(confinement) = process.confinement() else {
+        return;
+    };
+    let cwd = process.cwd().unwrap_or(&confinement.root);
+    let mut found = denials(&text, cwd, confinement, &ThisUser);
+    let hosts = process.refused_hosts();
+    if !hosts.is_empty() {
+        found.retain(|denial| *denial != Denial::Network);
+        found.extend(hosts.into_iter().map(Denial::Host));
+    }
+    if !found.is_empty() {
+        ending.denied = found.iter().map(ToString::to_string).collect();
+        let denied = ending.denied.join(", ");
+        let allowed = confinement.summary();
+        let _ = write!(error.message, "; denied: {denied}; allowed: {allowed}");
+    }
+}
+
+/// The use of the machine by a program and everything that it has started.
+pub(crate) fn usage(process: &Process) -> HandleUse {
+    let usage = process.usage();
+    HandleUse {
+        cpu_secs: usage.cpu.as_secs_f64(),
+        memory: usage.memory,
+        processes: usage.processes as u64,
+    }
+}
+
+/// The machine of a program, with the network that the program has.
+pub(crate) fn host(process: &Process) -> Arc<dyn JobHost> {
+    let confinement = process.confinement();
+    if confinement.is_some_and(|it| it.network != NetworkRule::Full) {
+        Arc::new(NamespaceHost(process.pid()))
+    } else {
+        Arc::new(LocalHost)
+    }
+}
+
+/// How often a port is looked for: no system tells when somebody listens.
+const PORT_INTERVAL: Duration = Duration::from_millis(25);
+
+/// A program in a network namespace, by its pid. Its ports cannot be connected to from here, so they are looked up.
+struct NamespaceHost(u32);
+
+impl JobHost for NamespaceHost {
+    fn port_open(&self, port: u16) -> BoxFuture<'static, ()> {
+        let files = ["tcp", "tcp6"].map(|name| format!("/proc/{}/net/{name}", self.0));
+        Box::pin(async move {
+            while !files.iter().any(|file| listens(file, port)) {
+                tokio::time::sleep(PORT_INTERVAL).await;
+            }
+        })
+    }
+}
+
+/// Whether a table of sockets has one that listens on a port.
+fn listens(file: &str, port: u16) -> bool {
+    const LISTENS: &str = "0A";
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    let port = format!(":{port:04X}");
+    text.lines().skip(1).any(|line| {
+        let mut fields = line.split_ascii_whitespace();
+        let local = fields.nth(1).unwrap_or_default();
+        local.ends_with(&port) && fields.nth(1) == Some(LISTENS)
+    })
+}

@@ -1,0 +1,24 @@
+//! The handles that outlive their runtime: the files that lead to them, and how each stands.
+//!
+//! Start at [`KeptStore::survey`], which reads every state file and asks every holder. [`KeptStore::reserve`] and
+//! [`KeptStore::register`] are for the runtime that keeps a handle. The files only lead to holders; whether a program runs
+//! is its holder's word. Nothing here adopts a program: executors do that.
+//!
+//! ```text
+//!  kept/NAME.new      a place that is taken, or a state file that is being written
+//!  kept/NAME.json     the state file (a `KeptHandle`): without it nobody finds the program, and its holder ends it
+//!  kept/NAME.sock     the holder's socket
+//!  kept/NAME.draft    the receipt to be
+//!  kept/NAME.receipt  the holder's last word
+//! ```
+
+mod boot;
+mod outdated;
+mod receipt;
+mod slot;
+mod standing;
+mod store;
+
+pub use slot::{KeptSlot, NotKept};
+pub use standing::{SurveyedHandle, UnreadableKept};
+pub use store::{EndHeldError, KeptStore, KeptSurvey};

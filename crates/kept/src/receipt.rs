@@ -1,0 +1,66 @@
+//! The receipt that a holder leaves on disk.
+
+use std::path::Path;
+
+use serde::Deserialize;
+use windlass_process::{Exit, HeldEnd, HoldReceipt};
+use windlass_protocol::{KeptExit, KeptReceipt, KeptReceiptReason, Millis};
+
+/// The object of the file, with the status as `waitpid` gives it.
+#[derive(Deserialize)]
+struct ReceiptFile {
+    reason: String,
+    #[serde(default)]
+    ended: u32,
+    #[serde(default)]
+    survivors: Vec<u32>,
+    #[serde(default)]
+    status: Option<i32>,
+    #[serde(default)]
+    at: u64,
+}
+
+/// Reads the receipt of a holder, if it has left one.
+pub(crate) fn read(file: &Path) -> Option<KeptReceipt> {
+    let text = std::fs::read_to_string(file).ok()?;
+    let receipt: ReceiptFile = serde_json::from_str(text.trim_end()).ok()?;
+    Some(KeptReceipt {
+        reason: match receipt.reason.as_str() {
+            "aborted" => KeptReceiptReason::Aborted,
+            "asked" => KeptReceiptReason::Asked,
+            "outdated" => KeptReceiptReason::Outdated,
+            _ => KeptReceiptReason::Lease,
+        },
+        ended: receipt.ended,
+        survivors: receipt.survivors,
+        exit: receipt
+            .status
+            .and_then(|status| exit(&Exit::from_wait_status(status))),
+        at: Millis(receipt.at),
+    })
+}
+
+/// A receipt that came over a socket.
+pub(crate) fn of_holder(receipt: &HoldReceipt) -> KeptReceipt {
+    KeptReceipt {
+        reason: match receipt.reason {
+            HeldEnd::Lease => KeptReceiptReason::Lease,
+            HeldEnd::Aborted => KeptReceiptReason::Aborted,
+            HeldEnd::Asked => KeptReceiptReason::Asked,
+        },
+        ended: receipt.ended,
+        survivors: receipt.survivors.iter().map(|(pid, _)| *pid).collect(),
+        exit: receipt
+            .status
+            .and_then(|status| exit(&Exit::from_wait_status(status))),
+        at: Millis(receipt.at),
+    }
+}
+
+pub(crate) fn exit(exit: &Exit) -> Option<KeptExit> {
+    match exit {
+        Exit::Code(code) => Some(KeptExit::Code(*code)),
+        Exit::Signal(signal) => Some(KeptExit::Signal(*signal)),
+        Exit::Lost(_) => None,
+    }
+}

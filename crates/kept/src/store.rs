@@ -1,0 +1,306 @@
+//! The folder of state files.
+
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use futures_util::future::join_all;
+use windlass_process::TakeOverError;
+use windlass_protocol::{HandleId, HeldStanding, KeptHandle, KeptReceipt, KeptStamp};
+
+use crate::boot;
+use crate::receipt;
+use crate::slot::{KeptSlot, NotKept};
+use crate::standing::{SurveyedHandle, UnreadableKept, key};
+
+/// How long the last word on a handle waits for somebody to be told.
+const REMEMBERED: Duration = Duration::from_hours(7 * 24);
+/// How long a place may be taken by a handle that is being started.
+const STARTING: Duration = Duration::from_mins(5);
+
+/// The kept handles of one user, in a folder of state files.
+#[derive(Debug, Clone)]
+pub struct KeptStore {
+    folder: PathBuf,
+}
+
+/// Everything that is kept, and how each of it stands.
+#[derive(Debug, Clone, Default)]
+pub struct KeptSurvey {
+    /// The handles, oldest first.
+    pub handles: Vec<SurveyedHandle>,
+    /// State files that could not be read. They have been removed, and their programs ended.
+    pub unreadable: Vec<UnreadableKept>,
+}
+
+impl KeptSurvey {
+    /// The processes that hold kept programs, as a sweep wants them.
+    pub fn holders(&self) -> Vec<u32> {
+        self.handles.iter().filter_map(|kept| kept.holder).collect()
+    }
+}
+
+/// A held handle that was not ended.
+#[derive(Debug, thiserror::Error)]
+pub enum EndHeldError {
+    /// A runtime has it, which must end it.
+    #[error("a runtime has it: process {owner}")]
+    Owned {
+        /// The runtime's process.
+        owner: u32,
+    },
+    /// Nobody holds it any more.
+    #[error("it does not run any more")]
+    Gone,
+    /// Its holder does not do it.
+    #[error(transparent)]
+    Holder(TakeOverError),
+}
+
+impl KeptStore {
+    /// The kept handles of a state directory. Nothing is made there before a handle is kept.
+    pub fn new(state_dir: &Path) -> Self {
+        Self {
+            folder: state_dir.join("kept"),
+        }
+    }
+
+    /// The folder of the state files.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The machine and the version of holders, for a state file.
+    pub fn stamp() -> KeptStamp {
+        KeptStamp {
+            version: windlass_process::WIRE_VERSION,
+            boot: boot::id().to_owned(),
+            machine: boot::machine(),
+        }
+    }
+
+    /// Whether anything is kept, at the price of a look at the folder.
+    pub fn is_empty(&self) -> bool {
+        self.names("json").is_empty()
+    }
+
+    /// Every kept handle, by its state file alone, oldest first.
+    pub fn handles(&self) -> Vec<KeptHandle> {
+        let names = self.names("json").into_iter();
+        names.filter_map(|name| self.read(&name).ok()).collect()
+    }
+
+    /// The kept handle of that name, by its state file alone.
+    pub fn handle(&self, name: &str) -> Option<KeptHandle> {
+        let is_plain = !name.contains(['/', '\0']);
+        is_plain.then(|| self.read(name).ok()).flatten()
+    }
+
+    /// Reads every state file and asks every holder, all at once. A holder that does not answer delays the others by
+    /// nothing and this by two seconds.
+    pub async fn survey(&self) -> KeptSurvey {
+        self.survey_of(|_| true).await
+    }
+
+    /// [`KeptStore::survey`] of the handles that are wanted, by their state files.
+    pub async fn survey_of(&self, wanted: impl Fn(&KeptHandle) -> bool) -> KeptSurvey {
+        let mut found = Vec::new();
+        let mut unreadable = Vec::new();
+        for name in self.names("json") {
+            match self.read(&name) {
+                Ok(kept) => found.push(kept),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => {
+                    // Its holder sees that the file is gone, and ends the program.
+                    self.forget(&name);
+                    let why = error.to_string();
+                    unreadable.push(UnreadableKept { name, why });
+                }
+            }
+        }
+        found.retain(|kept| wanted(kept) && self.is_of_this_machine(kept));
+        let handles = join_all(found.into_iter().map(|kept| self.standing(kept))).await;
+        let handles = handles.into_iter().filter(|kept| !self.is_stale(kept));
+        KeptSurvey {
+            handles: handles.collect(),
+            unreadable,
+        }
+    }
+
+    /// Ends a held handle, tree and all, and returns when it is gone. Its receipt stays, for the next session.
+    pub async fn end(
+        &self,
+        kept: &KeptHandle,
+        grace: Duration,
+    ) -> Result<KeptReceipt, EndHeldError> {
+        let key = key(kept).ok_or(EndHeldError::Gone)?;
+        match key.end(grace).await {
+            Ok(receipt) => Ok(receipt::of_holder(&receipt)),
+            Err(TakeOverError::Busy { owner, .. }) => Err(EndHeldError::Owned { owner }),
+            Err(TakeOverError::Gone { .. }) => Err(EndHeldError::Gone),
+            Err(other) => Err(EndHeldError::Holder(other)),
+        }
+    }
+
+    /// The newest bytes of a held handle's output, at most this many and 64 KiB.
+    pub async fn last_output(&self, kept: &KeptHandle, most: u32) -> Option<Vec<u8>> {
+        let key = key(kept)?;
+        let written = key.look_up().await.ok()?.written;
+        let from = written.saturating_sub(most.into());
+        let (_, bytes) = key.output(from, most).await.ok()?;
+        Some(bytes)
+    }
+
+    /// Takes a place for one more handle, if no more than `max` are kept with it.
+    pub async fn reserve(&self, max: usize, handle: &HandleId) -> Result<KeptSlot, NotKept> {
+        let full = || NotKept::Full { max };
+        if max == 0 {
+            return Err(full());
+        }
+        make_private(&self.folder).map_err(NotKept::Unwritable)?;
+        if self.taken() >= max {
+            // Those that are over and wait to be told do not count.
+            let survey = self.survey().await;
+            let live = survey.handles.iter().filter(|kept| !kept.is_over()).count();
+            if live + self.starting() >= max {
+                return Err(full());
+            }
+        }
+        let slot = KeptSlot::take(&self.folder, handle).map_err(NotKept::Unwritable)?;
+        // Of two that take the last place at the same time, the one with the later name gives it back.
+        let before = self.names("new").into_iter().chain(self.names("json"));
+        let before = before.filter(|name| name.as_str() < slot.name()).count();
+        if before >= max && self.is_full_without(max, &slot).await {
+            return Err(full());
+        }
+        Ok(slot)
+    }
+
+    /// Writes the state of a handle that runs. From now on its program outlives the runtime.
+    pub fn register(&self, kept: &KeptHandle) -> io::Result<()> {
+        let text = serde_json::to_vec(kept).map_err(io::Error::other)?;
+        let (draft, file) = (
+            self.file(kept.name(), "new"),
+            self.file(kept.name(), "json"),
+        );
+        let written = write_private(&draft, &text).and_then(|()| std::fs::rename(&draft, &file));
+        if written.is_err() {
+            let _ = std::fs::remove_file(&draft);
+        }
+        written
+    }
+
+    /// Removes everything about a handle. One that is held ends, because nobody could find it any more.
+    pub fn forget(&self, name: &str) {
+        // The state file first: whatever happens then, nobody is led to the rest.
+        for extension in ["json", "new", "receipt", "draft", "sock"] {
+            let _ = std::fs::remove_file(self.file(name, extension));
+        }
+    }
+
+    pub(crate) fn file(&self, name: &str, extension: &str) -> PathBuf {
+        self.folder.join(format!("{name}.{extension}"))
+    }
+
+    fn read(&self, name: &str) -> io::Result<KeptHandle> {
+        let text = std::fs::read(self.file(name, "json"))?;
+        let kept: KeptHandle = serde_json::from_slice(&text)?;
+        if kept.name() == name {
+            Ok(kept)
+        } else {
+            Err(io::Error::other("it speaks of another handle"))
+        }
+    }
+
+    /// The names of the files with this extension, oldest first.
+    fn names(&self, extension: &str) -> Vec<String> {
+        let Ok(files) = std::fs::read_dir(&self.folder) else {
+            return Vec::new();
+        };
+        let mut names: Vec<String> = files
+            .flatten()
+            .filter_map(|file| file.file_name().into_string().ok())
+            .filter_map(|name| Some(name.strip_suffix(extension)?.strip_suffix('.')?.to_owned()))
+            .collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// How many places are taken, by the files alone.
+    fn taken(&self) -> usize {
+        self.names("json").len() + self.names("new").len()
+    }
+
+    /// How many handles are being started. Places of runtimes that died meanwhile are given back.
+    fn starting(&self) -> usize {
+        let names = self.names("new").into_iter();
+        let fresh = names.filter(|name| {
+            let file = self.file(name, "new");
+            let is_stale = age(&file).is_some_and(|age| age > STARTING);
+            if is_stale {
+                let _ = std::fs::remove_file(&file);
+            }
+            !is_stale && !self.file(name, "json").exists()
+        });
+        fresh.count()
+    }
+
+    async fn is_full_without(&self, max: usize, slot: &KeptSlot) -> bool {
+        let survey = self.survey().await;
+        let live = survey.handles.iter().filter(|kept| !kept.is_over());
+        let starting = self.names("new").into_iter();
+        let earlier = starting.filter(|name| name.as_str() < slot.name());
+        live.count() + earlier.count() >= max
+    }
+
+    /// Whether it is this machine's: the folder may be shared with others.
+    fn is_of_this_machine(&self, kept: &KeptHandle) -> bool {
+        let is_ours = kept.stamp.boot == boot::id()
+            || kept.stamp.machine.is_empty()
+            || kept.stamp.machine == boot::machine();
+        if !is_ours && age(&self.file(kept.name(), "json")).is_some_and(|age| age > REMEMBERED) {
+            self.forget(kept.name());
+        }
+        is_ours
+    }
+
+    /// Whether it is over and nobody has come for it in days. Then it is forgotten.
+    fn is_stale(&self, kept: &SurveyedHandle) -> bool {
+        let since = match &kept.standing {
+            HeldStanding::Ended { receipt } => {
+                let at = SystemTime::UNIX_EPOCH + Duration::from_millis(receipt.at.0);
+                SystemTime::now().duration_since(at).ok()
+            }
+            HeldStanding::Lost { .. } => age(&self.file(kept.handle.name(), "json")),
+            _ => None,
+        };
+        let is_stale = since.is_some_and(|since| since > REMEMBERED);
+        if is_stale {
+            self.forget(kept.handle.name());
+        }
+        is_stale
+    }
+}
+
+fn age(file: &Path) -> Option<Duration> {
+    let changed = std::fs::metadata(file).ok()?.modified().ok()?;
+    SystemTime::now().duration_since(changed).ok()
+}
+
+/// Makes a folder that is the user's alone.
+fn make_private(folder: &Path) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true).mode(0o700).create(folder)
+}
+
+/// Writes a file that is the user's alone.
+pub(crate) fn write_private(file: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = std::fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(file)?;
+    file.write_all(bytes)
+}

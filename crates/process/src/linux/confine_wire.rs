@@ -1,0 +1,302 @@
+//! The messages by which a shim is told to confine its program, and to prepare namespaces for programs.
+//!
+//! Both come from the same executable, as all messages of `wire` do.
+
+use std::ffi::{CStr, CString};
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use windlass_sandbox::ResourceLimits;
+
+pub(super) const CONFINE: u8 = 40;
+pub(super) const PREPARE: u8 = 41;
+
+const RULESET: u8 = 1;
+const USER: u8 = 2;
+const MOUNT: u8 = 4;
+const NETWORK: u8 = 8;
+const IPC: u8 = 16;
+const NO_NEW_PRIVILEGES: u8 = 32;
+
+/// An instruction of a seccomp filter.
+pub(super) const INSTRUCTION: usize = size_of::<libc::sock_filter>();
+
+/// Tells a shim to confine the program that it is told to start next. The descriptors of [`ConfineParts`] come along.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ConfineOrder {
+    pub(super) parts: ConfineParts,
+    /// The instructions of a seccomp filter; none if it is empty.
+    pub(super) filter: Vec<u8>,
+    pub(super) limits: ResourceLimits,
+}
+
+/// The descriptors that come along with a [`ConfineOrder`], in this order.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a bit of the message"
+)]
+pub(super) struct ConfineParts {
+    pub(super) ruleset: bool,
+    pub(super) user: bool,
+    pub(super) network: bool,
+    pub(super) ipc: bool,
+    pub(super) mount: bool,
+    /// There is a sandbox, and not only limits.
+    pub(super) no_new_privileges: bool,
+}
+
+impl ConfineParts {
+    fn flags(self) -> u8 {
+        let bit = |is: bool, bit: u8| if is { bit } else { 0 };
+        bit(self.ruleset, RULESET)
+            | bit(self.user, USER)
+            | bit(self.network, NETWORK)
+            | bit(self.ipc, IPC)
+            | bit(self.mount, MOUNT)
+            | bit(self.no_new_privileges, NO_NEW_PRIVILEGES)
+    }
+
+    fn from_flags(flags: u8) -> Self {
+        Self {
+            ruleset: flags & RULESET != 0,
+            user: flags & USER != 0,
+            network: flags & NETWORK != 0,
+            ipc: flags & IPC != 0,
+            mount: flags & MOUNT != 0,
+            no_new_privileges: flags & NO_NEW_PRIVILEGES != 0,
+        }
+    }
+}
+
+const NUMBERS: usize = 6;
+const HEADER: usize = 2 + NUMBERS * 8;
+
+impl ConfineOrder {
+    pub(super) fn write(&self) -> Vec<u8> {
+        let limits = &self.limits;
+        let milliseconds = |time: Option<Duration>| {
+            time.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX).max(1))
+        };
+        let numbers = [
+            limits.memory,
+            limits.processes.map(u64::from),
+            milliseconds(limits.cpu),
+            limits.open_files,
+            limits.file_size,
+            milliseconds(limits.wall),
+        ];
+        let mut bytes = Vec::with_capacity(HEADER + self.filter.len());
+        bytes.extend([CONFINE, self.parts.flags()]);
+        for number in numbers {
+            bytes.extend(number.unwrap_or(0).to_ne_bytes());
+        }
+        bytes.extend(&self.filter);
+        bytes
+    }
+
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+        let number = |index: usize| {
+            let at = 2 + index * 8;
+            let number = bytes.get(at..at + 8)?.try_into().ok()?;
+            Some(u64::from_ne_bytes(number)).filter(|number| *number > 0)
+        };
+        let filter = bytes.get(HEADER..)?.to_vec();
+        Some(Self {
+            parts: ConfineParts::from_flags(bytes[1]),
+            limits: ResourceLimits {
+                memory: number(0),
+                processes: number(1).and_then(|number| u32::try_from(number).ok()),
+                cpu: number(2).map(Duration::from_millis),
+                open_files: number(3),
+                file_size: number(4),
+                wall: number(5).map(Duration::from_millis),
+            },
+            filter,
+        })
+        .filter(|order| order.filter.len().is_multiple_of(INSTRUCTION))
+    }
+}
+
+/// A [`ConfineOrder`] with its descriptors, in a shim.
+pub(super) struct Confine {
+    pub(super) limits: ResourceLimits,
+    pub(super) filter: Vec<libc::sock_filter>,
+    pub(super) ruleset: Option<OwnedFd>,
+    /// Namespaces in the order in which they are entered; that of mounts is last.
+    pub(super) namespaces: Vec<OwnedFd>,
+    /// The namespace of mounts is among them.
+    pub(super) has_mounts: bool,
+    /// There is a sandbox, and not only limits.
+    pub(super) is_sandbox: bool,
+}
+
+impl Confine {
+    pub(super) fn new(order: &ConfineOrder, fds: Vec<OwnedFd>) -> Option<Self> {
+        let parts = order.parts;
+        let mut fds = fds.into_iter();
+        let ruleset = if parts.ruleset {
+            Some(fds.next()?)
+        } else {
+            None
+        };
+        let wanted = [parts.user, parts.network, parts.ipc, parts.mount];
+        let namespaces: Vec<OwnedFd> = fds.collect();
+        if namespaces.len() != wanted.iter().filter(|is| **is).count() {
+            return None;
+        }
+        let filter = order.filter.chunks_exact(INSTRUCTION);
+        Some(Self {
+            limits: order.limits,
+            filter: filter.map(instruction).collect(),
+            ruleset,
+            namespaces,
+            has_mounts: parts.mount,
+            is_sandbox: parts.no_new_privileges,
+        })
+    }
+}
+
+fn instruction(bytes: &[u8]) -> libc::sock_filter {
+    libc::sock_filter {
+        code: u16::from_ne_bytes([bytes[0], bytes[1]]),
+        jt: bytes[2],
+        jf: bytes[3],
+        k: u32::from_ne_bytes([bytes[4], bytes[5], bytes[6], bytes[7]]),
+    }
+}
+
+/// Tells a shim to make namespaces, whose descriptors go to the socket that comes along.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct PrepareOrder {
+    /// In a user namespace of their own.
+    pub(super) user: bool,
+    /// With a network namespace.
+    pub(super) network: Option<OwnNetwork>,
+    pub(super) mounts: Vec<MountStep>,
+}
+
+/// The network of a new namespace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OwnNetwork {
+    /// No interface is up.
+    Down,
+    /// Its loopback interface is up.
+    Loopback,
+    /// Its loopback interface is up, and a socket listens there.
+    Listening,
+}
+
+/// One mount of a new namespace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct MountStep {
+    /// The file or folder that is shown. It is opened before anything is mounted.
+    pub(super) source: CString,
+    pub(super) target: CString,
+    pub(super) read_only: bool,
+}
+
+impl PrepareOrder {
+    pub(super) fn write(&self) -> Vec<u8> {
+        let network = match self.network {
+            None => 0,
+            Some(OwnNetwork::Down) => 2,
+            Some(OwnNetwork::Loopback) => 4,
+            Some(OwnNetwork::Listening) => 6,
+        };
+        let flags = u8::from(self.user) | network;
+        let mut bytes = vec![PREPARE, flags];
+        for step in &self.mounts {
+            bytes.push(u8::from(step.read_only));
+            bytes.extend(step.source.as_bytes_with_nul());
+            bytes.extend(step.target.as_bytes_with_nul());
+        }
+        bytes
+    }
+
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+        let flags = *bytes.get(1)?;
+        let mut rest = bytes.get(2..)?;
+        let mut mounts = Vec::new();
+        while let Some((first, more)) = rest.split_first() {
+            rest = more;
+            let mut string = || {
+                let text = CStr::from_bytes_until_nul(rest).ok()?;
+                rest = &rest[text.count_bytes() + 1..];
+                Some(text.to_owned())
+            };
+            mounts.push(MountStep {
+                read_only: *first == 1,
+                source: string()?,
+                target: string()?,
+            });
+        }
+        Some(Self {
+            user: flags & 1 != 0,
+            network: match flags >> 1 {
+                0 => None,
+                1 => Some(OwnNetwork::Down),
+                2 => Some(OwnNetwork::Loopback),
+                _ => Some(OwnNetwork::Listening),
+            },
+            mounts,
+        })
+    }
+}
+
+/// The answer to a [`PrepareOrder`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PrepareReply {
+    /// The descriptors come along: the namespaces of users, network, IPC and mounts, and the listening socket, as far
+    /// as they were asked for.
+    Done,
+    /// It failed here, with this error number.
+    Failed { stage: PrepareStage, errno: i32 },
+}
+
+/// Where making namespaces failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PrepareStage {
+    User,
+    Map,
+    Mount,
+    Network,
+    /// The mount of this number.
+    Step(u32),
+}
+
+impl PrepareReply {
+    pub(super) fn write(self) -> Vec<u8> {
+        let (stage, number, errno) = match self {
+            Self::Done => return vec![0],
+            Self::Failed { stage, errno } => match stage {
+                PrepareStage::User => (1, 0, errno),
+                PrepareStage::Map => (2, 0, errno),
+                PrepareStage::Mount => (3, 0, errno),
+                PrepareStage::Network => (4, 0, errno),
+                PrepareStage::Step(number) => (5, number, errno),
+            },
+        };
+        let mut bytes = vec![stage];
+        bytes.extend(errno.to_ne_bytes());
+        bytes.extend(u32::to_ne_bytes(number));
+        bytes
+    }
+
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+        let stage = match *bytes.first()? {
+            0 => return Some(Self::Done),
+            1 => PrepareStage::User,
+            2 => PrepareStage::Map,
+            3 => PrepareStage::Mount,
+            4 => PrepareStage::Network,
+            _ => PrepareStage::Step(u32::from_ne_bytes(bytes.get(5..9)?.try_into().ok()?)),
+        };
+        let errno = i32::from_ne_bytes(bytes.get(1..5)?.try_into().ok()?);
+        Some(Self::Failed { stage, errno })
+    }
+}
+
+#[cfg(test)]
+#[path = "confine_wire_tests.rs"]
+mod tests;

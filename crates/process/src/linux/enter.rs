@@ -1,0 +1,339 @@
+#![expect(
+    unsafe_code,
+    reason = "a child that shares the memory of its parent runs until it executes its program"
+)]
+//! Starting a program that is confined: what the runtime prepared is applied in the child, between `clone` and `execve`.
+//!
+//! The child shares the shim's memory, and the shim stands still until it has executed its program or exited, as with
+//! `posix_spawn`. So it allocates nothing, takes no lock and makes nothing but system calls.
+
+use std::ffi::{CStr, c_void};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, RawFd};
+use std::ptr;
+
+use libc::{c_char, c_int, c_long, c_ulong};
+
+use super::confine_wire::Confine;
+use super::spawn::{Action, Place, StringList};
+use super::wire::Stage;
+
+/// A program, as `posix_spawn` takes it.
+pub(super) struct ConfinedProgram<'a> {
+    pub(super) path: &'a CStr,
+    pub(super) argv: &'a StringList<'a>,
+    pub(super) envp: &'a StringList<'a>,
+    pub(super) place: Place,
+    pub(super) actions: &'a [Action<'a>],
+    pub(super) cwd: &'a CStr,
+}
+
+/// Capabilities that a privileged user keeps: those about files of others, ids, signals and low ports.
+const KEPT_CAPABILITIES: u64 = 1 << 0 // chown
+    | 1 << 1 // DAC override
+    | 1 << 2 // DAC read search
+    | 1 << 3 // fowner
+    | 1 << 4 // fsetid
+    | 1 << 5 // kill
+    | 1 << 6 // setgid
+    | 1 << 7 // setuid
+    | 1 << 10; // net bind service
+
+/// Enough for system calls; the child calls nothing that needs more.
+const STACK: usize = 64 * 1024;
+
+/// Everything that the child needs, made before it.
+struct Child<'a> {
+    program: &'a ConfinedProgram<'a>,
+    argv: *const *mut c_char,
+    envp: *const *mut c_char,
+    confine: &'a Confine,
+    limits: [(c_int, Option<u64>); 5],
+    privileged: bool,
+    failure: (Stage, i32),
+}
+
+/// Starts `program`, and returns its pid.
+pub(super) fn spawn_confined(
+    program: &ConfinedProgram<'_>,
+    confine: &Confine,
+) -> Result<i32, (Stage, i32)> {
+    let limits = &confine.limits;
+    let seconds = limits.cpu.map(|time| time.as_secs().saturating_add(1));
+    let mut child = Child {
+        program,
+        argv: program.argv.as_ptr(),
+        envp: program.envp.as_ptr(),
+        confine,
+        limits: [
+            (libc::RLIMIT_DATA.cast_signed(), limits.memory),
+            (libc::RLIMIT_CPU.cast_signed(), seconds),
+            (libc::RLIMIT_NOFILE.cast_signed(), limits.open_files),
+            (libc::RLIMIT_FSIZE.cast_signed(), limits.file_size),
+            (
+                libc::RLIMIT_NPROC.cast_signed(),
+                limits.processes.and_then(brake),
+            ),
+        ],
+        privileged: rustix::process::geteuid().is_root(),
+        failure: (Stage::Exec, 0),
+    };
+    let mut stack: Vec<MaybeUninit<u128>> = Vec::with_capacity(STACK / size_of::<u128>());
+    // SAFETY: the stack is large enough and grows downwards from its end, which is aligned; the child ends or executes
+    // another program before this call returns, so everything that it uses outlives it. All signals are blocked
+    // meanwhile: no handler runs on the wrong stack.
+    let pid = unsafe {
+        let top = stack.as_mut_ptr().add(stack.capacity());
+        let mut all: libc::sigset_t = MaybeUninit::zeroed().assume_init();
+        let mut old: libc::sigset_t = MaybeUninit::zeroed().assume_init();
+        libc::sigfillset(&raw mut all);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const all, &raw mut old);
+        let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+        let pid = libc::clone(run, top.cast(), flags, ptr::from_mut(&mut child).cast());
+        let errno = *libc::__errno_location();
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const old, ptr::null_mut());
+        if pid < 0 {
+            return Err((Stage::Fork, errno));
+        }
+        pid
+    };
+    // Entering a user namespace may have changed this for the memory that both had.
+    super::hide_from_tools();
+    // SAFETY: the child has written it, if anybody has, and is gone or executes another program.
+    let (stage, errno) = unsafe { ptr::read_volatile(&raw const child.failure) };
+    if errno == 0 {
+        return Ok(pid);
+    }
+    // SAFETY: it is a child of this process that exits.
+    unsafe { libc::waitpid(pid, ptr::null_mut(), 0) };
+    Err((stage, errno))
+}
+
+/// A limit of processes that the user's programs reach only if this one is far beyond its own: the kernel counts by user,
+/// so it only slows a fork bomb down until the shim has seen it.
+fn brake(processes: u32) -> Option<u64> {
+    let load = std::fs::read_to_string("/proc/loadavg").ok()?;
+    let tasks = load.split([' ', '/']).nth(4)?.parse::<u64>().ok()?;
+    Some(tasks + 2 * u64::from(processes) + 64)
+}
+
+/// The child.
+extern "C" fn run(child: *mut c_void) -> c_int {
+    // SAFETY: `spawn_confined` passes its own `Child`, and waits.
+    let child = unsafe { &mut *child.cast::<Child<'_>>() };
+    // SAFETY: this is the child, with nobody beside it.
+    let failure = unsafe { enter(child) };
+    // SAFETY: as above; the parent reads it after this.
+    unsafe {
+        ptr::write_volatile(&raw mut child.failure, failure);
+        libc::_exit(127)
+    }
+}
+
+/// Applies everything and executes the program; returns only if something failed.
+///
+/// # Safety
+///
+/// Only the child of [`spawn_confined`] calls this.
+unsafe fn enter(child: &Child<'_>) -> (Stage, i32) {
+    match unsafe { apply(child) } {
+        Ok(()) => {}
+        Err(stage) => return (stage, errno()),
+    }
+    let program = child.program;
+    unsafe {
+        let mut none: libc::sigset_t = MaybeUninit::zeroed().assume_init();
+        libc::sigemptyset(&raw mut none);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const none, ptr::null_mut());
+        libc::execve(program.path.as_ptr(), child.argv.cast(), child.envp.cast());
+    }
+    (Stage::Exec, errno())
+}
+
+/// # Safety
+///
+/// Only the child of [`spawn_confined`] calls this.
+unsafe fn apply(child: &Child<'_>) -> Result<(), Stage> {
+    let confine = child.confine;
+    unsafe {
+        default_signals();
+        // A scheduler that is fair to sessions leaves the shim its share then, should this become a fork bomb.
+        let has_session = confine.limits.processes.is_some();
+        match child.program.place {
+            Place::Group if !has_session => check(libc::setpgid(0, 0), Stage::Exec)?,
+            Place::Group | Place::Session => check(libc::setsid().min(0), Stage::Exec)?,
+        }
+        for action in child.program.actions {
+            place(action)?;
+        }
+        for (resource, limit) in child.limits {
+            if let Some(limit) = limit {
+                lower_limit(resource, limit)?;
+            }
+        }
+        for namespace in &confine.namespaces {
+            check(libc::setns(namespace.as_raw_fd(), 0), Stage::Confine)?;
+        }
+        if confine.has_mounts && !child.program.cwd.is_empty() {
+            check(libc::chdir(child.program.cwd.as_ptr()), Stage::Cwd)?;
+        }
+        if confine.is_sandbox {
+            let no_new_privileges = libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+            check(no_new_privileges, Stage::Confine)?;
+            if child.privileged {
+                drop_capabilities()?;
+            }
+        }
+        if let Some(ruleset) = &confine.ruleset {
+            let restricted =
+                libc::syscall(libc::SYS_landlock_restrict_self, ruleset.as_raw_fd(), 0);
+            check_long(restricted, Stage::Confine)?;
+        }
+        // Everything is closed on exec already; this is for what is not ours.
+        let first: libc::c_uint = 3;
+        libc::syscall(
+            libc::SYS_close_range,
+            first,
+            libc::c_uint::MAX,
+            libc::CLOSE_RANGE_CLOEXEC,
+        );
+        if !confine.filter.is_empty() {
+            let Ok(len) = libc::c_ushort::try_from(confine.filter.len()) else {
+                return Err(Stage::Confine);
+            };
+            let program = libc::sock_fprog {
+                len,
+                filter: confine.filter.as_ptr().cast_mut(),
+            };
+            let filtered = libc::prctl(
+                libc::PR_SET_SECCOMP,
+                c_ulong::from(libc::SECCOMP_MODE_FILTER),
+                &raw const program,
+                0,
+                0,
+            );
+            check(filtered, Stage::Confine)?;
+        }
+    }
+    Ok(())
+}
+
+/// # Safety
+///
+/// Only the child of [`spawn_confined`] calls this: the handlers of its parent are copies.
+unsafe fn default_signals() {
+    /// The kernel's own structure, which the C library's wrapper does not take for its two signals.
+    #[repr(C)]
+    struct KernelAction {
+        handler: usize,
+        flags: c_ulong,
+        restorer: usize,
+        mask: u64,
+    }
+    let action = KernelAction {
+        handler: libc::SIG_DFL,
+        flags: 0,
+        restorer: 0,
+        mask: 0,
+    };
+    for signal in 1..=64 {
+        // Two of them cannot be changed, which nobody minds.
+        unsafe {
+            libc::syscall(
+                libc::SYS_rt_sigaction,
+                signal,
+                &raw const action,
+                ptr::null::<c_void>(),
+                size_of::<u64>(),
+            );
+        }
+    }
+}
+
+/// # Safety
+///
+/// Only the child of [`spawn_confined`] calls this.
+unsafe fn place(action: &Action<'_>) -> Result<(), Stage> {
+    unsafe {
+        match *action {
+            Action::Duplicate { from, to } if from == to => {
+                check(libc::fcntl(from, libc::F_SETFD, 0), Stage::Exec)
+            }
+            Action::Duplicate { from, to } => check(libc::dup2(from, to).min(0), Stage::Exec),
+            Action::Open { path, to } => {
+                let fd: RawFd = libc::open(path.as_ptr(), libc::O_RDWR);
+                check(fd.min(0), Stage::Exec)?;
+                if fd != to {
+                    check(libc::dup2(fd, to).min(0), Stage::Exec)?;
+                    libc::close(fd);
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// # Safety
+///
+/// Only the child of [`spawn_confined`] calls this.
+unsafe fn lower_limit(resource: c_int, limit: u64) -> Result<(), Stage> {
+    let resource = resource.cast_unsigned();
+    unsafe {
+        let mut current: libc::rlimit = MaybeUninit::zeroed().assume_init();
+        check(libc::getrlimit(resource, &raw mut current), Stage::Confine)?;
+        let maximum = limit.min(current.rlim_max);
+        let lowered = libc::rlimit {
+            rlim_cur: maximum,
+            rlim_max: maximum,
+        };
+        check(
+            libc::setrlimit(resource, &raw const lowered),
+            Stage::Confine,
+        )
+    }
+}
+
+/// Keeps a privileged program from getting capabilities that would lead out of a sandbox.
+///
+/// # Safety
+///
+/// Only the child of [`spawn_confined`] calls this.
+unsafe fn drop_capabilities() -> Result<(), Stage> {
+    unsafe {
+        libc::prctl(
+            libc::PR_CAP_AMBIENT,
+            libc::PR_CAP_AMBIENT_CLEAR_ALL,
+            0,
+            0,
+            0,
+        );
+        for capability in 0..64_u32 {
+            if KEPT_CAPABILITIES >> capability & 1 == 1 {
+                continue;
+            }
+            match libc::prctl(libc::PR_CAPBSET_READ, capability, 0, 0, 0) {
+                0 => {}
+                1 => {
+                    let dropped = libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0);
+                    check(dropped, Stage::Confine)?;
+                }
+                // There are no more.
+                _ => break,
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check(result: c_int, stage: Stage) -> Result<(), Stage> {
+    if result == 0 { Ok(()) } else { Err(stage) }
+}
+
+fn check_long(result: c_long, stage: Stage) -> Result<(), Stage> {
+    if result == 0 { Ok(()) } else { Err(stage) }
+}
+
+fn errno() -> i32 {
+    // SAFETY: it is this thread's own.
+    unsafe { *libc::__errno_location() }
+}

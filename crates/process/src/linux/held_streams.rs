@@ -1,0 +1,85 @@
+//! The streams of a held program, which its holder reads in the place of a runtime.
+//!
+//! Start at [`StreamReader::new`].
+
+use std::os::fd::OwnedFd;
+
+use windlass_output::{Output, OutputOptions, Screen, Stream};
+
+use super::keep_wire::{KeepOrder, KeptDescriptors};
+use super::retained::{Retained, TakeOutcome};
+
+/// How much is taken from a stream before others have their turn.
+const TURN: usize = 1024 * 1024;
+/// How much output the screen of a held program is made of.
+const REDRAWN: u64 = 64 * 1024;
+
+/// Reads the streams into the memory and the log that the dead runtime used.
+pub(super) struct StreamReader {
+    retained: Retained,
+    pub(super) output: Output,
+    screen: Option<Screen>,
+    /// Streams that have not ended: stdout or the terminal, and stderr.
+    pub(super) open: [bool; 2],
+}
+
+impl StreamReader {
+    /// Goes on where the dead runtime was.
+    pub(super) fn new(order: &KeepOrder, descriptors: &KeptDescriptors) -> std::io::Result<Self> {
+        let [memory, read, write] = &descriptors.memory;
+        let retained = Retained::go_on(memory.try_clone()?, read.try_clone()?, write.try_clone()?)?;
+        let options = OutputOptions {
+            log: order.log.clone(),
+            log_limit: order.log_limit,
+            hold_object: order.hold_object,
+            ..OutputOptions::default()
+        };
+        let output = Output::resume(options, &retained.checkpoint());
+        output.keep_log();
+        retained.replay(&output);
+        let screen = order.streams.terminal.then(|| {
+            let size = rustix::termios::tcgetwinsize(&descriptors.stdout);
+            let (rows, cols) = size.map_or((24, 80), |size| (size.ws_row, size.ws_col));
+            let mut screen = Screen::new(rows, cols);
+            // The dead runtime has answered what was asked in these.
+            let end = output.position();
+            screen.feed(&output.raw(end.saturating_sub(REDRAWN)..end));
+            screen
+        });
+        Ok(Self {
+            retained,
+            output,
+            screen,
+            open: [true, descriptors.stderr.is_some()],
+        })
+    }
+
+    /// Reads what a stream has now.
+    pub(super) fn read(&mut self, stream: Stream, fd: &OwnedFd) {
+        let Self {
+            retained,
+            output,
+            screen,
+            open,
+        } = self;
+        let mut left = TURN;
+        while open[stream as usize] && left > 0 {
+            if !retained.has_room() {
+                retained.publish(&output.checkpoint());
+            }
+            let taken = retained.take(fd, stream, |stream, bytes| {
+                output.push(stream, bytes);
+                let answer = screen.as_mut().map(|screen| screen.feed(bytes));
+                if let Some(answer) = answer.filter(|answer| !answer.is_empty()) {
+                    // A program that asks and does not read has no use for answers.
+                    let _ = rustix::io::write(fd, &answer);
+                }
+            });
+            match taken {
+                TakeOutcome::Some(length) => left = left.saturating_sub(length),
+                TakeOutcome::Empty => return,
+                TakeOutcome::End => open[stream as usize] = false,
+            }
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! The mounts of a sandbox: private folders, read-only holes, and secrets behind empty files.
+//!
+//! Start at [`MountPlan::new`], which looks at the machine and changes nothing. A plan that has changed means that the
+//! namespace has to be made again.
+
+use std::collections::BTreeSet;
+use std::ffi::CString;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use windlass_sandbox::{Confinement, FileAccess};
+
+use super::confine_wire::MountStep;
+use super::private::PrivateFolder;
+
+/// Folders of `/run` that programs need and that hold no sockets.
+const RUN_KEPT: &[&str] = &[
+    "/run/systemd/resolve/resolv.conf",
+    "/run/systemd/resolve/stub-resolv.conf",
+    "/run/current-system",
+    "/run/booted-system",
+    "/run/opengl-driver",
+    "/run/wrappers",
+];
+
+/// Everything that is mounted for a confinement on this machine, as it is now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct MountPlan {
+    /// Files and folders within the private ones that are shown as they are, and whether they can be written.
+    shown: Vec<(PathBuf, bool)>,
+    /// Files and folders that can be written. Everything else is mounted read-only.
+    writable: Vec<(PathBuf, FileIdentity)>,
+    /// Folders that are mounted on themselves, so that they cannot be renamed with a hole in them.
+    pinned: Vec<(PathBuf, FileIdentity)>,
+    /// Files and folders that cannot be written.
+    holes: Vec<(PathBuf, FileIdentity)>,
+    /// Holes that do not exist.
+    missing: Vec<PathBuf>,
+    /// Files and folders that are hidden, and whether they are folders.
+    hidden: Vec<(PathBuf, bool)>,
+    /// Holes that cannot be made.
+    pub(super) unprotected: Vec<PathBuf>,
+}
+
+/// A file as the system knows it: its device and number.
+type FileIdentity = (u64, u64);
+
+impl MountPlan {
+    pub(super) fn new(confinement: &Confinement) -> Self {
+        let mut plan = Self {
+            shown: Vec::new(),
+            writable: Vec::new(),
+            pinned: Vec::new(),
+            holes: Vec::new(),
+            missing: Vec::new(),
+            hidden: Vec::new(),
+            unprotected: Vec::new(),
+        };
+        plan.find_shown(confinement);
+        plan.find_writable(confinement);
+        let mut pinned = BTreeSet::new();
+        let mut missing = BTreeSet::new();
+        for hole in &confinement.write_holes {
+            plan.find_hole(hole, confinement, &mut pinned, &mut missing);
+        }
+        plan.missing.extend(missing);
+        for path in pinned {
+            plan.pinned.extend(identity(&path).map(|is| (path, is)));
+        }
+        for path in &confinement.hidden {
+            plan.find_hidden(path);
+        }
+        plan.hide_sockets(confinement);
+        plan
+    }
+
+    /// Adds sockets that somebody listens on and that no other rule covers.
+    fn hide_sockets(&mut self, confinement: &Confinement) {
+        for path in listening_sockets() {
+            let within = |folders: &[PathBuf]| folders.iter().any(|it| path.starts_with(it));
+            let covered = is_private(&path) || within(&confinement.hidden);
+            if !covered && !within(&confinement.writable) && path.exists() {
+                self.hidden.push((path, false));
+            }
+        }
+    }
+
+    /// Whether a namespace that was made for `older` serves this plan.
+    pub(super) fn is_served_by(&self, older: &Self) -> bool {
+        self.shown == older.shown
+            && self.writable == older.writable
+            && self.pinned == older.pinned
+            && self.holes == older.holes
+            && self.missing == older.missing
+            && self.unprotected == older.unprotected
+            && self.hidden.iter().all(|entry| older.hidden.contains(entry))
+    }
+
+    /// Makes an empty folder for every hole that does not exist. The plan is another one afterwards.
+    pub(super) fn make_placeholders(&self, private: &mut PrivateFolder) -> io::Result<()> {
+        let mut missing = self.missing.iter();
+        missing.try_for_each(|path| private.add_placeholder(path))
+    }
+
+    /// Makes the places that the mounts need, and gives the mounts in their order.
+    pub(super) fn steps(&self, private: &mut PrivateFolder) -> io::Result<Vec<MountStep>> {
+        let mut steps = Vec::new();
+        let mut add = |source: &Path, target: &Path, read_only: bool| -> io::Result<()> {
+            steps.push(MountStep {
+                source: CString::new(source.as_os_str().as_bytes())?,
+                target: CString::new(target.as_os_str().as_bytes())?,
+                read_only,
+            });
+            Ok(())
+        };
+        for (folder, own) in private_folders(private) {
+            if folder.symlink_metadata().is_ok_and(|it| it.is_dir()) {
+                add(&own, &folder, false)?;
+                let shown = self.shown.iter();
+                for (path, writable) in shown.filter(|(path, _)| path.starts_with(&folder)) {
+                    let below = path.strip_prefix(&folder).unwrap_or(path);
+                    make_place(&own.join(below), path.is_dir())?;
+                    add(path, path, !writable)?;
+                }
+            }
+        }
+        if Path::new("/var/run")
+            .symlink_metadata()
+            .is_ok_and(|it| it.is_dir())
+        {
+            add(&private.empty(), Path::new("/var/run"), true)?;
+        }
+        for (path, _) in self.writable.iter().chain(&self.pinned) {
+            add(path, path, false)?;
+        }
+        for (path, _) in &self.holes {
+            add(path, path, true)?;
+            if is_empty_folder(path) {
+                private.rely_on(path);
+            }
+        }
+        for (path, is_folder) in &self.hidden {
+            let own = if *is_folder {
+                private.empty()
+            } else {
+                private.blank()
+            };
+            add(&own, path, true)?;
+        }
+        Ok(steps)
+    }
+
+    fn find_shown(&mut self, confinement: &Confinement) {
+        let named = confinement.writable.iter();
+        let named = named.chain(confinement.readable.iter().flatten());
+        let named = named.chain([&confinement.root]).map(PathBuf::as_path);
+        let kept = RUN_KEPT.iter().map(Path::new);
+        for path in named.chain(kept) {
+            let exists = is_within_private(path) && path.exists();
+            let covered = self.shown.iter().any(|(shown, _)| path.starts_with(shown));
+            if exists && !covered {
+                let own = confinement.writable.iter();
+                let writable = own.clone().any(|folder| path.starts_with(folder));
+                self.shown.retain(|(shown, _)| !shown.starts_with(path));
+                self.shown.push((path.to_owned(), writable));
+            }
+        }
+    }
+
+    fn find_writable(&mut self, confinement: &Confinement) {
+        let mut paths: Vec<&PathBuf> = confinement.writable.iter().collect();
+        paths.sort_unstable();
+        paths.dedup();
+        for path in paths {
+            let is_shown = self.shown.iter().any(|(shown, _)| shown == path);
+            let within = |folder: &Path| path.starts_with(folder);
+            let covered = self.writable.iter().any(|(known, _)| within(known));
+            let gone = is_private(path) && !self.shown.iter().any(|(shown, _)| within(shown));
+            if !is_shown
+                && !covered
+                && !gone
+                && let Some(is) = identity_of_target(path)
+            {
+                self.writable.push((path.clone(), is));
+            }
+        }
+    }
+
+    fn find_hole(
+        &mut self,
+        hole: &Path,
+        confinement: &Confinement,
+        pinned: &mut BTreeSet<PathBuf>,
+        missing: &mut BTreeSet<PathBuf>,
+    ) {
+        // From the writable folder that it is in down to the hole.
+        let folders = confinement.writable.iter();
+        let Some(folder) = folders
+            .filter(|folder| hole.starts_with(folder) && folder.is_dir())
+            .max_by_key(|folder| folder.as_os_str().len())
+        else {
+            return;
+        };
+        let mut path = folder.clone();
+        let below = hole.strip_prefix(folder).unwrap_or(hole);
+        for (index, name) in below.components().enumerate() {
+            if index > 0 {
+                pinned.insert(path.clone());
+            }
+            path.push(name);
+            match path.symlink_metadata() {
+                Ok(metadata) if metadata.is_symlink() => {
+                    self.unprotected.push(path);
+                    return;
+                }
+                Ok(metadata) if path != hole && metadata.is_dir() && !is_empty_folder(&path) => {}
+                // A file or an empty folder on the way is the hole: nothing can be made in it.
+                Ok(metadata) => {
+                    let is = (metadata.dev(), metadata.ino());
+                    if !self.holes.iter().any(|(known, _)| *known == path) {
+                        self.holes.push((path, is));
+                    }
+                    return;
+                }
+                // Without the extension that is turned on in `config`, git does not look for it.
+                Err(_) if path.ends_with("config.worktree") => return,
+                Err(_) => {
+                    missing.insert(path);
+                    return;
+                }
+            }
+        }
+    }
+
+    fn find_hidden(&mut self, path: &Path) {
+        let Ok(target) = path.canonicalize() else {
+            return;
+        };
+        let is_shown = self
+            .shown
+            .iter()
+            .any(|(shown, _)| target.starts_with(shown));
+        if is_private(&target) && !is_shown {
+            return;
+        }
+        let entry = (target.clone(), target.is_dir());
+        let covered = |(known, _): &(PathBuf, bool)| target.starts_with(known);
+        if !self.hidden.iter().any(covered) {
+            self.hidden.retain(|(known, _)| !known.starts_with(&target));
+            self.hidden.push(entry);
+        }
+    }
+}
+
+fn private_folders(private: &PrivateFolder) -> [(PathBuf, PathBuf); 3] {
+    [
+        (PathBuf::from("/tmp"), private.tmp()),
+        (PathBuf::from("/dev/shm"), private.shm()),
+        (PathBuf::from("/run"), private.run()),
+    ]
+}
+
+/// It lies in a folder of which programs have their own.
+fn is_private(path: &Path) -> bool {
+    let folders = ["/tmp", "/dev/shm", "/run", "/var/run"];
+    folders.iter().any(|folder| path.starts_with(folder))
+}
+
+/// It lies in such a folder, and is none itself.
+fn is_within_private(path: &Path) -> bool {
+    let folders = ["/tmp", "/dev/shm", "/run"].map(Path::new);
+    is_private(path) && !folders.contains(&path)
+}
+
+/// Makes an empty folder or file to mount on.
+fn make_place(path: &Path, is_folder: bool) -> io::Result<()> {
+    if is_folder {
+        return std::fs::create_dir_all(path);
+    }
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    std::fs::write(path, "")
+}
+
+fn identity(path: &Path) -> Option<FileIdentity> {
+    let metadata = path.symlink_metadata().ok()?;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+/// The same of the file that a link leads to.
+fn identity_of_target(path: &Path) -> Option<FileIdentity> {
+    let metadata = path.metadata().ok()?;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+/// The paths of Unix sockets that somebody listens on.
+fn listening_sockets() -> Vec<PathBuf> {
+    const LISTENS: &str = "00010000";
+    let text = std::fs::read_to_string("/proc/net/unix").unwrap_or_default();
+    let paths = text.lines().skip(1).filter_map(|line| {
+        let mut fields = line.split_ascii_whitespace();
+        let flags = fields.nth(3)?;
+        let path = fields.nth(3)?;
+        (flags == LISTENS && path.starts_with('/')).then(|| PathBuf::from(path))
+    });
+    let mut paths: Vec<PathBuf> = paths.collect();
+    paths.sort_unstable();
+    paths.dedup();
+    paths
+}
+
+/// Whether the rules would let a program write a path; for messages about holes.
+pub(super) fn is_writable_without_mounts(confinement: &Confinement, hole: &Path) -> bool {
+    let folders = confinement.writable.iter();
+    !confinement.allows(hole, FileAccess::Write)
+        && folders.clone().any(|folder| hole.starts_with(folder))
+}
+
+fn is_empty_folder(path: &Path) -> bool {
+    path.read_dir()
+        .is_ok_and(|mut entries| entries.next().is_none())
+}

@@ -1,0 +1,210 @@
+//! The private folders of a sandbox, and the empty folders that keep others from making files of those names.
+//!
+//! All of it is removed when the sandbox is dropped, and what a dead process has left is removed by the next one. An empty
+//! folder that several sandboxes rely on is locked by each, and the last one removes it.
+
+use std::fs::{DirBuilder, Permissions};
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
+
+use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+
+use super::tree::Member;
+
+const PREFIX: &str = "windlass-sandbox-";
+/// The file that lists the empty folders that were made elsewhere.
+const LIST: &str = "placeholders";
+/// Folders of programs that outlived their runtime are removed when they are as old as this.
+const KEPT_FOR: Duration = Duration::from_hours(168);
+
+/// Folders of one sandbox. Nobody else can reach them.
+pub(super) struct PrivateFolder {
+    path: PathBuf,
+    placeholders: Vec<PathBuf>,
+    locks: Vec<OwnedFd>,
+    kept: AtomicBool,
+}
+
+impl PrivateFolder {
+    pub(super) fn new() -> io::Result<Self> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let base = std::env::temp_dir();
+        sweep_in(&base);
+        let own = std::process::id();
+        let start = Member::read(own.cast_signed()).map_or(0, |own| own.start);
+        let next = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = base.join(format!("{PREFIX}{own}-{start}-{next}"));
+        DirBuilder::new().mode(0o700).create(&path)?;
+        // The program sees it as `/tmp`, whatever it was called.
+        let path = path.canonicalize()?;
+        let this = Self {
+            path,
+            placeholders: Vec::new(),
+            locks: Vec::new(),
+            kept: AtomicBool::new(false),
+        };
+        for name in ["tmp", "shm", "run", "empty"] {
+            DirBuilder::new().mode(0o700).create(this.path.join(name))?;
+        }
+        for name in ["tmp", "shm"] {
+            std::fs::set_permissions(this.path.join(name), Permissions::from_mode(0o1777))?;
+        }
+        std::fs::set_permissions(this.empty(), Permissions::from_mode(0o555))?;
+        std::fs::set_permissions(this.run(), Permissions::from_mode(0o755))?;
+        std::fs::write(this.blank(), "")?;
+        std::fs::set_permissions(this.blank(), Permissions::from_mode(0o444))?;
+        Ok(this)
+    }
+
+    /// The folder that programs have as `/tmp`.
+    pub(super) fn tmp(&self) -> PathBuf {
+        self.path.join("tmp")
+    }
+
+    /// The folder that programs have as `/dev/shm`.
+    pub(super) fn shm(&self) -> PathBuf {
+        self.path.join("shm")
+    }
+
+    /// The folder that programs have as `/run`.
+    pub(super) fn run(&self) -> PathBuf {
+        self.path.join("run")
+    }
+
+    /// An empty folder, to be shown in the place of others.
+    pub(super) fn empty(&self) -> PathBuf {
+        self.path.join("empty")
+    }
+
+    /// An empty file, to be shown in the place of others.
+    pub(super) fn blank(&self) -> PathBuf {
+        self.path.join("blank")
+    }
+
+    /// Makes an empty folder elsewhere, to be removed with this. A folder that cannot be made there cannot be made by
+    /// programs either.
+    pub(super) fn add_placeholder(&mut self, path: &Path) -> io::Result<()> {
+        if DirBuilder::new().mode(0o755).create(path).is_err() {
+            return Ok(());
+        }
+        self.placeholders.push(path.to_owned());
+        let mut list = std::fs::OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(self.path.join(LIST))?;
+        list.write_all(path.as_os_str().as_bytes())?;
+        list.write_all(&[0])
+    }
+
+    /// Keeps other sandboxes from removing an empty folder.
+    pub(super) fn rely_on(&mut self, path: &Path) {
+        self.locks
+            .extend(lock(path, FlockOperation::NonBlockingLockShared));
+    }
+
+    /// A program that outlives this process has these folders: they stay.
+    pub(super) fn keep(&self) {
+        if !self.kept.swap(true, Ordering::Relaxed) {
+            let _ = std::fs::write(self.path.join("kept"), "");
+        }
+    }
+}
+
+impl Drop for PrivateFolder {
+    fn drop(&mut self) {
+        self.locks.clear();
+        if self.kept.load(Ordering::Relaxed) {
+            return;
+        }
+        let mut all_gone = true;
+        for path in &self.placeholders {
+            all_gone &= remove_placeholder(path);
+        }
+        if all_gone {
+            let _ = std::fs::remove_dir_all(&self.path);
+        } else {
+            // The list stays for whoever removes the rest.
+            for name in ["tmp", "shm", "run"] {
+                let _ = std::fs::remove_dir_all(self.path.join(name));
+            }
+        }
+    }
+}
+
+/// Removes an empty folder, unless somebody relies on it; `false` if it has to be tried again.
+fn remove_placeholder(path: &Path) -> bool {
+    if !path.is_dir() {
+        return true;
+    }
+    let Some(_lock) = lock(path, FlockOperation::NonBlockingLockExclusive) else {
+        return false;
+    };
+    // Only an empty folder goes.
+    let _ = std::fs::remove_dir(path);
+    true
+}
+
+fn lock(path: &Path, operation: FlockOperation) -> Option<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let folder = rustix::fs::open(path, flags, Mode::empty()).ok()?;
+    flock(&folder, operation).ok().map(|()| folder)
+}
+
+/// Removes what dead processes of this user have left.
+pub(super) fn sweep() {
+    sweep_in(&std::env::temp_dir());
+}
+
+/// Whether a process has private folders.
+pub(super) fn has_any(pid: i32, start: u64) -> bool {
+    let prefix = format!("{PREFIX}{pid}-{start}-");
+    let mut entries = std::env::temp_dir()
+        .read_dir()
+        .into_iter()
+        .flatten()
+        .flatten();
+    entries.any(|entry| {
+        entry
+            .file_name()
+            .to_str()
+            .is_some_and(|it| it.starts_with(&prefix))
+    })
+}
+
+fn sweep_in(base: &Path) {
+    let own = rustix::process::geteuid().as_raw();
+    for entry in base.read_dir().into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let Some(rest) = name.to_str().and_then(|name| name.strip_prefix(PREFIX)) else {
+            continue;
+        };
+        let mut numbers = rest.split('-');
+        let pid = numbers.next().and_then(|pid| pid.parse::<i32>().ok());
+        let start = numbers.next().and_then(|start| start.parse::<u64>().ok());
+        let (Some(pid), Some(start), Ok(metadata)) = (pid, start, entry.metadata()) else {
+            continue;
+        };
+        // Anybody can make a folder of such a name.
+        let ours = metadata.is_dir() && metadata.uid() == own;
+        let lives = Member::read(pid).is_some_and(|it| it.start == start && it.alive());
+        let path = entry.path();
+        let young = metadata.modified().ok().and_then(|it| it.elapsed().ok());
+        let kept = path.join("kept").exists() && young.is_none_or(|age| age < KEPT_FOR);
+        if ours && !lives && !kept {
+            let list = std::fs::read(path.join(LIST)).unwrap_or_default();
+            let mut all_gone = true;
+            for placeholder in list.split(|byte| *byte == 0).filter(|it| !it.is_empty()) {
+                let placeholder = std::ffi::OsString::from_vec(placeholder.to_vec());
+                all_gone &= remove_placeholder(Path::new(&placeholder));
+            }
+            if all_gone {
+                let _ = std::fs::remove_dir_all(path);
+            }
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! The Landlock rules of a sandbox.
+//!
+//! Start at [`Ruleset::build`]. Landlock only allows, and what it allows of a folder it allows of everything below. So
+//! where something below a readable folder is hidden, the folder's other entries are allowed one by one. Entries that come
+//! later are not readable until the rules are built again, which [`Ruleset::is_fresh`] says.
+
+use std::fs::{FileType, Metadata};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd,
+    RulesetAttr, RulesetCreated, RulesetCreatedAttr, Scope,
+};
+use windlass_sandbox::{Confinement, NetworkRule};
+
+/// The newest version whose rights are known here. Older kernels have fewer.
+const KNOWN: ABI = ABI::V9;
+
+/// Devices that every program may use.
+const DEVICES: &[&str] = &[
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/tty",
+    "/dev/ptmx",
+    "/dev/pts",
+];
+
+/// The rules of one sandbox, ready to be applied.
+pub(super) struct Ruleset {
+    pub(super) fd: OwnedFd,
+    /// Folders whose entries were allowed one by one.
+    split: Vec<(PathBuf, Stamp)>,
+}
+
+/// Changes when a folder's entries do.
+type Stamp = (u64, i64, i64);
+
+impl Ruleset {
+    /// The version of Landlock that this kernel has; `None` without it.
+    pub(super) fn version() -> Option<u32> {
+        kernel_version()
+    }
+
+    /// Builds the rules. `private` are folders that can be written whatever the confinement says; `mounted` says that
+    /// hidden files within writable folders are hidden by mounts.
+    pub(super) fn build(
+        confinement: &Confinement,
+        private: &[PathBuf],
+        mounted: bool,
+    ) -> io::Result<Self> {
+        let mut builder = RuleBuilder::new(confinement)?;
+        builder.allow(Path::new("/"), AccessFs::ReadDir.into())?;
+        let read = AccessFs::from_read(KNOWN);
+        let hidden = with_targets(&confinement.hidden);
+        match &confinement.readable {
+            None => builder.allow_tree(Path::new("/"), read, &hidden)?,
+            Some(folders) => {
+                for folder in folders {
+                    builder.allow_tree(folder, read, &hidden)?;
+                }
+            }
+        }
+        let write = AccessFs::from_all(KNOWN)
+            & !(AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::IoctlDev);
+        let existing: Vec<PathBuf> = hidden
+            .iter()
+            .filter(|path| !mounted && path.symlink_metadata().is_ok())
+            .cloned()
+            .collect();
+        for path in &confinement.writable {
+            builder.allow_tree(path, write, &existing)?;
+        }
+        for folder in private {
+            builder.allow(folder, write)?;
+        }
+        let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev;
+        for path in DEVICES {
+            builder.allow(Path::new(path), device | AccessFs::ReadDir)?;
+        }
+        let fd: Option<OwnedFd> = builder.ruleset.take().and_then(Into::into);
+        Ok(Self {
+            fd: fd.ok_or(io::ErrorKind::Unsupported)?,
+            split: builder.split,
+        })
+    }
+
+    /// Whether the folders that were split have the entries that they had.
+    pub(super) fn is_fresh(&self) -> bool {
+        let mut split = self.split.iter();
+        split.all(|(path, stamp)| path.metadata().is_ok_and(|now| stamp_of(&now) == *stamp))
+    }
+}
+
+struct RuleBuilder {
+    ruleset: Option<RulesetCreated>,
+    split: Vec<(PathBuf, Stamp)>,
+}
+
+impl RuleBuilder {
+    fn new(confinement: &Confinement) -> io::Result<Self> {
+        let ruleset = landlock::Ruleset::default()
+            .set_compatibility(CompatLevel::BestEffort)
+            .handle_access(AccessFs::from_all(KNOWN))
+            .and_then(|ruleset| match confinement.network {
+                NetworkRule::None => ruleset.handle_access(AccessNet::from_all(KNOWN)),
+                _ => Ok(ruleset),
+            })
+            .and_then(|ruleset| ruleset.scope(Scope::from_all(KNOWN)))
+            .and_then(landlock::Ruleset::create)
+            .map_err(io::Error::other)?;
+        Ok(Self {
+            ruleset: Some(ruleset),
+            split: Vec::new(),
+        })
+    }
+
+    /// Allows everything below a path but what is hidden.
+    fn allow_tree(
+        &mut self,
+        path: &Path,
+        access: BitFlags<AccessFs>,
+        hidden: &[PathBuf],
+    ) -> io::Result<()> {
+        if hidden.iter().any(|it| path.starts_with(it)) {
+            return Ok(());
+        }
+        let metadata = path.metadata();
+        let holds_hidden = hidden.iter().any(|it| it.starts_with(path));
+        if !holds_hidden || !metadata.as_ref().is_ok_and(Metadata::is_dir) {
+            return self.allow(path, access);
+        }
+        let Ok(entries) = path.read_dir() else {
+            return Ok(());
+        };
+        if let Ok(metadata) = &metadata {
+            self.split.push((path.to_owned(), stamp_of(metadata)));
+        }
+        for entry in entries.flatten() {
+            // A link is no file of its own: its target is allowed where it lies, or not.
+            if !entry
+                .file_type()
+                .is_ok_and(|kind| FileType::is_symlink(&kind))
+            {
+                self.allow_tree(&entry.path(), access, hidden)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Allows a file, or everything below a folder. One that is not there is passed over.
+    fn allow(&mut self, path: &Path, access: BitFlags<AccessFs>) -> io::Result<()> {
+        let Ok(fd) = PathFd::new(path) else {
+            return Ok(());
+        };
+        let is_folder = path.metadata().is_ok_and(|it| it.is_dir());
+        let access = if is_folder {
+            access
+        } else {
+            access & AccessFs::from_file(KNOWN)
+        };
+        if let Some(ruleset) = self.ruleset.take() {
+            let added = ruleset.add_rule(PathBeneath::new(fd, access));
+            self.ruleset = Some(added.map_err(io::Error::other)?);
+        }
+        Ok(())
+    }
+}
+
+/// The paths, and where links among them lead.
+fn with_targets(paths: &[PathBuf]) -> Vec<PathBuf> {
+    let mut all: Vec<PathBuf> = paths.to_vec();
+    for path in paths {
+        if let Ok(target) = path.canonicalize()
+            && !all.contains(&target)
+        {
+            all.push(target);
+        }
+    }
+    all
+}
+
+fn stamp_of(metadata: &Metadata) -> Stamp {
+    (metadata.ino(), metadata.mtime(), metadata.mtime_nsec())
+}
+
+#[expect(unsafe_code, reason = "the crate does not tell the kernel's version")]
+fn kernel_version() -> Option<u32> {
+    const VERSION: libc::c_int = 1;
+    // SAFETY: with this flag the call takes no memory and makes nothing.
+    let version = unsafe {
+        libc::syscall(
+            libc::SYS_landlock_create_ruleset,
+            std::ptr::null::<libc::c_void>(),
+            0_usize,
+            VERSION,
+        )
+    };
+    u32::try_from(version).ok().filter(|version| *version > 0)
+}

@@ -1,0 +1,368 @@
+//! A sandbox in the runtime's process: everything that programs are confined with, prepared once and used for each.
+//!
+//! Start at [`Sandbox::prepare`]. Nothing here is done between a fork and an exec; the shim's child only applies it.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use tokio::io::Interest;
+use windlass_sandbox::{Confinement, NetworkRule, OnUnavailable, ResourceLimits};
+
+use super::confine_wire::{ConfineOrder, ConfineParts, OwnNetwork, PrepareOrder, PrepareReply};
+use super::filter::{self, FilterOptions};
+use super::mounts::{self, MountPlan};
+use super::private::PrivateFolder;
+use super::proxy::Proxy;
+use super::ruleset::Ruleset;
+use super::socket::{self, Received};
+use super::wire::INLINE_LIMIT;
+use super::zygotes::Zygotes;
+use crate::readiness::register;
+
+/// The sandbox of one confinement. All programs of it share its private folders, its network and its mounts.
+pub(crate) struct Sandbox {
+    confinement: Arc<Confinement>,
+    prepared: tokio::sync::Mutex<Option<Arc<Prepared>>>,
+}
+
+/// Everything that programs are confined with.
+pub(crate) struct Prepared {
+    private: PrivateFolder,
+    plan: MountPlan,
+    namespaces: Option<Namespaces>,
+    ruleset: Mutex<Option<Arc<Ruleset>>>,
+    filter: Vec<u8>,
+    /// Parts of the confinement that are not enforced here, a phrase each.
+    missing: Vec<String>,
+    proxy: Option<Proxy>,
+}
+
+pub(super) struct Namespaces {
+    user: Option<OwnedFd>,
+    network: Option<OwnedFd>,
+    ipc: OwnedFd,
+    mount: OwnedFd,
+    listener: Option<OwnedFd>,
+}
+
+/// Why programs of a sandbox cannot be started.
+pub(crate) enum PrepareError {
+    /// These parts of the confinement would not be enforced.
+    Unprotected(Vec<String>),
+    System(io::Error),
+}
+
+impl From<io::Error> for PrepareError {
+    fn from(error: io::Error) -> Self {
+        Self::System(error)
+    }
+}
+
+impl Sandbox {
+    pub(crate) fn new(confinement: Arc<Confinement>) -> Self {
+        Self {
+            confinement,
+            prepared: tokio::sync::Mutex::new(None),
+        }
+    }
+
+    pub(crate) fn confinement(&self) -> &Arc<Confinement> {
+        &self.confinement
+    }
+
+    /// Prepares everything, unless that was done before and nothing has changed since.
+    pub(crate) async fn prepare(
+        &self,
+        zygotes: &Arc<Zygotes>,
+    ) -> Result<Arc<Prepared>, PrepareError> {
+        let mut prepared = self.prepared.lock().await;
+        let plan = MountPlan::new(&self.confinement);
+        if let Some(prepared) = &*prepared
+            && (prepared.namespaces.is_none() || plan.is_served_by(&prepared.plan))
+        {
+            prepared.refresh(&self.confinement)?;
+            return Ok(Arc::clone(prepared));
+        }
+        // Programs that run in the older one keep it.
+        *prepared = None;
+        let made = Arc::new(Prepared::new(&self.confinement, zygotes).await?);
+        *prepared = Some(Arc::clone(&made));
+        Ok(made)
+    }
+}
+
+impl Prepared {
+    async fn new(confinement: &Confinement, zygotes: &Arc<Zygotes>) -> Result<Self, PrepareError> {
+        for folder in &confinement.made {
+            // Without a home folder there are no caches.
+            let mut builder = std::fs::DirBuilder::new();
+            let _ = builder.recursive(true).mode(0o700).create(folder);
+        }
+        let mut private = PrivateFolder::new()?;
+        MountPlan::new(confinement).make_placeholders(&mut private)?;
+        let plan = MountPlan::new(confinement);
+        let mut missing = Vec::new();
+        let steps = plan.steps(&mut private)?;
+        let mut order = PrepareOrder {
+            user: true,
+            network: match confinement.network {
+                NetworkRule::None => Some(OwnNetwork::Down),
+                NetworkRule::Loopback => Some(OwnNetwork::Loopback),
+                NetworkRule::Allow(_) => Some(OwnNetwork::Listening),
+                NetworkRule::Full => None,
+            },
+            mounts: steps,
+        };
+        let mut made = make_namespaces(&order, zygotes).await;
+        if made.is_err() && rustix::process::geteuid().is_root() {
+            order.user = false;
+            made = make_namespaces(&order, zygotes).await;
+        }
+        let mut namespaces = match made {
+            Ok(namespaces) => Some(namespaces),
+            Err(error) => {
+                missing.extend(without_mounts(confinement, &error));
+                None
+            }
+        };
+        if namespaces.is_some() {
+            let links = plan.unprotected.iter();
+            missing.extend(
+                links.map(|path| format!("writing {}, which is a symbolic link", path.display())),
+            );
+        }
+        missing.extend(without_landlock(confinement, Ruleset::version()));
+        let filter = filter::compile(FilterOptions {
+            internet: !matches!(confinement.network, NetworkRule::None),
+            unix: namespaces.is_some(),
+            debuggers: Ruleset::version().is_some(),
+        });
+        if filter.is_empty() {
+            missing.push(String::from(
+                "system calls and sockets (there is no filter for this architecture)",
+            ));
+        }
+        if confinement.unavailable == OnUnavailable::Refuse && !missing.is_empty() {
+            return Err(PrepareError::Unprotected(missing));
+        }
+        if !missing.is_empty() {
+            let missing = missing.join("; from ");
+            tracing::warn!(
+                "the sandbox is weaker than it should be: this system cannot keep programs from {missing}"
+            );
+        }
+        let listener = namespaces.as_mut().and_then(|made| made.listener.take());
+        let proxy = match (&confinement.network, listener) {
+            (NetworkRule::Allow(hosts), Some(listener)) => Some(Proxy::start(listener, hosts)?),
+            _ => None,
+        };
+        let prepared = Self {
+            private,
+            plan,
+            namespaces,
+            ruleset: Mutex::new(None),
+            filter,
+            missing,
+            proxy,
+        };
+        prepared.refresh(confinement)?;
+        Ok(prepared)
+    }
+
+    /// Builds the rules of files again, if folders have changed since.
+    fn refresh(&self, confinement: &Confinement) -> io::Result<()> {
+        let mut ruleset = self.ruleset.lock();
+        let is_fresh = ruleset.as_ref().is_some_and(|ruleset| ruleset.is_fresh());
+        if Ruleset::version().is_some() && !is_fresh {
+            let private = [self.private.tmp(), self.private.shm()];
+            let mounted = self.namespaces.is_some();
+            let built = Ruleset::build(confinement, &private, mounted)?;
+            *ruleset = Some(Arc::new(built));
+        }
+        Ok(())
+    }
+
+    /// Parts of the confinement that are not enforced.
+    pub(crate) fn missing(&self) -> &[String] {
+        &self.missing
+    }
+
+    /// Variables that programs find set, or removed.
+    pub(crate) fn variables(&self) -> Vec<(OsString, Option<OsString>)> {
+        let tmp = match self.namespaces {
+            Some(_) => PathBuf::from("/tmp"),
+            None => self.private.tmp(),
+        };
+        let names = ["TMPDIR", "TMP", "TEMP", "TEMPDIR"];
+        let mut variables = vec![("TMPDIR".into(), Some(tmp.clone().into_os_string()))];
+        for name in &names[1..] {
+            if std::env::var_os(name).is_some() {
+                variables.push(((*name).into(), Some(tmp.clone().into_os_string())));
+            }
+        }
+        if self.namespaces.is_some() {
+            // Their sockets are hidden, and so is the folder.
+            for name in [
+                "XDG_RUNTIME_DIR",
+                "SSH_AUTH_SOCK",
+                "DBUS_SESSION_BUS_ADDRESS",
+            ] {
+                variables.push((name.into(), None));
+            }
+        }
+        if let Some(proxy) = &self.proxy {
+            variables.extend(proxy.variables());
+        }
+        variables
+    }
+
+    /// The proxy of this sandbox, if it has one.
+    pub(crate) fn proxy(&self) -> Option<&Proxy> {
+        self.proxy.as_ref()
+    }
+
+    /// A program that outlives this process runs in it.
+    pub(crate) fn keep(&self) {
+        self.private.keep();
+    }
+}
+
+/// An order to confine, with the descriptors that go along.
+pub(crate) struct ConfineMessage {
+    pub(super) bytes: Vec<u8>,
+    prepared: Option<Arc<Prepared>>,
+    ruleset: Option<Arc<Ruleset>>,
+}
+
+impl ConfineMessage {
+    /// The order for a program in this sandbox, if any, with these limits.
+    pub(crate) fn new(prepared: Option<&Arc<Prepared>>, limits: ResourceLimits) -> Self {
+        let ruleset = prepared.and_then(|prepared| prepared.ruleset.lock().clone());
+        let namespaces = prepared.and_then(|prepared| prepared.namespaces.as_ref());
+        let order = ConfineOrder {
+            parts: ConfineParts {
+                ruleset: ruleset.is_some(),
+                user: namespaces.is_some_and(|made| made.user.is_some()),
+                network: namespaces.is_some_and(|made| made.network.is_some()),
+                ipc: namespaces.is_some(),
+                mount: namespaces.is_some(),
+                no_new_privileges: prepared.is_some(),
+            },
+            filter: prepared.map(|it| it.filter.clone()).unwrap_or_default(),
+            limits,
+        };
+        Self {
+            bytes: order.write(),
+            prepared: prepared.cloned(),
+            ruleset,
+        }
+    }
+
+    pub(super) fn fds(&self) -> Vec<BorrowedFd<'_>> {
+        let ruleset = self.ruleset.iter().map(|ruleset| ruleset.fd.as_fd());
+        let namespaces = self.prepared.iter();
+        let namespaces = namespaces.filter_map(|prepared| prepared.namespaces.as_ref());
+        let namespaces = namespaces.flat_map(|made| {
+            let first = made.user.iter().chain(&made.network);
+            first.chain([&made.ipc, &made.mount]).map(AsFd::as_fd)
+        });
+        ruleset.chain(namespaces).collect()
+    }
+}
+
+/// Has a shim make namespaces.
+pub(super) async fn make_namespaces(
+    order: &PrepareOrder,
+    zygotes: &Arc<Zygotes>,
+) -> io::Result<Namespaces> {
+    let bytes = order.write();
+    if bytes.len() > INLINE_LIMIT {
+        return Err(io::Error::other("too many paths"));
+    }
+    let (ours, theirs) = socket::pair()?;
+    let shim = zygotes.shim()?;
+    socket::send(&shim.control, &bytes, &[theirs.as_fd()])?;
+    drop(theirs);
+    let ours = register(Arc::new(ours), Interest::READABLE)?;
+    let mut fds = Vec::new();
+    let reply = loop {
+        let mut ready = ours.readable().await?;
+        let mut buffer = [0; 16];
+        match socket::receive(ours.get_ref().as_fd(), &mut buffer, |fd| fds.push(fd)) {
+            Received::Message(length) => break PrepareReply::read(&buffer[..length]),
+            Received::Nothing => ready.clear_ready(),
+            Received::End { .. } => break None,
+        }
+    };
+    match reply {
+        Some(PrepareReply::Done) => {}
+        Some(PrepareReply::Failed { stage, errno }) => {
+            tracing::debug!(?stage, errno, "namespaces were not made");
+            zygotes.give_back(shim);
+            return Err(io::Error::from_raw_os_error(errno));
+        }
+        None => return Err(io::Error::from(io::ErrorKind::BrokenPipe)),
+    }
+    zygotes.give_back(shim);
+    let mut fds = fds.into_iter();
+    let mut next = |wanted: bool| if wanted { fds.next() } else { None };
+    let lost = || io::Error::from(io::ErrorKind::UnexpectedEof);
+    Ok(Namespaces {
+        user: next(order.user),
+        network: next(order.network.is_some()),
+        ipc: next(true).ok_or_else(lost)?,
+        mount: next(true).ok_or_else(lost)?,
+        listener: next(order.network == Some(OwnNetwork::Listening)),
+    })
+}
+
+/// The parts that are not enforced without a namespace of mounts.
+fn without_mounts(confinement: &Confinement, error: &io::Error) -> Vec<String> {
+    let holes = confinement.write_holes.iter();
+    let holes = holes.filter(|hole| mounts::is_writable_without_mounts(confinement, hole));
+    let holes: Vec<String> = holes.map(|hole| hole.display().to_string()).collect();
+    let mut missing = Vec::new();
+    if !holes.is_empty() {
+        missing.push(format!(
+            "writing {} (namespaces of mounts are not allowed here: {error})",
+            holes.join(", ")
+        ));
+    }
+    match confinement.network {
+        NetworkRule::None | NetworkRule::Full => {}
+        NetworkRule::Loopback | NetworkRule::Allow(_) => {
+            missing.push(String::from(
+                "connections to other hosts (network namespaces are not allowed here)",
+            ));
+        }
+    }
+    if missing.is_empty() {
+        missing.push(String::from("reading the shared /tmp"));
+    }
+    missing
+}
+
+/// The parts that this version of Landlock does not enforce.
+pub(super) fn without_landlock(confinement: &Confinement, version: Option<u32>) -> Vec<String> {
+    let Some(version) = version else {
+        return vec![String::from(
+            "reading and writing files, signals and debugging (this kernel has no Landlock)",
+        )];
+    };
+    let mut missing = Vec::new();
+    if version < 3 {
+        missing.push("truncating files (Landlock has it from Linux 6.2 on)");
+    }
+    if version < 6 {
+        missing.push("signals to other processes (Landlock has it from Linux 6.12 on)");
+        if confinement.network == NetworkRule::Full {
+            missing.push("abstract Unix sockets (Landlock has it from Linux 6.12 on)");
+        }
+    }
+    missing.into_iter().map(str::to_owned).collect()
+}

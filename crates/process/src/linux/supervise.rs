@@ -1,0 +1,135 @@
+//! Limits of a whole tree, looked after by its shim: memory, processes, CPU time and time.
+//!
+//! Where the kernel has no group that could be limited, somebody has to look. Memory is the sum of the processes' own;
+//! pages that they share after a fork are counted for each, so a sum that is too high is looked at again, exactly.
+
+use std::time::{Duration, Instant};
+
+use windlass_sandbox::{LimitKind, ResourceLimits};
+
+use super::tree::{Member, descendants, has_more_than, read_small};
+use crate::usage::{cpu_time, fetched_cpu_time, memory_of};
+
+/// The time between two looks.
+const INTERVAL: Duration = Duration::from_millis(50);
+
+/// Looks after the limits of one tree.
+pub(super) struct Supervision {
+    root: i32,
+    limits: ResourceLimits,
+    started: Instant,
+    looked: Option<Instant>,
+    exceeded: Option<LimitKind>,
+    /// The highest CPU time that was seen. A process that exits is for a moment in no account.
+    spent: Duration,
+    /// The shim's own account of children that it has fetched, when this tree began.
+    before: Duration,
+}
+
+impl Supervision {
+    /// `None` if nothing has to be looked after.
+    pub(super) fn new(root: i32, limits: &ResourceLimits) -> Option<Self> {
+        let looks = limits.memory.is_some()
+            || limits.processes.is_some()
+            || limits.cpu.is_some()
+            || limits.wall.is_some();
+        looks.then(|| Self {
+            root,
+            limits: *limits,
+            started: Instant::now(),
+            looked: None,
+            exceeded: None,
+            spent: Duration::ZERO,
+            before: fetched_cpu_time(root).unwrap_or_default(),
+        })
+    }
+
+    /// The limit that was exceeded, once.
+    pub(super) fn exceeded(&mut self) -> Option<LimitKind> {
+        self.exceeded.take()
+    }
+
+    /// Looks, if it is time; returns when it is time again.
+    pub(super) fn look(&mut self) -> Duration {
+        let now = Instant::now();
+        if let Some(looked) = self.looked
+            && now < looked + INTERVAL
+        {
+            return looked + INTERVAL - now;
+        }
+        self.looked = Some(now);
+        self.exceeded = self.judge(now);
+        let wall = self
+            .limits
+            .wall
+            .map(|wall| wall.saturating_sub(now - self.started));
+        let wall = wall.unwrap_or(INTERVAL).max(Duration::from_millis(1));
+        let looks_at_tree = self.limits.memory.is_some()
+            || self.limits.processes.is_some()
+            || self.limits.cpu.is_some();
+        if looks_at_tree {
+            wall.min(INTERVAL)
+        } else {
+            wall
+        }
+    }
+
+    fn judge(&mut self, now: Instant) -> Option<LimitKind> {
+        let limits = self.limits;
+        if limits.wall.is_some_and(|wall| now - self.started >= wall) {
+            return Some(LimitKind::Wall);
+        }
+        if limits.memory.is_none() && limits.processes.is_none() && limits.cpu.is_none() {
+            return None;
+        }
+        let is_more = |limit: u32| has_more_than(self.root, limit as usize);
+        if limits.processes.is_some_and(is_more) {
+            return Some(LimitKind::Processes);
+        }
+        if limits.memory.is_none() && limits.cpu.is_none() {
+            return None;
+        }
+        let members = descendants(self.root);
+        if limits.memory.is_some_and(|limit| is_above(limit, &members)) {
+            return Some(LimitKind::Memory);
+        }
+        if let Some(limit) = limits.cpu {
+            let running: Duration = members.iter().filter_map(|it| cpu_time(it.pid)).sum();
+            let fetched = fetched_cpu_time(self.root).unwrap_or_default();
+            let fetched = fetched.saturating_sub(self.before);
+            self.spent = self.spent.max(running + fetched);
+            if self.spent >= limit {
+                return Some(LimitKind::Cpu);
+            }
+        }
+        None
+    }
+}
+
+fn is_above(limit: u64, members: &[Member]) -> bool {
+    let mut sum = 0;
+    for member in members {
+        sum += memory_of(member.pid).unwrap_or(0);
+    }
+    sum > limit && members.iter().map(|it| exact_memory(it.pid)).sum::<u64>() > limit
+}
+
+/// A process's share of its pages, in bytes; where that cannot be read, all of them.
+fn exact_memory(pid: i32) -> u64 {
+    let mut buffer = [0; 2048];
+    let length = read_small(&format!("/proc/{pid}/smaps_rollup"), &mut buffer);
+    let text = length
+        .ok()
+        .and_then(|length| std::str::from_utf8(&buffer[..length]).ok());
+    let Some(text) = text else {
+        return memory_of(pid).unwrap_or(0);
+    };
+    let kilobytes = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name));
+        let number = line.and_then(|line| line.split_ascii_whitespace().next());
+        number
+            .and_then(|number| number.parse::<u64>().ok())
+            .unwrap_or(0)
+    };
+    (kilobytes("Pss_Anon:") + kilobytes("Pss_Shmem:") + kilobytes("SwapPss:")) * 1024
+}

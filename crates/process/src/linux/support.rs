@@ -1,0 +1,39 @@
+//! Finding out which parts of a sandbox this kernel enforces, by trying them.
+
+use std::sync::Arc;
+
+use super::confine_wire::{OwnNetwork, PrepareOrder};
+use super::ruleset::Ruleset;
+use super::sandbox::make_namespaces;
+use super::zygotes::Zygotes;
+use crate::SandboxSupport;
+
+/// Tries everything. Without zygotes nothing can be tried.
+pub(crate) async fn sandbox_support(zygotes: Option<&Arc<Zygotes>>) -> SandboxSupport {
+    let mut support = SandboxSupport {
+        landlock: Ruleset::version(),
+        seccomp: std::fs::exists("/proc/sys/kernel/seccomp").unwrap_or(false),
+        ..SandboxSupport::default()
+    };
+    let Some(zygotes) = zygotes else {
+        let why = Box::from("trees of processes are not held together here");
+        (support.mounts, support.network) = (Err(why), Err(Box::from("the same")));
+        return support;
+    };
+    let mut order = PrepareOrder {
+        user: true,
+        ..PrepareOrder::default()
+    };
+    let mut mounts = make_namespaces(&order, zygotes).await.map(drop);
+    support.user_namespaces = mounts.is_ok();
+    if mounts.is_err() && rustix::process::geteuid().is_root() {
+        order.user = false;
+        mounts = make_namespaces(&order, zygotes).await.map(drop);
+    }
+    order.network = Some(OwnNetwork::Loopback);
+    let network = make_namespaces(&order, zygotes).await.map(drop);
+    let text = |error: std::io::Error| error.to_string().into_boxed_str();
+    support.mounts = mounts.map_err(text);
+    support.network = network.map_err(text);
+    support
+}

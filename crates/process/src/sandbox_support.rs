@@ -1,0 +1,71 @@
+//! The parts of a sandbox that a system can enforce, as data.
+
+/// The parts of a sandbox that this system can enforce.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SandboxSupport {
+    /// The version of Landlock; `None` without it.
+    pub landlock: Option<u32>,
+    /// System calls can be filtered.
+    pub seccomp: bool,
+    /// Programs can have mounts of their own: private `/tmp`, holes in writable folders, hidden sockets. The text says
+    /// why not.
+    pub mounts: Result<(), Box<str>>,
+    /// Programs can have a network of their own.
+    pub network: Result<(), Box<str>>,
+    /// Those namespaces belong to a user namespace, so that nobody has to be privileged.
+    pub user_namespaces: bool,
+}
+
+impl Default for SandboxSupport {
+    /// Nothing is enforced.
+    fn default() -> Self {
+        let none = || Err(Box::from("not on this system"));
+        Self {
+            landlock: None,
+            seccomp: false,
+            mounts: none(),
+            network: none(),
+            user_namespaces: false,
+        }
+    }
+}
+
+impl SandboxSupport {
+    /// Everything that is enforced, and by what, a line each; then everything that is not.
+    pub fn lines(&self) -> Vec<(bool, String)> {
+        let landlock = self.landlock.unwrap_or(0);
+        let version = |wanted: u32, what: &str, from: &str| {
+            if landlock >= wanted {
+                (true, format!("{what} (Landlock {landlock})"))
+            } else {
+                (
+                    false,
+                    format!("{what}: needs Landlock, Linux {from} or newer"),
+                )
+            }
+        };
+        let part = |result: &Result<(), Box<str>>, what: &str| match result {
+            Ok(()) => (true, what.to_owned()),
+            Err(why) => (false, format!("{what}: {why}")),
+        };
+        let mut lines = vec![
+            version(1, "files that are read and written", "5.13"),
+            version(3, "files that are truncated", "6.2"),
+            version(6, "signals and abstract sockets outside", "6.12"),
+            (
+                self.seccomp,
+                "system calls and families of sockets (seccomp)".to_owned(),
+            ),
+            part(
+                &self.mounts,
+                "private /tmp, holes in writable folders, hidden sockets (mount namespace)",
+            ),
+            part(
+                &self.network,
+                "no network, loopback, allowed hosts (network namespace)",
+            ),
+        ];
+        lines.sort_by_key(|(enforced, _)| !enforced);
+        lines
+    }
+}

@@ -1,0 +1,72 @@
+//! Lines of the files in which `windlass serve` keeps events for the process
+//! that takes its sessions up next.
+//!
+//! Another version of Windlass may read them: a line that it does not know is
+//! left out.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Millis, SessionId};
+
+/// The first line of a session's file. Each other line is a
+/// [`StreamedEvent`](crate::StreamedEvent).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoggedSession {
+    /// The session.
+    pub session: SessionId,
+    /// Its front end.
+    pub front_end: String,
+    /// The name that it was given, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Whoever drives it needs no permission for anything.
+    #[serde(default)]
+    pub trusted: bool,
+    /// It was begun over HTTP, and ends when nothing was asked of it for so
+    /// long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_secs: Option<u64>,
+    /// When it began.
+    pub created: Millis,
+}
+
+/// The first line of the file with the events of all sessions.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct LoggedHub {
+    /// Names the numbering.
+    pub epoch: String,
+    /// The number of the last event before the next line.
+    pub last: u64,
+    /// The server's sessions that had not ended by then.
+    #[serde(default)]
+    pub sessions: BTreeMap<SessionId, HubSession>,
+    /// How far the events of other runtimes had been read, by their sockets.
+    #[serde(default)]
+    pub peers: BTreeMap<String, String>,
+}
+
+/// A session of the server, whose events are told with those of all others.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct HubSession {
+    /// The number of its newest event.
+    pub last: u64,
+}
+
+/// One event in the file with the events of all sessions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoggedItem {
+    /// Its number.
+    pub number: u64,
+    /// Its kind.
+    pub name: String,
+    /// Its data, as JSON text.
+    pub data: String,
+    /// The server's session that it is an event of, and its number there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<(SessionId, u64)>,
+    /// The socket of the other runtime that it came from, and its id there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<(String, String)>,
+}

@@ -1,0 +1,291 @@
+//! Handles that outlive their runtime.
+//!
+//! Start at [`HandleKeeper`], which a front end supplies. A spawn that is to be kept takes a place before the tool is
+//! started ([`KeptPlace::reserve`]) and is registered before it is answered ([`register`]). Closing a session leaves its kept
+//! handles, dropping it ends them. [`Session::adopt`] takes over the handles of a runtime that is gone.
+
+mod adopting;
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use async_trait::async_trait;
+use futures_util::future::join_all;
+use parking_lot::Mutex;
+use windlass_protocol::{
+    HandleId, JobDescription, KeepRequest, KeptHandle, KeptProgramKey, KeptStamp, Limits, Millis,
+    Start,
+};
+
+use crate::catalogue::RegisteredTool;
+use crate::event::Status;
+use crate::handle::Handle;
+use crate::job::Job;
+use crate::orders::new_order;
+use crate::permission::GrantedBy;
+use crate::session::{Session, SessionInner};
+use crate::starting::executor;
+
+pub use adopting::{AdoptOutcome, AdoptedHandle};
+
+/// Keeps the files that lead to the handles which outlive their runtime.
+#[async_trait]
+pub trait HandleKeeper: Send + Sync + 'static {
+    /// Takes a place for one more handle; an error is the reason why it is not kept. The place is given back by
+    /// [`HandleKeeper::forget`], or used by [`HandleKeeper::register`].
+    async fn reserve(
+        &self,
+        handle: &HandleId,
+        lease: Duration,
+    ) -> Result<KeepRequest, NotKeptReason>;
+
+    /// The machine and the version of holders.
+    fn stamp(&self) -> KeptStamp;
+
+    /// Writes the state of a handle that runs. From then on it outlives the runtime.
+    fn register(&self, kept: &KeptHandle) -> Result<(), NotKeptReason>;
+
+    /// Removes everything about a handle. One that is held ends.
+    fn forget(&self, name: &str);
+}
+
+/// The reason why a handle is not kept, for the assistant.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct NotKeptReason(pub String);
+
+/// How a handle is kept.
+#[derive(Debug, Default)]
+pub(crate) enum HandleKeeping {
+    /// Nobody asked for it.
+    #[default]
+    Unasked,
+    /// It is.
+    Kept(Box<KeptHandle>),
+    /// It was to be, and is not, which the next reply says.
+    Refused(NotKeptReason),
+    /// It was left for the next runtime, and is not this one's any more.
+    Left,
+    /// It was, until its end was told.
+    Over,
+}
+
+/// A place that a handle will be kept in.
+pub(crate) struct KeptPlace<'a> {
+    keeper: &'a Arc<dyn HandleKeeper>,
+    request: KeepRequest,
+    used: bool,
+}
+
+impl<'a> KeptPlace<'a> {
+    /// Takes a place for a handle that is about to be started, if it is to be kept. Where it cannot be, its replies say so.
+    pub(crate) async fn reserve(session: &'a SessionInner, handle: &Handle) -> Option<Self> {
+        let id = handle.id()?;
+        if handle.is_one_shot() {
+            return None;
+        }
+        let tool = &handle.tool;
+        let lease = tool.definition.lifecycle.lease(handle.wants_keeping())?;
+        match Self::take(session, tool, id, lease).await {
+            Ok(place) => Some(place),
+            Err(reason) => {
+                *handle.keeping.lock() = HandleKeeping::Refused(reason);
+                None
+            }
+        }
+    }
+
+    async fn take(
+        session: &'a SessionInner,
+        tool: &RegisteredTool,
+        id: &HandleId,
+        lease: Duration,
+    ) -> Result<Self, NotKeptReason> {
+        let refused = |why: &str| NotKeptReason(why.to_owned());
+        if !executor(tool).keeps() {
+            return Err(refused("tools of this kind end with their runtime"));
+        }
+        let keeper = session.options.keeper.as_ref();
+        let keeper = keeper.ok_or_else(|| refused("this session keeps no handles"))?;
+        let request = keeper.reserve(id, lease).await?;
+        Ok(Self {
+            keeper,
+            request,
+            used: false,
+        })
+    }
+
+    pub(crate) fn request(&self) -> KeepRequest {
+        self.request.clone()
+    }
+
+    /// The tool runs: its state is written, so that the next runtime finds it.
+    pub(crate) fn register(
+        mut self,
+        session: &SessionInner,
+        handle: &Handle,
+        start: Start,
+        job: &dyn Job,
+    ) {
+        let described = describe(session, handle, start, job, self.keeper.stamp());
+        let registered = described.and_then(|kept| {
+            self.keeper.register(&kept)?;
+            Ok(kept)
+        });
+        *handle.keeping.lock() = match registered {
+            Ok(kept) => {
+                self.used = true;
+                HandleKeeping::Kept(Box::new(kept))
+            }
+            // Its holder finds no file when this runtime dies, and ends it.
+            Err(reason) => HandleKeeping::Refused(reason),
+        };
+    }
+}
+
+impl Drop for KeptPlace<'_> {
+    fn drop(&mut self) {
+        if !self.used {
+            self.keeper.forget(&self.request.name);
+        }
+    }
+}
+
+fn describe(
+    session: &SessionInner,
+    handle: &Handle,
+    start: Start,
+    job: &dyn Job,
+    stamp: KeptStamp,
+) -> Result<KeptHandle, NotKeptReason> {
+    let missing = || NotKeptReason("it cannot be kept on this system".to_owned());
+    let key = job.key().ok_or_else(missing)?;
+    let program: KeptProgramKey = serde_json::from_value(key.clone()).map_err(|_| missing())?;
+    let lease_secs = start.keep.as_ref().map_or(0, |keep| keep.lease_secs);
+    Ok(KeptHandle {
+        stamp,
+        key: program,
+        session: session.id.clone(),
+        session_name: session.options.name.clone(),
+        project: session.options.root.clone(),
+        front_end: session.options.front_end.clone(),
+        client: session.client_name.get().cloned(),
+        handle: handle.id().cloned().ok_or_else(missing)?,
+        number: handle.number,
+        call: handle.call.to_string(),
+        tool: handle.tool.definition.name.clone(),
+        title: handle.title().map(str::to_owned),
+        by_rule: handle.granted_by() == GrantedBy::Rule,
+        lease_secs,
+        spawned: Millis::at(SystemTime::now()),
+        lock: None,
+        job: JobDescription { start, key, at: 0 },
+    })
+}
+
+impl Handle {
+    /// It is kept, and its end has not been told.
+    pub(crate) fn is_kept(&self) -> bool {
+        matches!(
+            *self.keeping.lock(),
+            HandleKeeping::Kept(_) | HandleKeeping::Left
+        )
+    }
+
+    /// Says once, in a reply, that it is not kept although it was to be.
+    pub(crate) fn take_keeping_note(&self) -> Option<String> {
+        let mut keeping = self.keeping.lock();
+        let HandleKeeping::Refused(reason) = &*keeping else {
+            return None;
+        };
+        let note = format!("not kept: {reason}; it ends when this session does");
+        *keeping = HandleKeeping::Over;
+        Some(note)
+    }
+}
+
+impl SessionInner {
+    /// Writes the state of a kept handle anew, as `change` has it.
+    pub(crate) fn update_kept(&self, handle: &Handle, change: impl FnOnce(&mut KeptHandle)) {
+        let Some(keeper) = &self.options.keeper else {
+            return;
+        };
+        if let HandleKeeping::Kept(kept) = &mut *handle.keeping.lock() {
+            change(kept);
+            if let Err(error) = keeper.register(kept) {
+                tracing::warn!(%error, handle = %kept.handle, "its state cannot be written anew");
+            }
+        }
+    }
+
+    /// A kept program may have been replaced by another one, which is not kept: then the handle is not, either.
+    pub(crate) fn recheck_kept(&self, handle: &Handle) {
+        let (Some(keeper), Some(job)) = (&self.options.keeper, handle.job()) else {
+            return;
+        };
+        let mut keeping = handle.keeping.lock();
+        if let HandleKeeping::Kept(kept) = &*keeping
+            && job.key().is_none()
+        {
+            keeper.forget(kept.name());
+            let reason = "another program has taken the place of the one that was kept";
+            *keeping = HandleKeeping::Refused(NotKeptReason(reason.to_owned()));
+        }
+    }
+
+    /// The end of a handle has been told: nobody has to find it any more. What it left running stays findable.
+    pub(crate) fn forget_kept(&self, handle: &Arc<Handle>) {
+        let (Status::Stopped(ending), Some(keeper)) = (handle.status(), &self.options.keeper)
+        else {
+            return;
+        };
+        if ending.left_running > 0 {
+            return;
+        }
+        let mut keeping = handle.keeping.lock();
+        let HandleKeeping::Kept(kept) = &*keeping else {
+            return;
+        };
+        // Without its file the holder ends should this process die now, and leaves no receipt.
+        keeper.forget(kept.name());
+        *keeping = HandleKeeping::Over;
+        drop(keeping);
+        let handle = Arc::clone(handle);
+        self.tasks.spawn(async move {
+            if let Some(job) = handle.job() {
+                job.abort(&new_order(), Limits::default().grace).await;
+            }
+        });
+    }
+
+    /// Lets go of a kept handle, for the next runtime to adopt.
+    pub(crate) async fn leave(&self, handle: &Handle) {
+        let at = handle.job().map_or(0, |job| job.output().written());
+        self.update_kept(handle, |kept| kept.job.at = at);
+        // From here on its files may be another runtime's.
+        *handle.keeping.lock() = HandleKeeping::Left;
+        if let Some(job) = handle.job() {
+            job.leave().await;
+        }
+    }
+}
+
+impl Session {
+    /// Lets go of the session's kept handles, for another runtime to adopt. The session goes on without them, and calls
+    /// that wait for one are answered. [`Session::adopt`] takes them back.
+    pub async fn leave_kept(&self) {
+        let inner = &self.inner;
+        let mut kept = inner.registry.lock().all();
+        kept.retain(|handle| handle.is_kept());
+        join_all(kept.iter().map(|handle| inner.leave(handle))).await;
+        for handle in kept {
+            // From now on its files are the adopter's.
+            *handle.keeping.lock() = HandleKeeping::Over;
+            inner.registry.lock().remove(&handle);
+            handle.retire();
+        }
+    }
+}
+
+/// The wish of a spawn to be kept, and how it came out.
+pub(crate) type KeepingState = Mutex<HandleKeeping>;

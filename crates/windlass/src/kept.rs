@@ -1,0 +1,278 @@
+//! Handles that outlive their runtime: how a session keeps them, and how its successor takes them over.
+//!
+//! Start at [`Windlass::succeed`].
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use windlass_kept::{KeptStore, SurveyedHandle, UnreadableKept};
+use windlass_runtime::protocol::{
+    HandleId, HeldStanding, KeepRequest, KeptHandle, KeptReceipt, KeptReceiptReason, KeptStamp,
+    Notice, NoticeKind, NoticeLevel,
+};
+use windlass_runtime::{
+    AdoptOutcome, AdoptedHandle, HandleKeeper, NotKeptReason, Session, Sessions,
+};
+
+use crate::build::Windlass;
+
+/// How long a holder that does not answer is left alone before it is asked again.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// Whose kept handles a session takes over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Succession {
+    /// Those of the session of the same name, in the same project.
+    Named(String),
+    /// Those of sessions without a name, of the same project, front end and client.
+    Client {
+        /// How the outside reaches the session, such as `mcp`.
+        front_end: String,
+        /// The client's name, if it has said it.
+        client: Option<String>,
+    },
+    /// Those of the session with the same id: the conversation goes on.
+    Conversation,
+}
+
+impl Succession {
+    /// Whether these are this session's to take over.
+    fn covers(&self, kept: &KeptHandle, session: &Session) -> bool {
+        let same_project = kept.project == session.root();
+        match self {
+            Self::Named(name) => same_project && kept.session_name.as_ref() == Some(name),
+            Self::Client { front_end, client } => {
+                same_project
+                    && kept.session_name.is_none()
+                    && kept.front_end.as_ref() == Some(front_end)
+                    && kept.client == *client
+            }
+            Self::Conversation => kept.session == *session.id(),
+        }
+    }
+}
+
+impl Windlass {
+    /// The handles of this user that outlive their runtimes.
+    pub fn kept(&self) -> &KeptStore {
+        &self.kept
+    }
+
+    /// Has a session take over the handles that its predecessor left. A notice for each of them tells the assistant: it
+    /// still runs, how it stopped, that its lease was over, or that it is lost. Where the assistant may never have seen
+    /// them (`lines`), the notices show the end of their output.
+    ///
+    /// Holders that do not answer delay this by two seconds, and are taken over when they do. A handle that another runtime
+    /// has stays there. Nothing is read where nothing is kept.
+    pub async fn succeed(&self, session: &Session, succession: &Succession, lines: bool) {
+        let store = &self.kept;
+        if store.is_empty() {
+            return;
+        }
+        let covers = |kept: &KeptHandle| succession.covers(kept, session);
+        let survey = store.survey_of(covers).await;
+        for unreadable in &survey.unreadable {
+            session.notify(of_unreadable(unreadable));
+        }
+        let successor = Successor {
+            store: store.clone(),
+            sessions: Arc::clone(self.runtime().sessions()),
+            lines,
+        };
+        let named = !matches!(succession, Succession::Client { .. });
+        let mut adopted = Vec::new();
+        for kept in survey.handles {
+            match &kept.standing {
+                HeldStanding::Held { .. } | HeldStanding::Stopped { .. } => adopted.push(kept),
+                // Another window of the same client.
+                HeldStanding::Owned { .. } if !named => {}
+                _ => successor.tell(session, kept),
+            }
+        }
+        successor.adopt(session, adopted).await;
+    }
+
+    /// The keeper of a session's handles.
+    pub(crate) fn keeper(&self) -> Arc<dyn HandleKeeper> {
+        Arc::new(StateFileKeeper {
+            store: self.kept.clone(),
+            max: self.config().kept_max,
+        })
+    }
+}
+
+/// Takes handles over for sessions of one runtime.
+#[derive(Clone)]
+struct Successor {
+    store: KeptStore,
+    sessions: Arc<Sessions>,
+    lines: bool,
+}
+
+impl Successor {
+    async fn adopt(&self, session: &Session, handles: Vec<SurveyedHandle>) {
+        let adopted = handles.iter().map(|kept| AdoptedHandle {
+            kept: kept.handle.clone(),
+            is_stopped: matches!(kept.standing, HeldStanding::Stopped { .. }),
+        });
+        let outcomes = session.adopt(adopted.collect(), self.lines).await;
+        for (mut kept, outcome) in handles.into_iter().zip(outcomes) {
+            match outcome {
+                AdoptOutcome::Adopted | AdoptOutcome::Left => {}
+                AdoptOutcome::Taken { owner } => {
+                    kept.standing = HeldStanding::Owned { owner };
+                    self.tell(session, kept);
+                }
+                AdoptOutcome::Gone => {
+                    let mut kept = self.store.standing(kept.handle).await;
+                    if kept.is_held() {
+                        // It did not give it away a moment ago, and is asked again.
+                        kept.standing = HeldStanding::Silent;
+                    }
+                    self.tell(session, kept);
+                }
+            }
+        }
+    }
+
+    /// Tells the assistant how a handle stands that was not adopted. One that is over is forgotten once that is told, and
+    /// one whose holder does not answer is adopted when that does.
+    fn tell(&self, session: &Session, kept: SurveyedHandle) {
+        let notice = of_standing(&kept);
+        if kept.standing == HeldStanding::Silent {
+            session.notify(notice);
+            tokio::spawn(self.clone().retry(session.id().to_string(), kept.handle));
+        } else if kept.is_over() {
+            let (store, name) = (self.store.clone(), kept.handle.name().to_owned());
+            session.notify_then(notice, move || store.forget(&name));
+        } else {
+            session.notify(notice);
+        }
+    }
+
+    /// Asks a holder again and again that has not answered, for as long as the session lasts.
+    async fn retry(self, session: String, mut kept: KeptHandle) {
+        loop {
+            tokio::time::sleep(RETRY).await;
+            let surveyed = self.store.standing(kept).await;
+            let Some(session) = self.sessions.get(&session) else {
+                return;
+            };
+            match &surveyed.standing {
+                HeldStanding::Silent => kept = surveyed.handle,
+                HeldStanding::Held { .. } | HeldStanding::Stopped { .. } => {
+                    return Box::pin(self.adopt(&session, vec![surveyed])).await;
+                }
+                _ => return self.tell(&session, surveyed),
+            }
+        }
+    }
+}
+
+/// Keeps the handles of sessions in the user's state directory.
+struct StateFileKeeper {
+    store: KeptStore,
+    max: usize,
+}
+
+#[async_trait]
+impl HandleKeeper for StateFileKeeper {
+    async fn reserve(
+        &self,
+        handle: &HandleId,
+        lease: Duration,
+    ) -> Result<KeepRequest, NotKeptReason> {
+        let slot = self.store.reserve(self.max, handle).await;
+        let slot = slot.map_err(|reason| NotKeptReason(reason.to_string()))?;
+        let lease_secs = lease.as_secs() + u64::from(lease.subsec_nanos() > 0);
+        Ok(slot.into_request(lease_secs))
+    }
+
+    fn stamp(&self) -> KeptStamp {
+        KeptStore::stamp()
+    }
+
+    fn register(&self, kept: &KeptHandle) -> Result<(), NotKeptReason> {
+        let registered = self.store.register(kept);
+        registered.map_err(|error| NotKeptReason(format!("its state cannot be written: {error}")))
+    }
+
+    fn forget(&self, name: &str) {
+        self.store.forget(name);
+    }
+}
+
+/// The folders of logs that kept handles write to.
+pub(crate) fn log_folders(store: &KeptStore) -> Vec<std::path::PathBuf> {
+    let handles = store.handles().into_iter();
+    let logs = handles.filter_map(|kept| kept.job.start.log);
+    logs.filter_map(|log| log.parent().map(Path::to_owned))
+        .collect()
+}
+
+fn of_standing(kept: &SurveyedHandle) -> Notice {
+    let handle = &kept.handle;
+    let id = &handle.handle;
+    let title = handle.title.as_deref().unwrap_or(&handle.tool);
+    let (level, text) = match &kept.standing {
+        HeldStanding::Ended { receipt } => (NoticeLevel::Warning, of_receipt(receipt)),
+        HeldStanding::Lost { why } => (NoticeLevel::Error, format!("is lost: {why}")),
+        HeldStanding::Owned { owner } => (
+            NoticeLevel::Warning,
+            format!("belongs to another runtime, process {owner}"),
+        ),
+        HeldStanding::Newer { version } => (
+            NoticeLevel::Warning,
+            format!(
+                "is held by a newer Windlass (version {version} of its protocol), which alone can take it over"
+            ),
+        ),
+        HeldStanding::Silent | HeldStanding::Held { .. } | HeldStanding::Stopped { .. } => (
+            NoticeLevel::Warning,
+            "is held by a process that does not answer now; you will be told when it does, or has ended"
+                .to_owned(),
+        ),
+    };
+    Notice {
+        level,
+        kind: NoticeKind::Kept,
+        handle: Some(id.clone()),
+        tool: Some(handle.tool.clone()),
+        text: format!("`{id}` ({title}), kept from an earlier session, {text}"),
+    }
+}
+
+fn of_receipt(receipt: &KeptReceipt) -> String {
+    let why = match receipt.reason {
+        KeptReceiptReason::Lease => "was ended when its lease was over",
+        KeptReceiptReason::Aborted => "was aborted",
+        KeptReceiptReason::Asked => "was ended by the user",
+        KeptReceiptReason::Outdated => {
+            "was ended because its holder was of a version that is no longer understood"
+        }
+    };
+    let exit = receipt.exit.filter(|_| receipt.ended == 0);
+    let exit = exit.map_or_else(String::new, |exit| format!("; it had stopped with {exit}"));
+    let left = if receipt.survivors.is_empty() {
+        String::new()
+    } else {
+        format!("; could not end {:?}", receipt.survivors)
+    };
+    format!("{why}: {} processes{exit}{left}", receipt.ended)
+}
+
+fn of_unreadable(unreadable: &UnreadableKept) -> Notice {
+    Notice {
+        level: NoticeLevel::Error,
+        kind: NoticeKind::Kept,
+        handle: HandleId::new(unreadable.handle()).ok(),
+        tool: None,
+        text: format!(
+            "`{}`, kept from an earlier session, is lost: its state file cannot be read ({}), so it was ended",
+            unreadable.handle(),
+            unreadable.why
+        ),
+    }
+}

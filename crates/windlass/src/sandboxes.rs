@@ -1,0 +1,148 @@
+//! The sandboxes and limits of a project's programs.
+//!
+//! Start at [`Sandboxes::of`], which looks at the project once; [`Sandboxes::confine`] then gives the launcher of one tool.
+
+use std::path::{Path, PathBuf};
+
+use parking_lot::Mutex;
+use windlass_config::{Config, McpTransport, ToolSettings};
+use windlass_executors::Launcher;
+use windlass_sandbox::{ProjectPlaces, ResourceLimits, SandboxSettings, resolve};
+
+use crate::place::{cache_dir, config_dir, state_dir};
+
+/// Gives launchers their sandboxes.
+pub(crate) struct Sandboxes {
+    places: ProjectPlaces,
+    /// Facts that the person should know, nothing twice.
+    told: Mutex<Vec<String>>,
+}
+
+impl Sandboxes {
+    pub(crate) fn of(config: &Config) -> Self {
+        let clean = |path: PathBuf| path.canonicalize().unwrap_or(path);
+        let root = clean(config.root.clone());
+        let home = std::env::var_os("HOME").map(PathBuf::from);
+        let home = home.filter(|home| home.is_absolute());
+        let git_folders = linked_git_folders(&root);
+        let repositories = git_folders.iter().cloned().chain([root.join(".git")]);
+        let hook_folders = repositories.filter_map(|folder| hook_folder(&folder, &root));
+        Self {
+            places: ProjectPlaces {
+                hook_folders: hook_folders.collect(),
+                home: home.map_or_else(|| PathBuf::from("/nonexistent"), clean),
+                // Descriptions of tools are remembered in the cache: nobody may write them but this program.
+                own: [state_dir(), cache_dir()]
+                    .into_iter()
+                    .chain(config_dir())
+                    .map(clean)
+                    .collect(),
+                git_folders,
+                root,
+            },
+            told: Mutex::default(),
+        }
+    }
+
+    /// The launcher with a tool's sandbox and limits.
+    pub(crate) fn confine(&self, launcher: Launcher, settings: &ToolSettings) -> Launcher {
+        let ToolSettings {
+            sandbox,
+            sandbox_floor,
+            limits,
+            ..
+        } = settings;
+        self.apply(launcher, sandbox.as_ref(), sandbox_floor.as_ref(), *limits)
+    }
+
+    /// The launcher with a server's sandbox and limits; those of every tool where its table says nothing.
+    pub(crate) fn confine_server(
+        &self,
+        launcher: Launcher,
+        transport: &McpTransport,
+        every_tool: &ToolSettings,
+    ) -> Launcher {
+        let McpTransport::Stdio { confined, .. } = transport else {
+            return launcher;
+        };
+        let sandbox = confined.sandbox.as_ref().or(every_tool.sandbox.as_ref());
+        let floor = confined
+            .floor
+            .as_ref()
+            .or(every_tool.sandbox_floor.as_ref());
+        let limits = confined.limits.or(every_tool.limits);
+        self.apply(launcher, sandbox, floor, limits)
+    }
+
+    fn apply(
+        &self,
+        launcher: Launcher,
+        sandbox: Option<&SandboxSettings>,
+        floor: Option<&SandboxSettings>,
+        limits: ResourceLimits,
+    ) -> Launcher {
+        let off = SandboxSettings::default();
+        let resolution = resolve(sandbox.unwrap_or(&off), floor, &self.places);
+        let mut told = self.told.lock();
+        for fact in resolution.told {
+            if !told.contains(&fact) {
+                told.push(fact);
+            }
+        }
+        let launcher = match resolution.confinement {
+            Some(confinement) => launcher.confined(confinement),
+            None => launcher,
+        };
+        if limits.is_empty() {
+            launcher
+        } else {
+            launcher.limited(limits)
+        }
+    }
+
+    /// Facts that the person should know, a sentence each.
+    pub(crate) fn told(&self) -> Vec<String> {
+        self.told.lock().clone()
+    }
+}
+
+/// The folders of git that a linked work tree writes to, if the project is one. A repository that does not know of the
+/// project is none of it, whatever the project's `.git` says.
+fn linked_git_folders(root: &Path) -> Vec<PathBuf> {
+    let link = root.join(".git");
+    let read = |path: &Path| std::fs::read_to_string(path).ok();
+    let found = || {
+        let text = read(&link).filter(|text| text.len() < 4096)?;
+        let own = root.join(text.strip_prefix("gitdir:")?.trim());
+        let own = own.canonicalize().ok()?;
+        let back = PathBuf::from(read(&own.join("gitdir"))?.trim());
+        if back.canonicalize().ok()? != link.canonicalize().ok()? {
+            return None;
+        }
+        let common = own.join(read(&own.join("commondir"))?.trim());
+        let common = common.canonicalize().ok()?;
+        own.starts_with(&common).then_some(common)
+    };
+    found().into_iter().collect()
+}
+
+/// The folder within the project that a repository runs its hooks from, if it names one.
+fn hook_folder(repository: &Path, root: &Path) -> Option<PathBuf> {
+    let text = std::fs::read_to_string(repository.join("config")).ok()?;
+    let value = text.lines().find_map(|line| {
+        let (name, value) = line.split_once('=')?;
+        name.trim()
+            .eq_ignore_ascii_case("hookspath")
+            .then(|| value.trim().trim_matches('"').to_owned())
+    })?;
+    let folder = root.join(value);
+    let within = folder.starts_with(root) && folder != root;
+    let plain = !folder
+        .components()
+        .any(|it| matches!(it, std::path::Component::ParentDir));
+    (within && plain).then_some(folder)
+}
+
+#[cfg(test)]
+#[path = "sandboxes_tests.rs"]
+mod tests;

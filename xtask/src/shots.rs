@@ -1,0 +1,34 @@
+//! Makes the pictures of the page that the documentation shows.
+//!
+//! A script drives a browser on a server that is started for it
+//! (`xtask/shots/shots.mjs`), so that the pictures stay true.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::ensure;
+
+use crate::{clients, workspace};
+
+/// Where the pictures are.
+const FOLDER: &str = "docs/guide";
+const BROWSER: &str = "/usr/bin/chromium";
+
+/// Makes all pictures, or those of these names.
+pub(crate) fn run(names: &[String]) -> anyhow::Result<()> {
+    ensure!(
+        Path::new(BROWSER).exists(),
+        "`{BROWSER}` is not there; `cargo xtask test` installs it"
+    );
+    let programs = clients::provide()?;
+    let packages = clients::folder()?;
+    let windlass = workspace::build_windlass()?;
+    let root = workspace::root();
+    clients::run(
+        Command::new(programs.join("page-driver"))
+            .arg(root.join("xtask/shots/shots.mjs"))
+            .args([packages.as_path(), Path::new(BROWSER), &windlass])
+            .arg(root.join(FOLDER))
+            .args(names),
+    )
+}
