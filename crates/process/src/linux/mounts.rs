@@ -301,10 +301,10 @@ fn listening_sockets() -> Vec<PathBuf> {
     const LISTENS: &str = "00010000";
     let text = std::fs::read_to_string("/proc/net/unix").unwrap_or_default();
     let paths = text.lines().skip(1).filter_map(|line| {
-        let mut fields = line.split_ascii_whitespace();
-        let flags = fields.nth(3)?;
-        let path = fields.nth(3)?;
-        (flags == LISTENS && path.starts_with('/')).then(|| PathBuf::from(path))
+        // The other columns are numbers; a path may have spaces in it.
+        let path = &line[line.find(" /")? + 1..];
+        let flags = line.split_ascii_whitespace().nth(3)?;
+        (flags == LISTENS).then(|| PathBuf::from(path))
     });
     let mut paths: Vec<PathBuf> = paths.collect();
     paths.sort_unstable();

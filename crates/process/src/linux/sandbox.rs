@@ -42,6 +42,9 @@ pub(crate) struct Prepared {
     proxy: Option<Proxy>,
 }
 
+/// How often the mounts of a sandbox are planned while files that they need come and go.
+const MOUNT_ATTEMPTS: usize = 16;
+
 pub(super) struct Namespaces {
     user: Option<OwnedFd>,
     network: Option<OwnedFd>,
@@ -105,24 +108,8 @@ impl Prepared {
         }
         let mut private = PrivateFolder::new()?;
         MountPlan::new(confinement).make_placeholders(&mut private)?;
-        let plan = MountPlan::new(confinement);
         let mut missing = Vec::new();
-        let steps = plan.steps(&mut private)?;
-        let mut order = PrepareOrder {
-            user: true,
-            network: match confinement.network {
-                NetworkRule::None => Some(OwnNetwork::Down),
-                NetworkRule::Loopback => Some(OwnNetwork::Loopback),
-                NetworkRule::Allow(_) => Some(OwnNetwork::Listening),
-                NetworkRule::Full => None,
-            },
-            mounts: steps,
-        };
-        let mut made = make_namespaces(&order, zygotes).await;
-        if made.is_err() && rustix::process::geteuid().is_root() {
-            order.user = false;
-            made = make_namespaces(&order, zygotes).await;
-        }
+        let (plan, made) = mount_as_planned(confinement, &mut private, zygotes).await?;
         let mut namespaces = match made {
             Ok(namespaces) => Some(namespaces),
             Err(error) => {
@@ -230,6 +217,54 @@ impl Prepared {
     pub(crate) fn keep(&self) {
         self.private.keep();
     }
+}
+
+/// Makes the namespaces with everything mounted. Sockets of the machine come and go: if a file of the plan has vanished, or
+/// the plan has changed meanwhile, a new one is tried.
+async fn mount_as_planned(
+    confinement: &Confinement,
+    private: &mut PrivateFolder,
+    zygotes: &Arc<Zygotes>,
+) -> io::Result<(MountPlan, io::Result<Namespaces>)> {
+    let mut plan = MountPlan::new(confinement);
+    for _ in 1..MOUNT_ATTEMPTS {
+        let made = make_namespaces_of(&plan, confinement, private, zygotes).await?;
+        let vanished = made
+            .as_ref()
+            .err()
+            .is_some_and(|error| error.kind() == io::ErrorKind::NotFound);
+        let now = MountPlan::new(confinement);
+        if made.is_ok() || (now == plan && !vanished) {
+            return Ok((plan, made));
+        }
+        plan = now;
+    }
+    let made = make_namespaces_of(&plan, confinement, private, zygotes).await?;
+    Ok((plan, made))
+}
+
+async fn make_namespaces_of(
+    plan: &MountPlan,
+    confinement: &Confinement,
+    private: &mut PrivateFolder,
+    zygotes: &Arc<Zygotes>,
+) -> io::Result<io::Result<Namespaces>> {
+    let mut order = PrepareOrder {
+        user: true,
+        network: match confinement.network {
+            NetworkRule::None => Some(OwnNetwork::Down),
+            NetworkRule::Loopback => Some(OwnNetwork::Loopback),
+            NetworkRule::Allow(_) => Some(OwnNetwork::Listening),
+            NetworkRule::Full => None,
+        },
+        mounts: plan.steps(private)?,
+    };
+    let made = make_namespaces(&order, zygotes).await;
+    if made.is_err() && rustix::process::geteuid().is_root() {
+        order.user = false;
+        return Ok(make_namespaces(&order, zygotes).await);
+    }
+    Ok(made)
 }
 
 /// An order to confine, with the descriptors that go along.

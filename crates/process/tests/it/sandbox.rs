@@ -176,6 +176,7 @@ as_both_users!(
     namespaces_mounts_and_keyrings_are_refused,
     processes_outside_are_out_of_reach,
     unix_sockets_outside_are_out_of_reach,
+    sockets_that_come_and_go_hinder_no_start,
     no_descriptor_is_left_open,
     placeholders_are_removed,
     a_hole_that_is_replaced_from_outside_is_made_again,
@@ -563,6 +564,25 @@ async fn processes_outside_are_out_of_reach() {
     machine.allows(traced).await;
 }
 
+async fn sockets_that_come_and_go_hinder_no_start() {
+    let machine = Machine::new();
+    let home = machine.home.clone();
+    let over = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let seen = std::sync::Arc::clone(&over);
+    let others = std::thread::spawn(move || {
+        while !seen.load(std::sync::atomic::Ordering::Relaxed) {
+            let path = home.join("brief.sock");
+            drop(UnixListener::bind(&path).unwrap());
+            fs::remove_file(&path).unwrap();
+        }
+    });
+    for _ in 0..30 {
+        machine.allows("true").await;
+    }
+    over.store(true, std::sync::atomic::Ordering::Relaxed);
+    others.join().unwrap();
+}
+
 async fn unix_sockets_outside_are_out_of_reach() {
     let machine = Machine::new();
     let connect = |path: &Path| {
@@ -570,7 +590,7 @@ async fn unix_sockets_outside_are_out_of_reach() {
         format!("python3 -c 'import socket; socket.socket(1).connect(\"{path}\")'")
     };
     let in_state = machine.home.join("state/control.sock");
-    let in_home = machine.home.join("some.sock");
+    let in_home = machine.home.join("some socket");
     let tmp = tempfile::tempdir().unwrap();
     let in_tmp = tmp.path().join("agent.sock");
     let _listeners = [&in_state, &in_home, &in_tmp].map(|path| UnixListener::bind(path).unwrap());
