@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 
-use crate::{packages, sdks, workspace};
+use crate::sdks::{self, PackageTests};
+use crate::{packages, workspace};
 
 /// A page of `docs/adapters/`, and what its program needs.
 struct Adapter {
@@ -50,42 +51,51 @@ pub(crate) fn run(names: &[String]) -> anyhow::Result<()> {
         );
     }
     let windlass = workspace::build_windlass()?;
-    let (passed, failed) = run_all(&windlass, |adapter| {
+    let tests = run_all(&windlass, |adapter| {
         names.is_empty() || names.iter().any(|name| name == adapter.name)
     });
-    println!("{passed} adapters passed, {failed} failed");
-    ensure!(failed == 0, "not every adapter works");
+    println!(
+        "{} adapters passed, {} failed, {} skipped",
+        tests.passed, tests.failed, tests.skipped
+    );
+    ensure!(tests.failed == 0, "not every adapter works");
     Ok(())
 }
 
-/// Those that `cargo xtask test` runs: how many passed and failed.
-pub(crate) fn check() -> anyhow::Result<(usize, usize)> {
+/// Runs those that `cargo xtask test` runs.
+pub(crate) fn check() -> anyhow::Result<PackageTests> {
     let windlass = workspace::built("windlass")?;
     Ok(run_all(&windlass, |adapter| adapter.in_test))
 }
 
-fn run_all(windlass: &Path, wanted: impl Fn(&Adapter) -> bool) -> (usize, usize) {
-    let (mut passed, mut failed) = (0, 0);
+fn run_all(windlass: &Path, wanted: impl Fn(&Adapter) -> bool) -> PackageTests {
+    let mut tests = PackageTests {
+        title: "adapters".to_owned(),
+        passed: 0,
+        failed: 0,
+        skipped: 0,
+    };
     for adapter in ALL.iter().filter(|adapter| wanted(adapter)) {
         let program = match adapter.install() {
             Ok(program) => program,
             Err(why) => {
                 println!("skipped: adapter {}: {why:#}", adapter.name);
+                tests.skipped += 1;
                 continue;
             }
         };
         match adapter.check(program, windlass) {
             Ok(()) => {
                 println!("adapter {}: ok", adapter.name);
-                passed += 1;
+                tests.passed += 1;
             }
             Err(fault) => {
                 println!("adapter {}: {fault:#}", adapter.name);
-                failed += 1;
+                tests.failed += 1;
             }
         }
     }
-    (passed, failed)
+    tests
 }
 
 impl Adapter {

@@ -23,6 +23,20 @@ pub(crate) struct PackageTests {
     pub(crate) title: String,
     pub(crate) passed: usize,
     pub(crate) failed: usize,
+    pub(crate) skipped: usize,
+}
+
+impl PackageTests {
+    /// A suite that this machine cannot run.
+    fn skipped(title: &str, why: &anyhow::Error) -> Self {
+        println!("skipped: the tests of the package for {title}: {why:#}");
+        Self {
+            title: title.to_owned(),
+            passed: 0,
+            failed: 0,
+            skipped: 1,
+        }
+    }
 }
 
 /// Runs every test with every Python, and with Node.
@@ -51,9 +65,18 @@ fn tell(suites: &[PackageTests]) -> anyhow::Result<()> {
 
 /// Runs the tests; `brief` are the modules that a Python other than the machine's own runs, or all of them.
 fn suites(windlass: &Path, brief: &[&str]) -> anyhow::Result<Vec<PackageTests>> {
+    if let Err(why) = Command::new("python3").arg("--version").output() {
+        return Ok(vec![
+            PackageTests::skipped("Python", &why.into()),
+            typescript_or_skipped(windlass)?,
+        ]);
+    }
     let mut suites = vec![python("python3", "Python", windlass, &[])?];
     match packages::pypi(&packages::folder("windlass-checkers")?, CHECKERS) {
-        Err(why) => println!("skipping the checks of types, and other Pythons: {why:#}"),
+        Err(why) => suites.push(PackageTests::skipped(
+            "Python, its types and other versions",
+            &why,
+        )),
         Ok(checkers) => {
             suites.push(types(&checkers)?);
             let own = Command::new("python3").arg("--version").output()?;
@@ -70,8 +93,17 @@ fn suites(windlass: &Path, brief: &[&str]) -> anyhow::Result<Vec<PackageTests>> 
             }
         }
     }
-    suites.push(typescript(windlass)?);
+    suites.push(typescript_or_skipped(windlass)?);
     Ok(suites)
+}
+
+fn typescript_or_skipped(windlass: &Path) -> anyhow::Result<PackageTests> {
+    let npm = Command::new("npm").arg("--version").output();
+    let npm = npm.context("cannot run `npm`");
+    match npm.and_then(|_| install_typescript()) {
+        Ok(folder) => typescript(&folder, windlass),
+        Err(why) => Ok(PackageTests::skipped("TypeScript", &why)),
+    }
 }
 
 fn python_folder() -> PathBuf {
@@ -110,6 +142,7 @@ fn python(
         title: title.to_owned(),
         passed: suite.0 - suite.1,
         failed,
+        skipped: 0,
     })
 }
 
@@ -153,6 +186,7 @@ fn types(checkers: &Path) -> anyhow::Result<PackageTests> {
         title: "Python's types (mypy --strict, pyright)".to_owned(),
         passed: 2 - failed,
         failed,
+        skipped: 0,
     })
 }
 
@@ -183,12 +217,11 @@ fn other_python(checkers: &Path, version: &str) -> Option<String> {
 }
 
 /// Compiles the TypeScript package and runs its tests.
-fn typescript(windlass: &Path) -> anyhow::Result<PackageTests> {
-    let folder = install_typescript()?;
+fn typescript(folder: &Path, windlass: &Path) -> anyhow::Result<PackageTests> {
     println!("$ npm test");
     let output = node_command("npm")?
         .args(["test"])
-        .current_dir(&folder)
+        .current_dir(folder)
         .env("WINDLASS_BIN", windlass)
         .output()
         .context("cannot run `npm test`")?;
@@ -213,6 +246,7 @@ fn typescript(windlass: &Path) -> anyhow::Result<PackageTests> {
         title: "TypeScript".to_owned(),
         passed,
         failed,
+        skipped: 0,
     })
 }
 

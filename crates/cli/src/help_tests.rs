@@ -5,7 +5,8 @@ use super::*;
 /// Every subcommand with its path, those below others included.
 fn all(command: &Command, above: &str, found: &mut Vec<(String, bool)>) {
     let below = command.get_subcommands();
-    for subcommand in below.filter(|below| below.get_name() != "help") {
+    let shown = below.filter(|below| below.get_name() != "help" && !below.is_hide_set());
+    for subcommand in shown {
         let path = format!("{above} {}", subcommand.get_name());
         let path = path.trim().to_owned();
         found.push((path.clone(), subcommand.get_after_help().is_some()));

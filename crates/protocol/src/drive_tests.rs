@@ -45,7 +45,13 @@ fn shown(input: DriveInput) -> String {
 /// A line that we write is read as `output` and written as it was.
 fn written(output: &DriveOutput, line: &str) {
     assert_eq!(serde_json::to_string(output).unwrap(), line);
-    assert_eq!(&serde_json::from_str::<DriveOutput>(line).unwrap(), output);
+    let mut read = output.clone();
+    if let DriveOutput::Replies(reply) = &mut read {
+        // Not written: it is for the front end of the moment.
+        let replies = reply.replies.iter_mut();
+        replies.for_each(|reply| reply.extras.is_refusal = false);
+    }
+    assert_eq!(serde_json::from_str::<DriveOutput>(line).unwrap(), read);
 }
 
 #[test]
@@ -140,7 +146,7 @@ fn what_is_not_understood_is_told() {
         ),
         (
             "{}",
-            "an object must have one of `calls`, `cancel`, `turn_end`, `permission`, `answer` and `inquire`",
+            "an object must have one of `calls`, `cancel`, `turn_end`, `permission`, `answer`, `inquire`, `request` and `run`",
         ),
         (r#"{"turn_end":false}"#, "`turn_end` must be true"),
         (r#"{"turn_end":1}"#, "`turn_end` must be true"),

@@ -151,10 +151,14 @@ fn whole_lines(bytes: &[u8]) -> usize {
 
 /// How many bytes there are before a character that is not complete.
 fn whole_characters(bytes: &[u8]) -> usize {
-    match std::str::from_utf8(&bytes[bytes.len().saturating_sub(4)..]) {
-        Err(error) if error.error_len().is_none() => {
-            bytes.len().saturating_sub(4) + error.valid_up_to()
-        }
+    // A character has at most three bytes after its first.
+    let tail = bytes.len().saturating_sub(4);
+    let continues = |byte: &u8| byte & 0b1100_0000 == 0b1000_0000;
+    let Some(last) = bytes[tail..].iter().rposition(|byte| !continues(byte)) else {
+        return bytes.len();
+    };
+    match std::str::from_utf8(&bytes[tail + last..]) {
+        Err(error) if error.error_len().is_none() => tail + last,
         _ => bytes.len(),
     }
 }

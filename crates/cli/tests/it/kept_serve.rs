@@ -348,7 +348,7 @@ fn a_replacement_that_dies_with_the_place_in_its_hands_gives_kept_handles_back()
     given.say(json!({"word": "ready"}));
     assert_eq!(given.hear()["word"], "yours");
     let held = project.run(&["ps", "--held", "--json"], "").stdout();
-    assert!(held.contains(r#""standing":"held""#), "{held}");
+    assert!(held.contains(r#""standing": "held""#), "{held}");
     drop(given);
     let state = |id: &str| {
         let handles = serve.get(&format!("{session}/handles")).json();
@@ -393,9 +393,10 @@ fn handles_of_a_dead_runtime_are_listed_with_the_time_left_and_ended() {
     let left = held()[0]["left_secs"].as_f64().unwrap();
     assert!(left > 0.0 && left <= 600.0, "{left}");
     let shown = project.run(&["ps", "--held"], "").stdout();
-    assert!(shown.starts_with("HELD"), "{shown}");
-    assert_eq!(shown.matches("/v").count(), 3, "{shown}");
-    assert!(project.run(&["ps"], "").stdout().contains("/v0"));
+    assert!(shown.starts_with("HANDLE"), "{shown}");
+    let rows = shown.lines().filter(|line| line.contains(" left "));
+    assert_eq!(rows.count(), 3, "{shown}");
+    assert!(project.run(&["ps"], "").stdout().contains("v0 "));
 
     let name = held()[0]["name"].as_str().unwrap().to_owned();
     let receipt = serve.post(&format!("/held/{name}/end"), json!({}));
@@ -410,8 +411,10 @@ fn handles_of_a_dead_runtime_are_listed_with_the_time_left_and_ended() {
     assert_eq!(again.status, 410, "{again:?}");
     assert_eq!(serve.post("/held/nothing/end", json!({})).status, 404);
     let killed = project.run(&["kill", "v1"], "");
-    let said = format!("v1: ended {}\n", processes::VICTIMS);
-    assert_eq!((killed.code(), killed.stdout()), (Some(0), said));
+    assert_eq!(killed.code(), Some(0));
+    let (killed, said) = (killed.stdout(), processes::VICTIMS);
+    let said = format!("ended {said} processes\n");
+    assert!(killed.ends_with(&said), "{killed}");
     assert_eq!(victims[1].alive(), [0; 0]);
     let killed = project.run(&["kill", "v1"], "");
     assert_ne!(killed.code(), Some(0));
@@ -440,7 +443,7 @@ fn a_tool_ends_no_held_handle() {
     let said = drive.content("shell", json!({ "command": command }));
     assert!(said.to_string().contains("over"), "{said}");
     assert!(!victim.alive().is_empty(), "{said}");
-    assert!(!said.to_string().contains("/kept"), "{said}");
+    assert!(!said.to_string().contains(" left "), "{said}");
     project.run(&["kill", "kept"], "");
     assert_eq!(victim.alive(), [0; 0]);
 }
@@ -469,7 +472,7 @@ fn a_held_handle_is_attached_to_and_left_to_its_successor() {
     desk.press("\u{1d}");
     desk.script.wait().unwrap();
     let held = project.run(&["ps", "--held", "--json"], "").stdout();
-    assert!(held.contains(r#""standing":"held""#), "{held}");
+    assert!(held.contains(r#""standing": "held""#), "{held}");
     let mut drive = project.lines(&["drive", "--session", "work"]);
     let apply = json!({"action": "apply", "id": "deep", "input": "mine"});
     let applied = drive.content("shell", apply).to_string();

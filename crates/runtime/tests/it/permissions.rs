@@ -258,7 +258,10 @@ async fn a_person_may_edit_the_arguments() {
     let prompt = stage.person.next_permission().await;
     assert_eq!(prompt.asked.metadata["edit"], json!(true));
     prompt.reply(edited(json!({"path": "y"})));
-    assert_eq!(running.await.unwrap(), "c1 ran");
+    assert_eq!(
+        running.await.unwrap(),
+        "c1 ran\nnotice warning edited: the user changed your call of `tool` before it ran; it ran as: {\"path\":\"y\"}"
+    );
     assert_eq!(json!(stage.tool.next().await.args()), json!({"path": "y"}));
 }
 
@@ -364,6 +367,9 @@ fn edited_always(run: &str) -> PermissionAnswer {
     }
 }
 
+/// The reply to a call that a person changed to `echo harmless`.
+const RAN_HARMLESS: &str = "c1 ran\nnotice warning edited: the user changed your call of `tool` before it ran; it ran as: {\"run\":\"echo harmless\"}";
+
 #[tokio::test]
 async fn always_remembers_what_ran_and_not_what_was_asked_for() {
     let stage = asking(PERSON, RunMode::Ask);
@@ -371,7 +377,7 @@ async fn always_remembers_what_ran_and_not_what_was_asked_for() {
     let running = stage.go([("tool", json!({"run": "rm -rf x"}))]);
     let prompt = stage.person.next_permission().await;
     prompt.reply(edited_always("echo harmless"));
-    assert_eq!(running.await.unwrap(), "c1 ran");
+    assert_eq!(running.await.unwrap(), RAN_HARMLESS);
 
     assert_eq!(
         stage.run([("tool", json!({"run": "echo twice"}))]).await,
@@ -394,7 +400,7 @@ async fn an_edit_with_always_settles_only_what_its_own_subject_covers() {
     let removing = stage.go([("tool", json!({"run": "rm -rf y"}))]);
     let other = stage.person.next_permission().await;
     prompt.reply(edited_always("echo harmless"));
-    assert_eq!(edited.await.unwrap(), "c1 ran");
+    assert_eq!(edited.await.unwrap(), RAN_HARMLESS);
     assert!(other.is_open());
     other.reject(None);
     removing.await.unwrap();

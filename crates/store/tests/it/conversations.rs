@@ -137,7 +137,9 @@ async fn a_reply_whose_output_lies_in_a_file_comes_back_whole() {
 async fn a_reply_that_no_part_holds_is_stored_whole() {
     let record = Record::new();
     let recorded = record.session("ses_1");
-    let replies = vec![CallReply::refused("c1", "not run")];
+    let mut replies = vec![CallReply::refused("c1", "not run")];
+    // Not stored: it is for the front end of the moment.
+    replies[0].extras.is_refusal = false;
     let event = ConversationEvent {
         replies: replies.clone(),
         ..said("msg_1", Role::Assistant, None)
