@@ -15,6 +15,9 @@ use crate::show;
 const LONGEST: usize = 2048;
 /// How much of the end of a long result stands in a notice.
 const LAST_WORDS: usize = 512;
+/// How many bytes the notices of one reply take before the rest of them are cut to about [`SHORT`] each.
+const TOGETHER: usize = 8 * 1024;
+const SHORT: usize = 240;
 
 /// The queue of one session.
 #[derive(Default)]
@@ -100,10 +103,16 @@ impl Notices {
             .any(|queued| queued.handle == handle && queued.notice.kind == kind)
     }
 
-    /// Everything queued, which is then told.
+    /// Everything queued, which is then told. Where many handles have stopped at once, the later notices are short.
     pub(crate) fn take(&mut self) -> TakenNotices {
         let mut taken = TakenNotices::default();
-        for queued in std::mem::take(&mut self.queue) {
+        let mut told = 0;
+        for mut queued in std::mem::take(&mut self.queue) {
+            let text = &mut queued.notice.text;
+            if told > TOGETHER && text.len() > SHORT {
+                *text = both_ends(text);
+            }
+            told += text.len();
             taken.notices.push(queued.notice);
             taken.numbers.push(queued.number);
             taken.delivered.extend(queued.delivered);
@@ -202,6 +211,12 @@ fn brief(message: &str) -> Cow<'_, str> {
     }
     let head = &message[..message.floor_char_boundary(LONGEST)];
     Cow::Owned(format!("{head}… (fetch it to read more)"))
+}
+
+fn both_ends(text: &str) -> String {
+    let head = &text[..text.floor_char_boundary(SHORT / 2)];
+    let tail = &text[text.ceil_char_boundary(text.len() - SHORT / 2)..];
+    format!("{head}… (fetch it to read all) …{tail}")
 }
 
 /// New output of a running handle.

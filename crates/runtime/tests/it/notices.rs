@@ -267,3 +267,19 @@ async fn an_announcement_reaches_every_open_session_once() {
     assert_eq!(closed.take_notices(), []);
     assert_eq!(later.take_notices(), []);
 }
+
+#[tokio::test]
+async fn many_at_once_are_told_briefly() {
+    let stage = Stage::with(NOBODY, |_| {});
+    let spawn = |number| json!({"action": "spawn", "id": format!("h{number}")});
+    let spawns: [_; 60] = std::array::from_fn(|number| ("tool", spawn(number)));
+    stage.run(spawns).await;
+    for _ in 0..60 {
+        stage.tool.next().await.fail(&"broke ".repeat(1000));
+    }
+    let told = stage.notices();
+    for number in 0..60 {
+        assert!(told.contains(&format!("`h{number}` stopped: broke")));
+    }
+    assert!(told.len() < 32 * 1024, "{}", told.len());
+}
