@@ -3,12 +3,14 @@
 //! Start at [`run`]. Each agent of [`agent::ALL`] comes from npm, gets a home
 //! of its own, a key that opens nothing and a scripted model on loopback, and
 //! is given Windlass by `windlass mcp install`. What the model says and what
-//! must come of it stands in [`sitting`]. Nothing here is judged by what an
+//! must come of it stands in [`sitting`]; in [`restart`] the agent is killed and
+//! started again while a tool of it is kept. Nothing here is judged by what an
 //! agent claims: files that tools wrote, what the model was sent and what is
 //! left running decide.
 
 mod agent;
 mod npm;
+mod restart;
 mod sitting;
 mod stage;
 mod terminal;
@@ -34,8 +36,14 @@ pub(crate) fn run(names: &[String]) -> anyhow::Result<()> {
             Err(why) => Row::skipped(agent, &why),
             Ok(installed) => {
                 let version = npm::version(&installed.program, &programs.node)?;
-                let stage = Stage::set(agent, &installed, &programs)?;
-                let verdict = stage.play()?;
+                let stage = Stage::set(agent, &installed, &programs, &sitting::scenery())?;
+                let mut verdict = stage.play()?;
+                if !agent.is_interactive {
+                    let stage = Stage::set(agent, &installed, &programs, &restart::scenery())?;
+                    let restarted = restart::play(&stage)?;
+                    verdict.seen.extend(restarted.seen);
+                    verdict.faults.extend(restarted.faults);
+                }
                 Row::played(agent, version, &verdict)
             }
         };

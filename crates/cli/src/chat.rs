@@ -2,7 +2,7 @@
 //!
 //! Start at [`run`]. `query/terminal.rs` shows the turns and the message that is
 //! being written; here the messages become turns, interjections and commands.
-//! Handles go on between the turns and end with the chat.
+//! Handles go on between the turns and end with the chat, unless they are kept.
 
 pub(crate) mod composer;
 mod slash;
@@ -13,9 +13,9 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use tokio::sync::{mpsc, oneshot};
-use windlass::{Assistants, Resume, Windlass};
+use windlass::{Assistants, Resume, Succession, Windlass};
 use windlass_assistant::{Assistant, Interjection, TurnError, TurnOutcome};
-use windlass_protocol::HandleState;
+use windlass_protocol::{HandleId, HandleState};
 use windlass_runtime::{Attendance, BetweenTurns, Session, SessionOptions};
 
 use self::composer::Composer;
@@ -44,7 +44,7 @@ pub(crate) async fn run(global: &Global, args: ChatArgs) -> anyhow::Result<ExitC
     let _reachable = control::listen(&windlass, "chat");
     let assistants = open_models(&windlass, args.model.as_deref()).await?;
     let resume = resumed(args.go_on, args.session).await?;
-    let (assistant, greeting) = begin(&assistants, resume).await?;
+    let (assistant, greeting) = begin(&windlass, &assistants, resume).await?;
     let (shower, shows) = show::channel();
     let (interrupts, interrupted) = mpsc::unbounded_channel();
     let (messages, inbox) = mpsc::unbounded_channel();
@@ -86,8 +86,10 @@ pub(crate) async fn run(global: &Global, args: ChatArgs) -> anyhow::Result<ExitC
     Ok(ExitCode::from(code))
 }
 
-/// A session with its conversation, and the lines that introduce it.
+/// A session with its conversation and the handles that were kept of it, and the
+/// lines that introduce it.
 async fn begin(
+    windlass: &Windlass,
     assistants: &Assistants,
     resume: Resume,
 ) -> anyhow::Result<(Assistant, Vec<String>)> {
@@ -109,9 +111,19 @@ async fn begin(
     } else {
         format!("session {short} goes on after {count} entries")
     };
-    let greeting = vec![format!(
+    let mut greeting = vec![format!(
         "{model} · {state} · /help lists commands · Ctrl-D leaves"
     )];
+    if !is_new {
+        let session = &assistant.session;
+        windlass
+            .succeed(session, &Succession::Conversation, false)
+            .await;
+        let running = running(session);
+        if !running.is_empty() {
+            greeting.push(format!("still running: {}", running.join(", ")));
+        }
+    }
     Ok((assistant, greeting))
 }
 
@@ -237,9 +249,9 @@ impl Chat {
         self.shower.show(Show::Lines(lines.into_iter().collect()));
     }
 
-    /// Leaving ends handles that run, so that is said first.
+    /// Leaving ends handles that run and are not kept, so that is said first.
     fn may_leave(&mut self) -> bool {
-        let running = running(&self.assistant.session);
+        let running = ends_with(&self.assistant.session);
         if running.is_empty() || self.warned {
             return true;
         }
@@ -254,15 +266,20 @@ impl Chat {
     /// Ends the session and says what became of it.
     async fn leave(self) {
         let session = self.assistant.session.clone();
-        let running = running(&session);
+        let ended = ends_with(&session);
+        let mut kept = running(&session);
+        kept.retain(|name| !ended.contains(name));
         if let Err(error) = self.assistant.keep_notices().await {
             tracing::warn!(%error, "what the assistant was not told is lost");
         }
         let is_empty = self.assistant.conversation.events().is_empty();
         self.signals.finish(session.close()).await;
         setup::tell_unrecorded(&session);
-        if !running.is_empty() {
-            errln!("ended: {}", running.join(", "));
+        if !ended.is_empty() {
+            errln!("ended: {}", ended.join(", "));
+        }
+        if !kept.is_empty() {
+            errln!("kept: {}; `windlass ps --held` lists them", kept.join(", "));
         }
         if !is_empty && self.windlass.config().record {
             let short = reach::short(session.id().as_str());
@@ -300,7 +317,7 @@ impl Chat {
     /// Goes on with another conversation.
     async fn resume(&mut self, id: &str) -> anyhow::Result<()> {
         let resume = resumed(false, Some(id.to_owned())).await?;
-        let running = running(&self.assistant.session);
+        let running = ends_with(&self.assistant.session);
         if !running.is_empty() && !self.warned {
             self.warned = true;
             bail!(
@@ -313,7 +330,7 @@ impl Chat {
         {
             bail!("that is this conversation");
         }
-        let (assistant, greeting) = begin(&self.assistants, resume).await?;
+        let (assistant, greeting) = begin(&self.windlass, &self.assistants, resume).await?;
         let before = std::mem::replace(&mut self.assistant, assistant);
         if let Err(error) = before.keep_notices().await {
             tracing::warn!(%error, "what the assistant was not told is lost");
@@ -345,9 +362,20 @@ async fn during(text: &str, session: &Session, shower: &Shower, printer: Printer
 
 /// The handles that have not stopped.
 fn running(session: &Session) -> Vec<String> {
+    names(session, |_| true)
+}
+
+/// The handles that have not stopped and end with the session.
+fn ends_with(session: &Session) -> Vec<String> {
+    let kept = session.kept_handles();
+    names(session, |id| !kept.contains(id))
+}
+
+fn names(session: &Session, is_meant: impl Fn(&HandleId) -> bool) -> Vec<String> {
     let handles = session.handles().into_iter();
     let running = handles.filter(|handle| handle.state != HandleState::Stopped);
     running
+        .filter(|handle| is_meant(&handle.id))
         .map(|handle| format!("{} ({})", handle.id, handle.tool))
         .collect()
 }

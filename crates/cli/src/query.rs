@@ -125,9 +125,11 @@ pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<Exit
         asks,
     };
     let (ended, code) = turn.run(&message).await;
+    let kept = session.kept_handles();
     let running = session.handles().into_iter();
     let running = running.filter(|handle| handle.state != HandleState::Stopped);
-    let running: Vec<HandleId> = running.map(|handle| handle.id).collect();
+    let running = running.map(|handle| handle.id);
+    let running: Vec<HandleId> = running.filter(|id| !kept.contains(id)).collect();
     if !running.is_empty() {
         shower.show(Show::Ended(running));
     }
@@ -138,6 +140,13 @@ pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<Exit
     }
     signals.finish(session.close()).await;
     setup::tell_unrecorded(&session);
+    if !kept.is_empty() && !global.json {
+        let kept: Vec<&str> = kept.iter().map(HandleId::as_str).collect();
+        errln!(
+            "kept: {}; `windlass query --continue` goes on with them, `windlass ps --held` lists them",
+            kept.join(", ")
+        );
+    }
     let refused = written?;
     Ok(report(global, ended, code, refused)?)
 }

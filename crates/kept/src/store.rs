@@ -1,11 +1,15 @@
 //! The folder of state files.
 
+use std::ffi::OsStr;
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
 
 use futures_util::future::join_all;
+use parking_lot::Mutex;
 use windlass_process::TakeOverError;
 use windlass_protocol::{HandleId, HeldStanding, KeptHandle, KeptReceipt, KeptStamp};
 
@@ -19,10 +23,23 @@ const REMEMBERED: Duration = Duration::from_hours(7 * 24);
 /// How long a place may be taken by a handle that is being started.
 const STARTING: Duration = Duration::from_mins(5);
 
+/// Within [`RECENT`], other processes are taken to need no more places than these.
+const PLENTY: usize = 64;
+const RECENT: Duration = Duration::from_secs(1);
+
 /// The kept handles of one user, in a folder of state files.
 #[derive(Debug, Clone)]
 pub struct KeptStore {
     folder: PathBuf,
+    /// The last count of places, for those who take many at once.
+    counted: Arc<Mutex<Option<PlaceCount>>>,
+}
+
+/// How many places were taken when they were counted, and those that this process has taken since.
+#[derive(Debug)]
+struct PlaceCount {
+    at: Instant,
+    taken: usize,
 }
 
 /// Everything that is kept, and how each of it stands.
@@ -63,6 +80,7 @@ impl KeptStore {
     pub fn new(state_dir: &Path) -> Self {
         Self {
             folder: state_dir.join("kept"),
+            counted: Arc::default(),
         }
     }
 
@@ -159,19 +177,18 @@ impl KeptStore {
             return Err(full());
         }
         make_private(&self.folder).map_err(NotKept::Unwritable)?;
-        if self.taken() >= max {
-            // Those that are over and wait to be told do not count.
-            let survey = self.survey().await;
-            let live = survey.handles.iter().filter(|kept| !kept.is_over()).count();
-            if live + self.starting() >= max {
-                return Err(full());
-            }
+        let take = || KeptSlot::take(&self.folder, handle).map_err(NotKept::Unwritable);
+        if self.has_plenty(max) {
+            return take();
         }
-        let slot = KeptSlot::take(&self.folder, handle).map_err(NotKept::Unwritable)?;
+        let all = |_: &[u8]| true;
+        if self.taken(all) >= max && self.is_full(max, all).await {
+            return Err(full());
+        }
+        let slot = take()?;
         // Of two that take the last place at the same time, the one with the later name gives it back.
-        let before = self.names("new").into_iter().chain(self.names("json"));
-        let before = before.filter(|name| name.as_str() < slot.name()).count();
-        if before >= max && self.is_full_without(max, &slot).await {
+        let earlier = |name: &[u8]| name < slot.name().as_bytes();
+        if self.taken(earlier) >= max && self.is_full(max, earlier).await {
             return Err(full());
         }
         Ok(slot)
@@ -227,14 +244,51 @@ impl KeptStore {
         names
     }
 
-    /// How many places are taken, by the files alone.
-    fn taken(&self) -> usize {
-        self.names("json").len() + self.names("new").len()
+    /// Whether so few places are taken that one more need not be counted. Counts them once in a while, so that a thousand
+    /// handles are not each counted a thousand times.
+    fn has_plenty(&self, max: usize) -> bool {
+        let Some(most) = max.checked_sub(PLENTY) else {
+            return false;
+        };
+        let mut counted = self.counted.lock();
+        let count = match counted.take().filter(|count| count.at.elapsed() < RECENT) {
+            Some(count) => count,
+            None => PlaceCount {
+                at: Instant::now(),
+                taken: self.taken(|_| true),
+            },
+        };
+        let taken = count.taken + 1;
+        *counted = Some(PlaceCount { taken, ..count });
+        taken <= most
     }
 
-    /// How many handles are being started. Places of runtimes that died meanwhile are given back.
-    fn starting(&self) -> usize {
+    /// How many places of such names are taken, by the files alone.
+    fn taken(&self, counts: impl Fn(&[u8]) -> bool) -> usize {
+        let Ok(files) = std::fs::read_dir(&self.folder) else {
+            return 0;
+        };
+        let is_taken = |file: &OsStr| {
+            let name = file.as_bytes();
+            let name = name.strip_suffix(b".json").or(name.strip_suffix(b".new"));
+            name.is_some_and(&counts)
+        };
+        let files = files.flatten();
+        files.filter(|file| is_taken(&file.file_name())).count()
+    }
+
+    /// Whether all places are really taken: handles that are over and wait to be told do not count. Of those that are
+    /// being started, only such names do.
+    async fn is_full(&self, max: usize, counts: impl Fn(&[u8]) -> bool) -> bool {
+        let survey = self.survey().await;
+        let live = survey.handles.iter().filter(|kept| !kept.is_over()).count();
+        live + self.starting(counts) >= max
+    }
+
+    /// How many handles of such names are being started. Places of runtimes that died meanwhile are given back.
+    fn starting(&self, counts: impl Fn(&[u8]) -> bool) -> usize {
         let names = self.names("new").into_iter();
+        let names = names.filter(|name| counts(name.as_bytes()));
         let fresh = names.filter(|name| {
             let file = self.file(name, "new");
             let is_stale = age(&file).is_some_and(|age| age > STARTING);
@@ -244,14 +298,6 @@ impl KeptStore {
             !is_stale && !self.file(name, "json").exists()
         });
         fresh.count()
-    }
-
-    async fn is_full_without(&self, max: usize, slot: &KeptSlot) -> bool {
-        let survey = self.survey().await;
-        let live = survey.handles.iter().filter(|kept| !kept.is_over());
-        let starting = self.names("new").into_iter();
-        let earlier = starting.filter(|name| name.as_str() < slot.name());
-        live.count() + earlier.count() >= max
     }
 
     /// Whether it is this machine's: the folder may be shared with others.

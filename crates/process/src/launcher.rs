@@ -207,7 +207,7 @@ impl Launcher {
         };
         #[cfg(target_os = "linux")]
         let keeping = self
-            .keeping(&command, &output, &ours)
+            .keeping(&command, &output, &ours, sandbox.as_deref())
             .transpose()
             .map_err(system)?;
         #[cfg(target_os = "linux")]
@@ -319,11 +319,15 @@ impl Launcher {
         command: &Command,
         output: &Output,
         ours: &pipes::Ours,
+        sandbox: Option<&crate::linux::Prepared>,
     ) -> Option<io::Result<crate::linux::KeepPreparation>> {
         let options = command.keep.as_ref()?;
         let can_be = self.holds_trees() && !command.split && !command.hands_over;
-        (can_be && ours.stdout.is_some())
-            .then(|| crate::linux::KeepPreparation::prepare(options, output, ours))
+        let prepare = || {
+            let way_out = sandbox.map_or(Ok(None), crate::linux::Prepared::way_out)?;
+            crate::linux::KeepPreparation::prepare(options, output, ours, way_out)
+        };
+        (can_be && ours.stdout.is_some()).then(prepare)
     }
 
     /// Ends what runtimes that are dead have left, and returns how many processes that were. Takes a moment only if there

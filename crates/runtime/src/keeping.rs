@@ -271,6 +271,15 @@ impl SessionInner {
 }
 
 impl Session {
+    /// The handles that will go on when this session is closed.
+    pub fn kept_handles(&self) -> Vec<HandleId> {
+        let mut kept = self.inner.registry.lock().active();
+        kept.retain(|handle| handle.is_kept());
+        kept.iter()
+            .filter_map(|handle| handle.id().cloned())
+            .collect()
+    }
+
     /// Lets go of the session's kept handles, for another runtime to adopt. The session goes on without them, and calls
     /// that wait for one are answered. [`Session::adopt`] takes them back.
     pub async fn leave_kept(&self) {

@@ -21,6 +21,12 @@ use crate::build::Windlass;
 /// How long a holder that does not answer is left alone before it is asked again.
 const RETRY: Duration = Duration::from_secs(1);
 
+/// How long the runtime that has a handle may take to end: an agent that is started again may be faster than the one
+/// before it. Later it counts as another window of the same client.
+const PREDECESSOR: Duration = Duration::from_secs(5);
+/// The time between two looks at a handle whose runtime may be about to end.
+const LOOK: Duration = Duration::from_millis(200);
+
 /// Whose kept handles a session takes over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Succession {
@@ -86,8 +92,11 @@ impl Windlass {
         for kept in survey.handles {
             match &kept.standing {
                 HeldStanding::Held { .. } | HeldStanding::Stopped { .. } => adopted.push(kept),
-                // Another window of the same client.
-                HeldStanding::Owned { .. } if !named => {}
+                // Another window of the same client, or the predecessor, which is about to end.
+                HeldStanding::Owned { .. } if !named => {
+                    let session = session.id().to_string();
+                    tokio::spawn(successor.clone().outlast(session, kept.handle));
+                }
                 _ => successor.tell(session, kept),
             }
         }
@@ -112,7 +121,13 @@ struct Successor {
 }
 
 impl Successor {
-    async fn adopt(&self, session: &Session, handles: Vec<SurveyedHandle>) {
+    async fn adopt(&self, session: &Session, mut handles: Vec<SurveyedHandle>) {
+        for kept in &mut handles {
+            // Whoever had it until now may have written it anew.
+            if let Some(handle) = self.store.handle(kept.handle.name()) {
+                kept.handle = handle;
+            }
+        }
         let adopted = handles.iter().map(|kept| AdoptedHandle {
             kept: kept.handle.clone(),
             is_stopped: matches!(kept.standing, HeldStanding::Stopped { .. }),
@@ -149,6 +164,26 @@ impl Successor {
             session.notify_then(notice, move || store.forget(&name));
         } else {
             session.notify(notice);
+        }
+    }
+
+    /// Takes a handle over whose runtime ends within [`PREDECESSOR`].
+    async fn outlast(self, session: String, mut kept: KeptHandle) {
+        let deadline = tokio::time::Instant::now() + PREDECESSOR;
+        while tokio::time::Instant::now() < deadline {
+            tokio::time::sleep(LOOK).await;
+            let surveyed = self.store.standing(kept).await;
+            let Some(session) = self.sessions.get(&session) else {
+                return;
+            };
+            match &surveyed.standing {
+                HeldStanding::Owned { .. } => kept = surveyed.handle,
+                HeldStanding::Held { .. } | HeldStanding::Stopped { .. } => {
+                    return Box::pin(self.adopt(&session, vec![surveyed])).await;
+                }
+                // It was that runtime's to tell.
+                _ => return,
+            }
         }
     }
 

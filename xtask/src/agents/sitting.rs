@@ -8,6 +8,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::agent::Agent;
+use super::stage::Scenery;
 
 /// What the model was told and what was left, judged.
 pub(super) struct Verdict {
@@ -18,13 +19,33 @@ pub(super) struct Verdict {
     pub(super) faults: Vec<String>,
 }
 
+impl Verdict {
+    /// The verdict by these facts, each of which must hold.
+    pub(super) fn of(checks: impl IntoIterator<Item = (&'static str, bool)>) -> Self {
+        let (seen, missing): (Vec<_>, Vec<_>) = checks.into_iter().partition(|(_, well)| *well);
+        let fault = |(what, _)| format!("{what} is not as it must be");
+        Self {
+            seen: seen.into_iter().map(|(what, _)| what).collect(),
+            notes: Vec::new(),
+            faults: missing.into_iter().map(fault).collect(),
+        }
+    }
+}
+
 /// How the model ends its turn. One word, since a program that draws its screen
 /// may move the cursor over a space instead of writing it.
 pub(super) const LAST_WORDS: &str = "That-was-all.";
 
 /// After so long a call of a client that asks for no progress goes on as a
 /// handle.
-pub(super) const MAX_BLOCK_SECS: u64 = 8;
+const MAX_BLOCK_SECS: u64 = 8;
+
+pub(super) fn scenery() -> Scenery {
+    Scenery {
+        name: "sitting",
+        config: format!("[mcp]\nmax_block_secs = {MAX_BLOCK_SECS}\n"),
+    }
+}
 
 /// The script of a model that runs a command of some seconds, spawns two tools, awaits both, types into a
 /// terminal and aborts a tree.
@@ -134,18 +155,8 @@ pub(super) fn judge(agent: &Agent, trace: &Trace<'_>) -> Verdict {
         ("exit code 0", trace.code == Some(0)),
         ("nothing left", trace.left.is_empty()),
     ];
-    let mut verdict = Verdict {
-        seen: Vec::new(),
-        notes: notes(&request, went_on, is_task),
-        faults: Vec::new(),
-    };
-    for (what, well) in checks {
-        if well {
-            verdict.seen.push(what);
-        } else {
-            verdict.faults.push(format!("{what} is not as it must be"));
-        }
-    }
+    let mut verdict = Verdict::of(checks);
+    verdict.notes = notes(&request, went_on, is_task);
     if !verdict.faults.is_empty() {
         verdict
             .faults
@@ -180,7 +191,7 @@ fn notes(request: &str, went_on: bool, is_task: bool) -> Vec<&'static str> {
 
 /// The results of tools in a request, as text, whatever its format. Text that
 /// the agent wrote as JSON again is read.
-fn results(body: &Value) -> Vec<String> {
+pub(super) fn results(body: &Value) -> Vec<String> {
     let results = raw_results(body).into_iter();
     let read = |result: String| result.replace(r"\\", r"\").replace(r#"\""#, r#"""#);
     results.map(read).collect()

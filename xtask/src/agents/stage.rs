@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -27,9 +28,15 @@ const SITTING: Duration = Duration::from_mins(5);
 const LEAVING: Duration = Duration::from_secs(20);
 const PAUSE: Duration = Duration::from_millis(50);
 
+/// What the user's configuration says, and the name of the folder.
+pub(super) struct Scenery {
+    pub(super) name: &'static str,
+    pub(super) config: String,
+}
+
 /// An agent that is set up.
 pub(super) struct Stage<'a> {
-    agent: &'a Agent,
+    pub(super) agent: &'a Agent,
     installed: &'a Installed,
     programs: &'a Programs,
     folder: PathBuf,
@@ -42,8 +49,9 @@ impl<'a> Stage<'a> {
         agent: &'a Agent,
         installed: &'a Installed,
         programs: &'a Programs,
+        scenery: &Scenery,
     ) -> anyhow::Result<Self> {
-        let folder = npm::folder()?.join(format!("sitting-{}", agent.name));
+        let folder = npm::folder()?.join(format!("{}-{}", scenery.name, agent.name));
         if folder.exists() {
             fs::remove_dir_all(&folder)
                 .with_context(|| format!("cannot remove `{}`", folder.display()))?;
@@ -53,13 +61,12 @@ impl<'a> Stage<'a> {
             installed,
             programs,
             folder,
-            marker: format!("{}-{}", agent.name, std::process::id()),
+            marker: format!("{}-{}-{}", scenery.name, agent.name, std::process::id()),
         };
         fs::create_dir_all(stage.project())?;
         let config = stage.home().join(".config/windlass");
         fs::create_dir_all(&config)?;
-        let text = format!("[mcp]\nmax_block_secs = {}\n", sitting::MAX_BLOCK_SECS);
-        fs::write(config.join("config.toml"), text)?;
+        fs::write(config.join("config.toml"), &scenery.config)?;
         if let Setup::Install(client) = agent.setup {
             let mut install = stage.command(&programs.windlass)?;
             let status = install
@@ -74,16 +81,9 @@ impl<'a> Stage<'a> {
 
     /// Runs the agent to its end and judges.
     pub(super) fn play(&self) -> anyhow::Result<Verdict> {
-        let model = Model::start(self)?;
-        let (home, project) = (self.home(), self.project());
-        let mut command = self.command(&self.installed.program)?;
-        let place = Place {
-            home: &home,
-            project: &project,
-            url: &model.url,
-            windlass: &self.programs.windlass,
-        };
-        (self.agent.prepare)(&mut command, &place)?;
+        let model = Model::start(self, &sitting::script(self.agent))?;
+        let project = self.project();
+        let command = self.prepare(&model)?;
         let (said, code) = if self.agent.is_interactive {
             self.play_on_terminal(&command)?
         } else {
@@ -101,19 +101,39 @@ impl<'a> Stage<'a> {
         Ok(sitting::judge(self.agent, &trace))
     }
 
-    /// Runs an agent whose command line holds the message; gives what it said
-    /// and its exit code.
-    fn play_with_pipes(&self, mut command: Command) -> anyhow::Result<(String, Option<i32>)> {
-        let said = self.folder.join("said");
-        let log = File::create(&said)?;
-        let child = command
+    /// The command that runs the agent with this model.
+    pub(super) fn prepare(&self, model: &Model) -> anyhow::Result<Command> {
+        let (home, project) = (self.home(), self.project());
+        let mut command = self.command(&self.installed.program)?;
+        let place = Place {
+            home: &home,
+            project: &project,
+            url: &model.url,
+            windlass: &self.programs.windlass,
+        };
+        (self.agent.prepare)(&mut command, &place)?;
+        Ok(command)
+    }
+
+    /// Starts an agent whose command line holds the message.
+    pub(super) fn start(&self, command: &mut Command) -> anyhow::Result<Child> {
+        let log = File::create(self.said())?;
+        command
             .stdin(Stdio::null())
             .stderr(log.try_clone()?)
             .stdout(log)
             .spawn()
-            .with_context(|| format!("cannot run `{}`", self.installed.program.display()))?;
-        let status = wait(child)?;
-        let said = fs::read(&said)?;
+            .with_context(|| format!("cannot run `{}`", self.installed.program.display()))
+    }
+
+    /// Runs an agent whose command line holds the message; gives what it said
+    /// and its exit code.
+    pub(super) fn play_with_pipes(
+        &self,
+        mut command: Command,
+    ) -> anyhow::Result<(String, Option<i32>)> {
+        let status = wait(self.start(&mut command)?)?;
+        let said = fs::read(self.said())?;
         let code = status.and_then(|status| status.code());
         Ok((String::from_utf8_lossy(&said).into_owned(), code))
     }
@@ -128,11 +148,38 @@ impl<'a> Stage<'a> {
         Ok((screen, Some(0)))
     }
 
+    /// Kills every process of the agent itself at once; not Windlass, and none of
+    /// its tools.
+    pub(super) fn kill_agent(&self) {
+        for (pid, command) in self.running() {
+            if self.is_agent(&command) {
+                // It may have gone by itself meanwhile.
+                let _ = kill_process(pid, Signal::KILL);
+            }
+        }
+    }
+
+    /// Whether something of Windlass or of the agent runs, apart from tools and
+    /// those who hold them.
+    pub(super) fn is_attended(&self) -> bool {
+        let windlass = self.programs.windlass.display().to_string();
+        let mut running = self.running().into_iter();
+        running.any(|(_, command)| self.is_agent(&command) || command.starts_with(&windlass))
+    }
+
+    fn is_agent(&self, command: &str) -> bool {
+        command.contains(&*self.installed.folder.to_string_lossy())
+    }
+
+    fn said(&self) -> PathBuf {
+        self.folder.join("said")
+    }
+
     fn home(&self) -> PathBuf {
         self.folder.join("home")
     }
 
-    fn project(&self) -> PathBuf {
+    pub(super) fn project(&self) -> PathBuf {
         self.folder.join("project")
     }
 
@@ -152,9 +199,8 @@ impl<'a> Stage<'a> {
 
     /// Waits until nothing of the sitting runs any more. What does all the
     /// same is told, and killed. Daemons of the agent itself do not count.
-    fn clear(&self) -> Vec<String> {
-        let own = self.installed.folder.display().to_string();
-        let is_foreign = |(_, command): &(Pid, String)| !command.contains(&own);
+    pub(super) fn clear(&self) -> Vec<String> {
+        let is_foreign = |(_, command): &(Pid, String)| !self.is_agent(command);
         let start = Instant::now();
         while start.elapsed() < LEAVING && self.running().iter().any(is_foreign) {
             thread::sleep(PAUSE);
@@ -201,14 +247,16 @@ fn wait(mut child: Child) -> anyhow::Result<Option<ExitStatus>> {
 }
 
 /// The scripted model, and what it has been asked.
-struct Model {
+pub(super) struct Model {
     child: Child,
     url: String,
-    requests: JoinHandle<Vec<Value>>,
+    /// The bodies of all requests.
+    requests: Arc<Mutex<Vec<Value>>>,
+    reader: JoinHandle<()>,
 }
 
 impl Model {
-    fn start(stage: &Stage<'_>) -> anyhow::Result<Self> {
+    pub(super) fn start(stage: &Stage<'_>, script: &Value) -> anyhow::Result<Self> {
         let mut child = Command::new(&stage.programs.model)
             .arg("-")
             .stdin(Stdio::piped())
@@ -218,29 +266,43 @@ impl Model {
         let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
             bail!("the scripted model has no pipes");
         };
-        stdin.write_all(sitting::script(stage.agent).to_string().as_bytes())?;
+        stdin.write_all(script.to_string().as_bytes())?;
         drop(stdin);
         let mut lines = BufReader::new(stdout).lines();
         let url = lines.next().context("the scripted model did not start")??;
-        let requests = thread::spawn(move || {
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&requests);
+        let reader = thread::spawn(move || {
             let lines = lines.map_while(Result::ok);
-            let requests = lines.filter_map(|line| serde_json::from_str::<Value>(&line).ok());
-            requests.map(|mut request| request["body"].take()).collect()
+            let read = lines.filter_map(|line| serde_json::from_str::<Value>(&line).ok());
+            for mut request in read {
+                let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+                seen.push(request["body"].take());
+            }
         });
         Ok(Self {
             child,
             url,
             requests,
+            reader,
         })
     }
 
+    /// The bodies of all requests so far.
+    pub(super) fn requests(&self) -> Vec<Value> {
+        let requests = self.requests.lock();
+        requests.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Ends it, and gives the bodies of all requests.
-    fn stop(mut self) -> anyhow::Result<Vec<Value>> {
+    pub(super) fn stop(mut self) -> anyhow::Result<Vec<Value>> {
         self.child.kill()?;
         self.child.wait()?;
-        match self.requests.join() {
-            Ok(requests) => Ok(requests),
-            Err(_) => bail!("the requests to the scripted model could not be read"),
+        let requests = Arc::clone(&self.requests);
+        if self.reader.join().is_err() {
+            bail!("the requests to the scripted model could not be read");
         }
+        let requests = requests.lock();
+        Ok(requests.unwrap_or_else(PoisonError::into_inner).clone())
     }
 }

@@ -367,6 +367,21 @@ fn a_restarted_mcp_server_takes_over_and_tells() {
 }
 
 #[test]
+fn a_server_that_is_faster_than_its_predecessor_ends_takes_over() {
+    let project = keeping_project(600, 8);
+    let mut before = project.mcp(&[]);
+    let spawn = json!({"action": "spawn", "id": "dev", "command": GREETS, "keep": true});
+    before.call("shell", spawn);
+    let mut mcp = project.mcp(&[]);
+    drop(before);
+    eventually("it is told", || {
+        let reply = mcp.call("shell", json!({"command": "true"})).to_string();
+        reply.contains("`dev`") && reply.contains("still running")
+    });
+    mcp.call("shell", json!({"action": "abort", "id": "dev"}));
+}
+
+#[test]
 fn a_fresh_mcp_server_leaves_kept_handles() {
     let project = keeping_project(600, 8);
     let mut mcp = project.mcp(&[]);

@@ -40,7 +40,13 @@ fn initialize() -> Value {
 
 impl<'a> Agent<'a> {
     fn begin(serve: &'a Serve) -> Self {
-        let answer = post(serve, &serve.headers(), initialize());
+        Self::begin_with(serve, "")
+    }
+
+    /// Begins with these headers too.
+    fn begin_with(serve: &'a Serve, headers: &str) -> Self {
+        let headers = format!("{}{headers}", serve.headers());
+        let answer = post(serve, &headers, initialize());
         assert_eq!(answer.status, 200, "{answer:?}");
         let mut lines = answer.head.lines();
         let session = lines.find_map(|line| line.strip_prefix("mcp-session-id: "));
@@ -273,4 +279,30 @@ fn nothing_outlives_a_killed_client_with_a_stream() {
     eventually("nothing is left", || {
         victim.alive().is_empty() && listed(&serve).is_empty()
     });
+}
+
+#[test]
+fn a_session_named_by_a_header_takes_over_what_its_predecessor_kept() {
+    const NAMED: &str = "windlass-session: desk\r\n";
+    let project = crate::kept_serve::keeping();
+    let mut serve = Serve::start(&project);
+    let agent = Agent::begin_with(&serve, NAMED);
+    let mut kept = spawn("echo begun; read word; echo \"got $word\"; sleep 1000");
+    kept["keep"] = json!(true);
+    agent.call("shell", kept);
+    serve.kill();
+    let serve = Serve::start_at(&project, &serve.address);
+    let other = Agent::begin_with(&serve, "windlass-session: elsewhere\r\n");
+    let first = other.call("shell", json!({"command": "true"})).to_string();
+    assert!(!first.contains("still running"), "{first}");
+    let agent = Agent::begin_with(&serve, NAMED);
+    let first = agent.call("shell", json!({"command": "true"})).to_string();
+    assert!(
+        first.contains("`a`") && first.contains("still running"),
+        "{first}"
+    );
+    let apply = json!({"action": "apply", "id": "a", "input": "hello"});
+    let applied = agent.call("shell", apply).to_string();
+    assert!(applied.contains("got hello"), "{applied}");
+    agent.call("shell", json!({"action": "abort", "id": "a"}));
 }

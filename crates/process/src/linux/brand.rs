@@ -55,6 +55,14 @@ pub(super) fn is_below_ours(pid: i32) -> io::Result<bool> {
     Ok(hard_limit(pid)?.unwrap_or(u64::MAX) < ours)
 }
 
+/// Whether a process carries the brand that this process carries itself, or one below it. An error if it cannot be seen.
+pub(super) fn is_ours_or_below(pid: i32) -> io::Result<bool> {
+    let Some(ours) = getrlimit(Resource::Locks).maximum else {
+        return is_below_ours(pid);
+    };
+    Ok(hard_limit(pid)?.is_some_and(|limit| limit <= ours))
+}
+
 fn encode(id: RuntimeId) -> Option<u64> {
     let pid = u64::try_from(id.pid).ok()?;
     let fits = pid >> PID_BITS == 0 && id.start >> START_BITS == 0;

@@ -25,13 +25,17 @@ use windlass_output::Stream;
 
 use super::held_streams::StreamReader;
 use super::keep_wire::{KeepOrder, KeptDescriptors};
+use super::peer::holder_peer_is_tool;
+use super::proxy::WayOut;
 use super::registration::RegistrationWatch;
 use super::shim::Shim;
 use super::socket::{self, Received};
 use super::sys;
 
-/// How long an adopter may take to say what it wants.
-const ADOPTER_LIMIT: Duration = Duration::from_secs(1);
+/// How long a visitor may take to send its request.
+const VISITOR_LIMIT: Duration = Duration::from_secs(1);
+/// More wait in the listener's queue.
+const MOST_VISITORS: usize = 16;
 /// How much output a reply carries at most.
 const MOST_OUTPUT: u32 = 64 * 1024;
 /// The size of a receipt's draft, which is written while there is room on the disk.
@@ -42,13 +46,21 @@ pub(super) struct Keep {
     order: KeepOrder,
     listener: OwnedFd,
     descriptors: KeptDescriptors,
+    /// The way out of its sandbox, which the holder serves from the first death of a runtime on.
+    way_out: Option<WayOut>,
     /// The program's wait status, once it has exited.
     pub(super) status: Option<i32>,
     phase: HoldingPhase,
-    /// Someone who has connected and not said yet what for.
-    adopter: Option<(OwnedFd, Instant)>,
+    /// Connections whose request has not come yet, oldest first.
+    visitors: Vec<Visitor>,
     /// Those who wait for the receipt.
     enders: Vec<OwnedFd>,
+}
+
+/// A connection whose request has not come yet.
+struct Visitor {
+    socket: OwnedFd,
+    since: Instant,
 }
 
 enum HoldingPhase {
@@ -70,17 +82,25 @@ struct HeldTime {
 
 impl Keep {
     /// From an order and what has come along with it.
-    pub(super) fn new(order: KeepOrder, fds: Vec<OwnedFd>) -> Option<Box<Self>> {
+    pub(super) fn new(mut order: KeepOrder, fds: Vec<OwnedFd>) -> Option<Box<Self>> {
         let mut fds = fds.into_iter();
         let listener = fds.next()?;
         let descriptors = KeptDescriptors::sort(order.streams, &mut fds)?;
+        let way_out = match order.proxy.take() {
+            Some(hosts) => Some(WayOut {
+                socket: fds.next()?,
+                hosts,
+            }),
+            None => None,
+        };
         Some(Box::new(Self {
             order,
             listener,
             descriptors,
+            way_out,
             status: None,
             phase: HoldingPhase::Owned,
-            adopter: None,
+            visitors: Vec::new(),
             enders: Vec::new(),
         }))
     }
@@ -105,28 +125,28 @@ pub(super) fn serve(mut shim: Shim, mut keep: Box<Keep>, buffer: &mut [u8]) {
             keep.finish(&shim, report.as_ref());
             return;
         }
-        let timeout = shim.advance().or_else(|| keep.time_left(&mut shim));
-        let woken = keep.wait(&shim, timeout);
+        // Limits of the tree are looked after by the clock as well, and the lease ends all the same.
+        let timeout = [shim.advance(), keep.time_left(&mut shim)];
+        let woken = keep.wait(&shim, timeout.into_iter().flatten().min());
         if woken.listener {
             keep.accept();
         }
-        // An adopter that comes after a death finds it known: the lifeline is looked at first.
-        if woken.control || woken.adopter {
-            shim.obey(buffer);
-            keep.notice_death(&mut shim);
+        if woken.control {
+            keep.obey(&mut shim, buffer);
         }
-        if woken.adopter {
-            keep.hear(&mut shim, buffer);
+        for visitor in std::mem::take(&mut keep.visitors) {
+            // One that comes after a death finds it known: the lifeline is looked at first.
+            keep.obey(&mut shim, buffer);
+            keep.hear(visitor, &mut shim, buffer);
         }
     }
 }
 
-/// Who has something for the holder.
+/// Who has something for the holder, apart from visitors, who are always heard.
 #[derive(Default)]
 struct WokenBy {
     control: bool,
     listener: bool,
-    adopter: bool,
 }
 
 impl Keep {
@@ -135,9 +155,9 @@ impl Keep {
         let mut fds: Vec<BorrowedFd<'_>> = Vec::with_capacity(5);
         let control = shim.control.as_ref().map(AsFd::as_fd);
         fds.extend(control);
-        let listener = fds.len();
-        fds.push(self.listener.as_fd());
-        fds.extend(self.adopter.as_ref().map(|(adopter, _)| adopter.as_fd()));
+        let listener = (self.visitors.len() < MOST_VISITORS).then_some(fds.len());
+        fds.extend(listener.map(|_| self.listener.as_fd()));
+        fds.extend(self.visitors.iter().map(|visitor| visitor.socket.as_fd()));
         if let HoldingPhase::Held(held) = &self.phase {
             let registration = held.registration.as_ref();
             fds.extend(registration.and_then(RegistrationWatch::descriptor));
@@ -154,17 +174,15 @@ impl Keep {
                     .filter_map(|stream| self.stream(stream)),
             );
         }
-        let adopter_left = self
-            .adopter
-            .as_ref()
-            .map(|(_, since)| (*since + ADOPTER_LIMIT).saturating_duration_since(Instant::now()));
-        let timeout = [timeout, adopter_left].into_iter().flatten().min();
+        let oldest = self.visitors.first();
+        let visitor_left = oldest.map(|visitor| {
+            (visitor.since + VISITOR_LIMIT).saturating_duration_since(Instant::now())
+        });
+        let timeout = [timeout, visitor_left].into_iter().flatten().min();
         let ready = sys::wait_any(&fds, timeout);
         WokenBy {
             control: control.is_some() && ready[0],
-            listener: ready[listener],
-            // One that says nothing is heard when its time is up.
-            adopter: self.adopter.is_some(),
+            listener: listener.is_some_and(|listener| ready[listener]),
         }
     }
 
@@ -221,6 +239,10 @@ impl Keep {
             let is_registered = |watch: &RegistrationWatch| watch.is_there();
             if held.registration.as_ref().is_none_or(is_registered) {
                 self.phase = HoldingPhase::Held(held);
+                if let Some(way_out) = self.way_out.take() {
+                    // Without it the program has no network, as if the hosts were down.
+                    let _ = way_out.serve();
+                }
                 // Written now, so that a disk that fills up later does not keep it from being left.
                 let _ = self.draft_receipt(&[b' '; DRAFT]);
             } else {
@@ -232,28 +254,31 @@ impl Keep {
 
     fn accept(&mut self) {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-        let Ok(adopter) = accept_with(&self.listener, flags) else {
-            return;
-        };
-        // One at a time: whoever comes second waits no longer than the first may take.
-        self.adopter = Some((adopter, Instant::now()));
+        if let Ok(socket) = accept_with(&self.listener, flags) {
+            let since = Instant::now();
+            self.visitors.push(Visitor { socket, since });
+        }
     }
 
-    /// Hears what an adopter wants, and gives it the program if nobody has it.
-    fn hear(&mut self, shim: &mut Shim, buffer: &mut [u8]) {
-        let Some((adopter, since)) = self.adopter.take() else {
-            return;
-        };
-        let length = match socket::receive(&adopter, buffer, drop) {
+    /// Carries out every order that has come. The lease begins if the lifeline has broken.
+    fn obey(&mut self, shim: &mut Shim, buffer: &mut [u8]) {
+        while shim.obey(buffer) {}
+        self.notice_death(shim);
+    }
+
+    /// Hears a visitor's request, and gives it the program if nobody has it.
+    fn hear(&mut self, visitor: Visitor, shim: &mut Shim, buffer: &mut [u8]) {
+        let length = match socket::receive(&visitor.socket, buffer, drop) {
             Received::Message(length) => length,
             Received::Nothing => {
-                if since.elapsed() < ADOPTER_LIMIT {
-                    self.adopter = Some((adopter, since));
+                if visitor.since.elapsed() < VISITOR_LIMIT {
+                    self.visitors.push(visitor);
                 }
                 return;
             }
             Received::End { .. } => return,
         };
+        let adopter = visitor.socket;
         let refused = HolderReply::Refused { version: VERSION };
         let owner = shim.control.as_ref().and_then(peer);
         let owner = owner.map_or(0, |(pid, _)| pid);
@@ -306,6 +331,8 @@ impl Keep {
         (OLDEST..=VERSION).contains(&request.version)
             && request.nonce == self.order.nonce
             && peer(adopter).is_some_and(|(_, user)| user == own)
+            // A tool runs as the same user, and can read the nonce.
+            && !holder_peer_is_tool(adopter.as_fd())
     }
 
     /// From now on the program is the adopter's. Should the adopter be gone already, the lifeline says so next.

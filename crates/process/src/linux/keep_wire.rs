@@ -10,10 +10,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use windlass_hold_wire::{Nonce, Streams};
+use windlass_sandbox::HostPattern;
 
 pub(super) const KEEP: u8 = 10;
 
 const HOLD_OBJECT: u8 = 16;
+const PROXY: u8 = 32;
 
 /// Our ends of a kept program's streams, and the memory that its output is in.
 pub(super) struct KeptDescriptors {
@@ -61,12 +63,15 @@ pub(super) struct KeepOrder {
     pub(super) log: Option<PathBuf>,
     /// The file that leads to the program, if there is one to be.
     pub(super) registration: Option<PathBuf>,
+    /// The hosts of its sandbox's proxy, whose socket comes along last.
+    pub(super) proxy: Option<Vec<HostPattern>>,
 }
 
 impl KeepOrder {
     pub(super) fn write(&self) -> Vec<u8> {
         let hold = if self.hold_object { HOLD_OBJECT } else { 0 };
-        let mut bytes = vec![KEEP, self.streams.flags() | hold];
+        let proxy = if self.proxy.is_some() { PROXY } else { 0 };
+        let mut bytes = vec![KEEP, self.streams.flags() | hold | proxy];
         bytes.extend(milliseconds(self.lease).to_ne_bytes());
         bytes.extend(self.log_limit.to_ne_bytes());
         bytes.extend(self.nonce);
@@ -79,6 +84,11 @@ impl KeepOrder {
             bytes.extend(path.map_or(&[][..], |path| path.as_os_str().as_bytes()));
             bytes.push(0);
         }
+        // A pattern holds no white space.
+        for host in self.proxy.iter().flatten() {
+            bytes.extend(format!("{host} ").into_bytes());
+        }
+        bytes.push(0);
         bytes
     }
 
@@ -95,6 +105,13 @@ impl KeepOrder {
             receipt: path()?,
             log: path().filter(|path| !path.as_os_str().is_empty()),
             registration: path().filter(|path| !path.as_os_str().is_empty()),
+            proxy: if bytes[1] & PROXY == 0 {
+                None
+            } else {
+                let hosts = std::str::from_utf8(paths.next()?).ok()?;
+                let hosts = hosts.split_ascii_whitespace().map(HostPattern::parse);
+                Some(hosts.collect::<Option<_>>()?)
+            },
         })
     }
 }

@@ -19,6 +19,7 @@ use windlass_hold_wire::{
 use windlass_output::Output;
 
 use super::keep_wire::{KeepOrder, KeptDescriptors};
+use super::proxy::WayOut;
 use super::retained::Retained;
 use super::socket::{self, Received};
 use crate::Exit;
@@ -34,6 +35,10 @@ const RING_WITH_OBJECT: usize = 2 * 1024 * 1024;
 const ANSWER: usize = 65 * 1024;
 /// How long killing may take a holder beyond the grace that it gives.
 const KILLING: Duration = Duration::from_secs(10);
+/// How often a holder is asked whose connection breaks before it has answered.
+const ATTEMPTS: usize = 3;
+/// The time between two attempts to come into a holder's queue.
+const FULL_QUEUE: Duration = Duration::from_millis(20);
 
 /// A program that will be kept.
 pub(crate) struct KeepPreparation {
@@ -41,11 +46,18 @@ pub(crate) struct KeepPreparation {
     pub(crate) key: HeldKey,
     order: Vec<u8>,
     listener: OwnedFd,
+    /// The socket of its sandbox's proxy.
+    proxy: Option<OwnedFd>,
 }
 
 impl KeepPreparation {
     /// Makes the shared memory and the socket that adopters come to. The program will write to this output.
-    pub(crate) fn prepare(options: &KeepOptions, from: &Output, ours: &Ours) -> io::Result<Self> {
+    pub(crate) fn prepare(
+        options: &KeepOptions,
+        from: &Output,
+        ours: &Ours,
+        way_out: Option<WayOut>,
+    ) -> io::Result<Self> {
         let output = &options.output;
         let ring = if output.hold_object {
             RING_WITH_OBJECT
@@ -63,6 +75,7 @@ impl KeepPreparation {
             name: options.name.clone(),
             nonce,
         };
+        let (proxy, hosts) = way_out.map(|it| (it.socket, it.hosts)).unzip();
         let order = KeepOrder {
             streams: Streams {
                 stderr: ours.stderr.is_some(),
@@ -77,10 +90,12 @@ impl KeepPreparation {
             receipt: path_of(&key, "receipt"),
             log: output.log.clone(),
             registration: options.registration.clone(),
+            proxy: hosts,
         };
         Ok(Self {
             retained,
             listener: open_listener(&key)?,
+            proxy,
             key,
             order: order.write(),
         })
@@ -95,6 +110,7 @@ impl KeepPreparation {
         if ours.terminal.is_none() {
             fds.extend(ours.stdin.as_deref().map(AsFd::as_fd));
         }
+        fds.extend(self.proxy.as_ref().map(AsFd::as_fd));
         (&self.order, fds)
     }
 }
@@ -225,6 +241,8 @@ async fn ask(
     }
 }
 
+/// Only a socket that nobody listens at means that the holder is gone. A connection that breaks is made again, and
+/// everything else leaves open how the program stands.
 async fn ask_in(
     version: u8,
     key: &HeldKey,
@@ -232,21 +250,53 @@ async fn ask_in(
     limit: Duration,
 ) -> Result<(OwnedFd, HolderReply, Vec<OwnedFd>), TakeOverError> {
     let name = || key.name.clone();
-    let gone = |source| TakeOverError::Gone {
-        name: name(),
-        source,
-    };
-    let control = connect_to(key).map_err(gone)?;
     let request = HolderRequest {
         version,
         wants,
         nonce: key.nonce,
     };
-    socket::send(&control, &request.write(), &[]).map_err(gone)?;
+    let deadline = tokio::time::Instant::now() + limit;
+    let mut broken = 0;
+    while broken < ATTEMPTS {
+        let asked = tokio::time::timeout_at(deadline, exchange(key, &request)).await;
+        let source = match asked {
+            Err(_) => break,
+            Ok(Ok(answer)) => return Ok(answer),
+            Ok(Err(source)) => source,
+        };
+        match source.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
+                return Err(TakeOverError::Gone {
+                    name: name(),
+                    source,
+                });
+            }
+            io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => broken += 1,
+            // Its queue is full, and nothing tells when there is room.
+            io::ErrorKind::WouldBlock if tokio::time::Instant::now() < deadline => {
+                tokio::time::sleep(FULL_QUEUE).await;
+            }
+            io::ErrorKind::WouldBlock => break,
+            _ => {
+                return Err(TakeOverError::System {
+                    name: name(),
+                    source,
+                });
+            }
+        }
+    }
+    Err(TakeOverError::Silent { name: name() })
+}
+
+/// Connects to a holder, sends a request and waits for the reply.
+async fn exchange(
+    key: &HeldKey,
+    request: &HolderRequest,
+) -> io::Result<(OwnedFd, HolderReply, Vec<OwnedFd>)> {
+    let control = connect_to(key)?;
+    socket::send(&control, &request.write(), &[])?;
     let control = Arc::new(control);
-    let answer = tokio::time::timeout(limit, answer(&control)).await;
-    let answer = answer.map_err(|_| TakeOverError::Silent { name: name() })?;
-    let (reply, fds) = answer.map_err(gone)?;
+    let (reply, fds) = answer(&control).await?;
     let control = Arc::into_inner(control).expect("its registration is gone");
     Ok((control, reply, fds))
 }
@@ -277,7 +327,7 @@ fn path_of(key: &HeldKey, extension: &str) -> std::path::PathBuf {
 fn open_listener(key: &HeldKey) -> io::Result<OwnedFd> {
     with_address(key, |socket, address| {
         bind(socket, address)?;
-        Ok(listen(socket, 8)?)
+        Ok(listen(socket, 64)?)
     })
 }
 

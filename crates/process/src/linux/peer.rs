@@ -22,15 +22,22 @@ use super::tree::Member;
 /// See [`crate::peer_is_tool`].
 pub(crate) fn peer_is_tool(socket: BorrowedFd<'_>) -> bool {
     match getsockname(socket).map(|address| address.address_family()) {
-        Ok(AddressFamily::UNIX) => unix_peer_is_tool(socket),
+        Ok(AddressFamily::UNIX) => unix_peer_is_tool(socket, is_tool),
         Ok(AddressFamily::INET | AddressFamily::INET6) => tcp_peer_is_tool(socket).unwrap_or(true),
         _ => true,
     }
 }
 
+/// [`peer_is_tool`] for a holder, which carries the brand of its own runtime's tools.
+pub(super) fn holder_peer_is_tool(socket: BorrowedFd<'_>) -> bool {
+    unix_peer_is_tool(socket, |pid| {
+        brand::is_ours_or_below(pid).unwrap_or(true) || is_below_us_or_another_shim(pid)
+    })
+}
+
 /// The credentials are of the process that connected, whoever has the descriptor now. One that has exited cannot be
 /// judged, and nobody who waits for an answer has.
-fn unix_peer_is_tool(socket: BorrowedFd<'_>) -> bool {
+fn unix_peer_is_tool(socket: BorrowedFd<'_>, is_tool: impl Fn(i32) -> bool) -> bool {
     // In a namespace of pids that we do not see into, it has none.
     let Some(pid) = sys::peer_pid(socket).ok().filter(|&pid| pid > 0) else {
         return true;

@@ -2,7 +2,8 @@
 //!
 //! Start at [`Proxy::start`]. Its socket was made in the namespace, so that nobody else can connect to it, and its own
 //! connections are made outside. It speaks HTTP (`CONNECT`, and plain requests with a whole address) and SOCKS5 on one
-//! port. The name of a host is resolved here: programs need no DNS.
+//! port. The name of a host is resolved here: programs need no DNS. For a kept program, its holder serves the same socket
+//! once this process is gone ([`WayOut`]).
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -32,6 +33,32 @@ pub(crate) struct Proxy {
     port: u16,
     rules: Arc<ProxyRules>,
     accepting: AbortHandle,
+    /// The same socket, for a holder that serves it when this process is gone.
+    socket: OwnedFd,
+}
+
+/// The socket of a proxy and its rules, for another process that serves it.
+#[derive(Debug)]
+pub(crate) struct WayOut {
+    pub(super) socket: OwnedFd,
+    pub(super) hosts: Vec<HostPattern>,
+}
+
+impl WayOut {
+    /// Serves the socket in a thread of its own, for as long as this process lives.
+    pub(super) fn serve(self) -> io::Result<()> {
+        let thread = std::thread::Builder::new().name(String::from("windlass-proxy"));
+        thread.spawn(move || {
+            let mut runtime = tokio::runtime::Builder::new_current_thread();
+            let runtime = runtime.enable_io().enable_time().build()?;
+            runtime.block_on(async {
+                let listener = listen(self.socket)?;
+                accept(listener, Arc::new(ProxyRules::new(&self.hosts))).await;
+                io::Result::Ok(())
+            })
+        })?;
+        Ok(())
+    }
 }
 
 struct ProxyRules {
@@ -39,22 +66,36 @@ struct ProxyRules {
     refused: Mutex<VecDeque<(Instant, String)>>,
 }
 
+impl ProxyRules {
+    fn new(hosts: &[HostPattern]) -> Self {
+        Self {
+            hosts: hosts.to_vec(),
+            refused: Mutex::default(),
+        }
+    }
+}
+
 impl Proxy {
     /// Serves a socket that listens.
     pub(super) fn start(listener: OwnedFd, hosts: &[HostPattern]) -> io::Result<Self> {
-        let listener = std::net::TcpListener::from(listener);
-        listener.set_nonblocking(true)?;
+        let socket = listener.try_clone()?;
+        let listener = listen(listener)?;
         let port = listener.local_addr()?.port();
-        let listener = TcpListener::from_std(listener)?;
-        let rules = Arc::new(ProxyRules {
-            hosts: hosts.to_vec(),
-            refused: Mutex::default(),
-        });
+        let rules = Arc::new(ProxyRules::new(hosts));
         let accepting = tokio::spawn(accept(listener, Arc::clone(&rules))).abort_handle();
         Ok(Self {
             port,
             rules,
             accepting,
+            socket,
+        })
+    }
+
+    /// For a program that may outlive this process.
+    pub(super) fn way_out(&self) -> io::Result<WayOut> {
+        Ok(WayOut {
+            socket: self.socket.try_clone()?,
+            hosts: self.rules.hosts.clone(),
         })
     }
 
@@ -105,6 +146,12 @@ fn names_host(pattern: &HostPattern, host: &str) -> bool {
     let text = pattern.to_string();
     let own = text.trim_start_matches('[');
     own == host || own.starts_with(&format!("{host}:")) || own.starts_with(&format!("{host}]"))
+}
+
+fn listen(socket: OwnedFd) -> io::Result<TcpListener> {
+    let listener = std::net::TcpListener::from(socket);
+    listener.set_nonblocking(true)?;
+    TcpListener::from_std(listener)
 }
 
 async fn accept(listener: TcpListener, rules: Arc<ProxyRules>) {

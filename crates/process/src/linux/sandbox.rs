@@ -17,7 +17,7 @@ use super::confine_wire::{ConfineOrder, ConfineParts, OwnNetwork, PrepareOrder, 
 use super::filter::{self, FilterOptions};
 use super::mounts::{self, MountPlan};
 use super::private::PrivateFolder;
-use super::proxy::Proxy;
+use super::proxy::{Proxy, WayOut};
 use super::ruleset::Ruleset;
 use super::socket::{self, Received};
 use super::wire::INLINE_LIMIT;
@@ -211,6 +211,11 @@ impl Prepared {
     /// The proxy of this sandbox, if it has one.
     pub(crate) fn proxy(&self) -> Option<&Proxy> {
         self.proxy.as_ref()
+    }
+
+    /// The socket of the proxy and its rules, for the holder of a kept program.
+    pub(crate) fn way_out(&self) -> io::Result<Option<WayOut>> {
+        self.proxy.as_ref().map(Proxy::way_out).transpose()
     }
 
     /// A program that outlives this process runs in it.

@@ -195,31 +195,37 @@ impl Shim {
         Some(next)
     }
 
-    pub(super) fn obey(&mut self, buffer: &mut [u8]) {
-        let Some(control) = &self.control else { return };
-        match socket::receive(control, buffer, drop) {
-            Received::Message(length) => match Order::read(&buffer[..length]) {
-                Some(Order::Running(HolderOrder::Signal(number))) => self.signal(number.into()),
-                Some(Order::Running(HolderOrder::End { grace })) => self.end(grace),
-                // Whoever has adopted a program has its streams, and writes to them itself.
-                Some(
-                    Order::Running(_)
-                    | Order::Start(_)
-                    | Order::StartInFile { .. }
-                    | Order::Keep(_)
-                    | Order::Confine(_)
-                    | Order::Prepare(_),
-                )
-                | None => {}
-            },
+    /// Carries out one order; `true` if there was one.
+    pub(super) fn obey(&mut self, buffer: &mut [u8]) -> bool {
+        let Some(control) = &self.control else {
+            return false;
+        };
+        let length = match socket::receive(control, buffer, drop) {
+            Received::Message(length) => length,
             Received::End { .. } => {
                 self.control = None;
                 if self.ends_with_runtime {
                     self.end(self.grace);
                 }
+                return false;
             }
-            Received::Nothing => {}
+            Received::Nothing => return false,
+        };
+        match Order::read(&buffer[..length]) {
+            Some(Order::Running(HolderOrder::Signal(number))) => self.signal(number.into()),
+            Some(Order::Running(HolderOrder::End { grace })) => self.end(grace),
+            // Whoever has adopted a program has its streams, and writes to them itself.
+            Some(
+                Order::Running(_)
+                | Order::Start(_)
+                | Order::StartInFile { .. }
+                | Order::Keep(_)
+                | Order::Confine(_)
+                | Order::Prepare(_),
+            )
+            | None => {}
         }
+        true
     }
 
     pub(super) fn end(&mut self, grace: Duration) {

@@ -5,13 +5,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketType, bind, connect, listen, recv,
+    send, socket,
+};
 use windlass_output::OutputOptions;
 use windlass_process::{
     AdoptOptions, Exit, HeldKey, KeepOptions, Launcher, Process, TakeOverError, TerminalSize,
 };
 
 use crate::support::{GRACE, VICTIMS, alive, eventually, kill, launcher, none_left, parent};
-use crate::support::{shell, token, up, victim};
+use crate::support::{shell, signal, stat, text, token, up, victim};
 
 const LEASE: Duration = Duration::from_mins(1);
 
@@ -188,10 +192,11 @@ async fn a_program_that_ended_while_it_was_held_tells_how() {
     // Its input stays open while it is held; this ends it.
     eventually("the holder has it", || parent(program) != 1);
     let process = adopt(&launcher(), &key).await.unwrap();
+    eventually("it has printed", || process.output().written() > 0);
     process.leave().await;
     drop(process);
     kill(program);
-    eventually("it has exited", || crate::support::stat(program).is_none());
+    eventually("it has exited", || stat(program).is_none());
     let process = adopt(&launcher(), &key).await.unwrap();
     assert_eq!(process.wait().await, Exit::Signal(9));
     assert_eq!(process.output().raw(0..u64::MAX), b"first\n");
@@ -255,9 +260,7 @@ async fn a_held_program_never_blocks() {
     let keeper = script.start();
     let program = keeper.program;
     let key = keeper.kill();
-    eventually("it has come to its end", || {
-        crate::support::stat(program).is_none()
-    });
+    eventually("it has come to its end", || stat(program).is_none());
     let process = adopt(&launcher(), &key).await.unwrap();
     assert_eq!(process.wait().await, Exit::Code(3));
     assert_eq!(assert_counted(&process.output().raw(0..u64::MAX)), 200_000);
@@ -368,7 +371,11 @@ async fn a_holder_tells_how_its_program_stands() {
     let folder = tempfile::tempdir().unwrap();
     let key = Script::new("exit 5", folder.path()).start().kill();
     let launcher = launcher();
-    let held = key.look_up().await.unwrap();
+    let mut held = key.look_up().await.unwrap();
+    while held.exit.is_none() {
+        tokio::task::yield_now().await;
+        held = key.look_up().await.unwrap();
+    }
     assert_eq!(held.exit, Some(Exit::Code(5)));
     assert_eq!(held.owner, None);
     assert!(
@@ -380,4 +387,119 @@ async fn a_holder_tells_how_its_program_stands() {
     assert_eq!(process.wait().await, Exit::Code(5));
     let held = key.look_up().await.unwrap();
     assert_eq!(held.owner, Some(std::process::id()));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn everybody_who_asks_at_once_is_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let key = Script::new("exec sleep 1000", folder.path()).start().kill();
+    let holder = key.look_up().await.unwrap().holder;
+    // Its zygote would continue it.
+    let zygote = parent(holder);
+    kill(zygote);
+    eventually("the zygote is gone", || parent(holder) != zygote);
+    signal(holder, rustix::process::Signal::STOP);
+    let address = SocketAddrUnix::new(folder.path().join("it.sock")).unwrap();
+    let describe = [&[15, 1][..], &key.nonce].concat();
+    let askers: Vec<_> = (0..6)
+        .map(|_| {
+            let socket = socket(AddressFamily::UNIX, SocketType::SEQPACKET, None).unwrap();
+            connect(&socket, &address).unwrap();
+            send(&socket, &describe, SendFlags::NOSIGNAL).unwrap();
+            socket
+        })
+        .collect();
+    signal(holder, rustix::process::Signal::CONT);
+    for asker in askers {
+        let mut reply = [0; 256];
+        let (length, _) = recv(&asker, &mut reply[..], RecvFlags::empty()).unwrap();
+        assert_eq!((length > 0, reply[0]), (true, 16));
+    }
+    adopt(&launcher(), &key).await.unwrap().end(GRACE).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_holder_that_never_accepts_is_not_taken_for_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let address = SocketAddrUnix::new(folder.path().join("it.sock")).unwrap();
+    let listener = socket(AddressFamily::UNIX, SocketType::SEQPACKET, None).unwrap();
+    bind(&listener, &address).unwrap();
+    listen(&listener, 2).unwrap();
+    let key = key(folder.path(), &"0".repeat(32));
+    let launcher = launcher();
+    // Until no more can wait in its queue, and beyond.
+    for _ in 0..10 {
+        let mut impatient = AdoptOptions::new(output_options(folder.path()));
+        impatient.patience = Duration::from_millis(1);
+        let silent = launcher.adopt(&key, impatient).await;
+        assert!(
+            matches!(silent, Err(TakeOverError::Silent { .. })),
+            "{silent:?}"
+        );
+    }
+    drop(listener);
+    let gone = adopt(&launcher, &key).await;
+    assert!(matches!(gone, Err(TakeOverError::Gone { .. })), "{gone:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_lease_of_a_program_with_limits_ends_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let token = token();
+    let launcher = launcher().limited(windlass_sandbox::ResourceLimits {
+        processes: Some(100),
+        ..windlass_sandbox::ResourceLimits::default()
+    });
+    let command = shell(&victim(&token)).keep(KeepOptions {
+        lease: Duration::from_millis(200),
+        folder: folder.path().to_owned(),
+        name: "it".to_owned(),
+        output: output_options(folder.path()),
+        registration: None,
+    });
+    let process = launcher.start(command).await.unwrap();
+    up(&token);
+    process.leave().await;
+    none_left(&token);
+    let receipt = folder.path().join("it.receipt");
+    eventually("the receipt is there", || receipt.exists());
+}
+
+/// Asks a holder as the first arguments say, and prints what the reply is.
+const ASK: &str = "import os, socket, sys
+folder, nonce, wants = sys.argv[1:]
+os.chdir(folder)
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+s.connect('it.sock')
+s.send(bytes([int(wants), 1]) + bytes.fromhex(nonce))
+print('reply', s.recv(4096)[0], flush=True)";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tool_that_knows_the_nonce_gets_nothing() {
+    const REFUSED: &str = "reply 14";
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("ask.py");
+    std::fs::write(&script, ASK).unwrap();
+    // One of the same runtime, once that is dead and the nonce is in a file.
+    let nonce_file = folder.path().join("nonce");
+    let (at, file) = (folder.path().display(), nonce_file.display());
+    let own = format!(
+        "while [ ! -e {file} ]; do sleep 0.02; done; \
+         env -i setsid -f python3 {at}/ask.py {at} $(cat {file}) 11 > {at}/own 2>&1; exec sleep 1000"
+    );
+    let key = Script::new(&own, folder.path()).start().kill();
+    std::fs::write(&nonce_file, hex(&key.nonce)).unwrap();
+    let said = || std::fs::read_to_string(folder.path().join("own")).unwrap_or_default();
+    eventually("its own tree is answered", || said().contains('\n'));
+    assert_eq!(said().trim(), REFUSED);
+    // Those of another runtime, which want to adopt and to look.
+    for wants in ["11", "15"] {
+        let command = windlass_process::Command::new("python3")
+            .args([script.as_os_str(), folder.path().as_os_str()])
+            .args([hex(&key.nonce).as_str(), wants]);
+        let process = launcher().start(command).await.unwrap();
+        process.wait().await;
+        assert_eq!(text(&process).trim(), REFUSED);
+    }
+    adopt(&launcher(), &key).await.unwrap().end(GRACE).await;
 }
