@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use windlass::{Assistants, ChooseModelError, Resume, Succession, Windlass};
 use windlass_assistant::{Assistant, Interjection, OpenError, TurnError, TurnOutcome};
 use windlass_protocol::{HandleId, HandleState};
-use windlass_runtime::{Attendance, SessionOptions};
+use windlass_runtime::{Attendance, Session, SessionOptions};
 
 use self::plain::Form;
 use self::show::{Show, Shower};
@@ -126,10 +126,7 @@ pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<Exit
     };
     let (ended, code) = turn.run(&message).await;
     let kept = session.kept_handles();
-    let running = session.handles().into_iter();
-    let running = running.filter(|handle| handle.state != HandleState::Stopped);
-    let running = running.map(|handle| handle.id);
-    let running: Vec<HandleId> = running.filter(|id| !kept.contains(id)).collect();
+    let running = running_but(&kept, &session);
     if !running.is_empty() {
         shower.show(Show::Ended(running));
     }
@@ -140,15 +137,29 @@ pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<Exit
     }
     signals.finish(session.close()).await;
     setup::tell_unrecorded(&session);
-    if !kept.is_empty() && !global.json {
+    if !global.json {
+        tell_kept(&kept);
+    }
+    let refused = written?;
+    Ok(report(global, ended, code, refused)?)
+}
+
+/// The handles that end with the session.
+fn running_but(kept: &[HandleId], session: &Session) -> Vec<HandleId> {
+    let handles = session.handles().into_iter();
+    let running = handles.filter(|handle| handle.state != HandleState::Stopped);
+    let ids = running.map(|handle| handle.id);
+    ids.filter(|id| !kept.contains(id)).collect()
+}
+
+fn tell_kept(kept: &[HandleId]) {
+    if !kept.is_empty() {
         let kept: Vec<&str> = kept.iter().map(HandleId::as_str).collect();
         errln!(
             "kept: {}; `windlass query --continue` goes on with them, `windlass ps --held` lists them",
             kept.join(", ")
         );
     }
-    let refused = written?;
-    Ok(report(global, ended, code, refused)?)
 }
 
 /// The models. Where none is named, the command line's ways to name one are

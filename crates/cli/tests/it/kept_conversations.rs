@@ -44,7 +44,11 @@ async fn a_query_that_goes_on_has_its_kept_handles() {
     let replies = replies(&asked);
     let applied = &replies[replies.len() - 2];
     assert!(applied.contains("got hello"), "{replies:?}");
-    assert!(applied.contains("still running"), "{replies:?}");
+    let body = asked.server.seen().last().unwrap().body.to_string();
+    assert!(
+        body.contains("`dev`") && body.contains("still running"),
+        "{body}"
+    );
     assert!(
         replies[replies.len() - 1].contains("stopped"),
         "{replies:?}"
@@ -92,5 +96,8 @@ async fn a_chat_that_goes_on_has_its_kept_handles() {
     sitting.until(|rows| rows.contains("dev: ended")).await;
     sitting.press("\x04");
     assert_eq!(sitting.ends().await.0, Exit::Code(0));
-    assert_eq!(sitting.asked.project.kept_files().len(), 0);
+    let project = &sitting.asked.project;
+    let held = tokio::task::block_in_place(|| project.run(&["ps", "--held", "--json"], ""));
+    let held = held.stdout();
+    assert!(!held.contains(r#""standing": "held""#), "{held}");
 }

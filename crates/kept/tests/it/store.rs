@@ -417,6 +417,29 @@ async fn no_more_are_kept_than_allowed() {
 }
 
 #[tokio::test]
+async fn many_places_are_taken_up_to_the_last_and_no_further() {
+    const MAX: usize = 80;
+    let place = StateFolder::new();
+    // Another process counts for itself.
+    let other = KeptStore::new(place.dir.path());
+    let id = HandleId::new("more").unwrap();
+    let mut slots = Vec::new();
+    for number in 0..MAX + 10 {
+        let store = if number % 2 == 0 {
+            &place.store
+        } else {
+            &other
+        };
+        match store.reserve(MAX, &id).await {
+            Ok(slot) => slots.push(slot),
+            Err(NotKept::Full { max: MAX }) => {}
+            Err(other) => panic!("{other}"),
+        }
+    }
+    assert_eq!(slots.len(), MAX);
+}
+
+#[tokio::test]
 async fn files_are_the_users_alone() {
     let place = StateFolder::new();
     let (process, kept) = place.keep("sleep 1000", LEASE).await;

@@ -52,13 +52,13 @@ pub(super) struct Keep {
     pub(super) status: Option<i32>,
     phase: HoldingPhase,
     /// Connections whose request has not come yet, oldest first.
-    visitors: Vec<Visitor>,
+    visitors: Vec<HolderVisitor>,
     /// Those who wait for the receipt.
     enders: Vec<OwnedFd>,
 }
 
 /// A connection whose request has not come yet.
-struct Visitor {
+struct HolderVisitor {
     socket: OwnedFd,
     since: Instant,
 }
@@ -256,7 +256,7 @@ impl Keep {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         if let Ok(socket) = accept_with(&self.listener, flags) {
             let since = Instant::now();
-            self.visitors.push(Visitor { socket, since });
+            self.visitors.push(HolderVisitor { socket, since });
         }
     }
 
@@ -267,7 +267,7 @@ impl Keep {
     }
 
     /// Hears a visitor's request, and gives it the program if nobody has it.
-    fn hear(&mut self, visitor: Visitor, shim: &mut Shim, buffer: &mut [u8]) {
+    fn hear(&mut self, visitor: HolderVisitor, shim: &mut Shim, buffer: &mut [u8]) {
         let length = match socket::receive(&visitor.socket, buffer, drop) {
             Received::Message(length) => length,
             Received::Nothing => {
