@@ -79,7 +79,7 @@ pub use kept::{
 pub use line_error::LineError;
 pub use line_range::{InvalidLineRange, LineRange};
 pub use map::Arguments;
-pub use notice::{Notice, NoticeKind, NoticeLevel};
+pub use notice::{Notice, NoticeKind, NoticeLevel, advice};
 pub use opencode::{
     OpencodeAssistantMessage, OpencodeCache, OpencodeError, OpencodeErrorData, OpencodeEvent,
     OpencodeMessage, OpencodeMessageInfo, OpencodeModel, OpencodeNewSession, OpencodePath,

@@ -22,6 +22,33 @@ pub struct Notice {
     pub text: String,
 }
 
+/// Advice that ends a notice: it names actions that only the assistant has.
+pub mod advice {
+    /// Of a handle that has stopped.
+    pub const READ_RESULT: &str = "; fetch it to read its result";
+    /// Of a handle that a person had.
+    pub const SEE_CHANGES: &str = "; fetch it to see what changed";
+    /// Of a message that was cut.
+    pub const READ_MORE: &str = " (fetch it to read more)";
+    /// Of a handle that left processes running.
+    pub const END_THEM: &str = "; abort it to end them";
+    /// Of a one-shot that left processes running.
+    pub const SPAWN_INSTEAD: &str = "; action `spawn` would give a handle to watch and end them";
+
+    pub(super) const ALL: [&str; 5] =
+        [READ_RESULT, SEE_CHANGES, READ_MORE, END_THEM, SPAWN_INSTEAD];
+}
+
+impl Notice {
+    /// The sentence for a person: without the advice to the assistant.
+    pub fn for_person(&self) -> String {
+        let text = self.text.clone();
+        advice::ALL
+            .iter()
+            .fold(text, |text, advice| text.replace(advice, ""))
+    }
+}
+
 /// How much a notice matters.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
@@ -64,3 +91,7 @@ pub enum NoticeKind {
     /// are there now.
     Trust,
 }
+
+#[cfg(test)]
+#[path = "notice_tests.rs"]
+mod tests;

@@ -271,12 +271,17 @@ impl SessionInner {
 }
 
 impl Session {
-    /// The handles that will go on when this session is closed.
-    pub fn kept_handles(&self) -> Vec<HandleId> {
-        let mut kept = self.inner.registry.lock().active();
-        kept.retain(|handle| handle.is_kept());
-        kept.iter()
-            .filter_map(|handle| handle.id().cloned())
+    /// The kept handles that run, each with the time for which it is held once the session is closed.
+    pub fn leases(&self) -> Vec<(HandleId, Duration)> {
+        let handles = self.inner.registry.lock().all().into_iter();
+        let running = handles.filter(|handle| !matches!(handle.status(), Status::Stopped(_)));
+        running
+            .filter_map(|handle| match &*handle.keeping.lock() {
+                HandleKeeping::Kept(kept) => {
+                    Some((kept.handle.clone(), Duration::from_secs(kept.lease_secs)))
+                }
+                _ => None,
+            })
             .collect()
     }
 

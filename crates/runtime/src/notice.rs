@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use windlass_protocol::{HandleId, Notice, NoticeKind, NoticeLevel, RecordTrouble};
+use windlass_protocol::{HandleId, Notice, NoticeKind, NoticeLevel, RecordTrouble, advice};
 
 use crate::event::Status;
 use crate::handle::Handle;
@@ -180,7 +180,7 @@ fn of_change(handle: &Handle, status: &Status) -> Option<(bool, Notice)> {
                 flags.on_success,
                 NoticeLevel::Info,
                 NoticeKind::Success,
-                format!("`{id}` stopped well; fetch it to read its result"),
+                format!("`{id}` stopped well{}", advice::READ_RESULT),
             ),
             (Err(error), Some(reason)) => (
                 flags.on_failure,
@@ -210,7 +210,7 @@ fn brief(message: &str) -> Cow<'_, str> {
         return Cow::Borrowed(message);
     }
     let head = &message[..message.floor_char_boundary(LONGEST)];
-    Cow::Owned(format!("{head}… (fetch it to read more)"))
+    Cow::Owned(format!("{head}…{}", advice::READ_MORE))
 }
 
 fn both_ends(text: &str) -> String {
@@ -248,10 +248,13 @@ pub(crate) fn of_left_running(handle: &Handle, count: usize) -> Notice {
     let processes = if count == 1 { "process" } else { "processes" };
     let tool = &handle.tool.definition.name;
     let text = match handle.id() {
-        Some(id) => format!("`{id}` left {count} {processes} running; abort it to end them"),
+        Some(id) => format!(
+            "`{id}` left {count} {processes} running{}",
+            advice::END_THEM
+        ),
         None => format!(
-            "`{tool}` left {count} {processes} running until the session ends; \
-             action `spawn` would give a handle to watch and end them"
+            "`{tool}` left {count} {processes} running until the session ends{}",
+            advice::SPAWN_INSTEAD
         ),
     };
     notice(handle, NoticeLevel::Warning, NoticeKind::LeftRunning, text)

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
-use windlass_protocol::{HandleId, KeptLock, Keyboard, NoticeKind, NoticeLevel};
+use windlass_protocol::{HandleId, KeptLock, Keyboard, NoticeKind, NoticeLevel, advice};
 
 use crate::event::Status;
 use crate::handle::Handle;
@@ -246,7 +246,8 @@ fn hand_back(session: &SessionInner, handle: &Handle, id: &HandleId, lock: &str)
             let last = last.map_or_else(String::new, |line| format!(", the last line `{line}`"));
             format!(
                 "a person typed into `{id}` and has handed it back; \
-                 it wrote {new} bytes meanwhile{last}; fetch it to see what changed"
+                 it wrote {new} bytes meanwhile{last}{}",
+                advice::SEE_CHANGES
             )
         }
     };
