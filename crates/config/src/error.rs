@@ -73,7 +73,7 @@ pub enum ProblemKind {
         hint: String,
     },
     /// A value is of the wrong type, or not one of those that work.
-    #[error("`{key}` must be {wanted}, not {got}")]
+    #[error("`{key}` must be {wanted}, not {got}{}", wanted.hint(got))]
     WrongValue {
         /// The dotted path of the key.
         key: String,

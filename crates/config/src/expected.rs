@@ -1,5 +1,7 @@
 //! The values that keys accept, as an error names them.
 
+use windlass_template::nearest;
+
 /// The value that a key accepts. It is the error of a value that does not
 /// fit, and completes "the key must be …".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -130,6 +132,21 @@ pub enum ExpectedValue {
     /// A tool's source, as a table.
     #[error("a table with a `type` of \"local\", \"builtin\" or \"mcp\"")]
     SourceTable,
+}
+
+impl ExpectedValue {
+    /// The word that a wrong value is like, as the end of a sentence; empty
+    /// where none is near.
+    pub(crate) fn hint(&self, got: &str) -> String {
+        let (Self::OneOf(words) | Self::RunModes(words) | Self::Sandboxes(words)) = self else {
+            return String::new();
+        };
+        let words = words.iter().map(String::as_str);
+        match nearest(got.trim_matches('"'), words) {
+            Some(near) => format!("; did you mean \"{near}\"?"),
+            None => String::new(),
+        }
+    }
 }
 
 fn quoted(words: &[String]) -> String {
