@@ -107,6 +107,7 @@ function makePermission(ask) {
   message.addEventListener("keydown", (event) => event.key === "Enter" && !event.isComposing && send("reject"));
   const action = metadata.action && metadata.action !== "run" ? ` ${metadata.action}` : "";
   const always = rendering.always ?? [];
+  const isExact = coversExactly(always, rendering.body);
   const item = el(
     "li",
     { class: "ask", tabIndex: 0, "data-ask": ask.id, "aria-label": `Permission for ${metadata.tool ?? request.permission}: ${rendering.body.join(", ")}` },
@@ -119,14 +120,14 @@ function makePermission(ask) {
         "div",
         { class: "buttons" },
         el("button", { class: "yes", onclick: pressed(() => send("once")) }, "Once ", el("kbd", {}, "y")),
-        request.always.length > 0 && el("button", { onclick: pressed(() => send("always")) }, "Always ", el("kbd", {}, "a")),
+        request.always.length > 0 && el("button", { title: isExact ? "Always: exactly this" : null, onclick: pressed(() => send("always")) }, "Always ", el("kbd", {}, "a")),
         el("button", { class: "no", onclick: pressed(() => send("reject")) }, "Reject"),
         el("button", { class: "say", title: "Reject with a word to the assistant", onclick: say }, "Say ", el("kbd", {}, "n")),
         el("button", { onclick: edit }, "Edit ", el("kbd", {}, "e")),
       ),
     ),
     shown.node,
-    always.length > 0 && el("p", { class: "always" }, "Always: ", ...(isSame(always, rendering.body) ? ["exactly this"] : always.map((pattern) => el("code", {}, pattern)))),
+    always.length > 0 && !isExact && el("p", { class: "always" }, "Always: ", ...always.map((pattern) => el("code", {}, pattern))),
     editor,
     message,
     error,
@@ -135,7 +136,11 @@ function makePermission(ask) {
   return item;
 }
 
-const isSame = (patterns, lines) => patterns.length === 1 && patterns[0] === lines.join("\n");
+/** Whether patterns allow nothing but the commands that are shown. */
+function coversExactly(patterns, lines) {
+  const shown = lines.join("\n");
+  return patterns.length > 0 && patterns.every((pattern) => !/[*?]/.test(pattern) && shown.includes(pattern));
+}
 
 /** A request as every front end shows it: the server has made all of it visible. */
 function rendered({ lead = [], body, fields = [] }) {

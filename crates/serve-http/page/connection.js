@@ -18,5 +18,7 @@ export function showConnection() {
   const text = BANNERS[connection];
   banner.hidden = !text;
   setText(banner, text);
+  // Without a token there is nothing to list.
+  document.getElementById("listed").hidden = connection === "none" || connection === "stale";
   showCount();
 }

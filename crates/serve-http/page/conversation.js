@@ -29,6 +29,7 @@ export function openConversation({ session, isLive }) {
       const shown = record.messages.filter(saysSomething);
       more.hidden = record.isWhole || !record.messages.length;
       none.hidden = shown.length > 0 || !pending.hidden;
+      setText(none, record.isLoaded ? "Nothing of this session is recorded yet." : "Loading…");
       keyed(list, shown, (message) => message.info.id, makeMessage, updateMessage);
     });
   };

@@ -38,7 +38,7 @@ export function folder(path) {
 
 /** The end of an id, which is what tells two of them apart. */
 export function short(id) {
-  return id.slice(-6);
+  return id.slice(-8);
 }
 
 /** What a call does, in a line: its arguments as a person would write them. */

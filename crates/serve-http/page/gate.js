@@ -7,7 +7,7 @@ import { keepToken, tokenIn } from "./token.js";
 import { changed, store } from "./store.js";
 
 const WHY = {
-  none: "The page needs the token of this server. It is in the link that `windlass serve` prints.",
+  none: "The page needs the token of this server. It is in the link that the server printed when it started.",
   stale: "The server does not know this token. It was made anew, or it is another server's.",
 };
 

@@ -1,7 +1,7 @@
 // Tells of open requests outside of the page: in the title, in the icon of the
 // tab, and on the desktop where the person has allowed it.
 
-import { el } from "./dom.js";
+import { el, svg } from "./dom.js";
 import { visible } from "./format.js";
 import { changed, store } from "./store.js";
 
@@ -14,7 +14,7 @@ export function notifyButton() {
   const node = el("button", { class: "quiet notify", onclick: () => toggle() });
   const update = () => {
     node.hidden = !("Notification" in window) || Notification.permission === "denied";
-    node.textContent = isOn() ? "🔔" : "🔕";
+    node.replaceChildren(bell(isOn()));
     node.setAttribute("aria-label", "Notify on the desktop");
     node.setAttribute("aria-pressed", String(isOn()));
     node.title = isOn() ? "The desktop tells of new requests; press to turn it off" : "Press to be told of new requests on the desktop";
@@ -27,6 +27,14 @@ export function notifyButton() {
   }
   update();
   return node;
+}
+
+/** A bell, struck out while the desktop is not told. Not every system has a font with one. */
+function bell(rings) {
+  const line = (d) => svg("path", { d, fill: "none", stroke: "currentColor", "stroke-width": "1.4", "stroke-linecap": "round", "stroke-linejoin": "round" });
+  const shape = [line("M3.5 11.5h9l-1.3-2V6.7a3.2 3.2 0 0 0-6.4 0v2.8z"), line("M6.8 13.6h2.4")];
+  if (!rings) shape.push(line("M2.5 2.5l11 11"));
+  return svg("svg", { viewBox: "0 0 16 16", width: "15", height: "15", "aria-hidden": "true" }, ...shape);
 }
 
 function isOn() {

@@ -43,7 +43,7 @@ function text(question, send) {
     if (question.secret) input.value = "";
     send(value);
   };
-  input.addEventListener("keydown", (event) => event.key === "Enter" && submit());
+  input.addEventListener("keydown", (event) => event.key === "Enter" && !event.isComposing && submit());
   const form = el("div", { class: "answer" }, input, el("button", { class: "yes", onclick: submit }, "Answer"));
   if (question.secret) form.append(el("p", { class: "faint" }, "Goes to the program and nowhere else."));
   return { form, keys: { Enter: () => input.focus() } };

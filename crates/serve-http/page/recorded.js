@@ -11,6 +11,8 @@ export class Record {
   /** Messages in order, `{ info, parts }`; parts hold only beginnings where `brief`. */
   messages = [];
   isWhole = false;
+  /** The newest messages have come. */
+  isLoaded = false;
   #byId = new Map();
   #session;
   #brief;
@@ -30,14 +32,19 @@ export class Record {
     const before = earlier && this.messages.length ? `&before=${encodeURIComponent(this.messages[0].info.id)}` : "";
     const path = `/record/sessions/${encodeURIComponent(this.#session)}/messages?limit=${PAGE}&brief=${this.#brief}${before}`;
     const found = await get(path).catch(() => []);
-    if (before || !this.messages.length) this.isWhole = found.length < PAGE;
-    const fresh = found.filter((message) => !this.#byId.has(message.info.id));
-    for (const message of found) {
-      const known = this.#byId.get(message.info.id);
-      if (known) Object.assign(known, message);
-      else this.#byId.set(message.info.id, message);
-    }
-    this.messages = before ? [...fresh, ...this.messages] : [...this.messages, ...fresh];
+    if (before || !this.isLoaded) this.isWhole = found.length < PAGE;
+    this.isLoaded = true;
+    const ids = new Set(found.map((message) => message.info.id));
+    const others = this.messages.filter((message) => !ids.has(message.info.id));
+    const recorded = found.map((message) => {
+      const known = this.#byId.get(message.info.id) ?? message;
+      this.#byId.set(message.info.id, known);
+      return Object.assign(known, message, { isEarly: false });
+    });
+    // Calls are told before the record has the words that led to them.
+    const early = others.filter((message) => message.isEarly);
+    const rest = others.filter((message) => !message.isEarly);
+    this.messages = before ? [...recorded, ...rest, ...early] : [...rest, ...recorded, ...early];
     this.#listener();
   }
 
@@ -80,7 +87,7 @@ export class Record {
   #part(part, at) {
     let message = this.#byId.get(part.messageID);
     if (!message) {
-      message = { info: { id: part.messageID, role: "assistant", time: { created: at } }, parts: [] };
+      message = { info: { id: part.messageID, role: "assistant", time: { created: at } }, parts: [], isEarly: true };
       this.#byId.set(part.messageID, message);
       this.messages = [...this.messages, message];
     }

@@ -17,7 +17,7 @@ const FRAME = 500;
 
 export function openTimeline({ session, isLive }) {
   const scroller = el("div", { class: "scroller timeline", tabIndex: 0, role: "region", "aria-label": "Timeline" });
-  const none = el("p", { class: "nothing", hidden: true }, "Nothing has been called yet.");
+  const none = el("p", { class: "nothing", hidden: true });
   const detail = el("section", { class: "call-detail", "aria-label": "The chosen call", hidden: true });
   const count = el("span", { class: "faint" });
   const tool = el("select", { class: "by-tool", "aria-label": "Tool", onchange: () => filtered() });
@@ -37,7 +37,7 @@ export function openTimeline({ session, isLive }) {
     el("span", { class: "grow" }),
     count,
   );
-  const node = el("div", { class: "timeline-view" }, tools, el("div", { class: "calls-body" }, scroller, detail), none);
+  const node = el("div", { class: "timeline-view" }, tools, el("div", { class: "calls-body" }, scroller, none, detail));
   const events = [];
   const known = new Set();
   let scale = null;
@@ -82,6 +82,7 @@ export function openTimeline({ session, isLive }) {
     timeline = lanesOf({ messages: record.messages, events, isLive, now: Date.now(), ended: past?.time.ended ?? past?.time.updated });
     none.hidden = timeline.lanes.length > 0 || timeline.awaits.length > 0;
     scroller.hidden = !none.hidden;
+    setText(none, record.isLoaded ? "Nothing has been called yet." : "Loading…");
     keyed(tool, ["", ...new Set(timeline.lanes.map((lane) => lane.part.tool))], (name) => name, (name) => el("option", { value: name }, name || "every tool"));
     filtered();
     if (isLive && [...(store.sessions.get(session)?.handles.values() ?? [])].some(({ info }) => info.state !== "stopped")) later(FRAME);

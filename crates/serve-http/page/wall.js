@@ -199,7 +199,7 @@ function drawTile(tile, size, colours) {
         }
         if (!run.hidden && text.trim()) {
           pen.fillStyle = fg;
-          pen.fillText(text, (column + Math.min(0, columns - 1)) * width, top);
+          pen.fillText(text, (column + Math.min(0, columns - 1)) * width, top + height - size);
         }
         column += columns;
       }

@@ -65,6 +65,11 @@ async fn a_person_asks_a_model_grants_its_request_and_goes_on() {
         browser.wait(".message.user:has-text('and now?')");
         browser.wait_gone(".pending");
         browser.until("document.querySelectorAll('.message.user').length === 2");
+        let order = browser.evaluate(
+            "[...document.querySelectorAll('.messages > .message')].map(it => it.classList[1]).join(' ')",
+        );
+        assert_eq!(order, json!("user assistant assistant user assistant"));
+        browser.wait_gone(".conversation .more");
         let sessions = serve.get("/sessions").json();
         let asks = sessions
             .as_array()

@@ -159,7 +159,9 @@ fn six_requests_fit_grouped_by_session_and_are_counted_everywhere() {
     std::thread::scope(|scope| {
         for number in 0..6 {
             let (serve, session) = (&serve, &sessions[number % 2]);
-            let command = format!("cargo test -p crate-{number} --lib");
+            let command = format!(
+                "cargo test -p crate-{number} --lib && make -j4 all --directory=/a/longer/path/{number} VERBOSE=1 CFLAGS='-O2 -g'"
+            );
             scope.spawn(move || serve.call(session, "shell", json!({"command": command})));
         }
         let mut browser = Browser::open(&project, &serve);
