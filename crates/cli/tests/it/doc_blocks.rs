@@ -2,7 +2,11 @@
 //! another test under its file name, or marked `no-run` with a reason.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::PathBuf;
+use std::process::Stdio;
+
+use windlass_testing::model::{ModelServer, Script, Turn};
 
 use crate::building::workspace;
 use crate::support::{Project, files_below};
@@ -68,7 +72,32 @@ fn project_for(block: &Block) -> Project {
 }
 
 #[test]
-fn every_block_of_commands_is_run_or_says_why_not() {
+fn every_page_is_found_from_the_index() {
+    let docs = workspace().join("docs");
+    let index = fs::read_to_string(docs.join("index.md")).unwrap();
+    for file in files_below(&docs) {
+        let name = file.strip_prefix(&docs).unwrap().display().to_string();
+        let is_page = name.ends_with(".md") && name != "index.md";
+        assert!(
+            !is_page || index.contains(&format!("({name})")),
+            "docs/index.md does not lead to {name}"
+        );
+    }
+}
+
+/// A model for the blocks that ask one, of whichever provider.
+async fn model() -> ModelServer {
+    let turn = Turn::text("All is well.").repeated();
+    ModelServer::start(Script::new([turn])).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_block_of_commands_is_run_or_says_why_not() {
+    let model = model().await;
+    tokio::task::block_in_place(|| run_all(&model.url()));
+}
+
+fn run_all(model: &str) {
     let (mut ran, mut elsewhere, mut marked) = (0, 0, 0);
     for block in blocks() {
         let place = format!("{}:{}", block.file.display(), block.line);
@@ -89,7 +118,12 @@ fn every_block_of_commands_is_run_or_says_why_not() {
         let path = std::env::var("PATH").unwrap();
         let path = format!("{}:{path}", program.parent().unwrap().display());
         let mut command = project.program("sh");
-        command.env("PATH", path).args(["-euc", &block.text]);
+        command
+            .env("PATH", path)
+            .env("OLLAMA_HOST", model)
+            .env("ANTHROPIC_BASE_URL", model)
+            .stdin(Stdio::null())
+            .args(["-euc", &block.text]);
         let output = command.output().unwrap();
         assert!(
             output.status.success(),
@@ -100,8 +134,10 @@ fn every_block_of_commands_is_run_or_says_why_not() {
         );
         ran += 1;
     }
-    println!(
-        "blocks of commands: {ran} run here, {elsewhere} by their file names, {marked} not run"
+    // Past the test's capture, so that the counts are seen in every run.
+    let _ = writeln!(
+        std::io::stderr(),
+        "blocks of commands in README and docs: {ran} run, {elsewhere} run as files, {marked} marked no-run"
     );
     assert!(ran > 0 && elsewhere > 0);
 }
