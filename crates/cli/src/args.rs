@@ -16,6 +16,8 @@ use clap::{Args as ClapArgs, FromArgMatches, Parser, Subcommand};
 use clap_complete::engine::ArgValueCompleter;
 use clap_complete::env::Shells;
 
+use windlass::config::nearest;
+
 use crate::complete;
 use crate::exit;
 use crate::help;
@@ -156,6 +158,9 @@ pub(crate) fn print_completions(shell: &str) -> anyhow::Result<ExitCode> {
     let shells = Shells::builtins();
     let Some(completer) = shells.completer(shell) else {
         let names: Vec<&str> = shells.names().collect();
+        if let Some(near) = nearest(shell, names.iter().copied()) {
+            anyhow::bail!("there is no completion for `{shell}`; did you mean `{near}`?");
+        }
         anyhow::bail!(
             "there is no completion for `{shell}`; there is for {}",
             names.join(", ")

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use windlass::Windlass;
+use windlass::config::nearest;
 use windlass_protocol::{Arguments, Batch, BatchReply, ToolCall};
 use windlass_runtime::{Attendance, RunOptions, SessionOptions};
 
@@ -14,6 +15,7 @@ use crate::prompt;
 use crate::setup;
 use crate::signals::Signals;
 use crate::stdout::{self, errln};
+use crate::tools;
 use crate::trust;
 
 async fn set_up(global: &Global) -> anyhow::Result<Windlass> {
@@ -45,9 +47,16 @@ pub(crate) async fn run(global: &Global, args: CallArgs) -> anyhow::Result<ExitC
         let _ = prompting.await;
         setup::tell_unrecorded(&session);
     };
-    let declares = windlass
-        .runtime()
-        .tools()
+    let offered = windlass.runtime().tools();
+    let names: Vec<String> = offered
+        .offered()
+        .map(|tool| tool.definition().name.clone())
+        .collect();
+    let names = names.iter().map(String::as_str);
+    if offered.get(&args.tool).is_none() && nearest(&args.tool, names.clone()).is_some() {
+        bail!("{}", tools::unknown(&args.tool, names));
+    }
+    let declares = offered
         .get(&args.tool)
         .is_some_and(|tool| !tool.definition().shape.actions.is_empty());
     let names_action = arguments
@@ -105,7 +114,7 @@ fn print(global: &Global, reply: &BatchReply) -> std::io::Result<ExitCode> {
         line.to_string()
     } else {
         for notice in &reply.notices {
-            errln!("windlass: {}", notice.text);
+            errln!("windlass: {}", notice.for_person());
         }
         answer.content.to_text()
     };

@@ -2,7 +2,7 @@
 //!
 //! Start at [`run`]. `query/terminal.rs` shows the turns and the message that is
 //! being written; here the messages become turns, interjections and commands.
-//! Handles go on between the turns and end with the chat, unless they are kept.
+//! Handles go on between the turns and end with the chat.
 
 pub(crate) mod composer;
 mod slash;
@@ -15,7 +15,7 @@ use anyhow::bail;
 use tokio::sync::{mpsc, oneshot};
 use windlass::{Assistants, Resume, Succession, Windlass};
 use windlass_assistant::{Assistant, Interjection, TurnError, TurnOutcome};
-use windlass_protocol::{HandleId, HandleState};
+use windlass_protocol::TurnEvent;
 use windlass_runtime::{Attendance, BetweenTurns, Session, SessionOptions};
 
 use self::composer::Composer;
@@ -23,6 +23,7 @@ use self::slash::{Slash, SlashError};
 use crate::args::{ChatArgs, Global};
 use crate::print::Printer;
 use crate::prompt::{Choice, Keyboard};
+use crate::query::remaining::{RemainingHandles, leased_names};
 use crate::query::show::{self, Show, Shower};
 use crate::query::terminal::{self, Message, MessageEditor, Seat};
 use crate::query::{chosen, open_models, resumed};
@@ -86,8 +87,7 @@ pub(crate) async fn run(global: &Global, args: ChatArgs) -> anyhow::Result<ExitC
     Ok(ExitCode::from(code))
 }
 
-/// A session with its conversation and the handles that were kept of it, and the
-/// lines that introduce it.
+/// A session with its conversation, and the lines that introduce it.
 async fn begin(
     windlass: &Windlass,
     assistants: &Assistants,
@@ -95,7 +95,11 @@ async fn begin(
 ) -> anyhow::Result<(Assistant, Vec<String>)> {
     let is_new = resume == Resume::New;
     let (id, conversation) = assistants.conversation(resume).await?;
-    let count = conversation.events().len();
+    let events = conversation.events();
+    let said = events
+        .iter()
+        .filter(|event| matches!(***event, TurnEvent::User { .. }));
+    let count = said.count();
     let options = SessionOptions {
         id: Some(id.clone()),
         front_end: Some("chat".to_owned()),
@@ -104,26 +108,23 @@ async fn begin(
         ..SessionOptions::default()
     };
     let assistant = assistants.begin(conversation, options);
-    let model = assistant.model.id();
-    let short = reach::short(id.as_str());
-    let state = if is_new {
-        format!("session {short}")
-    } else {
-        format!("session {short} goes on after {count} entries")
-    };
-    let mut greeting = vec![format!(
-        "{model} · {state} · /help lists commands · Ctrl-D leaves"
-    )];
     if !is_new {
         let session = &assistant.session;
         windlass
             .succeed(session, &Succession::Conversation, false)
             .await;
-        let running = running(session);
-        if !running.is_empty() {
-            greeting.push(format!("still running: {}", running.join(", ")));
-        }
     }
+    let model = assistant.model.id();
+    let short = reach::short(id.as_str());
+    let state = if is_new {
+        format!("session {short}")
+    } else {
+        let messages = if count == 1 { "message" } else { "messages" };
+        format!("session {short} goes on after {count} {messages}")
+    };
+    let greeting = vec![format!(
+        "{model} · {state} · /help lists commands · Ctrl-D leaves"
+    )];
     Ok((assistant, greeting))
 }
 
@@ -137,7 +138,7 @@ struct Chat {
     interrupted: mpsc::UnboundedReceiver<()>,
     signals: Signals,
     printer: Printer,
-    /// The person was told what leaving ends.
+    /// The message before this one was answered with what leaving ends.
     warned: bool,
 }
 
@@ -152,20 +153,17 @@ impl Chat {
             match message {
                 None => return 0,
                 Some(Message::Leave) => {
-                    if self.may_leave() {
+                    let was_warned = std::mem::take(&mut self.warned);
+                    if self.may_leave(was_warned) {
                         return 0;
                     }
                 }
                 Some(Message::Say(text)) => {
-                    self.warned = false;
+                    let was_warned = std::mem::take(&mut self.warned);
                     if text.starts_with('/') {
-                        match self.command(&text).await {
+                        match self.command(&text, was_warned).await {
                             Ok(Goes::On) => {}
-                            Ok(Goes::Away) => {
-                                if self.may_leave() {
-                                    return 0;
-                                }
-                            }
+                            Ok(Goes::Away) => return 0,
                             Err(error) => self.say([format!("{error:#}")]),
                         }
                     } else if let Some(code) = self.turn(&text).await {
@@ -249,37 +247,42 @@ impl Chat {
         self.shower.show(Show::Lines(lines.into_iter().collect()));
     }
 
-    /// Leaving ends handles that run and are not kept, so that is said first.
-    fn may_leave(&mut self) -> bool {
-        let running = ends_with(&self.assistant.session);
-        if running.is_empty() || self.warned {
+    /// Leaving ends handles that run, so that is said first.
+    fn may_leave(&mut self, was_warned: bool) -> bool {
+        let remaining = RemainingHandles::of(&self.assistant.session);
+        if remaining.ending.is_empty() || was_warned {
             return true;
         }
         self.warned = true;
-        self.say([format!(
-            "still running: {}; leaving ends them. Ctrl-D again leaves.",
-            running.join(", ")
-        )]);
+        let mut lines = vec![format!(
+            "still running: {}; leaving ends them. Ctrl-D or /quit again leaves.",
+            remaining.ending_names()
+        )];
+        if !remaining.kept.is_empty() {
+            lines.push(format!("kept: {}", leased_names(&remaining.kept)));
+        }
+        self.say(lines);
         false
     }
 
     /// Ends the session and says what became of it.
     async fn leave(self) {
         let session = self.assistant.session.clone();
-        let ended = ends_with(&session);
-        let mut kept = running(&session);
-        kept.retain(|name| !ended.contains(name));
+        let remaining = RemainingHandles::of(&session);
         if let Err(error) = self.assistant.keep_notices().await {
             tracing::warn!(%error, "what the assistant was not told is lost");
         }
         let is_empty = self.assistant.conversation.events().is_empty();
         self.signals.finish(session.close()).await;
         setup::tell_unrecorded(&session);
-        if !ended.is_empty() {
-            errln!("ended: {}", ended.join(", "));
+        if !remaining.ending.is_empty() {
+            errln!("ended: {}", remaining.ending_names());
         }
-        if !kept.is_empty() {
-            errln!("kept: {}; `windlass ps --held` lists them", kept.join(", "));
+        if !remaining.kept.is_empty() {
+            errln!(
+                "kept: {}; `windlass kill` ends one sooner",
+                leased_names(&remaining.kept)
+            );
         }
         if !is_empty && self.windlass.config().record {
             let short = reach::short(session.id().as_str());
@@ -287,9 +290,10 @@ impl Chat {
         }
     }
 
-    async fn command(&mut self, text: &str) -> anyhow::Result<Goes> {
+    async fn command(&mut self, text: &str, was_warned: bool) -> anyhow::Result<Goes> {
         match Slash::read(text)? {
-            Slash::Quit => return Ok(Goes::Away),
+            Slash::Quit if self.may_leave(was_warned) => return Ok(Goes::Away),
+            Slash::Quit => {}
             Slash::Model(None) => {
                 let model = self.assistant.model.id();
                 self.say([format!(
@@ -302,9 +306,12 @@ impl Chat {
                 self.say([format!("the model is {name} from now on")]);
             }
             Slash::Resume(None) => {
-                self.say(slash::conversations(&self.windlass, self.printer).await?);
+                self.say(
+                    slash::conversations(&self.windlass, self.assistant.session.id(), self.printer)
+                        .await?,
+                );
             }
-            Slash::Resume(Some(id)) => self.resume(&id).await?,
+            Slash::Resume(Some(id)) => self.resume(&id, was_warned).await?,
             command => {
                 let session = self.assistant.session.clone();
                 let lines = slash::look(command, &session, &self.shower, self.printer).await;
@@ -315,14 +322,14 @@ impl Chat {
     }
 
     /// Goes on with another conversation.
-    async fn resume(&mut self, id: &str) -> anyhow::Result<()> {
+    async fn resume(&mut self, id: &str, was_warned: bool) -> anyhow::Result<()> {
         let resume = resumed(false, Some(id.to_owned())).await?;
-        let running = ends_with(&self.assistant.session);
-        if !running.is_empty() && !self.warned {
+        let remaining = RemainingHandles::of(&self.assistant.session);
+        if !remaining.ending.is_empty() && !was_warned {
             self.warned = true;
             bail!(
                 "still running: {}; another conversation ends them. The same command again goes on.",
-                running.join(", ")
+                remaining.ending_names()
             );
         }
         if let Resume::Session(id) = &resume
@@ -358,24 +365,4 @@ async fn during(text: &str, session: &Session, shower: &Shower, printer: Printer
         Ok(command) => slash::look(command, session, shower, printer).await,
         Err(error) => vec![SlashError::to_string(&error)],
     }
-}
-
-/// The handles that have not stopped.
-fn running(session: &Session) -> Vec<String> {
-    names(session, |_| true)
-}
-
-/// The handles that have not stopped and end with the session.
-fn ends_with(session: &Session) -> Vec<String> {
-    let kept = session.kept_handles();
-    names(session, |id| !kept.contains(id))
-}
-
-fn names(session: &Session, is_meant: impl Fn(&HandleId) -> bool) -> Vec<String> {
-    let handles = session.handles().into_iter();
-    let running = handles.filter(|handle| handle.state != HandleState::Stopped);
-    running
-        .filter(|handle| is_meant(&handle.id))
-        .map(|handle| format!("{} ({})", handle.id, handle.tool))
-        .collect()
 }

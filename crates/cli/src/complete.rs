@@ -6,6 +6,7 @@
 //! about, and runtimes that do not answer soon are left out. Below a tool
 //! nothing of other runtimes is told.
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::time::Duration;
 
@@ -175,7 +176,10 @@ fn matching(
     candidates: impl Iterator<Item = (String, String)>,
 ) -> Vec<CompletionCandidate> {
     let typed = typed.to_string_lossy();
-    let candidates = candidates.filter(|(name, _)| name.starts_with(&*typed));
+    let mut seen = HashSet::new();
+    let candidates = candidates
+        .filter(|(name, _)| name.starts_with(&*typed))
+        .filter(|(name, _)| seen.insert(name.clone()));
     candidates
         .map(|(name, about)| {
             let about = print::shortened(&visible_line(about.trim()), 60);

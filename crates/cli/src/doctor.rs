@@ -76,7 +76,7 @@ impl Checked {
 }
 
 pub(crate) async fn run(global: &Global) -> anyhow::Result<ExitCode> {
-    let mut checks = machine::checks();
+    let mut checks = machine::checks().await;
     checks.extend(configuration(global));
     checks.extend(providers(global).await);
     checks.extend(agents(global));

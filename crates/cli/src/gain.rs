@@ -4,7 +4,6 @@
 //! later included. It is compared with the same outputs within the limit of a reply.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
@@ -14,8 +13,9 @@ use windlass_protocol::{Arguments, MessagePart, MessageRecord, PartState, Sessio
 use windlass_runtime::{Archive, Page};
 
 use crate::args::{GainArgs, Global};
+use crate::print::{self, Listing, Printer, Tone, cell, column};
+use crate::reach;
 use crate::sessions::find;
-use crate::stdout::{self, print_json};
 
 /// About how many bytes a token has.
 const BYTES_PER_TOKEN: u64 = 4;
@@ -38,10 +38,13 @@ pub(crate) async fn run(global: &Global, args: GainArgs) -> anyhow::Result<ExitC
             gains.push((session, tools));
         }
     }
-    if global.json {
-        return print_json(&as_json(&gains));
+    let printer = Printer::new(global);
+    if printer.is_json {
+        print::json(&as_json(&gains))?;
+    } else {
+        printer.list(Value::Null, &listing(&gains))?;
     }
-    print(&gains)
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Sums over the calls of one tool.
@@ -149,35 +152,55 @@ fn as_json(gains: &[(SessionRecord, ToolGains)]) -> Value {
     json!({ "total": all.to_json(), "sessions": sessions })
 }
 
-fn print(gains: &[(SessionRecord, ToolGains)]) -> anyhow::Result<ExitCode> {
-    let mut stdout = stdout::lock();
+fn listing(gains: &[(SessionRecord, ToolGains)]) -> Listing {
+    let columns = [
+        column("SESSION"),
+        column("TOOL").cut_to(8),
+        column("CALLS"),
+        column("IN PART"),
+        column("TOKENS"),
+        column("WITHOUT"),
+        column("SAVED"),
+        column("TITLE").cut_to(12).spare(1),
+    ];
+    let empty = "No call is recorded; agents, `windlass chat` and `windlass call` make them.";
+    let mut listing = Listing::new(columns, empty);
     let mut all = Gain::default();
-    writeln!(
-        stdout,
-        "{:>7}  {:>8}  {:>9}  {:>9}  {:>5}",
-        "calls", "in part", "tokens", "without", "saved"
-    )?;
     for (session, tools) in gains {
         all.add(total(tools));
-        writeln!(stdout, "{}  {}", session.id, session.title)?;
         for (tool, gain) in tools {
-            writeln!(stdout, "{}  {tool}", row(*gain))?;
+            row(
+                &mut listing,
+                reach::short(session.id.as_str()),
+                tool,
+                *gain,
+                &session.title,
+            );
         }
     }
-    writeln!(stdout, "{}  in all", row(all))?;
-    writeln!(stdout, "tokens are estimated: four bytes each")?;
-    Ok(ExitCode::SUCCESS)
+    if !gains.is_empty() {
+        row(&mut listing, "all", "", all, "");
+        listing.note("Tokens are estimated: four bytes each.");
+    }
+    listing
 }
 
-fn row(gain: Gain) -> String {
-    format!(
-        "{:>7}  {:>8}  {:>9}  {:>9}  {:>4}%",
-        gain.calls,
-        gain.digested,
-        gain.read / BYTES_PER_TOKEN,
-        gain.whole / BYTES_PER_TOKEN,
-        gain.percent()
-    )
+fn row(listing: &mut Listing, session: &str, tool: &str, gain: Gain, title: &str) {
+    let tone = match gain.percent() {
+        percent if percent > 0 => Tone::Good,
+        percent if percent < 0 => Tone::Waiting,
+        _ => Tone::Faint,
+    };
+    listing.row([
+        cell(session),
+        cell(tool),
+        cell(gain.calls.to_string()),
+        cell(gain.digested.to_string()),
+        cell((gain.read / BYTES_PER_TOKEN).to_string()),
+        cell((gain.whole / BYTES_PER_TOKEN).to_string()),
+        cell(format!("{}%", gain.percent())).tone(tone),
+        cell(title),
+    ]);
 }
 
 #[cfg(test)]

@@ -88,8 +88,11 @@ pub(crate) fn standing(info: &HeldHandleInfo) -> (String, Option<f64>) {
             (format!("stopped ({exit})"), Some(*left_secs))
         }
         HeldStanding::Ended { receipt } => {
-            let ended = receipt.ended;
-            (format!("ended ({ended} processes)"), None)
+            let processes = match receipt.ended {
+                1 => "1 process".to_owned(),
+                ended => format!("{ended} processes"),
+            };
+            (format!("ended ({processes})"), None)
         }
         HeldStanding::Lost { why } => (format!("lost: {why}"), None),
         HeldStanding::Silent => ("does not answer".to_owned(), None),

@@ -10,6 +10,7 @@ use clap::builder::StyledStr;
 use clap::{Command, CommandFactory};
 
 use crate::args::Args;
+use crate::{print, wrap};
 use examples::EXAMPLES;
 
 /// The commands as `--help` groups them.
@@ -69,7 +70,7 @@ fn overview(command: &Command) -> StyledStr {
         text,
         "{header}Usage:{header:#} {literal}windlass{literal:#} [OPTIONS] <COMMAND>\n"
     );
-    let _ = writeln!(text, "{}\n", groups(command).ansi());
+    let _ = writeln!(text, "{}\n", groups(command, print::columns()).ansi());
     // Without the commands, which are in the groups.
     let options = command.clone().mut_subcommands(|below| below.hide(true));
     let mut options = options.help_template("{all-args}");
@@ -77,8 +78,12 @@ fn overview(command: &Command) -> StyledStr {
     text
 }
 
-/// The groups as a text, with the first line about each command.
-fn groups(command: &Command) -> StyledStr {
+/// The columns before the sentence about a command.
+const NAME_WIDTH: usize = 15;
+
+/// The groups as a text of so many columns, with the first line about each
+/// command.
+fn groups(command: &Command, columns: usize) -> StyledStr {
     let header = command.get_styles().get_header();
     let literal = command.get_styles().get_literal();
     let mut text = StyledStr::new();
@@ -87,14 +92,16 @@ fn groups(command: &Command) -> StyledStr {
         for name in names {
             let about = command.find_subcommand(name).and_then(Command::get_about);
             let about = about.map(ToString::to_string).unwrap_or_default();
+            let rows = wrap::wrapped(&about, columns.saturating_sub(NAME_WIDTH).max(20));
+            let indent = " ".repeat(NAME_WIDTH);
+            let rows: Vec<&str> = rows.iter().map(|row| row.trim_end()).collect();
+            let about = rows.join(&format!("\n{indent}"));
             let _ = writeln!(text, "  {literal}{name:<13}{literal:#}{about}");
         }
         let _ = writeln!(text);
     }
-    let _ = write!(
-        text,
-        "`windlass help COMMAND` explains one, with examples. Start with `windlass doctor`."
-    );
+    let end = "`windlass help COMMAND` explains one, with examples. Start with `windlass doctor`.";
+    let _ = write!(text, "{}", wrap::wrapped(end, columns).join("\n"));
     text
 }
 

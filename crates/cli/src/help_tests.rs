@@ -79,3 +79,9 @@ fn the_help_lists_every_command_once_and_its_options_apart() {
     let help = query.bin_name("windlass query").render_help().to_string();
     assert!(help.contains("Examples:\n"), "{help}");
 }
+
+#[test]
+fn the_groups_fit_a_narrow_terminal() {
+    let groups = groups(&Args::command(), 60).to_string();
+    assert!(groups.lines().all(|line| line.len() <= 60), "{groups}");
+}

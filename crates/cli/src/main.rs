@@ -50,6 +50,7 @@ mod stdout;
 mod tools;
 mod trust;
 mod version;
+mod wrap;
 
 use std::process::ExitCode;
 

@@ -129,6 +129,10 @@ impl Listing {
         self.rows.push(cells.into());
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     /// Adds a line below the list.
     pub(crate) fn note(&mut self, line: impl Into<String>) {
         self.notes.push(line.into());
@@ -162,11 +166,8 @@ impl Listing {
 
 impl Printer {
     pub(crate) fn new(global: &Global) -> Self {
-        let stdout = io::stdout();
-        let is_terminal = stdout.is_terminal();
-        let size = termios::tcgetwinsize(&stdout).ok();
-        let size = size.map(|size| usize::from(size.ws_col));
-        let width = size.filter(|columns| *columns > 0).unwrap_or(80);
+        let is_terminal = io::stdout().is_terminal();
+        let width = terminal_columns().unwrap_or(80);
         Self {
             is_json: global.json,
             colour: colour(global.color, is_terminal),
@@ -222,6 +223,18 @@ impl Printer {
         }
         line
     }
+}
+
+/// The columns that text on stdout may have.
+pub(crate) fn columns() -> usize {
+    const WIDEST: usize = 100;
+    terminal_columns().map_or(WIDEST, |columns| columns.min(WIDEST))
+}
+
+/// The columns of the terminal on stdout, if it says how many.
+fn terminal_columns() -> Option<usize> {
+    let size = termios::tcgetwinsize(io::stdout()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
 /// Prints one JSON document.

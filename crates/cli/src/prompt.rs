@@ -22,6 +22,8 @@ use windlass_runtime::{OpenRequest, PersonRequest, ReplyError, RequestWatch};
 
 use crate::args::ColorChoice;
 use crate::print::{self, shortened};
+use crate::screen::Screen;
+use crate::wrap;
 pub(crate) use editor::edit;
 pub(crate) use fill::NoAnswer;
 use fill::fill;
@@ -158,6 +160,8 @@ impl Asking for PermissionRequest {
     }
 }
 
+/// The columns before the text of a request.
+const BAR_WIDTH: usize = 4;
 /// The longest text about an "always".
 const LONGEST_ALWAYS: usize = 40;
 
@@ -172,18 +176,23 @@ fn laid_out(rendering: &RequestRendering, colour: bool) -> String {
         }
     };
     let bar = styled("┃", "33");
+    let (columns, _) = Screen::stderr().size();
+    let room = columns.saturating_sub(BAR_WIDTH + 1);
     let mut lines = vec![format!("{bar} {}", styled(&clean(&rendering.title), "1"))];
+    let mut add = |text: &str, code: &str| {
+        for row in wrap::wrapped(&clean(text), room) {
+            lines.push(format!("{bar}   {}", styled(&row, code)));
+        }
+    };
     for lead in &rendering.lead {
-        lines.push(format!("{bar}   {}", clean(lead)));
+        add(lead, "0");
     }
     for body in &rendering.body {
-        lines.push(format!("{bar}   {}", styled(&clean(body), "36")));
+        add(body, "36");
     }
     for field in &rendering.fields {
-        let name = clean(&field.name);
         for line in &field.lines {
-            let text = format!("{name}: {}", clean(line));
-            lines.push(format!("{bar}   {}", styled(&text, "2")));
+            add(&format!("{}: {line}", field.name), "2");
         }
     }
     lines.join("\n")

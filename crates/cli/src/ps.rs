@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use windlass_protocol::{
-    HandleInfo, HandleKind, HandleState, HandleUse, HeldHandleInfo, OpenQuestion,
+    HandleInfo, HandleKind, HandleState, HandleUse, HeldHandleInfo, HeldStanding, OpenQuestion,
     PermissionRequest, RequestRendering, SessionInfo,
 };
 
@@ -81,6 +81,10 @@ fn without_times(mut value: Value) -> Value {
         handle["elapsed_secs"] = Value::Null;
         handle["usage"] = Value::Null;
     }
+    let rows = value.as_array_mut().into_iter().flatten();
+    for left in rows.filter_map(|row| row.pointer_mut("/held/left_secs")) {
+        *left = Value::Null;
+    }
     value
 }
 
@@ -102,11 +106,14 @@ impl Overview {
             held::list()
         );
         let questions = questions?.into_iter();
+        // One that is over is for the assistant to hear of; `--held` lists it.
+        let held = held?.into_iter();
+        let held = held.filter(|info| !matches!(info.standing, HeldStanding::Ended { .. }));
         Ok(Self {
             sessions: sessions?,
             permissions: permissions?,
             questions: questions.map(|(_, question)| question).collect(),
-            held: held?,
+            held: held.collect(),
         })
     }
 

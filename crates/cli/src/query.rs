@@ -8,6 +8,7 @@ mod calls;
 mod markdown;
 mod message;
 mod plain;
+pub(crate) mod remaining;
 pub(crate) mod show;
 pub(crate) mod terminal;
 
@@ -21,10 +22,10 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use windlass::{Assistants, ChooseModelError, Resume, Succession, Windlass};
 use windlass_assistant::{Assistant, Interjection, OpenError, TurnError, TurnOutcome};
-use windlass_protocol::{HandleId, HandleState};
-use windlass_runtime::{Attendance, Session, SessionOptions};
+use windlass_runtime::{Attendance, SessionOptions};
 
 use self::plain::Form;
+use self::remaining::RemainingHandles;
 use self::show::{Show, Shower};
 use self::terminal::Seat;
 use crate::args::{Global, QueryArgs};
@@ -125,10 +126,13 @@ pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<Exit
         asks,
     };
     let (ended, code) = turn.run(&message).await;
-    let kept = session.kept_handles();
-    let running = running_but(&kept, &session);
-    if !running.is_empty() {
-        shower.show(Show::Ended(running));
+    let remaining = RemainingHandles::of(&session);
+    if !remaining.ending.is_empty() {
+        let ending = remaining.ending.into_iter();
+        shower.show(Show::Ended(ending.map(|(id, _)| id).collect()));
+    }
+    if !remaining.kept.is_empty() {
+        shower.show(Show::Kept(remaining.kept));
     }
     shower.show(Show::Over);
     let written = looking.await?;
@@ -137,29 +141,8 @@ pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<Exit
     }
     signals.finish(session.close()).await;
     setup::tell_unrecorded(&session);
-    if !global.json {
-        tell_kept(&kept);
-    }
     let refused = written?;
     Ok(report(global, ended, code, refused)?)
-}
-
-/// The handles that end with the session.
-fn running_but(kept: &[HandleId], session: &Session) -> Vec<HandleId> {
-    let handles = session.handles().into_iter();
-    let running = handles.filter(|handle| handle.state != HandleState::Stopped);
-    let ids = running.map(|handle| handle.id);
-    ids.filter(|id| !kept.contains(id)).collect()
-}
-
-fn tell_kept(kept: &[HandleId]) {
-    if !kept.is_empty() {
-        let kept: Vec<&str> = kept.iter().map(HandleId::as_str).collect();
-        errln!(
-            "kept: {}; `windlass query --continue` goes on with them, `windlass ps --held` lists them",
-            kept.join(", ")
-        );
-    }
 }
 
 /// The models. Where none is named, the command line's ways to name one are

@@ -9,7 +9,7 @@ use windlass::config::nearest;
 use windlass_protocol::{HandleInfo, SessionInfo};
 use windlass_serve_http::{Peer, peers, run_dir};
 
-use crate::person;
+use crate::{held, person};
 
 /// How much of a session's id is shown: enough to tell sessions apart.
 const SHORT: usize = 8;
@@ -108,7 +108,10 @@ pub(crate) async fn find(target: &str) -> anyhow::Result<Target> {
     }
     match found.as_slice() {
         [one] => Ok(targets.swap_remove(*one)),
-        [] => bail!("{}", unknown(target, &targets)),
+        [] => match held::find(target).await? {
+            Some(kept) => bail!("{}", held_alone(&held::name(&kept.info()))),
+            None => bail!("{}", unknown(target, &targets)),
+        },
         several => {
             let names = several.iter().map(|place| targets[*place].name());
             bail!(
@@ -164,6 +167,14 @@ fn places(targets: &[Target], wanted: impl Fn(&Target) -> bool) -> Vec<usize> {
     let places = targets.iter().enumerate();
     let places = places.filter(|(_, target)| wanted(target));
     places.map(|(place, _)| place).collect()
+}
+
+/// The error for a handle that no runtime has.
+fn held_alone(name: &str) -> String {
+    format!(
+        "`{name}` is held without a runtime; `windlass attach {name}` takes it up, and \
+         `windlass kill {name}` ends it"
+    )
 }
 
 fn unknown(target: &str, targets: &[Target]) -> String {

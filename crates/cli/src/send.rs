@@ -155,7 +155,8 @@ fn survivors(receipt: &Value) -> usize {
     receipt["survivors"].as_array().map_or(0, Vec::len)
 }
 
-fn processes(ended: &Value) -> String {
+/// The outcome of an end, by the number of processes that a receipt tells.
+pub(crate) fn processes(ended: &Value) -> String {
     match ended.as_u64() {
         Some(0) => "had ended already".to_owned(),
         Some(1) => "ended 1 process".to_owned(),

@@ -1,7 +1,9 @@
 //! The commands of a chat, which begin with a slash.
 
+use serde_json::json;
 use windlass::Windlass;
 use windlass::config::nearest;
+use windlass_protocol::SessionId;
 use windlass_runtime::{Archive, Page, Session};
 
 use crate::ages::{self, ago};
@@ -9,6 +11,7 @@ use crate::print::{Listing, Printer, cell, column};
 use crate::ps;
 use crate::query::show::{Show, Shower};
 use crate::reach;
+use crate::send;
 
 /// How many conversations are listed.
 const LISTED: usize = 10;
@@ -111,7 +114,8 @@ pub(super) async fn look(
         Slash::Kill(id) => match session.handle(&id) {
             Ok(handle) => {
                 let receipt = handle.abort().await;
-                vec![format!("{id}: ended {} processes", receipt.ended)]
+                let outcome = send::processes(&json!(receipt.ended));
+                vec![format!("{id}: {outcome}")]
             }
             Err(_) => vec![unknown(session, &id)],
         },
@@ -178,9 +182,10 @@ fn tools(session: &Session, printer: Printer) -> Vec<String> {
     printer.lines(&listing)
 }
 
-/// The newest conversations of the project.
+/// The newest conversations of the project, this one aside.
 pub(super) async fn conversations(
     windlass: &Windlass,
+    this: &SessionId,
     printer: Printer,
 ) -> anyhow::Result<Vec<String>> {
     let store = windlass::open_record()?;
@@ -191,7 +196,9 @@ pub(super) async fn conversations(
     let sessions = store.sessions(page).await?;
     let directory = windlass.config().root.display().to_string();
     let own = sessions.iter().filter(|session| {
-        session.directory == directory && matches!(session.front_end.as_str(), "chat" | "query")
+        session.id != *this
+            && session.directory == directory
+            && matches!(session.front_end.as_str(), "chat" | "query")
     });
     let columns = [column("SESSION"), column("AGE"), column("TITLE").cut_to(20)];
     let mut listing = Listing::new(columns, "There is no earlier conversation of this project.");
@@ -202,7 +209,9 @@ pub(super) async fn conversations(
             cell(&session.title),
         ]);
     }
-    listing.note("/resume ID goes on with one.");
+    if !listing.is_empty() {
+        listing.note("/resume ID goes on with one.");
+    }
     Ok(printer.lines(&listing))
 }
 

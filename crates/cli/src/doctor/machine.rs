@@ -5,13 +5,15 @@ use std::io::IsTerminal;
 use std::path::Path;
 
 use rustix::process::{PidfdFlags, getpid, pidfd_open};
+use windlass_process::{Launcher, LauncherOptions};
 
 use super::CheckHealth::{Bad, Fair, Good, Told};
 use super::Checked;
 
-pub(super) fn checks() -> Vec<Checked> {
+pub(super) async fn checks() -> Vec<Checked> {
     let mut checks = vec![versions()];
     checks.extend(kernel());
+    checks.extend(sandbox().await);
     checks.extend(folders());
     checks.extend(programs());
     checks.push(terminal());
@@ -53,24 +55,27 @@ fn kernel() -> Vec<Checked> {
             "/proc/PID/syscall cannot be read; waiting programs are recognised less exactly",
         )
     });
-    let lsm = fs::read_to_string("/sys/kernel/security/lsm").unwrap_or_default();
-    let has_landlock = lsm.split(',').any(|name| name.trim() == "landlock");
-    checks.push(if has_landlock {
-        Checked::new("kernel: sandbox", Good, "Landlock is on")
-    } else if lsm.is_empty() {
-        Checked::new(
-            "kernel: sandbox",
-            Told,
-            "the kernel does not list its security modules here",
-        )
-    } else {
-        Checked::new(
-            "kernel: sandbox",
-            Fair,
-            format!("Landlock is not among {}", lsm.trim()),
-        )
-    });
     checks
+}
+
+/// The parts of a sandbox, each tried.
+async fn sandbox() -> Vec<Checked> {
+    let launcher = match Launcher::new(LauncherOptions::default()) {
+        Ok(launcher) => launcher,
+        Err(error) => {
+            let found = format!("programs cannot be started: {error}");
+            return vec![Checked::new("sandbox", Bad, found).remedy("look at `ulimit -a`")];
+        }
+    };
+    let lines = windlass_process::sandbox_support(&launcher).await.lines();
+    let checks = lines.into_iter().map(|(is_enforced, found)| {
+        if is_enforced {
+            return Checked::new("sandbox", Good, found);
+        }
+        Checked::new("sandbox", Fair, found)
+            .remedy("docs/guide/sandbox.md says what a tool loses, and what the system needs")
+    });
+    checks.collect()
 }
 
 fn folders() -> Vec<Checked> {

@@ -2,7 +2,7 @@
 //! of their output, done in a line, and opened again at a key.
 
 use std::collections::VecDeque;
-use std::time::{Duration, Instant};
+use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 use windlass_protocol::{
@@ -28,7 +28,7 @@ struct RunningCall {
     id: String,
     title: String,
     /// When the tool began to run; not while it waits for permission.
-    began: Option<Instant>,
+    began: Option<SystemTime>,
     /// The time that a person took to answer it.
     asked: Duration,
     output: String,
@@ -72,14 +72,14 @@ impl ShownCalls {
     }
 
     /// A call has changed: it runs, perhaps with other arguments, and has
-    /// printed more.
-    pub(super) fn note(&mut self, part: &ToolPart) {
+    /// printed more. The time is that of the change, which may be seen later.
+    pub(super) fn note(&mut self, part: &ToolPart, at: SystemTime) {
         let mut running = self.running.iter_mut();
         let Some(call) = running.find(|call| call.id == part.call_id) else {
             return;
         };
         if let PartState::Running(state) = &part.state {
-            call.began.get_or_insert_with(Instant::now);
+            call.began.get_or_insert(at);
             call.title = title(&part.tool, &state.input);
             let output = state
                 .metadata
@@ -104,12 +104,12 @@ impl ShownCalls {
         self.running.is_empty()
     }
 
-    /// A call is done.
-    pub(super) fn end(&mut self, id: &str, is_error: bool) -> Option<CallEnd> {
+    /// A call is done, since this time.
+    pub(super) fn end(&mut self, id: &str, is_error: bool, at: SystemTime) -> Option<CallEnd> {
         let place = self.running.iter().position(|call| call.id == id)?;
         let call = self.running.remove(place);
         let end = CallEnd {
-            took: elapsed(call.time()),
+            took: elapsed(call.time(at)),
             title: call.title.clone(),
             is_error,
             lines: call.output.lines().count(),
@@ -143,7 +143,7 @@ impl ShownCalls {
             let last = lines.len().saturating_sub(UNDER);
             CallUnderWay {
                 title: &call.title,
-                took: call.began.map(|_| elapsed(call.time())),
+                took: call.began.map(|_| elapsed(call.time(SystemTime::now()))),
                 last_lines: lines[last..]
                     .iter()
                     .map(|line| visible_line(line))
@@ -171,10 +171,10 @@ impl ShownCalls {
 }
 
 impl RunningCall {
-    /// How long its tool has run.
-    fn time(&self) -> Duration {
-        let began = self.began.map_or(Duration::ZERO, |began| began.elapsed());
-        began.saturating_sub(self.asked)
+    /// How long its tool had run then.
+    fn time(&self, then: SystemTime) -> Duration {
+        let ran = self.began.and_then(|began| then.duration_since(began).ok());
+        ran.unwrap_or_default().saturating_sub(self.asked)
     }
 }
 

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use windlass_protocol::{HandleId, visible_line};
 use windlass_runtime::{OpenRequest, RequestWatch};
 
+use super::remaining::leased_names;
 use super::show::{Show, Shows};
 use crate::prompt;
 use crate::stdout::{self, errln};
@@ -46,10 +47,7 @@ pub(crate) async fn run(
             for reply in refusals {
                 refused += 1;
                 if form == Form::Text {
-                    errln!(
-                        "windlass: refused: {}",
-                        visible_line(&reply.content.to_text())
-                    );
+                    errln!("windlass: refused: {}", refusal(&reply.content.to_text()));
                 }
             }
         }
@@ -73,10 +71,16 @@ pub(crate) async fn run(
                     let names: Vec<&str> = handles.iter().map(HandleId::as_str).collect();
                     errln!("windlass: ended: {}", names.join(", "));
                 }
+                Show::Kept(kept) => errln!("windlass: kept: {}", leased_names(kept)),
                 _ => {}
             },
         }
     }
+}
+
+/// A refusal in a line for the person, without its last words to the assistant.
+fn refusal(text: &str) -> String {
+    visible_line(text.trim_end().trim_end_matches("; tell the user"))
 }
 
 /// Asks until it is answered, here or elsewhere, or the turn is over.
@@ -108,6 +112,12 @@ fn event(show: &Show) -> Option<Value> {
             "why": "the model gave no decision on these handles, so they were ended",
         }),
         Show::Ended(handles) => json!({"event": "ended", "handles": handles}),
+        Show::Kept(kept) => {
+            let handles = kept.iter().map(|handle| {
+                json!({"id": handle.id, "tool": handle.tool, "lease_secs": handle.lease.as_secs()})
+            });
+            json!({"event": "kept", "handles": handles.collect::<Value>()})
+        }
         Show::Calling
         | Show::Said
         | Show::Begins

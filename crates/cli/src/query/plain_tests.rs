@@ -9,3 +9,11 @@ fn an_inquiry_that_failed_is_an_event() {
     assert_eq!(told["event"], json!("inquiry_failed"));
     assert_eq!(told["handles"], json!(["server"]));
 }
+
+#[test]
+fn a_refusal_is_told_to_the_person_and_not_passed_on_to_them() {
+    assert_eq!(
+        refusal("nothing has run; tell the user\n"),
+        "nothing has run"
+    );
+}

@@ -7,6 +7,7 @@ use windlass_assistant::{Audience, Heard, ModelEvent};
 use windlass_protocol::{Batch, BatchReply, HandleId, Notice};
 use windlass_runtime::{HandleRef, Session};
 
+use super::remaining::LeasedHandle;
 use crate::prompt::Choice;
 
 /// Something to show.
@@ -33,6 +34,8 @@ pub(crate) enum Show {
     InquiryFailed(Vec<HandleId>),
     /// These handles were ended.
     Ended(Vec<HandleId>),
+    /// These handles outlive the session.
+    Kept(Vec<LeasedHandle>),
     /// A turn begins.
     Begins,
     /// The turn is over, and the next message is waited for.

@@ -4,24 +4,27 @@
 //! Start at [`run`]. One task owns the terminal and its keyboard; everything
 //! that is to be seen comes to it, and Ctrl-C goes from it to the turn.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
+use futures_util::FutureExt as _;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
 use unicode_width::UnicodeWidthStr;
-use windlass_protocol::{BatchReply, HandleId, HandleState, Notice, NoticeLevel};
+use windlass_protocol::{BatchReply, HandleId, HandleState, Notice, NoticeKind, NoticeLevel};
 use windlass_runtime::{
-    HandleRef, OpenRequest, PersonRequest, RequestWatch, Session, SessionEvent, Tail,
+    Entry, HandleRef, OpenRequest, PersonRequest, RequestWatch, Session, SessionEvent, Tail,
 };
 
 use super::calls::{ShownCalls, elapsed};
 use super::markdown;
+use super::remaining::{LeasedHandle, leased_names};
 use super::show::{Show, Shows, Urgent};
 use crate::attach::{self, Leaving};
 use crate::chat::composer::{Composed, Composer};
 use crate::print::shortened;
 use crate::prompt::{self, Asking, Choice, Interruption, Key, Keyboard, NoAnswer};
 use crate::screen::Screen;
+use crate::wrap;
 
 const TICK: Duration = Duration::from_millis(100);
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
@@ -67,6 +70,9 @@ pub(crate) async fn run(shows: Shows, session: Session, seat: Seat, colour: bool
         is_open: false,
         is_idle: false,
         ended: Vec::new(),
+        kept: Vec::new(),
+        noticed: Vec::new(),
+        attached: None,
         activity: Some("thinking"),
         began: Instant::now(),
         spaced: false,
@@ -95,7 +101,7 @@ pub(crate) async fn run(shows: Shows, session: Session, seat: Seat, colour: bool
             },
             Some(open) = view.requests.next() => view.ask(open).await,
             key = view.seat.next() => view.key(key).await,
-            Some((_, entry)) = view.journal.next() => view.note(&entry.event),
+            Some((_, entry)) = view.journal.next() => view.note(&entry),
             _ = tick.tick() => view.paint(&[]),
             _ = resize => view.paint(&[]),
         }
@@ -169,6 +175,12 @@ struct View {
     is_idle: bool,
     /// Handles that were ended.
     ended: Vec<HandleId>,
+    /// Handles that outlive the session.
+    kept: Vec<LeasedHandle>,
+    /// Notices that were shown before the assistant is told them.
+    noticed: Vec<Notice>,
+    /// The handle that the person had last, until the notice of it has come.
+    attached: Option<HandleId>,
     /// What goes on while nothing else is to be seen.
     activity: Option<&'static str>,
     began: Instant,
@@ -203,11 +215,13 @@ impl View {
             Show::InquiryFailed(handles) => {
                 let names: Vec<String> = handles.iter().map(ToString::to_string).collect();
                 let names = names.join(", ");
-                let line = format!("nobody decided what becomes of {names}; they were ended");
+                let line =
+                    format!("the model was asked what becomes of {names} and did not decide");
                 let line = self.dim(&line);
                 self.paint(&[line]);
             }
             Show::Ended(handles) => self.ended.extend(handles),
+            Show::Kept(kept) => self.kept.extend(kept),
             Show::Begins => self.idle(false),
             Show::Idle => {
                 self.flush();
@@ -217,6 +231,8 @@ impl View {
             Show::Lines(lines) => {
                 let spaced = std::mem::take(&mut self.spaced);
                 let gap = spaced.then(String::new);
+                let columns = self.columns();
+                let lines = lines.iter().flat_map(|line| wrap::fitted(line, columns));
                 let lines: Vec<String> = gap.into_iter().chain(lines).collect();
                 self.paint(&lines);
             }
@@ -248,9 +264,14 @@ impl View {
         self.paint(&lines);
     }
 
-    fn block(&mut self, text: &str) -> Vec<String> {
+    /// The columns that text may have.
+    fn columns(&self) -> usize {
         let (columns, _) = self.screen.size();
-        let mut lines = markdown::render(text, columns.saturating_sub(1), self.colour);
+        columns.saturating_sub(1)
+    }
+
+    fn block(&mut self, text: &str) -> Vec<String> {
+        let mut lines = markdown::render(text, self.columns(), self.colour);
         if !lines.is_empty() && std::mem::replace(&mut self.spaced, true) {
             lines.insert(0, String::new());
         }
@@ -272,21 +293,31 @@ impl View {
     }
 
     /// Something happened in the session.
-    fn note(&mut self, event: &SessionEvent) {
-        match event {
-            SessionEvent::Part(part) => self.calls.note(part),
-            SessionEvent::Replied { call, is_error } => self.done(call, *is_error),
+    fn note(&mut self, entry: &Entry) {
+        match &entry.event {
+            SessionEvent::Part(part) => self.calls.note(part, entry.at),
+            SessionEvent::Replied { call, is_error } => self.done(call, *is_error, entry.at),
             // In a turn it is told with the next reply.
             SessionEvent::Noticed(notice) if self.is_idle => {
-                self.tell(std::slice::from_ref(notice));
+                if !self.is_own(notice) {
+                    self.tell(std::slice::from_ref(notice));
+                }
+                self.noticed.push(notice.clone());
             }
             _ => {}
         }
     }
 
-    /// A call was answered.
-    fn done(&mut self, id: &str, is_error: bool) {
-        let Some(end) = self.calls.end(id, is_error) else {
+    /// The notice tells the assistant that the person at this terminal had a
+    /// handle, which they know.
+    fn is_own(&mut self, notice: &Notice) -> bool {
+        let is_own = notice.kind == NoticeKind::Content && notice.handle == self.attached;
+        is_own && self.attached.take().is_some()
+    }
+
+    /// A call was answered at this time.
+    fn done(&mut self, id: &str, is_error: bool, at: SystemTime) {
+        let Some(end) = self.calls.end(id, is_error, at) else {
             return;
         };
         let (mark, code) = if end.is_error {
@@ -356,7 +387,8 @@ impl View {
         for (place, line) in text.lines().enumerate() {
             let mark = if place == 0 { "›" } else { " " };
             let line: String = line.chars().filter(|&letter| harmless(letter)).collect();
-            lines.push(self.styled(&format!("{mark} {line}"), "1"));
+            let rows = wrap::hanging(&format!("{mark} "), &line, self.columns());
+            lines.extend(rows.iter().map(|row| self.styled(row, "1")));
         }
         self.spaced = true;
         self.paint(&lines);
@@ -391,6 +423,7 @@ impl View {
         let Some(keyboard) = &mut self.seat.keyboard else {
             return;
         };
+        self.attached = Some(handle.info().id);
         let left = attach::in_front(&handle, keyboard, Leaving::ByKey).await;
         self.screen.write(PASTES);
         let line = match left {
@@ -413,22 +446,33 @@ impl View {
         self.paint(&lines);
     }
 
-    /// Says which handles the end of the turn has ended.
+    /// Says which handles the end of the turn has ended, and which go on.
     fn tell_ended(&mut self) {
         let ended = std::mem::take(&mut self.ended);
-        if ended.is_empty() {
+        let kept = std::mem::take(&mut self.kept);
+        let mut told = Vec::new();
+        if !ended.is_empty() {
+            let names: Vec<&str> = ended.iter().map(HandleId::as_str).collect();
+            told.push(self.dim(&format!("ended: {}", names.join(", "))));
+        }
+        if !kept.is_empty() {
+            told.push(self.dim(&format!("kept: {}", leased_names(&kept))));
+        }
+        if told.is_empty() {
             return;
         }
-        let names: Vec<&str> = ended.iter().map(HandleId::as_str).collect();
-        let line = self.dim(&format!("ended: {}", names.join(", ")));
         let gap = std::mem::take(&mut self.spaced).then(String::new);
-        let lines: Vec<String> = gap.into_iter().chain([line]).collect();
+        let lines: Vec<String> = gap.into_iter().chain(told).collect();
         self.paint(&lines);
     }
 
     fn answered(&mut self, reply: &BatchReply) {
+        // Their ends may have come while something was asked, with their times.
+        while let Some(Some((_, entry))) = self.journal.next().now_or_never() {
+            self.note(&entry);
+        }
         for answer in &reply.replies {
-            self.done(&answer.id, answer.is_error);
+            self.done(&answer.id, answer.is_error, SystemTime::now());
         }
         self.calls.answered(reply);
         self.spaced = true;
@@ -438,22 +482,23 @@ impl View {
     }
 
     fn tell(&mut self, notices: &[Notice]) {
-        let lines: Vec<String> = notices
-            .iter()
-            .map(|notice| {
-                let code = match notice.level {
-                    NoticeLevel::Info => "2",
-                    NoticeLevel::Warning => "33",
-                    NoticeLevel::Error | NoticeLevel::Critical => "31",
-                };
-                let text: String = notice
-                    .text
-                    .chars()
-                    .filter(|&letter| harmless(letter))
-                    .collect();
-                self.styled(&format!("! {}", text.replace('\n', " ")), code)
-            })
-            .collect();
+        let mut lines = Vec::new();
+        for notice in notices {
+            // It was shown when it came.
+            if let Some(place) = self.noticed.iter().position(|shown| shown == notice) {
+                self.noticed.remove(place);
+                continue;
+            }
+            let code = match notice.level {
+                NoticeLevel::Info => "2",
+                NoticeLevel::Warning => "33",
+                NoticeLevel::Error | NoticeLevel::Critical => "31",
+            };
+            let text = notice.for_person();
+            let text: String = text.chars().filter(|&letter| harmless(letter)).collect();
+            let rows = wrap::hanging("! ", &text.replace('\n', " "), self.columns());
+            lines.extend(rows.iter().map(|row| self.styled(row, code)));
+        }
         self.paint(&lines);
     }
 
@@ -550,17 +595,17 @@ impl View {
     fn paint(&mut self, committed: &[String]) {
         let mut live = Vec::new();
         if !self.text.is_empty() {
-            let (columns, _) = self.screen.size();
             if self.spaced {
                 live.push(String::new());
             }
-            let width = columns.saturating_sub(1);
-            live.extend(markdown::render(&self.text, width, self.colour));
+            live.extend(markdown::render(&self.text, self.columns(), self.colour));
         }
         let spinner = SPINNER[(self.began.elapsed().as_millis() / 100) as usize % SPINNER.len()];
         for call in self.calls.under_way() {
             let took = call.took.unwrap_or_else(|| "waits".to_owned());
-            live.push(format!("{spinner} {} {}", call.title, self.dim(&took)));
+            let room = self.columns().saturating_sub(took.width() + 3).max(10);
+            let title = shortened(call.title, room);
+            live.push(format!("{spinner} {title} {}", self.dim(&took)));
             live.extend(
                 call.last_lines
                     .iter()

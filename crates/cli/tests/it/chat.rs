@@ -194,3 +194,91 @@ async fn a_model_that_cannot_be_asked_does_not_end_the_chat() {
     sitting.press("\x04");
     assert_eq!(sitting.ends().await.0, Exit::Code(0));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn leaving_twice_leaves_whichever_way_it_is_said() {
+    let sitting = chat([spawn("web", "echo up; cat"), Turn::text("Up.")]).await;
+    sitting.press("go\r");
+    sitting
+        .until(|rows| rows.contains("Up.") && is_idle(rows))
+        .await;
+    sitting.press("/quit\r");
+    sitting
+        .until(|rows| rows.contains("still running: web (shell)") && is_idle(rows))
+        .await;
+    sitting.press("/quit\r");
+    let (exit, rows) = sitting.ends().await;
+    assert_eq!(exit, Exit::Code(0), "{rows}");
+    assert!(rows.contains("ended: web (shell)"), "{rows}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_kept_handle_outlives_the_chat_and_is_there_when_it_goes_on() {
+    let arguments = json!({"action": "spawn", "id": "db", "command": "echo up; cat", "keep": true});
+    let turns = [
+        Turn::calls([("shell", arguments)]),
+        Turn::text("Up."),
+        Turn::text("Still up."),
+    ];
+    let asked = asked("unattended", turns).await;
+    let own = asked.project.read_own();
+    let keeps = "[conversation.tools.shell.spawn.lifecycle]\nkeepable_secs = 5400\n";
+    asked.project.write_own(&format!("{own}{keeps}"));
+    let binary = asked.project.windlass(&["chat"]);
+    let sitting = sit_at(asked, &binary).await;
+    sitting.until(is_idle).await;
+    sitting.press("go\r");
+    sitting
+        .until(|rows| rows.contains("Up.") && is_idle(rows))
+        .await;
+    // Nothing ends, so that one Ctrl-D is enough.
+    sitting.press("\x04");
+    let (exit, rows) = sitting.ends().await;
+    assert_eq!(exit, Exit::Code(0), "{rows}");
+    assert!(rows.contains("kept: db (shell) for 1h30m"), "{rows}");
+    assert!(!rows.contains("ended"), "{rows}");
+
+    let Sitting { asked, .. } = sitting;
+    let binary = asked.project.windlass(&["chat", "--continue"]);
+    let sitting = sit_at(asked, &binary).await;
+    sitting.until(|rows| rows.contains("● db (shell)")).await;
+    sitting.press("/kill db\r");
+    sitting.until(|rows| rows.contains("db: ended")).await;
+    sitting.press("\x04");
+    assert_eq!(sitting.ends().await.0, Exit::Code(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_is_told_what_they_did_not_do_and_only_once() {
+    let sitting = chat([
+        spawn("web", "echo up; read word; exit 3"),
+        Turn::text("Up."),
+        Turn::text("I see."),
+    ])
+    .await;
+    sitting.press("go\r");
+    sitting
+        .until(|rows| rows.contains("Up.") && is_idle(rows))
+        .await;
+    sitting.press("/attach web\r");
+    sitting.until(|rows| rows.contains("Ctrl-] leaves")).await;
+    sitting.press("x\x1d");
+    let rows = sitting
+        .until(|rows| rows.contains("Detached from `web`") && is_idle(rows))
+        .await;
+    assert!(!rows.contains("a person"), "{rows}");
+    sitting.press("/attach web\r");
+    sitting.until(|rows| rows.contains("Ctrl-] leaves")).await;
+    sitting.press("\r");
+    sitting
+        .until(|rows| rows.contains("! `web` stopped") && is_idle(rows))
+        .await;
+    sitting.press("well?\r");
+    let rows = sitting
+        .until(|rows| rows.contains("I see.") && is_idle(rows))
+        .await;
+    assert_eq!(rows.matches("! `web` stopped").count(), 1, "{rows}");
+    assert!(!rows.contains("fetch"), "{rows}");
+    sitting.press("\x04");
+    assert_eq!(sitting.ends().await.0, Exit::Code(0));
+}

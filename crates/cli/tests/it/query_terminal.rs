@@ -251,3 +251,28 @@ async fn a_turn_is_seen_from_elsewhere() {
     sitting.asked.server.release("more");
     assert_eq!(sitting.ends().await.0, Exit::Code(0));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_request_keeps_its_bar_and_a_long_call_its_time() {
+    let command = "until [ -e go ]; do sleep 0.05; done; echo one two three four five six seven";
+    let turns = [
+        Turn::calls([("shell", json!({ "command": command }))]),
+        Turn::text("Done."),
+    ];
+    let sitting = sit("ask", turns).await;
+    let rows = sitting.until(|rows| rows.contains("y yes, once")).await;
+    let request = rows.lines().take_while(|row| !row.starts_with("y yes"));
+    for row in request {
+        assert!(row.starts_with('┃'), "{rows}");
+    }
+    assert!(rows.contains("six seven"), "{rows}");
+    sitting.press("y");
+    sitting
+        .until(|rows| {
+            rows.lines()
+                .any(|row| row.contains("… 0.") && row.ends_with('s'))
+        })
+        .await;
+    sitting.asked.project.write("go", "");
+    assert_eq!(sitting.ends().await.0, Exit::Code(0));
+}

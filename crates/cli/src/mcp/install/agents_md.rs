@@ -15,10 +15,12 @@ use crate::stdout::outln;
 const HEADING: &str = "## Long-running commands (Windlass)";
 
 const PARAGRAPH: &str = "\
-Start servers, watchers, builds and anything that may take longer than a few seconds with the Windlass tool `shell` and \
-`\"action\": \"spawn\"` under an `id` of your choice, not in the background of a command. Wait with `await` (for an exit, \
-a pattern in the output or an open port; several at once) instead of sleeping or polling. Read new output with `fetch`, type \
-with `apply`, end it with `abort`. Questions of a program that only the user can answer are put to the user by themselves.
+Start servers, watchers, builds and anything that may take longer than a few
+seconds with the Windlass tool `shell` and `\"action\": \"spawn\"` under an `id` of
+your choice, not in the background of a command. Wait with `await` (for an exit,
+a pattern in the output or an open port; several at once) instead of sleeping or
+polling. Read new output with `fetch`, type with `apply`, end it with `abort`.
+Questions that only the user can answer reach the user by themselves.
 ";
 
 /// Asks whether to add the paragraph, unless that is wanted anyway, and adds it

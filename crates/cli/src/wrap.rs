@@ -1,0 +1,59 @@
+//! Lines broken to the width of the terminal, between words where possible.
+//! Pure.
+
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+/// The text in rows of at most `columns` columns. Every character stays: the
+/// space at which a row is broken ends it. A word that is too long is broken.
+pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let columns = columns.max(2);
+    let mut rows = vec![String::new()];
+    let mut width = 0;
+    for word in text.split_inclusive(' ') {
+        // The space after a word may stand in the margin.
+        let needed = word.trim_end_matches(' ').width();
+        if width > 0 && width + needed > columns {
+            rows.push(String::new());
+            width = 0;
+        }
+        for grapheme in word.graphemes(true) {
+            let is_space = grapheme == " ";
+            if width + grapheme.width() > columns && !is_space {
+                rows.push(String::new());
+                width = 0;
+            }
+            width += grapheme.width();
+            let row = rows.last_mut().expect("there is one row at least");
+            row.push_str(grapheme);
+        }
+    }
+    rows
+}
+
+/// The text in rows of at most `columns` columns: `first` stands before the
+/// first row, and spaces of the same width before the others.
+pub(crate) fn hanging(first: &str, text: &str, columns: usize) -> Vec<String> {
+    let indent = " ".repeat(first.width());
+    let rows = wrapped(text, columns.saturating_sub(indent.len()));
+    let rows = rows.iter().enumerate().map(|(place, row)| match place {
+        0 => format!("{first}{}", row.trim_end()),
+        _ => format!("{indent}{}", row.trim_end()),
+    });
+    rows.collect()
+}
+
+/// A line that is shown as it is, in rows of at most `columns` columns. Lines
+/// that are styled are left alone: they were made to fit.
+pub(crate) fn fitted(line: &str, columns: usize) -> Vec<String> {
+    if line.contains('\x1b') {
+        return vec![line.to_owned()];
+    }
+    let indent = line.len() - line.trim_start_matches(' ').len();
+    let (indent, text) = line.split_at(indent);
+    hanging(indent, text, columns)
+}
+
+#[cfg(test)]
+#[path = "wrap_tests.rs"]
+mod tests;
