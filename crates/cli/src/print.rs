@@ -175,6 +175,12 @@ impl Printer {
         }
     }
 
+    /// The printer for a live area, which leaves the last column of the terminal free.
+    pub(crate) fn for_live_area(mut self) -> Self {
+        self.width = self.width.map(|columns| columns.saturating_sub(1));
+        self
+    }
+
     /// Prints a list: for programs these values as an array, for people the
     /// rows.
     pub(crate) fn list(self, values: impl Into<Value>, listing: &Listing) -> io::Result<()> {
@@ -211,9 +217,16 @@ impl Printer {
     fn row(self, cells: &[ListCell], widths: &[Option<usize>]) -> String {
         let mut line = String::new();
         let mut gap = 0;
-        for (cell, width) in cells.iter().zip(widths) {
+        let mut start = 0;
+        let is_shown = |place: &usize| widths[*place].is_some() && !cells[*place].text.is_empty();
+        let last = (0..cells.len()).rfind(is_shown);
+        for (place, (cell, width)) in cells.iter().zip(widths).enumerate() {
             let Some(width) = *width else { continue };
-            let shown = shortened(&cell.text, width);
+            // The last text of a row has the room of the empty cells behind it.
+            let rest = self.width.filter(|_| last == Some(place));
+            let rest = rest.map_or(0, |columns| columns.saturating_sub(start));
+            start += width + 2;
+            let shown = shortened(&cell.text, width.max(rest));
             if !shown.is_empty() {
                 line.push_str(&" ".repeat(gap));
                 line.push_str(&self.paint(&shown, cell.tone));

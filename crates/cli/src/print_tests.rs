@@ -84,3 +84,30 @@ fn an_empty_list_says_so() {
         ["Nothing is here; `do` adds some."]
     );
 }
+
+#[test]
+fn a_text_has_the_room_of_the_empty_cells_behind_it() {
+    let printer = Printer {
+        is_json: false,
+        colour: false,
+        width: Some(30),
+    };
+    let columns = [
+        column("A"),
+        column("FOUND").cut_to(8),
+        column("TO DO").cut_to(8),
+    ];
+    let mut listing = Listing::new(columns, "None.");
+    listing.row([
+        cell("a"),
+        cell("it is not there"),
+        cell("install what is missing"),
+    ]);
+    listing.row([cell("b"), cell("everything is in order here"), cell("")]);
+    assert_eq!(
+        printer.lines(&listing).join("\n"),
+        "A  FOUND          TO DO\n\
+         a  it is not th…  install wha…\n\
+         b  everything is in order here"
+    );
+}

@@ -46,6 +46,7 @@ async fn watch(printer: Printer) -> anyhow::Result<ExitCode> {
     loop {
         let overview = Overview::look().await?;
         if is_live {
+            let printer = printer.for_live_area();
             screen.paint(&[], &printer.lines(&overview.listing(printer)));
         } else {
             let now = overview.to_json();
@@ -147,7 +148,7 @@ impl Overview {
 
     fn listing(&self, printer: Printer) -> Listing {
         let columns = [
-            column("HANDLE").cut_to(8),
+            column("HANDLE").cut_to(20),
             column("STATE"),
             column("TIME"),
             column("AGENT").cut_to(8).spare(2),
@@ -158,7 +159,7 @@ impl Overview {
             column("CPU").spare(6),
             column("MEMORY").spare(6),
             column("PROCS").spare(7),
-            column("LAST LINE").cut_to(28),
+            column("LAST LINE").cut_to(20),
         ];
         let empty = "Nothing runs: no session is under way. Agents with `windlass mcp`, \
              `windlass serve`, `windlass chat` and `windlass run` begin sessions.";

@@ -29,6 +29,17 @@ export function finder({ rows, load, scroller }) {
     go(-1);
   }
 
+  /** The rows were drawn anew: what was found is marked again, and the chosen one stays. */
+  function again() {
+    if (!found.length) return;
+    const wanted = input.value.toLowerCase();
+    found = rows().filter((row) => row.textContent.toLowerCase().includes(wanted));
+    for (const row of found) row.classList.add("found");
+    at = Math.min(at, found.length - 1);
+    found[at]?.classList.add("chosen");
+    setText(count, found.length ? `${at + 1} of ${found.length}` : "nothing found");
+  }
+
   function go(by) {
     if (!found.length) return setText(count, input.value ? "nothing found" : "");
     found[at]?.classList.remove("chosen");
@@ -52,5 +63,5 @@ export function finder({ rows, load, scroller }) {
       find();
     }
   });
-  return { node };
+  return { node, again };
 }

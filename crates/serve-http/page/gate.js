@@ -7,8 +7,8 @@ import { keepToken, tokenIn } from "./token.js";
 import { changed, store } from "./store.js";
 
 const WHY = {
-  none: "The page needs the token of this server. It is in the link that the server printed when it started.",
-  stale: "The server does not know this token. It was made anew, or it is another server's.",
+  none: ["The page needs the token of this server. It is in the link that ", el("code", {}, "windlass serve"), " prints."],
+  stale: ["The server does not know this token. It was made anew, or it is another server's."],
 };
 
 /** A node that is shown while the token is missing. */
@@ -46,7 +46,8 @@ export function tokenGate() {
       const wasHidden = node.hidden;
       node.hidden = !text;
       if (!text) return;
-      why.textContent = text;
+      if (why.dataset.of !== store.connection) why.replaceChildren(...text);
+      why.dataset.of = store.connection;
       if (wasHidden || !node.dataset.shown) {
         node.dataset.shown = "true";
         field.focus();

@@ -9,7 +9,8 @@ import { paint } from "./runs.js";
 const CHUNK = 100;
 const HEIGHT = 17;
 
-export function followPast(session, handle, scroller, past) {
+/** `drawn` is called when the rows are others than before. */
+export function followPast(session, handle, scroller, past, drawn) {
   let atEnd = true;
   let loading = null;
   const fromEnd = () => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight;
@@ -24,6 +25,7 @@ export function followPast(session, handle, scroller, past) {
       const { rows } = await get(`${handlePath(session, handle)}/past`);
       const left = fromEnd();
       past.replaceChildren(...chunks(rows));
+      drawn();
       scroller.scrollTop = atEnd ? scroller.scrollHeight : scroller.scrollHeight - scroller.clientHeight - left;
     } catch {
       // The screen is shown without them.

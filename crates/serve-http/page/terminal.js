@@ -24,7 +24,7 @@ export function openTerminal({ session, handle }) {
   const fit = new Fit({ session, handle, screen, grid, scroller, problem: (text) => setText(keyboard.problem, text) });
   const copySelected = () => copyText(selectedIn(scroller) || screenText(screen));
   const keyboard = new Keyboard({ session, handle, screen, grid, scroller, fit, copy: copySelected });
-  const scrollback = followPast(session, handle, scroller, past);
+  const scrollback = followPast(session, handle, scroller, past, () => find.again());
   const find = finder({ rows: () => [...past.querySelectorAll(".row"), ...rows.children], load: () => scrollback.load(), scroller });
   const copy = copyButton(() => selectedIn(scroller) || screenText(screen));
   copy.addEventListener("mousedown", (event) => event.preventDefault());

@@ -54,7 +54,7 @@ fn a_done_call_can_be_opened() {
 fn the_time_of_a_call_is_its_own_however_late_its_end_is_seen() {
     let mut calls = ShownCalls::default();
     calls.start(vec![call("a", &json!({"command": "make"}))]);
-    let began = SystemTime::now() - Duration::from_secs(60);
+    let began = SystemTime::now() - Duration::from_mins(1);
     calls.note(&part("a", &json!({"command": "make"}), ""), began);
     let ended = began + Duration::from_secs(2);
     assert_eq!(calls.end("a", false, ended).unwrap().took, "2s");

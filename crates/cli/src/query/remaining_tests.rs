@@ -14,7 +14,7 @@ fn handles_are_named_with_their_tool_and_lease() {
         kept: vec![LeasedHandle {
             id: HandleId::new("build").unwrap(),
             tool: "cargo".to_owned(),
-            lease: Duration::from_secs(5400),
+            lease: Duration::from_mins(90),
         }],
     };
     assert_eq!(remaining.ending_names(), "web (shell), db (shell)");

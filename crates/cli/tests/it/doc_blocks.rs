@@ -77,7 +77,7 @@ fn every_page_is_found_from_the_index() {
     let index = fs::read_to_string(docs.join("index.md")).unwrap();
     for file in files_below(&docs) {
         let name = file.strip_prefix(&docs).unwrap().display().to_string();
-        let is_page = name.ends_with(".md") && name != "index.md";
+        let is_page = file.extension().is_some_and(|it| it == "md") && name != "index.md";
         assert!(
             !is_page || index.contains(&format!("({name})")),
             "docs/index.md does not lead to {name}"
