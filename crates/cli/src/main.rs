@@ -84,6 +84,7 @@ fn failed(error: &anyhow::Error) -> ExitCode {
 }
 
 fn run(args: Args) -> anyhow::Result<ExitCode> {
+    print::choose(args.global.color);
     start_tracing();
     match args.command {
         Command::Drive(drive) => on_runtime(drive::run(&args.global, drive)),
@@ -154,7 +155,7 @@ fn start_tracing() {
     };
     tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
+        .with_ansi(print::stderr_colour())
         .with_writer(std::io::stderr)
         .init();
     tracing::debug!(version = env!("CARGO_PKG_VERSION"), "windlass starts");

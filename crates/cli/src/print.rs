@@ -8,6 +8,7 @@
 mod widths;
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::OnceLock;
 
 use rustix::termios;
 use serde_json::Value;
@@ -264,6 +265,20 @@ pub(crate) fn json_line(value: &Value) -> io::Result<()> {
     let mut stdout = stdout::lock();
     writeln!(stdout, "{value}")?;
     stdout.flush()
+}
+
+/// `--color`, for prompts and diagnostics, which no [`Printer`] prints.
+static CHOICE: OnceLock<ColorChoice> = OnceLock::new();
+
+/// Notes `--color`.
+pub(crate) fn choose(choice: ColorChoice) {
+    let _ = CHOICE.set(choice);
+}
+
+/// Whether stderr is coloured.
+pub(crate) fn stderr_colour() -> bool {
+    let choice = CHOICE.get().copied().unwrap_or(ColorChoice::Auto);
+    colour(choice, io::stderr().is_terminal())
 }
 
 /// Whether stdout is coloured.

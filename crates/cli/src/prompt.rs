@@ -10,7 +10,7 @@ mod form;
 mod keyboard;
 mod line;
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 
 use rustix::process::{Signal, getpid, kill_process};
 use serde_json::Value;
@@ -20,7 +20,6 @@ use windlass_protocol::{
 };
 use windlass_runtime::{OpenRequest, PersonRequest, ReplyError, RequestWatch};
 
-use crate::args::ColorChoice;
 use crate::print::{self, shortened};
 use crate::screen::Screen;
 use crate::wrap;
@@ -117,7 +116,7 @@ impl Asking for PermissionRequest {
     async fn ask(&self, keyboard: &mut Keyboard) -> Result<PermissionAnswer, NoAnswer> {
         let mut decision = PermissionAnswer::from(PermissionReply::Once);
         let rendering = RequestRendering::of_permission(self);
-        let colour = print::colour(ColorChoice::Auto, io::stderr().is_terminal());
+        let colour = print::stderr_colour();
         let always = match rendering.always.as_slice() {
             [] => "always".to_owned(),
             patterns => format!("always ({})", patterns.join(", ")),

@@ -9,6 +9,7 @@ mod markdown;
 mod message;
 mod plain;
 pub(crate) mod remaining;
+pub(crate) mod seat;
 pub(crate) mod show;
 pub(crate) mod terminal;
 
@@ -26,8 +27,8 @@ use windlass_runtime::{Attendance, SessionOptions};
 
 use self::plain::Form;
 use self::remaining::RemainingHandles;
+use self::seat::Seat;
 use self::show::{Show, Shower};
-use self::terminal::Seat;
 use crate::args::{Global, QueryArgs};
 use crate::control;
 use crate::exit;
@@ -126,14 +127,7 @@ pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<Exit
         asks,
     };
     let (ended, code) = turn.run(&message).await;
-    let remaining = RemainingHandles::of(&session);
-    if !remaining.ending.is_empty() {
-        let ending = remaining.ending.into_iter();
-        shower.show(Show::Ended(ending.map(|(id, _)| id).collect()));
-    }
-    if !remaining.kept.is_empty() {
-        shower.show(Show::Kept(remaining.kept));
-    }
+    tell_remaining(&shower, RemainingHandles::of(&session));
     shower.show(Show::Over);
     let written = looking.await?;
     if let Err(error) = assistant.keep_notices().await {
@@ -143,6 +137,17 @@ pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<Exit
     setup::tell_unrecorded(&session);
     let refused = written?;
     Ok(report(global, ended, code, refused)?)
+}
+
+/// Shows what becomes of the handles that still run.
+fn tell_remaining(shower: &Shower, remaining: RemainingHandles) {
+    if !remaining.ending.is_empty() {
+        let ending = remaining.ending.into_iter();
+        shower.show(Show::Ended(ending.map(|(id, _)| id).collect()));
+    }
+    if !remaining.kept.is_empty() {
+        shower.show(Show::Kept(remaining.kept));
+    }
 }
 
 /// The models. Where none is named, the command line's ways to name one are

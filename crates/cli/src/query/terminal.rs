@@ -4,59 +4,33 @@
 //! Start at [`run`]. One task owns the terminal and its keyboard; everything
 //! that is to be seen comes to it, and Ctrl-C goes from it to the turn.
 
+mod asking;
+
 use std::time::{Duration, Instant, SystemTime};
 
 use futures_util::FutureExt as _;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::{mpsc, oneshot};
 use unicode_width::UnicodeWidthStr;
 use windlass_protocol::{BatchReply, HandleId, HandleState, Notice, NoticeKind, NoticeLevel};
-use windlass_runtime::{
-    Entry, HandleRef, OpenRequest, PersonRequest, RequestWatch, Session, SessionEvent, Tail,
-};
+use windlass_runtime::{Entry, HandleRef, RequestWatch, Session, SessionEvent, Tail};
 
 use super::calls::{ShownCalls, elapsed};
 use super::markdown;
 use super::remaining::{LeasedHandle, leased_names};
-use super::show::{Show, Shows, Urgent};
+use super::seat::{Message, Seat};
+use super::show::{Show, Shows};
 use crate::attach::{self, Leaving};
-use crate::chat::composer::{Composed, Composer};
+use crate::chat::composer::Composed;
 use crate::print::shortened;
-use crate::prompt::{self, Asking, Choice, Interruption, Key, Keyboard, NoAnswer};
+use crate::prompt::{self, Key};
 use crate::screen::Screen;
 use crate::wrap;
 
 const TICK: Duration = Duration::from_millis(100);
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
-/// A request is put to somebody who writes once they have paused for so long,
-/// so that no key that was meant for the message answers it.
-const PAUSE: Duration = Duration::from_millis(600);
 /// The terminal tells pastes from typing.
 const PASTES: &str = "\x1b[?2004h";
 const NO_PASTES: &str = "\x1b[?2004l";
-
-/// The person at the terminal.
-pub(crate) struct Seat {
-    /// What they type. Without it, it is taken when something is asked.
-    pub(crate) keyboard: Option<Keyboard>,
-    /// Where each Ctrl-C goes.
-    pub(crate) interrupts: mpsc::UnboundedSender<()>,
-    /// The next message, in a chat.
-    pub(crate) writing: Option<MessageEditor>,
-}
-
-/// A message that is being written, and where it goes.
-pub(crate) struct MessageEditor {
-    pub(crate) composer: Composer,
-    pub(crate) messages: mpsc::UnboundedSender<Message>,
-}
-
-/// Something that a person at a chat wants.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Message {
-    Say(String),
-    Leave,
-}
 
 /// Shows a turn until there is no more to show.
 pub(crate) async fn run(shows: Shows, session: Session, seat: Seat, colour: bool) {
@@ -107,54 +81,6 @@ pub(crate) async fn run(shows: Shows, session: Session, seat: Seat, colour: bool
         }
     }
     view.finish();
-}
-
-impl Seat {
-    /// The next key; never, where there is no keyboard.
-    async fn next(&mut self) -> Key {
-        let key = match &mut self.keyboard {
-            Some(keyboard) => keyboard.next().await,
-            None => std::future::pending().await,
-        };
-        match key {
-            Ok(key) => key,
-            // Its terminal has gone.
-            Err(_) => std::future::pending().await,
-        }
-    }
-
-    fn interrupt(&self) {
-        // The turn is over when nobody hears it.
-        let _ = self.interrupts.send(());
-    }
-
-    /// Asks. Ctrl-C is the turn's to decide on, which then takes this away.
-    async fn ask<A: Asking>(&mut self, asking: &A) -> Option<A::Answer> {
-        let mut own;
-        let keyboard = if let Some(keyboard) = &mut self.keyboard {
-            keyboard
-        } else {
-            own = Keyboard::open().ok()?;
-            &mut own
-        };
-        match asking.ask(keyboard).await {
-            Ok(answer) => Some(answer),
-            Err(NoAnswer::Declined | NoAnswer::NoTerminal) => None,
-            Err(NoAnswer::Interrupted) => {
-                self.interrupt();
-                std::future::pending().await
-            }
-        }
-    }
-}
-
-/// How asking something went.
-enum Came<T> {
-    Answered(Option<T>),
-    /// Nobody waits for an answer any more.
-    Elsewhere,
-    Interrupted(oneshot::Sender<Choice>),
-    Over,
 }
 
 #[expect(
@@ -502,96 +428,6 @@ impl View {
         self.paint(&lines);
     }
 
-    /// Asks until it is answered, here or elsewhere, or the turn is over.
-    async fn ask(&mut self, open: OpenRequest) {
-        // What was said before it is shown before it.
-        while let Some(show) = self.shows.ready() {
-            Box::pin(self.take(show)).await;
-        }
-        self.pause(&open).await;
-        // Somebody elsewhere may have been first.
-        while open.is_open() {
-            let began = Instant::now();
-            let came = self.put(open.request(), open.closed()).await;
-            if let Some(call) = call_of(open.request()) {
-                self.calls.asked(call, began.elapsed());
-            }
-            match came {
-                Came::Answered(typed) => {
-                    prompt::give(&open, typed);
-                    // What was edited badly is edited again.
-                    if !open.is_open() {
-                        return self.paint(&[]);
-                    }
-                }
-                Came::Over => {
-                    open.give_up();
-                    return self.paint(&[]);
-                }
-                Came::Elsewhere => {
-                    let line = self.dim("answered elsewhere, or no longer asked");
-                    return self.paint(&[line]);
-                }
-                Came::Interrupted(choice) => self.interrupted(choice).await,
-            }
-        }
-    }
-
-    /// Waits until somebody who writes has paused. Keys until then are their
-    /// message's.
-    async fn pause(&mut self, open: &OpenRequest) {
-        if self.seat.writing.is_none() {
-            return;
-        }
-        let line = self.styled("something is asked; it is shown when you pause", "33");
-        let mut was_told = false;
-        while open.is_open() {
-            tokio::select! {
-                key = self.seat.next() => {
-                    if !was_told {
-                        was_told = true;
-                        self.paint(std::slice::from_ref(&line));
-                    }
-                    Box::pin(self.key(key)).await;
-                }
-                () = tokio::time::sleep(PAUSE) => return,
-            }
-        }
-    }
-
-    /// Ctrl-C: what now?
-    async fn interrupted(&mut self, mut reply: oneshot::Sender<Choice>) {
-        if reply.is_closed() {
-            return;
-        }
-        if let Came::Answered(Some(choice)) = self.put(&Interruption, reply.closed()).await {
-            let _ = reply.send(choice);
-        }
-        self.paint(&[]);
-    }
-
-    /// Gives the terminal to a prompt, and takes it back.
-    async fn put<A: Asking>(
-        &mut self,
-        asking: &A,
-        closed: impl Future<Output = ()>,
-    ) -> Came<A::Answer> {
-        self.screen.clear();
-        let came = tokio::select! {
-            biased;
-            () = closed => Came::Elsewhere,
-            urgent = self.shows.urgent() => match urgent {
-                Urgent::Interrupted(choice) => Came::Interrupted(choice),
-                Urgent::Over => Came::Over,
-            },
-            answer = self.seat.ask(asking) => Came::Answered(answer),
-        };
-        if self.seat.writing.is_some() {
-            self.screen.write(PASTES);
-        }
-        came
-    }
-
     fn paint(&mut self, committed: &[String]) {
         let mut live = Vec::new();
         if !self.text.is_empty() {
@@ -671,12 +507,4 @@ impl View {
 /// Line ends and tabs aside, control characters are nothing to show.
 fn harmless(letter: char) -> bool {
     !letter.is_control() || matches!(letter, '\n' | '\t')
-}
-
-/// The call that a request belongs to.
-fn call_of(request: &PersonRequest) -> Option<&str> {
-    match request {
-        PersonRequest::Permission(request) => Some(request.tool.as_ref()?.call_id.as_str()),
-        PersonRequest::Question(ask) | PersonRequest::Trust(ask) => ask.call.as_deref(),
-    }
 }

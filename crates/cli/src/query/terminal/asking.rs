@@ -1,0 +1,123 @@
+//! Requests and interruptions in the midst of a turn: the terminal is given to
+//! a prompt, and taken back.
+
+use std::time::{Duration, Instant};
+
+use tokio::sync::oneshot;
+use windlass_runtime::{OpenRequest, PersonRequest};
+
+use super::{PASTES, View};
+use crate::prompt::{self, Asking, Choice, Interruption};
+use crate::query::show::Urgent;
+
+/// A request is put to somebody who writes once they have paused for so long,
+/// so that no key that was meant for the message answers it.
+const PAUSE: Duration = Duration::from_millis(600);
+/// How asking something went.
+enum Came<T> {
+    Answered(Option<T>),
+    /// Nobody waits for an answer any more.
+    Elsewhere,
+    Interrupted(oneshot::Sender<Choice>),
+    Over,
+}
+
+impl View {
+    /// Asks until it is answered, here or elsewhere, or the turn is over.
+    pub(super) async fn ask(&mut self, open: OpenRequest) {
+        // What was said before it is shown before it.
+        while let Some(show) = self.shows.ready() {
+            Box::pin(self.take(show)).await;
+        }
+        self.pause(&open).await;
+        // Somebody elsewhere may have been first.
+        while open.is_open() {
+            let began = Instant::now();
+            let came = self.put(open.request(), open.closed()).await;
+            if let Some(call) = call_of(open.request()) {
+                self.calls.asked(call, began.elapsed());
+            }
+            match came {
+                Came::Answered(typed) => {
+                    prompt::give(&open, typed);
+                    // What was edited badly is edited again.
+                    if !open.is_open() {
+                        return self.paint(&[]);
+                    }
+                }
+                Came::Over => {
+                    open.give_up();
+                    return self.paint(&[]);
+                }
+                Came::Elsewhere => {
+                    let line = self.dim("answered elsewhere, or no longer asked");
+                    return self.paint(&[line]);
+                }
+                Came::Interrupted(choice) => self.interrupted(choice).await,
+            }
+        }
+    }
+
+    /// Waits until somebody who writes has paused. Keys until then are their
+    /// message's.
+    async fn pause(&mut self, open: &OpenRequest) {
+        if self.seat.writing.is_none() {
+            return;
+        }
+        let line = self.styled("something is asked; it is shown when you pause", "33");
+        let mut was_told = false;
+        while open.is_open() {
+            tokio::select! {
+                key = self.seat.next() => {
+                    if !was_told {
+                        was_told = true;
+                        self.paint(std::slice::from_ref(&line));
+                    }
+                    Box::pin(self.key(key)).await;
+                }
+                () = tokio::time::sleep(PAUSE) => return,
+            }
+        }
+    }
+
+    /// Ctrl-C: what now?
+    pub(super) async fn interrupted(&mut self, mut reply: oneshot::Sender<Choice>) {
+        if reply.is_closed() {
+            return;
+        }
+        if let Came::Answered(Some(choice)) = self.put(&Interruption, reply.closed()).await {
+            let _ = reply.send(choice);
+        }
+        self.paint(&[]);
+    }
+
+    /// Gives the terminal to a prompt, and takes it back.
+    async fn put<A: Asking>(
+        &mut self,
+        asking: &A,
+        closed: impl Future<Output = ()>,
+    ) -> Came<A::Answer> {
+        self.screen.clear();
+        let came = tokio::select! {
+            biased;
+            () = closed => Came::Elsewhere,
+            urgent = self.shows.urgent() => match urgent {
+                Urgent::Interrupted(choice) => Came::Interrupted(choice),
+                Urgent::Over => Came::Over,
+            },
+            answer = self.seat.ask(asking) => Came::Answered(answer),
+        };
+        if self.seat.writing.is_some() {
+            self.screen.write(PASTES);
+        }
+        came
+    }
+}
+
+/// The call that a request belongs to.
+fn call_of(request: &PersonRequest) -> Option<&str> {
+    match request {
+        PersonRequest::Permission(request) => Some(request.tool.as_ref()?.call_id.as_str()),
+        PersonRequest::Question(ask) | PersonRequest::Trust(ask) => ask.call.as_deref(),
+    }
+}
