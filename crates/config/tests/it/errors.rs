@@ -64,7 +64,7 @@ fn every_mistake_is_told_with_its_own_file() {
     ])
     .set("conversation.tools.shell.grace=2");
     assert_snapshot!(folder.error(), @r#"
-    /home/windlass/config.toml:2:7: `conversation.tools.shell.run` must be one of "ask", "unattended", "edit", "skip", or a table per action, not "aks"
+    /home/windlass/config.toml:2:7: `conversation.tools.shell.run` must be one of "ask", "unattended", "edit", "skip", or a table per action, not "aks"; did you mean "ask"?
     2 | run = "aks"
       |       ^^^^^
 
@@ -170,7 +170,7 @@ lifecycle.timeout_secs = -1
     19 | notifications = true
        |                 ^^^^
 
-    .windlass/config.toml:20:25: `conversation.tools.x.spawn.lifecycle.on_turn_end` must be one of "inquire", "await", "abort", not "wait"
+    .windlass/config.toml:20:25: `conversation.tools.x.spawn.lifecycle.on_turn_end` must be one of "inquire", "await", "abort", not "wait"; did you mean "await"?
     20 | lifecycle.on_turn_end = "wait"
        |                         ^^^^^^
 
