@@ -120,8 +120,10 @@ fn is_separated(lines: &[&TextLine<'_>], stamped: f64) -> bool {
             let has_heads = *separators >= 1 && lines[0].stamp.is_none();
             return *separators >= 2 || has_heads;
         }
+        // Sentences have commas as well, and those of a log may all have the same number.
+        let is_told = stamped >= 0.5 && matches!(separator, b',' | b';');
         *separators >= 2 && rows * 100 >= lines.len() * 85 && stamped < 0.5
-            || *separators >= 3 && rows * 100 >= lines.len() * 95
+            || *separators >= 3 && rows * 100 >= lines.len() * 95 && !is_told
     })
 }
 

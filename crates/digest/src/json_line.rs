@@ -4,13 +4,16 @@
 //! enough: nothing is decoded, and a text that is not quite JSON is no log line.
 
 use super::tokens::{LineToken, Tokens, hash};
-use super::trouble::is_trouble;
+use super::trouble::{TroubleReader, is_trouble};
+
+/// How deep a level may stand: `{"log": {"level": "error"}}`.
+const LEVEL_DEPTH: usize = 2;
 
 /// A line of a structured log.
 #[derive(Debug)]
 pub(crate) struct JsonLine {
     pub(crate) kind: u64,
-    /// Whether its level is a warning or above.
+    /// Whether its level is a warning or above, or its message tells of trouble.
     pub(crate) is_troubled: bool,
 }
 
@@ -40,26 +43,77 @@ impl JsonLine {
         let mut is_troubled = false;
         let mut kind = hash(b"object");
         for value in JsonValues::of(text) {
+            let role = FieldRole::of(value.key);
             if value.depth != 1 {
+                // A number in the depth may be the level of anything.
+                is_troubled |= value.depth <= LEVEL_DEPTH
+                    && role == FieldRole::Level
+                    && is_trouble(value.text);
                 continue;
             }
             kind = kind.rotate_left(7) ^ hash(value.key.as_bytes());
-            match value.key {
-                "level" | "severity" | "lvl" | "log.level" | "levelname" => {
+            match role {
+                FieldRole::Level => {
                     is_log = true;
-                    is_troubled = is_high(value.text);
+                    is_troubled |= is_high(value.text);
                     kind = kind.wrapping_add(hash(value.text.as_bytes()));
                 }
-                "time" | "ts" | "timestamp" | "@timestamp" => is_log = true,
-                "msg" | "message" | "event" => {
-                    let words = Tokens::of(value.text).map(|word| LineToken::read(word).hash);
-                    kind = words.fold(kind, |sum, word| sum.rotate_left(9) ^ word);
+                FieldRole::Priority => is_troubled |= is_urgent(value.text),
+                FieldRole::Time => is_log = true,
+                FieldRole::Message => {
+                    let mut trouble = TroubleReader::default();
+                    for word in Tokens::of(value.text) {
+                        let token = LineToken::read(word);
+                        trouble.read(&token);
+                        kind = kind.rotate_left(9) ^ token.hash;
+                    }
+                    is_troubled |= trouble.finish();
                 }
-                _ => {}
+                FieldRole::Other => {}
             }
         }
         is_log.then_some(Self { kind, is_troubled })
     }
+}
+
+/// The role of a field in a line of a log, by its key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FieldRole {
+    Level,
+    /// A level of syslog, where 0 is the most urgent one.
+    Priority,
+    Time,
+    Message,
+    Other,
+}
+
+impl FieldRole {
+    /// `@level`, `log.level`, `LEVEL` and `_level` are a level, as `level` is.
+    fn of(key: &str) -> Self {
+        const ROLES: &[(FieldRole, &[&str])] = &[
+            (
+                FieldRole::Level,
+                &["level", "severity", "lvl", "levelname", "loglevel"],
+            ),
+            (FieldRole::Priority, &["priority"]),
+            (
+                FieldRole::Time,
+                &["time", "ts", "timestamp", "datetime", "eventtime"],
+            ),
+            (FieldRole::Message, &["msg", "message", "event", "log"]),
+        ];
+        let name = key.rsplit(['.', '@', '_', '-']).next().unwrap_or(key);
+        let is_name = |names: &[&str]| names.iter().any(|other| other.eq_ignore_ascii_case(name));
+        let mut roles = ROLES.iter();
+        roles
+            .find(|(_, names)| is_name(names))
+            .map_or(Self::Other, |(role, _)| *role)
+    }
+}
+
+/// Whether a priority of syslog is a warning or above.
+fn is_urgent(priority: &str) -> bool {
+    priority.parse::<u32>().is_ok_and(|number| number <= 4)
 }
 
 /// Whether a level is a warning or above; numbers are those of bunyan, where 30 is info.

@@ -88,6 +88,11 @@ fn at_start(text: &str) -> Option<&str> {
             let word = &rest[..end];
             matches!(word, "PASS" | "PASSED" | "OK" | "ok").then_some(word)
         }
+        b'[' => {
+            let (word, _) = text[1..].split_once(']')?;
+            let word = word.trim();
+            matches!(word, "PASS" | "PASSED" | "OK" | "ok").then_some(word)
+        }
         128.. => {
             let sign = text.chars().next()?;
             let length = sign.len_utf8();
@@ -123,12 +128,10 @@ fn at_end(text: &str) -> Option<&str> {
 /// The text before a duration or a share at its end: `ok (0.12s)`, `PASSED [ 50%]`.
 fn before_measure(text: &str) -> &str {
     let Some(inner) = text.strip_suffix([']', ')']) else {
-        let start = text.rfind(' ').unwrap_or(0);
-        return if is_measure(text[start..].trim()) {
-            &text[..start]
-        } else {
-            text
-        };
+        // A measure is one word or two: `0.12s`, `0.12 sec`.
+        let mut starts = text.rmatch_indices(' ').map(|(start, _)| start).take(2);
+        let start = starts.find(|start| is_measure(text[*start..].trim()));
+        return start.map_or(text, |start| &text[..start]);
     };
     let Some(open) = inner.rfind(['[', '(']) else {
         return text;
@@ -142,6 +145,10 @@ fn before_measure(text: &str) -> &str {
 
 fn is_measure(text: &str) -> bool {
     let text = text.strip_prefix("in ").unwrap_or(text);
-    super::tokens::after_number(text)
-        .is_some_and(|unit| matches!(unit.trim(), "%" | "s" | "ms" | "us" | "µs" | "ns" | "m"))
+    super::tokens::after_number(text).is_some_and(|unit| {
+        matches!(
+            unit.trim(),
+            "%" | "s" | "sec" | "secs" | "seconds" | "ms" | "us" | "µs" | "ns" | "m"
+        )
+    })
 }

@@ -9,7 +9,7 @@ use super::tokens::{LineToken, TokenClass};
 const fn words(first: u8) -> &'static [&'static str] {
     match first {
         b'a' => &["abort", "aborted", "aborting", "abnormally", "alert"],
-        b'b' => &["bad", "broken", "blocked"],
+        b'b' => &["backoff", "bad", "blocked", "broken"],
         b'c' => &[
             "cannot",
             "can't",
@@ -24,20 +24,36 @@ const fn words(first: u8) -> &'static [&'static str] {
             "crit",
         ],
         b'd' => &[
+            "deadlock",
+            "deadlocked",
+            "degraded",
             "denied",
             "deprecated",
             "deprecation",
+            "discarded",
             "disconnected",
             "dropped",
         ],
         b'e' => &[
+            "eacces",
+            "eaddrinuse",
+            "econnrefused",
+            "econnreset",
             "emerg",
+            "emfile",
+            "enomem",
+            "enospc",
+            "eperm",
+            "epipe",
             "err",
             "error",
             "errors",
+            "etimedout",
+            "evicted",
+            "evicting",
+            "exceeded",
             "exception",
             "exceptions",
-            "exceeded",
             "exhausted",
             "expired",
         ],
@@ -52,27 +68,60 @@ const fn words(first: u8) -> &'static [&'static str] {
             "forbidden",
         ],
         b'h' => &["hang", "hung"],
-        b'i' => &["illegal", "incompatible", "invalid"],
+        b'i' => &[
+            "illegal",
+            "inaccessible",
+            "incompatible",
+            "inconsistent",
+            "insufficient",
+            "interrupted",
+            "invalid",
+        ],
         b'k' => &["killed"],
         b'l' => &["leak", "leaked", "lost"],
         b'm' => &["mismatch", "missing", "malformed"],
-        b'o' => &["oom", "overflow"],
+        b'o' => &["oom", "oomkilled", "overflow"],
         b'p' => &["panic", "panicked"],
-        b'r' => &["refused", "rejected", "retry", "retrying", "rollback"],
-        b's' => &["segfault", "segmentation", "severe", "stale", "skipping"],
-        b't' => &["timeout", "timeouts", "traceback", "truncated"],
+        b'r' => &[
+            "refused", "rejected", "retry", "retrying", "revoked", "rollback",
+        ],
+        b's' => &[
+            "segfault",
+            "segmentation",
+            "severe",
+            "sigabrt",
+            "sigbus",
+            "sigkill",
+            "sigsegv",
+            "skipping",
+            "stale",
+            "starved",
+        ],
+        b't' => &[
+            "throttled",
+            "throttling",
+            "timeout",
+            "timeouts",
+            "traceback",
+            "truncated",
+        ],
         b'u' => &[
             "unable",
             "unauthorized",
+            "unavailable",
+            "uncaught",
             "undefined",
             "unexpected",
             "unhandled",
             "unhealthy",
             "unknown",
             "unreachable",
+            "unreadable",
+            "unrecoverable",
             "unresolved",
             "unsafe",
             "unsupported",
+            "untrusted",
         ],
         b'v' => &[
             "violation",
@@ -93,7 +142,13 @@ const PAIRS: &[(&str, &str)] = &[
     ("no", "such"),
     ("gave", "up"),
     ("giving", "up"),
+    ("core", "dumped"),
+    ("reset", "by"),
+    ("ran", "out"),
 ];
+
+/// The length of the longest second word of a pair.
+const LONGEST_SECOND: usize = 6;
 
 /// Signs that are drawn beside trouble.
 const SIGNS: &[char] = &['✗', '✕', '✖', '✘', '❌', '⚠'];
@@ -141,7 +196,7 @@ impl<'a> TroubleReader<'a> {
                 self.found = true;
             }
         }
-        if core.len() <= 5 {
+        if core.len() <= LONGEST_SECOND {
             self.found |= PAIRS.iter().any(|pair| {
                 self.previous.eq_ignore_ascii_case(pair.0) && core.eq_ignore_ascii_case(pair.1)
             });

@@ -2,7 +2,7 @@
 
 use windlass_digest::{DigestSettings, Digester, SectionContent};
 
-use super::support::{SETTINGS, digest, lines};
+use super::support::{SETTINGS, Scatter, digest, lines};
 
 #[test]
 fn a_build_shows_its_ends_its_warnings_and_its_result() {
@@ -271,4 +271,167 @@ fn a_warning_is_named_by_its_code() {
     };
     let text = digest(&lines(40, warning)).text();
     assert!(text.contains("; CS8618 at /src/App.cs:3,5"), "{text}");
+}
+
+#[test]
+fn trouble_in_an_object_is_shown_whatever_its_level_is_called() {
+    let line = |i: usize, level: &str, message: &str| {
+        let (minute, second) = (i / 60, i % 60);
+        format!("\"2026-11-17T10:{minute:02}:{second:02}Z\" {level} \"{message}\"\n")
+    };
+    let forms: [fn(&str) -> String; 4] = [
+        |rest| {
+            rest.replacen(' ', ",\"@level\":", 1)
+                .replacen(' ', ",\"@message\":", 1)
+        },
+        |rest| {
+            let nested = rest.replacen(' ', ",\"log\":{\"level\":", 1);
+            nested.replacen(' ', "},\"message\":", 1)
+        },
+        |rest| {
+            rest.replacen(' ', ",\"LEVEL\":", 1)
+                .replacen(' ', ",\"MESSAGE\":", 1)
+        },
+        |rest| {
+            rest.replacen(' ', ",\"log.level\":", 1)
+                .replacen(' ', ",\"msg\":", 1)
+        },
+    ];
+    for form in forms {
+        let text = lines(200, |i| {
+            let level = if i == 100 { "\"error\"" } else { "\"info\"" };
+            let rest = form(line(i, level, &format!("order {i} stored")).trim_end());
+            // The error has more to tell than the others.
+            let detail = if i == 100 { ",{\"code\":[5,7]}" } else { "" };
+            format!("{{\"@timestamp\":{rest},\"detail\":[1{detail}]}}\n")
+        });
+        let shown = digest(&text).text();
+        assert!(shown.len() < text.len() / 4, "{shown}");
+        assert!(shown.contains("\"error\""), "{shown}");
+    }
+}
+
+#[test]
+fn trouble_that_only_the_message_of_an_object_tells_is_shown() {
+    let text = lines(200, |i| {
+        let message = if i % 20 == 10 { "lost" } else { "sent" };
+        let second = i % 60;
+        format!(
+            "{{\"log\":\"packet {i} {message}\",\"time\":\"10:{:02}:{second:02}\"}}\n",
+            i / 60
+        )
+    });
+    let shown = digest(&text).text();
+    assert!(shown.len() < text.len() / 2, "{shown}");
+    assert_eq!(shown.matches("lost").count(), 10, "{shown}");
+}
+
+#[test]
+fn a_rare_value_among_several_common_ones_is_shown() {
+    let mut scatter = Scatter(1);
+    let text = lines(500, |i| {
+        let backend = if i == 250 { 9 } else { scatter.below(4) + 1 };
+        let took = scatter.below(30) + 1;
+        let (minute, second) = (i / 60, i % 60);
+        format!(
+            "10:{minute:02}:{second:02} INFO routed request {i} to backend-{backend} in {took}ms\n"
+        )
+    });
+    let shown = digest(&text).text();
+    assert!(shown.contains("backend-9"), "{shown}");
+    assert!(shown.lines().count() < 30, "{shown}");
+}
+
+#[test]
+fn a_value_that_is_neither_rare_nor_common_is_shown_once() {
+    let mut scatter = Scatter(2);
+    let text = lines(600, |i| {
+        let status = if i > 50 && i % 20 == 0 { 500 } else { 200 };
+        let size = scatter.below(9000);
+        let (minute, second) = (i / 60, i % 60);
+        format!("10:{minute:02}:{second:02} GET /orders/{i} {status} {size}\n")
+    });
+    let shown = digest(&text).text();
+    assert!(shown.contains("GET /orders/60 500"), "{shown}");
+    assert!(shown.lines().count() < 30, "{shown}");
+}
+
+#[test]
+fn a_number_far_below_others_that_are_alike_is_shown() {
+    let mut scatter = Scatter(3);
+    let text = lines(400, |i| {
+        let samples = if i == 200 {
+            0
+        } else {
+            900 + scatter.below(100)
+        };
+        let (minute, second) = (i / 60, i % 60);
+        format!(
+            "time=10:{minute:02}:{second:02} level=info msg=\"scrape done\" samples={samples}\n"
+        )
+    });
+    let shown = digest(&text).text();
+    assert!(shown.contains("samples=0\n"), "{shown}");
+}
+
+#[test]
+fn identifiers_that_begin_with_digits_are_no_outliers() {
+    let mut scatter = Scatter(4);
+    let text = lines(400, |i| {
+        let (minute, second) = (i / 60, i % 60);
+        let id = scatter.next() & 0xff_ffff;
+        format!("10:{minute:02}:{second:02} INFO stored {id:06x}1f\n")
+    });
+    let shown = digest(&text).text();
+    assert_eq!(shown.lines().count(), 9, "{shown}");
+}
+
+#[test]
+fn sentences_with_commas_are_no_separated_values() {
+    let text = lines(300, |i| {
+        let set = if i == 150 { "1" } else { "1,2,3" };
+        let (minute, second) = (i / 60, i % 60);
+        format!("[10:{minute:02}:{second:02},512] INFO replicas of part {i} are {set} now\n")
+    });
+    let shown = digest(&text).text();
+    assert!(shown.lines().count() < 30, "{shown}");
+    assert!(shown.contains("replicas of part 150 are 1 now"), "{shown}");
+}
+
+#[test]
+fn successes_in_brackets_and_before_a_long_measure_are_left_out() {
+    let text = lines(100, |i| match i {
+        50 => "[FAILED] Failed to start the database.\n".to_owned(),
+        _ => format!("[  OK  ] Started unit-{i}.service.\n"),
+    });
+    let shown = digest(&text).text();
+    assert!(shown.lines().count() < 20, "{shown}");
+    assert!(shown.contains("[FAILED]"), "{shown}");
+    let text = lines(100, |i| match i {
+        50 => "51/100 Test #51: t51 .....***Failed   0.05 sec\n".to_owned(),
+        _ => format!(
+            "{}/100 Test #{0}: t{0} .....   Passed   0.0{} sec\n",
+            i + 1,
+            i % 10
+        ),
+    });
+    let shown = digest(&text).text();
+    assert!(shown.lines().count() < 20, "{shown}");
+    assert!(shown.contains("***Failed"), "{shown}");
+}
+
+#[test]
+fn one_line_with_more_values_hides_no_rare_value() {
+    let text = lines(200, |i| {
+        let (minute, second) = (i / 60, i % 60);
+        let shard = if i == 100 { 7 } else { 1 };
+        let more = if i == 150 { ",[1,2]" } else { "" };
+        format!(
+            "{{\"time\":\"10:{minute:02}:{second:02}\",\"msg\":\"stored\",\"shard\":[{shard}{more}]}}\n"
+        )
+    });
+    let shown = digest(&text).text();
+    assert!(shown.contains("\"shard\":[7]"), "{shown}");
+    assert!(shown.contains("[1,[1,2]]"), "{shown}");
+    assert!(shown.lines().count() < 20, "{shown}");
 }
