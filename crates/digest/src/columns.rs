@@ -185,7 +185,7 @@ fn below_gap(mut counts: Vec<usize>, rare: usize) -> Option<usize> {
     (is_few && highest * MUCH_MORE <= lowest).then_some(highest)
 }
 
-/// What may follow a number in its value.
+/// The text that may follow a number in its value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum NumberShape {
     /// Nothing.

@@ -24,6 +24,7 @@ mod marker;
 mod names;
 mod passage;
 mod repeats;
+mod scan;
 mod stamp;
 mod success;
 mod table;
@@ -32,3 +33,4 @@ mod trouble;
 
 pub use digested::{Digested, Section, SectionContent};
 pub use digester::{DigestSettings, Digester};
+pub use scan::find_trouble;

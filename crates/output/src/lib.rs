@@ -9,6 +9,7 @@
 //! | `output` | [`Output`]: pushing, finishing, holding an object |
 //! | `read`, `excerpt` | text since a cursor, cut to a limit |
 //! | `lines`, `arrivals` | lines since a cursor, with the time at which they came |
+//! | `middle` | notable lines in the middle of a flood |
 //! | `line_range` | lines by their numbers |
 //! | `find`, `matcher` | waiting for a line |
 //! | `render`, `line` | bytes to the lines a terminal would show |
@@ -26,6 +27,7 @@ mod lines;
 mod log;
 mod logged;
 mod matcher;
+mod middle;
 mod object;
 mod output;
 mod read;
@@ -35,7 +37,7 @@ mod store;
 mod whole;
 
 pub use excerpt::{Cursor, Excerpt};
-pub use lines::RenderedLine;
+pub use lines::{NotableFinder, RenderedLine};
 pub use logged::LoggedOutput;
 pub use output::{Checkpoint, Output, OutputOptions, Stream};
 pub use screen::{

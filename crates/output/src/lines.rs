@@ -1,7 +1,8 @@
 //! Reading an output line by line since a cursor. `line_range` reads lines by their numbers.
 //!
 //! Start at [`Output::read_lines`]. Lines are rendered and counted from 1; a line that is still open has no number.
-//! Of a very long span only both ends are rendered; the lines between them are counted.
+//! Of a very long span only both ends are rendered. The lines between them are counted, and those that a scan of the
+//! bytes finds notable are rendered too (`middle`).
 
 use std::ops::Range;
 use std::time::Duration;
@@ -9,6 +10,7 @@ use std::time::Duration;
 use super::arrivals::Arrivals;
 use super::excerpt::Cursor;
 use super::line::Line;
+use super::middle::MiddleSpan;
 use super::output::Output;
 use super::render::{LineEnd, Sink};
 
@@ -16,6 +18,9 @@ use super::render::{LineEnd, Sink};
 pub(super) const END: u64 = 8 << 20;
 /// How much is read at once.
 pub(super) const CHUNK: u64 = 1 << 20;
+
+/// Finds the first byte of something notable, in bytes that were not rendered.
+pub type NotableFinder = fn(&[u8]) -> Option<usize>;
 
 /// A rendered line, or lines that were not rendered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,8 +66,14 @@ impl<F: FnMut(RenderedLine<'_>)> Sink for Joined<'_, F> {
 
 impl Output {
     /// Gives every complete line since the cursor to `take`, moves the cursor to the end, and returns what is new of the
-    /// line that is still open. The first line may be the rest of one that was open before.
-    pub fn read_lines(&self, cursor: &mut Cursor, take: impl FnMut(RenderedLine<'_>)) -> String {
+    /// line that is still open. The first line may be the rest of one that was open before. In the middle of a very long
+    /// span only lines in which `notable` finds something are given, as far as the time for that goes.
+    pub fn read_lines(
+        &self,
+        cursor: &mut Cursor,
+        notable: NotableFinder,
+        take: impl FnMut(RenderedLine<'_>),
+    ) -> String {
         let (range, gap, newlines, is_last, arrivals) = {
             let state = self.shared.state.lock();
             let start = cursor.position().min(state.store.end());
@@ -74,7 +85,7 @@ impl Output {
                 state.arrivals.since(start),
             )
         };
-        let (head, tail) = split(range, gap);
+        let (head, tail) = split(range, gap.clone());
         let mut joined = Joined {
             take,
             piece: String::new(),
@@ -85,10 +96,17 @@ impl Output {
         if tail.start > head.end {
             // Whatever the open line was, its end is in what is skipped.
             joined.piece.clear();
-            let behind = self.newlines(tail.clone());
-            let skipped = newlines.saturating_sub(cursor.lines() + joined.count + behind);
-            (joined.take)(RenderedLine::Skipped(skipped));
-            let lines = cursor.lines() + joined.count + skipped;
+            let tail = self.behind_newline(tail);
+            let tail_lines = self.newlines(tail.clone());
+            let before = cursor.lines() + joined.count;
+            let skipped = newlines.saturating_sub(before + tail_lines);
+            let middle = MiddleSpan {
+                bytes: head.end..tail.start,
+                gap,
+                lines: skipped,
+            };
+            self.scan_middle(&middle, &arrivals, notable, &mut joined.take);
+            let lines = before + skipped;
             *cursor = Cursor::at(tail.start).after_lines(lines);
             joined.count = 0;
             self.feed(cursor, tail, &mut joined);
@@ -98,6 +116,14 @@ impl Output {
         text.push_str(&open);
         cursor.add_lines(joined.count);
         text
+    }
+
+    /// The range without the end of the line that it begins in.
+    fn behind_newline(&self, range: Range<u64>) -> Range<u64> {
+        let bytes = self.raw(range.start..range.end.min(range.start + CHUNK));
+        let newline = memchr::memchr(b'\n', &bytes);
+        let start = newline.map_or(range.start, |newline| range.start + newline as u64 + 1);
+        start..range.end
     }
 
     /// A cursor behind everything that has come so far.

@@ -7,10 +7,14 @@ use crate::{Cursor, Output, OutputOptions, Stream};
 
 fn read(output: &Output, cursor: &mut Cursor) -> (Vec<String>, String) {
     let mut lines = Vec::new();
-    let open = output.read_lines(cursor, |line| match line {
-        RenderedLine::Complete { text, .. } => lines.push(text.to_owned()),
-        RenderedLine::Skipped(count) => lines.push(format!("skipped {count}")),
-    });
+    let open = output.read_lines(
+        cursor,
+        |_| None,
+        |line| match line {
+            RenderedLine::Complete { text, .. } => lines.push(text.to_owned()),
+            RenderedLine::Skipped(count) => lines.push(format!("skipped {count}")),
+        },
+    );
     (lines, open)
 }
 
@@ -59,11 +63,15 @@ async fn lines_tell_when_they_were_complete() {
     tokio::time::advance(Duration::from_millis(300)).await;
     output.push(Stream::Stdout, b"o\nthree\n");
     let mut times = Vec::new();
-    output.read_lines(&mut Cursor::default(), |line| {
-        if let RenderedLine::Complete { at, .. } = line {
-            times.push(at.as_millis());
-        }
-    });
+    output.read_lines(
+        &mut Cursor::default(),
+        |_| None,
+        |line| {
+            if let RenderedLine::Complete { at, .. } = line {
+                times.push(at.as_millis());
+            }
+        },
+    );
     assert_eq!(times, [0, 300, 300]);
 }
 

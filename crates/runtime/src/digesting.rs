@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use windlass_digest::{DigestSettings, Digested, Digester};
+use windlass_digest::{DigestSettings, Digested, Digester, find_trouble};
 use windlass_output::{Cursor, Output, RenderedLine};
 use windlass_protocol::ShownInPart;
 
@@ -108,7 +108,7 @@ fn push_lines(digester: &mut Digester, output: &Output, cursor: &mut Cursor) -> 
     let is_finished = output.is_finished();
     let mut whole = 0;
     let mut last = Duration::ZERO;
-    let mut open = output.read_lines(cursor, |line| match line {
+    let mut open = output.read_lines(cursor, find_trouble, |line| match line {
         RenderedLine::Complete { text, at } => {
             whole += text.len() as u64 + 1;
             last = at;

@@ -96,3 +96,37 @@ fn an_excerpt_names_the_lines_beyond_the_limit() {
     );
     assert!(text.contains(" lines: "), "{text}");
 }
+
+#[test]
+fn trouble_in_the_middle_of_a_flood_is_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = logged(&folder);
+    let lines = (20 << 20) / 64_usize;
+    // Behind the first eight MiB, which are rendered.
+    let troubled = (8 << 20) / 64 + 5000;
+    for block in (1..=lines).collect::<Vec<_>>().chunks(1024) {
+        let text = block.iter().fold(String::new(), |mut text, number| {
+            let word = if *number == troubled {
+                "ERROR the disk is full"
+            } else {
+                "INFO a row was stored "
+            };
+            let second = number / 100 % 60;
+            let minute = number / 6000 % 60;
+            writeln!(text, "10:{minute:02}:{second:02} {word} {number:032}").unwrap();
+            text
+        });
+        output.push(Stream::Stdout, text.as_bytes());
+    }
+    output.finish();
+    let mut cursor = Cursor::default();
+    let reading = DigestReader::default().read(&output, &mut cursor, DIGEST, LIMIT);
+    let text = reading.unwrap().text;
+    let shown = text.find("ERROR the disk is full").expect("it is shown");
+    let marker = format!("–{} …]\n", troubled - 1);
+    assert!(text[..shown].contains(&marker), "{text}");
+    assert_eq!(
+        output.line_range(troubled as u64..=troubled as u64, LIMIT),
+        text[shown - 9..].lines().next().unwrap().to_owned() + "\n"
+    );
+}
