@@ -1,6 +1,6 @@
 //! Notable lines in the middle of a very long span, found without rendering all of it.
 //!
-//! Start at [`Output::scan_middle`]. The scan takes at most a small share of the time in which the bytes came, so that
+//! Start at [`Output::scan_middle`]. The scan takes at most a small share of the time in which the output came, so that
 //! a reader of a flood does not wait for it; the log of an hour is scanned whole.
 
 use std::ops::Range;
@@ -13,10 +13,10 @@ use super::lines::{CHUNK, NotableFinder, RenderedLine};
 use super::output::Output;
 use super::render::{LineEnd, Sink};
 
-/// The scan may take one part in this many of the time in which the bytes came.
+/// The scan may take one part in this many of the time in which the output came.
 const SHARE: u32 = 20;
 /// The time that every scan may take, and the most that any may take.
-const LEAST: Duration = Duration::from_millis(10);
+const LEAST: Duration = Duration::from_millis(20);
 const MOST: Duration = Duration::from_secs(2);
 /// The most lines that a scan gives.
 const MOST_LINES: usize = 4096;
@@ -42,7 +42,9 @@ impl Output {
         let MiddleSpan { bytes, gap, .. } = middle;
         let is_whole = gap.is_empty() || gap.start >= bytes.end || gap.end <= bytes.start;
         let end = if is_whole { bytes.end } else { gap.start };
-        let came = arrivals.at(end).saturating_sub(arrivals.at(bytes.start));
+        let came = arrivals
+            .at(u64::MAX)
+            .saturating_sub(arrivals.at(bytes.start));
         let deadline = Instant::now() + (came / SHARE).clamp(LEAST, MOST);
         let mut scan = MiddleScan {
             notable,
