@@ -200,7 +200,11 @@ impl Launcher {
             source,
         };
         let path = self.find(&command)?;
-        let (ours, theirs) = pipes::open(&command).map_err(system)?;
+        #[cfg(target_os = "linux")]
+        let terminals = sandbox.as_ref().and_then(|sandbox| sandbox.terminals());
+        #[cfg(not(target_os = "linux"))]
+        let terminals = None;
+        let (ours, theirs) = pipes::open(&command, terminals).map_err(system)?;
         let (output, lasting_output) = match &command.output {
             OutputTarget::New(options) => (Output::new(options.clone()), false),
             OutputTarget::Existing(output) => (output.clone(), true),

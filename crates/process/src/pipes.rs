@@ -5,7 +5,7 @@
 
 use std::ffi::CString;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 use crate::Command;
@@ -38,11 +38,14 @@ pub(crate) enum Theirs {
     Terminal(CString),
 }
 
-/// Makes the streams that a command asks for.
-pub(crate) fn open(command: &Command) -> io::Result<(Ours, Theirs)> {
+/// Makes the streams that a command asks for; a terminal in the folder of `terminals` if there is one.
+pub(crate) fn open(
+    command: &Command,
+    terminals: Option<BorrowedFd<'_>>,
+) -> io::Result<(Ours, Theirs)> {
     let mut ours = Ours::default();
     if let Some(size) = command.terminal {
-        let opened = terminal::open(size)?;
+        let opened = terminal::open(size, terminals)?;
         let path = opened.path.clone();
         ours.stdin = Some(Arc::clone(&opened.master));
         ours.stdout = Some(Arc::clone(&opened.master));

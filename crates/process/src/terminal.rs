@@ -5,7 +5,7 @@
 
 use std::ffi::CString;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 #[cfg(target_os = "linux")]
 use std::time::{Duration, Instant};
@@ -374,19 +374,31 @@ pub(crate) fn reopen(master: OwnedFd) -> io::Result<Opened> {
     })
 }
 
-/// Makes a terminal.
-pub(crate) fn open(size: TerminalSize) -> io::Result<Opened> {
+/// Makes a terminal, on Linux in this folder of terminals if it is not the machine's.
+pub(crate) fn open(size: TerminalSize, folder: Option<BorrowedFd<'_>>) -> io::Result<Opened> {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
     #[cfg(target_os = "linux")]
     let flags = flags | OpenptFlags::CLOEXEC;
-    let master = openpt(flags)?;
+    let master = match folder {
+        Some(folder) => {
+            let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+            rustix::fs::openat(folder, "ptmx", flags, Mode::empty())?
+        }
+        None => openpt(flags)?,
+    };
     #[cfg(not(target_os = "linux"))]
     rustix::io::fcntl_setfd(&master, rustix::io::FdFlags::CLOEXEC)?;
     grantpt(&master)?;
     unlockpt(&master)?;
     let path = ptsname(&master, Vec::new())?;
-    let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let slave = rustix::fs::open(&path, flags, Mode::empty())?;
+    // By its name it would be another one, if it lies in another folder.
+    #[cfg(target_os = "linux")]
+    let slave = rustix::pty::ioctl_tiocgptpeer(&master, flags)?;
+    #[cfg(not(target_os = "linux"))]
+    let slave = {
+        let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+        rustix::fs::open(&path, flags, Mode::empty())?
+    };
     let mut attributes = tcgetattr(&slave)?;
     attributes.input_modes |= InputModes::IUTF8;
     tcsetattr(&slave, OptionalActions::Now, &attributes)?;

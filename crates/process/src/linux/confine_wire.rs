@@ -171,8 +171,12 @@ fn instruction(bytes: &[u8]) -> libc::sock_filter {
 pub(super) struct PrepareOrder {
     /// In a user namespace of their own.
     pub(super) user: bool,
+    /// Only that of mounts is made. The user namespace, if there is one, comes along after the socket.
+    pub(super) known: bool,
     /// With a network namespace.
     pub(super) network: Option<OwnNetwork>,
+    /// With terminals of their own in `/dev/pts`.
+    pub(super) terminals: bool,
     pub(super) mounts: Vec<MountStep>,
 }
 
@@ -204,7 +208,9 @@ impl PrepareOrder {
             Some(OwnNetwork::Loopback) => 4,
             Some(OwnNetwork::Listening) => 6,
         };
-        let flags = u8::from(self.user) | network;
+        let terminals = if self.terminals { 8 } else { 0 };
+        let known = if self.known { 16 } else { 0 };
+        let flags = u8::from(self.user) | network | terminals | known;
         let mut bytes = vec![PREPARE, flags];
         for step in &self.mounts {
             bytes.push(u8::from(step.read_only));
@@ -233,7 +239,9 @@ impl PrepareOrder {
         }
         Some(Self {
             user: flags & 1 != 0,
-            network: match flags >> 1 {
+            terminals: flags & 8 != 0,
+            known: flags & 16 != 0,
+            network: match flags >> 1 & 3 {
                 0 => None,
                 1 => Some(OwnNetwork::Down),
                 2 => Some(OwnNetwork::Loopback),
@@ -247,8 +255,8 @@ impl PrepareOrder {
 /// The answer to a [`PrepareOrder`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PrepareReply {
-    /// The descriptors come along: the namespaces of users, network, IPC and mounts, and the listening socket, as far
-    /// as they were asked for.
+    /// The descriptors come along: the namespaces of users, network, IPC and mounts, the folder of terminals, and the
+    /// listening socket, as far as they were asked for.
     Done,
     /// It failed here, with this error number.
     Failed { stage: PrepareStage, errno: i32 },

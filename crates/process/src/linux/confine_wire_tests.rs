@@ -31,6 +31,8 @@ fn an_order_to_prepare_is_read_as_it_was_written() {
     let order = PrepareOrder {
         user: true,
         network: Some(OwnNetwork::Listening),
+        terminals: true,
+        known: true,
         mounts: vec![step(c"/b", true), step(c"/c d", false)],
     };
     assert_eq!(PrepareOrder::read(&order.write()), Some(order));

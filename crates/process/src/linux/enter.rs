@@ -163,6 +163,10 @@ unsafe fn apply(child: &Child<'_>) -> Result<(), Stage> {
             Place::Group if !has_session => check(libc::setpgid(0, 0), Stage::Exec)?,
             Place::Group | Place::Session => check(libc::setsid().min(0), Stage::Exec)?,
         }
+        for namespace in &confine.namespaces {
+            check(libc::setns(namespace.as_raw_fd(), 0), Stage::Confine)?;
+        }
+        // A terminal is opened by its name, which is one of the namespace.
         for action in child.program.actions {
             place(action)?;
         }
@@ -170,9 +174,6 @@ unsafe fn apply(child: &Child<'_>) -> Result<(), Stage> {
             if let Some(limit) = limit {
                 lower_limit(resource, limit)?;
             }
-        }
-        for namespace in &confine.namespaces {
-            check(libc::setns(namespace.as_raw_fd(), 0), Stage::Confine)?;
         }
         if confine.has_mounts && !child.program.cwd.is_empty() {
             check(libc::chdir(child.program.cwd.as_ptr()), Stage::Cwd)?;

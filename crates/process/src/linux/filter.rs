@@ -80,9 +80,13 @@ const ABSENT: &[libc::c_long] = &[
     libc::SYS_io_uring_register,
 ];
 
+/// For `unshare` alone; with `clone` these bits are the signal of the child's end, and no signal has this one.
+const CLONE_NEWTIME: libc::c_int = 0x80;
+
 const OPEN_TREE_ATTR: libc::c_long = 467;
 
 const NAMESPACES: &[libc::c_int] = &[
+    CLONE_NEWTIME,
     libc::CLONE_NEWNS,
     libc::CLONE_NEWCGROUP,
     libc::CLONE_NEWUTS,
@@ -168,6 +172,13 @@ fn rules(options: FilterOptions) -> BTreeMap<i64, Vec<SeccompRule>> {
     let input = [libc::TIOCSTI, libc::TIOCLINUX];
     let input = input.map(|request| rule(&[(1, SeccompCmpOp::Eq, request & 0xffff_ffff)]));
     rules.insert(libc::SYS_ioctl, input.into());
+    // Limits of other processes: a low one ends a process as a signal does, and no rule of Landlock is about it.
+    let other_limits = SeccompRule::new(vec![
+        condition(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, 0),
+        condition(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0),
+    ]);
+    let other_limits = other_limits.expect("there are conditions");
+    rules.insert(libc::SYS_prlimit64, vec![other_limits]);
     rules.insert(libc::SYS_socket, families(options));
     let unix = number(libc::AF_UNIX);
     rules.insert(
@@ -212,10 +223,18 @@ fn number(constant: libc::c_int) -> u64 {
 
 fn rule(conditions: &[(u8, SeccompCmpOp, u64)]) -> SeccompRule {
     let conditions = conditions.iter().map(|(argument, operator, value)| {
-        SeccompCondition::new(*argument, SeccompCmpArgLen::Dword, operator.clone(), *value)
-            .expect("calls have six arguments")
+        condition(*argument, SeccompCmpArgLen::Dword, operator.clone(), *value)
     });
     SeccompRule::new(conditions.collect()).expect("there is a condition")
+}
+
+fn condition(
+    argument: u8,
+    length: SeccompCmpArgLen,
+    operator: SeccompCmpOp,
+    value: u64,
+) -> SeccompCondition {
+    SeccompCondition::new(argument, length, operator, value).expect("calls have six arguments")
 }
 
 #[cfg(test)]

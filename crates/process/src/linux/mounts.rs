@@ -3,14 +3,14 @@
 //! Start at [`MountPlan::new`], which looks at the machine and changes nothing. A plan that has changed means that the
 //! namespace has to be made again.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::CString;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use windlass_sandbox::{Confinement, FileAccess};
+use windlass_sandbox::{Confinement, FileAccess, NetworkRule};
 
 use super::confine_wire::MountStep;
 use super::private::PrivateFolder;
@@ -76,12 +76,20 @@ impl MountPlan {
         plan
     }
 
-    /// Adds sockets that somebody listens on and that no other rule covers.
+    /// Adds sockets that somebody has bound and that no other rule covers. Sockets of the programs themselves belong to
+    /// their own network and are not listed here, unless they have the machine's.
     fn hide_sockets(&mut self, confinement: &Confinement) {
-        for path in listening_sockets() {
+        let shares_network = confinement.network == NetworkRule::Full;
+        for path in bound_sockets() {
             let within = |folders: &[PathBuf]| folders.iter().any(|it| path.starts_with(it));
-            let covered = is_private(&path) || within(&confinement.hidden);
-            if !covered && !within(&confinement.writable) && path.exists() {
+            let is_shown = self.shown.iter().any(|(it, _)| path.starts_with(it));
+            let covered = is_private(&path) && !is_shown || within(&confinement.hidden);
+            let own = shares_network && within(&confinement.writable);
+            let is_socket = || {
+                let metadata = path.symlink_metadata();
+                metadata.is_ok_and(|it| it.file_type().is_socket())
+            };
+            if !covered && !own && is_socket() {
                 self.hidden.push((path, false));
             }
         }
@@ -95,7 +103,12 @@ impl MountPlan {
             && self.holes == older.holes
             && self.missing == older.missing
             && self.unprotected == older.unprotected
-            && self.hidden.iter().all(|entry| older.hidden.contains(entry))
+            && self.hides_no_more_than(older)
+    }
+
+    fn hides_no_more_than(&self, older: &Self) -> bool {
+        let older: HashSet<_> = older.hidden.iter().collect();
+        self.hidden.iter().all(|entry| older.contains(entry))
     }
 
     /// Makes an empty folder for every hole that does not exist. The plan is another one afterwards.
@@ -296,15 +309,13 @@ fn identity_of_target(path: &Path) -> Option<FileIdentity> {
     Some((metadata.dev(), metadata.ino()))
 }
 
-/// The paths of Unix sockets that somebody listens on.
-fn listening_sockets() -> Vec<PathBuf> {
-    const LISTENS: &str = "00010000";
+/// The paths of Unix sockets that somebody has bound, in this network namespace.
+fn bound_sockets() -> Vec<PathBuf> {
     let text = std::fs::read_to_string("/proc/net/unix").unwrap_or_default();
     let paths = text.lines().skip(1).filter_map(|line| {
         // The other columns are numbers; a path may have spaces in it.
         let path = &line[line.find(" /")? + 1..];
-        let flags = line.split_ascii_whitespace().nth(3)?;
-        (flags == LISTENS).then(|| PathBuf::from(path))
+        Some(PathBuf::from(path))
     });
     let mut paths: Vec<PathBuf> = paths.collect();
     paths.sort_unstable();

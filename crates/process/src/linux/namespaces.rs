@@ -8,6 +8,7 @@
 //! descriptors to the runtime and exits. The namespaces stay for as long as the runtime has the descriptors or a program
 //! runs in them. Programs enter them in `enter`.
 
+use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io;
@@ -22,12 +23,16 @@ use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use super::confine_wire::{MountStep, OwnNetwork, PrepareOrder, PrepareReply, PrepareStage};
 use super::{socket, sys};
 
-/// Makes what the order says and sends it to `reply`. Returns when that is done; errors go to `reply` too.
-pub(super) fn prepare(order: &PrepareOrder, reply: &OwnedFd) {
+/// Makes what the order says and sends it to `reply`. Returns when that is done; errors go to `reply` too. `user` is a user
+/// namespace that is known.
+pub(super) fn prepare(order: &PrepareOrder, reply: &OwnedFd, user: Option<&OwnedFd>) {
     // SAFETY: a shim has one thread.
     match unsafe { sys::fork() } {
         Ok(None) => {
-            let made = make(order, reply);
+            let made = match order.known {
+                true => make_mounts(order, user),
+                false => make(order, reply),
+            };
             let (message, fds) = match made {
                 Ok(fds) => (PrepareReply::Done, fds),
                 Err((stage, error)) => {
@@ -67,13 +72,8 @@ fn make(order: &PrepareOrder, reply: &OwnedFd) -> Made<Vec<OwnedFd>> {
         unshare(libc::CLONE_NEWUSER).map_err(at(PrepareStage::User))?;
         maps.write().map_err(at(PrepareStage::Map))?;
     }
-    unshare(libc::CLONE_NEWNS | libc::CLONE_NEWIPC).map_err(at(PrepareStage::Mount))?;
-    mount(None, c"/", libc::MS_REC | libc::MS_PRIVATE).map_err(at(PrepareStage::Mount))?;
-    if !order.mounts.is_empty() {
-        // Landlock does not know of modes, owners and times: only a mount keeps a program from changing them.
-        let taken = WriteAccess::Take.apply(c"/", true);
-        taken.map_err(at(PrepareStage::Mount))?;
-    }
+    unshare(libc::CLONE_NEWIPC).map_err(at(PrepareStage::Mount))?;
+    unshare_mounts(order)?;
     let mut listener = None;
     if let Some(network) = order.network {
         unshare(libc::CLONE_NEWNET).map_err(at(PrepareStage::Network))?;
@@ -92,13 +92,73 @@ fn make(order: &PrepareOrder, reply: &OwnedFd) -> Made<Vec<OwnedFd>> {
         Some("ipc"),
         Some("mnt"),
     ];
-    let opened = names.into_iter().flatten().map(|name| {
-        let file = File::open(format!("/proc/self/ns/{name}"));
-        file.map(OwnedFd::from).map_err(at(PrepareStage::Mount))
-    });
-    let mut fds = opened.collect::<Made<Vec<_>>>()?;
+    let mut fds = open_namespaces(names.into_iter().flatten())?;
+    if order.terminals {
+        fds.push(mount_terminals().map_err(at(PrepareStage::Mount))?);
+    }
     fds.extend(listener.map(OwnedFd::from));
     Ok(fds)
+}
+
+/// Makes only a namespace of mounts, as a part of a known user namespace.
+fn make_mounts(order: &PrepareOrder, user: Option<&OwnedFd>) -> Made<Vec<OwnedFd>> {
+    if let Some(user) = user {
+        // SAFETY: the descriptor is open, and this process has one thread.
+        if unsafe { libc::setns(user.as_raw_fd(), libc::CLONE_NEWUSER) } != 0 {
+            return Err((PrepareStage::User, io::Error::last_os_error()));
+        }
+    }
+    unshare_mounts(order)?;
+    mount_all(&order.mounts)?;
+    let mut fds = open_namespaces(["mnt"])?;
+    if order.terminals {
+        let folder = mount_terminals();
+        fds.push(folder.map_err(|error| (PrepareStage::Mount, error))?);
+    }
+    Ok(fds)
+}
+
+fn unshare_mounts(order: &PrepareOrder) -> Made<()> {
+    let at_mount = |error| (PrepareStage::Mount, error);
+    unshare(libc::CLONE_NEWNS).map_err(at_mount)?;
+    mount(None, c"/", libc::MS_REC | libc::MS_PRIVATE).map_err(at_mount)?;
+    if !order.mounts.is_empty() {
+        // Landlock does not know of modes, owners and times: only a mount keeps a program from changing them.
+        WriteAccess::Take.apply(c"/", true).map_err(at_mount)?;
+    }
+    Ok(())
+}
+
+fn open_namespaces<'a>(names: impl IntoIterator<Item = &'a str>) -> Made<Vec<OwnedFd>> {
+    let opened = names.into_iter().map(|name| {
+        let file = File::open(format!("/proc/self/ns/{name}"));
+        file.map(OwnedFd::from)
+            .map_err(|error| (PrepareStage::Mount, error))
+    });
+    opened.collect()
+}
+
+/// Mounts a folder of terminals that nobody else has, and opens it. Those of the machine are the person's: a program could
+/// read what is typed there.
+fn mount_terminals() -> io::Result<OwnedFd> {
+    const FOLDER: &CStr = c"/dev/pts";
+    let options = c"newinstance,mode=0620,ptmxmode=0666";
+    let flags = libc::MS_NOSUID | libc::MS_NOEXEC;
+    // SAFETY: all of them are C strings.
+    let mounted = unsafe {
+        libc::mount(
+            c"devpts".as_ptr(),
+            FOLDER.as_ptr(),
+            c"devpts".as_ptr(),
+            flags,
+            options.as_ptr().cast(),
+        )
+    };
+    if mounted != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(FOLDER, flags, Mode::empty())?)
 }
 
 fn mount_all(steps: &[MountStep]) -> Made<()> {
@@ -106,14 +166,18 @@ fn mount_all(steps: &[MountStep]) -> Made<()> {
         let number = u32::try_from(index).unwrap_or(u32::MAX);
         move |error: io::Error| (PrepareStage::Step(number), error)
     };
-    // Sources are opened first: a mount may hide the source of a later one.
-    let mut sources = Vec::with_capacity(steps.len());
+    // Sources are opened first: a mount may hide the source of a later one. Many steps have the same one.
+    let mut sources: HashMap<&CStr, OwnedFd> = HashMap::new();
     for (index, step) in steps.iter().enumerate() {
-        let flags = OFlags::PATH | OFlags::CLOEXEC;
-        let source = rustix::fs::open(&step.source, flags, Mode::empty());
-        sources.push(source.map_err(|error| failed(index)(error.into()))?);
+        if !sources.contains_key(step.source.as_c_str()) {
+            let flags = OFlags::PATH | OFlags::CLOEXEC;
+            let source = rustix::fs::open(&step.source, flags, Mode::empty());
+            let source = source.map_err(|error| failed(index)(error.into()))?;
+            sources.insert(&step.source, source);
+        }
     }
-    for (index, (step, source)) in steps.iter().zip(&sources).enumerate() {
+    for (index, step) in steps.iter().enumerate() {
+        let source = &sources[step.source.as_c_str()];
         let source = CString::new(format!("/proc/self/fd/{}", source.as_raw_fd()));
         let source = source.expect("no NUL in a number");
         let flags = libc::MS_BIND | libc::MS_REC;

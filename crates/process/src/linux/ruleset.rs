@@ -6,7 +6,7 @@
 
 use std::fs::{FileType, Metadata};
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -19,6 +19,9 @@ use windlass_sandbox::{Confinement, NetworkRule};
 /// The newest version whose rights are known here. Older kernels have fewer.
 const KNOWN: ABI = ABI::V9;
 
+/// The folder of devices. Of them a privileged user could read whole disks, and others keyboards and cameras.
+const DEVICE_FOLDER: &str = "/dev";
+
 /// Devices that every program may use.
 const DEVICES: &[&str] = &[
     "/dev/null",
@@ -28,7 +31,6 @@ const DEVICES: &[&str] = &[
     "/dev/urandom",
     "/dev/tty",
     "/dev/ptmx",
-    "/dev/pts",
 ];
 
 /// The rules of one sandbox, ready to be applied.
@@ -48,21 +50,28 @@ impl Ruleset {
     }
 
     /// Builds the rules. `private` are folders that can be written whatever the confinement says; `mounted` says that
-    /// hidden files within writable folders are hidden by mounts.
+    /// hidden files within writable folders are hidden by mounts. `terminals` is the folder of the programs' own terminals;
+    /// without, they have the machine's.
     pub(super) fn build(
         confinement: &Confinement,
         private: &[PathBuf],
         mounted: bool,
+        terminals: Option<BorrowedFd<'_>>,
     ) -> io::Result<Self> {
         let mut builder = RuleBuilder::new(confinement)?;
         builder.allow(Path::new("/"), AccessFs::ReadDir.into())?;
         let read = AccessFs::from_read(KNOWN);
         let hidden = with_targets(&confinement.hidden);
+        let mut unread = hidden.clone();
+        unread.push(PathBuf::from(DEVICE_FOLDER));
         match &confinement.readable {
-            None => builder.allow_tree(Path::new("/"), read, &hidden)?,
+            None => builder.allow_tree(Path::new("/"), read, &unread)?,
             Some(folders) => {
                 for folder in folders {
-                    builder.allow_tree(folder, read, &hidden)?;
+                    // A device that the configuration names is meant.
+                    let is_named = folder.starts_with(DEVICE_FOLDER) && !folder.ends_with("dev");
+                    let unread = if is_named { &hidden } else { &unread };
+                    builder.allow_tree(folder, read, unread)?;
                 }
             }
         }
@@ -81,7 +90,11 @@ impl Ruleset {
         }
         let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev;
         for path in DEVICES {
-            builder.allow(Path::new(path), device | AccessFs::ReadDir)?;
+            builder.allow(Path::new(path), device)?;
+        }
+        match terminals {
+            Some(folder) => builder.add_rule(folder, device | AccessFs::ReadDir)?,
+            None => builder.allow(Path::new("/dev/pts"), device | AccessFs::ReadDir)?,
         }
         let fd: Option<OwnedFd> = builder.ruleset.take().and_then(Into::into);
         Ok(Self {
@@ -164,8 +177,12 @@ impl RuleBuilder {
         } else {
             access & AccessFs::from_file(KNOWN)
         };
+        self.add_rule(fd, access)
+    }
+
+    fn add_rule(&mut self, file: impl AsFd, access: BitFlags<AccessFs>) -> io::Result<()> {
         if let Some(ruleset) = self.ruleset.take() {
-            let added = ruleset.add_rule(PathBeneath::new(fd, access));
+            let added = ruleset.add_rule(PathBeneath::new(file, access));
             self.ruleset = Some(added.map_err(io::Error::other)?);
         }
         Ok(())

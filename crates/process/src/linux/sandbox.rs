@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::DirBuilderExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -20,7 +20,8 @@ use super::private::PrivateFolder;
 use super::proxy::{Proxy, WayOut};
 use super::ruleset::Ruleset;
 use super::socket::{self, Received};
-use super::wire::INLINE_LIMIT;
+use super::start::memory_file;
+use super::wire::{self, INLINE_LIMIT};
 use super::zygotes::Zygotes;
 use crate::readiness::register;
 
@@ -32,13 +33,21 @@ pub(crate) struct Sandbox {
 
 /// Everything that programs are confined with.
 pub(crate) struct Prepared {
-    private: PrivateFolder,
+    common: Arc<Common>,
     plan: MountPlan,
-    namespaces: Option<Namespaces>,
+    mounts: Option<Mounts>,
     ruleset: Mutex<Option<Arc<Ruleset>>>,
     filter: Vec<u8>,
     /// Parts of the confinement that are not enforced here, a phrase each.
     missing: Vec<String>,
+}
+
+/// The part of a sandbox that stays when its mounts have to be made again.
+struct Common {
+    private: Mutex<PrivateFolder>,
+    tmp: PathBuf,
+    shm: PathBuf,
+    namespaces: Option<CommonNamespaces>,
     proxy: Option<Proxy>,
 }
 
@@ -46,11 +55,23 @@ pub(crate) struct Prepared {
 const MOUNT_ATTEMPTS: usize = 16;
 
 pub(super) struct Namespaces {
+    /// None if they were there before.
+    common: Option<CommonNamespaces>,
+    mounts: Mounts,
+    listener: Option<OwnedFd>,
+}
+
+/// The namespaces that all programs of a sandbox share.
+pub(super) struct CommonNamespaces {
     user: Option<OwnedFd>,
     network: Option<OwnedFd>,
     ipc: OwnedFd,
-    mount: OwnedFd,
-    listener: Option<OwnedFd>,
+}
+
+struct Mounts {
+    namespace: OwnedFd,
+    /// The folder of the terminals of its programs.
+    terminals: Option<OwnedFd>,
 }
 
 /// Why programs of a sandbox cannot be started.
@@ -86,38 +107,48 @@ impl Sandbox {
         let mut prepared = self.prepared.lock().await;
         let plan = MountPlan::new(&self.confinement);
         if let Some(prepared) = &*prepared
-            && (prepared.namespaces.is_none() || plan.is_served_by(&prepared.plan))
+            && (prepared.mounts.is_none() || plan.is_served_by(&prepared.plan))
         {
             prepared.refresh(&self.confinement)?;
             return Ok(Arc::clone(prepared));
         }
-        // Programs that run in the older one keep it.
-        *prepared = None;
-        let made = Arc::new(Prepared::new(&self.confinement, zygotes).await?);
+        // Programs that run keep their mounts. They share everything else with those that come.
+        let common = prepared.take().map(|older| Arc::clone(&older.common));
+        let made = Arc::new(Prepared::new(&self.confinement, zygotes, common).await?);
         *prepared = Some(Arc::clone(&made));
         Ok(made)
     }
 }
 
 impl Prepared {
-    async fn new(confinement: &Confinement, zygotes: &Arc<Zygotes>) -> Result<Self, PrepareError> {
+    async fn new(
+        confinement: &Confinement,
+        zygotes: &Arc<Zygotes>,
+        common: Option<Arc<Common>>,
+    ) -> Result<Self, PrepareError> {
         for folder in &confinement.made {
             // Without a home folder there are no caches.
             let mut builder = std::fs::DirBuilder::new();
             let _ = builder.recursive(true).mode(0o700).create(folder);
         }
-        let mut private = PrivateFolder::new()?;
-        MountPlan::new(confinement).make_placeholders(&mut private)?;
+        let common = match common {
+            Some(common) => common,
+            None => Arc::new(Common::new(PrivateFolder::new()?)),
+        };
+        MountPlan::new(confinement).make_placeholders(&mut common.private.lock())?;
         let mut missing = Vec::new();
-        let (plan, made) = mount_as_planned(confinement, &mut private, zygotes).await?;
-        let mut namespaces = match made {
-            Ok(namespaces) => Some(namespaces),
+        let (plan, made) = mount_as_planned(confinement, &common, zygotes).await?;
+        let (common, mounts) = match made {
+            Ok(namespaces) => {
+                let (common, mounts) = common.with(namespaces, confinement)?;
+                (common, Some(mounts))
+            }
             Err(error) => {
                 missing.extend(without_mounts(confinement, &error));
-                None
+                (common, None)
             }
         };
-        if namespaces.is_some() {
+        if mounts.is_some() {
             let links = plan.unprotected.iter();
             missing.extend(
                 links.map(|path| format!("writing {}, which is a symbolic link", path.display())),
@@ -126,7 +157,7 @@ impl Prepared {
         missing.extend(without_landlock(confinement, Ruleset::version()));
         let filter = filter::compile(FilterOptions {
             internet: !matches!(confinement.network, NetworkRule::None),
-            unix: namespaces.is_some(),
+            unix: mounts.is_some(),
             debuggers: Ruleset::version().is_some(),
         });
         if filter.is_empty() {
@@ -143,19 +174,13 @@ impl Prepared {
                 "the sandbox is weaker than it should be: this system cannot keep programs from {missing}"
             );
         }
-        let listener = namespaces.as_mut().and_then(|made| made.listener.take());
-        let proxy = match (&confinement.network, listener) {
-            (NetworkRule::Allow(hosts), Some(listener)) => Some(Proxy::start(listener, hosts)?),
-            _ => None,
-        };
         let prepared = Self {
-            private,
+            common,
             plan,
-            namespaces,
+            mounts,
             ruleset: Mutex::new(None),
             filter,
             missing,
-            proxy,
         };
         prepared.refresh(confinement)?;
         Ok(prepared)
@@ -166,9 +191,9 @@ impl Prepared {
         let mut ruleset = self.ruleset.lock();
         let is_fresh = ruleset.as_ref().is_some_and(|ruleset| ruleset.is_fresh());
         if Ruleset::version().is_some() && !is_fresh {
-            let private = [self.private.tmp(), self.private.shm()];
-            let mounted = self.namespaces.is_some();
-            let built = Ruleset::build(confinement, &private, mounted)?;
+            let private = [self.common.tmp.clone(), self.common.shm.clone()];
+            let mounted = self.mounts.is_some();
+            let built = Ruleset::build(confinement, &private, mounted, self.terminals())?;
             *ruleset = Some(Arc::new(built));
         }
         Ok(())
@@ -181,9 +206,9 @@ impl Prepared {
 
     /// Variables that programs find set, or removed.
     pub(crate) fn variables(&self) -> Vec<(OsString, Option<OsString>)> {
-        let tmp = match self.namespaces {
+        let tmp = match self.mounts {
             Some(_) => PathBuf::from("/tmp"),
-            None => self.private.tmp(),
+            None => self.common.tmp.clone(),
         };
         let names = ["TMPDIR", "TMP", "TEMP", "TEMPDIR"];
         let mut variables = vec![("TMPDIR".into(), Some(tmp.clone().into_os_string()))];
@@ -192,7 +217,7 @@ impl Prepared {
                 variables.push(((*name).into(), Some(tmp.clone().into_os_string())));
             }
         }
-        if self.namespaces.is_some() {
+        if self.mounts.is_some() {
             // Their sockets are hidden, and so is the folder.
             for name in [
                 "XDG_RUNTIME_DIR",
@@ -202,15 +227,21 @@ impl Prepared {
                 variables.push((name.into(), None));
             }
         }
-        if let Some(proxy) = &self.proxy {
+        if let Some(proxy) = &self.common.proxy {
             variables.extend(proxy.variables());
         }
         variables
     }
 
+    /// The folder in which terminals of its programs are made, if they have their own.
+    pub(crate) fn terminals(&self) -> Option<BorrowedFd<'_>> {
+        let mounts = self.mounts.as_ref()?;
+        mounts.terminals.as_ref().map(AsFd::as_fd)
+    }
+
     /// The proxy of this sandbox, if it has one.
     pub(crate) fn proxy(&self) -> Option<&Proxy> {
-        self.proxy.as_ref()
+        self.common.proxy.as_ref()
     }
 
     /// The socket of the proxy and its rules, for the holder of a kept program.
@@ -220,7 +251,38 @@ impl Prepared {
 
     /// A program that outlives this process runs in it.
     pub(crate) fn keep(&self) {
-        self.private.keep();
+        self.common.private.lock().keep();
+    }
+}
+
+impl Common {
+    fn new(private: PrivateFolder) -> Self {
+        Self {
+            tmp: private.tmp(),
+            shm: private.shm(),
+            private: Mutex::new(private),
+            namespaces: None,
+            proxy: None,
+        }
+    }
+
+    /// Takes in the namespaces that were made, if they were not there before.
+    fn with(
+        self: Arc<Self>,
+        made: Namespaces,
+        confinement: &Confinement,
+    ) -> io::Result<(Arc<Self>, Mounts)> {
+        let Some(namespaces) = made.common else {
+            return Ok((self, made.mounts));
+        };
+        let proxy = match (&confinement.network, made.listener) {
+            (NetworkRule::Allow(hosts), Some(listener)) => Some(Proxy::start(listener, hosts)?),
+            _ => None,
+        };
+        let mut common = Arc::into_inner(self).ok_or(io::ErrorKind::ResourceBusy)?;
+        common.namespaces = Some(namespaces);
+        common.proxy = proxy;
+        Ok((Arc::new(common), made.mounts))
     }
 }
 
@@ -228,12 +290,12 @@ impl Prepared {
 /// the plan has changed meanwhile, a new one is tried.
 async fn mount_as_planned(
     confinement: &Confinement,
-    private: &mut PrivateFolder,
+    common: &Common,
     zygotes: &Arc<Zygotes>,
 ) -> io::Result<(MountPlan, io::Result<Namespaces>)> {
     let mut plan = MountPlan::new(confinement);
     for _ in 1..MOUNT_ATTEMPTS {
-        let made = make_namespaces_of(&plan, confinement, private, zygotes).await?;
+        let made = make_namespaces_of(&plan, confinement, common, zygotes).await?;
         let vanished = made
             .as_ref()
             .err()
@@ -244,30 +306,33 @@ async fn mount_as_planned(
         }
         plan = now;
     }
-    let made = make_namespaces_of(&plan, confinement, private, zygotes).await?;
+    let made = make_namespaces_of(&plan, confinement, common, zygotes).await?;
     Ok((plan, made))
 }
 
 async fn make_namespaces_of(
     plan: &MountPlan,
     confinement: &Confinement,
-    private: &mut PrivateFolder,
+    common: &Common,
     zygotes: &Arc<Zygotes>,
 ) -> io::Result<io::Result<Namespaces>> {
+    let known = common.namespaces.as_ref();
     let mut order = PrepareOrder {
-        user: true,
+        user: known.is_none_or(|known| known.user.is_some()),
+        known: known.is_some(),
         network: match confinement.network {
             NetworkRule::None => Some(OwnNetwork::Down),
             NetworkRule::Loopback => Some(OwnNetwork::Loopback),
             NetworkRule::Allow(_) => Some(OwnNetwork::Listening),
             NetworkRule::Full => None,
         },
-        mounts: plan.steps(private)?,
+        terminals: Path::new("/dev/pts").is_dir(),
+        mounts: plan.steps(&mut common.private.lock())?,
     };
-    let made = make_namespaces(&order, zygotes).await;
-    if made.is_err() && rustix::process::geteuid().is_root() {
+    let made = make_namespaces(&order, known, zygotes).await;
+    if made.is_err() && known.is_none() && rustix::process::geteuid().is_root() {
         order.user = false;
-        return Ok(make_namespaces(&order, zygotes).await);
+        return Ok(make_namespaces(&order, None, zygotes).await);
     }
     Ok(made)
 }
@@ -283,7 +348,8 @@ impl ConfineMessage {
     /// The order for a program in this sandbox, if any, with these limits.
     pub(crate) fn new(prepared: Option<&Arc<Prepared>>, limits: ResourceLimits) -> Self {
         let ruleset = prepared.and_then(|prepared| prepared.ruleset.lock().clone());
-        let namespaces = prepared.and_then(|prepared| prepared.namespaces.as_ref());
+        let namespaces = prepared.and_then(|prepared| prepared.common.namespaces.as_ref());
+        let namespaces = namespaces.filter(|_| prepared.is_some_and(|it| it.mounts.is_some()));
         let order = ConfineOrder {
             parts: ConfineParts {
                 ruleset: ruleset.is_some(),
@@ -305,28 +371,38 @@ impl ConfineMessage {
 
     pub(super) fn fds(&self) -> Vec<BorrowedFd<'_>> {
         let ruleset = self.ruleset.iter().map(|ruleset| ruleset.fd.as_fd());
-        let namespaces = self.prepared.iter();
-        let namespaces = namespaces.filter_map(|prepared| prepared.namespaces.as_ref());
-        let namespaces = namespaces.flat_map(|made| {
+        let namespaces = self.prepared.iter().filter_map(|prepared| {
+            let common = prepared.common.namespaces.as_ref()?;
+            Some((common, prepared.mounts.as_ref()?))
+        });
+        let namespaces = namespaces.flat_map(|(made, mounts)| {
             let first = made.user.iter().chain(&made.network);
-            first.chain([&made.ipc, &made.mount]).map(AsFd::as_fd)
+            let all = first.chain([&made.ipc, &mounts.namespace]);
+            all.map(AsFd::as_fd)
         });
         ruleset.chain(namespaces).collect()
     }
 }
 
-/// Has a shim make namespaces.
+/// Has a shim make namespaces: only that of mounts, if the others are known.
 pub(super) async fn make_namespaces(
     order: &PrepareOrder,
+    known: Option<&CommonNamespaces>,
     zygotes: &Arc<Zygotes>,
 ) -> io::Result<Namespaces> {
-    let bytes = order.write();
-    if bytes.len() > INLINE_LIMIT {
-        return Err(io::Error::other("too many paths"));
-    }
     let (ours, theirs) = socket::pair()?;
     let shim = zygotes.shim()?;
-    socket::send(&shim.control, &bytes, &[theirs.as_fd()])?;
+    let mut along = vec![theirs.as_fd()];
+    along.extend(known.and_then(|known| known.user.as_ref()).map(AsFd::as_fd));
+    let bytes = order.write();
+    if bytes.len() <= INLINE_LIMIT {
+        socket::send(&shim.control, &bytes, &along)?;
+    } else {
+        let length = u32::try_from(bytes.len()).map_err(io::Error::other)?;
+        let file = memory_file(&bytes)?;
+        along.push(file.as_fd());
+        socket::send(&shim.control, &wire::in_file(length), &along)?;
+    }
     drop(theirs);
     let ours = register(Arc::new(ours), Interest::READABLE)?;
     let mut fds = Vec::new();
@@ -352,12 +428,21 @@ pub(super) async fn make_namespaces(
     let mut fds = fds.into_iter();
     let mut next = |wanted: bool| if wanted { fds.next() } else { None };
     let lost = || io::Error::from(io::ErrorKind::UnexpectedEof);
+    let common = match known {
+        Some(_) => None,
+        None => Some(CommonNamespaces {
+            user: next(order.user),
+            network: next(order.network.is_some()),
+            ipc: next(true).ok_or_else(lost)?,
+        }),
+    };
     Ok(Namespaces {
-        user: next(order.user),
-        network: next(order.network.is_some()),
-        ipc: next(true).ok_or_else(lost)?,
-        mount: next(true).ok_or_else(lost)?,
-        listener: next(order.network == Some(OwnNetwork::Listening)),
+        common,
+        mounts: Mounts {
+            namespace: next(true).ok_or_else(lost)?,
+            terminals: next(order.terminals),
+        },
+        listener: next(known.is_none() && order.network == Some(OwnNetwork::Listening)),
     })
 }
 

@@ -82,20 +82,24 @@ impl Shim {
                 }
                 Received::End { .. } => return None,
             };
-            match Order::read(&buffer[..length])? {
+            let mut order = Order::read(&buffer[..length])?;
+            let in_file: Vec<u8>;
+            if let Order::InFile { length } = order {
+                in_file = read_file(&fds.pop()?, length)?;
+                order = Order::read(&in_file)?;
+            }
+            match order {
                 Order::Start(start) => break launch(&start, base, &fds, confine.as_ref()),
-                Order::StartInFile { length } => {
-                    break launch_from_file(length, base, fds, confine.as_ref())?;
-                }
                 Order::Keep(order) => keep = Some(Keep::new(order, fds)?),
                 Order::Confine(order) => confine = Some(Confine::new(&order, fds)?),
                 Order::Prepare(order) => {
                     if let Some(reply) = fds.first() {
-                        namespaces::prepare(&order, reply);
+                        namespaces::prepare(&order, reply, fds.get(1));
                     }
                 }
                 // Meant for a program whose exit had not been heard of yet.
                 Order::Running(_) => {}
+                Order::InFile { .. } => return None,
             }
         };
         let report = match &result {
@@ -218,7 +222,7 @@ impl Shim {
             Some(
                 Order::Running(_)
                 | Order::Start(_)
-                | Order::StartInFile { .. }
+                | Order::InFile { .. }
                 | Order::Keep(_)
                 | Order::Confine(_)
                 | Order::Prepare(_),
@@ -311,26 +315,17 @@ fn launch(
     })
 }
 
-/// The same for an order that was too long for a message. The file is the last descriptor.
-fn launch_from_file(
-    length: usize,
-    base: &[CString],
-    mut fds: Vec<OwnedFd>,
-    confine: Option<&Confine>,
-) -> Option<Launched> {
-    let file = fds.pop()?;
+/// An order that was too long for a message.
+fn read_file(file: &OwnedFd, length: usize) -> Option<Vec<u8>> {
     let mut bytes = vec![0; length];
     let mut filled = 0;
     while filled < length {
-        match rustix::io::pread(&file, &mut bytes[filled..], filled as u64) {
+        match rustix::io::pread(file, &mut bytes[filled..], filled as u64) {
             Ok(0) | Err(_) => return None,
             Ok(read) => filled += read,
         }
     }
-    match Order::read(&bytes)? {
-        Order::Start(start) => Some(launch(&start, base, &fds, confine)),
-        _ => None,
-    }
+    Some(bytes)
 }
 
 /// Puts the descriptors that came along in their places; the shim's own 0, 1 and 2 are `/dev/null`.

@@ -116,7 +116,7 @@ impl Order {
             source,
         })?;
         Ok(Self {
-            bytes: wire::start_in_file(length),
+            bytes: wire::in_file(length),
             pipes,
             file: Some(file),
         })
@@ -196,9 +196,10 @@ fn passable(text: &OsStr) -> Result<&[u8], StartError> {
     }
 }
 
-fn memory_file(bytes: &[u8]) -> io::Result<OwnedFd> {
+/// A file in memory with this content, for orders that are too long for a message.
+pub(super) fn memory_file(bytes: &[u8]) -> io::Result<OwnedFd> {
     let flags = rustix::fs::MemfdFlags::CLOEXEC;
-    let file = rustix::fs::memfd_create("windlass-start", flags)?;
+    let file = rustix::fs::memfd_create("windlass-order", flags)?;
     let mut file = std::fs::File::from(file);
     io::Write::write_all(&mut file, bytes)?;
     Ok(file.into())

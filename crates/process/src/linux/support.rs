@@ -24,14 +24,14 @@ pub(crate) async fn sandbox_support(zygotes: Option<&Arc<Zygotes>>) -> SandboxSu
         user: true,
         ..PrepareOrder::default()
     };
-    let mut mounts = make_namespaces(&order, zygotes).await.map(drop);
+    let mut mounts = make_namespaces(&order, None, zygotes).await.map(drop);
     support.user_namespaces = mounts.is_ok();
     if mounts.is_err() && rustix::process::geteuid().is_root() {
         order.user = false;
-        mounts = make_namespaces(&order, zygotes).await.map(drop);
+        mounts = make_namespaces(&order, None, zygotes).await.map(drop);
     }
     order.network = Some(OwnNetwork::Loopback);
-    let network = make_namespaces(&order, zygotes).await.map(drop);
+    let network = make_namespaces(&order, None, zygotes).await.map(drop);
     let text = |error: std::io::Error| error.to_string().into_boxed_str();
     support.mounts = mounts.map_err(text);
     support.network = network.map_err(text);

@@ -13,11 +13,11 @@ use windlass_sandbox::LimitKind;
 use super::confine_wire::{CONFINE, ConfineOrder, PREPARE, PrepareOrder};
 use super::keep_wire::{KEEP, KeepOrder};
 
-/// The largest [`Start`] that travels inside its message; larger ones travel in a memory file.
+/// The longest order that travels inside its message; longer ones travel in a memory file.
 pub(super) const INLINE_LIMIT: usize = 64 * 1024;
 
 const START: u8 = 1;
-const START_IN_FILE: u8 = 2;
+const IN_FILE: u8 = 2;
 const STARTED: u8 = 5;
 const FAILED: u8 = 6;
 const EXCEEDED: u8 = 42;
@@ -100,9 +100,9 @@ impl StartWriter {
     }
 }
 
-/// The message that stands for a [`Start`] in a memory file of this length.
-pub(super) fn start_in_file(length: u32) -> Vec<u8> {
-    let mut bytes = vec![START_IN_FILE];
+/// The message that stands for an order in a memory file of this length. The file is its last descriptor.
+pub(super) fn in_file(length: u32) -> Vec<u8> {
+    let mut bytes = vec![IN_FILE];
     bytes.extend_from_slice(&length.to_ne_bytes());
     bytes
 }
@@ -110,7 +110,8 @@ pub(super) fn start_in_file(length: u32) -> Vec<u8> {
 /// What a shim is told.
 pub(super) enum Order<'a> {
     Start(Start<'a>),
-    StartInFile {
+    /// An order that was too long for a message.
+    InFile {
         length: usize,
     },
     /// Keep the program that comes next.
@@ -140,7 +141,7 @@ impl<'a> Order<'a> {
     pub(super) fn read(bytes: &'a [u8]) -> Option<Self> {
         match *bytes.first()? {
             START => Start::read(bytes).map(Self::Start),
-            START_IN_FILE => Some(Self::StartInFile {
+            IN_FILE => Some(Self::InFile {
                 length: number(bytes, 1)? as usize,
             }),
             KEEP => KeepOrder::read(bytes).map(Self::Keep),

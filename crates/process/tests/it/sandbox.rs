@@ -177,6 +177,11 @@ as_both_users!(
     processes_outside_are_out_of_reach,
     unix_sockets_outside_are_out_of_reach,
     sockets_that_come_and_go_hinder_no_start,
+    hundreds_of_sockets_hinder_no_start,
+    devices_are_not_read,
+    a_new_socket_leaves_network_and_temporary_files_alone,
+    limits_of_processes_outside_are_not_changed,
+    terminals_outside_are_out_of_reach,
     no_descriptor_is_left_open,
     placeholders_are_removed,
     a_hole_that_is_replaced_from_outside_is_made_again,
@@ -583,6 +588,122 @@ async fn sockets_that_come_and_go_hinder_no_start() {
     others.join().unwrap();
 }
 
+async fn hundreds_of_sockets_hinder_no_start() {
+    let machine = Machine::new();
+    let paths = (0..700).map(|number| {
+        let name = format!("a-socket-with-a-name-of-some-length-{number}");
+        machine.home.join(name)
+    });
+    let paths: Vec<PathBuf> = paths.collect();
+    let _listeners: Vec<UnixListener> = paths
+        .iter()
+        .map(|path| UnixListener::bind(path).unwrap())
+        .collect();
+    machine.allows("true").await;
+    let last = paths.last().unwrap().display();
+    machine
+        .denies(&format!(
+            "python3 -c 'import socket; socket.socket(1).connect(\"{last}\")'"
+        ))
+        .await;
+}
+
+async fn a_new_socket_leaves_network_and_temporary_files_alone() {
+    let machine = Machine::new();
+    let launcher = machine.launcher(&with_network(NetworkRule::Loopback));
+    let server = start(
+        &launcher,
+        "echo kept > /tmp/kept; exec python3 -u -c 'import socket; s = socket.create_server((\"127.0.0.1\", 4568)); print(\"up\"); c, _ = s.accept(); c.sendall(b\"hello\")'",
+        &machine.root,
+        &machine.home,
+    )
+    .await;
+    eventually("the server is up", || text(&server).contains("up"));
+    let path = machine.home.join("new.sock");
+    let _listener = UnixListener::bind(&path).unwrap();
+    let client = format!(
+        "cat /tmp/kept; python3 -c 'import socket
+print(socket.create_connection((\"127.0.0.1\", 4568)).recv(9))
+socket.socket(1).connect(\"{}\")'",
+        path.display()
+    );
+    let (text, exit) = run(&launcher, &client, &machine.root, &machine.home).await;
+    assert!(text.starts_with("kept\nb'hello'\n"), "{text}");
+    assert!(!exit.success() && text.contains("Error"), "{text}");
+}
+
+async fn limits_of_processes_outside_are_not_changed() {
+    let machine = Machine::new();
+    let victim = launcher().start(shell("exec sleep 1000")).await.unwrap();
+    let pid = victim.pid();
+    machine
+        .denies(&format!("prlimit --pid {pid} --cpu=1:1"))
+        .await;
+    let limits = fs::read_to_string(format!("/proc/{pid}/limits")).unwrap();
+    let line = limits.lines().find(|it| it.starts_with("Max cpu time"));
+    assert!(line.unwrap().contains("unlimited"), "{line:?}");
+    // Its own can be changed, and others' be seen.
+    machine
+        .allows(&format!("ulimit -n 99; prlimit --pid {pid} --nofile"))
+        .await;
+}
+
+async fn devices_are_not_read() {
+    let machine = Machine::new();
+    let is_usual = |path: &Path| {
+        let usual = [
+            "null", "zero", "full", "random", "urandom", "tty", "ptmx", "stdin", "stdout", "stderr",
+        ];
+        usual.iter().any(|name| path.ends_with(name))
+    };
+    let devices = fs::read_dir("/dev").unwrap().map(|it| it.unwrap().path());
+    let mut devices: Vec<PathBuf> = devices
+        .filter(|path| !is_usual(path) && !path.is_dir())
+        .collect();
+    devices.sort();
+    let names: Vec<String> = devices
+        .iter()
+        .map(|it| it.display().to_string())
+        .collect();
+    let script = format!(
+        "python3 -c 'import os
+for path in \"{}\".split():
+    try:
+        os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        print(path)
+    except OSError:
+        pass'",
+        names.join(" ")
+    );
+    assert_eq!(machine.allows(&script).await, "");
+}
+
+async fn terminals_outside_are_out_of_reach() {
+    let machine = Machine::new();
+    let flags = rustix::pty::OpenptFlags::RDWR | rustix::pty::OpenptFlags::NOCTTY;
+    let master = rustix::pty::openpt(flags).unwrap();
+    rustix::pty::grantpt(&master).unwrap();
+    rustix::pty::unlockpt(&master).unwrap();
+    let path = rustix::pty::ptsname(&master, Vec::new()).unwrap();
+    let path = path.to_str().unwrap();
+    assert!(fs::File::options().write(true).open(path).is_ok());
+    for mode in ["O_RDONLY", "O_WRONLY"] {
+        machine
+            .denies(&format!(
+                "python3 -c 'import os; os.open(\"{path}\", os.{mode} | os.O_NOCTTY)'"
+            ))
+            .await;
+    }
+    // Programs make terminals of their own.
+    let own = "python3 -c 'import os, pty
+master, slave = pty.openpty()
+os.write(slave, b\"hello\")
+print(os.read(master, 9), os.ttyname(slave))
+os.close(os.open(os.ttyname(slave), os.O_RDWR | os.O_NOCTTY))'";
+    let text = machine.allows(own).await;
+    assert!(text.starts_with("b'hello' /dev/pts/"), "{text}");
+}
+
 async fn unix_sockets_outside_are_out_of_reach() {
     let machine = Machine::new();
     let connect = |path: &Path| {
@@ -593,10 +714,20 @@ async fn unix_sockets_outside_are_out_of_reach() {
     let in_home = machine.home.join("some socket");
     let tmp = tempfile::tempdir().unwrap();
     let in_tmp = tmp.path().join("agent.sock");
-    let _listeners = [&in_state, &in_home, &in_tmp].map(|path| UnixListener::bind(path).unwrap());
-    for path in [&in_state, &in_home, &in_tmp] {
+    let in_project = machine.root.join("server.sock");
+    let paths = [&in_state, &in_home, &in_tmp, &in_project];
+    let _listeners = paths.map(|path| UnixListener::bind(path).unwrap());
+    for path in paths {
         machine.denies(&connect(path)).await;
     }
+    let datagrams = machine.home.join("datagrams.sock");
+    let _receiver = std::os::unix::net::UnixDatagram::bind(&datagrams).unwrap();
+    let path = datagrams.display();
+    machine
+        .denies(&format!(
+            "python3 -c 'import socket; socket.socket(1, 2).sendto(b\"x\", \"{path}\")'"
+        ))
+        .await;
     // One that comes later.
     let launcher = machine.launcher(&workspace());
     run(&launcher, "true", &machine.root, &machine.home).await;
