@@ -11,7 +11,7 @@ use futures_util::future::BoxFuture;
 use windlass_process::{Launcher, Process, ThisUser};
 use windlass_protocol::HandleUse;
 use windlass_runtime::{Ending, Exit, JobHost, LocalHost};
-use windlass_sandbox::{Denial, LimitKind, NetworkRule, denials};
+use windlass_sandbox::{Denial, LimitKind, NetworkRule, ResourceLimits, denials};
 
 /// So much of the output is looked at.
 const LOOKED_AT: usize = 16 << 10;
@@ -34,15 +34,8 @@ pub(crate) fn explain(ending: &mut Ending, process: &Process) {
     let Err(error) = &mut ending.result else {
         return;
     };
-    let signal = |name: &str| matches!(&ending.exit, Some(Exit::Signal(signal)) if signal == name);
-    let by_signal = [
-        ("SIGXFSZ", LimitKind::FileSize, limits.file_size.is_some()),
-        ("SIGXCPU", LimitKind::Cpu, limits.cpu.is_some()),
-    ];
-    let by_signal = by_signal
-        .into_iter()
-        .find(|(name, _, limited)| *limited && signal(name));
-    if let Some(kind) = process.exceeded().or(by_signal.map(|(_, kind, _)| kind)) {
+    let by_signal = by_signal(ending.exit.as_ref(), &limits);
+    if let Some(kind) = process.exceeded().or(by_signal) {
         let limit = limits.describe(kind);
         error.message = format!(
             "{}; it exceeded the limit {limit}, and was ended",
@@ -63,6 +56,11 @@ pub(crate) fn explain(ending: &mut Ending, process: &Process) {
     if limits.memory.is_some() && says(&memory) {
         let limit = limits.describe(LimitKind::Memory);
         // Writing into a string does not fail.
+        let _ = write!(error.message, "; the limit {limit} may be the reason");
+    }
+    if limits.file_size.is_some() && says(&["file too large", "efbig", "file size limit exceeded"])
+    {
+        let limit = limits.describe(LimitKind::FileSize);
         let _ = write!(error.message, "; the limit {limit} may be the reason");
     }
     if let Some(limit) = limits
@@ -90,6 +88,29 @@ pub(crate) fn explain(ending: &mut Ending, process: &Process) {
         let allowed = confinement.summary();
         let _ = write!(error.message, "; denied: {denied}; allowed: {allowed}");
     }
+}
+
+/// The limit whose signal has ended a program. A shell tells the signal of its command by its own exit code.
+fn by_signal(exit: Option<&Exit>, limits: &ResourceLimits) -> Option<LimitKind> {
+    const OF_SHELL: i32 = 128;
+    let kinds = [
+        (
+            "SIGXFSZ",
+            25,
+            LimitKind::FileSize,
+            limits.file_size.is_some(),
+        ),
+        ("SIGXCPU", 24, LimitKind::Cpu, limits.cpu.is_some()),
+    ];
+    let found = kinds.into_iter().find(|(name, number, _, limited)| {
+        *limited
+            && match exit {
+                Some(Exit::Signal(signal)) => signal == name,
+                Some(Exit::Code(code)) => *code == OF_SHELL + number,
+                None => false,
+            }
+    });
+    found.map(|(_, _, kind, _)| kind)
 }
 
 /// The use of the machine by a program and everything that it has started.

@@ -8,6 +8,7 @@
 
 mod ancestry;
 mod brand;
+mod cgroup;
 mod confine_wire;
 mod end;
 mod enter;

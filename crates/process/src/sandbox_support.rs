@@ -14,6 +14,8 @@ pub struct SandboxSupport {
     pub network: Result<(), Box<str>>,
     /// Those namespaces belong to a user namespace, so that nobody has to be privileged.
     pub user_namespaces: bool,
+    /// Limits are the kernel's own: groups of cgroup v2 can be made.
+    pub control_groups: bool,
 }
 
 impl Default for SandboxSupport {
@@ -26,6 +28,7 @@ impl Default for SandboxSupport {
             mounts: none(),
             network: none(),
             user_namespaces: false,
+            control_groups: false,
         }
     }
 }
@@ -65,6 +68,14 @@ impl SandboxSupport {
                 "no network, loopback, allowed hosts (network namespace)",
             ),
         ];
+        lines.push((
+            true,
+            String::from(if self.control_groups {
+                "limits of memory, processes and CPU time (cgroup v2, and a look every 50 ms)"
+            } else {
+                "limits (rlimits, and a look every 50 ms: no cgroup v2 is delegated to this user)"
+            }),
+        ));
         lines.sort_by_key(|(enforced, _)| !enforced);
         lines
     }

@@ -9,8 +9,11 @@ pub(crate) use seen::{asleep, members, remaining, usage};
 mod seen {
     use super::Shared;
     use crate::linux::{Member, descendants, everyone, tasks};
-    use crate::usage::{ResourceUse, cpu_time, memory_of};
+    use crate::usage::{ResourceUse, cpu_time, exact_memory, memory_of};
     use crate::watch::Hold;
+
+    /// Above this many bytes, memory is looked at exactly, which takes longer.
+    const MUCH_MEMORY: u64 = 64 << 20;
 
     /// How many processes of the tree run, apart from the program.
     pub(crate) fn remaining(shared: &Shared) -> usize {
@@ -32,12 +35,18 @@ mod seen {
         if shared.state.borrow().gone {
             return ResourceUse::default();
         }
-        let alive = members.iter().filter(|member| member.alive());
-        alive.fold(ResourceUse::default(), |sum, member| ResourceUse {
+        let alive = || members.iter().filter(|member| member.alive());
+        let mut usage = alive().fold(ResourceUse::default(), |sum, member| ResourceUse {
             cpu: sum.cpu + cpu_time(member.pid).unwrap_or_default(),
             memory: sum.memory + memory_of(member.pid).unwrap_or_default(),
             processes: sum.processes + 1,
-        })
+        });
+        // Pages that processes share after a fork were counted for each of them.
+        if usage.processes > 1 && usage.memory > MUCH_MEMORY {
+            let pages = alive().map(|member| exact_memory(member.pid));
+            usage.memory = pages.map(|share| share.own + share.shared).sum();
+        }
+        usage
     }
 
     /// Whether every process of the tree sleeps, or is stopped, and has not run while we looked.

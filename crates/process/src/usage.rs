@@ -29,6 +29,69 @@ pub(crate) fn memory_of(pid: i32) -> Option<u64> {
     Some(kilobytes * 1024)
 }
 
+/// A process's share of its pages, in bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg(target_os = "linux")]
+pub(crate) struct PageShare {
+    /// Pages that no file has.
+    pub(crate) own: u64,
+    /// Pages of shared memory and of files in memory.
+    pub(crate) shared: u64,
+}
+
+/// A process's share of its pages, in bytes; where that cannot be read, all of them.
+#[cfg(target_os = "linux")]
+pub(crate) fn exact_memory(pid: i32) -> PageShare {
+    let mut buffer = [0; 2048];
+    let length = crate::linux::read_small(&format!("/proc/{pid}/smaps_rollup"), &mut buffer);
+    let text = length
+        .ok()
+        .and_then(|length| std::str::from_utf8(&buffer[..length]).ok());
+    let Some(text) = text else {
+        return PageShare {
+            own: memory_of(pid).unwrap_or(0),
+            shared: 0,
+        };
+    };
+    let kilobytes = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name));
+        let number = line.and_then(|line| line.split_ascii_whitespace().next());
+        number
+            .and_then(|number| number.parse::<u64>().ok())
+            .unwrap_or(0)
+    };
+    PageShare {
+        own: (kilobytes("Pss_Anon:") + kilobytes("SwapPss:")) * 1024,
+        shared: kilobytes("Pss_Shmem:") * 1024,
+    }
+}
+
+/// Bytes of the files in memory that these processes have open. They need not be mapped by anybody.
+#[cfg(target_os = "linux")]
+pub(crate) fn memory_files(pids: impl Iterator<Item = i32>) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    const BLOCK: u64 = 512;
+    let mut seen = std::collections::HashSet::new();
+    let mut bytes = 0;
+    for pid in pids {
+        let entries = std::fs::read_dir(format!("/proc/{pid}/fd"));
+        for entry in entries.into_iter().flatten().flatten() {
+            let path = entry.path();
+            let target = std::fs::read_link(&path).unwrap_or_default();
+            let target = target.to_string_lossy();
+            if !target.starts_with("/memfd:") && !target.starts_with("/dev/shm/") {
+                continue;
+            }
+            if let Ok(metadata) = path.metadata()
+                && seen.insert((metadata.dev(), metadata.ino()))
+            {
+                bytes += metadata.blocks() * BLOCK;
+            }
+        }
+    }
+    bytes
+}
+
 /// CPU time of a process and of those of its children that it has fetched.
 #[cfg(target_os = "linux")]
 pub(crate) fn cpu_time(pid: i32) -> Option<Duration> {

@@ -25,12 +25,22 @@ pub enum Denial {
 impl fmt::Display for Denial {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Read(path) => write!(formatter, "reading {}", path.display()),
-            Self::Write(path) => write!(formatter, "write to {}", path.display()),
+            Self::Read(path) => write!(formatter, "reading {}", shown(path)),
+            Self::Write(path) => write!(formatter, "write to {}", shown(path)),
             Self::Network => formatter.write_str("the network"),
             Self::Host(host) => write!(formatter, "connection to {host}"),
         }
     }
+}
+
+/// A path in which nothing is invisible: it is the program's word, and people decide by it.
+fn shown(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain =
+        |letter: char| !letter.is_control() && (letter == ' ' || !letter.is_whitespace());
+    text.chars()
+        .map(|letter| if is_plain(letter) { letter } else { '?' })
+        .collect()
 }
 
 /// Whether the user would have had access without a sandbox.
@@ -107,7 +117,14 @@ pub fn denials(
         } else {
             Vec::new()
         };
-        let denied_socket = has(&["socket", "connect"]) && has(FILE_ERRORS);
+        let near = lines[index.saturating_sub(3)..=index].iter();
+        let near_socket = near.clone().any(|line| {
+            let line = line.to_lowercase();
+            ["socket", "connect", "urlopen"]
+                .iter()
+                .any(|it| line.contains(it))
+        });
+        let denied_socket = near_socket && has(FILE_ERRORS);
         let network = confinement.network != NetworkRule::Full
             && (has(NETWORK_ERRORS) || judged.is_empty() && denied_socket);
         for denial in judged.into_iter().chain(network.then_some(Denial::Network)) {
@@ -129,7 +146,13 @@ fn in_line(
     may_write: bool,
 ) -> Vec<Denial> {
     let mut denials = Vec::new();
+    if is_stack_frame(line) {
+        return denials;
+    }
     let mut words = words(line);
+    // A file that is copied is only read.
+    let is_copied = line.contains("copy");
+    let last = words.last().copied();
     // Many programs begin a message with their own name.
     let is_name = |word: &str| {
         line.strip_prefix(word)
@@ -145,11 +168,22 @@ fn in_line(
         }
         if !confinement.allows(&path, FileAccess::Read) && user.reads(&path) {
             denials.push(Denial::Read(path));
-        } else if may_write && !confinement.allows(&path, FileAccess::Write) && user.writes(&path) {
+        } else if may_write
+            && (!is_copied || last == Some(word))
+            && !confinement.allows(&path, FileAccess::Write)
+            && user.writes(&path)
+        {
             denials.push(Denial::Write(path));
         }
     }
     denials
+}
+
+/// A line of a stack that names a place in a program and no file that the program wanted.
+fn is_stack_frame(line: &str) -> bool {
+    let line = line.trim_start();
+    let python = line.starts_with("File \"") && line.contains("\", line ");
+    python || line.starts_with("at ")
 }
 
 /// The words of a line that may be paths: those with a slash or a leading dot, and all that stand in quotes.

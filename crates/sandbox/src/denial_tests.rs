@@ -103,6 +103,23 @@ fn errors_of_common_programs_are_understood() {
             "the network",
         ),
         ("connect: Network is unreachable", "the network"),
+        (
+            "Traceback (most recent call last):\n  File \"/usr/lib/python3/socket.py\", line 232, in __init__\n    \
+             _socket.socket.__init__(self, family)\nPermissionError: [Errno 1] Operation not permitted",
+            "the network",
+        ),
+        (
+            "urllib.error.URLError: <urlopen error [Errno 1] Operation not permitted>",
+            "the network",
+        ),
+        (
+            "fatal: cannot copy '/usr/share/x' to '/opt/y': Read-only file system",
+            "write to /opt/y",
+        ),
+        (
+            "Error: EACCES: permission denied, open '/etc/hosts'\n    at open (/usr/lib/node/fs.js:1:2)",
+            "write to /etc/hosts",
+        ),
     ] {
         let expected: Vec<_> = [expected].into_iter().filter(|it| !it.is_empty()).collect();
         assert_eq!(told(output), expected, "{output}");

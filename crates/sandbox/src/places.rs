@@ -13,8 +13,8 @@ pub struct ProjectPlaces {
     pub own: Vec<PathBuf>,
     /// Folders of git that belong to the project and lie outside of it, as those of a linked work tree do.
     pub git_folders: Vec<PathBuf>,
-    /// Folders that git runs hooks from, where the repository names another one than `hooks`.
-    pub hook_folders: Vec<PathBuf>,
+    /// Files and folders of the project that decide which programs git runs, beside those that every repository has.
+    pub git_files: Vec<PathBuf>,
 }
 
 /// Folders that programs of every sandbox can write, relative to the home folder: caches of packages, without programs,
@@ -66,6 +66,11 @@ pub(crate) const PROJECT_HOLES: &[&str] = &[
     ".zed",
     ".continue",
     ".clinerules",
+    ".roo",
+    ".windsurf",
+    ".kiro",
+    ".aider.conf.yml",
+    ".idea",
 ];
 
 /// Files of a home folder that later run outside of the sandbox, for sandboxes that may write it.
@@ -101,6 +106,10 @@ pub(crate) const HOME_HOLES: &[&str] = &[
     ".claude",
     ".codex",
     ".gemini",
+    ".cache/gitstatus",
+    ".cache/oh-my-zsh",
+    ".cache/wal",
+    ".cache/zsh",
 ];
 
 /// Secrets in a home folder: not readable.

@@ -110,8 +110,18 @@ fn write_holes(places: &ProjectPlaces) -> Vec<PathBuf> {
     for folder in &places.git_folders {
         holes.extend(["hooks", "config", "config.worktree"].map(|name| folder.join(name)));
     }
-    holes.extend(places.hook_folders.iter().cloned());
+    holes.extend(places.git_files.iter().cloned());
     holes.extend(HOME_HOLES.iter().map(|name| places.home.join(name)));
+    if let Some(user) = places.home.file_name() {
+        // Shells read these at their start.
+        let user = user.to_string_lossy();
+        for name in [
+            format!("p10k-instant-prompt-{user}.zsh"),
+            format!("p10k-dump-{user}.zsh"),
+        ] {
+            holes.push(places.home.join(".cache").join(name));
+        }
+    }
     holes
 }
 

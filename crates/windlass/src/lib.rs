@@ -38,6 +38,7 @@ mod describe;
 mod embedded;
 mod environment;
 mod function;
+mod git_files;
 mod kept;
 mod late_trust;
 mod mcp;

@@ -9,6 +9,7 @@ use windlass_config::{Config, McpTransport, ToolSettings};
 use windlass_executors::Launcher;
 use windlass_sandbox::{ProjectPlaces, ResourceLimits, SandboxSettings, resolve};
 
+use crate::git_files::deciding_files;
 use crate::place::{cache_dir, config_dir, state_dir};
 
 /// Gives launchers their sandboxes.
@@ -26,10 +27,10 @@ impl Sandboxes {
         let home = home.filter(|home| home.is_absolute());
         let git_folders = linked_git_folders(&root);
         let repositories = git_folders.iter().cloned().chain([root.join(".git")]);
-        let hook_folders = repositories.filter_map(|folder| hook_folder(&folder, &root));
+        let deciding = repositories.flat_map(|folder| deciding_files(&folder, &root));
         Self {
             places: ProjectPlaces {
-                hook_folders: hook_folders.collect(),
+                git_files: deciding.collect(),
                 home: home.map_or_else(|| PathBuf::from("/nonexistent"), clean),
                 // Descriptions of tools are remembered in the cache: nobody may write them but this program.
                 own: [state_dir(), cache_dir()]
@@ -124,23 +125,6 @@ fn linked_git_folders(root: &Path) -> Vec<PathBuf> {
         own.starts_with(&common).then_some(common)
     };
     found().into_iter().collect()
-}
-
-/// The folder within the project that a repository runs its hooks from, if it names one.
-fn hook_folder(repository: &Path, root: &Path) -> Option<PathBuf> {
-    let text = std::fs::read_to_string(repository.join("config")).ok()?;
-    let value = text.lines().find_map(|line| {
-        let (name, value) = line.split_once('=')?;
-        name.trim()
-            .eq_ignore_ascii_case("hookspath")
-            .then(|| value.trim().trim_matches('"').to_owned())
-    })?;
-    let folder = root.join(value);
-    let within = folder.starts_with(root) && folder != root;
-    let plain = !folder
-        .components()
-        .any(|it| matches!(it, std::path::Component::ParentDir));
-    (within && plain).then_some(folder)
 }
 
 #[cfg(test)]

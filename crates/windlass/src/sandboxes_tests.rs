@@ -21,21 +21,3 @@ fn a_linked_work_tree_is_known_only_by_its_repository() {
     write(&root.join(".git"), &format!("gitdir: {}\n", base.display()));
     assert_eq!(linked_git_folders(&root), [] as [PathBuf; 0]);
 }
-
-#[test]
-fn a_folder_of_hooks_counts_within_the_project() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let root = folder.path();
-    for (path, expected) in [
-        (".husky", Some(root.join(".husky"))),
-        ("/etc/hooks", None),
-        ("../x", None),
-    ] {
-        std::fs::write(
-            root.join("config"),
-            format!("[core]\n\thooksPath = {path}\n"),
-        )
-        .expect("a file");
-        assert_eq!(hook_folder(root, root), expected, "{path}");
-    }
-}

@@ -2,11 +2,16 @@
 //!
 //! Both come from the same executable, as all messages of `wire` do.
 
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, OsStr};
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use windlass_sandbox::ResourceLimits;
+
+use super::cgroup::ControlGroup;
 
 pub(super) const CONFINE: u8 = 40;
 pub(super) const PREPARE: u8 = 41;
@@ -28,6 +33,8 @@ pub(super) struct ConfineOrder {
     /// The instructions of a seccomp filter; none if it is empty.
     pub(super) filter: Vec<u8>,
     pub(super) limits: ResourceLimits,
+    /// The folder in which a control group is made for the program; none if it is empty.
+    pub(super) group: Vec<u8>,
 }
 
 /// The descriptors that come along with a [`ConfineOrder`], in this order.
@@ -70,7 +77,7 @@ impl ConfineParts {
 }
 
 const NUMBERS: usize = 6;
-const HEADER: usize = 2 + NUMBERS * 8;
+const HEADER: usize = 2 + NUMBERS * 8 + 4;
 
 impl ConfineOrder {
     pub(super) fn write(&self) -> Vec<u8> {
@@ -91,6 +98,9 @@ impl ConfineOrder {
         for number in numbers {
             bytes.extend(number.unwrap_or(0).to_ne_bytes());
         }
+        let group = u32::try_from(self.group.len()).unwrap_or(0);
+        bytes.extend(group.to_ne_bytes());
+        bytes.extend(&self.group[..group as usize]);
         bytes.extend(&self.filter);
         bytes
     }
@@ -101,7 +111,8 @@ impl ConfineOrder {
             let number = bytes.get(at..at + 8)?.try_into().ok()?;
             Some(u64::from_ne_bytes(number)).filter(|number| *number > 0)
         };
-        let filter = bytes.get(HEADER..)?.to_vec();
+        let group = u32::from_ne_bytes(bytes.get(HEADER - 4..HEADER)?.try_into().ok()?) as usize;
+        let (group, filter) = bytes.get(HEADER..)?.split_at_checked(group)?;
         Some(Self {
             parts: ConfineParts::from_flags(bytes[1]),
             limits: ResourceLimits {
@@ -112,7 +123,8 @@ impl ConfineOrder {
                 file_size: number(4),
                 wall: number(5).map(Duration::from_millis),
             },
-            filter,
+            group: group.to_vec(),
+            filter: filter.to_vec(),
         })
         .filter(|order| order.filter.len().is_multiple_of(INSTRUCTION))
     }
@@ -121,6 +133,8 @@ impl ConfineOrder {
 /// A [`ConfineOrder`] with its descriptors, in a shim.
 pub(super) struct Confine {
     pub(super) limits: ResourceLimits,
+    /// The folder in which a control group is made.
+    group: PathBuf,
     pub(super) filter: Vec<libc::sock_filter>,
     pub(super) ruleset: Option<OwnedFd>,
     /// Namespaces in the order in which they are entered; that of mounts is last.
@@ -148,12 +162,28 @@ impl Confine {
         let filter = order.filter.chunks_exact(INSTRUCTION);
         Some(Self {
             limits: order.limits,
+            group: PathBuf::from(OsStr::from_bytes(&order.group)),
             filter: filter.map(instruction).collect(),
             ruleset,
             namespaces,
             has_mounts: parts.mount,
             is_sandbox: parts.no_new_privileges,
         })
+    }
+}
+
+impl Confine {
+    /// Makes the control group of a program, if there is a folder for it and something to limit. Without, the tree is
+    /// only looked after.
+    pub(super) fn make_group(&self) -> Option<ControlGroup> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let limits = &self.limits;
+        let wanted = limits.memory.is_some() || limits.processes.is_some() || limits.cpu.is_some();
+        if !wanted || self.group.as_os_str().is_empty() {
+            return None;
+        }
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        ControlGroup::make(&self.group, number, limits).ok()
     }
 }
 

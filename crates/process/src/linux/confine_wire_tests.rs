@@ -17,6 +17,7 @@ fn an_order_to_confine_is_read_as_it_was_written() {
             wall: Some(Duration::from_millis(1500)),
             ..ResourceLimits::default()
         },
+        group: b"/sys/fs/cgroup/x".to_vec(),
     };
     assert_eq!(ConfineOrder::read(&order.write()), Some(order));
 }

@@ -9,7 +9,7 @@
 
 use std::ffi::{CStr, c_void};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::ptr;
 
 use libc::{c_char, c_int, c_long, c_ulong};
@@ -26,6 +26,8 @@ pub(super) struct ConfinedProgram<'a> {
     pub(super) place: Place,
     pub(super) actions: &'a [Action<'a>],
     pub(super) cwd: &'a CStr,
+    /// The list of a control group's processes, to join it.
+    pub(super) group: Option<BorrowedFd<'a>>,
 }
 
 /// Capabilities that a privileged user keeps: those about files of others, ids, signals and low ports.
@@ -162,6 +164,10 @@ unsafe fn apply(child: &Child<'_>) -> Result<(), Stage> {
         match child.program.place {
             Place::Group if !has_session => check(libc::setpgid(0, 0), Stage::Exec)?,
             Place::Group | Place::Session => check(libc::setsid().min(0), Stage::Exec)?,
+        }
+        if let Some(group) = child.program.group {
+            // Without it the tree is looked after all the same.
+            libc::write(group.as_raw_fd(), c"0".as_ptr().cast(), 1);
         }
         for namespace in &confine.namespaces {
             check(libc::setns(namespace.as_raw_fd(), 0), Stage::Confine)?;

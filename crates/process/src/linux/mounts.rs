@@ -150,9 +150,7 @@ impl MountPlan {
         }
         for (path, _) in &self.holes {
             add(path, path, true)?;
-            if is_empty_folder(path) {
-                private.rely_on(path);
-            }
+            private.rely_on(path);
         }
         for (path, is_folder) in &self.hidden {
             let own = if *is_folder {
@@ -239,6 +237,8 @@ impl MountPlan {
                 }
                 // Without the extension that is turned on in `config`, git does not look for it.
                 Err(_) if path.ends_with("config.worktree") => return,
+                // In a cache only files that somebody uses matter, and no empty folder takes their place.
+                Err(_) if folder.ends_with(".cache") => return,
                 Err(_) => {
                     missing.insert(path);
                     return;

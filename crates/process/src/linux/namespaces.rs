@@ -29,9 +29,10 @@ pub(super) fn prepare(order: &PrepareOrder, reply: &OwnedFd, user: Option<&Owned
     // SAFETY: a shim has one thread.
     match unsafe { sys::fork() } {
         Ok(None) => {
-            let made = match order.known {
-                true => make_mounts(order, user),
-                false => make(order, reply),
+            let made = if order.known {
+                make_mounts(order, user)
+            } else {
+                make(order, reply)
             };
             let (message, fds) = match made {
                 Ok(fds) => (PrepareReply::Done, fds),

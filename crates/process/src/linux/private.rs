@@ -3,6 +3,7 @@
 //! All of it is removed when the sandbox is dropped, and what a dead process has left is removed by the next one. An empty
 //! folder that several sandboxes rely on is locked by each, and the last one removes it.
 
+use std::collections::HashMap;
 use std::fs::{DirBuilder, Permissions};
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
@@ -26,7 +27,7 @@ const KEPT_FOR: Duration = Duration::from_hours(168);
 pub(super) struct PrivateFolder {
     path: PathBuf,
     placeholders: Vec<PathBuf>,
-    locks: Vec<OwnedFd>,
+    locks: HashMap<PathBuf, OwnedFd>,
     kept: AtomicBool,
 }
 
@@ -45,7 +46,7 @@ impl PrivateFolder {
         let this = Self {
             path,
             placeholders: Vec::new(),
-            locks: Vec::new(),
+            locks: HashMap::new(),
             kept: AtomicBool::new(false),
         };
         for name in ["tmp", "shm", "run", "empty"] {
@@ -87,9 +88,14 @@ impl PrivateFolder {
     }
 
     /// Makes an empty folder elsewhere, to be removed with this. A folder that cannot be made there cannot be made by
-    /// programs either.
+    /// programs either. In the place of git's `commondir`, which git reads if it is there, a file that changes nothing.
     pub(super) fn add_placeholder(&mut self, path: &Path) -> io::Result<()> {
-        if DirBuilder::new().mode(0o755).create(path).is_err() {
+        let made = if is_of_git(path) {
+            std::fs::File::create_new(path).and_then(|mut file| file.write_all(SAME_FOLDER))
+        } else {
+            DirBuilder::new().mode(0o755).create(path)
+        };
+        if made.is_err() {
             return Ok(());
         }
         self.placeholders.push(path.to_owned());
@@ -101,10 +107,13 @@ impl PrivateFolder {
         list.write_all(&[0])
     }
 
-    /// Keeps other sandboxes from removing an empty folder.
+    /// Keeps other sandboxes from removing a placeholder, if it is one.
     pub(super) fn rely_on(&mut self, path: &Path) {
-        self.locks
-            .extend(lock(path, FlockOperation::NonBlockingLockShared));
+        if is_placeholder(path) {
+            let locked = lock(path, FlockOperation::NonBlockingLockShared);
+            // Mounts that are made again rely on the same placeholders.
+            self.locks.extend(locked.map(|it| (path.to_owned(), it)));
+        }
     }
 
     /// A program that outlives this process has these folders: they stay.
@@ -136,21 +145,41 @@ impl Drop for PrivateFolder {
     }
 }
 
-/// Removes an empty folder, unless somebody relies on it; `false` if it has to be tried again.
+/// The content of git's `commondir` that says what git takes for granted without it.
+const SAME_FOLDER: &[u8] = b".\n";
+
+fn is_of_git(path: &Path) -> bool {
+    path.ends_with("commondir")
+}
+
+/// It is an empty folder, or the file in the place of git's `commondir`.
+fn is_placeholder(path: &Path) -> bool {
+    if is_of_git(path) {
+        return std::fs::read(path).is_ok_and(|content| content == SAME_FOLDER);
+    }
+    path.read_dir()
+        .is_ok_and(|mut entries| entries.next().is_none())
+}
+
+/// Removes a placeholder, unless somebody relies on it; `false` if it has to be tried again.
 fn remove_placeholder(path: &Path) -> bool {
-    if !path.is_dir() {
+    if !is_placeholder(path) {
         return true;
     }
     let Some(_lock) = lock(path, FlockOperation::NonBlockingLockExclusive) else {
         return false;
     };
-    // Only an empty folder goes.
-    let _ = std::fs::remove_dir(path);
+    let _ = if is_of_git(path) {
+        std::fs::remove_file(path)
+    } else {
+        // Only an empty folder goes.
+        std::fs::remove_dir(path)
+    };
     true
 }
 
 fn lock(path: &Path, operation: FlockOperation) -> Option<OwnedFd> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let folder = rustix::fs::open(path, flags, Mode::empty()).ok()?;
     flock(&folder, operation).ok().map(|()| folder)
 }

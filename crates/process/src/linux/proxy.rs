@@ -383,13 +383,14 @@ impl ProxyRules {
         }
         let found = tokio::net::lookup_host((host, port)).await;
         let addresses: Vec<SocketAddr> = found.map_err(HostRefusal::Unreachable)?.collect();
-        // Whoever answers for an allowed name must not lead to this machine.
-        let is_name = host.parse::<IpAddr>().is_err();
-        let names_machine = self.hosts.iter().any(|pattern| names_host(pattern, host))
-            && host.eq_ignore_ascii_case("localhost");
+        // Neither whoever answers for an allowed name nor a pattern for many hosts must lead to this machine: only its
+        // own name or address in the rules does.
+        let is_own_name = host.parse::<IpAddr>().is_ok() || host.eq_ignore_ascii_case("localhost");
+        let names_machine =
+            is_own_name && self.hosts.iter().any(|pattern| names_host(pattern, host));
         let usable = addresses
             .iter()
-            .filter(|it| !is_name || names_machine || !is_of_machine(it.ip()));
+            .filter(|it| names_machine || !is_of_machine(it.ip()));
         let usable: Vec<SocketAddr> = usable.copied().collect();
         if usable.is_empty() && !addresses.is_empty() {
             return Err(self.refuse(host, port));
@@ -403,6 +404,12 @@ impl ProxyRules {
         if refused.len() >= REMEMBERED {
             refused.pop_front();
         }
+        // The name is the program's, and people read it.
+        let is_plain = |it: char| it.is_ascii_alphanumeric() || matches!(it, '.' | '-' | '_' | ':');
+        let host: String = host
+            .chars()
+            .map(|it| if is_plain(it) { it } else { '?' })
+            .collect();
         refused.push_back((Instant::now(), format!("{host}:{port}")));
         HostRefusal::Denied
     }
@@ -411,7 +418,7 @@ impl ProxyRules {
 /// An address of this machine, or one that only it can reach.
 fn is_of_machine(address: IpAddr) -> bool {
     let address = address.to_canonical();
-    match address {
+    let special = match address {
         IpAddr::V4(four) => {
             four.is_loopback()
                 || four.is_link_local()
@@ -424,7 +431,9 @@ fn is_of_machine(address: IpAddr) -> bool {
                 || six.is_unicast_link_local()
                 || six.is_multicast()
         }
-    }
+    };
+    // Only an address of one of this machine's own interfaces can be bound.
+    special || std::net::UdpSocket::bind((address, 0)).is_ok()
 }
 
 #[cfg(test)]

@@ -40,3 +40,44 @@ fn addresses_of_the_machine_are_known() {
     }
     assert!(!is_of_machine("93.184.216.34".parse().expect("an address")));
 }
+
+#[tokio::test]
+async fn patterns_for_many_hosts_do_not_lead_to_this_machine() {
+    let server = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let port = server.local_addr().expect("an address").port();
+    let connects = |patterns: &[&str], host: &'static str| {
+        let hosts = patterns
+            .iter()
+            .map(|it| HostPattern::parse(it).expect("a pattern"));
+        let rules = ProxyRules {
+            hosts: hosts.collect(),
+            refused: Mutex::default(),
+        };
+        async move { rules.connect(host, port).await.is_ok() }
+    };
+    for host in [
+        "127.0.0.1",
+        "localhost",
+        "localhost.",
+        "127.1",
+        "2130706433",
+        "::1",
+        "::ffff:127.0.0.1",
+        "0.0.0.0",
+    ] {
+        assert!(!connects(&["*"], host).await, "{host}");
+    }
+    assert!(!connects(&["*.0.0.1"], "127.0.0.1").await);
+    assert!(connects(&["127.0.0.1"], "127.0.0.1").await);
+    assert!(connects(&["localhost"], "localhost").await);
+}
+
+#[test]
+fn refused_names_are_plain_text() {
+    let rules = ProxyRules {
+        hosts: Vec::new(),
+        refused: Mutex::default(),
+    };
+    rules.refuse("evil\u{1b}[2J; allowed: all\n", 1);
+    assert_eq!(rules.refused.lock()[0].1, "evil??2J??allowed:?all?:1");
+}

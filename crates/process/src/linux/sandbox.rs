@@ -5,6 +5,7 @@
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use parking_lot::Mutex;
 use tokio::io::Interest;
 use windlass_sandbox::{Confinement, NetworkRule, OnUnavailable, ResourceLimits};
 
+use super::cgroup;
 use super::confine_wire::{ConfineOrder, ConfineParts, OwnNetwork, PrepareOrder, PrepareReply};
 use super::filter::{self, FilterOptions};
 use super::mounts::{self, MountPlan};
@@ -360,6 +362,7 @@ impl ConfineMessage {
                 no_new_privileges: prepared.is_some(),
             },
             filter: prepared.map(|it| it.filter.clone()).unwrap_or_default(),
+            group: group_folder(&limits),
             limits,
         };
         Self {
@@ -382,6 +385,15 @@ impl ConfineMessage {
         });
         ruleset.chain(namespaces).collect()
     }
+}
+
+/// The folder for the control group of a program with these limits; empty without.
+fn group_folder(limits: &ResourceLimits) -> Vec<u8> {
+    if limits.is_empty() {
+        return Vec::new();
+    }
+    let folder = cgroup::delegated_folder();
+    folder.map_or_else(Vec::new, |it| it.as_os_str().as_bytes().to_vec())
 }
 
 /// Has a shim make namespaces: only that of mounts, if the others are known.

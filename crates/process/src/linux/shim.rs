@@ -9,11 +9,12 @@
 //! It allocates little and touches little memory: there may be a thousand of them.
 
 use std::ffi::{CStr, CString};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
 use windlass_hold_wire::{HolderOrder, HolderReport};
 
+use super::cgroup::ControlGroup;
 use super::confine_wire::Confine;
 use super::end::{Ending, Progress};
 use super::enter::{self, spawn_confined};
@@ -71,8 +72,8 @@ impl Shim {
     ) -> Option<(Self, Option<Box<Keep>>)> {
         let pid = rustix::process::getpid().as_raw_nonzero().get();
         let mut keep = None;
-        let mut confine = None;
-        let result = loop {
+        let mut confine: Option<Confine> = None;
+        let (result, group) = loop {
             let mut fds: Vec<OwnedFd> = Vec::new();
             let length = match socket::receive(&control, buffer, |fd| fds.push(fd)) {
                 Received::Message(length) => length,
@@ -89,7 +90,12 @@ impl Shim {
                 order = Order::read(&in_file)?;
             }
             match order {
-                Order::Start(start) => break launch(&start, base, &fds, confine.as_ref()),
+                Order::Start(start) => {
+                    let group = confine.as_ref().and_then(Confine::make_group);
+                    let joins = group.as_ref().map(ControlGroup::processes);
+                    let launched = launch(&start, base, &fds, confine.as_ref(), joins);
+                    break (launched, group);
+                }
                 Order::Keep(order) => keep = Some(Keep::new(order, fds)?),
                 Order::Confine(order) => confine = Some(Confine::new(&order, fds)?),
                 Order::Prepare(order) => {
@@ -123,7 +129,7 @@ impl Shim {
             grace: program.grace,
             ending: None,
             ends_with_runtime: keep.is_none(),
-            supervision: confine.and_then(|confine| Supervision::new(pid, &confine.limits)),
+            supervision: confine.and_then(|confine| Supervision::new(pid, &confine.limits, group)),
         };
         Some((shim, keep))
     }
@@ -170,6 +176,11 @@ impl Shim {
         if let Some(kept) = kept {
             *kept = kept.or(exited);
         }
+        // A group that ran out of memory was ended as a whole.
+        let by_kernel = self.supervision.as_ref().filter(|_| exited.is_some());
+        if let Some(exceeded) = by_kernel.and_then(Supervision::ended_by_kernel) {
+            self.send(&Report::Exceeded(exceeded));
+        }
         match exited {
             Some(status) => self.tell(&HolderReport::Exited { status, idle }),
             None if idle => self.tell(&HolderReport::Idle),
@@ -188,6 +199,7 @@ impl Shim {
                 return Some(next);
             };
             // First the group, in one stroke: a fork bomb grows while anybody looks at it.
+            supervision.kill();
             self.signal(libc::SIGKILL);
             self.send(&Report::Exceeded(exceeded));
             self.end(Duration::ZERO);
@@ -280,6 +292,7 @@ fn launch(
     base: &[CString],
     fds: &[OwnedFd],
     confine: Option<&Confine>,
+    group: Option<BorrowedFd<'_>>,
 ) -> Launched {
     if !start.cwd.is_empty() {
         // The shim's own directory matters to nobody, and a failure here cannot be mistaken for one of exec.
@@ -304,6 +317,7 @@ fn launch(
                 place,
                 actions: &actions,
                 cwd: start.cwd,
+                group,
             };
             spawn_confined(&program, confine)?
         }

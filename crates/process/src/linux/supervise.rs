@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 
 use windlass_sandbox::{LimitKind, ResourceLimits};
 
-use super::tree::{Member, descendants, has_more_than, read_small};
-use crate::usage::{cpu_time, fetched_cpu_time, memory_of};
+use super::cgroup::ControlGroup;
+use super::tree::{Member, descendants, has_more_than};
+use crate::usage::{cpu_time, exact_memory, fetched_cpu_time, memory_files, memory_of};
 
 /// The time between two looks.
 const INTERVAL: Duration = Duration::from_millis(50);
@@ -24,11 +25,17 @@ pub(super) struct Supervision {
     spent: Duration,
     /// The shim's own account of children that it has fetched, when this tree began.
     before: Duration,
+    /// The kernel's own account of the tree.
+    group: Option<ControlGroup>,
 }
 
 impl Supervision {
     /// `None` if nothing has to be looked after.
-    pub(super) fn new(root: i32, limits: &ResourceLimits) -> Option<Self> {
+    pub(super) fn new(
+        root: i32,
+        limits: &ResourceLimits,
+        group: Option<ControlGroup>,
+    ) -> Option<Self> {
         let looks = limits.memory.is_some()
             || limits.processes.is_some()
             || limits.cpu.is_some()
@@ -41,7 +48,21 @@ impl Supervision {
             exceeded: None,
             spent: Duration::ZERO,
             before: fetched_cpu_time(root).unwrap_or_default(),
+            group,
         })
+    }
+
+    /// The limit for which the kernel has ended the tree, if it has.
+    pub(super) fn ended_by_kernel(&self) -> Option<LimitKind> {
+        let group = self.group.as_ref()?;
+        group.ran_out_of_memory().then_some(LimitKind::Memory)
+    }
+
+    /// Ends the tree in one stroke, as far as that is possible.
+    pub(super) fn kill(&self) {
+        if let Some(group) = &self.group {
+            group.kill();
+        }
     }
 
     /// The limit that was exceeded, once.
@@ -82,6 +103,9 @@ impl Supervision {
         if limits.memory.is_none() && limits.processes.is_none() && limits.cpu.is_none() {
             return None;
         }
+        if let Some(kind) = self.ended_by_kernel() {
+            return Some(kind);
+        }
         let is_more = |limit: u32| has_more_than(self.root, limit as usize);
         if limits.processes.is_some_and(is_more) {
             return Some(LimitKind::Processes);
@@ -97,7 +121,9 @@ impl Supervision {
             let running: Duration = members.iter().filter_map(|it| cpu_time(it.pid)).sum();
             let fetched = fetched_cpu_time(self.root).unwrap_or_default();
             let fetched = fetched.saturating_sub(self.before);
-            self.spent = self.spent.max(running + fetched);
+            let counted = self.group.as_ref().and_then(ControlGroup::cpu);
+            let seen = counted.unwrap_or_default().max(running + fetched);
+            self.spent = self.spent.max(seen);
             if self.spent >= limit {
                 return Some(LimitKind::Cpu);
             }
@@ -107,29 +133,16 @@ impl Supervision {
 }
 
 fn is_above(limit: u64, members: &[Member]) -> bool {
-    let mut sum = 0;
-    for member in members {
-        sum += memory_of(member.pid).unwrap_or(0);
+    let sum: u64 = members.iter().filter_map(|it| memory_of(it.pid)).sum();
+    let files = memory_files(members.iter().map(|it| it.pid));
+    if sum + files <= limit {
+        return false;
     }
-    sum > limit && members.iter().map(|it| exact_memory(it.pid)).sum::<u64>() > limit
-}
-
-/// A process's share of its pages, in bytes; where that cannot be read, all of them.
-fn exact_memory(pid: i32) -> u64 {
-    let mut buffer = [0; 2048];
-    let length = read_small(&format!("/proc/{pid}/smaps_rollup"), &mut buffer);
-    let text = length
-        .ok()
-        .and_then(|length| std::str::from_utf8(&buffer[..length]).ok());
-    let Some(text) = text else {
-        return memory_of(pid).unwrap_or(0);
-    };
-    let kilobytes = |name: &str| {
-        let line = text.lines().find_map(|line| line.strip_prefix(name));
-        let number = line.and_then(|line| line.split_ascii_whitespace().next());
-        number
-            .and_then(|number| number.parse::<u64>().ok())
-            .unwrap_or(0)
-    };
-    (kilobytes("Pss_Anon:") + kilobytes("Pss_Shmem:") + kilobytes("SwapPss:")) * 1024
+    let (mut own, mut shared) = (0, 0);
+    for share in members.iter().map(|it| exact_memory(it.pid)) {
+        own += share.own;
+        shared += share.shared;
+    }
+    // Pages of a file in memory that somebody has mapped are in both numbers.
+    own + shared.max(files) > limit
 }

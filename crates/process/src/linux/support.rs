@@ -13,6 +13,7 @@ pub(crate) async fn sandbox_support(zygotes: Option<&Arc<Zygotes>>) -> SandboxSu
     let mut support = SandboxSupport {
         landlock: Ruleset::version(),
         seccomp: std::fs::exists("/proc/sys/kernel/seccomp").unwrap_or(false),
+        control_groups: super::cgroup::delegated_folder().is_some(),
         ..SandboxSupport::default()
     };
     let Some(zygotes) = zygotes else {

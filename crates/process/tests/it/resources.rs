@@ -38,6 +38,12 @@ async fn a_memory_hog_is_stopped() {
     let shared = start(&launcher, shared).await;
     shared.wait().await;
     assert!(!text(&shared).contains("held"));
+    // In a file in memory that nobody maps.
+    let unmapped = "exec python3 -c 'import os, time\nf = os.memfd_create(\"x\")\nfor _ in range(600): os.write(f, b\"x\" * (1 << 20)); time.sleep(0.001)\nprint(\"held\", flush=True); time.sleep(1000)'";
+    let unmapped = start(&launcher, unmapped).await;
+    unmapped.wait().await;
+    assert_eq!(unmapped.exceeded(), Some(LimitKind::Memory));
+    assert!(!text(&unmapped).contains("held"));
     // Pages that are shared after a fork count once.
     let forks = "python3 -c 'import os, time\nb = bytearray(80 << 20)\nfor _ in range(4):\n  if os.fork() == 0:\n    time.sleep(0.4); os._exit(0)\nfor _ in range(4): os.wait()\nprint(\"fine\")'";
     let forks = start(&launcher, forks).await;

@@ -29,7 +29,7 @@ impl Machine {
         for path in [
             ".ssh",
             ".cargo/registry",
-            ".cache",
+            ".cache/zsh",
             "state",
             "project/.git/hooks",
         ] {
@@ -58,6 +58,7 @@ impl Machine {
             root: self.root.clone(),
             home: self.home.clone(),
             own: vec![self.home.join("state")],
+            git_files: vec![self.root.join(".git/commondir")],
             ..ProjectPlaces::default()
         }
     }
@@ -287,7 +288,12 @@ async fn files_that_run_later_outside_are_not_written() {
         "rm -rf .git; mkdir -p .git/hooks; echo evil > .git/hooks/pre-commit",
         "echo c > .git/c && mv .git/c .git/config",
         "ln -sf /tmp/c .git/config",
+        "echo evil > .git/commondir",
+        "rm .git/commondir",
+        "echo ../evil > x && mv x .git/commondir",
         "echo evil > .envrc",
+        "echo evil > ~/.cache/zsh/zcompdump",
+        "mv ~/.cache/zsh ~/.cache/old",
         "mkdir -p .windlass && echo evil > .windlass/config.toml",
         "mkdir -p .claude && echo evil > .claude/settings.json",
         "echo evil > .mcp.json",
@@ -661,10 +667,7 @@ async fn devices_are_not_read() {
         .filter(|path| !is_usual(path) && !path.is_dir())
         .collect();
     devices.sort();
-    let names: Vec<String> = devices
-        .iter()
-        .map(|it| it.display().to_string())
-        .collect();
+    let names: Vec<String> = devices.iter().map(|it| it.display().to_string()).collect();
     let script = format!(
         "python3 -c 'import os
 for path in \"{}\".split():
@@ -892,5 +895,5 @@ async fn try_without_namespaces() {
 async fn support_is_told_as_data() {
     let support = sandbox_support(&launcher()).await;
     assert!(support.seccomp);
-    assert_eq!(support.lines().len(), 6);
+    assert_eq!(support.lines().len(), 7);
 }
