@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use windlass_runtime::RecordFailure;
+use windlass_sandbox::ResourceLimits;
 
 use crate::assistant::AssistantConfig;
 use crate::keys::{self, BUILTINS};
@@ -97,6 +98,8 @@ pub struct Config {
     pub record: bool,
     /// The fate of calls that cannot be recorded.
     pub record_failure: RecordFailure,
+    /// Limits of all tools of a session together: memory, processes and CPU time.
+    pub session_limits: ResourceLimits,
     /// How our own MCP server answers.
     pub mcp: McpServing,
     /// How many handles outlive their runtime at once.

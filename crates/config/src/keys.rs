@@ -16,7 +16,8 @@ pub(crate) const EVERY_TOOL: &str = "*";
 pub(crate) const TOP: &[&str] = &["assistant", "conversation", "kept", "mcp", "providers"];
 pub(crate) const KEPT: &[&str] = &["max"];
 pub(crate) const MCP_SERVING: &[&str] = &["max_block_secs", "tasks", "structured"];
-pub(crate) const CONVERSATION: &[&str] = &["inquiry", "record", "record_failure", "tools"];
+pub(crate) const CONVERSATION: &[&str] =
+    &["inquiry", "limits", "record", "record_failure", "tools"];
 pub(crate) const PROVIDERS: &[&str] = &["llm", "mcp"];
 pub(crate) const ASSISTANT: &[&str] = &[
     "model",
@@ -109,6 +110,7 @@ pub(crate) const LIMITS: &[&str] = &[
     "file_size",
     "wall_secs",
 ];
+pub(crate) const SESSION_LIMITS: &[&str] = &["memory", "processes", "cpu_secs"];
 pub(crate) const NOTIFICATIONS: &[&str] = &["on_success", "on_failure", "on_waiting", "on_content"];
 pub(crate) const LIFECYCLE: &[&str] =
     &["on_turn_end", "timeout_secs", "keep_secs", "keepable_secs"];

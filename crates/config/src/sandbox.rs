@@ -88,10 +88,18 @@ fn paths(node: &Node) -> Result<Vec<String>, ExpectedValue> {
 
 /// Reads `limits`.
 pub(crate) fn read_limits(reader: &mut Reader, table: &Table<'_>) -> ResourceLimits {
+    read_known_limits(reader, table, keys::LIMITS)
+}
+
+fn read_known_limits(
+    reader: &mut Reader,
+    table: &Table<'_>,
+    known: &'static [&'static str],
+) -> ResourceLimits {
     let Some(table) = reader.table(table, "limits") else {
         return ResourceLimits::default();
     };
-    reader.check_keys(&table, keys::LIMITS);
+    reader.check_keys(&table, known);
     let count = |node: &Node| match node.value {
         Value::Integer(number) => u32::try_from(number)
             .ok()
@@ -106,6 +114,17 @@ pub(crate) fn read_limits(reader: &mut Reader, table: &Table<'_>) -> ResourceLim
         open_files: reader.get(&table, "open_files", count).map(u64::from),
         file_size: reader.get(&table, "file_size", units::size),
         wall: reader.get(&table, "wall_secs", units::some_seconds),
+    }
+}
+
+/// Reads `conversation.limits`: those limits that can be counted for all tools of a session.
+pub(crate) fn read_session_limits(reader: &mut Reader, table: &Table<'_>) -> ResourceLimits {
+    let limits = read_known_limits(reader, table, keys::SESSION_LIMITS);
+    ResourceLimits {
+        memory: limits.memory,
+        processes: limits.processes,
+        cpu: limits.cpu,
+        ..ResourceLimits::default()
     }
 }
 

@@ -6,6 +6,7 @@
 
 use indexmap::IndexMap;
 use windlass_runtime::RecordFailure;
+use windlass_sandbox::ResourceLimits;
 
 use crate::assistant::AssistantConfig;
 use crate::error::ProblemKind;
@@ -14,6 +15,7 @@ use crate::mcp::{McpServerConfig, McpTable};
 use crate::node::{Node, Value};
 use crate::read::{self, Reader, Table};
 use crate::resolve;
+use crate::sandbox::read_session_limits;
 use crate::serving::McpServing;
 use crate::settings::{RunSettings, ToolSettings};
 use crate::tool::{Source, ToolConfig, ToolTable, read_every_tool};
@@ -28,6 +30,7 @@ pub(crate) struct Tables<'a> {
     defaults: ToolSettings,
     record: Option<bool>,
     record_failure: Option<RecordFailure>,
+    session_limits: ResourceLimits,
     mcp: McpServing,
     kept_max: Option<usize>,
     tools: Vec<(&'a str, Table<'a>, ToolTable)>,
@@ -46,6 +49,7 @@ pub(crate) struct Resolved {
     pub(crate) defaults: ToolSettings,
     pub(crate) record: bool,
     pub(crate) record_failure: RecordFailure,
+    pub(crate) session_limits: ResourceLimits,
     pub(crate) mcp: McpServing,
     pub(crate) kept_max: usize,
     pub(crate) mcp_servers: Vec<McpServerConfig>,
@@ -86,6 +90,7 @@ impl<'a> Tables<'a> {
                 ];
                 read::word(node, &words)
             });
+            tables.session_limits = read_session_limits(reader, &conversation);
             if let Some(parent) = reader.table(&conversation, "tools") {
                 tables.read_tools(reader, parent);
             }
@@ -172,6 +177,7 @@ impl<'a> Tables<'a> {
             defaults: self.defaults,
             record: self.record.unwrap_or(true),
             record_failure: self.record_failure.unwrap_or_default(),
+            session_limits: self.session_limits,
             mcp: self.mcp,
             kept_max: self.kept_max.unwrap_or(KEPT_MAX),
             mcp_servers,

@@ -36,6 +36,7 @@ pub(crate) fn uphold(said: Option<&Node>, user: &Resolved, with: &mut Resolved) 
     with.record = user.record;
     with.record_failure = user.record_failure;
     with.kept_max = user.kept_max;
+    with.session_limits = with.session_limits.within(user.session_limits);
     for server in &mut with.mcp_servers {
         if let Some(own) = defined_server(user, &server.name) {
             server.clone_from(own);

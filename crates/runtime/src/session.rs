@@ -11,6 +11,7 @@ use std::time::{Duration, SystemTime};
 
 use futures_util::future::join_all;
 use parking_lot::Mutex;
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use ulid::Ulid;
@@ -38,6 +39,7 @@ use crate::recorder::{RecordFailure, Recorder};
 use crate::refusal::{HandleSummary, Refusal};
 use crate::registry::Registry;
 use crate::rules::RuleBook;
+use crate::session_limits::SessionLimits;
 use crate::sessions::{EndedWithUs, Sessions};
 use crate::show;
 use crate::stored::StoredResult;
@@ -88,6 +90,8 @@ pub struct SessionOptions {
     pub keeper: Option<Arc<dyn HandleKeeper>>,
     /// The fate of handles that still run when a turn ends.
     pub between_turns: BetweenTurns,
+    /// Limits of all its tools together.
+    pub limits: SessionLimits,
     /// How many bytes of results of stopped handles are kept outside of memory.
     /// Default: 64 MiB.
     pub stored_bytes: Option<u64>,
@@ -140,6 +144,8 @@ pub(crate) struct SessionInner {
     pub(crate) tasks: TaskTracker,
     /// Cancelled when the session ends.
     pub(crate) closing: CancellationToken,
+    /// Told of every start, once limits are looked after.
+    pub(crate) limit_watch: OnceLock<Arc<Notify>>,
     /// One-shots that run, by number.
     pub(crate) one_shots: Mutex<HashMap<u64, Arc<Handle>>>,
     /// One-shots that a person looked at and that have ended since, oldest
@@ -193,6 +199,7 @@ impl Session {
             record_told: Mutex::default(),
             tasks: TaskTracker::new(),
             closing,
+            limit_watch: OnceLock::new(),
             late_permits: LatePermits::default(),
             one_shots: Mutex::default(),
             ended_one_shots: Mutex::default(),
@@ -376,6 +383,11 @@ impl Session {
 }
 
 impl SessionInner {
+    /// Jobs whose tool has ended and left processes running.
+    pub(crate) fn left_jobs(&self) -> Vec<Arc<dyn Job>> {
+        self.left.lock().clone()
+    }
+
     pub(crate) fn next_number(&self) -> u64 {
         self.numbers.fetch_add(1, Ordering::Relaxed) + 1
     }

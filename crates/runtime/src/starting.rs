@@ -19,6 +19,7 @@ use crate::one_shot::{TimeLimit, free_id, to_its_end};
 use crate::plan::Reservation;
 use crate::refusal::Refusal;
 use crate::session::SessionInner;
+use crate::session_limits;
 
 /// Starts a handle's tool. A failure is the handle's end.
 pub(crate) async fn start(
@@ -63,6 +64,7 @@ pub(crate) async fn start_where(
                 place.register(session, handle, start, &*job);
             }
             handle.install(job);
+            session_limits::look_after(session);
         }
         Err(error) => handle.never_started(Ending::with(Err(error))),
     }

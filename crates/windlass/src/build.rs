@@ -19,7 +19,7 @@ use windlass_process::SandboxSupport;
 use windlass_runtime::protocol::IoMode;
 use windlass_runtime::{
     Await, Catalogue, DescribeTools, RegisterError, RunMode, RunPolicy, Runtime, Session,
-    SessionOptions, ToolDefinition,
+    SessionLimits, SessionOptions, ToolDefinition,
 };
 
 use windlass_store::{Store, StoreError};
@@ -350,6 +350,12 @@ impl Windlass {
             options.root.clone_from(&self.config.root);
         }
         options.record_failure = self.config.record_failure;
+        let limits = self.config.session_limits;
+        options.limits = SessionLimits {
+            memory: limits.memory,
+            processes: limits.processes.map(u64::from),
+            cpu: limits.cpu,
+        };
         if self.config.record && options.recorder.is_none() {
             self.record.keep(&mut options, &self.state_dir);
         }

@@ -14,6 +14,7 @@ use crate::handle::Handle;
 use crate::notice;
 use crate::permission::GrantedBy;
 use crate::session::{Session, SessionInner};
+use crate::session_limits;
 
 /// How long the end of a program that has exited may take to be known.
 const END_LIMIT: Duration = Duration::from_secs(5);
@@ -111,6 +112,7 @@ async fn adopt_one(
         }
     });
     handle.install(job);
+    session_limits::look_after(session);
     if is_stopped {
         let stopped = handle.wait_until(Status::is_stopped);
         let _ = tokio::time::timeout(END_LIMIT, stopped).await;
