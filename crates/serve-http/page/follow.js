@@ -124,6 +124,19 @@ export async function loadSession(id) {
 
 const loading = new Map();
 
+/** How often the use of the machine is asked for, of the session that is shown. */
+const USE_EVERY = 2000;
+
+/** Follows the use of CPU and memory by the handles of the session that is shown: no event tells of it. */
+export function followUse() {
+  setInterval(() => {
+    const id = store.shown.session;
+    const handles = [...(store.sessions.get(id)?.handles.values() ?? [])];
+    const isUsed = handles.some((handle) => handle.info.usage && handle.info.state !== "stopped");
+    if (isUsed && !document.hidden && store.connection === "live") loadHandles(id);
+  }, USE_EVERY);
+}
+
 /** Looks at a session's handles again: at once, and once more if asked meanwhile. */
 async function loadHandles(id) {
   if (loading.has(id)) {

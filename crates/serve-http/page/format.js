@@ -31,6 +31,13 @@ export function bytes(count) {
   return `${(count / (1 << 20)).toFixed(1)} MB`;
 }
 
+/** The use of the machine by a handle, or nothing. */
+export function use(usage) {
+  if (!usage) return "";
+  const processes = usage.processes === 1 ? "1 process" : `${usage.processes} processes`;
+  return `${elapsed(usage.cpu_secs)} CPU, ${bytes(usage.memory)}, ${processes}`;
+}
+
 export function folder(path) {
   const parts = path.split("/").filter(Boolean);
   return parts.at(-1) ?? "/";

@@ -2,7 +2,7 @@
 // (the left) and `view.js` (the right).
 
 import { takeToken } from "./token.js";
-import { follow } from "./follow.js";
+import { follow, followUse } from "./follow.js";
 import { store, changed, onChange } from "./store.js";
 import { showHeld } from "./held.js";
 import { showSide } from "./side.js";
@@ -23,6 +23,7 @@ for (const show of [showConnection, showAsks, showHeld, showSide, showView]) onC
 if (has) follow();
 else store.connection = "none";
 changed();
+followUse();
 // Times go on without events.
 setInterval(() => {
   if (!document.hidden && store.connection === "live") changed();

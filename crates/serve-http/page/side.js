@@ -4,7 +4,7 @@ import { show } from "./address.js";
 import { el, keyed, setAttr, setText } from "./dom.js";
 import { isFiltering, isWanted, setUpFilters } from "./filters.js";
 import { loadPast } from "./follow.js";
-import { day, elapsed, folder, short } from "./format.js";
+import { day, elapsed, folder, short, use } from "./format.js";
 import { asksOf, elapsedOf, lockKey, needsYou, store } from "./store.js";
 
 const filters = document.getElementById("filters");
@@ -77,6 +77,7 @@ function updateHandle(item, session, handle) {
   button.title = info.command ?? "";
   setText(state, mine ? "yours" : info.locked ? "taken over" : needs ? "needs you" : word);
   setText(time, elapsed(elapsedOf(handle)));
+  setAttr(time, "title", use(info.usage) || null);
   setText(last, info.state === "waiting" && info.question ? info.question.text : (info.last_line ?? info.result ?? info.command ?? ""));
   setAttr(button, "aria-current", store.shown.session === session && store.shown.handle === info.id ? "true" : null);
 }

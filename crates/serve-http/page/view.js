@@ -3,7 +3,7 @@
 
 import { show, TABS } from "./address.js";
 import { el, setAttr, setText } from "./dom.js";
-import { elapsed, folder, short } from "./format.js";
+import { elapsed, folder, short, use } from "./format.js";
 import { tokenGate } from "./gate.js";
 import { elapsedOf, handleOf, store } from "./store.js";
 import { openHome } from "./home.js";
@@ -90,7 +90,8 @@ function showHead(live, record, tab) {
   const root = live?.info.root ?? record.directory;
   const place = `${folder(root)} · ${live?.info.front_end ?? record.frontEnd} · ${short(session)}`;
   setText(name, handle ?? (record?.title || folder(root)));
-  setText(about, found ? `${found.info.tool} · ${stateOf(found.info)} · ${elapsed(elapsedOf(found))} · ${place}` : handle ? `gone · ${place}` : live ? place : `${place} · over`);
+  const used = found?.info.usage ? ` · ${use(found.info.usage)}` : "";
+  setText(about, found ? `${found.info.tool} · ${stateOf(found.info)} · ${elapsed(elapsedOf(found))}${used} · ${place}` : handle ? `gone · ${place}` : live ? place : `${place} · over`);
   tabs.forEach((button, index) => {
     const chosen = TABS[index] === tab;
     setAttr(button, "aria-selected", String(chosen));

@@ -210,6 +210,16 @@ fn the_doctor_tells_faults_with_the_remedy() {
         "{}",
         well.stdout()
     );
+    let told = project.run(&["doctor", "--json"], "");
+    for part in [
+        "seccomp",
+        "mount namespace",
+        "network namespace",
+        "Landlock",
+        "cgroup",
+    ] {
+        assert!(told.stdout().contains(part), "{part}: {}", told.stdout());
+    }
     project.write_own("[assistant]\nmodell = \"x\"\n");
     let ill = project.run(&["doctor"], "");
     assert_eq!(ill.code(), Some(1), "{}", ill.stdout());

@@ -1,6 +1,7 @@
 //! Tools in a sandbox, and with limits, through the binary.
 
 use serde_json::{Value, json};
+use windlass_testing::needs;
 
 use crate::support::{Project, eventually};
 
@@ -114,6 +115,12 @@ fn a_reply_names_the_limit() {
         error.contains("it exceeded the limit file_size = 1MiB"),
         "{error}"
     );
+    // A shell tells the end of its command by a code of its own.
+    let error = drive.error(
+        "shell",
+        line("dd if=/dev/zero of=big bs=64k count=100 2>/dev/null"),
+    );
+    assert!(error.contains("file_size = 1MiB"), "{error}");
     assert_eq!(drive.content("shell", line("echo fine")), "fine\n");
 }
 
@@ -163,5 +170,69 @@ fn nothing_of_a_sandbox_is_left_after_a_kill() {
     drive.kill();
     eventually("the placeholders are gone", || {
         !project.root().join(".claude").exists()
+    });
+}
+
+#[test]
+fn the_tools_of_a_session_have_limits_together() {
+    let config =
+        "[conversation]\nlimits = { memory = \"250MiB\", processes = 12, cpu_secs = 600 }\n";
+    let project = Project::with_own_config(config);
+    let mut drive = project.drive();
+    let hold = |size: u32| {
+        format!("exec python3 -c 'b = bytearray({size} << 20); print(\"held\"); input()'")
+    };
+    drive.content(
+        "shell",
+        json!({"action": "spawn", "id": "small", "command": hold(100)}),
+    );
+    drive.content(
+        "shell",
+        json!({"action": "spawn", "id": "large", "command": hold(180)}),
+    );
+    drive.content("await", json!({"any": ["large"], "timeout_secs": 30}));
+    let fetched = drive.one("shell", json!({"action": "fetch", "id": "large"}));
+    assert!(
+        fetched
+            .to_string()
+            .contains("exceeded its limit memory = 250MiB together"),
+        "{fetched}"
+    );
+    let fetched = drive.one("shell", json!({"action": "fetch", "id": "small"}));
+    assert!(fetched.to_string().contains("running"), "{fetched}");
+    let error = drive.error(
+        "shell",
+        line("for i in $(seq 20); do sleep 1000 & done; wait"),
+    );
+    assert!(error.contains("its limit processes = 12"), "{error}");
+    assert_eq!(drive.content("shell", line("echo fine")), "fine\n");
+}
+
+#[test]
+fn git_commits_in_a_sandbox_and_cannot_be_led_elsewhere() {
+    needs!("git");
+    let project = Project::with_own_config(WORKSPACE);
+    let git = |words: &[&str]| {
+        let done = project.program("git").args(words).output().unwrap();
+        assert!(done.status.success(), "{done:?}");
+    };
+    git(&["init", "-q"]);
+    git(&["config", "user.email", "a@example.com"]);
+    git(&["config", "user.name", "a"]);
+    let mut drive = project.drive();
+    let commit = "echo x > file && git add file && git commit -qm first && git log --format=%s";
+    assert_eq!(drive.content("shell", line(commit)), "first\n");
+    for command in [
+        "echo ../elsewhere > .git/commondir",
+        "rm -f .git/commondir",
+        "mkdir e && echo x > e/commondir && mv -f e/commondir .git/commondir",
+        "git config core.fsmonitor evil",
+    ] {
+        let error = drive.error("shell", line(command));
+        assert!(error.contains("exited with"), "{command}: {error}");
+    }
+    drop(drive);
+    eventually("the placeholder is gone", || {
+        !project.root().join(".git/commondir").exists()
     });
 }

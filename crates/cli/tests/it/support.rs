@@ -115,6 +115,11 @@ impl Project {
         }
         let mut command = self.program(env!("CARGO_BIN_EXE_windlass"));
         command.args(args);
+        // Every test can be run with its tools in a sandbox: `WINDLASS_TEST_SANDBOX=workspace`.
+        if let Ok(mode) = std::env::var("WINDLASS_TEST_SANDBOX") {
+            let set = format!("conversation.tools.\"*\".sandbox = \"{mode}\"");
+            command.env("WINDLASS_SET", set);
+        }
         command
     }
 
