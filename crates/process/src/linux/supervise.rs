@@ -78,8 +78,8 @@ impl Supervision {
         {
             return looked + INTERVAL - now;
         }
-        self.looked = Some(now);
-        self.exceeded = self.judge(now);
+        let is_first = self.looked.replace(now).is_none();
+        self.exceeded = self.judge(now, is_first);
         let wall = self
             .limits
             .wall
@@ -95,7 +95,7 @@ impl Supervision {
         }
     }
 
-    fn judge(&mut self, now: Instant) -> Option<LimitKind> {
+    fn judge(&mut self, now: Instant, is_first: bool) -> Option<LimitKind> {
         let limits = self.limits;
         if limits.wall.is_some_and(|wall| now - self.started >= wall) {
             return Some(LimitKind::Wall);
@@ -114,7 +114,13 @@ impl Supervision {
             return None;
         }
         let members = descendants(self.root);
-        if limits.memory.is_some_and(|limit| is_above(limit, &members)) {
+        // A program that has just begun has no files in memory, and a short one is not looked at twice.
+        let files = match limits.memory {
+            Some(_) if !is_first => memory_files(members.iter().map(|it| it.pid)),
+            _ => 0,
+        };
+        let is_above = |limit| is_above(limit, &members, files);
+        if limits.memory.is_some_and(is_above) {
             return Some(LimitKind::Memory);
         }
         if let Some(limit) = limits.cpu {
@@ -132,9 +138,8 @@ impl Supervision {
     }
 }
 
-fn is_above(limit: u64, members: &[Member]) -> bool {
+fn is_above(limit: u64, members: &[Member], files: u64) -> bool {
     let sum: u64 = members.iter().filter_map(|it| memory_of(it.pid)).sum();
-    let files = memory_files(members.iter().map(|it| it.pid));
     if sum + files <= limit {
         return false;
     }
