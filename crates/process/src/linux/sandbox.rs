@@ -248,7 +248,7 @@ impl Prepared {
 
     /// The socket of the proxy and its rules, for the holder of a kept program.
     pub(crate) fn way_out(&self) -> io::Result<Option<WayOut>> {
-        self.proxy.as_ref().map(Proxy::way_out).transpose()
+        self.proxy().map(Proxy::way_out).transpose()
     }
 
     /// A program that outlives this process runs in it.
