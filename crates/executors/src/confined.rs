@@ -125,11 +125,29 @@ pub(crate) fn usage(process: &Process) -> HandleUse {
 
 /// The machine of a program, with the network that the program has.
 pub(crate) fn host(process: &Process) -> Arc<dyn JobHost> {
+    if process.is_remote() {
+        return Arc::new(RemotePorts(process.clone()));
+    }
     let confinement = process.confinement();
     if confinement.is_some_and(|it| it.network != NetworkRule::Full) {
         Arc::new(NamespaceHost(process.pid()))
     } else {
         Arc::new(LocalHost)
+    }
+}
+
+/// The machine of a program that runs elsewhere.
+struct RemotePorts(Process);
+
+impl JobHost for RemotePorts {
+    fn port_open(&self, port: u16) -> BoxFuture<'static, ()> {
+        let open = self.0.remote_port_open(port);
+        Box::pin(async move {
+            match open {
+                Some(open) => open.await,
+                None => std::future::pending().await,
+            }
+        })
     }
 }
 

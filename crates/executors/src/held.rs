@@ -36,7 +36,9 @@ pub(crate) fn note_reads(output: &JobOutput, process: &Process) {
 /// The key of a job whose program is kept.
 pub(crate) fn key_of(process: &Process) -> Option<Value> {
     let key = process.held_key()?;
-    let size = process.terminal().map(windlass_process::Terminal::size);
+    let size = process
+        .terminal()
+        .map(windlass_process::ProgramTerminal::size);
     Some(json!(KeptProgramKey {
         folder: key.folder.clone().into(),
         name: key.name.clone(),

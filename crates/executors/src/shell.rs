@@ -134,6 +134,7 @@ impl Shell {
             .as_ref()
             .map_or_else(|| root.to_owned(), |cwd| root.join(cwd));
         let mut command = Command::new(&self.program)
+            .user_shell()
             .arg("-c")
             .arg(&args.command)
             .cwd(cwd);

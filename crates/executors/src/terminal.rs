@@ -19,7 +19,9 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use windlass_output::{Output, OutputOptions, Screen, ScreenReader, ScreenView};
-use windlass_process::{AdoptOptions, Command, Launcher, Process, Prompt, Terminal, TerminalSize};
+use windlass_process::{
+    AdoptOptions, Command, Launcher, Process, ProgramTerminal, Prompt, TerminalSize,
+};
 use windlass_protocol::{
     HandleUse, InputError, KeepRequest, Keyboard, OrderId, Question, Receipt, ScreenPast,
     ScreenUpdate, ToolError, Typing,
@@ -287,7 +289,7 @@ impl TerminalProgram {
             Keyboard::Bytes(bytes) => (bytes.clone(), String::new()),
         };
         let before = self.output.written();
-        let modes = self.process.terminal().map(Terminal::modes);
+        let modes = self.process.terminal().map(ProgramTerminal::modes);
         let takes_keys = modes.is_some_and(|modes| !modes.canonical && !modes.echo);
         *self.last_typed.lock() = takes_keys.then(|| TypedText {
             text: String::from_utf8_lossy(&bytes).into_owned(),
@@ -431,7 +433,7 @@ impl JobTerminal for TerminalProgram {
     }
 
     fn hides_typing(&self) -> bool {
-        let modes = self.process.terminal().map(Terminal::modes);
+        let modes = self.process.terminal().map(ProgramTerminal::modes);
         modes.is_some_and(|modes| modes.canonical && !modes.echo) || self.watch.asks_for_secret()
     }
 

@@ -47,6 +47,40 @@ impl<'a> ByteReader<'a> {
         Some(is_there.then_some(status))
     }
 
+    /// A text behind its length. Bytes that are no text are replaced.
+    pub(crate) fn text(&mut self) -> Option<String> {
+        Some(String::from_utf8_lossy(self.bytes()?).into_owned())
+    }
+
+    /// Values behind their number.
+    pub(crate) fn list<T>(
+        &mut self,
+        mut read: impl FnMut(&mut Self) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        let count = self.u32()?;
+        // A number that cannot be must not take memory: each value has at least one byte.
+        let mut values = Vec::with_capacity(self.0.len().min(count as usize).min(64));
+        for _ in 0..count {
+            values.push(read(self)?);
+        }
+        Some(values)
+    }
+
+    /// A value behind a flag that says whether there is one.
+    #[expect(
+        clippy::option_option,
+        reason = "the message may be cut short, and the value may be missing"
+    )]
+    pub(crate) fn option<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Option<T>,
+    ) -> Option<Option<T>> {
+        match self.u8()? {
+            0 => Some(None),
+            _ => read(self).map(Some),
+        }
+    }
+
     /// Bytes behind their length.
     pub(crate) fn bytes(&mut self) -> Option<&'a [u8]> {
         let length = self.u32()?;
@@ -91,6 +125,20 @@ impl ByteWriter {
     pub(crate) fn status(self, status: Option<i32>) -> Self {
         self.u8(u8::from(status.is_some()))
             .u32(status.unwrap_or(0).cast_unsigned())
+    }
+
+    /// Values behind their number.
+    pub(crate) fn list<T>(self, values: &[T], write: impl Fn(Self, &T) -> Self) -> Self {
+        let count = u32::try_from(values.len()).unwrap_or(u32::MAX);
+        values.iter().fold(self.u32(count), write)
+    }
+
+    /// A value behind a flag that says whether there is one.
+    pub(crate) fn option<T>(self, value: Option<&T>, write: impl FnOnce(Self, &T) -> Self) -> Self {
+        match value {
+            Some(value) => write(self.u8(1), value),
+            None => self.u8(0),
+        }
     }
 
     /// Bytes behind their length. What exceeds 4 GiB is left out.

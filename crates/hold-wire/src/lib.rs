@@ -5,18 +5,25 @@
 //! from an offset or its end, or adopts it. Whoever has adopted it gives [`HolderOrder`]s and hears [`HolderReport`]s.
 //! On a connection that has no message boundaries, such as a pipe, [`frame`] and [`FrameBuffer`] part them.
 //!
+//! [`NearFrame`] and [`FarFrame`] carry all programs of a runtime on one host over one pipe.
+//!
 //! The two ends may be executables of different versions. So every request and reply carries a version, numbers are
 //! little-endian, and a message is only ever made longer: a reader ignores bytes beyond those that it knows. Nothing here
 //! does I/O.
 
 mod bytes;
 mod frames;
+mod link;
 mod orders;
 mod receipt;
 mod replies;
 mod requests;
 
 pub use frames::{FrameBuffer, FrameTooLong, LONGEST_FRAME, frame};
+pub use link::{
+    FarFrame, FarHello, LINK_MAGIC, LINK_VERSION, LONGEST_PIECE, LinkCapture, LinkExit, LinkPrompt,
+    LinkReader, LinkSession, NearFrame, NearHello, ProgramStart, ProgramStatus, StartFailure,
+};
 pub use orders::{HolderOrder, HolderReport, NumberedOrder, OrderOutcome};
 pub use receipt::{HeldEnd, HoldReceipt, SURVIVOR_LIMIT};
 pub use replies::{HolderReply, Streams};

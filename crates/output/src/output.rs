@@ -3,6 +3,7 @@
 //! Start at [`Output::push`]. All state is behind one lock. What is read of it is
 //! in `read`, what is waited for in `find`.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -110,6 +111,8 @@ pub(super) struct State {
     held: Option<Box<HeldObject>>,
     /// Where the program that writes began.
     run_began: u64,
+    /// The offsets at which the stream changed, of what can be read.
+    segments: VecDeque<(u64, Stream)>,
 }
 
 impl Output {
@@ -160,6 +163,7 @@ impl Output {
             tails: Default::default(),
             held: hold_object.then(Box::default),
             run_began: from.replay[Stream::Stdout as usize],
+            segments: VecDeque::new(),
         };
         Self {
             shared: Arc::new(Shared {
@@ -280,6 +284,16 @@ impl Output {
         self.shared.state.lock().store.end()
     }
 
+    /// The stream that the byte at an offset came from, and the offset at which the stream changes next. Only the newest
+    /// changes are remembered; bytes before them count as standard output.
+    pub fn stream_at(&self, offset: u64) -> (Stream, Option<u64>) {
+        let state = self.shared.state.lock();
+        let next = state.segments.partition_point(|(at, _)| *at <= offset);
+        let stream = next.checked_sub(1).map(|index| state.segments[index].1);
+        let change = state.segments.get(next).map(|(at, _)| *at);
+        (stream.unwrap_or(Stream::Stdout), change)
+    }
+
     /// The last line of a stream that is not blank, as a terminal would show it,
     /// at most 200 characters of it.
     pub fn last_line(&self, stream: Stream) -> Option<String> {
@@ -308,6 +322,9 @@ impl Output {
         self.shared.state.lock().keeps_log = true;
     }
 }
+
+/// How many changes between stdout and stderr are remembered.
+const SEGMENTS: usize = 1024;
 
 /// How much of the log is looked at for the last line, when an output is resumed.
 const LAST_LINE_TAIL: u64 = 4096;
@@ -371,6 +388,13 @@ impl State {
     }
 
     fn show(&mut self, stream: Stream, bytes: &[u8]) {
+        let last = self.segments.back().map_or(Stream::Stdout, |it| it.1);
+        if last != stream && !bytes.is_empty() {
+            if self.segments.len() == SEGMENTS {
+                self.segments.pop_front();
+            }
+            self.segments.push_back((self.store.end(), stream));
+        }
         self.store.append(bytes);
         let now = self.last_write.unwrap_or_else(now);
         self.arrivals.note(self.store.end(), now);

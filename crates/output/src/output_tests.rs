@@ -184,3 +184,15 @@ fn finish_brings_the_log_up_to_date() {
     output.finish();
     assert_eq!(std::fs::read(path).unwrap(), b"123456");
 }
+
+#[test]
+fn each_byte_knows_its_stream() {
+    let output = Output::new(OutputOptions::default());
+    output.push(Stream::Stdout, b"ab");
+    output.push(Stream::Stderr, b"c");
+    output.push(Stream::Stderr, b"d");
+    output.push(Stream::Stdout, b"e");
+    assert_eq!(output.stream_at(0), (Stream::Stdout, Some(2)));
+    assert_eq!(output.stream_at(3), (Stream::Stderr, Some(4)));
+    assert_eq!(output.stream_at(4), (Stream::Stdout, None));
+}

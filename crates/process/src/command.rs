@@ -34,6 +34,8 @@ pub struct Command {
     pub(crate) terminal: Option<TerminalSize>,
     pub(crate) tap: Option<Tap>,
     pub(crate) keep: Option<KeepOptions>,
+    /// The program is the user's shell.
+    pub(crate) is_user_shell: bool,
 }
 
 /// Where a program reads its input from.
@@ -79,7 +81,14 @@ impl Command {
             terminal: None,
             tap: None,
             keep: None,
+            is_user_shell: false,
         }
+    }
+
+    /// Marks the program as this user's shell. On another machine it is the shell of the user there.
+    pub fn user_shell(mut self) -> Self {
+        self.is_user_shell = true;
+        self
     }
 
     /// Adds one argument.

@@ -116,7 +116,7 @@ impl Driver {
 
     fn serve_drains(&mut self, cx: &mut Context<'_>) {
         while let Poll::Ready(Some(reply)) = self.drains.poll_recv(cx) {
-            if !self.exited {
+            if !self.exited && !self.shared.is_paused() {
                 self.drain();
             }
             let _ = reply.send(());
@@ -210,7 +210,9 @@ impl Future for Driver {
         if this.hung_up() {
             this.streams = [None, None];
         }
-        for slot in &mut this.streams {
+        // Whoever lifts the limit asks for a drain, which wakes this.
+        let is_paused = this.shared.is_paused() && !this.exited;
+        for slot in this.streams.iter_mut().filter(|_| !is_paused) {
             if let Some(source) = slot
                 && source.poll_read(cx, &this.shared, this.exited).is_ready()
             {
@@ -218,6 +220,9 @@ impl Future for Driver {
             }
         }
         this.serve_drains(cx);
+        if is_paused && !this.shared.is_paused() {
+            cx.waker().wake_by_ref();
+        }
         this.flush.poll(cx, &this.shared.input);
         Poll::Pending
     }

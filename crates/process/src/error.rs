@@ -87,6 +87,14 @@ pub enum StartError {
         #[source]
         source: io::Error,
     },
+    /// The host that it was to run on does not start it.
+    #[error("host `{host}`: {problem}")]
+    Host {
+        /// The host.
+        host: String,
+        /// The reason, and what would work.
+        problem: String,
+    },
     /// The system refused something else, such as a descriptor or a process.
     #[error("program {program:?} could not be started")]
     System {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 #[cfg(target_os = "linux")]
 use std::sync::Weak;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 #[cfg(target_os = "linux")]
 use std::time::Duration;
 use std::time::Instant;
@@ -25,7 +25,9 @@ use crate::terminal::{Keeper, Tap};
 use crate::watch::{Hold, Watch};
 #[cfg(target_os = "linux")]
 use crate::{AdoptOptions, HeldKey, TakeOverError, terminal};
-use crate::{Command, Process, StartError, Terminal, find_program, pipes, plain};
+use crate::{
+    Command, Process, RemoteHost, RemoteStart, StartError, Terminal, find_program, pipes, plain,
+};
 use windlass_output::{Output, OutputOptions};
 use windlass_sandbox::{Confinement, OnUnavailable, ResourceLimits};
 
@@ -39,6 +41,8 @@ pub struct Launcher {
     sandbox: Option<SandboxHandle>,
     /// The limits of its programs.
     limits: Option<Arc<ResourceLimits>>,
+    /// The host that its programs run on, if that is not this machine.
+    host: Option<Arc<dyn RemoteHost>>,
 }
 
 #[cfg(target_os = "linux")]
@@ -103,7 +107,22 @@ impl Launcher {
             edits: Arc::default(),
             sandbox: None,
             limits: None,
+            host: None,
         })
+    }
+
+    /// A launcher whose programs run on a host. Variables and limits of this launcher hold there. Programs with a sandbox
+    /// do not start there, because its folders are those of this machine.
+    pub fn on_host(&self, host: Arc<dyn RemoteHost>) -> Self {
+        Self {
+            host: Some(host),
+            ..self.clone()
+        }
+    }
+
+    /// The host that its programs run on, if that is not this machine.
+    pub fn host(&self) -> Option<&str> {
+        self.host.as_ref().map(|host| host.name())
     }
 
     /// A launcher that shares everything with this one, and whose programs find these variables set, or removed where
@@ -176,15 +195,19 @@ impl Launcher {
     }
 
     /// Whether trees are held together: everything a program starts is ended with it, and all of it with this process.
+    /// False for a launcher of another machine, where the trees are its holders'.
     pub fn holds_trees(&self) -> bool {
         #[cfg(target_os = "linux")]
-        return self.inner.zygotes.is_some();
+        return self.host.is_none() && self.inner.zygotes.is_some();
         #[cfg(not(target_os = "linux"))]
         false
     }
 
     /// Starts a program. It runs when this returns; if this is dropped before, whatever was started is ended.
     pub async fn start(&self, mut command: Command) -> Result<Process, StartError> {
+        if let Some(host) = &self.host {
+            return self.start_on(&**host, command).await;
+        }
         if command.terminal.is_some() {
             prepare_for_terminal(&mut command);
         }
@@ -260,6 +283,25 @@ impl Launcher {
             zygotes.prepare();
         }
         Ok(process)
+    }
+
+    async fn start_on(
+        &self,
+        host: &dyn RemoteHost,
+        command: Command,
+    ) -> Result<Process, StartError> {
+        let refused = |problem: &str| StartError::Host {
+            host: host.name().to_owned(),
+            problem: problem.to_owned(),
+        };
+        if self.confinement().is_some() {
+            return Err(refused(
+                "a tool with a sandbox does not run there; run it on this machine, without a host",
+            ));
+        }
+        let start = RemoteStart::new(command, &self.edits, self.limits());
+        let start = start.map_err(|part| refused(&format!("{part} does not run there")))?;
+        host.start(start).await
     }
 
     /// Takes over a program that another process has kept, from the byte at which that process left it.
@@ -505,6 +547,7 @@ impl RunningProgram {
             sandbox: self.sandbox,
             confined: self.confined,
             left: AtomicBool::new(false),
+            read_limit: AtomicU64::new(u64::MAX),
             drains,
         });
         let process = Process::new(Arc::clone(&shared));

@@ -26,6 +26,7 @@ mod plain;
 mod process;
 mod prompt;
 mod readiness;
+mod remote;
 mod sandbox_support;
 mod secrets;
 mod settle;
@@ -46,9 +47,13 @@ pub use keep::{
 pub use launcher::{Launcher, LauncherOptions};
 pub use listeners::InputReader;
 pub use process::Process;
+pub use remote::{
+    RemoteCapture, RemoteFuture, RemoteHost, RemoteProcess, RemoteStart, RemoteTap, UnreachableHost,
+};
 pub use sandbox_support::SandboxSupport;
 pub use secrets::{withdraw_variables, withdrawn_variable, withdrawn_variables};
-pub use terminal::{Modes, Prompt, Terminal, TerminalSize};
+pub(crate) use terminal::Terminal;
+pub use terminal::{Modes, ProgramTerminal, Prompt, TerminalSize};
 pub use typed::Typed;
 pub use usage::ResourceUse;
 

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -14,11 +14,12 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::input::Input;
 use crate::pipes::HandedOver;
+use crate::terminal::LocalTerminal;
 use crate::tree;
 use crate::watch::Hold;
 use crate::{
-    Exit, HeldKey, InputReader, Prompt, Receipt, ResourceUse, Signal, SignalError, Terminal,
-    WriteError,
+    Exit, HeldKey, InputReader, ProgramTerminal, Prompt, Receipt, RemoteFuture, RemoteProcess,
+    ResourceUse, Signal, SignalError, Terminal, UnreachableHost, WriteError,
 };
 use windlass_output::{Output, Stream};
 use windlass_sandbox::{Confinement, LimitKind, ResourceLimits};
@@ -27,7 +28,20 @@ use windlass_sandbox::{Confinement, LimitKind, ResourceLimits};
 /// the grace of its [`Command`](crate::Command).
 #[derive(Clone)]
 pub struct Process {
-    owner: Arc<Owner>,
+    place: Place,
+}
+
+/// The machine that a program runs on.
+#[derive(Clone)]
+enum Place {
+    Here(Arc<Owner>),
+    Elsewhere(Arc<dyn RemoteProcess>),
+}
+
+/// The machine that a program runs on, to ask it.
+enum Side<'a> {
+    Local(&'a Shared),
+    Remote(&'a dyn RemoteProcess),
 }
 
 /// What callers and the driver share.
@@ -56,6 +70,8 @@ pub(crate) struct Shared {
     pub(crate) confined: Confined,
     /// The driver must not read any more: another process will.
     pub(crate) left: AtomicBool,
+    /// Nothing is read once the output has so many bytes.
+    pub(crate) read_limit: AtomicU64,
     /// Asks the driver to read what is there.
     pub(crate) drains: mpsc::UnboundedSender<oneshot::Sender<()>>,
 }
@@ -91,6 +107,12 @@ impl Shared {
         if self.drains.send(reply).is_ok() {
             let _ = drained.await;
         }
+    }
+
+    /// Whether its streams are left alone for now.
+    pub(crate) fn is_paused(&self) -> bool {
+        let limit = self.read_limit.load(Ordering::Acquire);
+        limit != u64::MAX && self.output.position() >= limit
     }
 
     /// Nothing more will be written.
@@ -136,38 +158,99 @@ impl Drop for Owner {
 impl Process {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
         Self {
-            owner: Arc::new(Owner { shared }),
+            place: Place::Here(Arc::new(Owner { shared })),
         }
     }
 
-    fn shared(&self) -> &Shared {
-        &self.owner.shared
+    /// A program on another machine.
+    pub fn remote(program: Arc<dyn RemoteProcess>) -> Self {
+        Self {
+            place: Place::Elsewhere(program),
+        }
+    }
+
+    fn side(&self) -> Side<'_> {
+        match &self.place {
+            Place::Here(owner) => Side::Local(&owner.shared),
+            Place::Elsewhere(program) => Side::Remote(&**program),
+        }
+    }
+
+    /// The host that the program runs on, if that is another machine and does not answer now.
+    pub fn unreachable(&self) -> Option<UnreachableHost> {
+        match self.side() {
+            Side::Local(_) => None,
+            Side::Remote(remote) => remote.unreachable(),
+        }
+    }
+
+    /// Resolves when somebody listens on a port of the program's machine; `None` if that is this one.
+    pub fn remote_port_open(&self, port: u16) -> Option<RemoteFuture<'static, ()>> {
+        match self.side() {
+            Side::Local(_) => None,
+            Side::Remote(remote) => Some(remote.port_open(port)),
+        }
+    }
+
+    /// Whether the program runs on another machine.
+    pub fn is_remote(&self) -> bool {
+        matches!(self.place, Place::Elsewhere(_))
+    }
+
+    /// Stops reading its streams once so many bytes can be read of its output, until more is allowed. The program then
+    /// waits when its pipe or terminal is full.
+    pub fn read_until(&self, offset: u64) {
+        if let Side::Local(shared) = self.side() {
+            shared.read_limit.store(offset, Ordering::Release);
+            // Whoever waits for a drain wakes the driver; nobody waits for this one.
+            let _ = shared.drains.send(oneshot::channel().0);
+        }
     }
 
     /// The program's process id. It may belong to another process once the program has exited.
     pub fn pid(&self) -> u32 {
-        self.shared().pid
+        let shared = match self.side() {
+            Side::Local(shared) => shared,
+            Side::Remote(remote) => return remote.pid(),
+        };
+        shared.pid
     }
 
     /// What the program has written.
     pub fn output(&self) -> &Output {
-        &self.shared().output
+        let shared = match self.side() {
+            Side::Local(shared) => shared,
+            Side::Remote(remote) => return remote.output(),
+        };
+        &shared.output
     }
 
     /// What the program has written to stderr, where that is kept apart; else the same as [`Process::output`].
     pub fn errors(&self) -> &Output {
-        self.shared().output_of(Stream::Stderr)
+        let shared = match self.side() {
+            Side::Local(shared) => shared,
+            Side::Remote(remote) => return remote.errors(),
+        };
+        shared.output_of(Stream::Stderr)
     }
 
     /// How the program exited, if it has. From then on its output is complete.
     pub fn exit(&self) -> Option<Exit> {
-        self.shared().state.borrow().exit.clone()
+        let shared = match self.side() {
+            Side::Local(shared) => shared,
+            Side::Remote(remote) => return remote.exit(),
+        };
+        shared.state.borrow().exit.clone()
     }
 
     /// Waits until the program's own process has exited and what it wrote has been read. What it left running does not
     /// delay this, whatever pipes it holds. Any number of callers may wait, and stop waiting at any time.
     pub async fn wait(&self) -> Exit {
-        let mut state = self.shared().state.subscribe();
+        let shared = match self.side() {
+            Side::Local(shared) => shared,
+            Side::Remote(remote) => return remote_exit(remote).await,
+        };
+        let mut state = shared.state.subscribe();
         let state = state.wait_for(|state| state.exit.is_some()).await;
         let exit = state.ok().and_then(|state| state.exit.clone());
         exit.expect("the sender lives as long as this process, and the condition held")
@@ -176,16 +259,24 @@ impl Process {
     /// Writes to the program's input: all of `bytes` or, with an error, nothing. Does not wait: what the pipe does not
     /// take at once is queued, up to 1 MiB.
     pub fn write(&self, bytes: &[u8]) -> Result<(), WriteError> {
-        self.shared().input.write(bytes)
+        let shared = match self.side() {
+            Side::Local(shared) => shared,
+            Side::Remote(remote) => return remote.write(bytes),
+        };
+        shared.input.write(bytes)
     }
 
     /// Closes the program's input, after what is queued for it. On a terminal this types the end of input (`^D`; twice
     /// where the last write left a line unfinished), which ends the input of whatever reads then: a shell may have been
     /// left by the program that it ran, and more can be written.
     pub fn close_stdin(&self) {
-        match self.terminal() {
-            Some(terminal) => self.shared().input.type_end(&terminal.end_of_input()),
-            None => self.shared().input.close(),
+        let shared = match self.side() {
+            Side::Local(shared) => shared,
+            Side::Remote(remote) => return remote.close_stdin(),
+        };
+        match &shared.terminal {
+            Some(terminal) => shared.input.type_end(&terminal.end_of_input()),
+            None => shared.input.close(),
         }
     }
 
@@ -193,41 +284,70 @@ impl Process {
     /// [`Command::hand_over_pipes`](crate::Command::hand_over_pipes) and nobody has taken them yet. Closing them is the
     /// caller's; the end of stdout may come long after the exit, since others may hold it open.
     pub fn take_pipes(&self) -> Option<(pipe::Receiver, pipe::Sender)> {
-        let pipes = self.shared().handed_over.lock().take()?;
+        let Side::Local(shared) = self.side() else {
+            return None;
+        };
+        let pipes = shared.handed_over.lock().take()?;
         let stdout = pipe::Receiver::from_owned_fd(pipes.stdout).ok()?;
         let stdin = pipe::Sender::from_owned_fd(pipes.stdin).ok()?;
         Some((stdout, stdin))
     }
 
     /// The program's terminal, if it was started with one.
-    pub fn terminal(&self) -> Option<&Terminal> {
-        self.shared().terminal.as_ref()
+    pub fn terminal(&self) -> Option<ProgramTerminal<'_>> {
+        match self.side() {
+            Side::Local(shared) => {
+                let terminal = shared.terminal.as_ref();
+                terminal.map(|it| ProgramTerminal::Local(LocalTerminal(it)))
+            }
+            Side::Remote(remote) => remote
+                .has_terminal()
+                .then_some(ProgramTerminal::Remote(remote)),
+        }
     }
 
     /// The limit that the program and its tree have exceeded, if they were ended for that.
     pub fn exceeded(&self) -> Option<LimitKind> {
-        self.shared().state.borrow().exceeded
+        let shared = match self.side() {
+            Side::Local(shared) => shared,
+            Side::Remote(remote) => return remote.exceeded(),
+        };
+        shared.state.borrow().exceeded
     }
 
     /// The limits that it was started with.
     pub fn limits(&self) -> ResourceLimits {
-        self.shared().confined.limits
+        let shared = match self.side() {
+            Side::Local(shared) => shared,
+            Side::Remote(remote) => return remote.limits(),
+        };
+        shared.confined.limits
     }
 
     /// The sandbox that it was started in.
     pub fn confinement(&self) -> Option<&Arc<Confinement>> {
-        self.shared().confined.confinement.as_ref()
+        let shared = match self.side() {
+            Side::Local(shared) => shared,
+            Side::Remote(remote) => return remote.confinement(),
+        };
+        shared.confined.confinement.as_ref()
     }
 
     /// The working directory that it was started in, if its command said one.
     pub fn cwd(&self) -> Option<&Path> {
-        self.shared().confined.cwd.as_deref()
+        let Side::Local(shared) = self.side() else {
+            return None;
+        };
+        shared.confined.cwd.as_deref()
     }
 
     /// The parts of its confinement that this system does not enforce, a phrase each.
     pub fn unprotected(&self) -> &[String] {
+        let Side::Local(shared) = self.side() else {
+            return &[];
+        };
         #[cfg(target_os = "linux")]
-        if let Some(sandbox) = &self.shared().sandbox {
+        if let Some(sandbox) = &shared.sandbox {
             return sandbox.missing();
         }
         &[]
@@ -235,30 +355,42 @@ impl Process {
 
     /// The hosts that programs of its sandbox were refused since it was started, the newest last.
     pub fn refused_hosts(&self) -> Vec<String> {
+        let Side::Local(shared) = self.side() else {
+            return Vec::new();
+        };
         #[cfg(target_os = "linux")]
-        if let Some(proxy) = self.shared().sandbox.as_ref().and_then(|it| it.proxy()) {
-            return proxy.refused_since(self.shared().started);
+        if let Some(proxy) = shared.sandbox.as_ref().and_then(|it| it.proxy()) {
+            return proxy.refused_since(shared.started);
         }
         Vec::new()
     }
 
     /// The use of the machine by the program and everything that it has started, now.
     pub fn usage(&self) -> ResourceUse {
-        tree::usage(self.shared())
+        let shared = match self.side() {
+            Side::Local(shared) => shared,
+            Side::Remote(remote) => return remote.usage(),
+        };
+        tree::usage(shared)
     }
 
     /// Sends a signal to the program's process group; on a terminal to the group in its foreground.
     pub fn signal(&self, signal: Signal) -> Result<(), SignalError> {
-        if self.shared().state.borrow().exit.is_some() {
+        let shared = match self.side() {
+            Side::Local(shared) => shared,
+            Side::Remote(remote) => return remote.signal(signal),
+        };
+        if shared.state.borrow().exit.is_some() {
             return Err(SignalError::Exited);
         }
-        let sent = self
-            .terminal()
+        let sent = shared
+            .terminal
+            .as_ref()
             .is_some_and(|terminal| crate::prompt::signal(terminal, signal));
         if !sent {
-            self.shared().hold.signal(signal.number());
+            shared.hold.signal(signal.number());
         }
-        self.shared().input.touch();
+        shared.input.touch();
         Ok(())
     }
 
@@ -266,9 +398,13 @@ impl Process {
     /// which may be at once. The program's output and exit are complete then. A second call joins the first, and may
     /// shorten its grace; once this future was polled, the end goes on even if it is dropped.
     pub async fn end(&self, grace: Duration) -> Receipt {
-        let mut state = self.shared().state.subscribe();
+        let shared = match self.side() {
+            Side::Local(shared) => shared,
+            Side::Remote(remote) => return remote.end(grace).await,
+        };
+        let mut state = shared.state.subscribe();
         if !state.borrow().gone {
-            self.shared().hold.end(grace);
+            shared.hold.end(grace);
         }
         let state =
             state.wait_for(|state| state.receipt.is_some() && (state.gone || has_survivors(state)));
@@ -278,8 +414,11 @@ impl Process {
 
     /// The way to the program for another process, if it is kept.
     pub fn held_key(&self) -> Option<&HeldKey> {
+        let Side::Local(shared) = self.side() else {
+            return None;
+        };
         #[cfg(target_os = "linux")]
-        return self.shared().kept.as_ref().map(|kept| &kept.key);
+        return shared.kept.as_ref().map(|kept| &kept.key);
         #[cfg(not(target_os = "linux"))]
         None
     }
@@ -287,8 +426,11 @@ impl Process {
     /// The process that holds the program's tree together, and when it started, in clock ticks since the boot; `None` where
     /// no process does.
     pub fn holder(&self) -> Option<(u32, u64)> {
+        let Side::Local(shared) = self.side() else {
+            return None;
+        };
         #[cfg(target_os = "linux")]
-        if let Hold::Shim(hold) = &self.shared().hold {
+        if let Hold::Shim(hold) = &shared.hold {
             let member = crate::linux::Member::read(hold.root())?;
             return Some((member.pid.cast_unsigned(), member.start));
         }
@@ -298,9 +440,12 @@ impl Process {
     /// Notes for whoever adopts the program how far its output has been read, if it is kept. Does not hold on to the
     /// program.
     pub fn read_noter(&self) -> Option<impl Fn(u64) + Send + Sync + 'static> {
+        let Side::Local(shared) = self.side() else {
+            return None;
+        };
         #[cfg(target_os = "linux")]
         {
-            let kept = self.shared().kept.as_ref()?;
+            let kept = shared.kept.as_ref()?;
             let retained = Arc::clone(&kept.retained);
             Some(move |offset| retained.set_cursor(offset))
         }
@@ -310,9 +455,11 @@ impl Process {
 
     /// How far its output had been read when it was adopted, or has been noted since.
     pub fn noted_read(&self) -> u64 {
+        let Side::Local(shared) = self.side() else {
+            return 0;
+        };
         #[cfg(target_os = "linux")]
-        return self
-            .shared()
+        return shared
             .kept
             .as_ref()
             .map_or(0, |kept| kept.retained.cursor());
@@ -323,18 +470,30 @@ impl Process {
     /// Lets go of the program. One that is kept goes on, and its lease begins; any other is ended. Nothing is read of it
     /// any more when this returns.
     pub async fn leave(&self) {
-        self.shared().left.store(true, Ordering::Release);
-        self.shared().drained().await;
-        self.shared().hold.leave();
+        let shared = match self.side() {
+            Side::Local(shared) => shared,
+            // Nothing that runs elsewhere is kept.
+            Side::Remote(remote) => {
+                remote.end(LEFT_GRACE).await;
+                return;
+            }
+        };
+        shared.left.store(true, Ordering::Release);
+        shared.drained().await;
+        shared.hold.leave();
     }
 
     /// Waits until the program has said what it has to say: it exited, or its output has been quiet for 20 ms and all
     /// processes of its tree sleep; or `max` is over. On a terminal, instead of the quiet: its foreground is blocked
     /// reading the terminal, and everything that was written to it has been read (see `docs/design/settling.md`).
     pub async fn settle(&self, max: Duration) {
-        match self.terminal() {
-            Some(terminal) => crate::prompt::settle(self.shared(), terminal, max).await,
-            None => crate::settle::settle(self.shared(), max).await,
+        let shared = match self.side() {
+            Side::Local(shared) => shared,
+            Side::Remote(remote) => return remote.settle(max).await,
+        };
+        match &shared.terminal {
+            Some(terminal) => crate::prompt::settle(shared, terminal, max).await,
+            None => crate::settle::settle(shared, max).await,
         }
     }
 
@@ -344,8 +503,16 @@ impl Process {
     ///
     /// While nothing happens this looks at the program every now and then, up to twice a second.
     pub async fn prompted(&self, wanted: impl Fn(Prompt) -> bool) -> Option<Prompt> {
-        if let Some(terminal) = self.terminal() {
-            return crate::prompt::prompted(self.shared(), terminal, wanted).await;
+        match self.side() {
+            Side::Local(shared) => {
+                if let Some(terminal) = &shared.terminal {
+                    return crate::prompt::prompted(shared, terminal, wanted).await;
+                }
+            }
+            Side::Remote(remote) if remote.has_terminal() => {
+                return remote_prompt(remote, wanted).await;
+            }
+            Side::Remote(_) => {}
         }
         self.wait().await;
         None
@@ -353,7 +520,11 @@ impl Process {
 
     /// The programs of the tree that may read what is written now or later; `None` where that cannot be seen.
     pub fn listeners(&self) -> Option<Vec<InputReader>> {
-        crate::listeners::listeners(self.shared())
+        let shared = match self.side() {
+            Side::Local(shared) => shared,
+            Side::Remote(remote) => return remote.listeners(),
+        };
+        crate::listeners::listeners(shared)
     }
 
     /// How many processes of the tree run, apart from the program itself: what it has left running, once it has exited.
@@ -362,7 +533,44 @@ impl Process {
         reason = "a tree that is held elsewhere would have to be asked"
     )]
     pub async fn remaining(&self) -> usize {
-        tree::remaining(self.shared())
+        let shared = match self.side() {
+            Side::Local(shared) => shared,
+            Side::Remote(remote) => return remote.remaining(),
+        };
+        tree::remaining(shared)
+    }
+}
+
+/// The time that a remote program has to end when it is left.
+const LEFT_GRACE: Duration = Duration::from_secs(2);
+
+async fn remote_exit(remote: &dyn RemoteProcess) -> Exit {
+    let mut changes = remote.changes();
+    loop {
+        changes.borrow_and_update();
+        if let Some(exit) = remote.exit() {
+            return exit;
+        }
+        if changes.changed().await.is_err() {
+            return Exit::Lost(String::from("its host is gone"));
+        }
+    }
+}
+
+async fn remote_prompt(
+    remote: &dyn RemoteProcess,
+    wanted: impl Fn(Prompt) -> bool,
+) -> Option<Prompt> {
+    let mut changes = remote.changes();
+    loop {
+        changes.borrow_and_update();
+        if remote.exit().is_some() {
+            return None;
+        }
+        if let Some(prompt) = remote.prompt().filter(|&it| wanted(it)) {
+            return Some(prompt);
+        }
+        changes.changed().await.ok()?;
     }
 }
 

@@ -19,6 +19,7 @@ use rustix::termios::{
     tcgetwinsize, tcsetattr, tcsetwinsize,
 };
 
+use crate::RemoteProcess;
 use crate::input::Input;
 #[cfg(target_os = "linux")]
 use crate::linux::{BRIEF, BriefWait, Device};
@@ -82,7 +83,7 @@ impl Tap {
         Self(Arc::new(Mutex::new(function)))
     }
 
-    fn see(&self, bytes: &[u8]) -> Vec<u8> {
+    pub(crate) fn see(&self, bytes: &[u8]) -> Vec<u8> {
         (self.0.lock())(bytes)
     }
 }
@@ -94,7 +95,61 @@ impl std::fmt::Debug for Tap {
 }
 
 /// The terminal of a [`Process`](crate::Process) that was started with one.
-pub struct Terminal {
+#[derive(Clone, Copy)]
+pub enum ProgramTerminal<'a> {
+    /// It is on this machine.
+    #[doc(hidden)]
+    Local(LocalTerminal<'a>),
+    /// It is on another machine.
+    #[doc(hidden)]
+    Remote(&'a dyn RemoteProcess),
+}
+
+/// A terminal on this machine.
+#[derive(Clone, Copy)]
+pub struct LocalTerminal<'a>(pub(crate) &'a Terminal);
+
+impl ProgramTerminal<'_> {
+    /// Changes its size; the programs in its foreground are told by the system (`SIGWINCH`).
+    pub fn resize(self, size: TerminalSize) -> io::Result<()> {
+        match self {
+            Self::Local(terminal) => terminal.0.resize(size),
+            Self::Remote(program) => {
+                program.resize(size);
+                Ok(())
+            }
+        }
+    }
+
+    /// Its size now; a program may have changed it.
+    pub fn size(self) -> TerminalSize {
+        match self {
+            Self::Local(terminal) => terminal.0.size(),
+            Self::Remote(program) => program.size(),
+        }
+    }
+
+    /// How it treats what is typed now. The modes of a new terminal are canonical, with echo.
+    pub fn modes(self) -> Modes {
+        match self {
+            Self::Local(terminal) => terminal.0.modes(),
+            Self::Remote(program) => program.modes(),
+        }
+    }
+
+    /// What the program waits for, if it is blocked at a prompt now: a process of the foreground reads the terminal,
+    /// everything that was written to it has been read, and everything that it wrote is in the output. Where that cannot
+    /// be seen (systems other than Linux), `None`.
+    pub fn prompt(self) -> Option<Prompt> {
+        match self {
+            Self::Local(terminal) => crate::prompt::prompt(terminal.0),
+            Self::Remote(program) => program.prompt(),
+        }
+    }
+}
+
+/// The terminal of a program on this machine.
+pub(crate) struct Terminal {
     /// `None` once it was hung up.
     master: Mutex<Option<Arc<OwnedFd>>>,
     /// The program's side, until the program has exited. It tells whether there is input that nobody has read yet.
@@ -152,13 +207,11 @@ impl Terminal {
         })
     }
 
-    /// Changes its size; the programs in its foreground are told by the system (`SIGWINCH`).
-    pub fn resize(&self, size: TerminalSize) -> io::Result<()> {
+    pub(crate) fn resize(&self, size: TerminalSize) -> io::Result<()> {
         self.with_master(|master| Ok(tcsetwinsize(master, size.winsize())?))
     }
 
-    /// Its size now; a program may have changed it.
-    pub fn size(&self) -> TerminalSize {
+    pub(crate) fn size(&self) -> TerminalSize {
         let size = self.with_master(|master| Ok(tcgetwinsize(master)?));
         size.map_or_else(
             |_| TerminalSize::default(),
@@ -169,21 +222,13 @@ impl Terminal {
         )
     }
 
-    /// How it treats what is typed now. The modes of a new terminal are canonical, with echo.
-    pub fn modes(&self) -> Modes {
+    pub(crate) fn modes(&self) -> Modes {
         let modes = self.with_master(|master| Ok(tcgetattr(master)?.local_modes));
         let modes = modes.unwrap_or(LocalModes::ICANON | LocalModes::ECHO);
         Modes {
             canonical: modes.contains(LocalModes::ICANON),
             echo: modes.contains(LocalModes::ECHO),
         }
-    }
-
-    /// What the program waits for, if it is blocked at a prompt now: a process of the foreground reads the terminal,
-    /// everything that was written to it has been read, and everything that it wrote is in the output. Where that cannot
-    /// be seen (systems other than Linux), `None`.
-    pub fn prompt(&self) -> Option<Prompt> {
-        crate::prompt::prompt(self)
     }
 
     /// The process group that signals of the terminal go to.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::Mutex;
 use tokio::sync::watch;
 use windlass_output::Screen;
-use windlass_process::{Process, Prompt, Terminal};
+use windlass_process::{Process, ProgramTerminal, Prompt};
 use windlass_protocol::{AnswerType, InputError, Question, ToolEvent};
 use windlass_runtime::{JobOutput, Reporter};
 
@@ -172,7 +172,7 @@ impl ProgramWatch {
     /// The prompt of a program that takes keys and shows none of them, if its
     /// line asks for a secret in so many words. Shells, editors and the like
     /// show what is typed, whatever stands in their lines.
-    fn key_prompt(&self, terminal: &Terminal) -> Option<SecretPrompt> {
+    fn key_prompt(&self, terminal: ProgramTerminal<'_>) -> Option<SecretPrompt> {
         let modes = terminal.modes();
         if modes.canonical || modes.echo {
             return None;

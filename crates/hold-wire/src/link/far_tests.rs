@@ -1,0 +1,162 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn texts() -> impl Strategy<Value = Vec<String>> {
+    proptest::collection::vec(".{0,8}", 0..3)
+}
+
+fn hellos() -> impl Strategy<Value = FarHello> {
+    let words = (".{0,8}", ".{0,8}", ".{0,8}", ".{0,8}", ".{0,8}");
+    let numbers = any::<(u8, u32, u64, u32, bool)>();
+    let programs = proptest::collection::vec((".{0,8}", proptest::option::of(".{0,8}")), 0..3);
+    (words, numbers, programs).prop_map(|(words, numbers, programs)| FarHello {
+        version: numbers.0,
+        program: words.0,
+        machine: words.1,
+        os: words.2,
+        arch: words.3,
+        cpus: numbers.1,
+        memory: numbers.2,
+        load: numbers.3,
+        home: words.4,
+        holds_trees: numbers.4,
+        programs,
+    })
+}
+
+fn statuses() -> impl Strategy<Value = ProgramStatus> {
+    let prompt = prop_oneof![
+        Just(None),
+        Just(Some(LinkPrompt::Input)),
+        Just(Some(LinkPrompt::Secret))
+    ];
+    let reader =
+        (texts(), texts(), any::<bool>()).prop_map(|(names, args, is_foreground)| LinkReader {
+            names,
+            args,
+            is_foreground,
+        });
+    let readers = proptest::option::of(proptest::collection::vec(reader, 0..3));
+    (any::<(u64, u64, bool, bool)>(), prompt, readers).prop_map(|(numbers, prompt, readers)| {
+        ProgramStatus {
+            offset: numbers.0,
+            orders: numbers.1,
+            prompt,
+            canonical: numbers.2,
+            echo: numbers.3,
+            readers,
+        }
+    })
+}
+
+fn frames() -> impl Strategy<Value = FarFrame> {
+    let exits = prop_oneof![
+        any::<i32>().prop_map(LinkExit::Code),
+        any::<i32>().prop_map(LinkExit::Signal),
+        ".{0,8}".prop_map(LinkExit::Lost)
+    ];
+    let failures = prop_oneof![
+        Just(StartFailure::NotFound),
+        Just(StartFailure::Permission),
+        Just(StartFailure::NotExecutable),
+        Just(StartFailure::Cwd),
+        Just(StartFailure::Other)
+    ];
+    let survivors = proptest::collection::vec((any::<u32>(), ".{0,8}"), 0..3);
+    let bytes = proptest::collection::vec(any::<u8>(), 0..40);
+    prop_oneof![
+        hellos().prop_map(FarFrame::Hello),
+        any::<(u64, u32)>().prop_map(|(program, pid)| FarFrame::Started { program, pid }),
+        (any::<u64>(), failures, ".{0,8}").prop_map(|(program, failure, problem)| {
+            FarFrame::Failed {
+                program,
+                failure,
+                problem,
+            }
+        }),
+        any::<(u64, u32, u64)>().prop_map(|(program, pid, orders)| FarFrame::Resumed {
+            program,
+            pid,
+            orders
+        }),
+        (any::<(u64, u32)>(), ".{0,8}").prop_map(|((program, ended), why)| FarFrame::Gone {
+            program,
+            why,
+            ended
+        }),
+        (any::<(u64, u64)>(), proptest::option::of(".{0,8}"))
+            .prop_map(|((program, id), error)| FarFrame::Done { program, id, error }),
+        (any::<(u64, u64, bool)>(), bytes).prop_map(|((program, from, is_stderr), bytes)| {
+            FarFrame::Output {
+                program,
+                from,
+                is_stderr,
+                bytes,
+            }
+        }),
+        (any::<u64>(), statuses())
+            .prop_map(|(program, status)| FarFrame::Status { program, status }),
+        any::<(u64, u64, u64)>().prop_map(|(program, id, offset)| FarFrame::Settled {
+            program,
+            id,
+            offset
+        }),
+        (any::<(u64, u64, u32, Option<u8>)>(), exits).prop_map(
+            |((program, offset, remaining, exceeded), exit)| FarFrame::Exited {
+                program,
+                offset,
+                exit,
+                remaining,
+                exceeded
+            }
+        ),
+        (any::<(u64, u32)>(), survivors).prop_map(|((program, ended), survivors)| {
+            FarFrame::Ended {
+                program,
+                ended,
+                survivors,
+            }
+        }),
+        any::<(u64, u64, u64, u32)>().prop_map(|(program, cpu, memory, processes)| {
+            FarFrame::Usage {
+                program,
+                cpu: Duration::from_millis(cpu),
+                memory,
+                processes,
+            }
+        }),
+        any::<u64>().prop_map(|id| FarFrame::Port { id }),
+        Just(FarFrame::Beat),
+        ".{0,8}".prop_map(|why| FarFrame::Refused { why }),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn frames_are_read_as_they_were_written(
+        frame in frames(),
+        later in proptest::collection::vec(any::<u8>(), 0..20),
+    ) {
+        let mut written = frame.write();
+        prop_assert_eq!(FarFrame::read(&written), Some(frame.clone()));
+        // A later version may say more.
+        written.extend(later);
+        prop_assert_eq!(FarFrame::read(&written), Some(frame));
+    }
+
+    #[test]
+    fn no_bytes_confuse_a_reader(
+        kind in 96_u8..111,
+        bytes in proptest::collection::vec(any::<u8>(), 0..200),
+    ) {
+        let _ = FarFrame::read(&bytes);
+        let _ = FarFrame::read(&[&[kind], &bytes[..]].concat());
+    }
+
+    #[test]
+    fn a_frame_that_is_cut_short_is_none(frame in frames(), cut in any::<proptest::sample::Index>()) {
+        let written = frame.write();
+        prop_assert_eq!(FarFrame::read(&written[..cut.index(written.len())]), None);
+    }
+}

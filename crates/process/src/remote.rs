@@ -1,0 +1,175 @@
+//! Programs that run on another machine, behind the same [`Process`](crate::Process).
+//!
+//! A [`RemoteHost`] starts them and gives a [`RemoteProcess`] for each. [`Launcher::on_host`](crate::Launcher::on_host) makes
+//! a launcher whose programs run there. How the two ends talk is a stranger to this crate.
+
+use std::ffi::OsString;
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use tokio::sync::watch;
+use windlass_output::{Output, OutputOptions};
+use windlass_sandbox::{Confinement, LimitKind, ResourceLimits};
+
+use crate::command::{Capture, OutputTarget, Stdin};
+use crate::terminal::Tap;
+use crate::{
+    Command, Exit, InputReader, Modes, Process, Prompt, Receipt, ResourceUse, Signal, SignalError,
+    StartError, TerminalSize, WriteError,
+};
+
+/// A future of a remote program.
+pub type RemoteFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A machine that programs are started on.
+pub trait RemoteHost: Send + Sync {
+    /// The host's name, for messages.
+    fn name(&self) -> &str;
+
+    /// Starts a program there. It runs when this returns.
+    fn start(&self, start: RemoteStart) -> RemoteFuture<'_, Result<Process, StartError>>;
+}
+
+/// A program to start on a [`RemoteHost`].
+pub struct RemoteStart {
+    /// The program, by name or path of the far side.
+    pub program: OsString,
+    /// The program is this user's shell: the far side takes its own user's.
+    pub is_user_shell: bool,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// Edits of the environment of the far side. `None` removes.
+    pub env: Vec<(OsString, Option<OsString>)>,
+    /// The environment is empty, edits aside.
+    pub env_clear: bool,
+    /// The working directory, as the caller knows it.
+    pub cwd: Option<PathBuf>,
+    /// It has a pipe as its input.
+    pub has_input: bool,
+    /// Its output streams.
+    pub capture: RemoteCapture,
+    /// The size of its terminal, if its streams are one.
+    pub terminal: Option<TerminalSize>,
+    /// The time between `SIGTERM` and `SIGKILL` when its [`Process`] is dropped.
+    pub grace: Duration,
+    /// Its limits.
+    pub limits: ResourceLimits,
+    /// The output that takes what it writes.
+    pub output: Output,
+    /// The output outlives the program.
+    pub lasting_output: bool,
+    /// The output that takes what it writes to stderr, where that is kept apart.
+    pub errors: Option<Output>,
+    /// Sees what is written to its terminal.
+    pub tap: Option<RemoteTap>,
+}
+
+/// The pipes that take what a remote program writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RemoteCapture {
+    /// One for stdout and one for stderr.
+    Separate,
+    /// One for both.
+    Merged,
+    /// Nothing is read.
+    Nothing,
+}
+
+/// Sees what is written to a remote terminal. Its replies to queries are dropped: the far side replies.
+#[derive(Debug, Clone)]
+pub struct RemoteTap(Tap);
+
+impl RemoteTap {
+    /// Shows it the next bytes.
+    pub fn see(&self, bytes: &[u8]) {
+        drop(self.0.see(bytes));
+    }
+}
+
+impl RemoteStart {
+    /// Reads a command. `Err` names the part of it that does not work on a host.
+    pub(crate) fn new(
+        command: Command,
+        edits: &[(OsString, Option<OsString>)],
+        limits: ResourceLimits,
+    ) -> Result<Self, &'static str> {
+        if command.hands_over {
+            return Err("a program whose pipes are handed over");
+        }
+        let mut env = command.env;
+        if !command.env_clear {
+            env.splice(0..0, edits.iter().cloned());
+        }
+        let (output, lasting_output) = match command.output {
+            OutputTarget::New(options) => (Output::new(options), false),
+            OutputTarget::Existing(output) => (output, true),
+        };
+        Ok(Self {
+            program: command.program,
+            is_user_shell: command.is_user_shell,
+            args: command.args,
+            env,
+            env_clear: command.env_clear,
+            cwd: command.cwd,
+            has_input: command.stdin == Stdin::Pipe,
+            capture: match command.capture {
+                Capture::Separate => RemoteCapture::Separate,
+                Capture::Merged => RemoteCapture::Merged,
+                Capture::Nothing => RemoteCapture::Nothing,
+            },
+            errors: (command.split && command.terminal.is_none())
+                .then(|| Output::new(OutputOptions::default())),
+            terminal: command.terminal,
+            grace: command.grace,
+            limits,
+            output,
+            lasting_output,
+            tap: command.tap.map(RemoteTap),
+        })
+    }
+}
+
+/// A program that was started on a [`RemoteHost`]. Dropping it ends the program. Each method does what the method of
+/// [`Process`] of the same name does; states are as of the last news from the far side.
+#[expect(missing_docs, reason = "documented at `Process` and `ProgramTerminal`")]
+pub trait RemoteProcess: Send + Sync {
+    fn pid(&self) -> u32;
+    fn output(&self) -> &Output;
+    fn errors(&self) -> &Output;
+    fn exit(&self) -> Option<Exit>;
+    fn exceeded(&self) -> Option<LimitKind>;
+    fn limits(&self) -> ResourceLimits;
+    fn write(&self, bytes: &[u8]) -> Result<(), WriteError>;
+    fn close_stdin(&self);
+    fn signal(&self, signal: Signal) -> Result<(), SignalError>;
+    fn usage(&self) -> ResourceUse;
+    fn listeners(&self) -> Option<Vec<InputReader>>;
+    fn end(&self, grace: Duration) -> RemoteFuture<'_, Receipt>;
+    fn settle(&self, max: Duration) -> RemoteFuture<'_, ()>;
+    fn remaining(&self) -> usize;
+    /// Changes whenever there is news: output, an exit, a prompt.
+    fn changes(&self) -> watch::Receiver<u64>;
+    fn has_terminal(&self) -> bool;
+    fn size(&self) -> TerminalSize;
+    fn resize(&self, size: TerminalSize);
+    fn modes(&self) -> Modes;
+    fn prompt(&self) -> Option<Prompt>;
+    fn port_open(&self, port: u16) -> RemoteFuture<'static, ()>;
+    fn unreachable(&self) -> Option<UnreachableHost>;
+    /// The confinement that it was started in.
+    fn confinement(&self) -> Option<&Arc<Confinement>>;
+}
+
+/// A host that does not answer now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnreachableHost {
+    /// The host.
+    pub host: String,
+    /// The time of its last word.
+    pub since: SystemTime,
+    /// The far side ends its programs when it has not been reached for so long.
+    pub lease: Duration,
+}
