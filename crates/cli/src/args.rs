@@ -28,8 +28,8 @@ pub(crate) use handles::{
     AnswerArgs, AttachArgs, KillArgs, LogsArgs, PsArgs, Reply, ReplyArgs, RunArgs, SendArgs,
 };
 pub(crate) use kept::{
-    ConfigArgs, ConfigCommand, GainArgs, PermissionsArgs, PermissionsCommand, SessionsArgs,
-    SessionsCommand, TrustArgs, UntrustArgs,
+    ConfigArgs, ConfigCommand, GainArgs, HostsArgs, HostsCommand, PermissionsArgs,
+    PermissionsCommand, SessionsArgs, SessionsCommand, TrustArgs, UntrustArgs,
 };
 pub(crate) use served::{InstallArgs, McpArgs, McpCommand, ServeArgs, UninstallArgs};
 pub(crate) use used::{
@@ -119,6 +119,11 @@ pub(crate) enum Command {
     Call(CallArgs),
     /// Drive the tools with one JSON value per line on stdin and stdout
     Drive(DriveArgs),
+    /// List the machines that tools run on, or check one
+    Hosts(HostsArgs),
+    /// Run programs here for a runtime elsewhere, over stdin and stdout
+    #[command(hide = true)]
+    Host,
     /// List recorded sessions, show one, or remove old ones
     Sessions(SessionsArgs),
     /// Tell what digests have saved, by session and tool

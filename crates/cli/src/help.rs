@@ -43,6 +43,7 @@ pub(crate) const GROUPS: [(&str, &[&str]); 5] = [
             "init",
             "config",
             "doctor",
+            "hosts",
             "trust",
             "untrust",
             "completions",

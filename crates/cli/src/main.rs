@@ -21,6 +21,7 @@ mod exit;
 mod gain;
 mod held;
 mod help;
+mod host;
 mod init;
 mod logs;
 mod man;
@@ -110,6 +111,8 @@ fn run(args: Args) -> anyhow::Result<ExitCode> {
         }
         Command::Questions => on_runtime(questions::list(&args.global)),
         Command::Answer(answer) => on_runtime(questions::answer(&args.global, answer)),
+        Command::Host => on_runtime(host::serve()),
+        Command::Hosts(hosts) => on_runtime(host::list(&args.global, hosts)),
         Command::Init => init::run(&args.global),
         Command::Trust(trust) => on_runtime(trust::run(&args.global, trust)),
         Command::Untrust(untrust) => trust::untrust(&args.global, &untrust),

@@ -6,6 +6,7 @@ use windlass_runtime::RecordFailure;
 use windlass_sandbox::ResourceLimits;
 
 use crate::assistant::AssistantConfig;
+use crate::host::HostConfig;
 use crate::keys::{self, BUILTINS};
 use crate::mcp::McpServerConfig;
 use crate::place::Place;
@@ -106,6 +107,8 @@ pub struct Config {
     pub kept_max: usize,
     /// MCP servers.
     pub mcp_servers: Vec<McpServerConfig>,
+    /// Machines that tools run on.
+    pub hosts: Vec<HostConfig>,
     /// What a person should know, one sentence each, nothing twice.
     pub warnings: Vec<String>,
     /// The files that were read, lowest layer first.

@@ -158,6 +158,38 @@ pub enum ProblemKind {
         /// The nearest one.
         hint: String,
     },
+    /// A tool runs on a host that is not configured.
+    #[error(
+        "tool `{tool}` runs on the host `{host}`, which is not configured; add [hosts.{host}] with `via`"
+    )]
+    NoHost {
+        /// The tool.
+        tool: String,
+        /// The host.
+        host: String,
+    },
+    /// A tool names one host and a choice of hosts.
+    #[error(
+        "tool `{tool}` has both `host` and `hosts`; `host` fixes one, `hosts` lets the assistant choose"
+    )]
+    HostAndHosts {
+        /// The tool.
+        tool: String,
+    },
+    /// A host has no command.
+    #[error("host `{host}` has no `via`; write the words that run `windlass host` there")]
+    NoVia {
+        /// The host.
+        host: String,
+    },
+    /// A host cannot be called so.
+    #[error(
+        "a host cannot be called {name:?}; use letters, digits, `_` and `-`, at most 48, and begin with a letter"
+    )]
+    HostName {
+        /// The name.
+        name: String,
+    },
     /// A tool has actions, but none that starts a handle.
     #[error(
         "tool `{tool}` lists actions without \"spawn\", so that no handle of it could ever be started; add \"spawn\", or remove `actions`"

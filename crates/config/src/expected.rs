@@ -26,6 +26,14 @@ pub enum ExpectedValue {
         "an array of names of variables, in which `*` stands for anything, without `WINDLASS_TOKEN`"
     )]
     VariableNames,
+    /// The command of a host.
+    #[error(
+        "an array of words that run `windlass host` there, such as [\"ssh\", \"-T\", \"NAME\", \"windlass\", \"host\"]"
+    )]
+    Via,
+    /// The project's folder on a host.
+    #[error("an absolute path of the host")]
+    FarRoot,
     /// An array of any values.
     #[error("an array of values")]
     Values,

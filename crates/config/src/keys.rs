@@ -13,7 +13,15 @@ pub(crate) const START_NOTHING: [&str; 2] = ["await", "describe_tools"];
 /// The name of the table that holds for every tool.
 pub(crate) const EVERY_TOOL: &str = "*";
 
-pub(crate) const TOP: &[&str] = &["assistant", "conversation", "kept", "mcp", "providers"];
+pub(crate) const TOP: &[&str] = &[
+    "assistant",
+    "conversation",
+    "hosts",
+    "kept",
+    "mcp",
+    "providers",
+];
+pub(crate) const HOST: &[&str] = &["via", "root", "labels", "lease_secs"];
 pub(crate) const KEPT: &[&str] = &["max"];
 pub(crate) const MCP_SERVING: &[&str] = &["max_block_secs", "tasks", "structured"];
 pub(crate) const CONVERSATION: &[&str] =
@@ -60,6 +68,8 @@ pub(crate) const SETTINGS: &[&str] = &[
     "questions",
     "sandbox",
     "limits",
+    "host",
+    "hosts",
     "spawn",
 ];
 

@@ -179,11 +179,16 @@ impl Merged {
         }
         let resolved = tables.resolve(&mut reader);
         let is_gap = |problem: &Problem| {
-            use ProblemKind::{NoCommand, NoProgram, NoSource, Transport};
+            use ProblemKind::{NoCommand, NoHost, NoProgram, NoSource, NoVia, Transport};
             let kind = &problem.kind;
             matches!(
                 kind,
-                NoSource { .. } | NoCommand { .. } | NoProgram { .. } | Transport { .. }
+                NoSource { .. }
+                    | NoCommand { .. }
+                    | NoHost { .. }
+                    | NoProgram { .. }
+                    | NoVia { .. }
+                    | Transport { .. }
             )
         };
         match gaps {
@@ -210,6 +215,7 @@ impl Merged {
             mcp,
             kept_max,
             mcp_servers,
+            hosts,
             told: _,
             defined: _,
         } = self.resolved;
@@ -228,6 +234,7 @@ impl Merged {
             mcp,
             kept_max,
             mcp_servers,
+            hosts,
             files: layers.files(is_trusted),
             values: self.values,
             project,

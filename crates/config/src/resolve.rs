@@ -8,6 +8,7 @@ use windlass_template::KnownNames;
 
 use crate::command::CommandConfig;
 use crate::error::ProblemKind;
+use crate::host::HostConfig;
 use crate::keys::{self, BUILTINS};
 use crate::mcp::McpServerConfig;
 use crate::overlay::lay_over;
@@ -64,13 +65,14 @@ pub(crate) fn tool(
     reader: &mut Reader,
     told: &Told<'_>,
     table: ToolTable,
-    servers: &[McpServerConfig],
+    (servers, hosts): (&[McpServerConfig], &[HostConfig]),
 ) -> Option<ToolConfig> {
     let before = reader.problems.len();
     let source = source(reader, told, &table)?;
     check_source(reader, told, &source, servers);
     check_command(reader, told, &source, &table);
     check_actions(reader, told, &table.settings);
+    check_hosts(reader, told, &table.settings, hosts);
 
     let (defined, overrides, asks_program) = parameters(reader, told, &source, table.parameters);
     let mut definition = base_definition(told.name, &table.settings);
@@ -236,6 +238,31 @@ fn check_templates(
             told.span(&["command"]),
             ProblemKind::Template { key, fault },
         );
+    }
+}
+
+/// Hosts that a tool names are there, and it names one or a choice.
+fn check_hosts(
+    reader: &mut Reader,
+    told: &Told<'_>,
+    settings: &ToolSettings,
+    hosts: &[HostConfig],
+) {
+    let tool = told.tool();
+    if settings.host.is_some() && !settings.hosts.is_empty() {
+        let kind = ProblemKind::HostAndHosts { tool: tool.clone() };
+        reader.problem(told.span(&["hosts"]), kind);
+    }
+    let named = settings.host.iter().map(|host| (host, "host"));
+    let choices = settings.hosts.iter().map(|host| (host, "hosts"));
+    for (host, key) in named.chain(choices) {
+        if hosts.iter().all(|known| known.name != *host) {
+            let kind = ProblemKind::NoHost {
+                tool: tool.clone(),
+                host: host.clone(),
+            };
+            reader.problem(told.span(&[key]), kind);
+        }
     }
 }
 

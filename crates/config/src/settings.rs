@@ -67,6 +67,10 @@ pub struct ToolSettings {
     pub sandbox_floor: Option<SandboxSettings>,
     /// How much of the machine its programs may use.
     pub limits: ResourceLimits,
+    /// The host that its programs run on.
+    pub host: Option<String>,
+    /// The hosts that the assistant may choose.
+    pub hosts: Vec<String>,
     /// How it lasts.
     pub spawn: SpawnSettings,
 }
@@ -173,6 +177,10 @@ impl ToolSettings {
             sandbox: read_sandbox(reader, table),
             sandbox_floor: None,
             limits: read_limits(reader, table),
+            host: reader.get(table, "host", read::string),
+            hosts: reader
+                .get(table, "hosts", read::strings)
+                .unwrap_or_default(),
             spawn: SpawnSettings::read(reader, table).unwrap_or_default(),
         }
     }

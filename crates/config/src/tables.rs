@@ -10,6 +10,7 @@ use windlass_sandbox::ResourceLimits;
 
 use crate::assistant::AssistantConfig;
 use crate::error::ProblemKind;
+use crate::host::HostConfig;
 use crate::keys;
 use crate::mcp::{McpServerConfig, McpTable};
 use crate::node::{Node, Value};
@@ -33,6 +34,7 @@ pub(crate) struct Tables<'a> {
     session_limits: ResourceLimits,
     mcp: McpServing,
     kept_max: Option<usize>,
+    hosts: Vec<HostConfig>,
     tools: Vec<(&'a str, Table<'a>, ToolTable)>,
     servers: Vec<(&'a str, Table<'a>, McpTable)>,
     /// The table of all tools, to find places by.
@@ -53,6 +55,7 @@ pub(crate) struct Resolved {
     pub(crate) mcp: McpServing,
     pub(crate) kept_max: usize,
     pub(crate) mcp_servers: Vec<McpServerConfig>,
+    pub(crate) hosts: Vec<HostConfig>,
     /// The settings of every tool that has a table, also of those that are not
     /// defined.
     pub(crate) told: IndexMap<String, ToolSettings>,
@@ -65,6 +68,7 @@ pub(crate) struct Resolved {
 pub(crate) struct DefinedNames {
     pub(crate) tools: Vec<String>,
     pub(crate) servers: Vec<String>,
+    pub(crate) hosts: Vec<String>,
 }
 
 impl<'a> Tables<'a> {
@@ -93,6 +97,17 @@ impl<'a> Tables<'a> {
             tables.session_limits = read_session_limits(reader, &conversation);
             if let Some(parent) = reader.table(&conversation, "tools") {
                 tables.read_tools(reader, parent);
+            }
+        }
+        if let Some(parent) = reader.table(&top, "hosts") {
+            for (name, entry) in parent.entries {
+                if !resolve::is_tool_name(name) {
+                    let name = name.clone();
+                    reader.problem(&entry.key, ProblemKind::HostName { name });
+                } else if let Some(table) = reader.table(&parent, name) {
+                    let host = HostConfig::read(reader, &table, name, &entry.key);
+                    tables.hosts.extend(host);
+                }
             }
         }
         if let Some(kept) = reader.table(&top, "kept") {
@@ -169,7 +184,12 @@ impl<'a> Tables<'a> {
                 key,
                 table: &table,
             };
-            tools.extend(resolve::tool(reader, &told, tool, &mcp_servers));
+            tools.extend(resolve::tool(
+                reader,
+                &told,
+                tool,
+                (&mcp_servers, &self.hosts),
+            ));
         }
         Resolved {
             assistant: self.assistant,
@@ -181,6 +201,7 @@ impl<'a> Tables<'a> {
             mcp: self.mcp,
             kept_max: self.kept_max.unwrap_or(KEPT_MAX),
             mcp_servers,
+            hosts: self.hosts,
             told: settings,
             defined: DefinedNames::default(),
         }
@@ -196,6 +217,7 @@ impl Resolved {
         DefinedNames {
             tools: tools.map(|tool| tool.name.clone()).collect(),
             servers: servers.map(|server| server.name.clone()).collect(),
+            hosts: self.hosts.iter().map(|host| host.name.clone()).collect(),
         }
     }
 }

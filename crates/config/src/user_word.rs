@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use windlass_protocol::{RuleAction, RunMode};
 
+use crate::host::HostConfig;
 use crate::keys;
 use crate::mcp::{McpServerConfig, McpTransport};
 use crate::node::{Node, Value};
@@ -49,6 +50,11 @@ pub(crate) fn uphold(said: Option<&Node>, user: &Resolved, with: &mut Resolved) 
             variables.pass.clear();
             confined.floor.clone_from(&user.defaults.sandbox);
             confined.limits = confined.limits.within(user.defaults.limits);
+        }
+    }
+    for host in &mut with.hosts {
+        if let Some(own) = defined_host(user, &host.name) {
+            host.clone_from(own);
         }
     }
     hold(&mut with.defaults, &user.defaults);
@@ -92,6 +98,13 @@ pub(crate) fn defined_server<'a>(user: &'a Resolved, name: &str) -> Option<&'a M
     let is_own = user.defined.servers.iter().any(|own| own == name);
     let mut servers = user.mcp_servers.iter();
     servers.find(|server| is_own && server.name == name)
+}
+
+/// The host that the user's own configuration defines under that name.
+pub(crate) fn defined_host<'a>(user: &'a Resolved, name: &str) -> Option<&'a HostConfig> {
+    let is_own = user.defined.hosts.iter().any(|own| own == name);
+    let mut hosts = user.hosts.iter();
+    hosts.find(|host| is_own && host.name == name)
 }
 
 fn hold_tool(tool: &mut ToolConfig, user: &Resolved) {
@@ -212,6 +225,12 @@ impl Ignored {
         if let Some(max) = said.get("kept").and_then(|it| it.get("max")) {
             let why = "how many handles are kept is for your own configuration to say";
             self.note("kept.max", why, &max.span);
+        }
+        for (name, entry) in entries(said.get("hosts")) {
+            if defined_host(user, name).is_some() {
+                let why = "your own configuration defines this host";
+                self.note(&format!("hosts.{name}"), why, &entry.key);
+            }
         }
         let providers = said.get("providers");
         for (name, entry) in entries(providers.and_then(|it| it.get("llm"))) {

@@ -19,7 +19,7 @@ use crate::settings::RunSettings;
 use crate::tables::Resolved;
 use crate::tool::{Source, ToolConfig};
 use crate::trust::ProjectProgram;
-use crate::user_word::{defined, defined_server, entries, settings_for, tools};
+use crate::user_word::{defined, defined_host, defined_server, entries, settings_for, tools};
 
 /// The effects that a project would have, a line each.
 #[derive(Debug, Default)]
@@ -48,6 +48,12 @@ impl Wishes {
                     format!("a connection to {url} as the MCP server `{name}`")
                 }
             });
+        }
+        for (name, _) in entries(said.get("hosts")) {
+            let host = with.hosts.iter().find(|host| host.name == *name);
+            if let Some(host) = host.filter(|_| defined_host(user, name).is_none()) {
+                wishes.start(&format!("`{}` as the host `{name}`", host.via.join(" ")));
+            }
         }
         for (name, entry) in entries(tools(said)) {
             if name == keys::EVERY_TOOL {
@@ -218,6 +224,9 @@ pub(crate) fn programs(
         if let McpTransport::Stdio { command, env, .. } = &server.transport {
             finder.find(command, env);
         }
+    }
+    for host in &alone.hosts {
+        finder.find(&host.command(), &IndexMap::new());
     }
     finder.finish()
 }

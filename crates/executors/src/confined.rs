@@ -140,6 +140,17 @@ pub(crate) fn host(process: &Process) -> Arc<dyn JobHost> {
 struct RemotePorts(Process);
 
 impl JobHost for RemotePorts {
+    fn unreachable(&self) -> Option<String> {
+        let unreachable = self.0.unreachable()?;
+        let ago = unreachable.since.elapsed().unwrap_or_default().as_secs();
+        let lease = unreachable.lease.as_secs();
+        let host = unreachable.host;
+        Some(format!(
+            "host `{host}` has not been reached for {ago} s; this is what was known then. Orders are delivered when it is \
+             reached again; after {lease} s it ends the tool by itself"
+        ))
+    }
+
     fn port_open(&self, port: u16) -> BoxFuture<'static, ()> {
         let open = self.0.remote_port_open(port);
         Box::pin(async move {
@@ -158,6 +169,10 @@ const PORT_INTERVAL: Duration = Duration::from_millis(25);
 struct NamespaceHost(u32);
 
 impl JobHost for NamespaceHost {
+    fn unreachable(&self) -> Option<String> {
+        None
+    }
+
     fn port_open(&self, port: u16) -> BoxFuture<'static, ()> {
         let files = ["tcp", "tcp6"].map(|name| format!("/proc/{}/net/{name}", self.0));
         Box::pin(async move {

@@ -36,6 +36,8 @@ pub struct Command {
     pub(crate) keep: Option<KeepOptions>,
     /// The program is the user's shell.
     pub(crate) is_user_shell: bool,
+    /// It leads a session, also on pipes.
+    pub(crate) own_session: bool,
 }
 
 /// Where a program reads its input from.
@@ -82,7 +84,15 @@ impl Command {
             tap: None,
             keep: None,
             is_user_shell: false,
+            own_session: false,
         }
+    }
+
+    /// Runs it in a session of its own, without a terminal, if it has pipes. Only for launchers that do not hold trees,
+    /// whose programs are in this process's session otherwise.
+    pub fn own_session(mut self) -> Self {
+        self.own_session = true;
+        self
     }
 
     /// Marks the program as this user's shell. On another machine it is the shell of the user there.

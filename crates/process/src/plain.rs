@@ -141,18 +141,46 @@ fn spawn(
     match theirs {
         Theirs::Pipes(pipes) => {
             on_pipes(&mut builder, command, pipes)?;
-            builder.spawn()
+            if !command.own_session {
+                return builder.process_group(0).spawn();
+            }
+            lead_session(&mut builder);
+            spawn_session(&mut builder)
         }
         Theirs::Terminal(path) => {
             on_terminal(&mut builder, &path)?;
-            // A launcher that holds trees may be at work in this process as well, and must not take it for an orphan.
-            #[cfg(target_os = "linux")]
-            let mut sessions = crate::linux::OWN_SESSIONS.lock();
-            let child = builder.spawn()?;
-            #[cfg(target_os = "linux")]
-            sessions.extend(child.id().map(u32::cast_signed));
-            Ok(child)
+            spawn_session(&mut builder)
         }
+    }
+}
+
+/// Starts a program that leads a session of its own. A launcher that holds trees may be at work in this process as well,
+/// and must not take it for an orphan.
+fn spawn_session(builder: &mut tokio::process::Command) -> io::Result<Child> {
+    #[cfg(target_os = "linux")]
+    let mut sessions = crate::linux::OWN_SESSIONS.lock();
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this crate is the one that starts children"
+    )]
+    let child = builder.spawn()?;
+    #[cfg(target_os = "linux")]
+    sessions.extend(child.id().map(u32::cast_signed));
+    Ok(child)
+}
+
+/// A session of its own, without a terminal.
+#[expect(
+    unsafe_code,
+    reason = "the standard library cannot make a session, so that a call is made after a fork"
+)]
+fn lead_session(builder: &mut tokio::process::Command) {
+    // SAFETY: it is a bare system call, which may be made between fork and exec.
+    unsafe {
+        builder.pre_exec(|| {
+            rustix::process::setsid()?;
+            Ok(())
+        });
     }
 }
 
@@ -163,7 +191,6 @@ fn on_pipes(
 ) -> io::Result<()> {
     let mut pipes = pipes.into_iter();
     let mut stream = || pipes.next().map_or_else(Stdio::null, Stdio::from);
-    builder.process_group(0);
     builder.stdin(if command.stdin == Stdin::Pipe {
         stream()
     } else {

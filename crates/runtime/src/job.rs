@@ -120,6 +120,9 @@ pub trait JobTerminal: Send + Sync {
 pub trait JobHost: Send + Sync {
     /// Resolves when somebody on that machine accepts connections on the port of its loopback interface.
     fn port_open(&self, port: u16) -> BoxFuture<'static, ()>;
+
+    /// The time since which the machine does not answer, in words that follow its name; `None` while it does.
+    fn unreachable(&self) -> Option<String>;
 }
 
 /// The machine that this process runs on.
@@ -127,6 +130,10 @@ pub trait JobHost: Send + Sync {
 pub struct LocalHost;
 
 impl JobHost for LocalHost {
+    fn unreachable(&self) -> Option<String> {
+        None
+    }
+
     fn port_open(&self, port: u16) -> BoxFuture<'static, ()> {
         let addresses: [SocketAddr; 2] = [
             (Ipv4Addr::LOCALHOST, port).into(),

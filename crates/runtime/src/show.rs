@@ -47,6 +47,7 @@ pub(crate) fn show(
     shown.cursor = reading.cursor.filter(|_| !status.is_stopped());
     show_omitted(&mut shown, &reading);
     shown.note = inquiry::note(session, handle, &status)
+        .or_else(|| unreachable_note(handle).filter(|_| !status.is_stopped()))
         .or_else(|| handle.take_keeping_note().filter(|_| !status.is_stopped()));
     let content = Some(reading.text).filter(|text| !text.is_empty());
     match status {
@@ -90,11 +91,17 @@ pub(crate) fn outline(session: &SessionInner, handle: &Handle, id: &HandleId) ->
         }
     });
     let mut shown = HandleView::new(id.clone(), status.state());
-    shown.note = inquiry::note(session, handle, &status);
+    shown.note = inquiry::note(session, handle, &status)
+        .or_else(|| unreachable_note(handle).filter(|_| !status.is_stopped()));
     if let Status::Waiting { question, .. } = status {
         shown.question = Some(question);
     }
     shown
+}
+
+/// The note of a handle whose machine does not answer: what is shown of it is as of then.
+fn unreachable_note(handle: &Handle) -> Option<String> {
+    handle.job()?.host().unreachable()
 }
 
 /// All that a one-shot that has ended said.

@@ -18,7 +18,7 @@ use windlass_mcp_client::Server;
 use windlass_process::SandboxSupport;
 use windlass_runtime::protocol::IoMode;
 use windlass_runtime::{
-    Await, Catalogue, DescribeTools, RegisterError, RunMode, RunPolicy, Runtime, Session,
+    Await, Catalogue, DescribeTools, Executor, RegisterError, RunMode, RunPolicy, Runtime, Session,
     SessionLimits, SessionOptions, ToolDefinition,
 };
 
@@ -29,6 +29,7 @@ use crate::cache::Cache;
 use crate::describe::{self, Answers, Asking};
 use crate::embedded::{self, NameOwner};
 use crate::environment::Environment;
+use crate::hosts::Hosts;
 use crate::kept;
 use crate::late_trust::LateTrust;
 use crate::mcp::{Coming, ServerSetup, Servers};
@@ -170,6 +171,7 @@ impl Windlass {
         let embedded = embedded::checked(embedded, &config)?;
         let environment = Environment::own(&config);
         let sandboxes = Sandboxes::of(&config);
+        let hosts = Hosts::of(&config, &environment).map_err(Error::Launcher)?;
         let (launcher, mut catalogue) = if let Some(onto) = onto {
             onto
         } else {
@@ -215,6 +217,7 @@ impl Windlass {
             launcher: &launcher,
             environment: &environment,
             sandboxes: &sandboxes,
+            hosts: &hosts,
             config: &config,
             answers,
             agents: agents.as_ref(),
@@ -380,6 +383,7 @@ pub(crate) struct Build<'a> {
     launcher: &'a Launcher,
     environment: &'a Environment,
     sandboxes: &'a Sandboxes,
+    hosts: &'a Hosts,
     pub(crate) config: &'a Config,
     answers: Answers,
     agents: Option<&'a Arc<Agents>>,
@@ -499,14 +503,16 @@ impl Build<'_> {
                 let mut definition =
                     sandboxed(Self::overlaid(tool, Shell::definition()), &launcher);
                 Shell::describe_digest(&mut definition);
-                let shell = Shell::new(launcher).keeping(kept(tool));
-                self.catalogue.register(definition, Arc::new(shell))
+                let make = |launcher| Arc::new(Shell::new(launcher).keeping(kept(tool))) as _;
+                let placed = self.hosts.place(tool, launcher, &mut definition, make);
+                self.register_placed(tool, definition, placed)
             }
             Git::NAME => {
                 let launcher = self.launcher_of(tool);
-                let definition = sandboxed(Self::overlaid(tool, Git::definition()), &launcher);
-                let git = Git::new(launcher).keeping(kept(tool));
-                self.catalogue.register(definition, Arc::new(git))
+                let mut definition = sandboxed(Self::overlaid(tool, Git::definition()), &launcher);
+                let make = |launcher| Arc::new(Git::new(launcher).keeping(kept(tool))) as _;
+                let placed = self.hosts.place(tool, launcher, &mut definition, make);
+                self.register_placed(tool, definition, placed)
             }
             Await::NAME => self
                 .catalogue
@@ -579,11 +585,35 @@ impl Build<'_> {
         let digest = tool.settings.digest;
         definition.digest.enabled = digest.unwrap_or(local.io == IoMode::Text);
         definition.secrets_to_assistant = tool.secrets == SecretTarget::Assistant;
-        let definition = sandboxed(definition, &local.launcher);
+        let mut definition = sandboxed(definition, &local.launcher);
         let advice = describe::advice(tool, &definition.shape.parameters);
-        self.catalogue.register(definition, Arc::new(local))?;
+        let launcher = local.launcher.clone();
+        let make = |launcher| {
+            Arc::new(LocalTool {
+                launcher,
+                ..local.clone()
+            }) as _
+        };
+        let placed = self.hosts.place(tool, launcher, &mut definition, make);
+        self.register_placed(tool, definition, placed)?;
         self.advice.extend(advice);
         Ok(())
+    }
+
+    /// Registers a tool where it runs. One whose host is not there is not offered.
+    fn register_placed(
+        &mut self,
+        tool: &ToolConfig,
+        definition: ToolDefinition,
+        placed: Result<Arc<dyn Executor>, String>,
+    ) -> Result<(), RegisterError> {
+        match placed {
+            Ok(executor) => self.catalogue.register(definition, executor),
+            Err(why) => {
+                self.cannot_offer(tool, &why);
+                Ok(())
+            }
+        }
     }
 
     /// The launcher of a tool's programs, with the variables that its table says.

@@ -62,6 +62,21 @@ pub(crate) enum SessionsCommand {
 }
 
 #[derive(ClapArgs)]
+pub(crate) struct HostsArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<HostsCommand>,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum HostsCommand {
+    /// Connect to a host and say what works there
+    Check {
+        /// Its name in `[hosts]`
+        name: String,
+    },
+}
+
+#[derive(ClapArgs)]
 pub(crate) struct PermissionsArgs {
     #[command(subcommand)]
     pub(crate) command: Option<PermissionsCommand>,

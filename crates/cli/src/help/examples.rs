@@ -233,6 +233,26 @@ pub(super) const EXAMPLES: &[(&str, Examples)] = &[
         ],
     ),
     (
+        "hosts",
+        &[
+            ("windlass hosts", "The machines of the configuration."),
+            (
+                "windlass hosts check build",
+                "Connect to one and say what works there.",
+            ),
+        ],
+    ),
+    (
+        "hosts check",
+        &[
+            (
+                "windlass hosts check build",
+                "Is it reached, and what is there?",
+            ),
+            ("windlass hosts check box", "A host that a project defines."),
+        ],
+    ),
+    (
         "mcp",
         &[
             (

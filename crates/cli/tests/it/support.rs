@@ -18,6 +18,11 @@ use windlass::config::{LoadOptions, ProjectState};
 /// How long anything may take on a machine that has other work too.
 pub(crate) const DEADLINE: Duration = Duration::from_mins(1);
 
+thread_local! {
+    /// The user's own configuration in new projects.
+    static OWN_CONFIG: std::cell::RefCell<Option<String>> = const { std::cell::RefCell::new(None) };
+}
+
 /// A project with a home of its own. Both are gone when it is dropped. The
 /// user trusts whatever it holds when the binary is started.
 pub(crate) struct Project {
@@ -32,10 +37,22 @@ impl Project {
         for name in ["home", "project/.windlass"] {
             fs::create_dir_all(folder.path().join(name)).unwrap();
         }
-        Self {
+        let project = Self {
             folder,
             is_trusted: true,
+        };
+        if let Some(config) = OWN_CONFIG.with_borrow(Clone::clone) {
+            project.write_own(&config);
         }
+        project
+    }
+
+    /// Does something in which every new project begins with this as the user's own configuration.
+    pub(crate) fn each_with<T>(config: String, act: impl FnOnce() -> T) -> T {
+        OWN_CONFIG.set(Some(config));
+        let done = act();
+        OWN_CONFIG.set(None);
+        done
     }
 
     /// As somebody else's, which the user has not said a word about.

@@ -1,0 +1,127 @@
+//! `windlass host`: the far end of a link; `windlass hosts`: the machines of the configuration.
+
+use std::os::fd::AsFd as _;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use anyhow::Context as _;
+use tokio::net::unix::pipe;
+use windlass::config::{HostConfig, LoadOptions, ProjectTrust};
+use windlass::host::{Host, HostOptions, ServeOptions};
+
+use crate::args::{Global, HostsArgs, HostsCommand};
+use crate::exit;
+use crate::setup;
+use crate::signals::Signals;
+use crate::stdout::outln;
+
+/// Serves a link on stdin and stdout.
+pub(crate) async fn serve() -> anyhow::Result<ExitCode> {
+    let options = ServeOptions {
+        folder: windlass::state_dir().join("hosts"),
+        limits: user_limits(),
+    };
+    let input = std::io::stdin().as_fd().try_clone_to_owned()?;
+    let output = std::io::stdout().as_fd().try_clone_to_owned()?;
+    for pipe in [&input, &output] {
+        rustix::io::ioctl_fionbio(pipe, true).context("stdin and stdout must be pipes")?;
+    }
+    let input = pipe::Receiver::from_owned_fd_unchecked(input);
+    let output = pipe::Sender::from_owned_fd_unchecked(output);
+    let hint = "`windlass host` speaks to a runtime on stdin and stdout, which must be pipes";
+    let (input, output) = (input.context(hint)?, output.context(hint)?);
+    let mut signals = Signals::new()?;
+    let stopped = async { drop(signals.next().await) };
+    windlass::host::serve(input, output, options, stopped).await?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The limits of the user's own configuration for every tool. One that cannot be read limits nothing.
+fn user_limits() -> windlass::host::ResourceLimits {
+    let options = LoadOptions {
+        trust: ProjectTrust::Unsaid,
+        ..LoadOptions::for_process("/")
+    };
+    let config = windlass::config::load(&options);
+    config
+        .map(|config| config.defaults.limits)
+        .unwrap_or_default()
+}
+
+/// Lists the hosts, or checks one.
+pub(crate) async fn list(global: &Global, args: HostsArgs) -> anyhow::Result<ExitCode> {
+    let config = setup::config(global)?;
+    match args.command {
+        None => {
+            if config.hosts.is_empty() {
+                outln!("There are no hosts; add [hosts.NAME] with `via` to the configuration.")?;
+            }
+            for host in &config.hosts {
+                outln!("{}  {}{}", host.name, host.via.join(" "), labels(host))?;
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(HostsCommand::Check { name }) => {
+            let host = config.hosts.iter().find(|host| host.name == name);
+            let host = host.with_context(|| {
+                format!("there is no host `{name}`; add [hosts.{name}] with `via`")
+            })?;
+            check(host, &config.root).await
+        }
+    }
+}
+
+fn labels(host: &HostConfig) -> String {
+    match host.labels.is_empty() {
+        true => String::new(),
+        false => format!("  [{}]", host.labels.join(", ")),
+    }
+}
+
+/// Connects to a host, and says what works there.
+async fn check(host: &HostConfig, root: &std::path::Path) -> anyhow::Result<ExitCode> {
+    let via = host.via.iter().map(Into::into).collect();
+    let options = HostOptions {
+        root: host.root.as_ref().map(Into::into),
+        lease: host.lease,
+        ..HostOptions::new(&host.name, via, root)
+    };
+    let link = Host::new(options, None)?;
+    let begun = Instant::now();
+    let asks = ["sh", "git", "python3"].map(str::to_owned).to_vec();
+    let machine = match link.connect(asks).await {
+        Ok(machine) => machine,
+        Err(error) => {
+            outln!("host `{}`: {error}", host.name)?;
+            return Ok(ExitCode::from(exit::FAILED));
+        }
+    };
+    outln!(
+        "host `{}` answers after {} ms",
+        host.name,
+        begun.elapsed().as_millis()
+    )?;
+    outln!(
+        "machine   {} ({} {}), {} CPUs, {} MiB",
+        machine.machine,
+        machine.os,
+        machine.arch,
+        machine.cpus,
+        machine.memory >> 20
+    )?;
+    outln!(
+        "load      {}.{:02}",
+        machine.load / 1000,
+        machine.load % 1000 / 10
+    )?;
+    outln!("windlass  {}", machine.program)?;
+    outln!("home      {}", machine.home)?;
+    outln!("lease     {} s", host.lease.as_secs())?;
+    if !machine.holds_trees {
+        outln!("programs  are not held there: they end with the link (only Linux holds them)")?;
+    }
+    for (program, file) in &machine.programs {
+        outln!("{program:<8}  {}", file.as_deref().unwrap_or("not found"))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,286 @@
+//! Tools on hosts: over a plain pipe, and over a real `sshd`.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use windlass_testing::needs;
+
+use crate::support::{Drive, Project};
+use crate::term_sitting::{Cost, outside, text};
+use crate::{term_bash, term_git, term_programs, term_python, term_vim};
+
+pub(crate) const WINDLASS: &str = env!("CARGO_BIN_EXE_windlass");
+
+/// The user's configuration in which `shell` and `git` run on a host that is reached by these words.
+pub(crate) fn hosted(via: &[&str], lease_secs: u32) -> String {
+    format!(
+        "[hosts.there]\nvia = {}\nlease_secs = {lease_secs}\n\
+         [conversation.tools.shell]\nrun = \"unattended\"\nhost = \"there\"\n\
+         [conversation.tools.git]\nhost = \"there\"\n",
+        json!(via)
+    )
+}
+
+/// The same over a plain pipe.
+pub(crate) fn piped(lease_secs: u32) -> String {
+    hosted(&[WINDLASS, "host"], lease_secs)
+}
+
+#[test]
+fn a_one_shot_runs_on_a_host() {
+    let project = Project::with_own_config(&piped(10));
+    let mut drive = project.drive();
+    let said = drive.content("shell", json!({"command": "echo one; echo two >&2; pwd"}));
+    let root = project.root().display().to_string();
+    assert_eq!(said, json!(format!("one\ntwo\n{root}\n")));
+    let failed = drive.error("shell", json!({"command": "echo no; exit 3"}));
+    assert!(failed.contains("exit") && failed.contains('3'), "{failed}");
+    // It ran below the far end, not below the runtime.
+    let parents = drive.content("shell", json!({"command": "cat /proc/$PPID/comm"}));
+    assert_eq!(parents, json!("windlass-holder\n").clone(), "{parents}");
+}
+
+#[test]
+fn the_assistant_chooses_a_host() {
+    let config = format!(
+        "[hosts.there]\nvia = {}\nroot = \"/tmp\"\nlabels = [\"linux\", \"gpu\"]\n\
+         [conversation.tools.shell]\nrun = \"unattended\"\nhosts = [\"there\"]\n",
+        json!([WINDLASS, "host"])
+    );
+    let project = Project::with_own_config(&config);
+    let mut drive = project.drive();
+    let here = drive.content("shell", json!({"command": "pwd"}));
+    assert_eq!(here, json!(format!("{}\n", project.root().display())));
+    let there = drive.content("shell", json!({"command": "pwd", "host": "there"}));
+    assert_eq!(there, json!("/tmp\n"));
+    let nowhere = drive.error("shell", json!({"command": "pwd", "host": "nowhere"}));
+    assert!(nowhere.contains("there"), "{nowhere}");
+    let shown = project
+        .run(&["--json", "tools", "show", "shell"], "")
+        .stdout();
+    assert!(shown.contains("there (linux, gpu)"), "{shown}");
+}
+
+#[test]
+fn rules_speak_of_hosts() {
+    let config = format!(
+        "[hosts.there]\nvia = {}\n[conversation.tools.shell]\nrun = \"unattended\"\nhosts = [\"there\"]\n\
+         permissions = {{ \"host:there\" = \"deny\" }}\n",
+        json!([WINDLASS, "host"])
+    );
+    let project = Project::with_own_config(&config);
+    let mut drive = project.drive();
+    drive.content("shell", json!({"command": "true"}));
+    let denied = drive.error("shell", json!({"command": "true", "host": "there"}));
+    assert!(denied.contains("host:there"), "{denied}");
+}
+
+#[test]
+fn a_handle_on_a_host_is_typed_into_and_stopped() {
+    let project = Project::with_own_config(&piped(10));
+    let mut drive = project.drive();
+    let spawned = drive.content(
+        "shell",
+        json!({"action": "spawn", "id": "it", "command": "while read line; do echo got $line; done; echo over"}),
+    );
+    assert_eq!(spawned["state"], json!("running"), "{spawned}");
+    let applied = drive.content(
+        "shell",
+        json!({"action": "apply", "id": "it", "input": "one\n"}),
+    );
+    assert_eq!(text(&applied), "got one\n", "{applied}");
+    let aborted = drive.content("shell", json!({"action": "abort", "id": "it"}));
+    assert_eq!(aborted["state"], json!("stopped"), "{aborted}");
+    assert!(aborted.to_string().contains("ended"), "{aborted}");
+}
+
+fn over_pipe(session: fn() -> Cost) -> Cost {
+    Project::each_with(piped(30), session)
+}
+
+#[test]
+fn a_python_repl_runs_on_a_host() {
+    needs!("python3");
+    over_pipe(term_python::session);
+}
+
+#[test]
+fn a_shell_runs_on_a_host() {
+    needs!("bash");
+    over_pipe(term_bash::session);
+}
+
+#[test]
+fn git_add_in_parts_runs_on_a_host() {
+    needs!("git");
+    over_pipe(term_git::staging);
+}
+
+#[test]
+fn vim_runs_on_a_host() {
+    needs!("vim");
+    over_pipe(term_vim::edit);
+}
+
+#[test]
+fn gdb_runs_on_a_host() {
+    needs!("gdb", "cc");
+    over_pipe(term_programs::debug);
+}
+
+#[test]
+fn a_password_prompt_on_a_host_is_a_question() {
+    needs!("bash");
+    over_pipe(term_programs::password);
+}
+
+/// Words that reach this machine over `ssh` and a real `sshd`, with a key of its own. The server talks through the pipes
+/// of the client: no port is open.
+fn over_ssh(folder: &Path, project: &Project) -> Vec<String> {
+    let key = |name: &str| {
+        let path = folder.join(name).display().to_string();
+        outside(
+            project,
+            "ssh-keygen",
+            &["-q", "-t", "ed25519", "-N", "", "-f", &path],
+        );
+        path
+    };
+    let (host, user) = (key("host"), key("user"));
+    let keys = folder.join("keys");
+    fs::copy(format!("{user}.pub"), &keys).unwrap();
+    let server = folder.join("server");
+    let config = format!(
+        "HostKey {host}\nUsePAM no\nStrictModes no\nPermitRootLogin yes\nAuthorizedKeysFile {}\n",
+        keys.display()
+    );
+    fs::write(&server, config).unwrap();
+    fs::create_dir_all("/run/sshd").unwrap();
+    let sshd = outside(
+        project,
+        "sh",
+        &["-c", "command -v sshd || echo /usr/sbin/sshd"],
+    );
+    let proxy = format!("ProxyCommand={} -i -f {}", sshd.trim(), server.display());
+    let name = outside(project, "id", &["-un"]);
+    let state = format!("XDG_STATE_HOME={}", folder.join("far").display());
+    let words = [
+        "ssh",
+        "-T",
+        "-F",
+        "/dev/null",
+        "-i",
+        &user,
+        "-o",
+        "StrictHostKeyChecking=no",
+        "-o",
+        "UserKnownHostsFile=/dev/null",
+        "-o",
+        "LogLevel=ERROR",
+        "-o",
+        "BatchMode=yes",
+        "-o",
+        &proxy,
+        &format!("{}@here", name.trim()),
+        "env",
+        &state,
+        "SHELL=/bin/sh",
+        WINDLASS,
+        "host",
+    ];
+    words.map(str::to_owned).to_vec()
+}
+
+#[test]
+fn a_host_is_reached_over_ssh() {
+    needs!("ssh", "sshd", "ssh-keygen", "python3");
+    let folder = tempfile::tempdir().unwrap();
+    let project = Project::new();
+    let words = over_ssh(folder.path(), &project);
+    let via: Vec<&str> = words.iter().map(String::as_str).collect();
+    project.write_own(&hosted(&via, 10));
+    let checked = project.run(&["hosts", "check", "there"], "");
+    assert_eq!(
+        checked.code(),
+        Some(0),
+        "{}{}",
+        checked.stdout(),
+        checked.stderr()
+    );
+    assert!(
+        checked.stdout().contains("host `there` answers"),
+        "{}",
+        checked.stdout()
+    );
+    let mut drive = project.drive();
+    let said = drive.content(
+        "shell",
+        json!({"command": "seq 1 100000 | tail -n 1; echo $SSH_CONNECTION | wc -w"}),
+    );
+    assert_eq!(said, json!("100000\n4\n"));
+    Project::each_with(hosted(&via, 30), term_python::session);
+}
+
+fn refusal(via: &[&str]) -> String {
+    let project = Project::with_own_config(&hosted(via, 2));
+    let error = project.drive().error("shell", json!({"command": "true"}));
+    assert!(error.contains("host `there`"), "{error}");
+    let checked = project.run(&["hosts", "check", "there"], "");
+    assert_eq!(checked.code(), Some(1), "{}", checked.stdout());
+    error
+}
+
+#[test]
+fn a_host_that_cannot_be_used_is_a_clear_error() {
+    let banner = refusal(&[
+        "sh",
+        "-c",
+        "echo Welcome to this machine.; exec \"$0\" host",
+        WINDLASS,
+    ]);
+    assert!(banner.contains("Welcome to this machine."), "{banner}");
+    assert!(banner.contains("login scripts"), "{banner}");
+    let exited = refusal(&["sh", "-c", "echo Permission denied >&2; exit 255"]);
+    assert!(
+        exited.contains("code 255") && exited.contains("Permission denied"),
+        "{exited}"
+    );
+    let missing = refusal(&["no-such-carrier", "windlass", "host"]);
+    assert!(missing.contains("no-such-carrier"), "{missing}");
+    let garbage = refusal(&["sh", "-c", "head -c 4000 /dev/zero; sleep 5"]);
+    assert!(garbage.contains("printed text"), "{garbage}");
+}
+
+#[test]
+fn another_version_is_named() {
+    // A hello of version 99: its length, its kind, the magic, the version, five texts, numbers and an empty list.
+    let script = "printf '\\100\\000\\000\\000\\140windlass\\143\\003\\000\\000\\0009.9'; head -c 48 /dev/zero; sleep 5";
+    let error = refusal(&["sh", "-c", script]);
+    assert!(
+        error.contains("9.9") && error.contains("version 99"),
+        "{error}"
+    );
+    assert!(error.contains("install the same version"), "{error}");
+}
+
+#[test]
+fn the_far_end_explains_itself_to_people() {
+    let project = Project::new();
+    let run = project.run(&["host"], "hello\n");
+    assert_eq!(run.code(), Some(2));
+    assert!(run.stderr().contains("via"), "{}", run.stderr());
+}
+
+#[test]
+fn a_project_that_is_not_trusted_brings_no_hosts() {
+    let project = Project::untrusted();
+    let touched = project.root().join("touched");
+    let script = format!("touch {}; exit 1", touched.display());
+    project.write(".windlass/config.toml", &hosted(&["sh", "-c", &script], 2));
+    let mut drive: Drive = project.drive();
+    let said: Value = drive.one("shell", json!({"command": "echo here"}));
+    assert!(!touched.exists(), "{said}");
+    let listed = project.run(&["hosts"], "").stdout();
+    assert!(listed.contains("no hosts"), "{listed}");
+}

@@ -1,0 +1,173 @@
+//! Deaths around a link: of the carrier, of the far end, of the runtime.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::hosts::{WINDLASS, hosted, piped};
+use crate::processes::{Victim, has_exited, kill};
+use crate::support::{Drive, Project, eventually};
+
+/// The far end that has the programs of a session now.
+fn far_end(project: &Project) -> Option<u32> {
+    let sessions = fs::read_dir(project.state_dir().join("hosts")).ok()?;
+    let pids = sessions.flatten().filter_map(|session| {
+        let text = fs::read_to_string(session.path().join("lock")).ok()?;
+        text.trim().parse().ok()
+    });
+    pids.into_iter().find(|pid| !has_exited(*pid))
+}
+
+/// Kills the far end, and waits until another has taken over.
+fn replace_far_end(project: &Project) {
+    let mut first = None;
+    eventually("there is a far end", || {
+        first = far_end(project);
+        first.is_some()
+    });
+    kill(first.unwrap());
+    eventually("another far end has taken over", || {
+        far_end(project).is_some_and(|pid| Some(pid) != first)
+    });
+}
+
+#[test]
+fn numbered_output_survives_the_death_of_the_far_end() {
+    let project = Project::with_own_config(&piped(30));
+    let mut drive = project.drive();
+    let script = "for i in $(seq 1 40); do seq $((i * 1000)) $((i * 1000 + 999)); sleep 0.05; done";
+    drive.content(
+        "shell",
+        json!({"action": "spawn", "id": "it", "command": script}),
+    );
+    for _ in 0..3 {
+        replace_far_end(&project);
+    }
+    let ended = drive.content("await", json!({"all": ["it"]}));
+    assert!(ended.to_string().contains("stopped"), "{ended}");
+    assert_numbers(&project, 1000..=40_999);
+}
+
+/// The log of the only handle has exactly these numbers, one on each line.
+#[track_caller]
+fn assert_numbers(project: &Project, numbers: std::ops::RangeInclusive<u32>) {
+    let logs = project.state_dir().join("logs");
+    let sessions = fs::read_dir(logs).unwrap().flatten();
+    let files = sessions.flat_map(|session| fs::read_dir(session.path()).unwrap().flatten());
+    let texts: Vec<String> = files
+        .filter_map(|file| fs::read_to_string(file.path()).ok())
+        .collect();
+    let expected: String = numbers.map(|number| format!("{number}\n")).collect();
+    let same = texts.iter().any(|text| text.replace('\r', "") == expected);
+    let lengths: Vec<usize> = texts.iter().map(String::len).collect();
+    assert!(
+        same,
+        "none of {lengths:?} bytes is the expected {}",
+        expected.len()
+    );
+}
+
+#[test]
+fn input_is_typed_once_through_deaths_of_the_far_end() {
+    let project = Project::with_own_config(&piped(30));
+    let mut drive = project.drive();
+    let script = "while read line; do echo $line >> heard; done";
+    drive.content(
+        "shell",
+        json!({"action": "spawn", "id": "it", "command": script}),
+    );
+    for number in 0..20 {
+        if number % 5 == 2 {
+            kill(far_end(&project).unwrap());
+        }
+        let line = format!("line {number}\n");
+        drive.content(
+            "shell",
+            json!({"action": "apply", "id": "it", "input": line}),
+        );
+    }
+    let expected: String = (0..20).map(|number| format!("line {number}\n")).collect();
+    eventually("everything was heard", || {
+        project.root().join("heard").exists() && project.read("heard").len() >= expected.len()
+    });
+    assert_eq!(project.read("heard"), expected);
+}
+
+#[test]
+fn nothing_is_left_after_the_lease_when_the_runtime_dies() {
+    let project = Project::with_own_config(&piped(2));
+    let victims: Vec<Victim> = (0..8).map(|_| Victim::new()).collect();
+    let mut drive = project.drive();
+    for (number, victim) in victims.iter().enumerate() {
+        let id = format!("v{number}");
+        drive.content(
+            "shell",
+            json!({"action": "spawn", "id": id, "command": victim.script()}),
+        );
+        victim.wait_until_up();
+    }
+    drive.kill();
+    eventually("the lease is over and nothing is left", || {
+        victims.iter().all(|victim| victim.alive().is_empty())
+    });
+}
+
+#[test]
+fn a_host_that_does_not_come_back_is_told_and_its_handles_are_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let gate = folder.path().join("open");
+    fs::write(&gate, "").unwrap();
+    let script = "test -e \"$1\" || { echo the network is down >&2; exit 1; }; exec \"$0\" host";
+    let via = ["sh", "-c", script, WINDLASS, gate.to_str().unwrap()];
+    let project = Project::with_own_config(&hosted(&via, 4));
+    let mut drive = project.drive();
+    let victim = Victim::new();
+    drive.content(
+        "shell",
+        json!({"action": "spawn", "id": "it", "command": victim.script()}),
+    );
+    victim.wait_until_up();
+    fs::remove_file(&gate).unwrap();
+    let lost_at = Instant::now();
+    kill(far_end(&project).unwrap());
+    eventually("a fetch says that the host is not reached", || {
+        let shown = drive.content("shell", json!({"action": "fetch", "id": "it"}));
+        let note = shown["note"].as_str().unwrap_or_default();
+        note.contains("host `there` has not been reached")
+    });
+    let ended = drive.content("await", json!({"all": ["it"]}));
+    let ended = ended.to_string();
+    assert!(ended.contains("ends the program by itself"), "{ended}");
+    assert!(lost_at.elapsed() >= Duration::from_secs(4));
+    eventually("nothing is left", || victim.alive().is_empty());
+    let again = drive.error("shell", json!({"command": "true"}));
+    assert!(again.contains("the network is down"), "{again}");
+}
+
+#[test]
+fn an_abort_is_delivered_when_the_host_is_reached_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let gate = folder.path().join("open");
+    fs::write(&gate, "").unwrap();
+    let script = "test -e \"$1\" || exit 1; exec \"$0\" host";
+    let via = ["sh", "-c", script, WINDLASS, gate.to_str().unwrap()];
+    let project = Project::with_own_config(&hosted(&via, 60));
+    let mut drive: Drive = project.drive();
+    let victim = Victim::new();
+    drive.content(
+        "shell",
+        json!({"action": "spawn", "id": "it", "command": victim.script()}),
+    );
+    victim.wait_until_up();
+    fs::remove_file(&gate).unwrap();
+    kill(far_end(&project).unwrap());
+    drive
+        .send(&json!([{"id": "c", "tool": "shell", "arguments": {"action": "abort", "id": "it"}}]));
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(!victim.alive().is_empty(), "nobody could end it yet");
+    fs::write(&gate, "").unwrap();
+    let reply = drive.next();
+    assert!(reply.to_string().contains("stopped"), "{reply}");
+    assert_eq!(victim.alive(), Vec::<u32>::new());
+}

@@ -1,0 +1,140 @@
+//! The carrier: the command that gives the pipe to a host, and the first words on it.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use tokio::net::unix::pipe;
+use windlass_hold_wire::{FarFrame, FarHello, LINK_MAGIC, LINK_VERSION, NearFrame, NearHello};
+use windlass_output::Stream;
+use windlass_process::{Command, Exit, Launcher, Process};
+
+use crate::HostError;
+use crate::pieces::{FrameReader, FrameSender, ReadEnd};
+
+/// How long a carrier that has closed its pipe may take to exit.
+const EXITING: Duration = Duration::from_secs(2);
+/// How much of a text that should not be there is shown.
+const SHOWN: usize = 200;
+/// The bytes before the version in a hello: its length, its kind and the magic.
+const HEAD: usize = 4 + 1 + LINK_MAGIC.len();
+
+/// A link that has just been made.
+pub(crate) struct Connection {
+    pub(crate) carrier: Process,
+    pub(crate) reader: FrameReader<pipe::Receiver>,
+    pub(crate) sender: FrameSender,
+    pub(crate) machine: FarHello,
+}
+
+/// Starts the carrier and says hello.
+pub(crate) async fn connect(
+    launcher: &Launcher,
+    via: &[OsString],
+    hello: NearHello,
+    limit: Duration,
+) -> Result<Connection, HostError> {
+    let program = via.first().cloned().unwrap_or_default();
+    let failed = |cause: String| HostError::Carrier {
+        program: program.to_string_lossy().into_owned(),
+        cause,
+    };
+    let command = Command::new(&program)
+        .args(via.get(1..).unwrap_or_default())
+        .own_session()
+        .hand_over_pipes();
+    let carrier = launcher.start(command).await;
+    let carrier = carrier.map_err(|error| failed(error.to_string()))?;
+    let (stdout, stdin) = carrier
+        .take_pipes()
+        .ok_or_else(|| failed(String::from("it has no pipes")))?;
+    let (sender, writing) = FrameSender::new(stdin);
+    tokio::spawn(writing);
+    sender.send(&NearFrame::Hello(hello).write());
+    let mut reader = FrameReader::new(stdout);
+    let greeted = tokio::time::timeout(limit, greet(&mut reader)).await;
+    let machine = match greeted {
+        Ok(Ok(machine)) => machine,
+        Ok(Err(Greeting::Error(error))) => return Err(error),
+        Ok(Err(Greeting::Closed)) => return Err(exited(&carrier, via).await),
+        Err(_) => {
+            return Err(HostError::Silent {
+                limit,
+                said: said(&carrier),
+            });
+        }
+    };
+    Ok(Connection {
+        carrier,
+        reader,
+        sender,
+        machine,
+    })
+}
+
+enum Greeting {
+    Closed,
+    Error(HostError),
+}
+
+async fn greet(reader: &mut FrameReader<pipe::Receiver>) -> Result<FarHello, Greeting> {
+    let mut head = Vec::new();
+    while head.len() < HEAD {
+        let more = reader.peek().await.map_err(|_| Greeting::Closed)?;
+        if more.is_empty() {
+            // A carrier that has printed something and exited has printed why.
+            return Err(match head.is_empty() {
+                true => Greeting::Closed,
+                false => banner(&head),
+            });
+        }
+        head.extend_from_slice(more);
+        let known = [&head[..], &[]].concat();
+        if known.len() >= HEAD && &known[5..HEAD] != LINK_MAGIC && !is_refusal(&known) {
+            return Err(banner(&known));
+        }
+    }
+    match reader.next(FarFrame::read).await {
+        Ok(FarFrame::Hello(machine)) if machine.version == LINK_VERSION => Ok(machine),
+        Ok(FarFrame::Hello(machine)) => Err(Greeting::Error(HostError::Version {
+            program: machine.program,
+            version: machine.version,
+            own: LINK_VERSION,
+        })),
+        Ok(FarFrame::Refused { why }) => Err(Greeting::Error(HostError::Refused { why })),
+        Ok(_) | Err(ReadEnd::Garbage) => Err(Greeting::Error(HostError::Garbage)),
+        Err(ReadEnd::Closed) => Err(Greeting::Closed),
+    }
+}
+
+/// The far side may refuse before it says hello.
+fn is_refusal(head: &[u8]) -> bool {
+    let length = head.first_chunk().copied().map_or(0, u32::from_le_bytes);
+    let is_short = (length as usize) < 4096;
+    is_short && head.get(4) == FarFrame::Refused { why: String::new() }.write().first()
+}
+
+fn banner(bytes: &[u8]) -> Greeting {
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(SHOWN)]).into_owned();
+    Greeting::Error(HostError::Banner { text })
+}
+
+async fn exited(carrier: &Process, via: &[OsString]) -> HostError {
+    let exit = tokio::time::timeout(EXITING, carrier.wait()).await;
+    let ended = match exit {
+        Ok(Exit::Code(code)) => format!("exited with code {code}"),
+        Ok(Exit::Signal(signal)) => format!("was ended by signal {signal}"),
+        Ok(Exit::Lost(_)) | Err(_) => String::from("closed its pipe"),
+    };
+    let words: Vec<_> = via.iter().map(|word| word.to_string_lossy()).collect();
+    HostError::Exited {
+        command: words.join(" "),
+        ended,
+        said: said(carrier),
+    }
+}
+
+/// The last line that the carrier has written to stderr, as the end of a sentence.
+fn said(carrier: &Process) -> String {
+    let line = carrier.output().last_line(Stream::Stderr);
+    line.map_or_else(String::new, |line| format!("; it said: {line}"))
+}

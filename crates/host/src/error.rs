@@ -1,0 +1,103 @@
+//! Failures of a link.
+
+use std::io;
+use std::time::Duration;
+
+/// A host cannot be used.
+#[derive(Debug, Clone, thiserror::Error, PartialEq, Eq)]
+pub enum HostError {
+    /// The command that gives the pipe could not be started.
+    #[error("`{program}` could not be started: {cause}; check `via` of the host")]
+    Carrier {
+        /// The program.
+        program: String,
+        /// The reason.
+        cause: String,
+    },
+    /// The command exited before the far side spoke.
+    #[error("`{command}` {ended} before the host answered{said}")]
+    Exited {
+        /// The command.
+        command: String,
+        /// How it ended.
+        ended: String,
+        /// Its last words, if it had any.
+        said: String,
+    },
+    /// The first bytes were not those of `windlass host`.
+    #[error(
+        "it printed text where `windlass host` was expected to speak: {text:?}; keep its login scripts from printing on \
+         a connection without a terminal, and check that `via` ends with `windlass host`"
+    )]
+    Banner {
+        /// The beginning of the text.
+        text: String,
+    },
+    /// The far side sent bytes that are no frames.
+    #[error(
+        "it sent bytes that are not understood; check that nothing but `windlass host` writes to the pipe"
+    )]
+    Garbage,
+    /// The far side speaks another version.
+    #[error(
+        "its `windlass` ({program}) speaks version {version} of the link, and this one speaks version {own}; install the \
+         same version on both sides"
+    )]
+    Version {
+        /// The version of its program.
+        program: String,
+        /// The version of its frames.
+        version: u8,
+        /// The version of ours.
+        own: u8,
+    },
+    /// The far side refused the link.
+    #[error("it refused the link: {why}")]
+    Refused {
+        /// The reason.
+        why: String,
+    },
+    /// The far side did not answer.
+    #[error("it did not answer within {} s{said}", .limit.as_secs())]
+    Silent {
+        /// The time that it had.
+        limit: Duration,
+        /// The last words of the carrier.
+        said: String,
+    },
+}
+
+/// The far end of a link could not be served.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The pipe carries something else.
+    #[error(
+        "standard input carries no link; `windlass host` is started by a runtime, through the `via` of a host"
+    )]
+    NoLink,
+    /// The near side speaks another version.
+    #[error(
+        "the near side speaks version {version} of the link, and this one speaks version {own}"
+    )]
+    Version {
+        /// Its version.
+        version: u8,
+        /// Ours.
+        own: u8,
+    },
+    /// The folder for programs that are held cannot be used.
+    #[error("the folder {folder:?} cannot be used")]
+    Folder {
+        /// The folder.
+        folder: std::path::PathBuf,
+        /// The system's error.
+        #[source]
+        source: io::Error,
+    },
+    /// Programs cannot be started.
+    #[error("programs cannot be started")]
+    Launcher(#[source] io::Error),
+    /// The pipe failed.
+    #[error("the link failed")]
+    Pipe(#[source] io::Error),
+}

@@ -1,0 +1,278 @@
+//! The far end of a link: `windlass host`.
+//!
+//! Start at [`serve`]. It holds nothing itself. Every program is a kept one: when this process ends, by the end of its
+//! input, a signal or a crash, the program's holder has it for the time of the lease, and the next far end of the same
+//! session adopts it.
+
+mod program;
+mod session;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::sync::mpsc;
+use windlass_hold_wire::{FarFrame, LINK_VERSION, NearFrame, NearHello};
+use windlass_process::{Launcher, LauncherOptions};
+use windlass_sandbox::ResourceLimits;
+
+use self::program::FarProgram;
+use self::session::SessionFolder;
+use crate::ServeError;
+use crate::machine;
+use crate::pieces::{FrameReader, FrameSender};
+
+/// How often a port is tried: no system tells when somebody listens.
+const PORT_INTERVAL: Duration = Duration::from_millis(25);
+/// How long programs that are being started may take when the link ends.
+const MAKING: Duration = Duration::from_secs(2);
+/// How long the near side may take to say hello.
+const HELLO_LIMIT: Duration = Duration::from_secs(60);
+
+/// The options of a far end.
+#[derive(Debug, Clone)]
+pub struct ServeOptions {
+    /// The folder for what leads to held programs. It is made for this user alone.
+    pub folder: PathBuf,
+    /// Limits that no program here exceeds, whatever the near side asks for.
+    pub limits: ResourceLimits,
+}
+
+/// Serves one link, until its input ends, the near side falls silent, or `stopped` resolves. Programs that run then are
+/// held for the time of their lease.
+pub async fn serve(
+    input: impl AsyncRead + Unpin + Send,
+    output: impl AsyncWrite + Unpin + Send + 'static,
+    options: ServeOptions,
+    stopped: impl Future<Output = ()>,
+) -> Result<(), ServeError> {
+    let mut reader = FrameReader::new(input);
+    let hello = tokio::time::timeout(HELLO_LIMIT, reader.next(NearFrame::read)).await;
+    let Ok(Ok(NearFrame::Hello(hello))) = hello else {
+        return Err(ServeError::NoLink);
+    };
+    let (sender, writing) = FrameSender::new(output);
+    let writing = tokio::spawn(writing);
+    if hello.version != LINK_VERSION {
+        let error = ServeError::Version {
+            version: hello.version,
+            own: LINK_VERSION,
+        };
+        // The near side says it from our hello.
+        sender.send(&FarFrame::Hello(machine::describe(&[], false)).write());
+        drop(sender);
+        let _ = writing.await;
+        return Err(error);
+    }
+    let opened = FarEnd::open(&hello, &options, sender.clone()).await;
+    let mut far = match opened {
+        Ok(far) => far,
+        Err(error) => {
+            let why = explain(&error);
+            sender.send(&FarFrame::Refused { why }.write());
+            drop(sender);
+            let _ = writing.await;
+            return Err(error);
+        }
+    };
+    let machine = machine::describe(&hello.asks, far.launcher.holds_trees());
+    sender.send(&FarFrame::Hello(machine).write());
+    let beating = tokio::spawn(beat(sender.clone(), hello.heartbeat));
+    let serving = far.serve(&mut reader, hello.heartbeat.saturating_mul(3));
+    tokio::select! {
+        () = serving => {}
+        () = stopped => {}
+        () = sender.closed() => {}
+    }
+    beating.abort();
+    far.leave().await;
+    Ok(())
+}
+
+fn explain(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(source) => format!("{error}: {}", explain(source)),
+        None => error.to_string(),
+    }
+}
+
+async fn beat(sender: FrameSender, interval: Duration) {
+    loop {
+        tokio::time::sleep(interval).await;
+        sender.send(&FarFrame::Beat.write());
+    }
+}
+
+/// One link and its programs.
+struct FarEnd {
+    launcher: Launcher,
+    folder: Arc<SessionFolder>,
+    limits: ResourceLimits,
+    sender: FrameSender,
+    programs: HashMap<u64, Arc<FarProgram>>,
+    /// Tasks that start and resume programs give them here.
+    ready: mpsc::UnboundedReceiver<(u64, Option<Arc<FarProgram>>)>,
+    made: mpsc::UnboundedSender<(u64, Option<Arc<FarProgram>>)>,
+    /// Frames for programs that are not ready yet, in their order.
+    waiting: HashMap<u64, Vec<NearFrame>>,
+    lease: Duration,
+}
+
+impl FarEnd {
+    async fn open(
+        hello: &NearHello,
+        options: &ServeOptions,
+        sender: FrameSender,
+    ) -> Result<Self, ServeError> {
+        let folder = SessionFolder::open(&options.folder, &hello.session).await?;
+        let launcher = Launcher::new(LauncherOptions::default()).map_err(ServeError::Launcher)?;
+        let (made, ready) = mpsc::unbounded_channel();
+        Ok(Self {
+            launcher,
+            folder: Arc::new(folder),
+            limits: options.limits,
+            sender,
+            programs: HashMap::new(),
+            ready,
+            made,
+            waiting: HashMap::new(),
+            lease: hello.lease,
+        })
+    }
+
+    /// Takes frames until there are no more, or the near side has been silent for too long.
+    async fn serve<R: AsyncRead + Unpin>(&mut self, reader: &mut FrameReader<R>, limit: Duration) {
+        loop {
+            tokio::select! {
+                biased;
+                Some((number, program)) = self.ready.recv() => self.add(number, program),
+                frame = tokio::time::timeout(limit, reader.next(NearFrame::read)) => match frame {
+                    Ok(Ok(frame)) => self.take(frame),
+                    Ok(Err(_)) | Err(_) => return,
+                },
+            }
+        }
+    }
+
+    /// A program runs, or does not: frames that came meanwhile are for it.
+    fn add(&mut self, number: u64, program: Option<Arc<FarProgram>>) {
+        self.programs
+            .extend(program.map(|program| (number, program)));
+        for frame in self.waiting.remove(&number).unwrap_or_default() {
+            self.take(frame);
+        }
+    }
+
+    fn take(&mut self, frame: NearFrame) {
+        let number = match &frame {
+            NearFrame::Start { program, .. } | NearFrame::Resume { program, .. } => {
+                self.waiting.insert(*program, Vec::new());
+                self.make(frame);
+                return;
+            }
+            NearFrame::Order { program, .. }
+            | NearFrame::Credit { program, .. }
+            | NearFrame::Settle { program, .. }
+            | NearFrame::Ask { program }
+            | NearFrame::Forget { program } => *program,
+            NearFrame::Port { id, port } => {
+                tokio::spawn(watch_port(self.sender.clone(), *id, *port));
+                return;
+            }
+            NearFrame::Beat | NearFrame::Hello(_) => return,
+        };
+        if let Some(waiting) = self.waiting.get_mut(&number) {
+            waiting.push(frame);
+            return;
+        }
+        if let NearFrame::Forget { program } = frame {
+            if let Some(program) = self.programs.remove(&program) {
+                program.forget();
+            }
+            self.folder.remove(program);
+            return;
+        }
+        if let Some(program) = self.programs.get(&number) {
+            program.take(frame);
+        }
+    }
+
+    /// Starts or resumes a program, beside everything else.
+    fn make(&self, frame: NearFrame) {
+        let (launcher, folder) = (self.launcher.clone(), Arc::clone(&self.folder));
+        let (sender, made) = (self.sender.clone(), self.made.clone());
+        let (limits, lease) = (self.limits, self.lease);
+        tokio::spawn(async move {
+            let (number, program) = match frame {
+                NearFrame::Start { program, start } => {
+                    let spec = program::StartSpec {
+                        number: program,
+                        start,
+                        limits,
+                        lease,
+                    };
+                    let started = FarProgram::start(&launcher, &folder, &sender, spec).await;
+                    (program, started)
+                }
+                NearFrame::Resume {
+                    program,
+                    from,
+                    credit,
+                } => {
+                    let resume = program::ResumeSpec {
+                        number: program,
+                        from,
+                        credit,
+                    };
+                    let resumed = FarProgram::resume(&launcher, &folder, &sender, resume).await;
+                    (program, resumed)
+                }
+                _ => return,
+            };
+            let _ = made.send((number, program));
+        });
+    }
+
+    /// Lets go of every program. Those that run are held from now on.
+    async fn leave(mut self) {
+        let making = async {
+            while !self.waiting.is_empty()
+                && let Some((number, program)) = self.ready.recv().await
+            {
+                self.programs
+                    .extend(program.map(|program| (number, program)));
+                self.waiting.remove(&number);
+            }
+        };
+        // What is being started is let go of too, or ends with this process.
+        let _ = tokio::time::timeout(MAKING, making).await;
+        for (_, program) in self.programs.drain() {
+            program.leave().await;
+        }
+    }
+}
+
+async fn watch_port(sender: FrameSender, id: u64, port: u16) {
+    use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+    let addresses: [SocketAddr; 2] = [
+        (Ipv4Addr::LOCALHOST, port).into(),
+        (Ipv6Addr::LOCALHOST, port).into(),
+    ];
+    let open = async {
+        loop {
+            for address in addresses {
+                if TcpStream::connect(address).await.is_ok() {
+                    return;
+                }
+            }
+            tokio::time::sleep(PORT_INTERVAL).await;
+        }
+    };
+    tokio::select! {
+        () = open => sender.send(&FarFrame::Port { id }.write()),
+        () = sender.closed() => {}
+    }
+}

@@ -1,0 +1,612 @@
+//! One program of a link, at the far end.
+//!
+//! Start at [`FarProgram::start`] and [`FarProgram::resume`]. Four tasks serve a program: one carries out its frames in
+//! their order, one sends its output within the credit, one tells its exit, and one tells prompts of its terminal.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::sync::{Notify, mpsc, watch};
+use tokio::task::AbortHandle;
+use windlass_hold_wire::{
+    FarFrame, HolderOrder, LONGEST_PIECE, LinkCapture, LinkExit, LinkPrompt, LinkReader, NearFrame,
+    ProgramStart, ProgramStatus, StartFailure,
+};
+use windlass_output::{Output, OutputOptions, Screen, Stream};
+use windlass_process::{
+    AdoptOptions, Command, Exit, KeepOptions, Launcher, Process, Prompt, Signal, StartError, Stdin,
+    TakeOverError, TerminalSize, WriteError,
+};
+use windlass_sandbox::{LimitKind, ResourceLimits};
+
+use super::session::SessionFolder;
+use crate::pieces::FrameSender;
+
+/// How much of the newest output is in memory: more than the near side lets be sent ahead.
+const MEMORY: usize = 1536 * 1024;
+/// How much of the output a screen is made of again.
+const REDRAWN: u64 = 64 * 1024;
+/// How soon input is offered again to a program that does not read.
+const FULL_STEP: Duration = Duration::from_millis(10);
+/// How often a terminal is looked at that tells nothing, at first and at most.
+const LOOK: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(500));
+/// The longest list of readers that is told.
+const READERS: usize = 64;
+
+/// A program that runs here for the near side.
+pub(super) struct FarProgram {
+    number: u64,
+    process: Process,
+    sender: FrameSender,
+    credit: watch::Sender<u64>,
+    /// The number of the last order that was carried out.
+    orders: AtomicU64,
+    /// An order was carried out.
+    ordered: Notify,
+    frames: mpsc::UnboundedSender<NearFrame>,
+    tasks: Mutex<Vec<AbortHandle>>,
+}
+
+/// A program to start.
+pub(super) struct StartSpec {
+    pub(super) number: u64,
+    pub(super) start: ProgramStart,
+    /// Limits of the user here.
+    pub(super) limits: ResourceLimits,
+    pub(super) lease: Duration,
+}
+
+/// A program to go on with.
+pub(super) struct ResumeSpec {
+    pub(super) number: u64,
+    pub(super) from: u64,
+    pub(super) credit: u64,
+}
+
+impl FarProgram {
+    /// Starts a program and says so, or why it was not started.
+    pub(super) async fn start(
+        launcher: &Launcher,
+        folder: &SessionFolder,
+        sender: &FrameSender,
+        spec: StartSpec,
+    ) -> Option<Arc<Self>> {
+        let number = spec.number;
+        let failed = |failure, problem| {
+            let frame = FarFrame::Failed {
+                program: number,
+                failure,
+                problem,
+            };
+            sender.send(&frame.write());
+        };
+        let credit = spec.start.credit;
+        let limits = limits_of(&spec.start).within(spec.limits);
+        let screen = spec.start.terminal.map(|size| answering_screen(size).0);
+        let command = command(spec, folder, screen);
+        let process = match launcher.limited(limits).start(command).await {
+            Ok(process) => process,
+            Err(error) => {
+                failed(failure_of(&error), words(&error));
+                return None;
+            }
+        };
+        if let Some(key) = process.held_key()
+            && let Err(error) = folder.register(number, key)
+        {
+            // Nobody could find it after a lost link.
+            process.end(Duration::ZERO).await;
+            failed(StartFailure::Other, format!("it cannot be held: {error}"));
+            return None;
+        }
+        let started = FarFrame::Started {
+            program: number,
+            pid: process.pid(),
+        };
+        sender.send(&started.write());
+        Some(Self::follow(number, process, sender, 0, credit))
+    }
+
+    /// Adopts a program that an earlier far end has started, or says why it is gone.
+    pub(super) async fn resume(
+        launcher: &Launcher,
+        folder: &SessionFolder,
+        sender: &FrameSender,
+        spec: ResumeSpec,
+    ) -> Option<Arc<Self>> {
+        let number = spec.number;
+        let adopted = adopt(launcher, folder, number).await;
+        let process = match adopted {
+            Ok(process) => process,
+            Err(why) => {
+                let receipt = folder.receipt(number);
+                let (why, ended) = receipt.unwrap_or((why, 0));
+                folder.remove(number);
+                let gone = FarFrame::Gone {
+                    program: number,
+                    why,
+                    ended,
+                };
+                sender.send(&gone.write());
+                return None;
+            }
+        };
+        let orders = process.noted_read();
+        let resumed = FarFrame::Resumed {
+            program: number,
+            pid: process.pid(),
+            orders,
+        };
+        sender.send(&resumed.write());
+        let program = Self::follow(number, process, sender, spec.from, spec.credit);
+        program.orders.store(orders, Ordering::Release);
+        Some(program)
+    }
+
+    fn follow(
+        number: u64,
+        process: Process,
+        sender: &FrameSender,
+        from: u64,
+        credit: u64,
+    ) -> Arc<Self> {
+        process.read_until(credit);
+        let (frames, incoming) = mpsc::unbounded_channel();
+        let program = Arc::new(Self {
+            number,
+            process,
+            sender: sender.clone(),
+            credit: watch::Sender::new(credit),
+            orders: AtomicU64::new(0),
+            ordered: Notify::new(),
+            frames,
+            tasks: Mutex::default(),
+        });
+        let mut tasks = vec![
+            tokio::spawn(Arc::clone(&program).obey(incoming)).abort_handle(),
+            tokio::spawn(Arc::clone(&program).send_output(from)).abort_handle(),
+            tokio::spawn(Arc::clone(&program).tell_exit()).abort_handle(),
+        ];
+        if program.process.terminal().is_some() {
+            tasks.push(tokio::spawn(Arc::clone(&program).tell_prompts()).abort_handle());
+        }
+        *program.tasks.lock() = tasks;
+        program
+    }
+
+    /// Takes a frame of this program.
+    pub(super) fn take(self: &Arc<Self>, frame: NearFrame) {
+        match frame {
+            NearFrame::Order {
+                order: HolderOrder::End { grace },
+                ..
+            } => {
+                let program = Arc::clone(self);
+                tokio::spawn(async move { program.end(grace).await });
+            }
+            NearFrame::Credit { until, .. } => {
+                self.process.read_until(until);
+                self.credit.send_replace(until);
+            }
+            frame => {
+                let _ = self.frames.send(frame);
+            }
+        }
+    }
+
+    /// Lets go of the program. Its holder has it from now on.
+    pub(super) async fn leave(&self) {
+        self.forget();
+        self.process.leave().await;
+    }
+
+    /// Nothing more is wanted of it. What is left of it ends.
+    pub(super) fn forget(&self) {
+        for task in self.tasks.lock().drain(..) {
+            task.abort();
+        }
+    }
+
+    fn tell(&self, frame: &FarFrame) {
+        self.sender.send(&frame.write());
+    }
+
+    /// Carries out frames in their order.
+    async fn obey(self: Arc<Self>, mut frames: mpsc::UnboundedReceiver<NearFrame>) {
+        let note = self.process.read_noter();
+        while let Some(frame) = frames.recv().await {
+            match frame {
+                NearFrame::Order { id, order, .. } => {
+                    if id > self.orders.load(Ordering::Acquire) {
+                        // Noted first: should this process be killed now, the order is not carried out twice.
+                        if let Some(note) = &note {
+                            note(id);
+                        }
+                        let error = self.carry_out(order).await;
+                        self.orders.store(id, Ordering::Release);
+                        self.ordered.notify_waiters();
+                        self.tell(&self.done(id, error));
+                    } else {
+                        self.tell(&self.done(id, None));
+                    }
+                }
+                NearFrame::Settle { id, limit, .. } => {
+                    tokio::spawn(Arc::clone(&self).settle(id, limit));
+                }
+                NearFrame::Ask { .. } => {
+                    let usage = self.process.usage();
+                    self.tell(&FarFrame::Usage {
+                        program: self.number,
+                        cpu: usage.cpu,
+                        memory: usage.memory,
+                        processes: u32::try_from(usage.processes).unwrap_or(u32::MAX),
+                    });
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn done(&self, id: u64, error: Option<String>) -> FarFrame {
+        FarFrame::Done {
+            program: self.number,
+            id,
+            error,
+        }
+    }
+
+    async fn carry_out(&self, order: HolderOrder) -> Option<String> {
+        match order {
+            HolderOrder::Write(bytes) => loop {
+                match self.process.write(&bytes) {
+                    Err(WriteError::Full { .. }) => tokio::time::sleep(FULL_STEP).await,
+                    written => return written.err().map(|error| error.to_string()),
+                }
+            },
+            HolderOrder::CloseInput => self.process.close_stdin(),
+            HolderOrder::Resize { rows, cols } => {
+                let resized = self
+                    .process
+                    .terminal()
+                    .map(|terminal| terminal.resize(TerminalSize { rows, cols }));
+                return resized?.err().map(|error| error.to_string());
+            }
+            HolderOrder::Signal(number) => {
+                let signal = signal_of(number)?;
+                let sent = self.process.signal(signal);
+                return sent.err().map(|error| error.to_string());
+            }
+            // It is carried out when it arrives.
+            HolderOrder::End { .. } => {}
+        }
+        None
+    }
+
+    async fn end(&self, grace: Duration) {
+        let receipt = self.process.end(grace).await;
+        let survivors = receipt.survivors.into_iter();
+        self.tell(&FarFrame::Ended {
+            program: self.number,
+            ended: u32::try_from(receipt.ended).unwrap_or(u32::MAX),
+            survivors: survivors.map(|it| (it.pid, it.name)).collect(),
+        });
+    }
+
+    async fn settle(self: Arc<Self>, id: u64, limit: Duration) {
+        self.process.settle(limit).await;
+        // A prompt is told before the settling is.
+        if let Some(status) = self.look() {
+            self.tell_status(status);
+        }
+        self.tell(&FarFrame::Settled {
+            program: self.number,
+            id,
+            offset: self.process.output().position(),
+        });
+    }
+
+    /// Sends output as far as the near side lets it.
+    async fn send_output(self: Arc<Self>, mut from: u64) {
+        let output = self.process.output().clone();
+        let mut changes = output.changes();
+        let mut credit = self.credit.subscribe();
+        loop {
+            changes.borrow_and_update();
+            let until = output.position().min(*credit.borrow_and_update());
+            while from < until {
+                let Some(piece) = Piece::next(&output, from, until) else {
+                    return;
+                };
+                from = piece.from + piece.bytes.len() as u64;
+                let frame = FarFrame::Output {
+                    program: self.number,
+                    from: piece.from,
+                    is_stderr: piece.is_stderr,
+                    bytes: piece.bytes,
+                };
+                if !self.sender.send_bulk(&frame.write()).await {
+                    return;
+                }
+            }
+            tokio::select! {
+                _ = changes.changed() => {}
+                _ = credit.changed() => {}
+            }
+        }
+    }
+
+    async fn tell_exit(self: Arc<Self>) {
+        let exit = self.process.wait().await;
+        let remaining = self.process.remaining().await;
+        let exceeded = self.process.exceeded().map(|kind| match kind {
+            LimitKind::Memory => 0,
+            LimitKind::Processes => 1,
+            LimitKind::Cpu => 2,
+            LimitKind::FileSize => 4,
+            LimitKind::Wall => 5,
+        });
+        self.tell(&FarFrame::Exited {
+            program: self.number,
+            offset: self.process.output().position(),
+            exit: match exit {
+                Exit::Code(code) => LinkExit::Code(code),
+                Exit::Signal(signal) => LinkExit::Signal(signal),
+                Exit::Lost(why) => LinkExit::Lost(why),
+            },
+            remaining: u32::try_from(remaining).unwrap_or(u32::MAX),
+            exceeded,
+        });
+    }
+
+    /// Tells each prompt of the terminal once, with what may read there.
+    async fn tell_prompts(self: Arc<Self>) {
+        let mut changes = self.process.output().changes();
+        let mut last = None;
+        loop {
+            changes.borrow_and_update();
+            let ordered = self.ordered.notified();
+            if self.process.prompted(|_| true).await.is_none() {
+                return;
+            }
+            let mut ordered = std::pin::pin!(ordered);
+            let mut step = LOOK.0;
+            // While nothing happens it may come to wait for something else.
+            loop {
+                let status = self.look();
+                if status.is_some() && status != last {
+                    last.clone_from(&status);
+                    self.tell_status(status.expect("it was looked at"));
+                }
+                tokio::select! {
+                    _ = changes.changed() => break,
+                    () = &mut ordered => break,
+                    () = tokio::time::sleep(step) => step = (step * 2).min(LOOK.1),
+                }
+            }
+        }
+    }
+
+    fn tell_status(&self, status: ProgramStatus) {
+        self.tell(&FarFrame::Status {
+            program: self.number,
+            status,
+        });
+    }
+
+    /// The state of the terminal, if the program is at a prompt and nothing has happened meanwhile.
+    fn look(&self) -> Option<ProgramStatus> {
+        let terminal = self.process.terminal()?;
+        let orders = self.orders.load(Ordering::Acquire);
+        let offset = self.process.output().position();
+        let prompt = terminal.prompt()?;
+        let modes = terminal.modes();
+        let readers = self.process.listeners().map(|readers| {
+            let readers = readers.into_iter().take(READERS);
+            readers
+                .map(|reader| LinkReader {
+                    names: reader.names,
+                    args: reader.args,
+                    is_foreground: reader.is_foreground,
+                })
+                .collect()
+        });
+        let is_same = self.orders.load(Ordering::Acquire) == orders
+            && self.process.output().position() == offset;
+        is_same.then_some(ProgramStatus {
+            offset,
+            orders,
+            prompt: Some(match prompt {
+                Prompt::Input => LinkPrompt::Input,
+                Prompt::Secret => LinkPrompt::Secret,
+            }),
+            canonical: modes.canonical,
+            echo: modes.echo,
+            readers,
+        })
+    }
+}
+
+/// Output of one stream.
+struct Piece {
+    from: u64,
+    is_stderr: bool,
+    bytes: Vec<u8>,
+}
+
+impl Piece {
+    /// The next piece; `None` if it cannot be had, or not all of it.
+    fn next(output: &Output, from: u64, until: u64) -> Option<Self> {
+        let (stream, change) = output.stream_at(from);
+        let until = until
+            .min(from + LONGEST_PIECE as u64)
+            .min(change.unwrap_or(u64::MAX));
+        let mut bytes = output.raw(from..until);
+        let mut from = from;
+        if bytes.len() as u64 != until - from {
+            // The middle of a long output is not kept. The near side sees the gap by the offset.
+            from = until;
+            bytes.clear();
+        }
+        Some(Self {
+            from,
+            is_stderr: stream == Stream::Stderr,
+            bytes,
+        })
+    }
+}
+
+/// A screen that answers queries of a terminal's program.
+fn answering_screen(
+    (rows, cols): (u16, u16),
+) -> (
+    impl FnMut(&[u8]) -> Vec<u8> + Send + 'static,
+    Arc<Mutex<Screen>>,
+) {
+    let screen = Arc::new(Mutex::new(Screen::new(rows, cols)));
+    let fed = Arc::clone(&screen);
+    (move |bytes: &[u8]| fed.lock().feed(bytes), screen)
+}
+
+fn output_options(folder: &SessionFolder, number: u64) -> OutputOptions {
+    OutputOptions {
+        memory: MEMORY,
+        log: Some(folder.log(number)),
+        ..OutputOptions::default()
+    }
+}
+
+fn command(
+    spec: StartSpec,
+    folder: &SessionFolder,
+    tap: Option<impl FnMut(&[u8]) -> Vec<u8> + Send + 'static>,
+) -> Command {
+    let StartSpec {
+        number,
+        start,
+        lease,
+        ..
+    } = spec;
+    let word = |bytes: &[u8]| OsStr::from_bytes(bytes).to_owned();
+    let shell = || {
+        let shell = std::env::var_os("SHELL").map(PathBuf::from);
+        let shell = shell.filter(|shell| shell.is_absolute() && shell.is_file());
+        shell.map_or_else(|| "/bin/sh".into(), PathBuf::into_os_string)
+    };
+    let mut command = Command::new(if start.is_user_shell {
+        shell()
+    } else {
+        word(&start.program)
+    });
+    if start.env_clear {
+        command = command.env_clear();
+    }
+    command = command.args(start.args.iter().map(|arg| word(arg)));
+    for (name, value) in &start.env {
+        command = match value {
+            Some(value) => command.env(word(name), word(value)),
+            None => command.env_remove(word(name)),
+        };
+    }
+    if let Some(cwd) = &start.cwd {
+        command = command.cwd(word(cwd));
+    }
+    if start.has_input {
+        command = command.stdin(Stdin::Pipe);
+    }
+    if start.capture != LinkCapture::Separate {
+        command = command.merge_output();
+    }
+    if let (Some((rows, cols)), Some(tap)) = (start.terminal, tap) {
+        command = command.terminal_with(TerminalSize { rows, cols }, tap);
+    }
+    let output = output_options(folder, number);
+    command
+        .grace(start.grace)
+        .output(output.clone())
+        .keep(KeepOptions {
+            lease,
+            folder: folder.path().to_owned(),
+            name: number.to_string(),
+            output,
+            registration: Some(folder.registration(number)),
+        })
+}
+
+async fn adopt(
+    launcher: &Launcher,
+    folder: &SessionFolder,
+    number: u64,
+) -> Result<Process, String> {
+    let gone = "nobody holds it there any more";
+    let key = folder.key(number).ok_or(gone)?;
+    let (tap, screen) = answering_screen((24, 80));
+    let redrawn = Arc::clone(&screen);
+    let options = AdoptOptions::new(output_options(folder, number))
+        .tap(tap)
+        .rebuild(move |output, _| {
+            // What was asked in these has been answered.
+            let end = output.position();
+            redrawn
+                .lock()
+                .feed(&output.raw(end.saturating_sub(REDRAWN)..end));
+        });
+    let process = launcher.adopt(&key, options).await;
+    let process = process.map_err(|error| match error {
+        TakeOverError::Gone { .. } => gone.to_owned(),
+        other => words(&other),
+    })?;
+    if let Some(size) = process.terminal().map(|terminal| terminal.size()) {
+        screen.lock().resize(size.rows, size.cols);
+    }
+    Ok(process)
+}
+
+fn limits_of(start: &ProgramStart) -> ResourceLimits {
+    let [memory, processes, cpu, open_files, file_size, wall] = start.limits;
+    ResourceLimits {
+        memory,
+        processes: processes.map(|it| u32::try_from(it).unwrap_or(u32::MAX)),
+        cpu: cpu.map(Duration::from_millis),
+        open_files,
+        file_size,
+        wall: wall.map(Duration::from_millis),
+    }
+}
+
+fn failure_of(error: &StartError) -> StartFailure {
+    match error {
+        StartError::NotFound { .. } => StartFailure::NotFound,
+        StartError::Permission { .. } => StartFailure::Permission,
+        StartError::NotExecutable { .. } => StartFailure::NotExecutable,
+        StartError::Cwd { .. } => StartFailure::Cwd,
+        _ => StartFailure::Other,
+    }
+}
+
+fn words(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(source) => format!("{error}: {}", words(source)),
+        None => error.to_string(),
+    }
+}
+
+fn signal_of(number: u8) -> Option<Signal> {
+    let all = [
+        Signal::Interrupt,
+        Signal::Quit,
+        Signal::Terminate,
+        Signal::Hangup,
+        Signal::Kill,
+        Signal::Stop,
+        Signal::Continue,
+        Signal::User1,
+        Signal::User2,
+    ];
+    let number = i32::from(number);
+    all.into_iter().find(|signal| signal.number() == number)
+}

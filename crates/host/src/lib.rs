@@ -1,0 +1,19 @@
+//! Programs on other machines: the two ends of a link over any pipe.
+//!
+//! [`serve`] is the far end, which `windlass host` runs: it starts programs through the same zygote, shims and holders as
+//! a local runtime. [`Host`] is the near end: it runs the carrier, such as `ssh`, and gives a
+//! [`Process`](windlass_process::Process) for each program. A link that breaks is made again, and programs go on from the
+//! byte that was received last. `docs/design/hosts.md` has the frames, the lease and every failure.
+
+mod carrier;
+mod error;
+mod far;
+mod machine;
+mod near;
+mod pieces;
+
+pub use error::{HostError, ServeError};
+pub use far::{ServeOptions, serve};
+pub use near::{Host, HostOptions};
+pub use windlass_hold_wire::{FarHello, LINK_VERSION};
+pub use windlass_sandbox::ResourceLimits;

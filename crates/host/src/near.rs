@@ -1,0 +1,170 @@
+//! The near end of links: one carrier per host, and the programs there.
+//!
+//! Start at [`Host::new`]. The carrier is started with the first program. When the link breaks it is made again with
+//! backoff, and every program goes on from the byte that was received last; orders that were not confirmed are sent again
+//! under their numbers. A host that does not come back within the lease has ended its programs by itself: they are lost.
+
+mod link;
+mod program;
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use windlass_hold_wire::{FarHello, LinkCapture, ProgramStart};
+use windlass_process::{
+    Launcher, LauncherOptions, Process, RemoteCapture, RemoteFuture, RemoteHost, RemoteStart,
+    StartError,
+};
+use windlass_sandbox::ResourceLimits;
+
+use self::link::Link;
+use self::program::NearProgram;
+use crate::HostError;
+
+/// How much output may be under way for one program.
+pub(crate) const WINDOW: u64 = 1024 * 1024;
+
+/// A host as it is configured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostOptions {
+    /// Its name.
+    pub name: String,
+    /// The command that gives a pipe to `windlass host`.
+    pub via: Vec<OsString>,
+    /// The project's folder there; `None` if it is the same as here.
+    pub root: Option<PathBuf>,
+    /// The project's folder here.
+    pub project: PathBuf,
+    /// The time that programs run there without a link.
+    pub lease: Duration,
+    /// The time between heartbeats.
+    pub heartbeat: Duration,
+    /// The time that the first words may take. A person may have to type a password.
+    pub patience: Duration,
+}
+
+impl HostOptions {
+    /// Options with the usual times: a lease of 60 s, a heartbeat each 15 s.
+    pub fn new(name: impl Into<String>, via: Vec<OsString>, project: impl Into<PathBuf>) -> Self {
+        Self {
+            name: name.into(),
+            via,
+            root: None,
+            project: project.into(),
+            lease: Duration::from_secs(60),
+            heartbeat: Duration::from_secs(15),
+            patience: Duration::from_secs(60),
+        }
+    }
+}
+
+/// A machine that programs run on. Clones share the link.
+#[derive(Clone)]
+pub struct Host {
+    link: Arc<Link>,
+}
+
+impl Host {
+    /// A host. Nothing is started before it is used. The carrier gets this environment, or that of this process.
+    pub fn new(
+        options: HostOptions,
+        environment: Option<Vec<(OsString, OsString)>>,
+    ) -> std::io::Result<Self> {
+        // A carrier ends with its pipe. Were its tree held together, a far side on this machine would be ended with it,
+        // and so would be the programs that are to outlive it.
+        let launcher = Launcher::new(LauncherOptions {
+            environment,
+            hold_trees: false,
+        })?;
+        let link = Arc::new(Link::new(options, launcher)?);
+        Ok(Self { link })
+    }
+
+    /// Connects if need be, and describes the machine. Programs that are asked about are looked for there.
+    pub async fn connect(&self, asks: Vec<String>) -> Result<FarHello, HostError> {
+        self.link.connect(asks).await
+    }
+
+    async fn begin(&self, start: RemoteStart) -> Result<Process, StartError> {
+        let name = self.link.options.name.clone();
+        let failed = |error: HostError| StartError::Host {
+            host: name.clone(),
+            problem: error.to_string(),
+        };
+        self.link.connect(Vec::new()).await.map_err(failed)?;
+        let frame = self.frame_of(&start);
+        let program = NearProgram::new(&self.link, start);
+        self.link.start(&program, frame);
+        match program.started().await {
+            Ok(()) => Ok(Process::remote(program)),
+            Err(problem) => Err(StartError::Host {
+                host: name,
+                problem,
+            }),
+        }
+    }
+
+    fn frame_of(&self, start: &RemoteStart) -> ProgramStart {
+        let bytes = |word: &OsString| word.as_bytes().to_vec();
+        let cwd = start.cwd.as_deref().map(|cwd| self.far_path(cwd));
+        ProgramStart {
+            program: bytes(&start.program),
+            is_user_shell: start.is_user_shell,
+            args: start.args.iter().map(bytes).collect(),
+            env: start
+                .env
+                .iter()
+                .map(|(name, value)| (bytes(name), value.as_ref().map(bytes)))
+                .collect(),
+            env_clear: start.env_clear,
+            cwd: cwd.map(|cwd| cwd.as_os_str().as_bytes().to_vec()),
+            has_input: start.has_input,
+            capture: match start.capture {
+                RemoteCapture::Separate => LinkCapture::Separate,
+                RemoteCapture::Merged => LinkCapture::Merged,
+                RemoteCapture::Nothing => LinkCapture::Nothing,
+            },
+            terminal: start.terminal.map(|size| (size.rows, size.cols)),
+            grace: start.grace,
+            limits: numbers(&start.limits),
+            credit: WINDOW,
+        }
+    }
+
+    /// A path of the project here as it is there. Any other is the far side's own.
+    fn far_path(&self, path: &Path) -> PathBuf {
+        let options = &self.link.options;
+        match (&options.root, path.strip_prefix(&options.project)) {
+            (Some(root), Ok(rest)) if rest.as_os_str().is_empty() => root.clone(),
+            (Some(root), Ok(rest)) => root.join(rest),
+            _ => path.to_owned(),
+        }
+    }
+}
+
+impl RemoteHost for Host {
+    fn name(&self) -> &str {
+        &self.link.options.name
+    }
+
+    fn start(&self, start: RemoteStart) -> RemoteFuture<'_, Result<Process, StartError>> {
+        Box::pin(self.begin(start))
+    }
+}
+
+fn numbers(limits: &ResourceLimits) -> [Option<u64>; 6] {
+    let millis = |limit: Option<Duration>| {
+        limit.map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX))
+    };
+    [
+        limits.memory,
+        limits.processes.map(u64::from),
+        millis(limits.cpu),
+        limits.open_files,
+        limits.file_size,
+        millis(limits.wall),
+    ]
+}

@@ -1,0 +1,363 @@
+//! The link to a host: connecting, reading, and what happens when it breaks.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant, SystemTime};
+
+use parking_lot::Mutex;
+use tokio::sync::oneshot;
+use windlass_hold_wire::{
+    FarFrame, FarHello, HolderOrder, LINK_VERSION, LinkSession, NearFrame, NearHello, ProgramStart,
+};
+use windlass_process::{Launcher, UnreachableHost};
+
+use super::program::NearProgram;
+use super::{HostOptions, WINDOW};
+use crate::HostError;
+use crate::carrier::{self, Connection};
+use crate::pieces::FrameSender;
+
+/// The first and the longest time between attempts to connect again.
+const BACKOFF: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+
+/// The link to one host.
+pub(super) struct Link {
+    pub(super) options: HostOptions,
+    launcher: Launcher,
+    session: LinkSession,
+    numbers: AtomicU64,
+    /// Held while a carrier is started.
+    connecting: tokio::sync::Mutex<()>,
+    state: Mutex<LinkState>,
+}
+
+#[derive(Default)]
+struct LinkState {
+    /// The queue to the far side, while there is a link.
+    sender: Option<FrameSender>,
+    machine: Option<FarHello>,
+    lost: Option<LinkLoss>,
+    programs: HashMap<u64, Weak<NearProgram>>,
+    /// Programs that nobody has any more and that are to be ended, with their grace.
+    dropped: HashMap<u64, Duration>,
+    ports: HashMap<u64, (u16, oneshot::Sender<()>)>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct LinkLoss {
+    at: Instant,
+    since: SystemTime,
+}
+
+impl Link {
+    pub(super) fn new(options: HostOptions, launcher: Launcher) -> io::Result<Self> {
+        let mut session = LinkSession::default();
+        rustix::rand::getrandom(&mut session, rustix::rand::GetRandomFlags::empty())?;
+        Ok(Self {
+            options,
+            launcher,
+            session,
+            numbers: AtomicU64::new(1),
+            connecting: tokio::sync::Mutex::default(),
+            state: Mutex::default(),
+        })
+    }
+
+    pub(super) fn next_number(&self) -> u64 {
+        self.numbers.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Sends a frame, if there is a link.
+    pub(super) fn send(&self, frame: &NearFrame) {
+        if let Some(sender) = &self.state.lock().sender {
+            sender.send(&frame.write());
+        }
+    }
+
+    /// The loss of the link, if it is lost.
+    pub(super) fn unreachable(&self) -> Option<UnreachableHost> {
+        let loss = self.state.lock().lost?;
+        Some(UnreachableHost {
+            host: self.options.name.clone(),
+            since: loss.since,
+            lease: self.options.lease,
+        })
+    }
+
+    /// Starts a program. Its reply comes to the program.
+    pub(super) fn start(&self, program: &Arc<NearProgram>, start: ProgramStart) {
+        let number = program.number;
+        let weak = Arc::downgrade(program);
+        let frame = NearFrame::Start {
+            program: number,
+            start,
+        };
+        let is_sent = {
+            let mut state = self.state.lock();
+            state.programs.insert(number, weak);
+            let sender = state.sender.as_ref();
+            sender
+                .inspect(|sender| sender.send(&frame.write()))
+                .is_some()
+        };
+        if !is_sent {
+            // The link broke after it was looked at.
+            program.fail_start("the link was lost before it was started; start it again");
+        }
+    }
+
+    /// Nobody has the program any more.
+    pub(super) fn drop_program(&self, number: u64, grace: Duration, is_over: bool) {
+        let mut state = self.state.lock();
+        state.programs.remove(&number);
+        let frame = if is_over {
+            NearFrame::Forget { program: number }
+        } else {
+            state.dropped.insert(number, grace);
+            end_of(number, grace)
+        };
+        if let Some(sender) = &state.sender {
+            sender.send(&frame.write());
+        }
+    }
+
+    /// Resolves when somebody listens on a port there.
+    pub(super) fn watch_port(&self, port: u16) -> oneshot::Receiver<()> {
+        let (open, opened) = oneshot::channel();
+        let id = self.next_number();
+        self.state.lock().ports.insert(id, (port, open));
+        self.send(&NearFrame::Port { id, port });
+        opened
+    }
+
+    /// Connects unless there is a link, and describes the machine.
+    pub(super) async fn connect(
+        self: &Arc<Self>,
+        asks: Vec<String>,
+    ) -> Result<FarHello, HostError> {
+        let _connecting = self.connecting.lock().await;
+        {
+            let state = self.state.lock();
+            if state.sender.is_some()
+                && let Some(machine) = &state.machine
+                && asks
+                    .iter()
+                    .all(|ask| machine.programs.iter().any(|(name, _)| name == ask))
+            {
+                return Ok(machine.clone());
+            }
+        }
+        let hello = NearHello {
+            version: LINK_VERSION,
+            program: env!("CARGO_PKG_VERSION").to_owned(),
+            session: self.session,
+            lease: self.options.lease,
+            heartbeat: self.options.heartbeat,
+            asks,
+        };
+        let connection = carrier::connect(
+            &self.launcher,
+            &self.options.via,
+            hello,
+            self.options.patience,
+        );
+        let connection = connection.await?;
+        let machine = connection.machine.clone();
+        self.begin(connection);
+        Ok(machine)
+    }
+
+    /// Goes on over a new connection.
+    fn begin(self: &Arc<Self>, connection: Connection) {
+        let sender = connection.sender.clone();
+        // A program locks itself before the link, so it is looked at before the link is locked.
+        let programs = self.all_programs();
+        let resumes = programs
+            .iter()
+            .map(|it| resume_of(it.number, it.received()));
+        let resumes: Vec<NearFrame> = resumes.collect();
+        {
+            let mut state = self.state.lock();
+            state.machine = Some(connection.machine.clone());
+            for (&number, grace) in &state.dropped {
+                sender.send(&resume_of(number, 0).write());
+                sender.send(&end_of(number, *grace).write());
+            }
+            for (&id, (port, _)) in &state.ports {
+                sender.send(&NearFrame::Port { id, port: *port }.write());
+            }
+            for resume in resumes {
+                sender.send(&resume.write());
+            }
+            state.sender = Some(sender);
+            state.lost = None;
+        }
+        self.wake_all();
+        tokio::spawn(read(
+            Arc::downgrade(self),
+            connection,
+            self.options.heartbeat,
+        ));
+    }
+
+    fn wake_all(&self) {
+        for program in self.all_programs() {
+            program.wake();
+        }
+    }
+
+    fn all_programs(&self) -> Vec<Arc<NearProgram>> {
+        let state = self.state.lock();
+        state.programs.values().filter_map(Weak::upgrade).collect()
+    }
+
+    /// The link has broken: it is made again for as long as somebody needs it and the lease lasts.
+    fn lose(self: &Arc<Self>) {
+        {
+            let mut state = self.state.lock();
+            state.sender = None;
+            state.lost = Some(LinkLoss {
+                at: Instant::now(),
+                since: SystemTime::now(),
+            });
+        }
+        self.wake_all();
+        tokio::spawn(reconnect(Arc::downgrade(self)));
+    }
+
+    /// Whether there is a program that the link is needed for.
+    fn is_needed(&self) -> bool {
+        let state = self.state.lock();
+        !state.dropped.is_empty() || state.programs.values().any(|it| it.strong_count() > 0)
+    }
+
+    /// The far side has ended its programs by now.
+    fn give_up(&self, why: &str) {
+        for program in self.all_programs() {
+            program.lose(why, 0);
+        }
+        let mut state = self.state.lock();
+        state.programs.clear();
+        state.dropped.clear();
+        state.lost = None;
+    }
+
+    fn take(&self, frame: FarFrame) {
+        let number = match &frame {
+            FarFrame::Started { program, .. }
+            | FarFrame::Failed { program, .. }
+            | FarFrame::Resumed { program, .. }
+            | FarFrame::Gone { program, .. }
+            | FarFrame::Done { program, .. }
+            | FarFrame::Output { program, .. }
+            | FarFrame::Status { program, .. }
+            | FarFrame::Settled { program, .. }
+            | FarFrame::Exited { program, .. }
+            | FarFrame::Ended { program, .. }
+            | FarFrame::Usage { program, .. } => *program,
+            FarFrame::Port { id } => {
+                if let Some((_, open)) = self.state.lock().ports.remove(id) {
+                    let _ = open.send(());
+                }
+                return;
+            }
+            FarFrame::Hello(_) | FarFrame::Beat | FarFrame::Refused { .. } => return,
+        };
+        let program = {
+            let mut state = self.state.lock();
+            if matches!(frame, FarFrame::Ended { .. } | FarFrame::Gone { .. })
+                && state.dropped.remove(&number).is_some()
+                && let Some(sender) = &state.sender
+            {
+                sender.send(&NearFrame::Forget { program: number }.write());
+            }
+            state.programs.get(&number).and_then(Weak::upgrade)
+        };
+        if let Some(program) = program {
+            program.take(frame);
+        }
+    }
+}
+
+fn end_of(program: u64, grace: Duration) -> NearFrame {
+    NearFrame::Order {
+        program,
+        id: 0,
+        order: HolderOrder::End { grace },
+    }
+}
+
+fn resume_of(program: u64, from: u64) -> NearFrame {
+    NearFrame::Resume {
+        program,
+        from,
+        credit: from + WINDOW,
+    }
+}
+
+/// Takes frames until the link breaks.
+async fn read(link: Weak<Link>, connection: Connection, heartbeat: Duration) {
+    let Connection {
+        carrier,
+        mut reader,
+        // The link has a clone. Without it the queue to the carrier empties and closes, and the far side goes.
+        sender: _,
+        ..
+    } = connection;
+    let limit = heartbeat.saturating_mul(3);
+    let beaten = Weak::clone(&link);
+    let beating = tokio::spawn(async move {
+        loop {
+            tokio::time::sleep(heartbeat).await;
+            let Some(link) = beaten.upgrade() else { return };
+            link.send(&NearFrame::Beat);
+        }
+    });
+    while let Ok(Ok(frame)) = tokio::time::timeout(limit, reader.next(FarFrame::read)).await {
+        if let Some(link) = link.upgrade() {
+            link.take(frame);
+        }
+    }
+    beating.abort();
+    drop(carrier);
+    if let Some(link) = link.upgrade() {
+        link.lose();
+    }
+}
+
+/// Connects again, with more patience each time.
+async fn reconnect(link: Weak<Link>) {
+    let mut wait = BACKOFF.0;
+    loop {
+        let Some(link) = link.upgrade() else { return };
+        let Some(loss) = link.state.lock().lost else {
+            return;
+        };
+        if !link.is_needed() {
+            link.state.lock().lost = None;
+            return;
+        }
+        let left = link.options.lease.saturating_sub(loss.at.elapsed());
+        let connected = tokio::time::timeout(left, link.connect(Vec::new())).await;
+        let why = match connected {
+            Ok(Ok(_)) => return,
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => String::from("it does not answer"),
+        };
+        tracing::debug!(host = link.options.name, why, "the host is not reached");
+        let left = link.options.lease.saturating_sub(loss.at.elapsed());
+        if left.is_zero() {
+            let HostOptions { name, lease, .. } = &link.options;
+            link.give_up(&format!(
+                "host `{name}` was not reached for its lease of {} s ({why}); the far side ends the program by itself",
+                lease.as_secs()
+            ));
+            return;
+        }
+        drop(link);
+        tokio::time::sleep(wait.min(left)).await;
+        wait = (wait * 2).min(BACKOFF.1);
+    }
+}

@@ -1,0 +1,247 @@
+//! The machines that a configuration's tools run on.
+//!
+//! Start at [`Hosts::place`]: it gives the executor of a tool where the tool runs. A tool with `host` runs there; one with
+//! `hosts` gets an argument by which the assistant chooses, and runs here without it.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+use windlass_config::{Config, HostConfig, ToolConfig};
+use windlass_executors::Launcher;
+use windlass_host::{Host, HostOptions};
+use windlass_runtime::protocol::{Arguments, ToolError};
+use windlass_runtime::{
+    AdoptError, Executor, Job, JobDescription, Reporter, Start, Subject, SubjectPattern,
+    ToolDefinition,
+};
+
+use crate::environment::Environment;
+
+/// The argument by which an assistant chooses a host.
+const ARGUMENT: &str = "host";
+
+/// The hosts of a configuration. No link is made before a tool needs it.
+pub(crate) struct Hosts {
+    hosts: Vec<(HostConfig, Host)>,
+}
+
+impl Hosts {
+    pub(crate) fn of(config: &Config, environment: &Environment) -> io::Result<Self> {
+        let host = |host: &HostConfig| {
+            let options = options(host, &config.root);
+            let made = Host::new(options, Some(environment.usual()))?;
+            Ok((host.clone(), made))
+        };
+        Ok(Self {
+            hosts: config.hosts.iter().map(host).collect::<io::Result<_>>()?,
+        })
+    }
+
+    fn get(&self, name: &str) -> Result<&(HostConfig, Host), String> {
+        let found = self.hosts.iter().find(|(host, _)| host.name == name);
+        found.ok_or_else(|| format!("its host `{name}` is not configured; add [hosts.{name}]"))
+    }
+
+    /// The executor of a tool, which `make` makes for a launcher. The definition gets the argument that chooses a host.
+    pub(crate) fn place(
+        &self,
+        tool: &ToolConfig,
+        launcher: Launcher,
+        definition: &mut ToolDefinition,
+        make: impl Fn(Launcher) -> Arc<dyn Executor>,
+    ) -> Result<Arc<dyn Executor>, String> {
+        let there = |name: &String| {
+            let (_, host) = self.get(name)?;
+            let launcher = launcher.on_host(Arc::new(host.clone()));
+            Ok((name.clone(), make(launcher)))
+        };
+        if let Some(name) = &tool.settings.host {
+            let (host, executor) = there(name)?;
+            return Ok(Arc::new(FixedHost { host, executor }));
+        }
+        if tool.settings.hosts.is_empty() {
+            return Ok(make(launcher));
+        }
+        let properties = &mut definition.shape.parameters.properties;
+        if properties.contains_key(ARGUMENT) {
+            return Err(String::from(
+                "it has a parameter `host` of its own, so that no host can be chosen by `hosts`; fix one with `host`",
+            ));
+        }
+        let choices = tool.settings.hosts.iter().map(|name| self.get(name));
+        let choices: Vec<_> = choices.collect::<Result<_, _>>()?;
+        properties.insert(ARGUMENT.to_owned(), argument(&choices));
+        let there: Result<_, String> = tool.settings.hosts.iter().map(there).collect();
+        Ok(Arc::new(HostChoice {
+            here: make(launcher.clone()),
+            there: there?,
+        }))
+    }
+}
+
+/// The options of a host as it is configured, for a project.
+pub(crate) fn options(host: &HostConfig, project: &Path) -> HostOptions {
+    let via = host.via.iter().map(Into::into).collect();
+    HostOptions {
+        root: host.root.as_ref().map(Into::into),
+        lease: host.lease,
+        heartbeat: heartbeat(),
+        ..HostOptions::new(&host.name, via, project)
+    }
+}
+
+/// The time between heartbeats. Tests shorten it.
+fn heartbeat() -> Duration {
+    let usual = Duration::from_secs(15);
+    let said = std::env::var("WINDLASS_TEST_HEARTBEAT_MS").ok();
+    let said = said.and_then(|millis| millis.parse().ok());
+    said.map_or(usual, Duration::from_millis)
+}
+
+/// The schema of the argument that chooses a host.
+fn argument(choices: &[&(HostConfig, Host)]) -> Value {
+    let names: Vec<&str> = choices.iter().map(|(host, _)| host.name.as_str()).collect();
+    let described: Vec<String> = choices
+        .iter()
+        .map(|(host, _)| match host.labels.is_empty() {
+            true => host.name.clone(),
+            false => format!("{} ({})", host.name, host.labels.join(", ")),
+        })
+        .collect();
+    let description = format!("Runs there: {}. Default: here", described.join("; "));
+    json!({"type": "string", "enum": names, "description": description})
+}
+
+/// The pattern by which rules speak of a host.
+fn add_host(mut subject: Subject, host: &str) -> Subject {
+    let pattern = format!("host:{host}");
+    subject.patterns.push(SubjectPattern::from(pattern.clone()));
+    if !subject.always.is_empty() {
+        subject.always.push(pattern);
+    }
+    subject
+}
+
+/// A tool that runs on one host.
+struct FixedHost {
+    host: String,
+    executor: Arc<dyn Executor>,
+}
+
+#[async_trait]
+impl Executor for FixedHost {
+    async fn start(&self, start: Start, reporter: Reporter) -> Result<Arc<dyn Job>, ToolError> {
+        self.executor.start(start, reporter).await
+    }
+
+    async fn adopt(
+        &self,
+        running: JobDescription,
+        reporter: Reporter,
+    ) -> Result<Arc<dyn Job>, AdoptError> {
+        self.executor.adopt(running, reporter).await
+    }
+
+    fn keeps(&self) -> bool {
+        self.executor.keeps()
+    }
+
+    fn subject(&self, tool: &ToolDefinition, args: &Arguments, root: &Path) -> Subject {
+        add_host(self.executor.subject(tool, args, root), &self.host)
+    }
+
+    fn title(&self, tool: &ToolDefinition, args: &Arguments, root: &Path) -> String {
+        self.executor.title(tool, args, root)
+    }
+
+    async fn format_arguments(&self, start: Start) -> Option<String> {
+        self.executor.format_arguments(start).await
+    }
+
+    fn timeout(&self, args: &Arguments) -> Option<Duration> {
+        self.executor.timeout(args)
+    }
+}
+
+/// A tool that runs here or on one of several hosts.
+struct HostChoice {
+    here: Arc<dyn Executor>,
+    there: Vec<(String, Arc<dyn Executor>)>,
+}
+
+impl HostChoice {
+    /// The executor that arguments choose, and its host.
+    fn chosen(&self, args: &Arguments) -> (&Arc<dyn Executor>, Option<&str>) {
+        let name = args.get(ARGUMENT).and_then(Value::as_str);
+        let found = self
+            .there
+            .iter()
+            .find(|(host, _)| Some(host.as_str()) == name);
+        found.map_or((&self.here, None), |(host, executor)| {
+            (executor, Some(host.as_str()))
+        })
+    }
+}
+
+/// Arguments without the choice of a host: the tool itself does not know it.
+fn without_host(args: &Arguments) -> Arguments {
+    let mut args = args.clone();
+    args.shift_remove(ARGUMENT);
+    args
+}
+
+fn here_start(start: Start) -> Start {
+    Start {
+        args: without_host(&start.args),
+        ..start
+    }
+}
+
+#[async_trait]
+impl Executor for HostChoice {
+    async fn start(&self, start: Start, reporter: Reporter) -> Result<Arc<dyn Job>, ToolError> {
+        let executor = Arc::clone(self.chosen(&start.args).0);
+        executor.start(here_start(start), reporter).await
+    }
+
+    async fn adopt(
+        &self,
+        mut running: JobDescription,
+        reporter: Reporter,
+    ) -> Result<Arc<dyn Job>, AdoptError> {
+        let executor = Arc::clone(self.chosen(&running.start.args).0);
+        running.start = here_start(running.start);
+        executor.adopt(running, reporter).await
+    }
+
+    fn keeps(&self) -> bool {
+        self.here.keeps()
+    }
+
+    fn subject(&self, tool: &ToolDefinition, args: &Arguments, root: &Path) -> Subject {
+        let (executor, host) = self.chosen(args);
+        let subject = executor.subject(tool, &without_host(args), root);
+        match host {
+            Some(host) => add_host(subject, host),
+            None => subject,
+        }
+    }
+
+    fn title(&self, tool: &ToolDefinition, args: &Arguments, root: &Path) -> String {
+        let executor = self.chosen(args).0;
+        executor.title(tool, &without_host(args), root)
+    }
+
+    async fn format_arguments(&self, start: Start) -> Option<String> {
+        let executor = Arc::clone(self.chosen(&start.args).0);
+        executor.format_arguments(here_start(start)).await
+    }
+
+    fn timeout(&self, args: &Arguments) -> Option<Duration> {
+        self.chosen(args).0.timeout(args)
+    }
+}
