@@ -56,9 +56,7 @@ fn the_assistant_chooses_a_host() {
     assert_eq!(there, json!("/tmp\n"));
     let nowhere = drive.error("shell", json!({"command": "pwd", "host": "nowhere"}));
     assert!(nowhere.contains("there"), "{nowhere}");
-    let shown = project
-        .run(&["--json", "tools", "show", "shell"], "")
-        .stdout();
+    let shown = project.run(&["tools", "shell", "--json"], "").stdout();
     assert!(shown.contains("there (linux, gpu)"), "{shown}");
 }
 
@@ -70,7 +68,7 @@ fn rules_speak_of_hosts() {
         json!([WINDLASS, "host"])
     );
     let project = Project::with_own_config(&config);
-    let mut drive = project.drive();
+    let mut drive = project.drive_asking();
     drive.content("shell", json!({"command": "true"}));
     let denied = drive.error("shell", json!({"command": "true", "host": "there"}));
     assert!(denied.contains("host:there"), "{denied}");
@@ -137,7 +135,7 @@ fn a_password_prompt_on_a_host_is_a_question() {
 
 /// Words that reach this machine over `ssh` and a real `sshd`, with a key of its own. The server talks through the pipes
 /// of the client: no port is open.
-fn over_ssh(folder: &Path, project: &Project) -> Vec<String> {
+pub(crate) fn over_ssh(folder: &Path, project: &Project) -> Vec<String> {
     let key = |name: &str| {
         let path = folder.join(name).display().to_string();
         outside(

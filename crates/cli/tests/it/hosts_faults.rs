@@ -4,9 +4,10 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use windlass_testing::needs;
 
-use crate::hosts::{WINDLASS, hosted, piped};
-use crate::processes::{Victim, has_exited, kill};
+use crate::hosts::{WINDLASS, hosted, over_ssh, piped};
+use crate::processes::{Victim, descendants, has_exited, kill, name};
 use crate::support::{Drive, Project, eventually};
 
 /// The far end that has the programs of a session now.
@@ -66,6 +67,42 @@ fn assert_numbers(project: &Project, numbers: std::ops::RangeInclusive<u32>) {
         "none of {lengths:?} bytes is the expected {}",
         expected.len()
     );
+}
+
+#[test]
+fn numbered_output_survives_the_death_of_ssh_and_sshd() {
+    needs!("ssh", "sshd", "ssh-keygen");
+    let folder = tempfile::tempdir().unwrap();
+    let project = Project::new();
+    let words = over_ssh(folder.path(), &project);
+    let via: Vec<&str> = words.iter().map(String::as_str).collect();
+    project.write_own(&hosted(&via, 30));
+    let mut drive = project.drive();
+    let script = "for i in $(seq 1 40); do seq $((i * 1000)) $((i * 1000 + 999)); sleep 0.05; done";
+    drive.content(
+        "shell",
+        json!({"action": "spawn", "id": "it", "command": script}),
+    );
+    let carriers = |drive: &Drive| -> Vec<u32> {
+        let below = descendants(drive.pid()).into_iter().map(|(pid, _)| pid);
+        below.filter(|pid| name(*pid).starts_with("ssh")).collect()
+    };
+    for _ in 0..2 {
+        let mut first = Vec::new();
+        eventually("there is a carrier", || {
+            first = carriers(&drive);
+            !first.is_empty()
+        });
+        for pid in &first {
+            kill(*pid);
+        }
+        eventually("there is another carrier", || {
+            carriers(&drive).iter().any(|pid| !first.contains(pid))
+        });
+    }
+    let ended = drive.content("await", json!({"all": ["it"]}));
+    assert!(ended.to_string().contains("stopped"), "{ended}");
+    assert_numbers(&project, 1000..=40_999);
 }
 
 #[test]

@@ -49,6 +49,10 @@ pub(super) struct FarProgram {
     /// An order was carried out.
     ordered: Notify,
     frames: mpsc::UnboundedSender<NearFrame>,
+    /// How many settle requests are under way. They look at the terminal themselves.
+    settling: watch::Sender<u32>,
+    /// The status that was told last.
+    told: Mutex<Option<ProgramStatus>>,
     tasks: Mutex<Vec<AbortHandle>>,
 }
 
@@ -165,6 +169,8 @@ impl FarProgram {
             orders: AtomicU64::new(0),
             ordered: Notify::new(),
             frames,
+            settling: watch::Sender::new(0),
+            told: Mutex::default(),
             tasks: Mutex::default(),
         });
         let mut tasks = vec![
@@ -236,6 +242,7 @@ impl FarProgram {
                     }
                 }
                 NearFrame::Settle { id, limit, .. } => {
+                    self.settling.send_modify(|count| *count += 1);
                     tokio::spawn(Arc::clone(&self).settle(id, limit));
                 }
                 NearFrame::Ask { .. } => {
@@ -308,6 +315,7 @@ impl FarProgram {
             id,
             offset: self.process.output().position(),
         });
+        self.settling.send_modify(|count| *count -= 1);
     }
 
     /// Sends output as far as the near side lets it.
@@ -366,10 +374,12 @@ impl FarProgram {
     /// Tells each prompt of the terminal once, with what may read there.
     async fn tell_prompts(self: Arc<Self>) {
         let mut changes = self.process.output().changes();
-        let mut last = None;
+        let mut settling = self.settling.subscribe();
         loop {
             changes.borrow_and_update();
             let ordered = self.ordered.notified();
+            // The sender lives as long as this program.
+            let _ = settling.wait_for(|count| *count == 0).await;
             if self.process.prompted(|_| true).await.is_none() {
                 return;
             }
@@ -377,10 +387,10 @@ impl FarProgram {
             let mut step = LOOK.0;
             // While nothing happens it may come to wait for something else.
             loop {
-                let status = self.look();
-                if status.is_some() && status != last {
-                    last.clone_from(&status);
-                    self.tell_status(status.expect("it was looked at"));
+                if *settling.borrow() == 0
+                    && let Some(status) = self.look()
+                {
+                    self.tell_status(status);
                 }
                 tokio::select! {
                     _ = changes.changed() => break,
@@ -391,7 +401,13 @@ impl FarProgram {
         }
     }
 
+    /// Tells a status, unless it was told last.
     fn tell_status(&self, status: ProgramStatus) {
+        let mut told = self.told.lock();
+        if told.as_ref() == Some(&status) {
+            return;
+        }
+        *told = Some(status.clone());
         self.tell(&FarFrame::Status {
             program: self.number,
             status,

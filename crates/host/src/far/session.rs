@@ -15,6 +15,8 @@ use crate::ServeError;
 
 /// How long an earlier far end may take to let go of its programs.
 const LETTING_GO: Duration = Duration::from_secs(3);
+/// No lease is longer, with some time to read its receipt.
+const LONGEST_LEASE: Duration = Duration::from_hours(48);
 /// How often the lock is tried.
 const STEP: Duration = Duration::from_millis(5);
 
@@ -38,6 +40,7 @@ impl SessionFolder {
             .mode(0o700)
             .create(&path);
         made.map_err(failed)?;
+        sweep(parent, &path);
         let lock = Self::lock(&path.join("lock")).await.map_err(failed)?;
         Ok(Self { path, _lock: lock })
     }
@@ -134,6 +137,25 @@ impl SessionFolder {
         let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
         let mut names = entries.map(|entry| entry.file_name());
         names.all(|name| name == "lock")
+    }
+}
+
+/// Removes the folders of sessions in which nothing has happened for longer than any lease lasts.
+fn sweep(parent: &Path, own: &Path) {
+    let sessions = fs::read_dir(parent).into_iter().flatten().flatten();
+    for session in sessions.map(|entry| entry.path()).filter(|it| it != own) {
+        let lock = fs::File::open(session.join("lock"));
+        let is_free = lock
+            .as_ref()
+            .is_ok_and(|lock| flock(lock, FlockOperation::NonBlockingLockExclusive).is_ok());
+        let entries = fs::read_dir(&session).into_iter().flatten().flatten();
+        let is_old = |entry: fs::DirEntry| {
+            let changed = entry.metadata().and_then(|it| it.modified());
+            changed.is_ok_and(|it| it.elapsed().is_ok_and(|age| age > LONGEST_LEASE))
+        };
+        if is_free && entries.map(is_old).all(|is_old| is_old) {
+            let _ = fs::remove_dir_all(&session);
+        }
     }
 }
 

@@ -378,3 +378,25 @@ async fn pipes_that_were_handed_over_carry_everything_both_ways() {
     assert_eq!(text(&process), "ready\n");
     assert_eq!(process.write(b"x"), Err(WriteError::NoInput));
 }
+
+#[tokio::test]
+async fn reading_stops_at_a_limit_until_more_is_allowed() {
+    let launcher = launcher();
+    let process = launcher.start(shell("yes")).await.unwrap();
+    process.read_until(0);
+    let mut stopped = process.output().position();
+    loop {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        let now = process.output().position();
+        if now == stopped {
+            break;
+        }
+        stopped = now;
+    }
+    process.read_until(stopped + 10_000_000);
+    eventually("it is read again", || {
+        process.output().position() >= stopped + 10_000_000
+    })
+    .await;
+    process.end(Duration::ZERO).await;
+}
