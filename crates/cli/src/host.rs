@@ -31,7 +31,9 @@ pub(crate) async fn serve() -> anyhow::Result<ExitCode> {
     let hint = "`windlass host` speaks to a runtime on stdin and stdout, which must be pipes";
     let (input, output) = (input.context(hint)?, output.context(hint)?);
     let mut signals = Signals::new()?;
-    let stopped = async { drop(signals.next().await) };
+    let stopped = async {
+        signals.next().await;
+    };
     windlass::host::serve(input, output, options, stopped).await?;
     Ok(ExitCode::SUCCESS)
 }
@@ -72,9 +74,10 @@ pub(crate) async fn list(global: &Global, args: HostsArgs) -> anyhow::Result<Exi
 }
 
 fn labels(host: &HostConfig) -> String {
-    match host.labels.is_empty() {
-        true => String::new(),
-        false => format!("  [{}]", host.labels.join(", ")),
+    if host.labels.is_empty() {
+        String::new()
+    } else {
+        format!("  [{}]", host.labels.join(", "))
     }
 }
 

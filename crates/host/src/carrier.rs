@@ -82,15 +82,15 @@ async fn greet(reader: &mut FrameReader<pipe::Receiver>) -> Result<FarHello, Gre
         let more = reader.peek().await.map_err(|_| Greeting::Closed)?;
         if more.is_empty() {
             // A carrier that has printed something and exited has printed why.
-            return Err(match head.is_empty() {
-                true => Greeting::Closed,
-                false => banner(&head),
+            return Err(if head.is_empty() {
+                Greeting::Closed
+            } else {
+                banner(&head)
             });
         }
         head.extend_from_slice(more);
-        let known = [&head[..], &[]].concat();
-        if known.len() >= HEAD && &known[5..HEAD] != LINK_MAGIC && !is_refusal(&known) {
-            return Err(banner(&known));
+        if head.len() >= HEAD && &head[5..HEAD] != LINK_MAGIC && !is_refusal(&head) {
+            return Err(banner(&head));
         }
     }
     match reader.next(FarFrame::read).await {

@@ -6,6 +6,7 @@
 
 mod program;
 mod session;
+mod starting;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -30,7 +31,7 @@ const PORT_INTERVAL: Duration = Duration::from_millis(25);
 /// How long programs that are being started may take when the link ends.
 const MAKING: Duration = Duration::from_secs(2);
 /// How long the near side may take to say hello.
-const HELLO_LIMIT: Duration = Duration::from_secs(60);
+const HELLO_LIMIT: Duration = Duration::from_mins(1);
 
 /// The options of a far end.
 #[derive(Debug, Clone)]

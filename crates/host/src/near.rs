@@ -54,9 +54,9 @@ impl HostOptions {
             via,
             root: None,
             project: project.into(),
-            lease: Duration::from_secs(60),
+            lease: Duration::from_mins(1),
             heartbeat: Duration::from_secs(15),
-            patience: Duration::from_secs(60),
+            patience: Duration::from_mins(1),
         }
     }
 }

@@ -15,6 +15,7 @@ use windlass_output::{Output, OutputOptions};
 /// let command = Command::new("git").args(["log", "--oneline"]).env("GIT_PAGER", "cat").cwd("/tmp");
 /// ```
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Command {
     pub(crate) program: OsString,
     pub(crate) args: Vec<OsString>,

@@ -34,6 +34,7 @@ pub trait RemoteHost: Send + Sync {
 }
 
 /// A program to start on a [`RemoteHost`].
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct RemoteStart {
     /// The program, by name or path of the far side.
     pub program: OsString,

@@ -181,10 +181,8 @@ impl Windlass {
             });
             (launcher.map_err(Error::Launcher)?, Catalogue::new())
         };
-        if matches!(config.project, ProjectState::Untrusted(_)) {
-            catalogue.expect_replacement();
-        }
-        let own_tools = catalogue.all().map(|tool| tool.definition().name.clone());
+        expect_trust(&config, &mut catalogue);
+        let own_tools = catalogue.all().map(|it| it.definition().name.clone());
         let mut own_tools: Vec<String> = own_tools.collect();
         let describer = Describer {
             launcher: launcher.clone(),
@@ -240,8 +238,8 @@ impl Windlass {
             advice,
             ..
         } = build;
-        let told = problems.iter().map(ToString::to_string).chain(unreached);
-        let told = told.chain(sandboxes.told());
+        let told = problems.iter().map(ToString::to_string);
+        let told = told.chain(unreached).chain(sandboxes.told());
         Ok(Self {
             runtime: Runtime::new(catalogue),
             launcher,
@@ -374,6 +372,13 @@ impl Windlass {
             self.tell_of_trust(&session);
         }
         session
+    }
+}
+
+/// The tools of a project that is not trusted yet may come later.
+fn expect_trust(config: &Config, catalogue: &mut Catalogue) {
+    if matches!(config.project, ProjectState::Untrusted(_)) {
+        catalogue.expect_replacement();
     }
 }
 
@@ -548,7 +553,7 @@ impl Build<'_> {
         let local = self.local(tool, tool.io, tool.settings.format_arguments);
         let mut definition = tool.definition.clone();
         definition.shape.typing |= tool.io == IoMode::Terminal;
-        self.register_executor(tool, definition, local)
+        self.register_executor(tool, definition, &local)
     }
 
     /// A tool that its program describes. Whatever is wrong with it is its own
@@ -562,7 +567,7 @@ impl Build<'_> {
             }
         };
         let local = self.local(tool, described.io, Some(described.formats_arguments));
-        match self.register_executor(tool, described.definition, local) {
+        match self.register_executor(tool, described.definition, &local) {
             Ok(()) => {
                 for problem in described.problems {
                     self.report(tool, &problem, true);
@@ -579,7 +584,7 @@ impl Build<'_> {
         &mut self,
         tool: &ToolConfig,
         mut definition: ToolDefinition,
-        local: LocalTool,
+        local: &LocalTool,
     ) -> Result<(), RegisterError> {
         permit(tool, &mut definition);
         let digest = tool.settings.digest;

@@ -107,9 +107,12 @@ fn argument(choices: &[&(HostConfig, Host)]) -> Value {
     let names: Vec<&str> = choices.iter().map(|(host, _)| host.name.as_str()).collect();
     let described: Vec<String> = choices
         .iter()
-        .map(|(host, _)| match host.labels.is_empty() {
-            true => host.name.clone(),
-            false => format!("{} ({})", host.name, host.labels.join(", ")),
+        .map(|(host, _)| {
+            if host.labels.is_empty() {
+                host.name.clone()
+            } else {
+                format!("{} ({})", host.name, host.labels.join(", "))
+            }
         })
         .collect();
     let description = format!("Runs there: {}. Default: here", described.join("; "));

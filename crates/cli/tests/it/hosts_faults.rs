@@ -59,7 +59,8 @@ fn assert_numbers(project: &Project, numbers: std::ops::RangeInclusive<u32>) {
     let texts: Vec<String> = files
         .filter_map(|file| fs::read_to_string(file.path()).ok())
         .collect();
-    let expected: String = numbers.map(|number| format!("{number}\n")).collect();
+    let lines: Vec<String> = numbers.map(|number| number.to_string()).collect();
+    let expected = lines.join("\n") + "\n";
     let same = texts.iter().any(|text| text.replace('\r', "") == expected);
     let lengths: Vec<usize> = texts.iter().map(String::len).collect();
     assert!(
@@ -124,7 +125,8 @@ fn input_is_typed_once_through_deaths_of_the_far_end() {
             json!({"action": "apply", "id": "it", "input": line}),
         );
     }
-    let expected: String = (0..20).map(|number| format!("line {number}\n")).collect();
+    let lines: Vec<String> = (0..20).map(|number| format!("line {number}")).collect();
+    let expected = lines.join("\n") + "\n";
     eventually("everything was heard", || {
         project.root().join("heard").exists() && project.read("heard").len() >= expected.len()
     });

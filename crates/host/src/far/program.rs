@@ -3,9 +3,6 @@
 //! Start at [`FarProgram::start`] and [`FarProgram::resume`]. Four tasks serve a program: one carries out its frames in
 //! their order, one sends its output within the credit, one tells its exit, and one tells prompts of its terminal.
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -14,23 +11,17 @@ use parking_lot::Mutex;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::AbortHandle;
 use windlass_hold_wire::{
-    FarFrame, HolderOrder, LONGEST_PIECE, LinkCapture, LinkExit, LinkPrompt, LinkReader, NearFrame,
+    FarFrame, HolderOrder, LONGEST_PIECE, LinkExit, LinkPrompt, LinkReader, NearFrame,
     ProgramStart, ProgramStatus, StartFailure,
 };
-use windlass_output::{Output, OutputOptions, Screen, Stream};
-use windlass_process::{
-    AdoptOptions, Command, Exit, KeepOptions, Launcher, Process, Prompt, Signal, StartError, Stdin,
-    TakeOverError, TerminalSize, WriteError,
-};
+use windlass_output::{Output, Stream};
+use windlass_process::{Exit, Launcher, Process, Prompt, Signal, TerminalSize, WriteError};
 use windlass_sandbox::{LimitKind, ResourceLimits};
 
 use super::session::SessionFolder;
+use super::starting::{adopt, answering_screen, command, failure_of, limits_of, words};
 use crate::pieces::FrameSender;
 
-/// How much of the newest output is in memory: more than the near side lets be sent ahead.
-const MEMORY: usize = 1536 * 1024;
-/// How much of the output a screen is made of again.
-const REDRAWN: u64 = 64 * 1024;
 /// How soon input is offered again to a program that does not read.
 const FULL_STEP: Duration = Duration::from_millis(10);
 /// How often a terminal is looked at that tells nothing, at first and at most.
@@ -327,9 +318,7 @@ impl FarProgram {
             changes.borrow_and_update();
             let until = output.position().min(*credit.borrow_and_update());
             while from < until {
-                let Some(piece) = Piece::next(&output, from, until) else {
-                    return;
-                };
+                let piece = Piece::next(&output, from, until);
                 from = piece.from + piece.bytes.len() as u64;
                 let frame = FarFrame::Output {
                     program: self.number,
@@ -455,8 +444,8 @@ struct Piece {
 }
 
 impl Piece {
-    /// The next piece; `None` if it cannot be had, or not all of it.
-    fn next(output: &Output, from: u64, until: u64) -> Option<Self> {
+    /// The next piece. One that cannot be had is empty, at the offset after it.
+    fn next(output: &Output, from: u64, until: u64) -> Self {
         let (stream, change) = output.stream_at(from);
         let until = until
             .min(from + LONGEST_PIECE as u64)
@@ -468,146 +457,11 @@ impl Piece {
             from = until;
             bytes.clear();
         }
-        Some(Self {
+        Self {
             from,
             is_stderr: stream == Stream::Stderr,
             bytes,
-        })
-    }
-}
-
-/// A screen that answers queries of a terminal's program.
-fn answering_screen(
-    (rows, cols): (u16, u16),
-) -> (
-    impl FnMut(&[u8]) -> Vec<u8> + Send + 'static,
-    Arc<Mutex<Screen>>,
-) {
-    let screen = Arc::new(Mutex::new(Screen::new(rows, cols)));
-    let fed = Arc::clone(&screen);
-    (move |bytes: &[u8]| fed.lock().feed(bytes), screen)
-}
-
-fn output_options(folder: &SessionFolder, number: u64) -> OutputOptions {
-    OutputOptions {
-        memory: MEMORY,
-        log: Some(folder.log(number)),
-        ..OutputOptions::default()
-    }
-}
-
-fn command(
-    spec: StartSpec,
-    folder: &SessionFolder,
-    tap: Option<impl FnMut(&[u8]) -> Vec<u8> + Send + 'static>,
-) -> Command {
-    let StartSpec {
-        number,
-        start,
-        lease,
-        ..
-    } = spec;
-    let word = |bytes: &[u8]| OsStr::from_bytes(bytes).to_owned();
-    let shell = || {
-        let shell = std::env::var_os("SHELL").map(PathBuf::from);
-        let shell = shell.filter(|shell| shell.is_absolute() && shell.is_file());
-        shell.map_or_else(|| "/bin/sh".into(), PathBuf::into_os_string)
-    };
-    let mut command = Command::new(if start.is_user_shell {
-        shell()
-    } else {
-        word(&start.program)
-    });
-    if start.env_clear {
-        command = command.env_clear();
-    }
-    command = command.args(start.args.iter().map(|arg| word(arg)));
-    for (name, value) in &start.env {
-        command = match value {
-            Some(value) => command.env(word(name), word(value)),
-            None => command.env_remove(word(name)),
-        };
-    }
-    if let Some(cwd) = &start.cwd {
-        command = command.cwd(word(cwd));
-    }
-    if start.has_input {
-        command = command.stdin(Stdin::Pipe);
-    }
-    if start.capture != LinkCapture::Separate {
-        command = command.merge_output();
-    }
-    if let (Some((rows, cols)), Some(tap)) = (start.terminal, tap) {
-        command = command.terminal_with(TerminalSize { rows, cols }, tap);
-    }
-    let output = output_options(folder, number);
-    command
-        .grace(start.grace)
-        .output(output.clone())
-        .keep(KeepOptions {
-            lease,
-            folder: folder.path().to_owned(),
-            name: number.to_string(),
-            output,
-            registration: Some(folder.registration(number)),
-        })
-}
-
-async fn adopt(
-    launcher: &Launcher,
-    folder: &SessionFolder,
-    number: u64,
-) -> Result<Process, String> {
-    let gone = "nobody holds it there any more";
-    let key = folder.key(number).ok_or(gone)?;
-    let (tap, screen) = answering_screen((24, 80));
-    let redrawn = Arc::clone(&screen);
-    let options = AdoptOptions::new(output_options(folder, number))
-        .tap(tap)
-        .rebuild(move |output, _| {
-            // What was asked in these has been answered.
-            let end = output.position();
-            redrawn
-                .lock()
-                .feed(&output.raw(end.saturating_sub(REDRAWN)..end));
-        });
-    let process = launcher.adopt(&key, options).await;
-    let process = process.map_err(|error| match error {
-        TakeOverError::Gone { .. } => gone.to_owned(),
-        other => words(&other),
-    })?;
-    if let Some(size) = process.terminal().map(|terminal| terminal.size()) {
-        screen.lock().resize(size.rows, size.cols);
-    }
-    Ok(process)
-}
-
-fn limits_of(start: &ProgramStart) -> ResourceLimits {
-    let [memory, processes, cpu, open_files, file_size, wall] = start.limits;
-    ResourceLimits {
-        memory,
-        processes: processes.map(|it| u32::try_from(it).unwrap_or(u32::MAX)),
-        cpu: cpu.map(Duration::from_millis),
-        open_files,
-        file_size,
-        wall: wall.map(Duration::from_millis),
-    }
-}
-
-fn failure_of(error: &StartError) -> StartFailure {
-    match error {
-        StartError::NotFound { .. } => StartFailure::NotFound,
-        StartError::Permission { .. } => StartFailure::Permission,
-        StartError::NotExecutable { .. } => StartFailure::NotExecutable,
-        StartError::Cwd { .. } => StartFailure::Cwd,
-        _ => StartFailure::Other,
-    }
-}
-
-fn words(error: &dyn std::error::Error) -> String {
-    match error.source() {
-        Some(source) => format!("{error}: {}", words(source)),
-        None => error.to_string(),
+        }
     }
 }
 

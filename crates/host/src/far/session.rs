@@ -148,12 +148,12 @@ fn sweep(parent: &Path, own: &Path) {
         let is_free = lock
             .as_ref()
             .is_ok_and(|lock| flock(lock, FlockOperation::NonBlockingLockExclusive).is_ok());
-        let entries = fs::read_dir(&session).into_iter().flatten().flatten();
+        let mut entries = fs::read_dir(&session).into_iter().flatten().flatten();
         let is_old = |entry: fs::DirEntry| {
             let changed = entry.metadata().and_then(|it| it.modified());
             changed.is_ok_and(|it| it.elapsed().is_ok_and(|age| age > LONGEST_LEASE))
         };
-        if is_free && entries.map(is_old).all(|is_old| is_old) {
+        if is_free && entries.all(is_old) {
             let _ = fs::remove_dir_all(&session);
         }
     }

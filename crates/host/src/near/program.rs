@@ -3,28 +3,24 @@
 //! Start at [`NearProgram::take`]: news of the far side changes the state, and everybody who waits is woken. What is
 //! asked of the program is answered from that state. Output goes into the same [`Output`] as that of a local program.
 
+mod process;
+
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use tokio::sync::watch;
-use windlass_hold_wire::{
-    FarFrame, HolderOrder, LONGEST_PIECE, LinkExit, LinkPrompt, NearFrame, ProgramStatus,
-};
+use windlass_hold_wire::{FarFrame, HolderOrder, LinkExit, NearFrame, ProgramStatus};
 use windlass_output::{Output, Stream};
 use windlass_process::{
-    Exit, InputReader, Modes, Prompt, Receipt, RemoteCapture, RemoteFuture, RemoteProcess,
-    RemoteStart, RemoteTap, ResourceUse, Signal, SignalError, Survivor, TerminalSize,
-    UnreachableHost, WriteError,
+    Exit, Receipt, RemoteCapture, RemoteStart, RemoteTap, ResourceUse, Survivor, TerminalSize,
 };
-use windlass_sandbox::{Confinement, LimitKind, ResourceLimits};
+use windlass_sandbox::{LimitKind, ResourceLimits};
 
 use super::WINDOW;
 use super::link::Link;
 
-/// How much input waits to be confirmed.
-const INPUT_LIMIT: usize = 1024 * 1024;
 /// The far side may send more once so much of the window is used up.
 const CREDIT_STEP: u64 = WINDOW / 4;
 
@@ -390,194 +386,6 @@ impl NearProgram {
             // The sender lives as long as this program.
             let _ = changes.changed().await;
         }
-    }
-}
-
-impl RemoteProcess for NearProgram {
-    fn pid(&self) -> u32 {
-        self.state.lock().pid
-    }
-
-    fn output(&self) -> &Output {
-        &self.output
-    }
-
-    fn errors(&self) -> &Output {
-        self.errors.as_ref().unwrap_or(&self.output)
-    }
-
-    fn exit(&self) -> Option<Exit> {
-        self.state.lock().exit.clone()
-    }
-
-    fn exceeded(&self) -> Option<LimitKind> {
-        self.state.lock().exceeded
-    }
-
-    fn limits(&self) -> ResourceLimits {
-        self.limits
-    }
-
-    fn confinement(&self) -> Option<&Arc<Confinement>> {
-        None
-    }
-
-    fn write(&self, bytes: &[u8]) -> Result<(), WriteError> {
-        if !self.has_input {
-            return Err(WriteError::NoInput);
-        }
-        {
-            let state = self.state.lock();
-            if state.exit.is_some() {
-                return Err(WriteError::Exited);
-            }
-            if state.input_closed {
-                return Err(WriteError::Closed);
-            }
-            let queued: usize = state
-                .unconfirmed
-                .iter()
-                .map(|(_, order)| match order {
-                    HolderOrder::Write(bytes) => bytes.len(),
-                    _ => 0,
-                })
-                .sum();
-            if queued + bytes.len() > INPUT_LIMIT {
-                return Err(WriteError::Full { queued });
-            }
-        }
-        for piece in bytes.chunks(LONGEST_PIECE) {
-            self.give(HolderOrder::Write(piece.to_vec()));
-        }
-        Ok(())
-    }
-
-    fn close_stdin(&self) {
-        if !self.has_terminal {
-            self.state.lock().input_closed = true;
-        }
-        self.give(HolderOrder::CloseInput);
-    }
-
-    fn signal(&self, signal: Signal) -> Result<(), SignalError> {
-        if self.state.lock().exit.is_some() {
-            return Err(SignalError::Exited);
-        }
-        let number = u8::try_from(signal.number()).unwrap_or(0);
-        self.give(HolderOrder::Signal(number));
-        Ok(())
-    }
-
-    fn usage(&self) -> ResourceUse {
-        self.link.send(&NearFrame::Ask {
-            program: self.number,
-        });
-        self.state.lock().usage
-    }
-
-    fn listeners(&self) -> Option<Vec<InputReader>> {
-        let state = self.state.lock();
-        let readers = Self::current_status(&state)?.readers.as_ref()?.iter();
-        let readers = readers.map(|reader| InputReader {
-            names: reader.names.clone(),
-            args: reader.args.clone(),
-            is_foreground: reader.is_foreground,
-        });
-        Some(readers.collect())
-    }
-
-    fn end(&self, grace: Duration) -> RemoteFuture<'_, Receipt> {
-        Box::pin(async move {
-            {
-                let mut state = self.state.lock();
-                if !matches!(state.exit, Some(Exit::Lost(_))) || state.receipt.is_none() {
-                    state.receipt = None;
-                    state.ending = Some(grace);
-                    self.link.send(&self.order(0, HolderOrder::End { grace }));
-                }
-            }
-            let receipt = self
-                .wait_until(|state| state.receipt.clone().filter(|_| state.exit.is_some()))
-                .await;
-            // Nothing of it runs any more.
-            self.state.lock().remaining = 0;
-            receipt
-        })
-    }
-
-    fn settle(&self, max: Duration) -> RemoteFuture<'_, ()> {
-        Box::pin(async move {
-            let id = self.link.next_number();
-            let settling = Settling {
-                deadline: Instant::now() + max,
-                at: None,
-            };
-            self.state.lock().settles.insert(id, settling);
-            let program = self.number;
-            let limit = max;
-            self.link.send(&NearFrame::Settle { program, id, limit });
-            let settled = self.wait_until(|state| {
-                let at = state.settles.get(&id).and_then(|settling| settling.at);
-                let is_settled = at.is_some_and(|at| at <= state.received);
-                (state.exit.is_some() || is_settled).then_some(())
-            });
-            let _ = tokio::time::timeout(max, settled).await;
-            self.state.lock().settles.remove(&id);
-        })
-    }
-
-    fn remaining(&self) -> usize {
-        self.state.lock().remaining
-    }
-
-    fn changes(&self) -> watch::Receiver<u64> {
-        self.changes.subscribe()
-    }
-
-    fn has_terminal(&self) -> bool {
-        self.has_terminal
-    }
-
-    fn size(&self) -> TerminalSize {
-        self.state.lock().size
-    }
-
-    fn resize(&self, size: TerminalSize) {
-        self.state.lock().size = size;
-        self.give(HolderOrder::Resize {
-            rows: size.rows,
-            cols: size.cols,
-        });
-    }
-
-    fn modes(&self) -> Modes {
-        let state = self.state.lock();
-        let status = state.status.as_ref();
-        Modes {
-            canonical: status.is_none_or(|status| status.canonical),
-            echo: status.is_none_or(|status| status.echo),
-        }
-    }
-
-    fn prompt(&self) -> Option<Prompt> {
-        let state = self.state.lock();
-        Some(match Self::current_status(&state)?.prompt? {
-            LinkPrompt::Input => Prompt::Input,
-            LinkPrompt::Secret => Prompt::Secret,
-        })
-    }
-
-    fn port_open(&self, port: u16) -> RemoteFuture<'static, ()> {
-        let opened = self.link.watch_port(port);
-        Box::pin(async move {
-            if opened.await.is_err() {
-                std::future::pending::<()>().await;
-            }
-        })
-    }
-
-    fn unreachable(&self) -> Option<UnreachableHost> {
-        self.link.unreachable()
     }
 }
 
