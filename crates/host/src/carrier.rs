@@ -19,7 +19,7 @@ const SHOWN: usize = 200;
 const HEAD: usize = 4 + 1 + LINK_MAGIC.len();
 
 /// A link that has just been made.
-pub(crate) struct Connection {
+pub(crate) struct CarrierLink {
     pub(crate) carrier: Process,
     pub(crate) reader: FrameReader<pipe::Receiver>,
     pub(crate) sender: FrameSender,
@@ -32,7 +32,7 @@ pub(crate) async fn connect(
     via: &[OsString],
     hello: NearHello,
     limit: Duration,
-) -> Result<Connection, HostError> {
+) -> Result<CarrierLink, HostError> {
     let program = via.first().cloned().unwrap_or_default();
     let failed = |cause: String| HostError::Carrier {
         program: program.to_string_lossy().into_owned(),
@@ -63,7 +63,7 @@ pub(crate) async fn connect(
             });
         }
     };
-    Ok(Connection {
+    Ok(CarrierLink {
         carrier,
         reader,
         sender,

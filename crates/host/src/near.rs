@@ -100,9 +100,9 @@ impl Host {
         self.link.start(&program, frame);
         match program.started().await {
             Ok(()) => Ok(Process::remote(program)),
-            Err(problem) => Err(StartError::Host {
+            Err(not_started) => Err(StartError::Host {
                 host: name,
-                problem,
+                problem: not_started.to_string(),
             }),
         }
     }

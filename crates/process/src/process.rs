@@ -28,12 +28,12 @@ use windlass_sandbox::{Confinement, LimitKind, ResourceLimits};
 /// the grace of its [`Command`](crate::Command).
 #[derive(Clone)]
 pub struct Process {
-    place: Place,
+    place: ProgramPlace,
 }
 
 /// The machine that a program runs on.
 #[derive(Clone)]
-enum Place {
+enum ProgramPlace {
     Here(Arc<Owner>),
     Elsewhere(Arc<dyn RemoteProcess>),
 }
@@ -158,21 +158,21 @@ impl Drop for Owner {
 impl Process {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
         Self {
-            place: Place::Here(Arc::new(Owner { shared })),
+            place: ProgramPlace::Here(Arc::new(Owner { shared })),
         }
     }
 
     /// A program on another machine.
     pub fn remote(program: Arc<dyn RemoteProcess>) -> Self {
         Self {
-            place: Place::Elsewhere(program),
+            place: ProgramPlace::Elsewhere(program),
         }
     }
 
     fn side(&self) -> Side<'_> {
         match &self.place {
-            Place::Here(owner) => Side::Local(&owner.shared),
-            Place::Elsewhere(program) => Side::Remote(&**program),
+            ProgramPlace::Here(owner) => Side::Local(&owner.shared),
+            ProgramPlace::Elsewhere(program) => Side::Remote(&**program),
         }
     }
 
@@ -194,7 +194,7 @@ impl Process {
 
     /// Whether the program runs on another machine.
     pub fn is_remote(&self) -> bool {
-        matches!(self.place, Place::Elsewhere(_))
+        matches!(self.place, ProgramPlace::Elsewhere(_))
     }
 
     /// Stops reading its streams once so many bytes can be read of its output, until more is allowed. The program then

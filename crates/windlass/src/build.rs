@@ -29,7 +29,7 @@ use crate::cache::Cache;
 use crate::describe::{self, Answers, Asking};
 use crate::embedded::{self, NameOwner};
 use crate::environment::Environment;
-use crate::hosts::Hosts;
+use crate::hosts::{Hosts, PlaceError};
 use crate::kept;
 use crate::late_trust::LateTrust;
 use crate::mcp::{Coming, ServerSetup, Servers};
@@ -610,12 +610,12 @@ impl Build<'_> {
         &mut self,
         tool: &ToolConfig,
         definition: ToolDefinition,
-        placed: Result<Arc<dyn Executor>, String>,
+        placed: Result<Arc<dyn Executor>, PlaceError>,
     ) -> Result<(), RegisterError> {
         match placed {
             Ok(executor) => self.catalogue.register(definition, executor),
-            Err(why) => {
-                self.cannot_offer(tool, &why);
+            Err(error) => {
+                self.cannot_offer(tool, &error.to_string());
                 Ok(())
             }
         }

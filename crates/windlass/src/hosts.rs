@@ -24,6 +24,17 @@ use crate::environment::Environment;
 /// The argument by which an assistant chooses a host.
 const ARGUMENT: &str = "host";
 
+/// A tool cannot run where its table says.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PlaceError {
+    #[error("its host `{name}` is not configured; add [hosts.{name}] with `via`")]
+    NoHost { name: String },
+    #[error(
+        "it has a parameter `host` of its own, so that no host can be chosen by `hosts`; fix one with `host`"
+    )]
+    OwnParameter,
+}
+
 /// The hosts of a configuration. No link is made before a tool needs it.
 pub(crate) struct Hosts {
     hosts: Vec<(HostConfig, Host)>,
@@ -41,9 +52,11 @@ impl Hosts {
         })
     }
 
-    fn get(&self, name: &str) -> Result<&(HostConfig, Host), String> {
+    fn get(&self, name: &str) -> Result<&(HostConfig, Host), PlaceError> {
         let found = self.hosts.iter().find(|(host, _)| host.name == name);
-        found.ok_or_else(|| format!("its host `{name}` is not configured; add [hosts.{name}]"))
+        found.ok_or_else(|| PlaceError::NoHost {
+            name: name.to_owned(),
+        })
     }
 
     /// The executor of a tool, which `make` makes for a launcher. The definition gets the argument that chooses a host.
@@ -53,7 +66,7 @@ impl Hosts {
         launcher: Launcher,
         definition: &mut ToolDefinition,
         make: impl Fn(Launcher) -> Arc<dyn Executor>,
-    ) -> Result<Arc<dyn Executor>, String> {
+    ) -> Result<Arc<dyn Executor>, PlaceError> {
         let there = |name: &String| {
             let (_, host) = self.get(name)?;
             let launcher = launcher.on_host(Arc::new(host.clone()));
@@ -68,14 +81,12 @@ impl Hosts {
         }
         let properties = &mut definition.shape.parameters.properties;
         if properties.contains_key(ARGUMENT) {
-            return Err(String::from(
-                "it has a parameter `host` of its own, so that no host can be chosen by `hosts`; fix one with `host`",
-            ));
+            return Err(PlaceError::OwnParameter);
         }
         let choices = tool.settings.hosts.iter().map(|name| self.get(name));
         let choices: Vec<_> = choices.collect::<Result<_, _>>()?;
         properties.insert(ARGUMENT.to_owned(), argument(&choices));
-        let there: Result<_, String> = tool.settings.hosts.iter().map(there).collect();
+        let there: Result<_, PlaceError> = tool.settings.hosts.iter().map(there).collect();
         Ok(Arc::new(HostChoice {
             here: make(launcher.clone()),
             there: there?,

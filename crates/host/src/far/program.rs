@@ -15,7 +15,9 @@ use windlass_hold_wire::{
     ProgramStart, ProgramStatus, StartFailure,
 };
 use windlass_output::{Output, Stream};
-use windlass_process::{Exit, Launcher, Process, Prompt, Signal, TerminalSize, WriteError};
+use windlass_process::{
+    Exit, Launcher, Process, Prompt, Signal, TakeOverError, TerminalSize, WriteError,
+};
 use windlass_sandbox::{LimitKind, ResourceLimits};
 
 use super::session::SessionFolder;
@@ -118,7 +120,11 @@ impl FarProgram {
         let adopted = adopt(launcher, folder, number).await;
         let process = match adopted {
             Ok(process) => process,
-            Err(why) => {
+            Err(error) => {
+                let why = match error {
+                    TakeOverError::Gone { .. } => "nobody holds it there any more".to_owned(),
+                    other => words(&other),
+                };
                 let receipt = folder.receipt(number);
                 let (why, ended) = receipt.unwrap_or((why, 0));
                 folder.remove(number);

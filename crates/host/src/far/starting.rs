@@ -104,9 +104,11 @@ pub(super) async fn adopt(
     launcher: &Launcher,
     folder: &SessionFolder,
     number: u64,
-) -> Result<Process, String> {
-    let gone = "nobody holds it there any more";
-    let key = folder.key(number).ok_or(gone)?;
+) -> Result<Process, TakeOverError> {
+    let key = folder.key(number).ok_or_else(|| TakeOverError::Gone {
+        name: number.to_string(),
+        source: std::io::ErrorKind::NotFound.into(),
+    })?;
     let (tap, screen) = answering_screen((24, 80));
     let redrawn = Arc::clone(&screen);
     let options = AdoptOptions::new(output_options(folder, number))
@@ -118,11 +120,7 @@ pub(super) async fn adopt(
                 .lock()
                 .feed(&output.raw(end.saturating_sub(REDRAWN)..end));
         });
-    let process = launcher.adopt(&key, options).await;
-    let process = process.map_err(|error| match error {
-        TakeOverError::Gone { .. } => gone.to_owned(),
-        other => words(&other),
-    })?;
+    let process = launcher.adopt(&key, options).await?;
     if let Some(size) = process.terminal().map(ProgramTerminal::size) {
         screen.lock().resize(size.rows, size.cols);
     }

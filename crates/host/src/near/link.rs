@@ -16,7 +16,7 @@ use windlass_process::{Launcher, UnreachableHost};
 use super::program::NearProgram;
 use super::{HostOptions, WINDOW};
 use crate::HostError;
-use crate::carrier::{self, Connection};
+use crate::carrier::{self, CarrierLink};
 use crate::pieces::FrameSender;
 
 /// The first and the longest time between attempts to connect again.
@@ -170,7 +170,7 @@ impl Link {
     }
 
     /// Goes on over a new connection.
-    fn begin(self: &Arc<Self>, connection: Connection) {
+    fn begin(self: &Arc<Self>, connection: CarrierLink) {
         let sender = connection.sender.clone();
         // A program locks itself before the link, so it is looked at before the link is locked.
         let programs = self.all_programs();
@@ -298,8 +298,8 @@ fn resume_of(program: u64, from: u64) -> NearFrame {
 }
 
 /// Takes frames until the link breaks.
-async fn read(link: Weak<Link>, connection: Connection, heartbeat: Duration) {
-    let Connection {
+async fn read(link: Weak<Link>, connection: CarrierLink, heartbeat: Duration) {
+    let CarrierLink {
         carrier,
         mut reader,
         // The link has a clone. Without it the queue to the carrier empties and closes, and the far side goes.

@@ -42,10 +42,15 @@ pub(super) struct NearProgram {
     changes: watch::Sender<u64>,
 }
 
+/// The reason why a program was not started.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct NotStarted(String);
+
 struct ProgramState {
     pid: u32,
     /// Whether it runs, or why it was not started; `None` until the far side has said.
-    started: Option<Result<(), String>>,
+    started: Option<Result<(), NotStarted>>,
     /// How many bytes of its output have come.
     received: u64,
     /// The offset up to which the far side may send.
@@ -124,7 +129,7 @@ impl NearProgram {
     }
 
     /// Waits until it runs; gives the reason if it does not.
-    pub(super) async fn started(&self) -> Result<(), String> {
+    pub(super) async fn started(&self) -> Result<(), NotStarted> {
         let mut changes = self.changes.subscribe();
         loop {
             changes.borrow_and_update();
@@ -138,7 +143,9 @@ impl NearProgram {
 
     pub(super) fn fail_start(&self, why: &str) {
         let mut state = self.state.lock();
-        state.started.get_or_insert_with(|| Err(why.to_owned()));
+        state
+            .started
+            .get_or_insert_with(|| Err(NotStarted(why.to_owned())));
         state.exit.get_or_insert_with(|| Exit::Lost(why.to_owned()));
         state.receipt.get_or_insert_default();
         drop(state);
