@@ -80,6 +80,7 @@ fn each_table_of_the_page_has_exactly_the_keys_that_are_read() {
         known(&[LIFECYCLE]),
         known(&[PARAMETER]),
         known(&[MCP]),
+        known(&[HOST]),
         known(&[KEPT]),
         known(&[MCP_SERVING]),
         known(&[ASSISTANT]),
