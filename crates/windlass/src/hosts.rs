@@ -100,17 +100,8 @@ pub(crate) fn options(host: &HostConfig, project: &Path) -> HostOptions {
     HostOptions {
         root: host.root.as_ref().map(Into::into),
         lease: host.lease,
-        heartbeat: heartbeat(),
         ..HostOptions::new(&host.name, via, project)
     }
-}
-
-/// The time between heartbeats. Tests shorten it.
-fn heartbeat() -> Duration {
-    let usual = Duration::from_secs(15);
-    let said = std::env::var("WINDLASS_TEST_HEARTBEAT_MS").ok();
-    let said = said.and_then(|millis| millis.parse().ok());
-    said.map_or(usual, Duration::from_millis)
 }
 
 /// The schema of the argument that chooses a host.
