@@ -36,7 +36,11 @@ async fn a_query_that_goes_on_has_its_kept_handles() {
     let asked = asked_with_keeping(turns).await;
     let run = asked.query(&["start", "it"], "");
     assert_eq!(run.code(), Some(0), "{}", run.stderr());
-    assert!(run.stderr().contains("kept: dev;"), "{}", run.stderr());
+    assert!(
+        run.stderr().contains("kept: dev (shell) for "),
+        "{}",
+        run.stderr()
+    );
     assert!(!run.stderr().contains("ended"), "{}", run.stderr());
     assert_eq!(asked.project.kept_files().len(), 1);
     let run = asked.query(&["--continue", "use", "it"], "");
@@ -85,7 +89,7 @@ async fn a_chat_that_goes_on_has_its_kept_handles() {
     let binary = sitting.asked.project.windlass(&["chat", "--continue"]);
     let sitting = sit_at(sitting.asked, &binary).await;
     let rows = sitting.until(|rows| rows.ends_with('›')).await;
-    assert!(rows.contains("still running: dev (shell)"), "{rows}");
+    assert!(rows.contains("● dev (shell)"), "{rows}");
     sitting.press("use it\r");
     sitting
         .until(|rows| rows.contains("It answered.") && rows.ends_with('›'))
