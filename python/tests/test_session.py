@@ -9,9 +9,10 @@ import os
 import subprocess
 import sys
 import unittest
-from typing import Any, List
+from typing import Any, List, cast
 
 import windlass
+from windlass import _session
 
 from .support import ROOT, Project, Serve, eventually
 
@@ -130,6 +131,18 @@ class Sessions(unittest.IsolatedAsyncioTestCase):
             for events in (await first, await second):
                 numbers = [event["number"] for event in events]
                 self.assertEqual(numbers, list(range(1, len(numbers) + 1)))
+
+    async def test_a_reader_from_the_beginning_waits_for_its_first_event(self) -> None:
+        async with self.project.runtime() as runtime, runtime.session() as session:
+            reader = _session._Reader(0)
+            session._readers.add(reader)
+            for number in (12, 1, 2, 2, 13, 3):
+                session._take({"event": "update", "number": number})
+            session._take({"event": "missed", "count": 5})
+            session._take({"event": "update", "number": 9})
+            session._readers.discard(reader)
+            taken = [reader.queue.get_nowait() for _ in range(reader.queue.qsize())]
+            self.assertEqual([cast(Any, event).get("number") for event in taken], [1, 2, 3, None, 9])
 
     async def test_a_callback_that_fails_rejects(self) -> None:
         def broken(request: Any) -> str:

@@ -37,6 +37,7 @@ interface Deferred<T> {
 
 interface Reader {
   seen: number;
+  hasMissed: boolean;
   queue: (SessionEvent | undefined)[];
   wake: (() => void) | undefined;
 }
@@ -230,7 +231,7 @@ export class Session implements AsyncDisposable, Disposable {
    */
   async *events(options: { after?: number } = {}): AsyncGenerator<SessionEvent, void, undefined> {
     const last = ((await this.request({ op: "session" })) as DriverSession).last_event;
-    const reader: Reader = { seen: options.after ?? last, queue: [], wake: undefined };
+    const reader: Reader = { seen: options.after ?? last, hasMissed: false, queue: [], wake: undefined };
     this.#readers.add(reader);
     try {
       await this.request({ op: "follow", after: reader.seen });
@@ -353,10 +354,15 @@ export class Session implements AsyncDisposable, Disposable {
   }
 
   #tell(reader: Reader, line: Line): void {
+    const number = line["number"] as number;
+    // Others may follow too: events before and ahead of this reader are not its own.
+    const isNext = number === reader.seen + 1 || (reader.hasMissed && number > reader.seen);
     if (line["event"] === "missed") {
+      reader.hasMissed = true;
       reader.queue.push({ ...line, type: "missed" } as unknown as SessionEvent);
-    } else if ((line["number"] as number) > reader.seen) {
-      reader.seen = line["number"] as number;
+    } else if (isNext) {
+      reader.seen = number;
+      reader.hasMissed = false;
       reader.queue.push(line as unknown as SessionEvent);
     } else {
       return;

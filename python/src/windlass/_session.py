@@ -32,7 +32,15 @@ class _Reader:
 
     def __init__(self, seen: int) -> None:
         self.seen = seen
+        self.has_missed = False
         self.queue: "asyncio.Queue[Optional[Event]]" = asyncio.Queue()
+
+    def take(self, event: Event, number: int) -> None:
+        """Takes the next event. Others may follow too: those before and those ahead of this reader are not its own."""
+        if number == self.seen + 1 or (self.has_missed and number > self.seen):
+            self.seen = number
+            self.has_missed = False
+            self.queue.put_nowait(event)
 
 
 class Session:
@@ -327,11 +335,8 @@ class Session:
         if "event" in line:
             kind = line["event"]
             if kind == "update":
-                number = line["number"]
                 for reader in self._readers:
-                    if number > reader.seen:
-                        reader.seen = number
-                        reader.queue.put_nowait(cast(Event, line))
+                    reader.take(cast(Event, line), line["number"])
             else:
                 getattr(self, f"_on_{kind}_line", self._on_unknown_line)(line)
         elif "replies" in line:
@@ -356,6 +361,7 @@ class Session:
 
     def _on_missed_line(self, line: Dict[str, Any]) -> None:
         for reader in self._readers:
+            reader.has_missed = True
             reader.queue.put_nowait(cast(Event, {**line, "type": "missed"}))
 
     def _on_permission_line(self, line: Dict[str, Any]) -> None:
