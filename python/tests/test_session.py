@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 import unittest
-from typing import Any, List, cast
+from typing import Any, List, Optional, cast
 
 import windlass
 from windlass import _session
@@ -132,6 +132,19 @@ class Sessions(unittest.IsolatedAsyncioTestCase):
                 numbers = [event["number"] for event in events]
                 self.assertEqual(numbers, list(range(1, len(numbers) + 1)))
 
+    async def test_a_later_reader_takes_nothing_from_an_earlier_one(self) -> None:
+        async with self.project.runtime() as runtime, runtime.session() as session:
+            await session.call("shell", command="true")
+            earlier = _session._Reader(0)
+            session._readers.add(earlier)
+            later = asyncio.create_task(_until(session, "turn_ended", after=None))
+            await eventually("both read", lambda: len(session._readers) == 2)
+            await session.end_turn()
+            last = (await later)[-1]["number"]
+            await eventually("it has all", lambda: earlier.seen == last)
+            taken = [cast(Any, earlier.queue.get_nowait())["number"] for _ in range(earlier.queue.qsize())]
+            self.assertEqual(taken, list(range(1, last + 1)))
+
     async def test_a_reader_from_the_beginning_waits_for_its_first_event(self) -> None:
         async with self.project.runtime() as runtime, runtime.session() as session:
             reader = _session._Reader(0)
@@ -193,9 +206,9 @@ class Sessions(unittest.IsolatedAsyncioTestCase):
                 self.fail("there is no session")
 
 
-async def _until(session: windlass.Session, kind: str) -> List[Any]:
+async def _until(session: windlass.Session, kind: str, after: Optional[int] = 0) -> List[Any]:
     events: List[Any] = []
-    async for event in session.events(after=0):
+    async for event in session.events(after=after):
         events.append(event)
         if event["type"] == kind:  # type: ignore[typeddict-item]
             return events

@@ -234,7 +234,9 @@ export class Session implements AsyncDisposable, Disposable {
     const reader: Reader = { seen: options.after ?? last, hasMissed: false, queue: [], wake: undefined };
     this.#readers.add(reader);
     try {
-      await this.request({ op: "follow", after: reader.seen });
+      // One stream serves all readers, so it begins again where the one that is furthest behind stands.
+      const after = Math.min(...[...this.#readers].map((reader) => reader.seen));
+      await this.request({ op: "follow", after });
       for (;;) {
         const events = reader.queue;
         reader.queue = [];

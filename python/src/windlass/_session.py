@@ -235,7 +235,8 @@ class Session:
         reader = _Reader(session["last_event"] if after is None else after)
         self._readers.add(reader)
         try:
-            await self._request({"op": "follow", "after": reader.seen})
+            # One stream serves all readers, so it begins again where the one that is furthest behind stands.
+            await self._request({"op": "follow", "after": min(reader.seen for reader in self._readers)})
             while True:
                 event = await reader.queue.get()
                 if event is None:
