@@ -127,12 +127,6 @@ fn gdb_runs_on_a_host() {
     over_pipe(term_programs::debug);
 }
 
-#[test]
-fn a_password_prompt_on_a_host_is_a_question() {
-    needs!("bash");
-    over_pipe(term_programs::password);
-}
-
 /// Words that reach this machine over `ssh` and a real `sshd`, with a key of its own. The server talks through the pipes
 /// of the client: no port is open.
 pub(crate) fn over_ssh(folder: &Path, project: &Project) -> Vec<String> {
