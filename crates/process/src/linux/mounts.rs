@@ -97,13 +97,17 @@ impl MountPlan {
 
     /// Whether a namespace that was made for `older` serves this plan.
     pub(super) fn is_served_by(&self, older: &Self) -> bool {
-        self.shown == older.shown
-            && self.writable == older.writable
-            && self.pinned == older.pinned
-            && self.holes == older.holes
-            && self.missing == older.missing
-            && self.unprotected == older.unprotected
-            && self.hides_no_more_than(older)
+        self.protects_as(older) && self.hides_no_more_than(older)
+    }
+
+    /// Whether both are of the same files, apart from what they hide.
+    pub(super) fn protects_as(&self, other: &Self) -> bool {
+        self.shown == other.shown
+            && self.writable == other.writable
+            && self.pinned == other.pinned
+            && self.holes == other.holes
+            && self.missing == other.missing
+            && self.unprotected == other.unprotected
     }
 
     fn hides_no_more_than(&self, older: &Self) -> bool {
@@ -111,14 +115,27 @@ impl MountPlan {
         self.hidden.iter().all(|entry| older.contains(entry))
     }
 
-    /// Makes an empty folder for every hole that does not exist. The plan is another one afterwards.
-    pub(super) fn make_placeholders(&self, private: &mut PrivateFolder) -> io::Result<()> {
-        let mut missing = self.missing.iter();
-        missing.try_for_each(|path| private.add_placeholder(path))
+    /// Makes an empty folder for every hole that does not exist, and gives the plan that holds afterwards; `None` if
+    /// another sandbox has removed one of them meanwhile.
+    pub(super) fn with_placeholders(
+        confinement: &Confinement,
+        private: &mut PrivateFolder,
+    ) -> io::Result<Option<Self>> {
+        let mut impossible = Vec::new();
+        for path in Self::new(confinement).missing {
+            if !private.add_placeholder(&path)? {
+                impossible.push(path);
+            }
+        }
+        let plan = Self::new(confinement);
+        let mut holes = plan.holes.iter();
+        let is_whole = plan.missing == impossible
+            && holes.all(|(path, is)| private.rely_on(path) && identity(path) == Some(*is));
+        Ok(is_whole.then_some(plan))
     }
 
     /// Makes the places that the mounts need, and gives the mounts in their order.
-    pub(super) fn steps(&self, private: &mut PrivateFolder) -> io::Result<Vec<MountStep>> {
+    pub(super) fn steps(&self, private: &PrivateFolder) -> io::Result<Vec<MountStep>> {
         let mut steps = Vec::new();
         let mut add = |source: &Path, target: &Path, read_only: bool| -> io::Result<()> {
             steps.push(MountStep {
@@ -150,7 +167,6 @@ impl MountPlan {
         }
         for (path, _) in &self.holes {
             add(path, path, true)?;
-            private.rely_on(path);
         }
         for (path, is_folder) in &self.hidden {
             let own = if *is_folder {

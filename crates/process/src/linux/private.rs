@@ -87,16 +87,17 @@ impl PrivateFolder {
         self.path.join("blank")
     }
 
-    /// Makes an empty folder elsewhere, to be removed with this. A folder that cannot be made there cannot be made by
-    /// programs either. In the place of git's `commondir`, which git reads if it is there, a file that changes nothing.
-    pub(super) fn add_placeholder(&mut self, path: &Path) -> io::Result<()> {
+    /// Makes an empty folder elsewhere, to be removed with this, unless something is there; `false` if it cannot be made.
+    /// Then programs cannot make it either. In the place of git's `commondir`, which git reads if it is there, a file
+    /// that changes nothing.
+    pub(super) fn add_placeholder(&mut self, path: &Path) -> io::Result<bool> {
         let made = if is_of_git(path) {
             std::fs::File::create_new(path).and_then(|mut file| file.write_all(SAME_FOLDER))
         } else {
             DirBuilder::new().mode(0o755).create(path)
         };
-        if made.is_err() {
-            return Ok(());
+        if let Err(error) = made {
+            return Ok(error.kind() == io::ErrorKind::AlreadyExists);
         }
         self.placeholders.push(path.to_owned());
         let mut list = std::fs::OpenOptions::new()
@@ -104,15 +105,22 @@ impl PrivateFolder {
             .create(true)
             .open(self.path.join(LIST))?;
         list.write_all(path.as_os_str().as_bytes())?;
-        list.write_all(&[0])
+        list.write_all(&[0])?;
+        Ok(true)
     }
 
-    /// Keeps other sandboxes from removing a placeholder, if it is one.
-    pub(super) fn rely_on(&mut self, path: &Path) {
-        if is_placeholder(path) {
-            let locked = lock(path, FlockOperation::NonBlockingLockShared);
-            // Mounts that are made again rely on the same placeholders.
-            self.locks.extend(locked.map(|it| (path.to_owned(), it)));
+    /// Keeps other sandboxes from removing a placeholder, if it is one; `false` if one of them is just removing it.
+    pub(super) fn rely_on(&mut self, path: &Path) -> bool {
+        // Mounts that are made again rely on the same placeholders.
+        if !is_placeholder(path) || self.locks.get(path).is_some_and(|it| is_still(path, it)) {
+            return path.symlink_metadata().is_ok();
+        }
+        match lock(path, FlockOperation::NonBlockingLockShared) {
+            Some(locked) => {
+                self.locks.insert(path.to_owned(), locked);
+                true
+            }
+            None => false,
         }
     }
 
@@ -167,7 +175,7 @@ fn remove_placeholder(path: &Path) -> bool {
         return true;
     }
     let Some(_lock) = lock(path, FlockOperation::NonBlockingLockExclusive) else {
-        return false;
+        return path.symlink_metadata().is_err();
     };
     let _ = if is_of_git(path) {
         std::fs::remove_file(path)
@@ -178,10 +186,20 @@ fn remove_placeholder(path: &Path) -> bool {
     true
 }
 
+/// Locks a placeholder, if nobody has locked it otherwise and it is still there then.
 fn lock(path: &Path, operation: FlockOperation) -> Option<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let folder = rustix::fs::open(path, flags, Mode::empty()).ok()?;
-    flock(&folder, operation).ok().map(|()| folder)
+    let placeholder = rustix::fs::open(path, flags, Mode::empty()).ok()?;
+    flock(&placeholder, operation).ok()?;
+    // Whoever had the lock before may have removed it, and another may have been made.
+    is_still(path, &placeholder).then_some(placeholder)
+}
+
+fn is_still(path: &Path, opened: &OwnedFd) -> bool {
+    let (Ok(there), Ok(opened)) = (path.symlink_metadata(), rustix::fs::fstat(opened)) else {
+        return false;
+    };
+    (there.dev(), there.ino()) == (opened.st_dev, opened.st_ino)
 }
 
 /// Removes what dead processes of this user have left.

@@ -9,6 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::io::Interest;
@@ -54,7 +55,9 @@ struct Common {
 }
 
 /// How often the mounts of a sandbox are planned while files that they need come and go.
-const MOUNT_ATTEMPTS: usize = 16;
+const MOUNT_ATTEMPTS: u32 = 16;
+/// Between two attempts, more each time.
+const MOUNT_PAUSE: Duration = Duration::from_millis(1);
 
 pub(super) struct Namespaces {
     /// None if they were there before.
@@ -137,7 +140,6 @@ impl Prepared {
             Some(common) => common,
             None => Arc::new(Common::new(PrivateFolder::new()?)),
         };
-        MountPlan::new(confinement).make_placeholders(&mut common.private.lock())?;
         let mut missing = Vec::new();
         let (plan, made) = mount_as_planned(confinement, &common, zygotes).await?;
         let (common, mounts) = match made {
@@ -288,28 +290,38 @@ impl Common {
     }
 }
 
-/// Makes the namespaces with everything mounted. Sockets of the machine come and go: if a file of the plan has vanished, or
-/// the plan has changed meanwhile, a new one is tried.
+/// Makes the namespaces with everything mounted. Sockets of the machine and empty folders of other sandboxes come and go: if
+/// a file of the plan has vanished, or the plan has changed meanwhile, a new one is tried.
 async fn mount_as_planned(
     confinement: &Confinement,
     common: &Common,
     zygotes: &Arc<Zygotes>,
 ) -> io::Result<(MountPlan, io::Result<Namespaces>)> {
-    let mut plan = MountPlan::new(confinement);
-    for _ in 1..MOUNT_ATTEMPTS {
+    for attempt in 0..MOUNT_ATTEMPTS {
+        if attempt > 0 {
+            tokio::time::sleep(MOUNT_PAUSE * attempt).await;
+        }
+        let plan = MountPlan::with_placeholders(confinement, &mut common.private.lock())?;
+        let Some(plan) = plan else {
+            continue;
+        };
         let made = make_namespaces_of(&plan, confinement, common, zygotes).await?;
         let vanished = made
             .as_ref()
             .err()
             .is_some_and(|error| error.kind() == io::ErrorKind::NotFound);
         let now = MountPlan::new(confinement);
-        if made.is_ok() || (now == plan && !vanished) {
+        let is_settled = match made {
+            Ok(_) => now.protects_as(&plan),
+            Err(_) => now == plan && !vanished,
+        };
+        if is_settled {
             return Ok((plan, made));
         }
-        plan = now;
     }
-    let made = make_namespaces_of(&plan, confinement, common, zygotes).await?;
-    Ok((plan, made))
+    Err(io::Error::other(
+        "files that the sandbox protects keep being made and removed by others; try again when that has ended",
+    ))
 }
 
 async fn make_namespaces_of(
@@ -329,7 +341,7 @@ async fn make_namespaces_of(
             NetworkRule::Full => None,
         },
         terminals: Path::new("/dev/pts").is_dir(),
-        mounts: plan.steps(&mut common.private.lock())?,
+        mounts: plan.steps(&common.private.lock())?,
     };
     let made = make_namespaces(&order, known, zygotes).await;
     if made.is_err() && known.is_none() && rustix::process::geteuid().is_root() {

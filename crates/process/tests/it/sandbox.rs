@@ -186,6 +186,7 @@ as_both_users!(
     no_descriptor_is_left_open,
     placeholders_are_removed,
     a_hole_that_is_replaced_from_outside_is_made_again,
+    sandboxes_that_come_and_go_open_no_hole,
     a_terminal_works_in_a_sandbox,
 );
 
@@ -799,6 +800,15 @@ async fn a_hole_that_is_replaced_from_outside_is_made_again() {
     let script = "echo evil > .git/hooks/x";
     let (text, exit) = run(&launcher, script, &machine.root, &machine.home).await;
     assert!(!exit.success(), "{text}");
+}
+
+/// A sandbox removes its empty folders while the next one is made.
+async fn sandboxes_that_come_and_go_open_no_hole() {
+    let machine = Machine::new();
+    for _ in 0..60 {
+        machine.denies("echo evil > .envrc").await;
+        assert!(!machine.root.join(".envrc").is_file());
+    }
 }
 
 async fn a_terminal_works_in_a_sandbox() {
