@@ -46,6 +46,8 @@ pub(super) struct FarProgram {
     settling: watch::Sender<u32>,
     /// The status that was told last.
     told: Mutex<Option<ProgramStatus>>,
+    /// Its exit was told.
+    exit_told: watch::Sender<bool>,
     tasks: Mutex<Vec<AbortHandle>>,
 }
 
@@ -168,6 +170,7 @@ impl FarProgram {
             frames,
             settling: watch::Sender::new(0),
             told: Mutex::default(),
+            exit_told: watch::Sender::new(false),
             tasks: Mutex::default(),
         });
         let mut tasks = vec![
@@ -303,7 +306,11 @@ impl FarProgram {
 
     async fn settle(self: Arc<Self>, id: u64, limit: Duration) {
         self.process.settle(limit).await;
-        // A prompt is told before the settling is.
+        // An exit and a prompt are told before the settling is.
+        if self.process.exit().is_some() {
+            let mut told = self.exit_told.subscribe();
+            let _ = tokio::time::timeout(limit, told.wait_for(|told| *told)).await;
+        }
         if let Some(status) = self.look() {
             self.tell_status(status);
         }
@@ -364,6 +371,7 @@ impl FarProgram {
             remaining: u32::try_from(remaining).unwrap_or(u32::MAX),
             exceeded,
         });
+        self.exit_told.send_replace(true);
     }
 
     /// Tells each prompt of the terminal once, with what may read there.

@@ -309,12 +309,14 @@ impl NearProgram {
     }
 
     fn receive(&self, from: u64, is_stderr: bool, bytes: &[u8]) {
-        let mut state = self.state.lock();
-        if state.exit.is_some() {
-            return;
-        }
-        if from > state.received {
-            drop(state);
+        let received = {
+            let state = self.state.lock();
+            if state.exit.is_some() {
+                return;
+            }
+            state.received
+        };
+        if from > received {
             let host = &self.link.options.name;
             self.lose(
                 &format!("more was written than host `{host}` keeps while it cannot be reached; part of it is missing"),
@@ -324,10 +326,13 @@ impl NearProgram {
                 .send(&self.order(0, HolderOrder::End { grace: self.grace }));
             return;
         }
-        let known = usize::try_from(state.received - from).unwrap_or(usize::MAX);
+        let known = usize::try_from(received - from).unwrap_or(usize::MAX);
         let Some(new) = bytes.get(known..) else {
             return;
         };
+        // Whoever hears that it has been received finds it.
+        self.show(is_stderr, new);
+        let mut state = self.state.lock();
         state.received += new.len() as u64;
         let credit = state.received + WINDOW;
         if credit >= state.credit + CREDIT_STEP {
@@ -338,7 +343,6 @@ impl NearProgram {
             });
         }
         drop(state);
-        self.show(is_stderr, new);
         self.exit_if_complete();
     }
 

@@ -142,7 +142,9 @@ impl RemoteProcess for NearProgram {
             self.link.send(&NearFrame::Settle { program, id, limit });
             let settled = self.wait_until(|state| {
                 let at = state.settles.get(&id).and_then(|settling| settling.at);
-                let is_settled = at.is_some_and(|at| at <= state.received);
+                // An exit that is on its way is waited for: its reply is not of a program that runs.
+                let is_settled =
+                    state.exiting.is_none() && at.is_some_and(|at| at <= state.received);
                 (state.exit.is_some() || is_settled).then_some(())
             });
             let _ = tokio::time::timeout(max, settled).await;
