@@ -3,7 +3,7 @@
 //! [`DriverTools::add`] offers one in the session. A call of it is told to the driver, which reports on the run by its
 //! name ([`DriverTools::take`]); a [`DriverRun`] is the job of the runtime.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -34,6 +34,8 @@ pub(crate) struct DriverTools(Arc<DriverToolTable>);
 struct DriverToolTable {
     output: Output,
     runs: Mutex<HashMap<String, Arc<RunState>>>,
+    /// Runs that nobody waits for any more and that have not reported their end.
+    given_up: Mutex<HashSet<String>>,
     started: AtomicU64,
 }
 
@@ -48,6 +50,7 @@ impl DriverTools {
         Self(Arc::new(DriverToolTable {
             output,
             runs: Mutex::default(),
+            given_up: Mutex::default(),
             started: AtomicU64::new(0),
         }))
     }
@@ -64,11 +67,12 @@ impl DriverTools {
         added.map_err(|error| DriveFault::Tool(Box::new(error)))
     }
 
-    /// Takes a report on a run.
+    /// Takes a report on a run. One on a run that was given up changes nothing: the driver learns of that only later.
     pub(crate) fn take(&self, run: &str, report: DriverReport) -> Result<(), DriveFault> {
         let mut runs = self.0.runs.lock();
-        let no_run = || DriveFault::NoRun(run.to_owned());
-        let state = Arc::clone(runs.get(run).ok_or_else(no_run)?);
+        let Some(state) = runs.get(run).map(Arc::clone) else {
+            return self.take_late(run, &report);
+        };
         let ending = match report {
             DriverReport::Running {} => {
                 state.progress.send_replace(RunProgress::Goes);
@@ -95,6 +99,16 @@ impl DriverTools {
         drop(runs);
         state.end(ending);
         Ok(())
+    }
+
+    fn take_late(&self, run: &str, report: &DriverReport) -> Result<(), DriveFault> {
+        let mut given_up = self.0.given_up.lock();
+        let is_known = match report {
+            DriverReport::Result { .. } | DriverReport::Error { .. } => given_up.remove(run),
+            _ => given_up.contains(run),
+        };
+        let no_run = || DriveFault::NoRun(run.to_owned());
+        is_known.then_some(()).ok_or_else(no_run)
     }
 }
 
@@ -228,7 +242,13 @@ impl DriverRun {
 
     /// Takes no more reports. Tells whether some were still to come.
     fn give_up(&self) -> bool {
-        self.shared.runs.lock().remove(&self.name).is_some()
+        let mut runs = self.shared.runs.lock();
+        let is_open = runs.remove(&self.name).is_some();
+        if is_open {
+            // Under the lock of the runs, so that a report finds it in one or the other.
+            self.shared.given_up.lock().insert(self.name.clone());
+        }
+        is_open
     }
 }
 
