@@ -14,6 +14,8 @@ pub enum HeldEnd {
     Aborted,
     /// Somebody asked its holder for it.
     Asked,
+    /// It exceeded a limit.
+    Limit,
 }
 
 impl HeldEnd {
@@ -23,6 +25,7 @@ impl HeldEnd {
             Self::Lease => "lease",
             Self::Aborted => "aborted",
             Self::Asked => "asked",
+            Self::Limit => "limit",
         }
     }
 }
@@ -40,6 +43,8 @@ pub struct HoldReceipt {
     pub status: Option<i32>,
     /// When, in milliseconds since 1970.
     pub at: u64,
+    /// The limit that was exceeded, by its name in the configuration.
+    pub limit: Option<String>,
 }
 
 impl HoldReceipt {
@@ -48,6 +53,7 @@ impl HoldReceipt {
             HeldEnd::Lease => 0,
             HeldEnd::Aborted => 1,
             HeldEnd::Asked => 2,
+            HeldEnd::Limit => 3,
         };
         let survivors = &self.survivors[..self.survivors.len().min(SURVIVOR_LIMIT)];
         let count = u32::try_from(survivors.len()).unwrap_or(0);
@@ -57,15 +63,17 @@ impl HoldReceipt {
             .status(self.status)
             .u64(self.at)
             .u32(count);
-        survivors.iter().fold(writer, |writer, (pid, name)| {
+        let writer = survivors.iter().fold(writer, |writer, (pid, name)| {
             writer.u32(*pid).bytes(name.as_bytes())
-        })
+        });
+        writer.bytes(self.limit.as_deref().unwrap_or_default().as_bytes())
     }
 
     pub(crate) fn read_from(reader: &mut ByteReader<'_>) -> Option<Self> {
         let reason = match reader.u8()? {
             0 => HeldEnd::Lease,
             1 => HeldEnd::Aborted,
+            3 => HeldEnd::Limit,
             _ => HeldEnd::Asked,
         };
         let ended = reader.u32()?;
@@ -80,12 +88,19 @@ impl HoldReceipt {
         let survivors = (0..count)
             .map(|_| survivor(reader))
             .collect::<Option<_>>()?;
+        // Holders of earlier versions do not name it.
+        let limit = if reader.0.is_empty() {
+            String::new()
+        } else {
+            reader.text()?
+        };
         Some(Self {
             reason,
             ended,
             survivors,
             status,
             at,
+            limit: Some(limit).filter(|limit| !limit.is_empty()),
         })
     }
 
@@ -98,8 +113,11 @@ impl HoldReceipt {
             .iter()
             .map(|(pid, _)| pid.to_string())
             .collect();
+        // The names of limits are words of ours.
+        let limit = self.limit.as_ref();
+        let limit = limit.map_or("null".to_owned(), |limit| format!("\"{limit}\""));
         format!(
-            "{{\"reason\":\"{}\",\"ended\":{},\"survivors\":[{}],\"status\":{status},\"at\":{}}}\n",
+            "{{\"reason\":\"{}\",\"ended\":{},\"survivors\":[{}],\"status\":{status},\"at\":{},\"limit\":{limit}}}\n",
             self.reason.as_str(),
             self.ended,
             survivors.join(","),

@@ -7,7 +7,8 @@ fn receipts() -> impl Strategy<Value = HoldReceipt> {
     let reasons = prop_oneof![
         Just(HeldEnd::Lease),
         Just(HeldEnd::Aborted),
-        Just(HeldEnd::Asked)
+        Just(HeldEnd::Asked),
+        Just(HeldEnd::Limit)
     ];
     let survivors = proptest::collection::vec((any::<u32>(), ".{0,16}"), 0..4);
     (
@@ -16,14 +17,18 @@ fn receipts() -> impl Strategy<Value = HoldReceipt> {
         survivors,
         any::<Option<i32>>(),
         any::<u64>(),
+        proptest::option::of("[a-z_]{1,16}"),
     )
-        .prop_map(|(reason, ended, survivors, status, at)| HoldReceipt {
-            reason,
-            ended,
-            survivors,
-            status,
-            at,
-        })
+        .prop_map(
+            |(reason, ended, survivors, status, at, limit)| HoldReceipt {
+                reason,
+                ended,
+                survivors,
+                status,
+                at,
+                limit,
+            },
+        )
 }
 
 fn replies() -> impl Strategy<Value = HolderReply> {

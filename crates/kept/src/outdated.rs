@@ -31,5 +31,6 @@ pub(crate) async fn end(kept: &KeptHandle, receipt: &Path) -> Option<KeptReceipt
         survivors: Vec::new(),
         exit: None,
         at,
+        limit: None,
     })
 }

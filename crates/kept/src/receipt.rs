@@ -18,6 +18,8 @@ struct ReceiptFile {
     status: Option<i32>,
     #[serde(default)]
     at: u64,
+    #[serde(default)]
+    limit: Option<String>,
 }
 
 /// Reads the receipt of a holder, if it has left one.
@@ -29,6 +31,7 @@ pub(crate) fn read(file: &Path) -> Option<KeptReceipt> {
             "aborted" => KeptReceiptReason::Aborted,
             "asked" => KeptReceiptReason::Asked,
             "outdated" => KeptReceiptReason::Outdated,
+            "limit" => KeptReceiptReason::Limit,
             _ => KeptReceiptReason::Lease,
         },
         ended: receipt.ended,
@@ -37,6 +40,7 @@ pub(crate) fn read(file: &Path) -> Option<KeptReceipt> {
             .status
             .and_then(|status| exit(&Exit::from_wait_status(status))),
         at: Millis(receipt.at),
+        limit: receipt.limit,
     })
 }
 
@@ -47,6 +51,7 @@ pub(crate) fn of_holder(receipt: &HoldReceipt) -> KeptReceipt {
             HeldEnd::Lease => KeptReceiptReason::Lease,
             HeldEnd::Aborted => KeptReceiptReason::Aborted,
             HeldEnd::Asked => KeptReceiptReason::Asked,
+            HeldEnd::Limit => KeptReceiptReason::Limit,
         },
         ended: receipt.ended,
         survivors: receipt.survivors.iter().map(|(pid, _)| *pid).collect(),
@@ -54,6 +59,7 @@ pub(crate) fn of_holder(receipt: &HoldReceipt) -> KeptReceipt {
             .status
             .and_then(|status| exit(&Exit::from_wait_status(status))),
         at: Millis(receipt.at),
+        limit: receipt.limit.clone(),
     }
 }
 

@@ -104,6 +104,9 @@ pub struct KeptReceipt {
     pub exit: Option<KeptExit>,
     /// When.
     pub at: Millis,
+    /// The limit that it exceeded, by its name in the configuration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<String>,
 }
 
 /// The reason for which a kept program was ended.
@@ -118,6 +121,8 @@ pub enum KeptReceiptReason {
     Asked,
     /// Its holder spoke a version that nobody understands any more.
     Outdated,
+    /// It exceeded a limit while it was held.
+    Limit,
 }
 
 /// How a kept program exited.

@@ -287,7 +287,10 @@ fn of_receipt(receipt: &KeptReceipt) -> String {
         KeptReceiptReason::Outdated => {
             "was ended because its holder was of a version that is no longer understood"
         }
+        KeptReceiptReason::Limit => "was ended because it exceeded a limit",
     };
+    let limit = receipt.limit.as_ref();
+    let limit = limit.map_or_else(String::new, |limit| format!(" (`{limit}`)"));
     let exit = receipt.exit.filter(|_| receipt.ended == 0);
     let exit = exit.map_or_else(String::new, |exit| format!("; it had stopped with {exit}"));
     let left = if receipt.survivors.is_empty() {
@@ -295,7 +298,7 @@ fn of_receipt(receipt: &KeptReceipt) -> String {
     } else {
         format!("; could not end {:?}", receipt.survivors)
     };
-    format!("{why}: {} processes{exit}{left}", receipt.ended)
+    format!("{why}{limit}: {} processes{exit}{left}", receipt.ended)
 }
 
 fn of_unreadable(unreadable: &UnreadableKept) -> Notice {

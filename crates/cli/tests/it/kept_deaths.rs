@@ -54,6 +54,30 @@ fn the_end_of_a_lease_leaves_none_and_is_told_once() {
 }
 
 #[test]
+fn a_limit_that_is_exceeded_while_it_is_held_is_named() {
+    let project = Project::with_own_config(
+        "[conversation.tools.shell]\nlimits = { processes = 8 }\nspawn.lifecycle.keepable_secs = 600\n",
+    );
+    let mut drive = project.drive_named("work");
+    let script =
+        "until test -e go; do sleep 0.05; done; for i in $(seq 40); do sleep 600 & done; wait";
+    let reply = drive.run([spawn_kept("bomb", script)]);
+    assert_eq!(reply["replies"][0]["is_error"], false, "{reply}");
+    drive.kill();
+    project.write("go", "");
+    eventually("its receipt is there", || {
+        let mut names = fs::read_dir(project.state_dir().join("kept")).unwrap();
+        names.any(|file| file.unwrap().path().extension() == Some("receipt".as_ref()))
+    });
+    let told_now = told(&mut project.drive_named("work"));
+    let limit = "was ended because it exceeded a limit (`processes`)";
+    assert!(
+        told_now.len() == 1 && told_now[0].contains(limit),
+        "{told_now:?}"
+    );
+}
+
+#[test]
 fn what_is_not_kept_is_gone_beside_what_is() {
     let project = keeping_project(600, 64);
     let mut drive = project.drive_named("work");

@@ -361,7 +361,7 @@ impl Keep {
 
     /// The tree has ended: tells the runtime and whoever asked for it, and leaves the receipt for the next one.
     fn finish(&mut self, shim: &Shim, report: Option<&HolderReport>) {
-        let receipt = self.receipt(report);
+        let receipt = self.receipt(shim, report);
         // Before the runtime is told: should it die then, the next one knows.
         let is_wanted = match &self.order.registration {
             Some(registration) => registration.exists(),
@@ -382,7 +382,7 @@ impl Keep {
         let _ = std::fs::remove_file(&self.order.socket);
     }
 
-    fn receipt(&self, report: Option<&HolderReport>) -> HoldReceipt {
+    fn receipt(&self, shim: &Shim, report: Option<&HolderReport>) -> HoldReceipt {
         let (ended, survivors) = match report {
             Some(HolderReport::Ended { ended, survivors }) => (*ended, survivors.as_slice()),
             _ => (0, &[][..]),
@@ -392,6 +392,7 @@ impl Keep {
         HoldReceipt {
             reason: match self.phase {
                 HoldingPhase::Ending(reason) => reason,
+                _ if shim.exceeded.is_some() => HeldEnd::Limit,
                 HoldingPhase::Owned | HoldingPhase::Held(_) => HeldEnd::Aborted,
             },
             ended,
@@ -401,6 +402,7 @@ impl Keep {
                 .collect(),
             status: self.status,
             at: now.map_or(0, |since| since.as_millis().try_into().unwrap_or(u64::MAX)),
+            limit: shim.exceeded.map(|kind| kind.to_string()),
         }
     }
 

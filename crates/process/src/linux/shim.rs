@@ -13,6 +13,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
 use windlass_hold_wire::{HolderOrder, HolderReport};
+use windlass_sandbox::LimitKind;
 
 use super::cgroup::ControlGroup;
 use super::confine_wire::Confine;
@@ -61,6 +62,8 @@ pub(super) struct Shim {
     ends_with_runtime: bool,
     /// Limits of the tree that are looked after here.
     supervision: Option<Supervision>,
+    /// The limit for which the tree was ended.
+    pub(super) exceeded: Option<LimitKind>,
 }
 
 impl Shim {
@@ -130,6 +133,7 @@ impl Shim {
             ending: None,
             ends_with_runtime: keep.is_none(),
             supervision: confine.and_then(|confine| Supervision::new(pid, &confine.limits, group)),
+            exceeded: None,
         };
         Some((shim, keep))
     }
@@ -179,7 +183,7 @@ impl Shim {
         // A group that ran out of memory was ended as a whole.
         let by_kernel = self.supervision.as_ref().filter(|_| exited.is_some());
         if let Some(exceeded) = by_kernel.and_then(Supervision::ended_by_kernel) {
-            self.send(&Report::Exceeded(exceeded));
+            self.tell_exceeded(exceeded);
         }
         match exited {
             Some(status) => self.tell(&HolderReport::Exited { status, idle }),
@@ -187,6 +191,11 @@ impl Shim {
             None => {}
         }
         childless
+    }
+
+    fn tell_exceeded(&mut self, kind: LimitKind) {
+        self.exceeded = Some(kind);
+        self.send(&Report::Exceeded(kind));
     }
 
     /// Looks after limits, and does what is due of an ending that has begun; returns when there is more to do.
@@ -201,7 +210,7 @@ impl Shim {
             // First the group, in one stroke: a fork bomb grows while anybody looks at it.
             supervision.kill();
             self.signal(libc::SIGKILL);
-            self.send(&Report::Exceeded(exceeded));
+            self.tell_exceeded(exceeded);
             self.end(Duration::ZERO);
         }
         let Progress { report, next } = self.ending.as_mut()?.advance();
