@@ -174,12 +174,13 @@ impl Output {
 /// The two ends of a range that are rendered. They meet if nothing is skipped.
 fn split(range: Range<u64>, gap: Range<u64>) -> (Range<u64>, Range<u64>) {
     let gap = gap.start.max(range.start)..gap.end.min(range.end);
-    let (head_end, tail_start) = if !gap.is_empty() {
-        (gap.start, gap.end)
-    } else if range.end - range.start <= 2 * END {
-        (range.end, range.end)
-    } else {
+    if gap.is_empty() && range.end - range.start <= 2 * END {
+        return (range.clone(), range.end..range.end);
+    }
+    let (head_end, tail_start) = if gap.is_empty() {
         (range.end, range.start)
+    } else {
+        (gap.start, gap.end)
     };
     let head = range.start..head_end.min(range.start.saturating_add(END));
     if head.end == range.end {

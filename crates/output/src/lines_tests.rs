@@ -56,6 +56,33 @@ fn the_middle_of_a_flood_is_counted() {
     assert_eq!(output.end_cursor().lines(), pushes * 64);
 }
 
+/// Spans around one and two ends: all lines that are not skipped come, and the last ones always do.
+#[test]
+fn the_last_lines_come_whatever_the_length() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = b"0123456789abcde\n".repeat(64);
+    for (number, halves) in (1..=6).enumerate() {
+        let output = Output::new(OutputOptions {
+            log: Some(folder.path().join(number.to_string())),
+            ..OutputOptions::default()
+        });
+        for _ in 0..halves * END / 2 / line.len() as u64 {
+            output.push(Stream::Stdout, &line);
+        }
+        output.push(Stream::Stdout, b"the last\n");
+        let mut cursor = Cursor::default();
+        let (lines, _) = read(&output, &mut cursor);
+        assert_eq!(
+            lines.last().map(String::as_str),
+            Some("the last"),
+            "{halves}"
+        );
+        let skips = lines.iter().any(|line| line.starts_with("skipped "));
+        assert_eq!(skips, halves > 3, "{halves}");
+        assert_eq!(cursor.lines(), output.end_cursor().lines());
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn lines_tell_when_they_were_complete() {
     let output = Output::new(OutputOptions::default());
