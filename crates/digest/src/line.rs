@@ -3,11 +3,13 @@
 use super::json_line::{JsonLine, JsonValues};
 use super::stamp::{Stamp, is_calendar};
 use super::success::{HttpExchange, is_reservation, word_of_success};
-use super::tokens::{LineToken, Tokens, cores, hash, placed};
+use super::tokens::{LineToken, TokenClass, Tokens, cores, hash, placed};
 use super::trouble::{TroubleReader, is_low_level};
 
 /// How far into a line a level may stand.
 const LEVEL_REACH: usize = 90;
+/// The tokens of a line among which words are counted.
+pub(crate) const COUNTED_TOKENS: usize = 48;
 /// Longer lines are read up to here; their kind is their beginning.
 const READ_LENGTH: usize = 4096;
 
@@ -22,6 +24,8 @@ pub(crate) struct TextLine<'a> {
     /// Equal for lines that differ in numbers, names and values only.
     pub(crate) kind: u64,
     pub(crate) indent: u16,
+    /// How many of the first [`COUNTED_TOKENS`] are plain words.
+    pub(crate) words: u8,
     pub(crate) stamp: Option<Stamp>,
     pub(crate) traits: LineTraits,
     /// The bytes in its middle that the text does not have.
@@ -61,6 +65,7 @@ impl<'a> TextLine<'a> {
             at,
             kind: 0,
             indent: u16::try_from(indent).unwrap_or(u16::MAX),
+            words: 0,
             stamp: None,
             traits: LineTraits::default(),
             omitted: 0,
@@ -144,6 +149,7 @@ impl<'a> TextLine<'a> {
             trouble.read(&token);
             exchange.read(&token);
             is_reserved |= success.is_some() && is_reservation(token.core);
+            self.words += u8::from(token.class == TokenClass::Word && count < COUNTED_TOKENS);
             count += 1;
         }
         self.kind = kind ^ u64::from(self.stamp.is_some());

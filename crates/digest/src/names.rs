@@ -2,11 +2,11 @@
 //! another one nearly every time. Kinds that differ by it alone become one.
 
 use super::kinds::{HashedMap, Kinds};
-use super::line::{LineTraits, TextLine};
+use super::line::{COUNTED_TOKENS, LineTraits, TextLine};
 use super::tokens::{LineToken, TokenClass, placed};
 
 /// Longer lines are prose, and prose has no kinds.
-const MOST_WORDS: usize = 12;
+const MOST_WORDS: u8 = 12;
 const LONGEST: usize = 400;
 /// How many different words make a name.
 const LEAST_WORDS: usize = 4;
@@ -112,17 +112,13 @@ pub(crate) fn merge_names(lines: &mut [TextLine<'_>], is_known: impl Fn(u64) -> 
 /// Adds the kinds that a line would have if one of its words were a name.
 fn without_a_word<'a>(line: &TextLine<'a>, tokens: &mut Vec<LineToken<'a>>, kinds: &mut Vec<u64>) {
     let is_fixed = line.traits.has(LineTraits::SUCCEEDED) || line.traits.has(LineTraits::JSON);
-    if is_fixed || line.text.len() > LONGEST {
+    let is_prose = line.text.len() > LONGEST || !(2..=MOST_WORDS).contains(&line.words);
+    if is_fixed || is_prose {
         return;
     }
     tokens.clear();
-    tokens.extend(line.tokens().take(4 * MOST_WORDS));
-    let is_word = |token: &&LineToken<'_>| token.class == TokenClass::Word;
+    tokens.extend(line.tokens().take(COUNTED_TOKENS));
     let spoken = tokens.iter().filter(|token| token.is_spoken()).count();
-    let words = tokens.iter().filter(is_word).count();
-    if !(2..=MOST_WORDS).contains(&words) {
-        return;
-    }
     let stamp = u64::from(line.stamp.is_some());
     for (place, token) in tokens.iter().enumerate() {
         let others = spoken - usize::from(token.is_spoken());
