@@ -1,5 +1,5 @@
-//! The time that a digest takes: of a log, of prose without any structure, and of
-//! four times as much.
+//! The time that a digest takes: of a log, of prose without any structure, of lines that count,
+//! and of four times as much.
 
 use std::time::{Duration, Instant};
 
@@ -23,6 +23,7 @@ pub(super) fn measure(pace: Pace) -> Vec<Line> {
     for (name, text) in [
         ("a log", log_lines as fn(usize) -> Vec<String>),
         ("prose", prose),
+        ("numbered lines", numbered_lines),
     ] {
         let (one, four) = (text(MEBIBYTE), text(4 * MEBIBYTE));
         let (mut small, mut fourfold, mut large) =
@@ -67,6 +68,12 @@ fn log_lines(size: usize) -> Vec<String> {
         )
     };
     (0..size / line(10_000).len()).map(line).collect()
+}
+
+/// Lines without a time stamp that differ in a number.
+fn numbered_lines(size: usize) -> Vec<String> {
+    let line = |number: usize| format!("{number:08} a line that a build writes, of about 80 bytes");
+    (0..size / line(0).len()).map(line).collect()
 }
 
 /// Lines of words in an order that never comes again.

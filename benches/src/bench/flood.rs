@@ -17,6 +17,8 @@ use super::{bare, proc};
 /// How much the peak may grow, in KiB: what one handle keeps of its output,
 /// buffers and the reply, with room to spare, and far from what is printed.
 const FLAT: f64 = 4096.0;
+/// How much it may grow while both ends are digested: two MiB of text, and everything that is known of each line.
+const FLAT_DIGESTED: f64 = 24_576.0;
 
 pub(super) async fn measure(pace: Pace) -> Vec<Line> {
     let fixture = Fixture::new().await;
@@ -38,6 +40,17 @@ pub(super) async fn measure(pace: Pace) -> Vec<Line> {
         printed.push_time(start.elapsed());
     }
     let grown = (proc::peak() - before).max(0.0);
+    let (mut again, mut digested) = (Samples::default(), Samples::default());
+    proc::forget_peak();
+    for _ in 0..pace.pick(9, 3) {
+        let start = Instant::now();
+        print(&session, &path).await;
+        again.push_time(start.elapsed());
+        let start = Instant::now();
+        digest(&session, &path).await;
+        digested.push_time(start.elapsed());
+    }
+    let grown_digested = (proc::peak() - before).max(0.0);
     session.close().await;
     vec![
         Line {
@@ -52,12 +65,31 @@ pub(super) async fn measure(pace: Pace) -> Vec<Line> {
             floor: None,
             goal: Goal::AtMost(FLAT),
         },
+        Line {
+            what: "… shown as a digest, against without".to_owned(),
+            measured: Quantity::of(&digested, Unit::Millis),
+            floor: Some(Quantity::of(&again, Unit::Millis)),
+            goal: Goal::Times(1.5),
+        },
+        Line {
+            what: "… growth of our peak memory meanwhile".to_owned(),
+            measured: Quantity::once(grown_digested, Unit::KiB),
+            floor: None,
+            goal: Goal::AtMost(FLAT_DIGESTED),
+        },
     ]
 }
 
 async fn print(session: &Session, path: &Path) {
     let answer = call(session, "print", json!({ "path": path })).await;
     assert!(answer.to_text().contains("all of it: "), "it was logged");
+}
+
+/// Prints the file by a tool whose long output is shown in part.
+async fn digest(session: &Session, path: &Path) {
+    let command = format!("cat {}", path.display());
+    let answer = call(session, "shell", json!({ "command": command })).await;
+    assert!(answer.to_text().contains("lines: "), "it was digested");
 }
 
 /// Writes lines of about eighty characters; gives how many bytes they are.

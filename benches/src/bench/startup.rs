@@ -68,17 +68,17 @@ fn tools(binary: &Path, pace: Pace) -> Line {
     );
     write("it.sh", DESCRIBING);
     let (mut floor, mut warm) = (Samples::default(), Samples::default());
-    finished(binary, "tools", folder.path());
+    finished(binary, &["tools", "--json"], folder.path());
     for _ in 0..pace.pick(40, 5) {
-        floor.push_time(finished(binary, "--version", folder.path()).0);
-        let (time, printed) = finished(binary, "tools", folder.path());
+        floor.push_time(finished(binary, &["--version"], folder.path()).0);
+        let (time, printed) = finished(binary, &["tools", "--json"], folder.path());
         assert!(printed.contains(r#""name": "t9""#), "{printed}");
         warm.push_time(time);
     }
     let asked = std::fs::read_to_string(folder.path().join("asked"));
     assert_eq!(asked.expect("it was asked").lines().count(), 1);
     Line {
-        what: "`tools` with ten described ones, warm, against --version".to_owned(),
+        what: "`tools --json` with ten described ones, warm, against --version".to_owned(),
         measured: Quantity::of(&warm, Unit::Millis),
         floor: Some(Quantity::of(&floor, Unit::Millis)),
         goal: Goal::Over(30_000.0),
@@ -87,10 +87,10 @@ fn tools(binary: &Path, pace: Pace) -> Line {
 
 /// Runs a whole command.
 #[expect(clippy::disallowed_methods, reason = "a whole runtime is started")]
-fn finished(binary: &Path, argument: &str, folder: &Path) -> (Duration, String) {
+fn finished(binary: &Path, arguments: &[&str], folder: &Path) -> (Duration, String) {
     let mut command = Command::new(binary);
     command
-        .arg(argument)
+        .args(arguments)
         .current_dir(folder)
         .env("HOME", folder)
         .env_remove("XDG_CONFIG_HOME")
