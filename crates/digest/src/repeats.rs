@@ -52,13 +52,22 @@ pub(crate) fn repeated(lines: &[TextLine<'_>]) -> Vec<std::ops::Range<usize>> {
 /// later.
 fn runs(lines: &[TextLine<'_>], echoes: &[u64]) -> Vec<Vec<u32>> {
     let count = lines.len();
+    let is_echoed = |at: usize, length: usize| {
+        echoes[at] == echoes[at + length] && counts_up(lines[at].text, lines[at + length].text)
+    };
+    // How many lines from each line on echo the one before: then all of them count up,
+    // and no two have to be compared again.
+    let mut rises = vec![0; count];
+    for at in (0..count.saturating_sub(1)).rev() {
+        if is_echoed(at, 1) {
+            rises[at] = rises[at + 1] + 1;
+        }
+    }
     let mut runs = vec![vec![0; count]; LONGEST];
     for (place, run) in runs.iter_mut().enumerate() {
         let length = place + 1;
         for at in (0..count.saturating_sub(length)).rev() {
-            let is_echoed = echoes[at] == echoes[at + length]
-                && counts_up(lines[at].text, lines[at + length].text);
-            if is_echoed {
+            if rises[at] >= length || is_echoed(at, length) {
                 run[at] = run[at + 1] + 1;
             }
         }
@@ -89,13 +98,18 @@ fn echo(text: &str) -> u64 {
 
 /// Whether no number that stands alone is smaller in the second line.
 fn counts_up(first: &str, second: &str) -> bool {
-    first == second
-        || first
-            .split(' ')
-            .zip(second.split(' '))
-            .all(|(first, second)| {
-                let is_less =
-                    || first.len() > second.len() || first.len() == second.len() && first > second;
-                first == second || !is_less()
-            })
+    let (first, second) = without_common_start(first.as_bytes(), second.as_bytes());
+    let is_space = |byte: &u8| *byte == b' ';
+    let mut words = first.split(is_space).zip(second.split(is_space));
+    words.all(|(first, second)| {
+        first.len() < second.len() || first.len() == second.len() && first <= second
+    })
+}
+
+/// Both texts from the first word on that differs.
+fn without_common_start<'a>(first: &'a [u8], second: &'a [u8]) -> (&'a [u8], &'a [u8]) {
+    let pairs = first.iter().zip(second);
+    let common = pairs.take_while(|(first, second)| first == second).count();
+    let start = memchr::memrchr(b' ', &first[..common]).map_or(0, |space| space + 1);
+    (&first[start..], &second[start..])
 }
