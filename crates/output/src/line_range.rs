@@ -90,8 +90,10 @@ impl Output {
         };
         let end = self.line_start(&rest, wanted.end() + 1);
         let bytes = start..end.unwrap_or(piece.bytes.end);
-        let (head, tail) = if bytes.end - bytes.start > 2 * END {
-            (bytes.start..bytes.start + END, bytes.end - END..bytes.end)
+        // Colours and the like are in the bytes and not in the text.
+        let end = END.max((range.half as u64).saturating_mul(4));
+        let (head, tail) = if bytes.end - bytes.start > end.saturating_mul(2) {
+            (bytes.start..bytes.start + end, bytes.end - end..bytes.end)
         } else {
             (bytes.clone(), bytes.end..bytes.end)
         };

@@ -14,8 +14,10 @@ use super::middle::MiddleSpan;
 use super::output::Output;
 use super::render::{LineEnd, Sink};
 
-/// How much is rendered of each end of a span.
-pub(super) const END: u64 = 8 << 20;
+/// The longest span that is rendered whole.
+pub(super) const WHOLE: u64 = 4 << 20;
+/// How much is rendered of each end of a longer one.
+pub(super) const END: u64 = 1 << 20;
 /// How much is read at once.
 pub(super) const CHUNK: u64 = 1 << 20;
 
@@ -174,7 +176,7 @@ impl Output {
 /// The two ends of a range that are rendered. They meet if nothing is skipped.
 fn split(range: Range<u64>, gap: Range<u64>) -> (Range<u64>, Range<u64>) {
     let gap = gap.start.max(range.start)..gap.end.min(range.end);
-    if gap.is_empty() && range.end - range.start <= 2 * END {
+    if gap.is_empty() && range.end - range.start <= WHOLE {
         return (range.clone(), range.end..range.end);
     }
     let (head_end, tail_start) = if gap.is_empty() {

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::{END, RenderedLine};
+use super::{RenderedLine, WHOLE};
 use crate::{Cursor, Output, OutputOptions, Stream};
 
 fn read(output: &Output, cursor: &mut Cursor) -> (Vec<String>, String) {
@@ -45,7 +45,7 @@ fn the_middle_of_a_flood_is_counted() {
         ..OutputOptions::default()
     });
     let line = [b"0123456789abcde\n".repeat(64)].concat();
-    let pushes = 3 * END / line.len() as u64;
+    let pushes = 2 * WHOLE / line.len() as u64;
     for _ in 0..pushes {
         output.push(Stream::Stdout, &line);
     }
@@ -56,17 +56,17 @@ fn the_middle_of_a_flood_is_counted() {
     assert_eq!(output.end_cursor().lines(), pushes * 64);
 }
 
-/// Spans around one and two ends: all lines that are not skipped come, and the last ones always do.
+/// Spans of up to twice what is rendered whole: all lines that are not skipped come, and the last ones always do.
 #[test]
 fn the_last_lines_come_whatever_the_length() {
     let folder = tempfile::tempdir().unwrap();
     let line = b"0123456789abcde\n".repeat(64);
-    for (number, halves) in (1..=6).enumerate() {
+    for quarters in 1..=8 {
         let output = Output::new(OutputOptions {
-            log: Some(folder.path().join(number.to_string())),
+            log: Some(folder.path().join(quarters.to_string())),
             ..OutputOptions::default()
         });
-        for _ in 0..halves * END / 2 / line.len() as u64 {
+        for _ in 0..quarters * WHOLE / 4 / line.len() as u64 {
             output.push(Stream::Stdout, &line);
         }
         output.push(Stream::Stdout, b"the last\n");
@@ -75,10 +75,10 @@ fn the_last_lines_come_whatever_the_length() {
         assert_eq!(
             lines.last().map(String::as_str),
             Some("the last"),
-            "{halves}"
+            "{quarters}"
         );
         let skips = lines.iter().any(|line| line.starts_with("skipped "));
-        assert_eq!(skips, halves > 3, "{halves}");
+        assert_eq!(skips, quarters > 3, "{quarters}");
         assert_eq!(cursor.lines(), output.end_cursor().lines());
     }
 }

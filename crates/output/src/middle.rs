@@ -18,6 +18,8 @@ const SHARE: u32 = 20;
 /// The time that every scan may take, and the most that any may take.
 const LEAST: Duration = Duration::from_millis(20);
 const MOST: Duration = Duration::from_secs(2);
+/// So much is scanned, however long it takes.
+const CERTAIN: u64 = 12 << 20;
 /// The most lines that a scan gives.
 const MOST_LINES: usize = 4096;
 
@@ -60,8 +62,7 @@ impl Output {
         let mut is_in_time = true;
         while start < end && scan.given < MOST_LINES && is_in_time {
             let chunk = self.raw(start..end.min(start + CHUNK));
-            // The first chunk is scanned in any case.
-            is_in_time = Instant::now() < deadline;
+            is_in_time = start < bytes.start + CERTAIN || Instant::now() < deadline;
             let Some(last) = memchr::memrchr(b'\n', &chunk) else {
                 start += chunk.len().max(1) as u64;
                 is_within = true;

@@ -1,11 +1,11 @@
-use crate::lines::END;
+use crate::lines::{END, WHOLE};
 use crate::{Cursor, Output, OutputOptions, RenderedLine, Stream};
 
 fn find_error(bytes: &[u8]) -> Option<usize> {
     memchr::memmem::find(bytes, b"error")
 }
 
-/// Lines with their numbers, of an output of four times what is rendered of an end, where some are replaced.
+/// Lines with their numbers, of an output twice as long as what is rendered whole, where some are replaced.
 fn read(replaced: &[(u64, &str)]) -> Vec<(u64, String)> {
     let folder = tempfile::tempdir().unwrap();
     let output = Output::new(OutputOptions {
@@ -13,7 +13,7 @@ fn read(replaced: &[(u64, &str)]) -> Vec<(u64, String)> {
         ..OutputOptions::default()
     });
     let mut text = Vec::new();
-    let lines = 4 * END / 64;
+    let lines = 2 * WHOLE / 64;
     for number in 1..=lines {
         match replaced.iter().find(|(other, _)| *other == number) {
             Some((_, line)) => text.extend_from_slice(line.as_bytes()),
@@ -79,7 +79,7 @@ fn a_middle_full_of_notable_lines_is_bounded() {
         ..OutputOptions::default()
     });
     let block = b"an error\n".repeat(1 << 13);
-    for _ in 0..4 * END / block.len() as u64 {
+    for _ in 0..2 * WHOLE / block.len() as u64 {
         output.push(Stream::Stdout, &block);
     }
     let mut cursor = Cursor::default();
