@@ -13,10 +13,12 @@ const LEAST_LINES: usize = 6;
 
 /// The lines between the first and the last repetition of each block.
 pub(crate) fn repeated(lines: &[TextLine<'_>]) -> Vec<std::ops::Range<usize>> {
+    let texts = lines.iter().map(|line| hash(line.text.as_bytes()));
+    let texts: Vec<u64> = texts.collect();
     // Of troubled lines only exact repetitions count: a number in them may matter.
-    let echoes = lines.iter().map(|line| {
+    let echoes = lines.iter().zip(&texts).map(|(line, text)| {
         if line.is_troubled() {
-            hash(line.text.as_bytes())
+            *text
         } else {
             echo(line.text)
         }
@@ -33,7 +35,7 @@ pub(crate) fn repeated(lines: &[TextLine<'_>]) -> Vec<std::ops::Range<usize>> {
                 let is_block = times >= LEAST_TIMES
                     && times * length >= LEAST_LINES
                     && block.iter().any(|line| !line.is_blank())
-                    && is_mostly_equal(lines, at, length);
+                    && is_mostly_equal(&texts[at..], length);
                 is_block.then_some((times * length, length))
             })
             .max_by_key(|(total, length)| (*total, LONGEST - length));
@@ -75,10 +77,11 @@ fn runs(lines: &[TextLine<'_>], echoes: &[u64]) -> Vec<Vec<u32>> {
     runs
 }
 
-/// Whether at most half the lines of a block differ from the block after it.
-fn is_mostly_equal(lines: &[TextLine<'_>], at: usize, length: usize) -> bool {
-    let differing = (at..at + length).filter(|line| lines[*line].text != lines[line + length].text);
-    differing.count() * 2 <= length
+/// Whether at most half the lines of the first block differ from the block after it.
+fn is_mostly_equal(texts: &[u64], length: usize) -> bool {
+    let (first, second) = texts[..2 * length].split_at(length);
+    let pairs = first.iter().zip(second);
+    pairs.filter(|(first, second)| first != second).count() * 2 <= length
 }
 
 /// A hash of a line in which all numbers that stand alone are equal.
