@@ -228,6 +228,8 @@ pub(super) struct MountStep {
     pub(super) source: CString,
     pub(super) target: CString,
     pub(super) read_only: bool,
+    /// A target that is gone needs no mount.
+    pub(super) may_vanish: bool,
 }
 
 impl PrepareOrder {
@@ -243,7 +245,7 @@ impl PrepareOrder {
         let flags = u8::from(self.user) | network | terminals | known;
         let mut bytes = vec![PREPARE, flags];
         for step in &self.mounts {
-            bytes.push(u8::from(step.read_only));
+            bytes.push(u8::from(step.read_only) | u8::from(step.may_vanish) << 1);
             bytes.extend(step.source.as_bytes_with_nul());
             bytes.extend(step.target.as_bytes_with_nul());
         }
@@ -262,7 +264,8 @@ impl PrepareOrder {
                 Some(text.to_owned())
             };
             mounts.push(MountStep {
-                read_only: *first == 1,
+                read_only: first & 1 != 0,
+                may_vanish: first & 2 != 0,
                 source: string()?,
                 target: string()?,
             });

@@ -28,6 +28,7 @@ fn an_order_to_prepare_is_read_as_it_was_written() {
         source: c"/a".to_owned(),
         target: target.to_owned(),
         read_only,
+        may_vanish: !read_only,
     };
     let order = PrepareOrder {
         user: true,

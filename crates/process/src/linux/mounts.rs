@@ -40,6 +40,8 @@ pub(super) struct MountPlan {
     missing: Vec<PathBuf>,
     /// Files and folders that are hidden, and whether they are folders.
     hidden: Vec<(PathBuf, bool)>,
+    /// Sockets that are hidden as long as they are there.
+    sockets: Vec<PathBuf>,
     /// Holes that cannot be made.
     pub(super) unprotected: Vec<PathBuf>,
 }
@@ -56,6 +58,7 @@ impl MountPlan {
             holes: Vec::new(),
             missing: Vec::new(),
             hidden: Vec::new(),
+            sockets: Vec::new(),
             unprotected: Vec::new(),
         };
         plan.find_shown(confinement);
@@ -90,7 +93,7 @@ impl MountPlan {
                 metadata.is_ok_and(|it| it.file_type().is_socket())
             };
             if !covered && !own && is_socket() {
-                self.hidden.push((path, false));
+                self.sockets.push(path);
             }
         }
     }
@@ -111,8 +114,10 @@ impl MountPlan {
     }
 
     fn hides_no_more_than(&self, older: &Self) -> bool {
-        let older: HashSet<_> = older.hidden.iter().collect();
-        self.hidden.iter().all(|entry| older.contains(entry))
+        let files: HashSet<_> = older.hidden.iter().collect();
+        let sockets: HashSet<_> = older.sockets.iter().collect();
+        self.hidden.iter().all(|entry| files.contains(entry))
+            && self.sockets.iter().all(|path| sockets.contains(path))
     }
 
     /// Makes an empty folder for every hole that does not exist, and gives the plan that holds afterwards; `None` if
@@ -142,6 +147,7 @@ impl MountPlan {
                 source: CString::new(source.as_os_str().as_bytes())?,
                 target: CString::new(target.as_os_str().as_bytes())?,
                 read_only,
+                may_vanish: false,
             });
             Ok(())
         };
@@ -175,6 +181,14 @@ impl MountPlan {
                 private.blank()
             };
             add(&own, path, true)?;
+        }
+        for path in &self.sockets {
+            steps.push(MountStep {
+                source: CString::new(private.blank().as_os_str().as_bytes())?,
+                target: CString::new(path.as_os_str().as_bytes())?,
+                read_only: true,
+                may_vanish: true,
+            });
         }
         Ok(steps)
     }

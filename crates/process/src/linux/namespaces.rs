@@ -182,15 +182,17 @@ fn mount_all(steps: &[MountStep]) -> Made<()> {
         let source = CString::new(format!("/proc/self/fd/{}", source.as_raw_fd()));
         let source = source.expect("no NUL in a number");
         let flags = libc::MS_BIND | libc::MS_REC;
-        mount(Some(&source), &step.target, flags).map_err(failed(index))?;
         let change = if step.read_only {
             WriteAccess::Take
         } else {
             WriteAccess::Give
         };
-        change
-            .apply(&step.target, step.read_only)
-            .map_err(failed(index))?;
+        let mounted = mount(Some(&source), &step.target, flags)
+            .and_then(|()| change.apply(&step.target, step.read_only));
+        match mounted {
+            Err(error) if step.may_vanish && error.kind() == io::ErrorKind::NotFound => {}
+            mounted => mounted.map_err(failed(index))?,
+        }
     }
     Ok(())
 }

@@ -297,6 +297,7 @@ async fn mount_as_planned(
     common: &Common,
     zygotes: &Arc<Zygotes>,
 ) -> io::Result<(MountPlan, io::Result<Namespaces>)> {
+    let mut failed = None;
     for attempt in 0..MOUNT_ATTEMPTS {
         if attempt > 0 {
             tokio::time::sleep(MOUNT_PAUSE * attempt).await;
@@ -318,10 +319,14 @@ async fn mount_as_planned(
         if is_settled {
             return Ok((plan, made));
         }
+        failed = made.err().map(|error| (plan, Err(error)));
     }
-    Err(io::Error::other(
-        "files that the sandbox protects keep being made and removed by others; try again when that has ended",
-    ))
+    // A mount that always fails is no race.
+    failed.ok_or_else(|| {
+        io::Error::other(
+            "files that the sandbox protects keep being made and removed by others; try again when that has ended",
+        )
+    })
 }
 
 async fn make_namespaces_of(

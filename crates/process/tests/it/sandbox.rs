@@ -169,6 +169,7 @@ as_both_users!(
     secrets_are_not_read,
     files_that_run_later_outside_are_not_written,
     a_project_below_tmp_is_there,
+    tmp_itself_is_refused_by_name,
     read_only_leaves_a_project_below_tmp_alone,
     temporary_files_are_private_and_shared_by_the_calls_of_a_sandbox,
     no_socket_leads_out,
@@ -336,6 +337,21 @@ async fn a_project_below_tmp_is_there() {
     assert!(root.join("new").exists());
     assert_eq!(text, "content1\n");
     machine.denies("echo evil > .git/hooks/x").await;
+}
+
+/// Programs have their own `/tmp`, so there is no project to protect: that is told, not taken for a race.
+async fn tmp_itself_is_refused_by_name() {
+    let machine = Machine {
+        root: PathBuf::from("/tmp"),
+        ..Machine::new()
+    };
+    let command = shell("true").cwd("/tmp").env("HOME", &machine.home);
+    let refused = machine.launcher(&workspace()).start(command).await;
+    let error = refused.err().map(|error| error.to_string());
+    assert!(
+        error.as_ref().is_some_and(|error| error.contains("cannot")),
+        "{error:?}"
+    );
 }
 
 async fn read_only_leaves_a_project_below_tmp_alone() {
