@@ -190,11 +190,16 @@ fn mount_all(steps: &[MountStep]) -> Made<()> {
         let mounted = mount(Some(&source), &step.target, flags)
             .and_then(|()| change.apply(&step.target, step.read_only));
         match mounted {
-            Err(error) if step.may_vanish && error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) if step.may_vanish && is_gone(&error) => {}
             mounted => mounted.map_err(failed(index))?,
         }
     }
     Ok(())
+}
+
+/// Whether a target was removed before it was mounted on, or after: then its mount went with it.
+fn is_gone(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::ENOENT | libc::EINVAL))
 }
 
 /// A change of what mounts let programs do.
