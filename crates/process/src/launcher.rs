@@ -223,6 +223,7 @@ impl Launcher {
             source,
         };
         let path = self.find(&command)?;
+        let launched = Instant::now();
         #[cfg(target_os = "linux")]
         let terminals = sandbox.as_ref().and_then(|sandbox| sandbox.terminals());
         #[cfg(not(target_os = "linux"))]
@@ -256,6 +257,7 @@ impl Launcher {
         let (pid, hold, watch) = self.launch(&command, &path, theirs, extras).await?;
         let running = RunningProgram {
             pid,
+            launched,
             hold,
             watch,
             streams: ours,
@@ -337,6 +339,7 @@ impl Launcher {
         let watch = watch.map_err(system)?;
         let running = RunningProgram {
             pid: adoption.pid,
+            launched: Instant::now(),
             hold: Hold::Shim(watch.hold(ADOPTED_GRACE)),
             watch: Watch::Shim(watch),
             streams,
@@ -506,6 +509,8 @@ const ADOPTED_GRACE: Duration = Duration::from_secs(2);
 /// A program that runs, and everything that is needed to follow it.
 struct RunningProgram {
     pid: u32,
+    /// Before it was started or adopted.
+    launched: Instant,
     hold: Hold,
     watch: Watch,
     streams: pipes::Ours,
@@ -532,6 +537,7 @@ impl RunningProgram {
         let (drains, asked) = mpsc::unbounded_channel();
         let shared = Arc::new(Shared {
             pid: self.pid,
+            launched: self.launched,
             started: Instant::now(),
             lasting_output: self.lasting_output,
             output: self.output,

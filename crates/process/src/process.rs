@@ -47,6 +47,8 @@ enum Side<'a> {
 /// What callers and the driver share.
 pub(crate) struct Shared {
     pub(crate) pid: u32,
+    /// Before it was started or adopted. It may have done something by the time that we hear of its start.
+    pub(crate) launched: Instant,
     pub(crate) started: Instant,
     pub(crate) output: Output,
     /// The output outlives the process: others may write to it later.
@@ -360,7 +362,7 @@ impl Process {
         };
         #[cfg(target_os = "linux")]
         if let Some(proxy) = shared.sandbox.as_ref().and_then(|it| it.proxy()) {
-            return proxy.refused_since(shared.started);
+            return proxy.refused_since(shared.launched);
         }
         Vec::new()
     }
