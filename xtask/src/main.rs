@@ -11,6 +11,7 @@
 mod adapters;
 mod agents;
 mod artefacts;
+mod ci;
 mod clients;
 mod conformance;
 mod esctest;
@@ -97,7 +98,7 @@ fn run(arguments: &[String]) -> anyhow::Result<()> {
         "real-model" => real_model::run(),
         "esctest" => esctest::run(rest),
         "package" => artefacts::run(rest),
-        "ci" => ci(),
+        "ci" => ci::run(),
         "help" | "--help" | "-h" => {
             println!("{USAGE}");
             Ok(())
@@ -113,22 +114,4 @@ fn bench(arguments: &[String]) -> anyhow::Result<()> {
             .into_iter()
             .chain(arguments.iter().map(String::as_str)),
     )
-}
-
-fn ci() -> anyhow::Result<()> {
-    workspace::cargo(["fmt", "--all", "--check"])?;
-    workspace::cargo([
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
-    ])?;
-    tidy::check()?;
-    test::run(&[])?;
-    conformance::run()?;
-    // With the program that the tests have built: another build would take
-    // longer than all of this.
-    artefacts::run(&["--profile".to_owned(), "dev".to_owned()])
 }

@@ -1,0 +1,75 @@
+//! The checks that must hold before a merge, with the minutes of each.
+
+use std::time::{Duration, Instant};
+
+use crate::{artefacts, conformance, test, tidy, workspace};
+
+/// A stage that has ended, and how long it took.
+struct StageTime {
+    stage: &'static str,
+    taken: Duration,
+}
+
+/// Runs all stages up to the first that fails; prints the minutes of those that ran.
+pub(crate) fn run() -> anyhow::Result<()> {
+    let mut times = Vec::new();
+    let result = run_stages(&mut times);
+    print!("{}", table(&times));
+    result
+}
+
+fn run_stages(times: &mut Vec<StageTime>) -> anyhow::Result<()> {
+    let mut stage = |stage, check: &dyn Fn() -> anyhow::Result<()>| {
+        let begun = Instant::now();
+        let result = check();
+        let taken = begun.elapsed();
+        times.push(StageTime { stage, taken });
+        result
+    };
+    stage("format", &|| workspace::cargo(["fmt", "--all", "--check"]))?;
+    stage("clippy", &|| {
+        let lint = ["clippy", "--workspace", "--all-targets"];
+        workspace::cargo(lint.into_iter().chain(["--", "-D", "warnings"]))
+    })?;
+    stage("tidy", &tidy::check)?;
+    stage("test", &|| test::run(&[]))?;
+    stage("conformance", &conformance::run)?;
+    stage("package", &|| {
+        artefacts::run(&["--profile".to_owned(), "release".to_owned()])
+    })
+}
+
+fn table(times: &[StageTime]) -> String {
+    let line = |stage: &str, taken: Duration| {
+        let minutes = taken.as_secs_f64() / 60.0;
+        format!("{stage:<12} {minutes:>5.1}\n")
+    };
+    let mut table = "\nminutes per stage\n".to_owned();
+    for time in times {
+        table += &line(time.stage, time.taken);
+    }
+    table += &line("all", times.iter().map(|time| time.taken).sum());
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_has_a_line_per_stage_and_their_sum() {
+        let times = [("format", 3), ("test", 600)].map(|(stage, seconds)| StageTime {
+            stage,
+            taken: Duration::from_secs(seconds),
+        });
+        let lines = [
+            "",
+            "minutes per stage",
+            "format         0.1",
+            "test          10.0",
+            "all           10.1",
+            "",
+        ];
+        assert_eq!(table(&times), lines.join("\n"));
+    }
+}
