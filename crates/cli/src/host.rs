@@ -87,6 +87,7 @@ async fn check(host: &HostConfig, root: &std::path::Path) -> anyhow::Result<Exit
     let options = HostOptions {
         root: host.root.as_ref().map(Into::into),
         lease: host.lease,
+        heartbeat: host.heartbeat,
         ..HostOptions::new(&host.name, via, root)
     };
     let link = Host::new(options, None)?;

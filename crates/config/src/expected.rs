@@ -89,6 +89,9 @@ pub enum ExpectedValue {
     /// The time for which a handle outlives its runtime.
     #[error("a number of seconds from 0 to 86400 (a day)")]
     Lease,
+    /// The time between heartbeats of a link.
+    #[error("a number of seconds from 0.1 to 3600 (an hour)")]
+    Heartbeat,
     /// When calls become tasks.
     #[error("\"auto\", \"never\" or a number of seconds")]
     Tasks,

@@ -22,12 +22,15 @@ pub struct HostConfig {
     pub labels: Vec<String>,
     /// The time that tools run there without a link.
     pub lease: Duration,
+    /// The time between heartbeats; three that do not come are a lost link.
+    pub heartbeat: Duration,
     /// Where its table stands.
     pub place: Place,
 }
 
 impl HostConfig {
     const LEASE: Duration = Duration::from_mins(1);
+    const HEARTBEAT: Duration = Duration::from_secs(15);
 
     /// The command as a project's programs are looked for in it.
     pub(crate) fn command(&self) -> CommandConfig {
@@ -65,12 +68,14 @@ impl HostConfig {
         });
         let labels = reader.get(table, "labels", read::strings);
         let lease = reader.get(table, "lease_secs", units::lease);
+        let heartbeat = reader.get(table, "heartbeat_secs", units::heartbeat);
         Some(Self {
             name: name.to_owned(),
             via: via?,
             root,
             labels: labels.unwrap_or_default(),
             lease: lease.filter(|it| !it.is_zero()).unwrap_or(Self::LEASE),
+            heartbeat: heartbeat.unwrap_or(Self::HEARTBEAT),
             place: key.place(),
         })
     }

@@ -45,6 +45,15 @@ pub(crate) fn lease(node: &Node) -> Result<Duration, ExpectedValue> {
     }
 }
 
+/// The time between heartbeats of a link.
+pub(crate) fn heartbeat(node: &Node) -> Result<Duration, ExpectedValue> {
+    let limits = Duration::from_millis(100)..=Duration::from_hours(1);
+    match seconds(node) {
+        Ok(duration) if limits.contains(&duration) => Ok(duration),
+        _ => Err(ExpectedValue::Heartbeat),
+    }
+}
+
 /// Bytes: a whole number, or a string such as `"32KiB"`; not none.
 pub(crate) fn size(node: &Node) -> Result<u64, ExpectedValue> {
     let bytes = match &node.value {

@@ -66,6 +66,19 @@ fn a_terminal_has_as_many_rows_and_columns_as_a_screen() {
 }
 
 #[test]
+fn a_heartbeat_is_neither_frantic_nor_rare() {
+    assert_eq!(heartbeat(&value("0.5")), Ok(Duration::from_millis(500)));
+    assert_eq!(heartbeat(&value("3600")), Ok(Duration::from_hours(1)));
+    for toml in ["0", "0.01", "3601", "\"15\""] {
+        assert_eq!(
+            heartbeat(&value(toml)),
+            Err(ExpectedValue::Heartbeat),
+            "{toml}"
+        );
+    }
+}
+
+#[test]
 fn no_lease_is_longer_than_a_day() {
     assert_eq!(lease(&value("0")), Ok(Duration::ZERO));
     assert_eq!(lease(&value("86400")), Ok(Duration::from_hours(24)));

@@ -100,6 +100,7 @@ pub(crate) fn options(host: &HostConfig, project: &Path) -> HostOptions {
     HostOptions {
         root: host.root.as_ref().map(Into::into),
         lease: host.lease,
+        heartbeat: host.heartbeat,
         ..HostOptions::new(&host.name, via, project)
     }
 }
