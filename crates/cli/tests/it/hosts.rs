@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use windlass_testing::needs;
 
 use crate::support::{Drive, Project};
-use crate::term_sitting::{Cost, outside, text};
-use crate::{term_bash, term_git, term_programs, term_python, term_vim};
+use crate::term_python;
+use crate::term_sitting::{outside, text};
 
 pub(crate) const WINDLASS: &str = env!("CARGO_BIN_EXE_windlass");
 
@@ -92,46 +92,6 @@ fn a_handle_on_a_host_is_typed_into_and_stopped() {
     let aborted = drive.content("shell", json!({"action": "abort", "id": "it"}));
     assert_eq!(aborted["state"], json!("stopped"), "{aborted}");
     assert!(aborted.to_string().contains("ended"), "{aborted}");
-}
-
-fn over_pipe(session: fn() -> Cost) -> Cost {
-    Project::each_with(piped(30), session)
-}
-
-#[test]
-fn a_python_repl_runs_on_a_host() {
-    needs!("python3");
-    over_pipe(term_python::session);
-}
-
-#[test]
-fn a_shell_runs_on_a_host() {
-    needs!("bash");
-    over_pipe(term_bash::session);
-}
-
-#[test]
-fn git_add_in_parts_runs_on_a_host() {
-    needs!("git");
-    over_pipe(term_git::staging);
-}
-
-#[test]
-fn vim_runs_on_a_host() {
-    needs!("vim");
-    over_pipe(term_vim::edit);
-}
-
-#[test]
-fn gdb_runs_on_a_host() {
-    needs!("gdb", "cc");
-    over_pipe(term_programs::debug);
-}
-
-#[test]
-fn a_password_prompt_on_a_host_is_a_question() {
-    needs!("bash");
-    over_pipe(term_programs::password);
 }
 
 /// Words that reach this machine over `ssh` and a real `sshd`, with a key of its own. The server talks through the pipes

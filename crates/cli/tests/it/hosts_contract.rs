@@ -1,5 +1,6 @@
 //! The contract of a job, with programs that run on a host.
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,8 +14,10 @@ use windlass::host::{Host, HostOptions};
 use windlass::runtime::protocol::{ActionSet, Arguments, HandleId, IoMode, SessionId};
 use windlass::runtime::{AdoptError, Executor, JobDescription, Reporter, Start, ToolDefinition};
 use windlass_testing::contract::{Behaviour, Contractor, Specimen, check_contract};
+use windlass_testing::needs;
 
 use crate::hosts::WINDLASS;
+use crate::ssh_server::SshServer;
 
 type Starting = fn(Launcher, &Path, Behaviour) -> Option<(Arc<dyn Executor>, Arguments)>;
 
@@ -27,9 +30,8 @@ struct HostPrograms {
 }
 
 impl HostPrograms {
-    fn new(start: Starting) -> Self {
+    fn new(via: Vec<OsString>, start: Starting) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let via = [WINDLASS, "host"].map(Into::into).to_vec();
         let options = HostOptions::new("there", via, folder.path());
         let environment = [
             ("PATH".into(), std::env::var_os("PATH").unwrap()),
@@ -143,30 +145,73 @@ fn local(
     (Arc::new(tool), Arguments::new())
 }
 
+fn text(
+    launcher: Launcher,
+    folder: &Path,
+    behaviour: Behaviour,
+) -> Option<(Arc<dyn Executor>, Arguments)> {
+    (behaviour != Behaviour::AsksSecret).then(|| local(launcher, folder, behaviour, IoMode::Text))
+}
+
+fn shell(
+    launcher: Launcher,
+    _: &Path,
+    behaviour: Behaviour,
+) -> Option<(Arc<dyn Executor>, Arguments)> {
+    let asks = matches!(behaviour, Behaviour::Asks | Behaviour::AsksSecret);
+    let args = json!({"command": script(behaviour)});
+    let shell: Arc<dyn Executor> = Arc::new(Shell::new(launcher));
+    (!asks).then(|| (shell, serde_json::from_value(args).unwrap()))
+}
+
+fn terminal(
+    launcher: Launcher,
+    folder: &Path,
+    behaviour: Behaviour,
+) -> Option<(Arc<dyn Executor>, Arguments)> {
+    (behaviour != Behaviour::Asks).then(|| local(launcher, folder, behaviour, IoMode::Terminal))
+}
+
+async fn check_over_a_pipe(start: Starting) {
+    let via = [WINDLASS, "host"].map(Into::into).to_vec();
+    check_contract(&HostPrograms::new(via, start)).await;
+}
+
+async fn check_over_ssh(start: Starting) {
+    let server = SshServer::start();
+    let via = server.via().into_iter().map(Into::into).collect();
+    check_contract(&HostPrograms::new(via, start)).await;
+}
+
 #[tokio::test]
 async fn text_programs_on_a_host_keep_the_contract() {
-    let programs = HostPrograms::new(|launcher, folder, behaviour| {
-        (behaviour != Behaviour::AsksSecret)
-            .then(|| local(launcher, folder, behaviour, IoMode::Text))
-    });
-    check_contract(&programs).await;
+    check_over_a_pipe(text).await;
 }
 
 #[tokio::test]
 async fn shell_lines_on_a_host_keep_the_contract() {
-    let programs = HostPrograms::new(|launcher, _, behaviour| {
-        let asks = matches!(behaviour, Behaviour::Asks | Behaviour::AsksSecret);
-        let args = json!({"command": script(behaviour)});
-        let shell: Arc<dyn Executor> = Arc::new(Shell::new(launcher));
-        (!asks).then(|| (shell, serde_json::from_value(args).unwrap()))
-    });
-    check_contract(&programs).await;
+    check_over_a_pipe(shell).await;
 }
 
 #[tokio::test]
 async fn terminals_on_a_host_keep_the_contract() {
-    let programs = HostPrograms::new(|launcher, folder, behaviour| {
-        (behaviour != Behaviour::Asks).then(|| local(launcher, folder, behaviour, IoMode::Terminal))
-    });
-    check_contract(&programs).await;
+    check_over_a_pipe(terminal).await;
+}
+
+#[tokio::test]
+async fn text_programs_over_ssh_keep_the_contract() {
+    needs!("ssh", "sshd", "ssh-keygen");
+    check_over_ssh(text).await;
+}
+
+#[tokio::test]
+async fn shell_lines_over_ssh_keep_the_contract() {
+    needs!("ssh", "sshd", "ssh-keygen");
+    check_over_ssh(shell).await;
+}
+
+#[tokio::test]
+async fn terminals_over_ssh_keep_the_contract() {
+    needs!("ssh", "sshd", "ssh-keygen");
+    check_over_ssh(terminal).await;
 }
