@@ -88,6 +88,14 @@ const NEEDED: &[Needed] = &[
         package: "openssh-server",
     },
     Needed {
+        program: "ip",
+        package: "iproute2",
+    },
+    Needed {
+        program: "nsenter",
+        package: "util-linux",
+    },
+    Needed {
         program: "sudo",
         package: "sudo",
     },

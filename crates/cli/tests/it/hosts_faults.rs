@@ -1,6 +1,7 @@
 //! Deaths around a link: of the carrier, of the far end, of the runtime.
 
 use std::fs;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -8,16 +9,20 @@ use windlass_testing::needs;
 
 use crate::hosts::{WINDLASS, hosted, over_ssh, piped};
 use crate::processes::{Victim, descendants, has_exited, kill, name};
-use crate::support::{Drive, Project, eventually};
+use crate::support::{Drive, Project, eventually, files_below};
 
-/// The far end that has the programs of a session now.
-fn far_end(project: &Project) -> Option<u32> {
-    let sessions = fs::read_dir(project.state_dir().join("hosts")).ok()?;
+/// The far end that has the programs of a session now, by the folder of sessions.
+pub(crate) fn far_end_in(folder: &Path) -> Option<u32> {
+    let sessions = fs::read_dir(folder).ok()?;
     let pids = sessions.flatten().filter_map(|session| {
         let text = fs::read_to_string(session.path().join("lock")).ok()?;
         text.trim().parse().ok()
     });
     pids.into_iter().find(|pid| !has_exited(*pid))
+}
+
+fn far_end(project: &Project) -> Option<u32> {
+    far_end_in(&project.state_dir().join("hosts"))
 }
 
 /// Kills the far end, and waits until another has taken over.
@@ -52,13 +57,8 @@ fn numbered_output_survives_the_death_of_the_far_end() {
 
 /// The log of the only handle has exactly these numbers, one on each line.
 #[track_caller]
-fn assert_numbers(project: &Project, numbers: std::ops::RangeInclusive<u32>) {
-    let logs = project.state_dir().join("logs");
-    let sessions = fs::read_dir(logs).unwrap().flatten();
-    let files = sessions.flat_map(|session| fs::read_dir(session.path()).unwrap().flatten());
-    let texts: Vec<String> = files
-        .filter_map(|file| fs::read_to_string(file.path()).ok())
-        .collect();
+pub(crate) fn assert_numbers(project: &Project, numbers: std::ops::RangeInclusive<u32>) {
+    let texts = logged(project);
     let lines: Vec<String> = numbers.map(|number| number.to_string()).collect();
     let expected = lines.join("\n") + "\n";
     let same = texts.iter().any(|text| text.replace('\r', "") == expected);
@@ -68,6 +68,14 @@ fn assert_numbers(project: &Project, numbers: std::ops::RangeInclusive<u32>) {
         "none of {lengths:?} bytes is the expected {}",
         expected.len()
     );
+}
+
+/// The logs of all handles.
+pub(crate) fn logged(project: &Project) -> Vec<String> {
+    let files = files_below(&project.state_dir().join("logs")).into_iter();
+    files
+        .filter_map(|file| fs::read_to_string(file).ok())
+        .collect()
 }
 
 #[test]

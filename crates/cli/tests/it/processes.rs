@@ -39,6 +39,12 @@ impl Victim {
         )
     }
 
+    /// A line that starts three processes: a shell, a background child and a daemon.
+    pub(crate) fn trio(&self) -> String {
+        let token = &self.token;
+        format!("sleep {token} & setsid sleep {token} & wait; : {token}")
+    }
+
     /// A process that only sleeps, under the same number.
     pub(crate) fn sleep(&self) -> String {
         format!("sleep {}", self.token)
