@@ -51,11 +51,13 @@ pub(crate) async fn connect(
     tokio::spawn(writing);
     sender.send(&NearFrame::Hello(hello).write());
     let mut reader = FrameReader::new(stdout);
-    let greeted = tokio::time::timeout(limit, greet(&mut reader)).await;
+    let mut head = Vec::new();
+    let greeted = tokio::time::timeout(limit, greet(&mut reader, &mut head)).await;
     let machine = match greeted {
         Ok(Ok(machine)) => machine,
         Ok(Err(Greeting::Error(error))) => return Err(error),
         Ok(Err(Greeting::Closed)) => return Err(exited(&carrier, via).await),
+        Err(_) if !head.is_empty() && head.len() < HEAD => return Err(banner(&head)),
         Err(_) => {
             return Err(HostError::Silent {
                 limit,
@@ -76,8 +78,11 @@ enum Greeting {
     Error(HostError),
 }
 
-async fn greet(reader: &mut FrameReader<pipe::Receiver>) -> Result<FarHello, Greeting> {
-    let mut head = Vec::new();
+/// Waits for the first words. The bytes that came before they were complete are left in `head`.
+async fn greet(
+    reader: &mut FrameReader<pipe::Receiver>,
+    head: &mut Vec<u8>,
+) -> Result<FarHello, Greeting> {
     while head.len() < HEAD {
         let more = reader.peek().await.map_err(|_| Greeting::Closed)?;
         if more.is_empty() {
@@ -85,12 +90,12 @@ async fn greet(reader: &mut FrameReader<pipe::Receiver>) -> Result<FarHello, Gre
             return Err(if head.is_empty() {
                 Greeting::Closed
             } else {
-                banner(&head)
+                Greeting::Error(banner(head))
             });
         }
         head.extend_from_slice(more);
-        if head.len() >= HEAD && &head[5..HEAD] != LINK_MAGIC && !is_refusal(&head) {
-            return Err(banner(&head));
+        if head.len() >= HEAD && &head[5..HEAD] != LINK_MAGIC && !is_refusal(head) {
+            return Err(Greeting::Error(banner(head)));
         }
     }
     match reader.next(FarFrame::read).await {
@@ -113,9 +118,9 @@ fn is_refusal(head: &[u8]) -> bool {
     is_short && head.get(4) == FarFrame::Refused { why: String::new() }.write().first()
 }
 
-fn banner(bytes: &[u8]) -> Greeting {
+fn banner(bytes: &[u8]) -> HostError {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(SHOWN)]).into_owned();
-    Greeting::Error(HostError::Banner { text })
+    HostError::Banner { text }
 }
 
 async fn exited(carrier: &Process, via: &[OsString]) -> HostError {
@@ -125,11 +130,17 @@ async fn exited(carrier: &Process, via: &[OsString]) -> HostError {
         Ok(Exit::Signal(signal)) => format!("was ended by signal {signal}"),
         Ok(Exit::Lost(_)) | Err(_) => String::from("closed its pipe"),
     };
+    let hint = match exit {
+        // A shell's words for a program that it cannot run.
+        Ok(Exit::Code(126 | 127)) => "install `windlass` there, or write its full path in `via`",
+        _ => "run the command by hand to see what it needs",
+    };
     let words: Vec<_> = via.iter().map(|word| word.to_string_lossy()).collect();
     HostError::Exited {
         command: words.join(" "),
         ended,
         said: said(carrier),
+        hint,
     }
 }
 

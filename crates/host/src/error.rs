@@ -15,7 +15,7 @@ pub enum HostError {
         cause: String,
     },
     /// The command exited before the far side spoke.
-    #[error("`{command}` {ended} before the host answered{said}")]
+    #[error("`{command}` {ended} before the host answered{said}; {hint}")]
     Exited {
         /// The command.
         command: String,
@@ -23,6 +23,8 @@ pub enum HostError {
         ended: String,
         /// Its last words, if it had any.
         said: String,
+        /// What would work.
+        hint: &'static str,
     },
     /// The first bytes were not those of `windlass host`.
     #[error(
@@ -58,7 +60,10 @@ pub enum HostError {
         why: String,
     },
     /// The far side did not answer.
-    #[error("it did not answer within {} s{said}", .limit.as_secs())]
+    #[error(
+        "it did not answer within {} s{said}; check that `via` reaches the machine and ends with `windlass host`",
+        .limit.as_secs()
+    )]
     Silent {
         /// The time that it had.
         limit: Duration,
