@@ -59,8 +59,7 @@ fn numbered_output_survives_the_death_of_the_far_end() {
 #[track_caller]
 pub(crate) fn assert_numbers(project: &Project, numbers: std::ops::RangeInclusive<u32>) {
     let texts = logged(project);
-    let lines: Vec<String> = numbers.map(|number| number.to_string()).collect();
-    let expected = lines.join("\n") + "\n";
+    let expected = lines_of(numbers);
     let same = texts.iter().any(|text| text.replace('\r', "") == expected);
     let lengths: Vec<usize> = texts.iter().map(String::len).collect();
     assert!(
@@ -68,6 +67,12 @@ pub(crate) fn assert_numbers(project: &Project, numbers: std::ops::RangeInclusiv
         "none of {lengths:?} bytes is the expected {}",
         expected.len()
     );
+}
+
+/// A number on each line.
+pub(crate) fn lines_of(numbers: std::ops::RangeInclusive<u32>) -> String {
+    let lines: Vec<String> = numbers.map(|number| number.to_string()).collect();
+    lines.join("\n") + "\n"
 }
 
 /// The logs of all handles.
@@ -217,4 +222,51 @@ fn an_abort_is_delivered_when_the_host_is_reached_again() {
     let reply = drive.next();
     assert!(reply.to_string().contains("stopped"), "{reply}");
     assert_eq!(victim.alive(), Vec::<u32>::new());
+}
+
+/// Passes on the first frame at once, and all later ones late.
+const LATE: &str = r"
+import struct, sys, time
+first = True
+while head := sys.stdin.buffer.read(4):
+    body = sys.stdin.buffer.read(struct.unpack('<I', head)[0])
+    if not first:
+        time.sleep(1)
+    first = False
+    sys.stdout.buffer.write(head + body)
+    sys.stdout.buffer.flush()
+";
+
+#[test]
+fn a_line_that_is_typed_while_a_program_is_resumed_overtakes_no_other() {
+    needs!("python3");
+    let folder = tempfile::tempdir().unwrap();
+    let gate = folder.path().join("gate");
+    fs::write(&gate, "open").unwrap();
+    let script = "case $(cat \"$1\") in open) exec \"$0\" host ;; late) \"$0\" host | python3 -c \"$2\" ;; esac";
+    let via = ["sh", "-c", script, WINDLASS, gate.to_str().unwrap(), LATE];
+    let project = Project::with_own_config(&hosted(&via, 50));
+    let mut drive = project.drive();
+    let script = "while read line; do echo $line >> heard; done";
+    drive.content(
+        "shell",
+        json!({"action": "spawn", "id": "it", "command": script}),
+    );
+    let is_lost = |drive: &mut Drive| {
+        let shown = drive.content("shell", json!({"action": "fetch", "id": "it"}));
+        shown["note"].to_string().contains("has not been reached")
+    };
+    fs::write(&gate, "closed").unwrap();
+    kill(far_end(&project).unwrap());
+    eventually("the link is lost", || is_lost(&mut drive));
+    let line = |text: &str| json!({"action": "apply", "id": "it", "input": format!("{text}\n")});
+    drive.content("shell", line("first"));
+    fs::write(&gate, "late").unwrap();
+    eventually("there is a link", || !is_lost(&mut drive));
+    drive.content("shell", line("second"));
+    let expected = "first\nsecond\n";
+    eventually("everything was heard", || {
+        project.root().join("heard").exists() && project.read("heard").len() >= expected.len()
+    });
+    assert_eq!(project.read("heard"), expected);
 }

@@ -6,10 +6,10 @@
 use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::json;
 use windlass_testing::{needs, skip};
 
-use crate::hosts_faults::{assert_numbers, far_end_in, logged};
+use crate::hosts_faults::{assert_numbers, far_end_in, lines_of, logged};
 use crate::network::{FAR, Network, Weather};
 use crate::processes::{Victim, descendants, has_exited, kill, name};
 use crate::ssh_server::SshServer;
@@ -44,7 +44,7 @@ impl Scene {
         let handles = (0..HANDLES).map(|number| spawn(&format!("h{number}"), &crowd.trio()));
         let heard = "while read line; do echo $line >> heard; done";
         let others = [spawn("numbers", &numbers_script()), spawn("heard", heard)];
-        drive.send(&Value::from_iter(handles.chain(others)));
+        drive.send(&handles.chain(others).collect());
         let started = drive.next();
         assert!(
             !started.to_string().contains("\"is_error\":true"),
@@ -206,7 +206,7 @@ fn a_cable_that_is_out_for_longer_than_the_lease_loses_the_handles() {
     eventually("0 of 60 processes are left", || {
         scene.crowd.alive().is_empty()
     });
-    let numbers: String = NUMBERS.map(|number| format!("{number}\n")).collect();
+    let numbers = lines_of(NUMBERS);
     let logs = logged(&scene.project);
     let logs: Vec<&String> = logs
         .iter()

@@ -4,13 +4,14 @@ use std::fs;
 use std::path::Path;
 
 use rustix::process::Signal;
-use serde_json::{Value, json};
+use serde_json::json;
 use windlass_testing::needs;
 
 use crate::hosts::WINDLASS;
 use crate::hosts_faults::far_end_in;
 use crate::processes::{descendants, has_exited, kill, name, signal};
 use crate::support::{Project, call, eventually, spawn};
+use crate::term_sitting::numbers;
 
 /// The lengths of the frames that were recorded.
 fn frames(file: &Path) -> Vec<usize> {
@@ -44,7 +45,7 @@ fn idle_handles_cost_nothing_beyond_heartbeats() {
         let arguments = json!({"action": "spawn", "id": format!("t{number}"), "command": "exec cat", "terminal": true});
         call("shell", arguments)
     });
-    drive.send(&Value::from_iter(quiet.chain(terminals)));
+    drive.send(&quiet.chain(terminals).collect());
     let started = drive.next();
     assert!(
         !started.to_string().contains("\"is_error\":true"),
@@ -118,7 +119,7 @@ fn one_shots_and_tools_with_states_run_through_a_lost_link() {
 
     fs::write(&gate, "").unwrap();
     let reply = drive.next();
-    let numbers: String = (1..=1000).map(|number| format!("{number}\n")).collect();
+    let numbers = numbers(1000);
     let content = reply["replies"][0]["content"].as_str().unwrap_or_default();
     assert_eq!(
         (reply["batch"].as_str(), content),
@@ -155,7 +156,7 @@ fn a_tool_that_ends_while_a_link_is_silent_is_not_lost() {
     project.write("go", "");
     eventually("it is over", || project.root().join("over").exists());
     let reply = drive.next();
-    let numbers: String = (1..=1000).map(|number| format!("{number}\n")).collect();
+    let numbers = numbers(1000);
     assert_eq!(reply["replies"][0]["content"], json!(numbers), "{reply}");
     eventually("the far end of the silent link is gone", || has_exited(far));
 }

@@ -176,7 +176,7 @@ impl Link {
         let programs = self.all_programs();
         let resumes = programs
             .iter()
-            .map(|it| resume_of(it.number, it.received()));
+            .map(|it| resume_of(it.number, it.begin_resuming()));
         let resumes: Vec<NearFrame> = resumes.collect();
         {
             let mut state = self.state.lock();

@@ -57,6 +57,9 @@ struct ProgramState {
     credit: u64,
     /// The number of the last order.
     last_order: u64,
+    /// There is a new link, and the far side has not yet said that the program goes on over it. What is asked of the
+    /// program waits until then, so that nothing overtakes what was asked while there was no link.
+    is_resuming: bool,
     /// Orders that the far side has not confirmed.
     unconfirmed: VecDeque<(u64, HolderOrder)>,
     input_closed: bool,
@@ -102,6 +105,7 @@ impl NearProgram {
                 received: 0,
                 credit: WINDOW,
                 last_order: 0,
+                is_resuming: false,
                 unconfirmed: VecDeque::new(),
                 input_closed: false,
                 status: None,
@@ -119,8 +123,11 @@ impl NearProgram {
         })
     }
 
-    pub(super) fn received(&self) -> u64 {
-        self.state.lock().received
+    /// Holds everything back until the program goes on over a new link; gives the offset from which it does.
+    pub(super) fn begin_resuming(&self) -> u64 {
+        let mut state = self.state.lock();
+        state.is_resuming = true;
+        state.received
     }
 
     /// Wakes whoever waits for news.
@@ -255,7 +262,9 @@ impl NearProgram {
 
     /// The program goes on over a new link. What the far side has not done is sent again.
     fn resumed(&self, pid: u32, orders: u64) {
+        // Sent under the lock: whatever is asked next goes behind it.
         let mut state = self.state.lock();
+        state.is_resuming = false;
         state.pid = pid;
         state.started.get_or_insert(Ok(()));
         state.unconfirmed.retain(|(id, _)| *id > orders);
@@ -272,7 +281,6 @@ impl NearProgram {
         if let Some(grace) = state.ending {
             frames.push(self.order(0, HolderOrder::End { grace }));
         }
-        drop(state);
         for frame in frames {
             self.link.send(&frame);
         }
@@ -303,7 +311,9 @@ impl NearProgram {
         state.last_order += 1;
         let id = state.last_order;
         state.unconfirmed.push_back((id, order.clone()));
-        self.link.send(&self.order(id, order));
+        if !state.is_resuming {
+            self.link.send(&self.order(id, order));
+        }
         drop(state);
         self.wake();
     }

@@ -136,10 +136,15 @@ impl RemoteProcess for NearProgram {
                 deadline: Instant::now() + max,
                 at: None,
             };
-            self.state.lock().settles.insert(id, settling);
             let program = self.number;
             let limit = max;
-            self.link.send(&NearFrame::Settle { program, id, limit });
+            {
+                let mut state = self.state.lock();
+                state.settles.insert(id, settling);
+                if !state.is_resuming {
+                    self.link.send(&NearFrame::Settle { program, id, limit });
+                }
+            }
             let settled = self.wait_until(|state| {
                 let at = state.settles.get(&id).and_then(|settling| settling.at);
                 // An exit that is on its way is waited for: its reply is not of a program that runs.
