@@ -11,7 +11,8 @@ use windlass_testing::needs;
 
 use crate::hosts::{WINDLASS, hosted};
 use crate::hosts_faults::assert_numbers;
-use crate::support::Project;
+use crate::processes::has_exited;
+use crate::support::{Project, eventually};
 
 /// The error of a tool on a host that is reached by this shell line.
 fn refusal(line: &str) -> String {
@@ -137,4 +138,31 @@ fn garbage_in_the_middle_of_a_link_is_a_lost_link() {
     assert_eq!(ended["completed"][0].get("error"), None, "{ended}");
     assert!(fs::exists(&spoilt).unwrap());
     assert_numbers(&project, 1000..=40_999);
+}
+
+#[tokio::test]
+async fn a_link_that_was_replaced_takes_no_other_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let pids = folder.path().join("pids");
+    let line = "echo $$ >> \"$1\"; exec \"$0\" host";
+    let pids_path = pids.to_str().unwrap();
+    let via = ["sh", "-c", line, WINDLASS, pids_path].map(Into::into);
+    let environment = [
+        ("PATH".into(), std::env::var_os("PATH").unwrap()),
+        ("XDG_STATE_HOME".into(), folder.path().join("state").into()),
+    ];
+    let options = HostOptions::new("there", via.to_vec(), "/");
+    let host = Host::new(options, Some(environment.to_vec())).unwrap();
+    let carriers = || fs::read_to_string(&pids).unwrap();
+    host.connect(Vec::new()).await.unwrap();
+    let first: u32 = carriers().trim().parse().unwrap();
+    // A question that only a new far end answers: the first one goes.
+    let asks = || vec!["sh".to_owned()];
+    host.connect(asks()).await.unwrap();
+    eventually("the first far end is gone", || has_exited(first));
+    for _ in 0..100 {
+        host.connect(asks()).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!(carriers().lines().count(), 2, "{}", carriers());
 }

@@ -10,7 +10,7 @@ use windlass_testing::needs;
 use crate::hosts::WINDLASS;
 use crate::hosts_faults::far_end_in;
 use crate::processes::{descendants, has_exited, kill, name, signal};
-use crate::support::{Project, call, eventually, spawn};
+use crate::support::{Project, call, eventually, files_below, spawn};
 use crate::term_sitting::numbers;
 
 /// The lengths of the frames that were recorded.
@@ -96,8 +96,13 @@ fn one_shots_and_tools_with_states_run_through_a_lost_link() {
     let script = "echo x > begun; until [ -e go ]; do sleep 0.02; done; seq 1 1000; echo x > over";
     let one_shot = call("shell", json!({"command": script}));
     drive.send(&json!({"batch": "one", "calls": [one_shot], "concurrent": true}));
-    eventually("the one-shot runs", || {
-        project.root().join("begun").exists()
+    // One whose far end dies before this is noted was not started.
+    eventually("both run and are held", || {
+        let files = files_below(&project.state_dir().join("hosts"));
+        let keys = files
+            .iter()
+            .filter(|it| it.extension().is_some_and(|end| end == "key"));
+        project.root().join("begun").exists() && keys.count() == 2
     });
 
     fs::remove_file(&gate).unwrap();

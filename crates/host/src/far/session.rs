@@ -17,6 +17,8 @@ use crate::ServeError;
 const LETTING_GO: Duration = Duration::from_secs(3);
 /// No lease is longer, with some time to read its receipt.
 const LONGEST_LEASE: Duration = Duration::from_hours(48);
+/// How often the folder is made again that an earlier far end has removed meanwhile.
+const ATTEMPTS: usize = 16;
 /// How often the lock is tried.
 const STEP: Duration = Duration::from_millis(5);
 
@@ -35,20 +37,28 @@ impl SessionFolder {
             folder: path.clone(),
             source,
         };
-        let made = fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&path);
-        made.map_err(failed)?;
         sweep(parent, &path);
-        let lock = Self::lock(&path.join("lock")).await.map_err(failed)?;
-        Ok(Self { path, _lock: lock })
+        for _ in 0..ATTEMPTS {
+            let made = fs::DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(&path);
+            made.map_err(failed)?;
+            if let Some(lock) = Self::lock(&path.join("lock")).await.map_err(failed)? {
+                return Ok(Self { path, _lock: lock });
+            }
+        }
+        Err(failed(io::ErrorKind::ResourceBusy.into()))
     }
 
-    async fn lock(path: &Path) -> io::Result<fs::File> {
+    /// Takes the lock; `None` if the far end that had it has removed the folder, because nothing was left.
+    async fn lock(path: &Path) -> io::Result<Option<fs::File>> {
         let mut options = fs::OpenOptions::new();
         let options = options.read(true).write(true).create(true).truncate(false);
-        let mut file = options.mode(0o600).open(path)?;
+        let mut file = match options.mode(0o600).open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            opened => opened?,
+        };
         let begun = Instant::now();
         let mut signals = [Signal::TERM, Signal::KILL].into_iter();
         let mut next = Duration::ZERO;
@@ -71,13 +81,12 @@ impl SessionFolder {
             tokio::time::sleep(STEP).await;
         }
         if fs::metadata(path).ok().map(|it| it.ino()) != Some(file.metadata()?.ino()) {
-            // The far end that had it has removed it, because nothing was left.
-            return Err(io::ErrorKind::ResourceBusy.into());
+            return Ok(None);
         }
         file.rewind()?;
         file.set_len(0)?;
         file.write_all(std::process::id().to_string().as_bytes())?;
-        Ok(file)
+        Ok(Some(file))
     }
 
     /// The folder itself.

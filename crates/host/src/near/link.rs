@@ -37,6 +37,8 @@ pub(super) struct Link {
 struct LinkState {
     /// The queue to the far side, while there is a link.
     sender: Option<FrameSender>,
+    /// How many links there have been. The end of an earlier one than the last is of no concern.
+    links: u64,
     machine: Option<FarHello>,
     lost: Option<LinkLoss>,
     programs: HashMap<u64, Weak<NearProgram>>,
@@ -178,7 +180,7 @@ impl Link {
             .iter()
             .map(|it| resume_of(it.number, it.begin_resuming()));
         let resumes: Vec<NearFrame> = resumes.collect();
-        {
+        let number = {
             let mut state = self.state.lock();
             state.machine = Some(connection.machine.clone());
             for (&number, grace) in &state.dropped {
@@ -193,13 +195,11 @@ impl Link {
             }
             state.sender = Some(sender);
             state.lost = None;
-        }
+            state.links += 1;
+            state.links
+        };
         self.wake_all();
-        tokio::spawn(read(
-            Arc::downgrade(self),
-            connection,
-            self.options.heartbeat,
-        ));
+        tokio::spawn(read(Arc::downgrade(self), connection, number));
     }
 
     fn wake_all(&self) {
@@ -214,9 +214,12 @@ impl Link {
     }
 
     /// The link has broken: it is made again for as long as somebody needs it and the lease lasts.
-    fn lose(self: &Arc<Self>) {
+    fn lose(self: &Arc<Self>, number: u64) {
         {
             let mut state = self.state.lock();
+            if state.links != number {
+                return;
+            }
             state.sender = None;
             state.lost = Some(LinkLoss {
                 at: Instant::now(),
@@ -298,7 +301,7 @@ fn resume_of(program: u64, from: u64) -> NearFrame {
 }
 
 /// Takes frames until the link breaks.
-async fn read(link: Weak<Link>, connection: CarrierLink, heartbeat: Duration) {
+async fn read(link: Weak<Link>, connection: CarrierLink, number: u64) {
     let CarrierLink {
         carrier,
         mut reader,
@@ -306,6 +309,9 @@ async fn read(link: Weak<Link>, connection: CarrierLink, heartbeat: Duration) {
         sender: _,
         ..
     } = connection;
+    let Some(heartbeat) = link.upgrade().map(|link| link.options.heartbeat) else {
+        return;
+    };
     let limit = heartbeat.saturating_mul(3);
     let beaten = Weak::clone(&link);
     let beating = tokio::spawn(async move {
@@ -323,7 +329,7 @@ async fn read(link: Weak<Link>, connection: CarrierLink, heartbeat: Duration) {
     beating.abort();
     drop(carrier);
     if let Some(link) = link.upgrade() {
-        link.lose();
+        link.lose(number);
     }
 }
 
