@@ -13,6 +13,7 @@ mod confine_wire;
 mod end;
 mod enter;
 mod filter;
+mod filter_shortcut;
 mod foreground;
 mod guard;
 mod held_streams;

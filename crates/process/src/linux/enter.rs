@@ -16,6 +16,7 @@ use libc::{c_char, c_int, c_long, c_ulong};
 
 use super::confine_wire::Confine;
 use super::spawn::{Action, Place, StringList};
+use super::sys;
 use super::wire::Stage;
 
 /// A program, as `posix_spawn` takes it.
@@ -52,6 +53,8 @@ struct Child<'a> {
     confine: &'a Confine,
     limits: [(c_int, Option<u64>); 5],
     privileged: bool,
+    /// Signals that are not at their default in the shim, a bit each.
+    signals: u64,
     failure: (Stage, i32),
 }
 
@@ -78,6 +81,7 @@ pub(super) fn spawn_confined(
             ),
         ],
         privileged: rustix::process::geteuid().is_root(),
+        signals: sys::changed_signals(),
         failure: (Stage::Exec, 0),
     };
     let mut stack: Vec<MaybeUninit<u128>> = Vec::with_capacity(STACK / size_of::<u128>());
@@ -114,7 +118,9 @@ pub(super) fn spawn_confined(
 /// A limit of processes that the user's programs reach only if this one is far beyond its own: the kernel counts by user,
 /// so it only slows a fork bomb down until the shim has seen it.
 fn brake(processes: u32) -> Option<u64> {
-    let load = std::fs::read_to_string("/proc/loadavg").ok()?;
+    let mut buffer = [0; 128];
+    let length = super::tree::read_small("/proc/loadavg", &mut buffer).ok()?;
+    let load = std::str::from_utf8(&buffer[..length]).ok()?;
     let tasks = load.split([' ', '/']).nth(4)?.parse::<u64>().ok()?;
     Some(tasks + 2 * u64::from(processes) + 64)
 }
@@ -158,7 +164,7 @@ unsafe fn enter(child: &Child<'_>) -> (Stage, i32) {
 unsafe fn apply(child: &Child<'_>) -> Result<(), Stage> {
     let confine = child.confine;
     unsafe {
-        default_signals();
+        default_signals(child.signals);
         // A scheduler that is fair to sessions leaves the shim its share then, should this become a fork bomb.
         let has_session = confine.limits.processes.is_some();
         match child.program.place {
@@ -228,23 +234,9 @@ unsafe fn apply(child: &Child<'_>) -> Result<(), Stage> {
 /// # Safety
 ///
 /// Only the child of [`spawn_confined`] calls this: the handlers of its parent are copies.
-unsafe fn default_signals() {
-    /// The kernel's own structure, which the C library's wrapper does not take for its two signals.
-    #[repr(C)]
-    struct KernelAction {
-        handler: usize,
-        flags: c_ulong,
-        restorer: usize,
-        mask: u64,
-    }
-    let action = KernelAction {
-        handler: libc::SIG_DFL,
-        flags: 0,
-        restorer: 0,
-        mask: 0,
-    };
-    for signal in 1..=64 {
-        // Two of them cannot be changed, which nobody minds.
+unsafe fn default_signals(changed: u64) {
+    let action = sys::KernelAction::DEFAULT;
+    for signal in (1..=64).filter(|signal| changed >> (signal - 1) & 1 == 1) {
         unsafe {
             libc::syscall(
                 libc::SYS_rt_sigaction,
@@ -318,12 +310,13 @@ unsafe fn drop_capabilities() -> Result<(), Stage> {
             if KEPT_CAPABILITIES >> capability & 1 == 1 {
                 continue;
             }
+            if libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0) == 0 {
+                continue;
+            }
             match libc::prctl(libc::PR_CAPBSET_READ, capability, 0, 0, 0) {
+                // It was not there.
                 0 => {}
-                1 => {
-                    let dropped = libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0);
-                    check(dropped, Stage::Confine)?;
-                }
+                1 => return Err(Stage::Confine),
                 // There are no more.
                 _ => break,
             }

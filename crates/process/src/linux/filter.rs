@@ -2,12 +2,14 @@
 //!
 //! Files and TCP are Landlock's. A filter sees numbers and no memory, so it cannot judge a path or an address.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
     SeccompRule,
 };
+
+use super::filter_shortcut::shortcut;
 
 /// Choices of a filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,6 +100,26 @@ const NAMESPACES: &[libc::c_int] = &[
 
 /// The instructions of the filter, as bytes. Empty where there is none for this architecture.
 pub(super) fn compile(options: FilterOptions) -> Vec<u8> {
+    let rules = compile_rules(options);
+    if rules.is_empty() {
+        return rules;
+    }
+    let mut program = shortcut(&judged(options));
+    program.extend(rules);
+    program
+}
+
+/// The numbers of the calls that the rules are about.
+fn judged(options: FilterOptions) -> BTreeSet<u32> {
+    let calls = rules(options).into_keys();
+    let calls = calls.chain(ABSENT.iter().copied());
+    calls
+        .map(|call| u32::try_from(call).expect("a small number"))
+        .collect()
+}
+
+/// The part of the filter that judges.
+fn compile_rules(options: FilterOptions) -> Vec<u8> {
     let Ok(arch) = std::env::consts::ARCH.try_into() else {
         return Vec::new();
     };
@@ -119,27 +141,36 @@ pub(super) fn compile(options: FilterOptions) -> Vec<u8> {
 
 /// Instructions that come before the others: calls that seem absent, and on x86-64 the second numbering of all calls.
 fn absent_calls() -> Vec<u8> {
-    const LOAD: u16 = 0x20;
-    const JUMP_EQUAL: u16 = 0x15;
-    const JUMP_AT_LEAST: u16 = 0x35;
-    const RETURN: u16 = 0x06;
-    const ERRNO: u32 = 0x0005_0000;
-    let absent = ERRNO | libc::ENOSYS.cast_unsigned();
-    let mut program = bytes(LOAD, 0, 0, 0).to_vec();
+    let absent = instruction::ERRNO | libc::ENOSYS.cast_unsigned();
+    let mut program = bytes(instruction::LOAD, 0, 0, instruction::NUMBER_AT).to_vec();
     let mut test = |jump, number| {
         program.extend(bytes(jump, 0, 1, number));
-        program.extend(bytes(RETURN, 0, 0, absent));
+        program.extend(bytes(instruction::RETURN, 0, 0, absent));
     };
     if cfg!(target_arch = "x86_64") {
-        test(JUMP_AT_LEAST, 0x4000_0000);
+        test(instruction::JUMP_AT_LEAST, 0x4000_0000);
     }
     for call in ABSENT {
-        test(JUMP_EQUAL, u32::try_from(*call).expect("a small number"));
+        let number = u32::try_from(*call).expect("a small number");
+        test(instruction::JUMP_EQUAL, number);
     }
     program
 }
 
-fn bytes(code: u16, jt: u8, jf: u8, k: u32) -> [u8; 8] {
+/// Numbers of the language of filters.
+pub(super) mod instruction {
+    pub(in super::super) const LOAD: u16 = 0x20;
+    pub(in super::super) const JUMP: u16 = 0x05;
+    pub(in super::super) const JUMP_EQUAL: u16 = 0x15;
+    pub(in super::super) const JUMP_AT_LEAST: u16 = 0x35;
+    pub(in super::super) const RETURN: u16 = 0x06;
+    pub(in super::super) const ERRNO: u32 = 0x0005_0000;
+    pub(in super::super) const ALLOW: u32 = 0x7fff_0000;
+    pub(in super::super) const NUMBER_AT: u32 = 0;
+    pub(in super::super) const ARCHITECTURE_AT: u32 = 4;
+}
+
+pub(super) fn bytes(code: u16, jt: u8, jf: u8, k: u32) -> [u8; 8] {
     let mut bytes = [0; 8];
     bytes[..2].copy_from_slice(&code.to_ne_bytes());
     bytes[2..4].copy_from_slice(&[jt, jf]);

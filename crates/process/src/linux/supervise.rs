@@ -19,7 +19,8 @@ pub(super) struct Supervision {
     root: i32,
     limits: ResourceLimits,
     started: Instant,
-    looked: Option<Instant>,
+    /// The last look. There is none at the start: a short program costs none, and every limit may be exceeded for a while.
+    looked: Instant,
     exceeded: Option<LimitKind>,
     /// The highest CPU time that was seen. A process that exits is for a moment in no account.
     spent: Duration,
@@ -40,14 +41,16 @@ impl Supervision {
             || limits.processes.is_some()
             || limits.cpu.is_some()
             || limits.wall.is_some();
+        let now = Instant::now();
+        let spent_before = || fetched_cpu_time(root).unwrap_or_default();
         looks.then(|| Self {
             root,
             limits: *limits,
-            started: Instant::now(),
-            looked: None,
+            started: now,
+            looked: now,
             exceeded: None,
             spent: Duration::ZERO,
-            before: fetched_cpu_time(root).unwrap_or_default(),
+            before: limits.cpu.map_or(Duration::ZERO, |_| spent_before()),
             group,
         })
     }
@@ -73,13 +76,11 @@ impl Supervision {
     /// Looks, if it is time; returns when it is time again.
     pub(super) fn look(&mut self) -> Duration {
         let now = Instant::now();
-        if let Some(looked) = self.looked
-            && now < looked + INTERVAL
-        {
-            return looked + INTERVAL - now;
+        if now < self.looked + INTERVAL {
+            return self.looked + INTERVAL - now;
         }
-        let is_first = self.looked.replace(now).is_none();
-        self.exceeded = self.judge(now, is_first);
+        self.looked = now;
+        self.exceeded = self.judge(now);
         let wall = self
             .limits
             .wall
@@ -95,7 +96,7 @@ impl Supervision {
         }
     }
 
-    fn judge(&mut self, now: Instant, is_first: bool) -> Option<LimitKind> {
+    fn judge(&mut self, now: Instant) -> Option<LimitKind> {
         let limits = self.limits;
         if limits.wall.is_some_and(|wall| now - self.started >= wall) {
             return Some(LimitKind::Wall);
@@ -114,10 +115,9 @@ impl Supervision {
             return None;
         }
         let members = descendants(self.root);
-        // A program that has just begun has no files in memory, and a short one is not looked at twice.
         let files = match limits.memory {
-            Some(_) if !is_first => memory_files(members.iter().map(|it| it.pid)),
-            _ => 0,
+            Some(_) => memory_files(members.iter().map(|it| it.pid)),
+            None => 0,
         };
         let is_above = |limit| is_above(limit, &members, files);
         if limits.memory.is_some_and(is_above) {

@@ -10,6 +10,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// Signals that are sent to groups, or by terminals and pipes, and must not end or stop zygote and shims.
@@ -44,6 +45,52 @@ pub(super) fn prepare_signals() {
         libc::sigaddset(&raw mut mask, libc::SIGCHLD);
         libc::sigprocmask(libc::SIG_SETMASK, &raw const mask, ptr::null_mut());
     }
+    // Shims are forks of this process and know it then.
+    let _ = changed_signals();
+}
+
+/// The kernel's own structure, which the C library's wrapper does not take for its two signals.
+#[repr(C)]
+pub(super) struct KernelAction {
+    handler: usize,
+    flags: libc::c_ulong,
+    restorer: usize,
+    mask: u64,
+}
+
+impl KernelAction {
+    pub(super) const DEFAULT: Self = Self {
+        handler: libc::SIG_DFL,
+        flags: 0,
+        restorer: 0,
+        mask: 0,
+    };
+}
+
+/// Signals that are ignored or handled, a bit each. Found out once: the zygote and its shims change none after
+/// [`prepare_signals`].
+pub(super) fn changed_signals() -> u64 {
+    static CHANGED: OnceLock<u64> = OnceLock::new();
+    *CHANGED.get_or_init(|| {
+        let mut changed = 0;
+        for signal in 1..=64 {
+            let mut action = KernelAction::DEFAULT;
+            // SAFETY: without a new action the call only fills the old one, which is the kernel's structure.
+            let asked = unsafe {
+                libc::syscall(
+                    libc::SYS_rt_sigaction,
+                    signal,
+                    ptr::null::<KernelAction>(),
+                    &raw mut action,
+                    size_of::<u64>(),
+                )
+            };
+            if asked != 0 || action.handler != libc::SIG_DFL {
+                changed |= 1 << (signal - 1);
+            }
+        }
+        changed
+    })
 }
 
 /// Why [`wait`] returned.
