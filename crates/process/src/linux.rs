@@ -1,7 +1,7 @@
 //! How programs are held together on Linux: a zygote, a shim per program, and lifelines.
 //!
 //! Start at [`start`]. In the runtime's process run `zygotes` (gets shims), `start` (sends the order), `link` (talks to
-//! a shim), `foreground` (what the programs of a terminal do), `guard` (what a dead zygote leaves), `sweep` (what a dead runtime left) and `sandbox` (prepares what confines programs, with `ruleset`, `filter`, `mounts`, `private` and `proxy`); in any process, `ancestry` (is it below a shim) and `peer`
+//! a shim), `foreground` (what the programs of a terminal do), `guard` (what a dead zygote leaves), `sweep` (what a dead runtime left) and `sandbox` (prepares what confines programs, with `ruleset`, `filter`, `mounts`, `sightings`, `private` and `proxy`); in any process, `ancestry` (is it below a shim) and `peer`
 //! (is somebody who connects). In processes of their own run
 //! `zygote` and `shim`, with `end` for ending a tree, `enter` for starting a program that is confined, `namespaces` for making what it is confined in and `supervise` for its limits; `brand` is what they put on everything. The rest is for both. The page `docs/design/processes.md` tells
 //! the whole story.
@@ -33,6 +33,7 @@ mod retained;
 mod ruleset;
 mod sandbox;
 mod shim;
+mod sightings;
 mod socket;
 mod spawn;
 mod start;

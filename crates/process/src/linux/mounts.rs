@@ -7,13 +7,15 @@ use std::collections::{BTreeSet, HashSet};
 use std::ffi::CString;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use windlass_sandbox::{Confinement, FileAccess, NetworkRule};
 
 use super::confine_wire::MountStep;
-use super::private::PrivateFolder;
+use super::private::{OnForeignLock, PrivateFolder};
+use super::ruleset::Ruleset;
+use super::sightings::{FileIdentity, Sightings, identity, identity_in, is_empty_folder};
 
 /// Folders of `/run` that programs need and that hold no sockets.
 const RUN_KEPT: &[&str] = &[
@@ -38,16 +40,23 @@ pub(super) struct MountPlan {
     holes: Vec<(PathBuf, FileIdentity)>,
     /// Holes that do not exist.
     missing: Vec<PathBuf>,
-    /// Files and folders that are hidden, and whether they are folders.
-    hidden: Vec<(PathBuf, bool)>,
-    /// Sockets that are hidden as long as they are there.
-    sockets: Vec<PathBuf>,
+    /// Files and folders that are hidden.
+    hidden: Vec<HiddenPlace>,
+    /// Sockets that are hidden as long as they are there. A mount goes with the file that it is on.
+    sockets: Vec<(PathBuf, FileIdentity)>,
     /// Holes that cannot be made.
     pub(super) unprotected: Vec<PathBuf>,
 }
 
-/// A file as the system knows it: its device and number.
-type FileIdentity = (u64, u64);
+/// A file or folder that is hidden.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct HiddenPlace {
+    path: PathBuf,
+    is_folder: bool,
+    /// The file, if only the mount on it hides it: another one of its name needs a mount of its own. Other files are
+    /// Landlock's too, which goes by names, and some of them are replaced every few seconds.
+    is: Option<FileIdentity>,
+}
 
 impl MountPlan {
     pub(super) fn new(confinement: &Confinement) -> Self {
@@ -73,29 +82,52 @@ impl MountPlan {
             plan.pinned.extend(identity(&path).map(|is| (path, is)));
         }
         for path in &confinement.hidden {
-            plan.find_hidden(path);
+            plan.find_hidden(path, confinement);
         }
-        plan.hide_sockets(confinement);
+        plan.sockets = plan.sockets_to_hide(confinement).collect();
         plan
     }
 
-    /// Adds sockets that somebody has bound and that no other rule covers. Sockets of the programs themselves belong to
+    /// A proof that a plan made after it is still right, apart from sockets.
+    pub(super) fn look(confinement: &Confinement) -> io::Result<Sightings> {
+        let named = confinement.writable.iter().chain(&confinement.hidden);
+        let named = named.chain(confinement.readable.iter().flatten());
+        let named = named.chain(&confinement.write_holes);
+        let named = named.chain([&confinement.root]).map(PathBuf::as_path);
+        let kept = RUN_KEPT.iter().map(Path::new);
+        let above = confinement.write_holes.iter().flat_map(|hole| {
+            let folder = innermost(&confinement.writable, hole);
+            let above = hole.ancestors().skip(1);
+            above.take_while(move |it| folder.is_some_and(|folder| *it != folder.as_path()))
+        });
+        Sightings::take(named.chain(kept), above)
+    }
+
+    /// Whether every socket that has to be hidden is hidden by this plan.
+    pub(super) fn hides_all_sockets(&self, confinement: &Confinement) -> bool {
+        let known: HashSet<_> = self.sockets.iter().collect();
+        self.sockets_to_hide(confinement)
+            .all(|socket| known.contains(&socket))
+    }
+
+    /// Sockets that somebody has bound and that no other rule covers. Sockets of the programs themselves belong to
     /// their own network and are not listed here, unless they have the machine's.
-    fn hide_sockets(&mut self, confinement: &Confinement) {
+    fn sockets_to_hide<'a>(
+        &'a self,
+        confinement: &'a Confinement,
+    ) -> impl Iterator<Item = (PathBuf, FileIdentity)> + 'a {
         let shares_network = confinement.network == NetworkRule::Full;
-        for path in bound_sockets() {
+        bound_sockets().into_iter().filter_map(move |path| {
             let within = |folders: &[PathBuf]| folders.iter().any(|it| path.starts_with(it));
             let is_shown = self.shown.iter().any(|(it, _)| path.starts_with(it));
             let covered = is_private(&path) && !is_shown || within(&confinement.hidden);
-            let own = shares_network && within(&confinement.writable);
-            let is_socket = || {
-                let metadata = path.symlink_metadata();
-                metadata.is_ok_and(|it| it.file_type().is_socket())
-            };
-            if !covered && !own && is_socket() {
-                self.sockets.push(path);
+            if covered || shares_network && within(&confinement.writable) {
+                return None;
             }
-        }
+            let metadata = path.symlink_metadata().ok()?;
+            let is = identity_in(&metadata);
+            metadata.file_type().is_socket().then_some((path, is))
+        })
     }
 
     /// Whether a namespace that was made for `older` serves this plan.
@@ -125,6 +157,7 @@ impl MountPlan {
     pub(super) fn with_placeholders(
         confinement: &Confinement,
         private: &mut PrivateFolder,
+        on_lock: OnForeignLock,
     ) -> io::Result<Option<Self>> {
         let mut impossible = Vec::new();
         for path in Self::new(confinement).missing {
@@ -135,7 +168,8 @@ impl MountPlan {
         let plan = Self::new(confinement);
         let mut holes = plan.holes.iter();
         let is_whole = plan.missing == impossible
-            && holes.all(|(path, is)| private.rely_on(path) && identity(path) == Some(*is));
+            && holes
+                .all(|(path, is)| private.rely_on(path, on_lock) && identity(path) == Some(*is));
         Ok(is_whole.then_some(plan))
     }
 
@@ -174,15 +208,15 @@ impl MountPlan {
         for (path, _) in &self.holes {
             add(path, path, true)?;
         }
-        for (path, is_folder) in &self.hidden {
-            let own = if *is_folder {
+        for place in &self.hidden {
+            let own = if place.is_folder {
                 private.empty()
             } else {
                 private.blank()
             };
-            add(&own, path, true)?;
+            add(&own, &place.path, true)?;
         }
-        for path in &self.sockets {
+        for (path, _) in &self.sockets {
             steps.push(MountStep {
                 source: CString::new(private.blank().as_os_str().as_bytes())?,
                 target: CString::new(path.as_os_str().as_bytes())?,
@@ -237,11 +271,8 @@ impl MountPlan {
         missing: &mut BTreeSet<PathBuf>,
     ) {
         // From the writable folder that it is in down to the hole.
-        let folders = confinement.writable.iter();
-        let Some(folder) = folders
-            .filter(|folder| hole.starts_with(folder) && folder.is_dir())
-            .max_by_key(|folder| folder.as_os_str().len())
-        else {
+        let folder = innermost(&confinement.writable, hole);
+        let Some(folder) = folder.filter(|folder| folder.is_dir()) else {
             return;
         };
         let mut path = folder.clone();
@@ -259,7 +290,7 @@ impl MountPlan {
                 Ok(metadata) if path != hole && metadata.is_dir() && !is_empty_folder(&path) => {}
                 // A file or an empty folder on the way is the hole: nothing can be made in it.
                 Ok(metadata) => {
-                    let is = (metadata.dev(), metadata.ino());
+                    let is = identity_in(&metadata);
                     if !self.holes.iter().any(|(known, _)| *known == path) {
                         self.holes.push((path, is));
                     }
@@ -277,7 +308,7 @@ impl MountPlan {
         }
     }
 
-    fn find_hidden(&mut self, path: &Path) {
+    fn find_hidden(&mut self, path: &Path, confinement: &Confinement) {
         let Ok(target) = path.canonicalize() else {
             return;
         };
@@ -288,13 +319,29 @@ impl MountPlan {
         if is_private(&target) && !is_shown {
             return;
         }
-        let entry = (target.clone(), target.is_dir());
-        let covered = |(known, _): &(PathBuf, bool)| target.starts_with(known);
+        let Ok(metadata) = target.symlink_metadata() else {
+            return;
+        };
+        let mut writable = confinement.writable.iter();
+        let is_landlocks = metadata.is_file()
+            && Ruleset::version().is_some()
+            && !writable.any(|folder| target.starts_with(folder));
+        let covered = |known: &HiddenPlace| target.starts_with(&known.path);
         if !self.hidden.iter().any(covered) {
-            self.hidden.retain(|(known, _)| !known.starts_with(&target));
-            self.hidden.push(entry);
+            self.hidden.retain(|known| !known.path.starts_with(&target));
+            self.hidden.push(HiddenPlace {
+                is_folder: metadata.is_dir(),
+                is: (!is_landlocks).then(|| identity_in(&metadata)),
+                path: target,
+            });
         }
     }
+}
+
+/// The innermost of the folders that a path is in.
+fn innermost<'a>(folders: &'a [PathBuf], path: &Path) -> Option<&'a PathBuf> {
+    let around = folders.iter().filter(|folder| path.starts_with(folder));
+    around.max_by_key(|folder| folder.as_os_str().len())
 }
 
 fn private_folders(private: &PrivateFolder) -> [(PathBuf, PathBuf); 3] {
@@ -328,15 +375,9 @@ fn make_place(path: &Path, is_folder: bool) -> io::Result<()> {
     std::fs::write(path, "")
 }
 
-fn identity(path: &Path) -> Option<FileIdentity> {
-    let metadata = path.symlink_metadata().ok()?;
-    Some((metadata.dev(), metadata.ino()))
-}
-
-/// The same of the file that a link leads to.
+/// The file that a name or a link leads to.
 fn identity_of_target(path: &Path) -> Option<FileIdentity> {
-    let metadata = path.metadata().ok()?;
-    Some((metadata.dev(), metadata.ino()))
+    path.metadata().ok().as_ref().map(identity_in)
 }
 
 /// The paths of Unix sockets that somebody has bound, in this network namespace.
@@ -358,9 +399,4 @@ pub(super) fn is_writable_without_mounts(confinement: &Confinement, hole: &Path)
     let folders = confinement.writable.iter();
     !confinement.allows(hole, FileAccess::Write)
         && folders.clone().any(|folder| hole.starts_with(folder))
-}
-
-fn is_empty_folder(path: &Path) -> bool {
-    path.read_dir()
-        .is_ok_and(|mut entries| entries.next().is_none())
 }

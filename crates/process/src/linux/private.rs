@@ -1,7 +1,9 @@
 //! The private folders of a sandbox, and the empty folders that keep others from making files of those names.
 //!
 //! All of it is removed when the sandbox is dropped, and what a dead process has left is removed by the next one. An empty
-//! folder that several sandboxes rely on is locked by each, and the last one removes it.
+//! folder that several sandboxes rely on is locked by each, and the last one removes it. It is locked twice: by a file in
+//! the machine's `/tmp`, which programs of a sandbox cannot reach, and by itself for runtimes that share the project and not
+//! `/tmp`. The second kind can be taken by any program that can read the folder, and some file systems do not have it.
 
 use std::collections::HashMap;
 use std::fs::{DirBuilder, Permissions};
@@ -14,6 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+use rustix::io::Errno;
 
 use super::tree::Member;
 
@@ -23,11 +26,26 @@ const LIST: &str = "placeholders";
 /// Folders of programs that outlived their runtime are removed when they are as old as this.
 const KEPT_FOR: Duration = Duration::from_hours(168);
 
+/// What becomes of a placeholder that somebody else has locked for himself.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum OnForeignLock {
+    /// It is being removed, and has to be made again.
+    Retry,
+    /// It has been locked for longer than a removal takes, so nobody is removing it.
+    Ignore,
+}
+
+/// The locks of a placeholder.
+struct PlaceholderLock {
+    _by_name: Option<OwnedFd>,
+    itself: Option<OwnedFd>,
+}
+
 /// Folders of one sandbox. Nobody else can reach them.
 pub(super) struct PrivateFolder {
     path: PathBuf,
     placeholders: Vec<PathBuf>,
-    locks: HashMap<PathBuf, OwnedFd>,
+    locks: HashMap<PathBuf, PlaceholderLock>,
     kept: AtomicBool,
 }
 
@@ -110,18 +128,25 @@ impl PrivateFolder {
     }
 
     /// Keeps other sandboxes from removing a placeholder, if it is one; `false` if one of them is just removing it.
-    pub(super) fn rely_on(&mut self, path: &Path) -> bool {
+    pub(super) fn rely_on(&mut self, path: &Path, on_lock: OnForeignLock) -> bool {
         // Mounts that are made again rely on the same placeholders.
-        if !is_placeholder(path) || self.locks.get(path).is_some_and(|it| is_still(path, it)) {
+        let known = self.locks.get(path).and_then(|it| it.itself.as_ref());
+        if !is_placeholder(path) || known.is_some_and(|it| is_still(path, it)) {
             return path.symlink_metadata().is_ok();
         }
-        match lock(path, FlockOperation::NonBlockingLockShared) {
-            Some(locked) => {
-                self.locks.insert(path.to_owned(), locked);
-                true
-            }
-            None => false,
-        }
+        let shared = FlockOperation::NonBlockingLockShared;
+        let Locked::Ours(by_name) = lock_by_name(path, shared) else {
+            return false;
+        };
+        let itself = match lock(path, shared) {
+            Locked::Ours(itself) => itself,
+            Locked::Foreign if by_name.is_some() && on_lock == OnForeignLock::Ignore => None,
+            Locked::Foreign | Locked::Gone => return false,
+        };
+        let _by_name = by_name;
+        self.locks
+            .insert(path.to_owned(), PlaceholderLock { _by_name, itself });
+        path.symlink_metadata().is_ok()
     }
 
     /// A program that outlives this process has these folders: they stay.
@@ -174,7 +199,11 @@ fn remove_placeholder(path: &Path) -> bool {
     if !is_placeholder(path) {
         return true;
     }
-    let Some(_lock) = lock(path, FlockOperation::NonBlockingLockExclusive) else {
+    let exclusive = FlockOperation::NonBlockingLockExclusive;
+    let Locked::Ours(_by_name) = lock_by_name(path, exclusive) else {
+        return path.symlink_metadata().is_err();
+    };
+    let Locked::Ours(_itself) = lock(path, exclusive) else {
         return path.symlink_metadata().is_err();
     };
     let _ = if is_of_git(path) {
@@ -183,16 +212,73 @@ fn remove_placeholder(path: &Path) -> bool {
         // Only an empty folder goes.
         std::fs::remove_dir(path)
     };
+    // Whoever opens it meanwhile finds that it is gone, and makes another.
+    let _ = lock_file(path).map(std::fs::remove_file);
     true
 }
 
-/// Locks a placeholder, if nobody has locked it otherwise and it is still there then.
-fn lock(path: &Path, operation: FlockOperation) -> Option<OwnedFd> {
+/// The outcome of an attempt to lock a file.
+enum Locked {
+    /// It is locked; without a descriptor where locks cannot be had.
+    Ours(Option<OwnedFd>),
+    /// Somebody else has locked it otherwise.
+    Foreign,
+    /// It was removed, or another one was made.
+    Gone,
+}
+
+/// Locks a placeholder itself, if nobody has locked it otherwise and it is still there then.
+fn lock(path: &Path, operation: FlockOperation) -> Locked {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let placeholder = rustix::fs::open(path, flags, Mode::empty()).ok()?;
-    flock(&placeholder, operation).ok()?;
-    // Whoever had the lock before may have removed it, and another may have been made.
-    is_still(path, &placeholder).then_some(placeholder)
+    match rustix::fs::open(path, flags, Mode::empty()) {
+        Ok(placeholder) => lock_opened(path, placeholder, operation),
+        Err(_) => Locked::Gone,
+    }
+}
+
+/// Locks the file that stands for a placeholder.
+fn lock_by_name(path: &Path, operation: FlockOperation) -> Locked {
+    let Some(file) = lock_file(path) else {
+        return Locked::Ours(None);
+    };
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    match rustix::fs::open(&file, flags, Mode::RUSR | Mode::WUSR) {
+        Ok(opened) => lock_opened(&file, opened, operation),
+        Err(_) => Locked::Ours(None),
+    }
+}
+
+fn lock_opened(path: &Path, opened: OwnedFd, operation: FlockOperation) -> Locked {
+    match flock(&opened, operation) {
+        // Whoever had the lock before may have removed it, and another may have been made.
+        Ok(()) if is_still(path, &opened) => Locked::Ours(Some(opened)),
+        Ok(()) => Locked::Gone,
+        Err(Errno::WOULDBLOCK | Errno::INTR) => Locked::Foreign,
+        // This file system has no locks.
+        Err(_) => Locked::Ours(None),
+    }
+}
+
+/// The file that stands for a placeholder; `None` if there is no folder for it.
+fn lock_file(placeholder: &Path) -> Option<PathBuf> {
+    const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+    const FNV_PRIME: u64 = 0x0100_0000_01b3;
+    let bytes = placeholder.as_os_str().as_bytes().iter();
+    // Two placeholders of one number only wait for each other.
+    let number = bytes.fold(FNV_OFFSET, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(FNV_PRIME)
+    });
+    Some(lock_folder()?.join(format!("{number:016x}")))
+}
+
+/// The folder of locks: the same for all runtimes of this user, whatever their environment. `None` if it cannot be made, or
+/// is somebody else's.
+fn lock_folder() -> Option<PathBuf> {
+    let own = rustix::process::geteuid().as_raw();
+    let folder = PathBuf::from(format!("/tmp/windlass-locks-{own}"));
+    let _ = DirBuilder::new().mode(0o700).create(&folder);
+    let metadata = folder.symlink_metadata().ok()?;
+    (metadata.is_dir() && metadata.uid() == own).then_some(folder)
 }
 
 fn is_still(path: &Path, opened: &OwnedFd) -> bool {

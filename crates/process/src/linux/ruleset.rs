@@ -9,6 +9,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd,
@@ -46,7 +47,8 @@ type Stamp = (u64, i64, i64);
 impl Ruleset {
     /// The version of Landlock that this kernel has; `None` without it.
     pub(super) fn version() -> Option<u32> {
-        kernel_version()
+        static VERSION: OnceLock<Option<u32>> = OnceLock::new();
+        *VERSION.get_or_init(kernel_version)
     }
 
     /// Builds the rules. `private` are folders that can be written whatever the confinement says; `mounted` says that

@@ -19,9 +19,10 @@ use super::cgroup;
 use super::confine_wire::{ConfineOrder, ConfineParts, OwnNetwork, PrepareOrder, PrepareReply};
 use super::filter::{self, FilterOptions};
 use super::mounts::{self, MountPlan};
-use super::private::PrivateFolder;
+use super::private::{OnForeignLock, PrivateFolder};
 use super::proxy::{Proxy, WayOut};
 use super::ruleset::Ruleset;
+use super::sightings::Sightings;
 use super::socket::{self, Received};
 use super::start::memory_file;
 use super::wire::{self, INLINE_LIMIT};
@@ -38,6 +39,8 @@ pub(crate) struct Sandbox {
 pub(crate) struct Prepared {
     common: Arc<Common>,
     plan: MountPlan,
+    /// They were taken when the plan was last found to be right.
+    sightings: Mutex<Option<Sightings>>,
     mounts: Option<Mounts>,
     ruleset: Mutex<Option<Arc<Ruleset>>>,
     filter: Vec<u8>,
@@ -110,9 +113,8 @@ impl Sandbox {
         zygotes: &Arc<Zygotes>,
     ) -> Result<Arc<Prepared>, PrepareError> {
         let mut prepared = self.prepared.lock().await;
-        let plan = MountPlan::new(&self.confinement);
         if let Some(prepared) = &*prepared
-            && (prepared.mounts.is_none() || plan.is_served_by(&prepared.plan))
+            && (prepared.mounts.is_none() || prepared.serves(&self.confinement))
         {
             prepared.refresh(&self.confinement)?;
             return Ok(Arc::clone(prepared));
@@ -181,6 +183,7 @@ impl Prepared {
         let prepared = Self {
             common,
             plan,
+            sightings: Mutex::new(None),
             mounts,
             ruleset: Mutex::new(None),
             filter,
@@ -188,6 +191,20 @@ impl Prepared {
         };
         prepared.refresh(confinement)?;
         Ok(prepared)
+    }
+
+    /// Whether the mounts protect what has to be protected now.
+    fn serves(&self, confinement: &Confinement) -> bool {
+        let mut sightings = self.sightings.lock();
+        let hold = sightings.as_ref().is_some_and(Sightings::hold);
+        if hold && self.plan.hides_all_sockets(confinement) {
+            return true;
+        }
+        // First the sightings: a change between the two is seen by the next start.
+        let seen = MountPlan::look(confinement).ok();
+        let serves = MountPlan::new(confinement).is_served_by(&self.plan);
+        *sightings = seen.filter(|_| serves);
+        serves
     }
 
     /// Builds the rules of files again, if folders have changed since.
@@ -302,7 +319,13 @@ async fn mount_as_planned(
         if attempt > 0 {
             tokio::time::sleep(MOUNT_PAUSE * attempt).await;
         }
-        let plan = MountPlan::with_placeholders(confinement, &mut common.private.lock())?;
+        // Whoever removes a placeholder locks it for a moment. A lock that stays keeps nobody from starting programs.
+        let on_lock = if attempt < MOUNT_ATTEMPTS / 2 {
+            OnForeignLock::Retry
+        } else {
+            OnForeignLock::Ignore
+        };
+        let plan = MountPlan::with_placeholders(confinement, &mut common.private.lock(), on_lock)?;
         let Some(plan) = plan else {
             continue;
         };

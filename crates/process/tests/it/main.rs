@@ -10,6 +10,7 @@ mod prompt;
 mod resources;
 mod run;
 mod sandbox;
+mod sandbox_races;
 mod settle;
 mod stops;
 mod support;

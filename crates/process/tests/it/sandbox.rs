@@ -10,19 +10,17 @@ use windlass_sandbox::{
     HostPattern, NetworkRule, OnUnavailable, ProjectPlaces, SandboxMode, SandboxSettings, resolve,
 };
 
-use crate::support::{
-    eventually, launcher, run_as_ordinary_user, run_without_namespaces, shell, text,
-};
+use crate::support::{eventually, launcher, run_without_namespaces, shell, text};
 
 /// A machine in small: a home with secrets and a project in it, outside of `/tmp`.
-struct Machine {
+pub(crate) struct Machine {
     _folder: tempfile::TempDir,
-    home: PathBuf,
-    root: PathBuf,
+    pub(crate) home: PathBuf,
+    pub(crate) root: PathBuf,
 }
 
 impl Machine {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir_in("/var/tmp").unwrap();
         let home = folder.path().canonicalize().unwrap();
         let root = home.join("project");
@@ -63,7 +61,7 @@ impl Machine {
         }
     }
 
-    fn launcher(&self, settings: &SandboxSettings) -> Launcher {
+    pub(crate) fn launcher(&self, settings: &SandboxSettings) -> Launcher {
         let resolution = resolve(settings, None, &self.places());
         launcher().confined(resolution.confinement.expect("a sandbox"))
     }
@@ -100,7 +98,7 @@ impl Machine {
     }
 }
 
-fn workspace() -> SandboxSettings {
+pub(crate) fn workspace() -> SandboxSettings {
     SandboxSettings::of_mode(SandboxMode::Workspace)
 }
 
@@ -111,7 +109,7 @@ fn with_network(network: NetworkRule) -> SandboxSettings {
     }
 }
 
-async fn start(launcher: &Launcher, script: &str, root: &Path, home: &Path) -> Process {
+pub(crate) async fn start(launcher: &Launcher, script: &str, root: &Path, home: &Path) -> Process {
     let command = shell(script).cwd(root).env("HOME", home).merge_output();
     match launcher.start(command).await {
         Ok(process) => process,
@@ -122,7 +120,12 @@ async fn start(launcher: &Launcher, script: &str, root: &Path, home: &Path) -> P
     }
 }
 
-async fn run(launcher: &Launcher, script: &str, root: &Path, home: &Path) -> (String, Exit) {
+pub(crate) async fn run(
+    launcher: &Launcher,
+    script: &str,
+    root: &Path,
+    home: &Path,
+) -> (String, Exit) {
     let process = start(launcher, script, root, home).await;
     let exit = process.wait().await;
     (text(&process), exit)
@@ -130,7 +133,7 @@ async fn run(launcher: &Launcher, script: &str, root: &Path, home: &Path) -> (St
 
 /// Makes a test of an ordinary test function, and another that runs it as an ordinary user.
 macro_rules! as_both_users {
-    ($($name:ident),* $(,)?) => {
+    ($module:literal: $($name:ident),* $(,)?) => {
         mod as_this_user {
             $(
                 #[tokio::test(flavor = "multi_thread")]
@@ -141,12 +144,12 @@ macro_rules! as_both_users {
         }
 
         mod as_ordinary_user {
-            use super::run_as_ordinary_user;
+            use crate::support::run_as_ordinary_user;
 
             $(
                 #[test]
                 fn $name() {
-                    run_as_ordinary_user(concat!("sandbox::itself::", stringify!($name)));
+                    run_as_ordinary_user(concat!($module, "::itself::", stringify!($name)));
                 }
             )*
         }
@@ -163,7 +166,10 @@ macro_rules! as_both_users {
     };
 }
 
+pub(crate) use as_both_users;
+
 as_both_users!(
+    "sandbox":
     a_workspace_reads_and_writes_what_it_may,
     files_outside_are_not_written,
     secrets_are_not_read,
