@@ -31,7 +31,7 @@ pub use model::{
 };
 pub use prompt::system_prompt;
 pub use provider::{
-    KeyCommand, KeyCommandError, OpenError, ProviderSettings, Providers, Variables,
+    KeyCommand, KeyCommandError, OpenError, ProviderSettings, Providers, Variables, address_of,
 };
 pub use remote::{Endpoint, Patience, RemoteModel, SetupError};
 pub use secret::Secret;

@@ -170,14 +170,8 @@ impl Providers {
         let api = api.ok_or_else(unknown)?;
         let base_url = settings.base_url.clone().or_else(|| {
             let known = known?;
-            let told = self.variable(known.base_url_variable).map(|url| {
-                if known.api == Api::Ollama {
-                    ollama_url(&url)
-                } else {
-                    url
-                }
-            });
-            Some(told.unwrap_or_else(|| known.base_url.to_owned()))
+            let told = self.variable(known.base_url_variable);
+            Some(address_of(known, told.as_deref()))
         });
         let (key, key_source) = self.key(provider, known, &settings).await?;
         Ok(Endpoint {
@@ -237,6 +231,15 @@ impl Providers {
 
     fn variable(&self, name: &str) -> Option<String> {
         (self.variables)(name).filter(|value| !value.trim().is_empty())
+    }
+}
+
+/// The address of a known provider, by the variable that overrides it.
+pub fn address_of(provider: &KnownProvider, told: Option<&str>) -> String {
+    match told {
+        None => provider.base_url.to_owned(),
+        Some(host) if provider.api == Api::Ollama => ollama_url(host),
+        Some(url) => url.to_owned(),
     }
 }
 

@@ -20,6 +20,7 @@ use windlass_protocol::{HandleState, PermissionRequest, RequestRendering, visibl
 use windlass_runtime::{Archive, Page};
 use windlass_schema::Dialect;
 
+use crate::config_command::values_of;
 use crate::{help, print, questions, reach, replies};
 
 /// The variable by which a shell asks for completions.
@@ -132,12 +133,9 @@ pub(crate) fn dialects(typed: &OsStr) -> Vec<CompletionCandidate> {
 
 /// The keys that are set.
 pub(crate) fn config_keys(typed: &OsStr) -> Vec<CompletionCandidate> {
-    let values = config().map(|config| config.values).unwrap_or_default();
-    let keys = values.into_iter();
-    matching(
-        typed,
-        keys.map(|value| (value.key, value.value.to_string())),
-    )
+    let values = config().map(|config| values_of(&config));
+    let keys = values.unwrap_or_default().into_iter();
+    matching(typed, keys.map(|value| (value.key.clone(), value.text())))
 }
 
 /// The permissions that wait for a reply.

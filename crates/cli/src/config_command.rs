@@ -6,9 +6,11 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
-use windlass::config::{
-    Config, ConfigValue, LoadOptions, ProjectState, ProjectTrust, looks_like_credential, nearest,
-};
+use windlass::config::{Config, LoadOptions, ProjectState, ProjectTrust, nearest};
+
+mod shown;
+
+pub(crate) use shown::values_of;
 
 use crate::args::{ConfigArgs, ConfigCommand, Global};
 use crate::print::{self, Listing, Printer, Tone, cell, column};
@@ -19,35 +21,36 @@ use crate::{exit, person, trust};
 
 pub(crate) async fn run(global: &Global, args: ConfigArgs) -> anyhow::Result<ExitCode> {
     match args.command {
-        ConfigCommand::Show { key } => show(global, key.as_deref()),
+        ConfigCommand::Show { key, changed } => show(global, key.as_deref(), changed),
         ConfigCommand::Path => path(global),
         ConfigCommand::Edit { project } => edit(global, project).await,
         ConfigCommand::Check => check(global),
     }
 }
 
-fn show(global: &Global, wanted: Option<&str>) -> anyhow::Result<ExitCode> {
+fn show(global: &Global, wanted: Option<&str>, changed: bool) -> anyhow::Result<ExitCode> {
+    let options = setup::load_options(global)?;
     let config = setup::config(global)?;
-    let is_wanted = |value: &&ConfigValue| {
-        wanted.is_none_or(|wanted| {
-            let rest = value.key.strip_prefix(wanted.trim_end_matches('.'));
+    let mut values = values_of(&config);
+    if changed {
+        values.retain(|value| value.origin.is_some());
+    }
+    if let Some(wanted) = wanted {
+        let wanted = wanted.trim_end_matches('.');
+        let keys: Vec<String> = values.iter().map(|value| value.key.clone()).collect();
+        values.retain(|value| {
+            let rest = value.key.strip_prefix(wanted);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        })
-    };
-    let values: Vec<&ConfigValue> = config.values.iter().filter(is_wanted).collect();
+        });
+        if values.is_empty() && !changed {
+            bail!(unknown_key(wanted, &keys));
+        }
+    }
     let empty = match wanted {
-        None => {
-            "Nothing is configured, so every value is its default; `windlass config edit` opens \
-             your own file, `windlass init` writes one for the project."
-                .to_owned()
-        }
-        Some(wanted) => {
-            let keys = config.values.iter().map(|value| value.key.as_str());
-            match nearest(wanted, keys) {
-                Some(near) => format!("`{wanted}` is not set; did you mean `{near}`?"),
-                None => format!("`{wanted}` is not set, so it has its default."),
-            }
-        }
+        None => "Nothing is set, so every value is its default; `windlass config edit` opens \
+                 your own file, `windlass init` writes one for the project."
+            .to_owned(),
+        Some(wanted) => format!("`{wanted}` is not set; without --changed its default is shown."),
     };
     let columns = [
         column("KEY").cut_to(16),
@@ -56,36 +59,50 @@ fn show(global: &Global, wanted: Option<&str>) -> anyhow::Result<ExitCode> {
     ];
     let mut listing = Listing::new(columns, empty);
     for value in &values {
-        let origin = value.origin.to_string();
+        let is_set = value.origin.is_some();
+        let tone = |tone| if is_set { tone } else { Tone::Faint };
         listing.row([
             cell(&value.key),
-            cell(shown(value).to_string()),
-            cell(origin).tone(Tone::Faint),
+            cell(value.text()).tone(tone(Tone::Plain)),
+            cell(value.origin_text()).tone(Tone::Faint),
         ]);
     }
     let json = values.iter().map(|value| {
+        let file = value.place().and_then(|place| place.file.as_ref());
         json!({
             "key": value.key,
-            "value": shown(value),
-            "origin": value.origin.to_string(),
-            "file": value.origin.file,
-            "line": value.origin.file.as_ref().map(|_| value.origin.line),
+            "value": value.json(),
+            "origin": value.origin_text(),
+            "layer": value.layer(&options),
+            "file": file,
+            "line": file.and(value.place()).map(|place| place.line),
         })
     });
     Printer::new(global).list(json.collect::<Value>(), &listing)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The value, unless it may be a secret: a header, or a variable that is named
-/// like one.
-fn shown(value: &ConfigValue) -> Value {
-    let parts: Vec<&str> = value.key.split('.').collect();
-    let below = |table: &str| parts.iter().rev().skip(1).any(|part| *part == table);
-    let name = parts.last().copied().unwrap_or_default();
-    if below("headers") || (below("env") && looks_like_credential(name)) {
-        return json!("(hidden)");
+fn unknown_key(wanted: &str, keys: &[String]) -> String {
+    // A tool's own table has the keys of every tool.
+    let general = wanted.strip_prefix("conversation.tools.").map(|rest| {
+        let (_, key) = rest.split_once('.').unwrap_or((rest, ""));
+        format!("conversation.tools.*.{key}")
+    });
+    if let Some(general) = general.filter(|general| keys.contains(general)) {
+        return format!("`{wanted}` is not set; `{general}` holds for every tool");
     }
-    value.value.clone()
+    // Tables are meant as well as values.
+    let mut known: Vec<&str> = Vec::new();
+    for key in keys {
+        let ends = key.match_indices('.').map(|(end, _)| end);
+        known.extend(ends.map(|end| &key[..end]).chain([key.as_str()]));
+    }
+    match nearest(wanted, known.into_iter()) {
+        Some(near) => format!("there is no key `{wanted}`; did you mean `{near}`?"),
+        None => {
+            format!("there is no key `{wanted}`; `windlass config show` lists all of them")
+        }
+    }
 }
 
 /// A file that is looked at.

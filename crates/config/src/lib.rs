@@ -10,6 +10,7 @@
 mod assistant;
 mod command;
 mod config;
+mod default_values;
 mod error;
 mod expected;
 mod host;
@@ -43,6 +44,7 @@ mod wishes;
 pub use assistant::{AssistantConfig, ProviderConfig, ReasoningEffort, is_known_key};
 pub use command::{CommandConfig, CommandError};
 pub use config::{Config, ConfigValue, LoadOptions, SAMPLE_CONFIG};
+pub use default_values::{AbsentValue, DefaultValue};
 pub use error::{ConfigError, Problem, ProblemKind};
 pub use expected::ExpectedValue;
 pub use host::HostConfig;

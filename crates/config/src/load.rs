@@ -137,6 +137,9 @@ impl LayerGroup {
                 Err(problems) => reader.problems.extend(problems),
             }
         }
+        // Another layer may say it; the merged ones are looked at again.
+        let is_told = |problem: &Problem| !matches!(problem.kind, ProblemKind::NoVia { .. });
+        reader.problems.retain(is_told);
         Self {
             nodes,
             problems: reader.problems,

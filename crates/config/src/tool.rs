@@ -1,5 +1,7 @@
 //! One tool: what its table says, and what comes of it.
 
+use std::time::Duration;
+
 use indexmap::IndexMap;
 use windlass_protocol::{Arguments, Examples, IoMode, Parameter};
 use windlass_runtime::ToolDefinition;
@@ -58,6 +60,9 @@ pub struct ToolConfig {
 impl ToolConfig {
     /// How long a log grows unless the configuration says otherwise.
     pub const LOG_LIMIT: u64 = 1 << 30;
+    /// How long a program may take to describe its tools unless the
+    /// configuration says otherwise.
+    pub const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(10);
 
     /// Calls have something to tell its program: parameters, or the question
     /// for them. A command without a template then gets the context and the

@@ -21,9 +21,6 @@ use windlass_template::{KnownNames, TemplateFault};
 use crate::build::ToolProblem;
 use crate::cache::Cache;
 
-/// How long a program may take to describe its tools, unless said.
-const TIME: Duration = Duration::from_secs(10);
-
 /// No model could read a tool whose parameters are larger.
 const MOST_SCHEMA: usize = 1 << 20;
 
@@ -66,7 +63,8 @@ impl Answers {
         for tool in tools {
             // What cannot be asked is told when the tool is looked for.
             if let Ok(question) = describer.question(&command(tool)) {
-                let limit = tool.settings.describe_timeout.unwrap_or(TIME);
+                let limit = tool.settings.describe_timeout;
+                let limit = limit.unwrap_or(ToolConfig::DESCRIBE_TIMEOUT);
                 // One program is asked once for all of its tools, in the sandbox of the first.
                 let confined = || Describer {
                     launcher: confine(describer.launcher.clone(), tool),

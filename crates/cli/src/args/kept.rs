@@ -116,6 +116,9 @@ pub(crate) enum ConfigCommand {
         /// Only keys that begin with this one
         #[arg(add = ArgValueCompleter::new(complete::config_keys))]
         key: Option<String>,
+        /// Only values that are not the default
+        #[arg(long)]
+        changed: bool,
     },
     /// Show the files that are read, lowest layer first
     Path,

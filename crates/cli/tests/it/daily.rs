@@ -185,6 +185,8 @@ fn every_value_of_the_configuration_has_its_origin() {
         (&one[0]["value"], &one[0]["line"]),
         (&json!("ask"), &json!(2))
     );
+    assert_eq!(one[0]["layer"], json!("project file"));
+    defaults_are_shown(&project);
     let files = project.list(&["config", "path"]);
     assert!(
         files.iter().all(|file| file["state"] == "read"),
@@ -319,4 +321,72 @@ fn the_log_tells_a_developer_of_tools_what_runs() {
         assert!(said.contains(wanted), "{wanted}: {said}");
     }
     assert!(!said.contains('\x1b'), "no colour in a pipe: {said}");
+}
+
+/// Values that nothing sets, and those of variables.
+fn defaults_are_shown(project: &Project) {
+    let values = |args: &[&str]| {
+        let mut command = project.windlass(&[&["config", "show", "--json"], args].concat());
+        let variables = [
+            ("WINDLASS_MODEL", "ollama/qwen3"),
+            ("OLLAMA_HOST", "0.0.0.0:4711"),
+            ("WINDLASS_SET", "kept.max=3"),
+        ];
+        let output = command.envs(variables).output().unwrap();
+        let values: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+        values
+    };
+    let all = values(&["--set", "mcp.tasks=never"]);
+    let shown = |key: &str| {
+        let value = all.iter().find(|value| value["key"] == key);
+        let value = value.unwrap_or_else(|| panic!("{key}: {all:?}"));
+        (value["value"].clone(), value["layer"].clone())
+    };
+    for (key, value, layer) in [
+        ("conversation.tools.*.timeout_secs", json!(600), "default"),
+        ("conversation.tools.*.run.spawn", json!("ask"), "default"),
+        (
+            "conversation.tools.*.spawn.stateful",
+            Value::Null,
+            "default",
+        ),
+        ("conversation.record", json!(true), "default"),
+        ("mcp.max_block_secs", json!(50), "default"),
+        ("mcp.tasks", json!("never"), "command line"),
+        ("kept.max", json!(3), "environment"),
+        ("assistant.model", json!("ollama/qwen3"), "environment"),
+        (
+            "providers.llm.ollama.base_url",
+            json!("http://127.0.0.1:4711"),
+            "environment",
+        ),
+        ("providers.llm.mine.api", json!("chat"), "user file"),
+        (
+            "conversation.tools.shell.timeout_secs",
+            json!(5),
+            "project file",
+        ),
+    ] {
+        assert_eq!(shown(key), (value, json!(layer)), "{key}");
+    }
+    let changed = values(&["--changed"]);
+    assert!(changed.iter().all(|value| value["layer"] != "default"));
+    assert_eq!(changed.len(), 8, "{changed:?}");
+    let wrong = project.run(&["config", "show", "conversation.tols"], "");
+    assert_eq!(wrong.code(), Some(2), "{}", wrong.stdout());
+    assert!(
+        wrong
+            .stderr()
+            .contains("did you mean `conversation.tools`?"),
+        "{}",
+        wrong.stderr()
+    );
+    let other = project.run(&["config", "show", "conversation.tools.git.run.spawn"], "");
+    assert!(
+        other
+            .stderr()
+            .contains("`conversation.tools.*.run.spawn` holds for every tool"),
+        "{}",
+        other.stderr()
+    );
 }
