@@ -237,7 +237,9 @@ pub enum InputError {
         queued: usize,
     },
     /// The program has begun to ask for a secret, which this input was not meant for.
-    #[error("the program has just asked for a secret; fetch its question")]
+    #[error(
+        "the program has just asked for a secret; this was not typed, its question is open now"
+    )]
     SecretAsked,
     /// The question was answered or withdrawn before.
     #[error("the question is no longer open")]

@@ -211,7 +211,7 @@ impl HandleRef {
     pub async fn answer(&self, answer: Value) -> Result<(), Refusal> {
         match self.handle.status() {
             Status::Waiting { question, .. } => self.handle.answer(&question, answer).await,
-            Status::Stopped(_) => Err(Refusal::Ended(self.id.clone())),
+            Status::Stopped(_) => Err(Refusal::EndedForPerson(self.id.clone())),
             _ => Err(Refusal::AsksNothing(self.id.clone())),
         }
     }
@@ -229,7 +229,7 @@ impl HandleRef {
     pub(crate) fn job(&self) -> Result<&Arc<dyn Job>, Refusal> {
         let id = &self.id;
         if self.is_stopped() {
-            return Err(Refusal::Ended(id.clone()));
+            return Err(Refusal::EndedForPerson(id.clone()));
         }
         let job = self.handle.job();
         job.ok_or_else(|| Refusal::NotStarted(id.clone()))

@@ -91,6 +91,9 @@ pub enum Refusal {
     /// Input for something that has ended.
     #[error("handle `{0}` has stopped and takes no input; fetch it to read its result")]
     Ended(HandleId),
+    /// A person's input for something that has ended.
+    #[error("handle `{0}` has stopped and takes no input; its log has what it printed")]
+    EndedForPerson(HandleId),
     /// Input for something that has not begun.
     #[error("handle `{0}` has not started yet")]
     NotStarted(HandleId),
@@ -287,6 +290,7 @@ impl Refusal {
             Self::Taken(_) => RefusalKind::Exists,
             Self::Input(error) => input_kind(error),
             Self::Ended(_)
+            | Self::EndedForPerson(_)
             | Self::NotStarted(_)
             | Self::AsksNothing(_)
             | Self::Locked(_)

@@ -76,7 +76,7 @@ async fn an_answer_to_nothing_and_input_for_a_stopped_handle_are_409() {
         refused(&stage, &input, typed).await,
         (
             409,
-            "handle `h` has stopped and takes no input; fetch it to read its result".to_owned()
+            "handle `h` has stopped and takes no input; its log has what it printed".to_owned()
         )
     );
 }
