@@ -16,6 +16,12 @@ const PAUSE = 60;
 /** How often the page draws: the more pictures a frame has, the later the next one is. */
 const frame = (pictures) => Math.min(115, 40 + 2 * pictures);
 const SIZES = { tiny: 3, small: 5, middle: 8, large: 11 };
+/** The width of a character of the page's monospace font, of its size. */
+const ADVANCE = 0.602;
+const GAP = 8;
+const BORDERS = 2;
+/** Letters of a picture are not larger than those of the terminal itself. */
+const LARGEST = 13;
 
 /** All terminals of a session. */
 export function openWall({ session }) {
@@ -47,6 +53,8 @@ export function makeWall({ handles, watched, isNamed: named = false }) {
   let colours = null;
   let timer = 0;
   let next = 0;
+  /** How the pictures stand: see `arrange`. */
+  let grid = { columns: 1, width: 0 };
 
   const seen = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) {
@@ -65,6 +73,8 @@ export function makeWall({ handles, watched, isNamed: named = false }) {
 
   function draw() {
     timer = 0;
+    // Without a width nothing can be placed; `arrange` has it drawn then.
+    if (!grid.width) return;
     const began = performance.now();
     let pictures = 0;
     colours ??= palette(list);
@@ -76,11 +86,38 @@ export function makeWall({ handles, watched, isNamed: named = false }) {
         setAttr(tile.button, "data-generation", tile.told);
       }
       if (!tile.isSeen || !tile.dirty.size) continue;
-      drawTile(tile, SIZES[size], colours);
+      drawTile(tile, place(tile), colours);
       tile.dirty.clear();
       pictures += 1;
     }
     next = began + frame(pictures);
+  }
+
+  /**
+   * As many columns as terminals of 80 columns fit in the chosen size, about:
+   * they are made a little larger or smaller, so that the width is used.
+   */
+  function arrange() {
+    const room = list.clientWidth;
+    if (!room || !tiles.size) return;
+    const usual = 80 * ADVANCE * SIZES[size] + BORDERS + GAP;
+    const columns = Math.max(1, Math.min(tiles.size, Math.round((room + GAP) / usual)));
+    const width = Math.floor((room + GAP) / columns) - GAP;
+    if (grid.columns === columns && grid.width === width) return;
+    grid = { columns, width };
+    list.style.gridTemplateColumns = `repeat(${columns}, ${width}px)`;
+    redraw();
+  }
+
+  /** The size of a terminal's letters. A wide one has more than one column. */
+  function place({ screen, button }) {
+    const wanted = screen.cols * ADVANCE * SIZES[size] + BORDERS;
+    const span = Math.max(1, Math.min(grid.columns, Math.round((wanted + GAP) / (grid.width + GAP))));
+    const column = span > 1 ? `span ${span}` : "";
+    if (button.parentNode.style.gridColumn !== column) button.parentNode.style.gridColumn = column;
+    const room = span * (grid.width + GAP) - GAP - BORDERS;
+    const fitting = room / (screen.cols * ADVANCE);
+    return Math.min(Math.max(LARGEST, SIZES[size]), Math.floor(fitting * 20) / 20);
   }
 
   function redraw() {
@@ -126,10 +163,13 @@ export function makeWall({ handles, watched, isNamed: named = false }) {
     size = name;
     localStorage.setItem("windlass-wall", name);
     for (const button of sizes.children) setAttr(button, "aria-pressed", String(button.textContent === name));
-    redraw();
+    grid.width = 0;
+    arrange();
   };
   for (const name of Object.keys(SIZES)) sizes.append(el("button", { class: "chip", onclick: () => choose(name) }, name));
   choose(size in SIZES ? size : "middle");
+  const resized = new ResizeObserver(arrange);
+  resized.observe(list);
   document.addEventListener("windlass-theme", redraw);
   const scheme = matchMedia("(prefers-color-scheme: dark)");
   scheme.addEventListener("change", redraw);
@@ -148,6 +188,7 @@ export function makeWall({ handles, watched, isNamed: named = false }) {
         setText(tile.state, info.state);
       });
       for (const key of tiles.keys()) if (!keys.has(key)) tiles.delete(key);
+      arrange();
       // Their pictures exist now, so that none of the first screens is lost.
       const wanted = watched();
       if (watching !== wanted) watchScreens(wanted, PAUSE);
@@ -158,6 +199,7 @@ export function makeWall({ handles, watched, isNamed: named = false }) {
       stop();
       clearTimeout(timer);
       seen.disconnect();
+      resized.disconnect();
       document.removeEventListener("windlass-theme", redraw);
       scheme.removeEventListener("change", redraw);
       watchScreens("");
@@ -168,7 +210,7 @@ export function makeWall({ handles, watched, isNamed: named = false }) {
 function drawTile(tile, size, colours) {
   const { canvas, screen } = tile;
   const scale = Math.min(2, devicePixelRatio || 1);
-  const [width, height] = [size * 0.602, Math.ceil(size * 1.25)];
+  const [width, height] = [size * ADVANCE, Math.ceil(size * 1.25)];
   const key = `${screen.cols}x${screen.rows}x${size}`;
   const pen = (tile.pen ??= canvas.getContext("2d", { alpha: false }));
   if (tile.size !== key) {
