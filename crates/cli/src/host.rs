@@ -1,22 +1,32 @@
 //! `windlass host`: the far end of a link; `windlass hosts`: the machines of the configuration.
 
+use std::io::IsTerminal as _;
 use std::os::fd::AsFd as _;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Context as _;
+use serde_json::Value;
 use tokio::net::unix::pipe;
 use windlass::config::{HostConfig, LoadOptions, ProjectTrust};
-use windlass::host::{Host, HostOptions, ServeOptions};
+use windlass::host::{
+    CarrierAnswer, CarrierAsker, CarrierQuestion, Host, HostOptions, ServeOptions,
+};
+use windlass_process::RemoteFuture;
+use windlass_protocol::Ask;
 
 use crate::args::{Global, HostsArgs, HostsCommand};
 use crate::exit;
+use crate::prompt;
 use crate::setup;
 use crate::signals::Signals;
 use crate::stdout::outln;
 
 /// Serves a link on stdin and stdout.
 pub(crate) async fn serve() -> anyhow::Result<ExitCode> {
+    // Where near and far are one machine, programs must not ask on the carrier's terminal, nor end with it.
+    windlass::leave_terminal();
     let options = ServeOptions {
         folder: windlass::state_dir().join("hosts"),
         limits: user_limits(),
@@ -91,6 +101,9 @@ async fn check(host: &HostConfig, root: &std::path::Path) -> anyhow::Result<Exit
         ..HostOptions::new(&host.name, via, root)
     };
     let link = Host::new(options, None)?;
+    if std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
+        link.ask_through(Arc::new(TerminalAsker));
+    }
     let begun = Instant::now();
     let asks = ["sh", "git", "python3"].map(str::to_owned).to_vec();
     let machine = match link.connect(asks).await {
@@ -128,4 +141,32 @@ async fn check(host: &HostConfig, root: &std::path::Path) -> anyhow::Result<Exit
         outln!("{program:<8}  {}", file.as_deref().unwrap_or("not found"))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Puts what a carrier asks to the person at the terminal.
+struct TerminalAsker;
+
+impl CarrierAsker for TerminalAsker {
+    fn ask(&self, question: CarrierQuestion) -> RemoteFuture<'_, CarrierAnswer> {
+        Box::pin(async move {
+            let ask = Ask {
+                ask: String::from("carrier"),
+                call: None,
+                handle: None,
+                tool: format!("host {}", question.host),
+                question: windlass::carrier_question(question),
+                content: None,
+                form: None,
+                rendering: None,
+            };
+            match prompt::ask(&ask).await {
+                Some(Value::String(line)) => CarrierAnswer::Typed(line),
+                _ => CarrierAnswer::Declined(String::from("the question was dismissed")),
+            }
+        })
+    }
+
+    fn is_wanted(&self) -> bool {
+        true
+    }
 }

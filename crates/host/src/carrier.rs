@@ -1,14 +1,17 @@
 //! The carrier: the command that gives the pipe to a host, and the first words on it.
 
 use std::ffi::OsString;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::unix::pipe;
+use tokio::sync::watch;
 use windlass_hold_wire::{FarFrame, FarHello, LINK_MAGIC, LINK_VERSION, NearFrame, NearHello};
 use windlass_output::Stream;
-use windlass_process::{Command, Exit, Launcher, Process};
+use windlass_process::{Command, Exit, Launcher, Process, TerminalSize};
 
 use crate::HostError;
+use crate::asking::{CarrierAsker, CarrierTerminal};
 use crate::pieces::{FrameReader, FrameSender, ReadEnd};
 
 /// How long a carrier that has closed its pipe may take to exit.
@@ -26,22 +29,38 @@ pub(crate) struct CarrierLink {
     pub(crate) machine: FarHello,
 }
 
+/// A host to connect to.
+pub(crate) struct CarrierOrder<'a> {
+    pub(crate) host: &'a str,
+    /// The carrier's command.
+    pub(crate) via: &'a [OsString],
+    /// The time that the first words may take, without the time that a person is being asked.
+    pub(crate) limit: Duration,
+    /// Those who answer what the carrier asks, the newest last.
+    pub(crate) askers: Vec<Arc<dyn CarrierAsker>>,
+}
+
 /// Starts the carrier and says hello.
 pub(crate) async fn connect(
     launcher: &Launcher,
-    via: &[OsString],
+    order: CarrierOrder<'_>,
     hello: NearHello,
-    limit: Duration,
 ) -> Result<CarrierLink, HostError> {
+    let CarrierOrder {
+        host,
+        via,
+        limit,
+        askers,
+    } = order;
     let program = via.first().cloned().unwrap_or_default();
     let failed = |cause: String| HostError::Carrier {
         program: program.to_string_lossy().into_owned(),
         cause,
     };
+    let terminal = CarrierTerminal::default();
     let command = Command::new(&program)
         .args(via.get(1..).unwrap_or_default())
-        .own_session()
-        .hand_over_pipes();
+        .terminal_beside_pipes(TerminalSize::default(), terminal.tap());
     let carrier = launcher.start(command).await;
     let carrier = carrier.map_err(|error| failed(error.to_string()))?;
     let (stdout, stdin) = carrier
@@ -52,17 +71,24 @@ pub(crate) async fn connect(
     sender.send(&NearFrame::Hello(hello).write());
     let mut reader = FrameReader::new(stdout);
     let mut head = Vec::new();
-    let greeted = tokio::time::timeout(limit, greet(&mut reader, &mut head)).await;
-    let machine = match greeted {
-        Ok(Ok(machine)) => machine,
-        Ok(Err(Greeting::Error(error))) => return Err(error),
-        Ok(Err(Greeting::Closed)) => return Err(exited(&carrier, via).await),
-        Err(_) if !head.is_empty() && head.len() < HEAD => return Err(banner(&head)),
-        Err(_) => {
-            return Err(HostError::Silent {
-                limit,
-                said: said(&carrier),
-            });
+    let is_asking = watch::Sender::new(false);
+    let name = program.to_string_lossy();
+    let machine = tokio::select! {
+        biased;
+        greeted = greet(&mut reader, &mut head) => match greeted {
+            Ok(machine) => machine,
+            Err(Greeting::Error(error)) => return Err(error),
+            Err(Greeting::Closed) => return Err(exited(&carrier, &terminal, via).await),
+        },
+        unanswered = terminal.serve(&carrier, (host, &name), &askers, &is_asking) => {
+            return Err(unanswered);
+        }
+        () = impatience(limit, is_asking.subscribe()) => {
+            if !head.is_empty() && head.len() < HEAD {
+                return Err(banner(&head));
+            }
+            let said = said(&carrier, &terminal);
+            return Err(HostError::Silent { limit, said });
         }
     };
     Ok(CarrierLink {
@@ -71,6 +97,20 @@ pub(crate) async fn connect(
         sender,
         machine,
     })
+}
+
+/// Resolves when nobody has been asked anything for this time.
+async fn impatience(limit: Duration, mut is_asking: watch::Receiver<bool>) {
+    loop {
+        // The sender lives as long as the attempt to connect.
+        let _ = is_asking.wait_for(|is_asking| !is_asking).await;
+        if tokio::time::timeout(limit, is_asking.wait_for(|is_asking| *is_asking))
+            .await
+            .is_err()
+        {
+            return;
+        }
+    }
 }
 
 enum Greeting {
@@ -123,7 +163,7 @@ fn banner(bytes: &[u8]) -> HostError {
     HostError::Banner { text }
 }
 
-async fn exited(carrier: &Process, via: &[OsString]) -> HostError {
+async fn exited(carrier: &Process, terminal: &CarrierTerminal, via: &[OsString]) -> HostError {
     let exit = tokio::time::timeout(EXITING, carrier.wait()).await;
     let ended = match exit {
         Ok(Exit::Code(code)) => format!("exited with code {code}"),
@@ -139,13 +179,20 @@ async fn exited(carrier: &Process, via: &[OsString]) -> HostError {
     HostError::Exited {
         command: words.join(" "),
         ended,
-        said: said(carrier),
+        said: said(carrier, terminal),
         hint,
     }
 }
 
-/// The last line that the carrier has written to stderr, as the end of a sentence.
-fn said(carrier: &Process) -> String {
-    let line = carrier.output().last_line(Stream::Stderr);
-    line.map_or_else(String::new, |line| format!("; it said: {line}"))
+/// The last lines that the carrier has written to stderr and to its terminal, as the end of a sentence.
+fn said(carrier: &Process, terminal: &CarrierTerminal) -> String {
+    let lines = [
+        carrier.output().last_line(Stream::Stderr),
+        terminal.last_line(),
+    ];
+    let lines: Vec<String> = lines.into_iter().flatten().collect();
+    if lines.is_empty() {
+        return String::new();
+    }
+    format!("; it said: {}", lines.join(" / "))
 }

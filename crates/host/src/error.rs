@@ -59,6 +59,27 @@ pub enum HostError {
         /// The reason.
         why: String,
     },
+    /// The carrier asked something, and there was nobody to answer.
+    #[error(
+        "`{program}` asks {text:?}, and nobody can be asked here; connect once with `windlass hosts check` on a terminal, \
+         or let it get in without a question (for `ssh`: a host key that is known, and an agent that has the key)"
+    )]
+    Unanswered {
+        /// The carrier's program.
+        program: String,
+        /// Its question.
+        text: String,
+    },
+    /// The person did not want to answer the carrier.
+    #[error("`{program}` asked {text:?}, which was not answered: {why}")]
+    Declined {
+        /// The carrier's program.
+        program: String,
+        /// Its question.
+        text: String,
+        /// The person's words.
+        why: String,
+    },
     /// The far side did not answer.
     #[error(
         "it did not answer within {} s{said}; check that `via` reaches the machine and ends with `windlass host`",

@@ -5,6 +5,7 @@
 //! [`Process`](windlass_process::Process) for each program. A link that breaks is made again, and programs go on from the
 //! byte that was received last. `docs/design/hosts.md` has the frames, the lease and every failure.
 
+mod asking;
 mod carrier;
 mod error;
 mod far;
@@ -12,6 +13,7 @@ mod machine;
 mod near;
 mod pieces;
 
+pub use asking::{CarrierAnswer, CarrierAsker, CarrierQuestion};
 pub use error::{HostError, ServeError};
 pub use far::{ServeOptions, serve};
 pub use near::{Host, HostOptions};

@@ -22,7 +22,7 @@ use windlass_sandbox::ResourceLimits;
 
 use self::link::Link;
 use self::program::NearProgram;
-use crate::HostError;
+use crate::{CarrierAsker, HostError};
 
 /// How much output may be under way for one program.
 pub(crate) const WINDOW: u64 = 1024 * 1024;
@@ -86,6 +86,11 @@ impl Host {
     /// Connects if need be, and describes the machine. Programs that are asked about are looked for there.
     pub async fn connect(&self, asks: Vec<String>) -> Result<FarHello, HostError> {
         self.link.connect(asks).await
+    }
+
+    /// Has what the carrier asks put to a person this way, for as long as somebody waits for the host.
+    pub fn ask_through(&self, asker: Arc<dyn CarrierAsker>) {
+        self.link.ask_through(asker);
     }
 
     async fn begin(&self, start: RemoteStart) -> Result<Process, StartError> {

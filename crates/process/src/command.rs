@@ -39,6 +39,8 @@ pub struct Command {
     pub(crate) is_user_shell: bool,
     /// It leads a session, also on pipes.
     pub(crate) own_session: bool,
+    /// Its terminal is beside its pipes.
+    pub(crate) terminal_beside: bool,
 }
 
 /// Where a program reads its input from.
@@ -86,6 +88,7 @@ impl Command {
             keep: None,
             is_user_shell: false,
             own_session: false,
+            terminal_beside: false,
         }
     }
 
@@ -94,6 +97,23 @@ impl Command {
     pub fn own_session(mut self) -> Self {
         self.own_session = true;
         self
+    }
+
+    /// Gives it a terminal of its own beside its pipes, as `/dev/tty`: the controlling terminal of its own session. Its
+    /// stdin and stdout are the caller's, as with [`Command::hand_over_pipes`]. What it writes to the terminal is told as
+    /// stdout, and what it writes to stderr as stderr; [`Process::write`](crate::Process::write) types. The tap sees what
+    /// is written to the terminal. It is a plain process group, whether or not the launcher holds trees.
+    pub fn terminal_beside_pipes(
+        self,
+        size: TerminalSize,
+        tap: impl FnMut(&[u8]) -> Vec<u8> + Send + 'static,
+    ) -> Self {
+        let mut command = self
+            .own_session()
+            .hand_over_pipes()
+            .terminal_with(size, tap);
+        command.terminal_beside = true;
+        command
     }
 
     /// Marks the program as this user's shell. On another machine it is the shell of the user there.

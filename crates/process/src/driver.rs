@@ -325,7 +325,10 @@ fn read(fd: &OwnedFd, stream: Stream, shared: &Shared, discard: bool) -> Read {
         return read_kept(fd, stream, shared, &kept.retained);
     }
     BUFFER.with_borrow_mut(|buffer| {
-        if let Some(terminal) = &shared.terminal {
+        // A terminal beside pipes is not all that is read.
+        if let Some(terminal) = &shared.terminal
+            && stream == Stream::Stdout
+        {
             return read_pieces(fd, buffer, terminal, shared, discard);
         }
         let read = fill(fd, buffer);

@@ -450,7 +450,9 @@ impl Launcher {
         theirs: pipes::Theirs,
         extras: crate::linux::Extras<'_>,
     ) -> Result<(u32, Hold, Watch), StartError> {
-        if let Some(zygotes) = &self.inner.zygotes {
+        if let Some(zygotes) = &self.inner.zygotes
+            && !command.terminal_beside
+        {
             let started = crate::linux::start(zygotes, command, path, theirs, extras);
             let (pid, hold, watch) = started.await?;
             return Ok((pid, Hold::Shim(hold), Watch::Shim(watch)));

@@ -10,6 +10,7 @@
 
 mod access;
 mod command;
+mod detach;
 mod driver;
 mod error;
 mod exit;
@@ -38,6 +39,7 @@ mod watch;
 
 pub use access::ThisUser;
 pub use command::{Command, Stdin};
+pub use detach::leave_terminal;
 pub use error::{SignalError, StartError, WriteError};
 pub use exit::{Exit, Receipt, Signal, Survivor};
 pub use find::find_program;

@@ -18,7 +18,7 @@ pub(crate) struct Ours {
     pub(crate) stdin: Option<Arc<OwnedFd>>,
     pub(crate) stdout: Option<Arc<OwnedFd>>,
     pub(crate) stderr: Option<Arc<OwnedFd>>,
-    /// If there is one, `stdin` and `stdout` are its master.
+    /// If there is one, `stdin` and `stdout` are its master. One that is beside pipes has a `stderr` too.
     pub(crate) terminal: Option<Opened>,
     /// What is the caller's: the ends of stdin and stdout.
     pub(crate) handed_over: Option<HandedOver>,
@@ -36,6 +36,8 @@ pub(crate) enum Theirs {
     Pipes(Vec<OwnedFd>),
     /// The path of a terminal.
     Terminal(CString),
+    /// Pipes, and the path of a terminal that is none of the streams.
+    Beside(Vec<OwnedFd>, CString),
 }
 
 /// Makes the streams that a command asks for; a terminal in the folder of `terminals` if there is one.
@@ -44,14 +46,28 @@ pub(crate) fn open(
     terminals: Option<BorrowedFd<'_>>,
 ) -> io::Result<(Ours, Theirs)> {
     let mut ours = Ours::default();
-    if let Some(size) = command.terminal {
-        let opened = terminal::open(size, terminals)?;
+    let opened = command
+        .terminal
+        .map(|size| terminal::open(size, terminals))
+        .transpose()?;
+    if let Some(opened) = opened {
         let path = opened.path.clone();
+        let theirs = if command.terminal_beside {
+            Theirs::Beside(pipes(command, &mut ours)?, path)
+        } else {
+            Theirs::Terminal(path)
+        };
         ours.stdin = Some(Arc::clone(&opened.master));
         ours.stdout = Some(Arc::clone(&opened.master));
         ours.terminal = Some(opened);
-        return Ok((ours, Theirs::Terminal(path)));
+        return Ok((ours, theirs));
     }
+    let theirs = pipes(command, &mut ours)?;
+    Ok((ours, Theirs::Pipes(theirs)))
+}
+
+/// Makes the pipes of a command and gives the program's ends.
+fn pipes(command: &Command, ours: &mut Ours) -> io::Result<Vec<OwnedFd>> {
     let mut theirs = Vec::with_capacity(3);
     if command.stdin == Stdin::Pipe {
         let (read, write) = io::pipe()?;
@@ -75,7 +91,7 @@ pub(crate) fn open(
             .zip(stdout)
             .map(|(stdin, stdout)| HandedOver { stdin, stdout });
     }
-    Ok((ours, Theirs::Pipes(theirs)))
+    Ok(theirs)
 }
 
 fn unblocked(fd: OwnedFd) -> io::Result<Arc<OwnedFd>> {

@@ -147,6 +147,11 @@ fn spawn(
             lead_session(&mut builder);
             spawn_session(&mut builder)
         }
+        Theirs::Beside(pipes, terminal) => {
+            on_pipes(&mut builder, command, pipes)?;
+            lead_session_on(&mut builder, &terminal)?;
+            spawn_session(&mut builder)
+        }
         Theirs::Terminal(path) => {
             on_terminal(&mut builder, &path)?;
             spawn_session(&mut builder)
@@ -182,6 +187,26 @@ fn lead_session(builder: &mut tokio::process::Command) {
             Ok(())
         });
     }
+}
+
+/// A session of its own, whose terminal is none of its streams.
+#[expect(
+    unsafe_code,
+    reason = "the standard library cannot make a session, so that two calls are made after a fork"
+)]
+fn lead_session_on(builder: &mut tokio::process::Command, path: &CStr) -> io::Result<()> {
+    use rustix::fs::{Mode, OFlags};
+    let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let terminal = rustix::fs::open(path, flags, Mode::empty())?;
+    // SAFETY: both are bare system calls, which may be made between fork and exec.
+    unsafe {
+        builder.pre_exec(move || {
+            rustix::process::setsid()?;
+            rustix::process::ioctl_tiocsctty(&terminal)?;
+            Ok(())
+        });
+    }
+    Ok(())
 }
 
 fn on_pipes(

@@ -10,12 +10,14 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures_util::future::BoxFuture;
 use tokio::sync::mpsc;
 use windlass_protocol::{
-    Arguments, JobDescription, Start, ToolDefinition, ToolError, ToolEvent, ToolReport,
+    Arguments, JobDescription, Question, Start, ToolDefinition, ToolError, ToolEvent, ToolReport,
 };
 
 use crate::client::ToolClient;
+use crate::inquirer::Answered;
 use crate::job::Job;
 use crate::subject::Subject;
 
@@ -104,6 +106,9 @@ pub(crate) trait ReportSink: Send + Sync + 'static {
 
     /// The client of the session that the tool runs in, if it has one.
     fn client(&self) -> Option<ToolClient>;
+
+    /// Puts a question to the person, beside those of the tool.
+    fn ask_person(self: Arc<Self>, question: Question) -> BoxFuture<'static, Answered>;
 }
 
 /// Reports what happens to one tool. Cloning is cheap; reporting on a handle
@@ -145,6 +150,17 @@ impl Reporter {
         self.0.upgrade()?.client()
     }
 
+    /// Puts a question to the person, for something that the tool needs before
+    /// it runs, such as the way to its machine. Nobody but the person is asked,
+    /// and where nobody attends the session the answer is [`Answered::Nobody`]
+    /// at once. Dropping the future withdraws the question.
+    pub async fn ask_person(&self, question: Question) -> Answered {
+        match self.0.upgrade() {
+            Some(sink) => sink.ask_person(question).await,
+            None => Answered::Nobody,
+        }
+    }
+
     /// The runtime still wants to know.
     pub fn is_wanted(&self) -> bool {
         self.0.strong_count() > 0
@@ -179,5 +195,9 @@ impl ReportSink for Channel {
 
     fn client(&self) -> Option<ToolClient> {
         None
+    }
+
+    fn ask_person(self: Arc<Self>, _question: Question) -> BoxFuture<'static, Answered> {
+        Box::pin(std::future::ready(Answered::Nobody))
     }
 }

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::watch;
@@ -23,6 +24,7 @@ use crate::client::{CallOrigin, ToolClient};
 use crate::cut::{question_within_limit, within_limit};
 use crate::event::{Status, fold};
 use crate::executor::ReportSink;
+use crate::inquirer::Answered;
 use crate::inquiry;
 use crate::job::Job;
 use crate::job_output::JobOutput;
@@ -675,6 +677,15 @@ impl ReportSink for Handle {
                 call: Arc::clone(&self.call),
                 handle: self.id().cloned(),
             },
+        })
+    }
+
+    fn ask_person(self: Arc<Self>, question: Question) -> BoxFuture<'static, Answered> {
+        Box::pin(async move {
+            let Some(session) = self.session.upgrade() else {
+                return Answered::Nobody;
+            };
+            inquiry::ask_person(&session, &self, &question).await
         })
     }
 }

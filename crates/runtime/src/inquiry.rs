@@ -105,6 +105,23 @@ pub(crate) fn route(session: &Arc<SessionInner>, handle: &Arc<Handle>, question:
     });
 }
 
+/// Puts a question to the person and to nobody else.
+pub(crate) async fn ask_person(
+    session: &SessionInner,
+    handle: &Handle,
+    question: &Question,
+) -> Answered {
+    if !session.requests.is_attended() {
+        return Answered::Nobody;
+    }
+    let ask = new_ask(session, handle, question);
+    let ticket = session.requests.open_question(ask);
+    tokio::select! {
+        answered = ticket.outcome() => answered,
+        () = session.closing.cancelled() => Answered::Nobody,
+    }
+}
+
 /// Somebody other than the calling assistant can answer.
 pub(crate) fn can_be_answered(
     session: &SessionInner,

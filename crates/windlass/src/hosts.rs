@@ -12,10 +12,11 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use windlass_config::{Config, HostConfig, ToolConfig};
 use windlass_executors::Launcher;
-use windlass_host::{Host, HostOptions};
-use windlass_runtime::protocol::{Arguments, ToolError};
+use windlass_host::{CarrierAnswer, CarrierAsker, CarrierQuestion, Host, HostOptions};
+use windlass_process::RemoteFuture;
+use windlass_runtime::protocol::{AnswerType, Arguments, Question, ToolError};
 use windlass_runtime::{
-    AdoptError, Executor, Job, JobDescription, Reporter, Start, Subject, SubjectPattern,
+    AdoptError, Answered, Executor, Job, JobDescription, Reporter, Start, Subject, SubjectPattern,
     ToolDefinition,
 };
 
@@ -70,11 +71,14 @@ impl Hosts {
         let there = |name: &String| {
             let (_, host) = self.get(name)?;
             let launcher = launcher.on_host(Arc::new(host.clone()));
-            Ok((name.clone(), make(launcher)))
+            Ok(Arc::new(HostedTool {
+                name: name.clone(),
+                host: host.clone(),
+                executor: make(launcher),
+            }))
         };
         if let Some(name) = &tool.settings.host {
-            let (host, executor) = there(name)?;
-            return Ok(Arc::new(FixedHost { host, executor }));
+            return there(name).map(|tool| tool as _);
         }
         if tool.settings.hosts.is_empty() {
             return Ok(make(launcher));
@@ -132,15 +136,58 @@ fn add_host(mut subject: Subject, host: &str) -> Subject {
     subject
 }
 
+/// The question of a carrier, as front ends show it.
+pub fn carrier_question(asked: CarrierQuestion) -> Question {
+    let CarrierQuestion {
+        host,
+        program,
+        before,
+        text,
+        is_secret,
+    } = asked;
+    let lead = format!("To reach host `{host}`, `{program}` asks:");
+    let lines = [lead, before].into_iter().filter(|line| !line.is_empty());
+    Question {
+        id: String::from("carrier"),
+        text,
+        pre_amble: Some(lines.collect::<Vec<_>>().join("\n")),
+        answer_type: AnswerType::Text,
+        default: None,
+        secret: is_secret,
+    }
+}
+
+/// Puts what a carrier asks to the person of the session in which a tool is being started.
+struct SessionAsker(Reporter);
+
+impl CarrierAsker for SessionAsker {
+    fn ask(&self, question: CarrierQuestion) -> RemoteFuture<'_, CarrierAnswer> {
+        Box::pin(async move {
+            match self.0.ask_person(carrier_question(question)).await {
+                Answered::With(Value::String(line)) => CarrierAnswer::Typed(line),
+                Answered::With(_) | Answered::Nobody => CarrierAnswer::Nobody,
+                Answered::Declined(why) => CarrierAnswer::Declined(why),
+            }
+        })
+    }
+
+    fn is_wanted(&self) -> bool {
+        self.0.is_wanted()
+    }
+}
+
 /// A tool that runs on one host.
-struct FixedHost {
-    host: String,
+struct HostedTool {
+    name: String,
+    host: Host,
     executor: Arc<dyn Executor>,
 }
 
 #[async_trait]
-impl Executor for FixedHost {
+impl Executor for HostedTool {
     async fn start(&self, start: Start, reporter: Reporter) -> Result<Arc<dyn Job>, ToolError> {
+        self.host
+            .ask_through(Arc::new(SessionAsker(reporter.clone())));
         self.executor.start(start, reporter).await
     }
 
@@ -157,7 +204,7 @@ impl Executor for FixedHost {
     }
 
     fn subject(&self, tool: &ToolDefinition, args: &Arguments, root: &Path) -> Subject {
-        add_host(self.executor.subject(tool, args, root), &self.host)
+        add_host(self.executor.subject(tool, args, root), &self.name)
     }
 
     fn title(&self, tool: &ToolDefinition, args: &Arguments, root: &Path) -> String {
@@ -176,20 +223,16 @@ impl Executor for FixedHost {
 /// A tool that runs here or on one of several hosts.
 struct HostChoice {
     here: Arc<dyn Executor>,
-    there: Vec<(String, Arc<dyn Executor>)>,
+    there: Vec<Arc<HostedTool>>,
 }
 
 impl HostChoice {
-    /// The executor that arguments choose, and its host.
-    fn chosen(&self, args: &Arguments) -> (&Arc<dyn Executor>, Option<&str>) {
+    /// The executor that arguments choose. One that is elsewhere adds its host to subjects.
+    fn chosen(&self, args: &Arguments) -> Arc<dyn Executor> {
         let name = args.get(ARGUMENT).and_then(Value::as_str);
-        let found = self
-            .there
-            .iter()
-            .find(|(host, _)| Some(host.as_str()) == name);
-        found.map_or((&self.here, None), |(host, executor)| {
-            (executor, Some(host.as_str()))
-        })
+        let mut there = self.there.iter();
+        let found = there.find(|tool| Some(tool.name.as_str()) == name);
+        found.map_or_else(|| Arc::clone(&self.here), |tool| Arc::clone(tool) as _)
     }
 }
 
@@ -210,7 +253,7 @@ fn here_start(start: Start) -> Start {
 #[async_trait]
 impl Executor for HostChoice {
     async fn start(&self, start: Start, reporter: Reporter) -> Result<Arc<dyn Job>, ToolError> {
-        let executor = Arc::clone(self.chosen(&start.args).0);
+        let executor = self.chosen(&start.args);
         executor.start(here_start(start), reporter).await
     }
 
@@ -219,7 +262,7 @@ impl Executor for HostChoice {
         mut running: JobDescription,
         reporter: Reporter,
     ) -> Result<Arc<dyn Job>, AdoptError> {
-        let executor = Arc::clone(self.chosen(&running.start.args).0);
+        let executor = self.chosen(&running.start.args);
         running.start = here_start(running.start);
         executor.adopt(running, reporter).await
     }
@@ -229,25 +272,20 @@ impl Executor for HostChoice {
     }
 
     fn subject(&self, tool: &ToolDefinition, args: &Arguments, root: &Path) -> Subject {
-        let (executor, host) = self.chosen(args);
-        let subject = executor.subject(tool, &without_host(args), root);
-        match host {
-            Some(host) => add_host(subject, host),
-            None => subject,
-        }
+        self.chosen(args).subject(tool, &without_host(args), root)
     }
 
     fn title(&self, tool: &ToolDefinition, args: &Arguments, root: &Path) -> String {
-        let executor = self.chosen(args).0;
+        let executor = self.chosen(args);
         executor.title(tool, &without_host(args), root)
     }
 
     async fn format_arguments(&self, start: Start) -> Option<String> {
-        let executor = Arc::clone(self.chosen(&start.args).0);
+        let executor = self.chosen(&start.args);
         executor.format_arguments(here_start(start)).await
     }
 
     fn timeout(&self, args: &Arguments) -> Option<Duration> {
-        self.chosen(args).0.timeout(args)
+        self.chosen(args).timeout(args)
     }
 }

@@ -97,16 +97,45 @@ fn a_handle_on_a_host_is_typed_into_and_stopped() {
 /// Words that reach this machine over `ssh` and a real `sshd`, with a key of its own. The server talks through the pipes
 /// of the client: no port is open.
 pub(crate) fn over_ssh(folder: &Path, project: &Project) -> Vec<String> {
-    let key = |name: &str| {
+    let options = [
+        "StrictHostKeyChecking=no",
+        "UserKnownHostsFile=/dev/null",
+        "BatchMode=yes",
+    ];
+    over_ssh_with(folder, project, "", &options)
+}
+
+/// The same with a passphrase of the user's key and with options of `ssh`.
+pub(crate) fn over_ssh_with(
+    folder: &Path,
+    project: &Project,
+    passphrase: &str,
+    options: &[&str],
+) -> Vec<String> {
+    let mut words = ssh_to(folder, project, passphrase, options);
+    let state = format!("XDG_STATE_HOME={}", folder.join("far").display());
+    let there = ["env", &state, "SHELL=/bin/sh", WINDLASS, "host"];
+    words.extend(there.map(str::to_owned));
+    words
+}
+
+/// The words of `ssh` alone, without a command to run there.
+pub(crate) fn ssh_to(
+    folder: &Path,
+    project: &Project,
+    passphrase: &str,
+    options: &[&str],
+) -> Vec<String> {
+    let key = |name: &str, passphrase: &str| {
         let path = folder.join(name).display().to_string();
         outside(
             project,
             "ssh-keygen",
-            &["-q", "-t", "ed25519", "-N", "", "-f", &path],
+            &["-q", "-t", "ed25519", "-N", passphrase, "-f", &path],
         );
         path
     };
-    let (host, user) = (key("host"), key("user"));
+    let (host, user) = (key("host", ""), key("user", passphrase));
     let keys = folder.join("keys");
     fs::copy(format!("{user}.pub"), &keys).unwrap();
     let server = folder.join("server");
@@ -123,32 +152,13 @@ pub(crate) fn over_ssh(folder: &Path, project: &Project) -> Vec<String> {
     );
     let proxy = format!("ProxyCommand={} -i -f {}", sshd.trim(), server.display());
     let name = outside(project, "id", &["-un"]);
-    let state = format!("XDG_STATE_HOME={}", folder.join("far").display());
-    let words = [
-        "ssh",
-        "-T",
-        "-F",
-        "/dev/null",
-        "-i",
-        &user,
-        "-o",
-        "StrictHostKeyChecking=no",
-        "-o",
-        "UserKnownHostsFile=/dev/null",
-        "-o",
-        "LogLevel=ERROR",
-        "-o",
-        "BatchMode=yes",
-        "-o",
-        &proxy,
-        &format!("{}@here", name.trim()),
-        "env",
-        &state,
-        "SHELL=/bin/sh",
-        WINDLASS,
-        "host",
-    ];
-    words.map(str::to_owned).to_vec()
+    let words = ["ssh", "-T", "-F", "/dev/null", "-i", &user];
+    let mut words = words.map(str::to_owned).to_vec();
+    for option in options.iter().copied().chain(["LogLevel=ERROR", &proxy]) {
+        words.extend(["-o", option].map(str::to_owned));
+    }
+    words.push(format!("{}@here", name.trim()));
+    words
 }
 
 #[test]

@@ -37,6 +37,7 @@ mod formatting;
 mod grpc;
 mod guide;
 mod hosts;
+mod hosts_asking;
 mod hosts_contract;
 mod hosts_faults;
 mod hosts_network;

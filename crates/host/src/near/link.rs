@@ -15,9 +15,9 @@ use windlass_process::{Launcher, UnreachableHost};
 
 use super::program::NearProgram;
 use super::{HostOptions, WINDOW};
-use crate::HostError;
-use crate::carrier::{self, CarrierLink};
+use crate::carrier::{self, CarrierLink, CarrierOrder};
 use crate::pieces::FrameSender;
+use crate::{CarrierAsker, HostError};
 
 /// The first and the longest time between attempts to connect again.
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
@@ -45,6 +45,8 @@ struct LinkState {
     /// Programs that nobody has any more and that are to be ended, with their grace.
     dropped: HashMap<u64, Duration>,
     ports: HashMap<u64, (u16, oneshot::Sender<()>)>,
+    /// Those who answer what the carrier asks, the newest last.
+    askers: Vec<Arc<dyn CarrierAsker>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -134,6 +136,13 @@ impl Link {
         opened
     }
 
+    /// Adds somebody who answers what the carrier asks.
+    pub(super) fn ask_through(&self, asker: Arc<dyn CarrierAsker>) {
+        let mut state = self.state.lock();
+        state.askers.retain(|asker| asker.is_wanted());
+        state.askers.push(asker);
+    }
+
     /// Connects unless there is a link, and describes the machine.
     pub(super) async fn connect(
         self: &Arc<Self>,
@@ -159,13 +168,15 @@ impl Link {
             heartbeat: self.options.heartbeat,
             asks,
         };
-        let connection = carrier::connect(
-            &self.launcher,
-            &self.options.via,
-            hello,
-            self.options.patience,
-        );
-        let connection = connection.await?;
+        let mut askers = self.state.lock().askers.clone();
+        askers.retain(|asker| asker.is_wanted());
+        let order = CarrierOrder {
+            host: &self.options.name,
+            via: &self.options.via,
+            limit: self.options.patience,
+            askers,
+        };
+        let connection = carrier::connect(&self.launcher, order, hello).await?;
         let machine = connection.machine.clone();
         self.begin(connection);
         Ok(machine)

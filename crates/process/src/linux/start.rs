@@ -96,8 +96,9 @@ struct Order {
 impl Order {
     fn new(command: &Command, path: &Path, theirs: Theirs) -> Result<Self, StartError> {
         let (pipes, terminal) = match theirs {
-            Theirs::Pipes(pipes) => (pipes, None),
             Theirs::Terminal(path) => (Vec::new(), Some(path)),
+            // One with a terminal beside its pipes is started without a zygote.
+            Theirs::Pipes(pipes) | Theirs::Beside(pipes, _) => (pipes, None),
         };
         let bytes = encode(command, path, terminal.as_deref())?;
         if bytes.len() <= INLINE_LIMIT {

@@ -1,0 +1,187 @@
+//! Questions of carriers: `ssh` asks for a passphrase, or whether a host's key is the right one.
+//!
+//! Start at [`CarrierTerminal::serve`]. A carrier asks on its terminal, which is beside the pipe that carries the link. A
+//! question is put to those who wait for the host, through their [`CarrierAsker`]s.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use windlass_output::{Output, OutputOptions, Stream};
+use windlass_process::{Process, ProgramTerminal, Prompt, RemoteFuture};
+
+use crate::HostError;
+
+/// How much of a terminal's newest text is kept.
+const KEPT: usize = 16 * 1024;
+
+/// Puts questions of carriers to a person.
+pub trait CarrierAsker: Send + Sync {
+    /// Asks. Dropping the future withdraws the question.
+    fn ask(&self, question: CarrierQuestion) -> RemoteFuture<'_, CarrierAnswer>;
+
+    /// Somebody still waits for the host.
+    fn is_wanted(&self) -> bool;
+}
+
+/// A question of a carrier.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CarrierQuestion {
+    /// The host that is being connected to.
+    pub host: String,
+    /// The carrier's program.
+    pub program: String,
+    /// The lines before the question, without those of earlier questions.
+    pub before: String,
+    /// The line that the carrier waits at.
+    pub text: String,
+    /// The carrier does not show what is typed.
+    pub is_secret: bool,
+}
+
+/// The answer to a [`CarrierQuestion`].
+#[derive(Clone, PartialEq, Eq)]
+pub enum CarrierAnswer {
+    /// This line is typed.
+    Typed(String),
+    /// There is nobody who could answer.
+    Nobody,
+    /// The person does not want to answer; the text says why.
+    Declined(String),
+}
+
+/// The terminal of a carrier: the text on it, and who answers.
+#[derive(Clone, Default)]
+pub(crate) struct CarrierTerminal {
+    written: Arc<Mutex<WrittenText>>,
+}
+
+#[derive(Default)]
+struct WrittenText {
+    /// Written since the last answer.
+    bytes: Vec<u8>,
+    /// Lines of answers, which a terminal may show and messages must not.
+    secrets: Vec<String>,
+    /// The last answer that the terminal shows.
+    echo: String,
+}
+
+impl CarrierTerminal {
+    /// Sees what the carrier writes to its terminal.
+    pub(crate) fn tap(&self) -> impl FnMut(&[u8]) -> Vec<u8> + Send + 'static {
+        let written = Arc::clone(&self.written);
+        move |bytes| {
+            let mut written = written.lock();
+            written.bytes.extend_from_slice(bytes);
+            let excess = written.bytes.len().saturating_sub(KEPT);
+            written.bytes.drain(..excess);
+            Vec::new()
+        }
+    }
+
+    /// Answers questions of the carrier until it asks one that has no answer.
+    pub(crate) async fn serve(
+        &self,
+        carrier: &Process,
+        (host, program): (&str, &str),
+        askers: &[Arc<dyn CarrierAsker>],
+        is_asking: &tokio::sync::watch::Sender<bool>,
+    ) -> HostError {
+        loop {
+            let Some(prompt) = carrier.prompted(|_| true).await else {
+                // Its end is told by its pipe.
+                return std::future::pending().await;
+            };
+            let is_secret = prompt == Prompt::Secret;
+            let (before, text) = self.question();
+            let question = CarrierQuestion {
+                host: host.to_owned(),
+                program: program.to_owned(),
+                before,
+                text: text.clone(),
+                is_secret,
+            };
+            is_asking.send_replace(true);
+            let answer = ask(askers, question).await;
+            is_asking.send_replace(false);
+            match answer {
+                CarrierAnswer::Typed(line) => self.type_line(carrier, line, is_secret),
+                CarrierAnswer::Nobody => {
+                    let program = program.to_owned();
+                    return HostError::Unanswered { program, text };
+                }
+                CarrierAnswer::Declined(why) => {
+                    let program = program.to_owned();
+                    return HostError::Declined { program, text, why };
+                }
+            }
+        }
+    }
+
+    fn type_line(&self, carrier: &Process, line: String, is_secret: bool) {
+        // The carrier may have gone on by itself. A secret is typed only where it is not shown.
+        let prompt = carrier.terminal().and_then(ProgramTerminal::prompt);
+        if is_secret && prompt != Some(Prompt::Secret) {
+            return;
+        }
+        let typed = format!("{}\n", line.trim_end_matches(['\r', '\n']));
+        {
+            let mut written = self.written.lock();
+            written.bytes.clear();
+            if is_secret {
+                written.echo.clear();
+                written.secrets.push(line);
+            } else {
+                written.echo = line;
+            }
+        }
+        if let Err(error) = carrier.write(typed.as_bytes()) {
+            tracing::debug!(%error, "an answer could not be typed");
+        }
+    }
+
+    /// The lines before a question, and the question.
+    fn question(&self) -> (String, String) {
+        let mut lines = self.lines();
+        let text = lines.pop().unwrap_or_default();
+        (lines.join("\n"), text)
+    }
+
+    /// The lines that were written since the last answer, without secrets.
+    fn lines(&self) -> Vec<String> {
+        let written = self.written.lock();
+        let shown = Output::new(OutputOptions::default());
+        shown.push(Stream::Stdout, &written.bytes);
+        let text = shown.read_all(KEPT).text;
+        let lines = text.lines().map(str::trim_end).map(|line| {
+            let hide = |line: String, secret: &String| {
+                if secret.is_empty() {
+                    line
+                } else {
+                    line.replace(secret.as_str(), "[hidden]")
+                }
+            };
+            written.secrets.iter().fold(line.to_owned(), hide)
+        });
+        let mut lines: Vec<String> = lines.filter(|line| !line.is_empty()).collect();
+        if !written.echo.is_empty() && lines.first() == Some(&written.echo) {
+            lines.remove(0);
+        }
+        lines
+    }
+
+    /// The last line on the terminal.
+    pub(crate) fn last_line(&self) -> Option<String> {
+        self.lines().pop()
+    }
+}
+
+/// Asks whoever waits, the newest first, until somebody is there to answer.
+async fn ask(askers: &[Arc<dyn CarrierAsker>], question: CarrierQuestion) -> CarrierAnswer {
+    for asker in askers.iter().rev() {
+        match asker.ask(question.clone()).await {
+            CarrierAnswer::Nobody => {}
+            answer => return answer,
+        }
+    }
+    CarrierAnswer::Nobody
+}
