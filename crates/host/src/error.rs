@@ -23,7 +23,7 @@ pub enum HostError {
         ended: String,
         /// Its last words, if it had any.
         said: String,
-        /// What would work.
+        /// A next step that may help.
         hint: &'static str,
     },
     /// The first bytes were not those of `windlass host`.
