@@ -119,6 +119,7 @@ pub(crate) const LIMITS: &[&str] = &[
     "open_files",
     "file_size",
     "wall_secs",
+    "disk",
 ];
 pub(crate) const SESSION_LIMITS: &[&str] = &["memory", "processes", "cpu_secs"];
 pub(crate) const NOTIFICATIONS: &[&str] = &["on_success", "on_failure", "on_waiting", "on_content"];

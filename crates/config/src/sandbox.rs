@@ -114,6 +114,7 @@ fn read_known_limits(
         open_files: reader.get(&table, "open_files", count).map(u64::from),
         file_size: reader.get(&table, "file_size", units::size),
         wall: reader.get(&table, "wall_secs", units::some_seconds),
+        disk: reader.get(&table, "disk", units::size),
     }
 }
 

@@ -13,7 +13,7 @@ mod confine_wire;
 mod end;
 mod enter;
 mod filter;
-mod filter_shortcut;
+mod filter_program;
 mod foreground;
 mod guard;
 mod held_streams;
@@ -43,6 +43,7 @@ mod sweep;
 mod sys;
 mod tree;
 mod wire;
+mod writing;
 mod zygote;
 mod zygotes;
 

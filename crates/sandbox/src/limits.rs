@@ -18,6 +18,8 @@ pub struct ResourceLimits {
     pub file_size: Option<u64>,
     /// Time from the start.
     pub wall: Option<Duration>,
+    /// Bytes that all processes together have written to disks, or to temporary folders in memory.
+    pub disk: Option<u64>,
 }
 
 impl ResourceLimits {
@@ -41,6 +43,7 @@ impl ResourceLimits {
             open_files: lower(self.open_files, other.open_files),
             file_size: lower(self.file_size, other.file_size),
             wall: lower(self.wall, other.wall),
+            disk: lower(self.disk, other.disk),
         }
     }
 
@@ -53,6 +56,7 @@ impl ResourceLimits {
             open_files: self.open_files.or(other.open_files),
             file_size: self.file_size.or(other.file_size),
             wall: self.wall.or(other.wall),
+            disk: self.disk.or(other.disk),
         }
     }
 
@@ -65,6 +69,7 @@ impl ResourceLimits {
             LimitKind::Cpu => seconds(self.cpu),
             LimitKind::FileSize => self.file_size.map(size),
             LimitKind::Wall => seconds(self.wall),
+            LimitKind::Disk => self.disk.map(size),
         };
         match value {
             Some(value) => format!("{kind} = {value}"),
@@ -86,6 +91,8 @@ pub enum LimitKind {
     FileSize,
     /// [`ResourceLimits::wall`]
     Wall,
+    /// [`ResourceLimits::disk`]
+    Disk,
 }
 
 impl fmt::Display for LimitKind {
@@ -96,6 +103,7 @@ impl fmt::Display for LimitKind {
             Self::Cpu => "cpu_secs",
             Self::FileSize => "file_size",
             Self::Wall => "wall_secs",
+            Self::Disk => "disk",
         })
     }
 }

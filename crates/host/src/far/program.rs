@@ -359,6 +359,7 @@ impl FarProgram {
             LimitKind::Cpu => 2,
             LimitKind::FileSize => 4,
             LimitKind::Wall => 5,
+            LimitKind::Disk => 6,
         });
         self.tell(&FarFrame::Exited {
             program: self.number,

@@ -136,6 +136,8 @@ pub(super) fn limits_of(start: &ProgramStart) -> ResourceLimits {
         open_files,
         file_size,
         wall: wall.map(Duration::from_millis),
+        // An order of today does not carry it.
+        disk: None,
     }
 }
 

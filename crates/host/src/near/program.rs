@@ -428,6 +428,7 @@ fn limit_kind(place: u8) -> Option<LimitKind> {
         2 => LimitKind::Cpu,
         4 => LimitKind::FileSize,
         5 => LimitKind::Wall,
+        6 => LimitKind::Disk,
         _ => return None,
     })
 }

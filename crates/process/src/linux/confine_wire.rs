@@ -76,7 +76,7 @@ impl ConfineParts {
     }
 }
 
-const NUMBERS: usize = 6;
+const NUMBERS: usize = 7;
 const HEADER: usize = 2 + NUMBERS * 8 + 4;
 
 impl ConfineOrder {
@@ -92,6 +92,7 @@ impl ConfineOrder {
             limits.open_files,
             limits.file_size,
             milliseconds(limits.wall),
+            limits.disk,
         ];
         let mut bytes = Vec::with_capacity(HEADER + self.filter.len());
         bytes.extend([CONFINE, self.parts.flags()]);
@@ -122,6 +123,7 @@ impl ConfineOrder {
                 open_files: number(3),
                 file_size: number(4),
                 wall: number(5).map(Duration::from_millis),
+                disk: number(6),
             },
             group: group.to_vec(),
             filter: filter.to_vec(),

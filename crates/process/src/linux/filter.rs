@@ -2,14 +2,9 @@
 //!
 //! Files and TCP are Landlock's. A filter sees numbers and no memory, so it cannot judge a path or an address.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
-    SeccompRule,
-};
-
-use super::filter_shortcut::shortcut;
+use super::filter_program::{self, ArgumentTest, Outcome, Relation, Verdict};
 
 /// Choices of a filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,172 +95,129 @@ const NAMESPACES: &[libc::c_int] = &[
 
 /// The instructions of the filter, as bytes. Empty where there is none for this architecture.
 pub(super) fn compile(options: FilterOptions) -> Vec<u8> {
-    let rules = compile_rules(options);
-    if rules.is_empty() {
-        return rules;
-    }
-    let mut program = shortcut(&judged(options));
-    program.extend(rules);
-    program
-}
-
-/// The numbers of the calls that the rules are about.
-fn judged(options: FilterOptions) -> BTreeSet<u32> {
-    let calls = rules(options).into_keys();
-    let calls = calls.chain(ABSENT.iter().copied());
-    calls
-        .map(|call| u32::try_from(call).expect("a small number"))
-        .collect()
-}
-
-/// The part of the filter that judges.
-fn compile_rules(options: FilterOptions) -> Vec<u8> {
-    let Ok(arch) = std::env::consts::ARCH.try_into() else {
-        return Vec::new();
+    let families = families(options);
+    let tests: [(&[libc::c_long], &[ArgumentTest]); 5] = [
+        (
+            &[libc::SYS_clone, libc::SYS_unshare],
+            &[refuse_if(0, Relation::HasAnyBitOf, namespace_flags())],
+        ),
+        (&[libc::SYS_ioctl], &TERMINAL_INPUT),
+        (&[libc::SYS_prlimit64], &OTHER_LIMITS),
+        (&[libc::SYS_socket], &families),
+        (
+            &[libc::SYS_socketpair],
+            &[allow_only(0, number(libc::AF_UNIX))],
+        ),
+    ];
+    let mut calls = BTreeMap::new();
+    let mut judge = |call: libc::c_long, verdict| {
+        calls.insert(u32::try_from(call).expect("a small number"), verdict);
     };
-    let filter = SeccompFilter::new(
-        rules(options),
-        SeccompAction::Allow,
-        SeccompAction::Errno(libc::EPERM.cast_unsigned()),
-        arch,
-    );
-    let program: Result<BpfProgram, _> = filter.and_then(TryInto::try_into);
-    let Ok(program) = program else {
-        return Vec::new();
-    };
-    let program = program
-        .iter()
-        .flat_map(|it| bytes(it.code, it.jt, it.jf, it.k));
-    absent_calls().into_iter().chain(program).collect()
-}
-
-/// Instructions that come before the others: calls that seem absent, and on x86-64 the second numbering of all calls.
-fn absent_calls() -> Vec<u8> {
-    let absent = instruction::ERRNO | libc::ENOSYS.cast_unsigned();
-    let mut program = bytes(instruction::LOAD, 0, 0, instruction::NUMBER_AT).to_vec();
-    let mut test = |jump, number| {
-        program.extend(bytes(jump, 0, 1, number));
-        program.extend(bytes(instruction::RETURN, 0, 0, absent));
-    };
-    if cfg!(target_arch = "x86_64") {
-        test(instruction::JUMP_AT_LEAST, 0x4000_0000);
+    for call in REFUSED {
+        judge(*call, Verdict::Refuse);
     }
     for call in ABSENT {
-        let number = u32::try_from(*call).expect("a small number");
-        test(instruction::JUMP_EQUAL, number);
-    }
-    program
-}
-
-/// Numbers of the language of filters.
-pub(super) mod instruction {
-    pub(in super::super) const LOAD: u16 = 0x20;
-    pub(in super::super) const JUMP: u16 = 0x05;
-    pub(in super::super) const JUMP_EQUAL: u16 = 0x15;
-    pub(in super::super) const JUMP_AT_LEAST: u16 = 0x35;
-    pub(in super::super) const RETURN: u16 = 0x06;
-    pub(in super::super) const ERRNO: u32 = 0x0005_0000;
-    pub(in super::super) const ALLOW: u32 = 0x7fff_0000;
-    pub(in super::super) const NUMBER_AT: u32 = 0;
-    pub(in super::super) const ARCHITECTURE_AT: u32 = 4;
-}
-
-pub(super) fn bytes(code: u16, jt: u8, jf: u8, k: u32) -> [u8; 8] {
-    let mut bytes = [0; 8];
-    bytes[..2].copy_from_slice(&code.to_ne_bytes());
-    bytes[2..4].copy_from_slice(&[jt, jf]);
-    bytes[4..].copy_from_slice(&k.to_ne_bytes());
-    bytes
-}
-
-fn rules(options: FilterOptions) -> BTreeMap<i64, Vec<SeccompRule>> {
-    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
-    for call in REFUSED {
-        rules.insert(*call, Vec::new());
+        judge(*call, Verdict::Absent);
     }
     if !options.debuggers {
-        for call in [
-            libc::SYS_ptrace,
-            libc::SYS_process_vm_readv,
-            libc::SYS_process_vm_writev,
-        ] {
-            rules.insert(call, Vec::new());
+        for call in DEBUGGERS {
+            judge(*call, Verdict::Refuse);
         }
     }
-    let namespaces = || {
-        let flags = NAMESPACES
-            .iter()
-            .map(|flag| u64::from(flag.cast_unsigned()));
-        flags.map(|flag| rule(&[(0, SeccompCmpOp::MaskedEq(flag), flag)]))
-    };
-    rules.insert(libc::SYS_clone, namespaces().collect());
-    rules.insert(libc::SYS_unshare, namespaces().collect());
-    let input = [libc::TIOCSTI, libc::TIOCLINUX];
-    let input = input.map(|request| rule(&[(1, SeccompCmpOp::Eq, request & 0xffff_ffff)]));
-    rules.insert(libc::SYS_ioctl, input.into());
-    // Limits of other processes: a low one ends a process as a signal does, and no rule of Landlock is about it.
-    let other_limits = SeccompRule::new(vec![
-        condition(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, 0),
-        condition(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0),
-    ]);
-    let other_limits = other_limits.expect("there are conditions");
-    rules.insert(libc::SYS_prlimit64, vec![other_limits]);
-    rules.insert(libc::SYS_socket, families(options));
-    let unix = number(libc::AF_UNIX);
-    rules.insert(
-        libc::SYS_socketpair,
-        vec![rule(&[(0, SeccompCmpOp::Ne, unix)])],
-    );
-    rules
+    for (index, (judged, _)) in tests.iter().enumerate() {
+        for call in *judged {
+            judge(*call, Verdict::ByArguments(index));
+        }
+    }
+    filter_program::write(&calls, &tests.map(|(_, tests)| tests))
 }
 
-/// The families of sockets that are refused.
-fn families(options: FilterOptions) -> Vec<SeccompRule> {
-    let netlink = number(libc::AF_NETLINK);
-    let mut allowed = vec![netlink];
+/// Calls of debuggers.
+const DEBUGGERS: &[libc::c_long] = &[
+    libc::SYS_ptrace,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+];
+
+/// Typing into a terminal by a call.
+const TERMINAL_INPUT: [ArgumentTest; 2] = [
+    ArgumentTest {
+        otherwise: Outcome::NextTest,
+        ..refuse_if(2, Relation::Equals, low(libc::TIOCSTI))
+    },
+    refuse_if(2, Relation::Equals, low(libc::TIOCLINUX)),
+];
+
+/// Limits of other processes: a low one ends a process as a signal does, and no rule of Landlock is about it. The process
+/// is the first argument, and the new limit the third, a pointer.
+const OTHER_LIMITS: [ArgumentTest; 3] = [
+    ArgumentTest {
+        otherwise: Outcome::NextTest,
+        ..allow_only(0, 0)
+    },
+    ArgumentTest {
+        then: Outcome::NextTest,
+        ..allow_only(4, 0)
+    },
+    allow_only(5, 0),
+];
+
+/// The families of sockets that are allowed. Of netlink only the part that lists interfaces.
+fn families(options: FilterOptions) -> Vec<ArgumentTest> {
+    let mut allowed = Vec::new();
     if options.unix {
-        allowed.push(number(libc::AF_UNIX));
+        allowed.push(libc::AF_UNIX);
     }
     if options.internet {
-        allowed.extend([number(libc::AF_INET), number(libc::AF_INET6)]);
+        allowed.extend([libc::AF_INET, libc::AF_INET6]);
     }
-    allowed.sort_unstable();
-    let mut rules = Vec::new();
-    let mut from = None;
-    for family in &allowed {
-        let mut between = vec![(0, SeccompCmpOp::Lt, *family)];
-        between.extend(from.map(|from| (0, SeccompCmpOp::Gt, from)));
-        rules.push(rule(&between));
-        from = Some(*family);
-    }
-    rules.extend(from.map(|from| rule(&[(0, SeccompCmpOp::Gt, from)])));
-    // Of netlink only the part that lists interfaces.
-    let route = number(libc::NETLINK_ROUTE);
-    rules.push(rule(&[
-        (0, SeccompCmpOp::Eq, netlink),
-        (2, SeccompCmpOp::Ne, route),
-    ]));
-    rules
-}
-
-fn number(constant: libc::c_int) -> u64 {
-    u64::from(constant.cast_unsigned())
-}
-
-fn rule(conditions: &[(u8, SeccompCmpOp, u64)]) -> SeccompRule {
-    let conditions = conditions.iter().map(|(argument, operator, value)| {
-        condition(*argument, SeccompCmpArgLen::Dword, operator.clone(), *value)
+    let allowed = allowed.into_iter().map(|family| ArgumentTest {
+        otherwise: Outcome::NextTest,
+        ..allow_only(0, number(family))
     });
-    SeccompRule::new(conditions.collect()).expect("there is a condition")
+    let netlink = ArgumentTest {
+        then: Outcome::NextTest,
+        ..allow_only(0, number(libc::AF_NETLINK))
+    };
+    let route = allow_only(4, number(libc::NETLINK_ROUTE));
+    allowed.chain([netlink, route]).collect()
 }
 
-fn condition(
-    argument: u8,
-    length: SeccompCmpArgLen,
-    operator: SeccompCmpOp,
-    value: u64,
-) -> SeccompCondition {
-    SeccompCondition::new(argument, length, operator, value).expect("calls have six arguments")
+fn namespace_flags() -> u32 {
+    let flags = NAMESPACES.iter().map(|flag| flag.cast_unsigned());
+    flags.fold(0, |all, flag| all | flag)
+}
+
+const fn refuse_if(half: u32, relation: Relation, value: u32) -> ArgumentTest {
+    ArgumentTest {
+        half,
+        relation,
+        value,
+        then: Outcome::Refuse,
+        otherwise: Outcome::Allow,
+    }
+}
+
+const fn allow_only(half: u32, value: u32) -> ArgumentTest {
+    ArgumentTest {
+        half,
+        relation: Relation::Equals,
+        value,
+        then: Outcome::Allow,
+        otherwise: Outcome::Refuse,
+    }
+}
+
+const fn number(constant: libc::c_int) -> u32 {
+    constant.cast_unsigned()
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the kernel looks at the lower half of a request"
+)]
+const fn low(request: libc::c_ulong) -> u32 {
+    request as u32
 }
 
 #[cfg(test)]

@@ -4,8 +4,9 @@
 //! namespace has to be made again.
 
 use std::collections::{BTreeSet, HashSet};
-use std::ffi::CString;
-use std::io;
+use std::ffi::{CString, OsStr};
+use std::fs::File;
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
@@ -118,8 +119,8 @@ impl MountPlan {
     ) -> impl Iterator<Item = (PathBuf, FileIdentity)> + 'a {
         let shares_network = confinement.network == NetworkRule::Full;
         bound_sockets().into_iter().filter_map(move |path| {
-            let within = |folders: &[PathBuf]| folders.iter().any(|it| path.starts_with(it));
-            let is_shown = self.shown.iter().any(|(it, _)| path.starts_with(it));
+            let within = |folders: &[PathBuf]| folders.iter().any(|it| is_below(&path, it));
+            let is_shown = self.shown.iter().any(|(it, _)| is_below(&path, it));
             let covered = is_private(&path) && !is_shown || within(&confinement.hidden);
             if covered || shares_network && within(&confinement.writable) {
                 return None;
@@ -354,8 +355,16 @@ fn private_folders(private: &PrivateFolder) -> [(PathBuf, PathBuf); 3] {
 
 /// It lies in a folder of which programs have their own.
 fn is_private(path: &Path) -> bool {
-    let folders = ["/tmp", "/dev/shm", "/run", "/var/run"];
-    folders.iter().any(|folder| path.starts_with(folder))
+    let folders = ["/tmp", "/dev/shm", "/run", "/var/run"].map(Path::new);
+    folders.iter().any(|folder| is_below(path, folder))
+}
+
+/// Whether an absolute path is a folder or lies in it. Comparing bytes is enough for paths that are written alike, and
+/// another spelling is only taken for another path.
+fn is_below(path: &Path, folder: &Path) -> bool {
+    let (path, folder) = (path.as_os_str().as_bytes(), folder.as_os_str().as_bytes());
+    let rest = path.strip_prefix(folder);
+    rest.is_some_and(|rest| rest.is_empty() || rest[0] == b'/' || folder == b"/")
 }
 
 /// It lies in such a folder, and is none itself.
@@ -380,13 +389,19 @@ fn identity_of_target(path: &Path) -> Option<FileIdentity> {
     path.metadata().ok().as_ref().map(identity_in)
 }
 
+/// Most tables of sockets are shorter.
+const SOCKET_TABLE: usize = 32 << 10;
+
 /// The paths of Unix sockets that somebody has bound, in this network namespace.
 fn bound_sockets() -> Vec<PathBuf> {
-    let text = std::fs::read_to_string("/proc/net/unix").unwrap_or_default();
-    let paths = text.lines().skip(1).filter_map(|line| {
+    // The kernel writes it as it is read: large reads are fewer.
+    let mut text = Vec::with_capacity(SOCKET_TABLE);
+    let _ = File::open("/proc/net/unix").and_then(|mut table| table.read_to_end(&mut text));
+    let lines = text.split(|byte| *byte == b'\n').skip(1);
+    let paths = lines.filter_map(|line| {
         // The other columns are numbers; a path may have spaces in it.
-        let path = &line[line.find(" /")? + 1..];
-        Some(PathBuf::from(path))
+        let path = &line[memchr::memmem::find(line, b" /")? + 1..];
+        Some(PathBuf::from(OsStr::from_bytes(path)))
     });
     let mut paths: Vec<PathBuf> = paths.collect();
     paths.sort_unstable();

@@ -143,9 +143,11 @@ impl PrivateFolder {
             Locked::Foreign if by_name.is_some() && on_lock == OnForeignLock::Ignore => None,
             Locked::Foreign | Locked::Gone => return false,
         };
-        let _by_name = by_name;
-        self.locks
-            .insert(path.to_owned(), PlaceholderLock { _by_name, itself });
+        let lock = PlaceholderLock {
+            _by_name: by_name,
+            itself,
+        };
+        self.locks.insert(path.to_owned(), lock);
         path.symlink_metadata().is_ok()
     }
 

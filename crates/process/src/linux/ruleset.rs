@@ -7,7 +7,6 @@
 use std::fs::{FileType, Metadata};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -16,6 +15,8 @@ use landlock::{
     RulesetAttr, RulesetCreated, RulesetCreatedAttr, Scope,
 };
 use windlass_sandbox::{Confinement, NetworkRule};
+
+use super::sightings::{FolderStamp, Sightings, stamp};
 
 /// The newest version whose rights are known here. Older kernels have fewer.
 const KNOWN: ABI = ABI::V9;
@@ -38,11 +39,8 @@ const DEVICES: &[&str] = &[
 pub(super) struct Ruleset {
     pub(super) fd: OwnedFd,
     /// Folders whose entries were allowed one by one.
-    split: Vec<(PathBuf, Stamp)>,
+    split: Vec<(PathBuf, FolderStamp)>,
 }
-
-/// Changes when a folder's entries do.
-type Stamp = (u64, i64, i64);
 
 impl Ruleset {
     /// The version of Landlock that this kernel has; `None` without it.
@@ -105,16 +103,20 @@ impl Ruleset {
         })
     }
 
-    /// Whether the folders that were split have the entries that they had.
-    pub(super) fn is_fresh(&self) -> bool {
+    /// Whether the folders that were split have the entries that they had. Those that `proof` is about are not looked at
+    /// again.
+    pub(super) fn is_fresh(&self, proof: Option<&Sightings>) -> bool {
         let mut split = self.split.iter();
-        split.all(|(path, stamp)| path.metadata().is_ok_and(|now| stamp_of(&now) == *stamp))
+        split.all(|(path, was)| {
+            proof.is_some_and(|proof| proof.prove(path, was))
+                || path.metadata().is_ok_and(|now| stamp(&now) == *was)
+        })
     }
 }
 
 struct RuleBuilder {
     ruleset: Option<RulesetCreated>,
-    split: Vec<(PathBuf, Stamp)>,
+    split: Vec<(PathBuf, FolderStamp)>,
 }
 
 impl RuleBuilder {
@@ -154,7 +156,7 @@ impl RuleBuilder {
             return Ok(());
         };
         if let Ok(metadata) = &metadata {
-            self.split.push((path.to_owned(), stamp_of(metadata)));
+            self.split.push((path.to_owned(), stamp(metadata)));
         }
         for entry in entries.flatten() {
             // A link is no file of its own: its target is allowed where it lies, or not.
@@ -202,10 +204,6 @@ fn with_targets(paths: &[PathBuf]) -> Vec<PathBuf> {
         }
     }
     all
-}
-
-fn stamp_of(metadata: &Metadata) -> Stamp {
-    (metadata.ino(), metadata.mtime(), metadata.mtime_nsec())
 }
 
 #[expect(unsafe_code, reason = "the crate does not tell the kernel's version")]

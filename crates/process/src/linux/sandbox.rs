@@ -114,7 +114,7 @@ impl Sandbox {
     ) -> Result<Arc<Prepared>, PrepareError> {
         let mut prepared = self.prepared.lock().await;
         if let Some(prepared) = &*prepared
-            && (prepared.mounts.is_none() || prepared.serves(&self.confinement))
+            && prepared.serves(&self.confinement)
         {
             prepared.refresh(&self.confinement)?;
             return Ok(Arc::clone(prepared));
@@ -195,6 +195,9 @@ impl Prepared {
 
     /// Whether the mounts protect what has to be protected now.
     fn serves(&self, confinement: &Confinement) -> bool {
+        if self.mounts.is_none() {
+            return true;
+        }
         let mut sightings = self.sightings.lock();
         let hold = sightings.as_ref().is_some_and(Sightings::hold);
         if hold && self.plan.hides_all_sockets(confinement) {
@@ -210,7 +213,10 @@ impl Prepared {
     /// Builds the rules of files again, if folders have changed since.
     fn refresh(&self, confinement: &Confinement) -> io::Result<()> {
         let mut ruleset = self.ruleset.lock();
-        let is_fresh = ruleset.as_ref().is_some_and(|ruleset| ruleset.is_fresh());
+        // They held a moment ago.
+        let sightings = self.sightings.lock();
+        let is_fresh = ruleset.as_ref();
+        let is_fresh = is_fresh.is_some_and(|ruleset| ruleset.is_fresh(sightings.as_ref()));
         if Ruleset::version().is_some() && !is_fresh {
             let private = [self.common.tmp.clone(), self.common.shm.clone()];
             let mounted = self.mounts.is_some();

@@ -54,7 +54,8 @@ pub(super) struct Sightings {
     renewed_at: Option<Instant>,
 }
 
-type FolderStamp = (FileIdentity, i64, i64);
+/// A folder, and the time of its last change.
+pub(super) type FolderStamp = (FileIdentity, i64, i64);
 type LinkTarget = (PathBuf, FileIdentity);
 
 impl Sightings {
@@ -123,6 +124,12 @@ impl Sightings {
                 .iter()
                 .all(|(path, was)| is_empty_folder(path) == *was)
             && self.links.iter().all(|(path, was)| target_of(path) == *was)
+    }
+
+    /// Whether a folder has this stamp, if these sightings hold.
+    pub(super) fn prove(&self, folder: &Path, is: &FolderStamp) -> bool {
+        let mut known = self.folders.iter();
+        known.any(|(path, stamp)| stamp == is && path == folder)
     }
 
     /// Takes the time of a folder's last change for what was seen in it; `false` if that cannot be relied on.
@@ -217,7 +224,7 @@ pub(super) fn is_empty_folder(path: &Path) -> bool {
         .is_ok_and(|mut entries| entries.next().is_none())
 }
 
-fn stamp(metadata: &Metadata) -> FolderStamp {
+pub(super) fn stamp(metadata: &Metadata) -> FolderStamp {
     (
         identity_in(metadata),
         metadata.ctime(),

@@ -56,8 +56,11 @@ impl Seen {
     }
 }
 
+/// A change, in words and in deed.
+type Change = (&'static str, fn(&Path));
+
 /// Everything that somebody could do to the files.
-fn changes() -> Vec<(&'static str, fn(&Path))> {
+fn changes() -> Vec<Change> {
     vec![
         ("a file is removed", |root| {
             fs::remove_file(root.join("envrc")).unwrap();

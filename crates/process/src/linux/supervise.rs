@@ -1,4 +1,4 @@
-//! Limits of a whole tree, looked after by its shim: memory, processes, CPU time and time.
+//! Limits of a whole tree, looked after by its shim: memory, processes, CPU time, time and what it writes.
 //!
 //! Where the kernel has no group that could be limited, somebody has to look. Memory is the sum of the processes' own;
 //! pages that they share after a fork are counted for each, so a sum that is too high is looked at again, exactly.
@@ -9,6 +9,7 @@ use windlass_sandbox::{LimitKind, ResourceLimits};
 
 use super::cgroup::ControlGroup;
 use super::tree::{Member, descendants, has_more_than};
+use super::writing::WriteAccount;
 use crate::usage::{cpu_time, exact_memory, fetched_cpu_time, memory_files, memory_of};
 
 /// The time between two looks.
@@ -28,6 +29,8 @@ pub(super) struct Supervision {
     before: Duration,
     /// The kernel's own account of the tree.
     group: Option<ControlGroup>,
+    /// The account of the tree's writing, if that is limited.
+    writing: Option<WriteAccount>,
 }
 
 impl Supervision {
@@ -40,7 +43,8 @@ impl Supervision {
         let looks = limits.memory.is_some()
             || limits.processes.is_some()
             || limits.cpu.is_some()
-            || limits.wall.is_some();
+            || limits.wall.is_some()
+            || limits.disk.is_some();
         let now = Instant::now();
         let spent_before = || fetched_cpu_time(root).unwrap_or_default();
         looks.then(|| Self {
@@ -52,6 +56,7 @@ impl Supervision {
             spent: Duration::ZERO,
             before: limits.cpu.map_or(Duration::ZERO, |_| spent_before()),
             group,
+            writing: limits.disk.map(|_| WriteAccount::open(root)),
         })
     }
 
@@ -88,7 +93,8 @@ impl Supervision {
         let wall = wall.unwrap_or(INTERVAL).max(Duration::from_millis(1));
         let looks_at_tree = self.limits.memory.is_some()
             || self.limits.processes.is_some()
-            || self.limits.cpu.is_some();
+            || self.limits.cpu.is_some()
+            || self.limits.disk.is_some();
         if looks_at_tree {
             wall.min(INTERVAL)
         } else {
@@ -101,9 +107,6 @@ impl Supervision {
         if limits.wall.is_some_and(|wall| now - self.started >= wall) {
             return Some(LimitKind::Wall);
         }
-        if limits.memory.is_none() && limits.processes.is_none() && limits.cpu.is_none() {
-            return None;
-        }
         if let Some(kind) = self.ended_by_kernel() {
             return Some(kind);
         }
@@ -111,7 +114,7 @@ impl Supervision {
         if limits.processes.is_some_and(is_more) {
             return Some(LimitKind::Processes);
         }
-        if limits.memory.is_none() && limits.cpu.is_none() {
+        if limits.memory.is_none() && limits.cpu.is_none() && limits.disk.is_none() {
             return None;
         }
         let members = descendants(self.root);
@@ -133,6 +136,10 @@ impl Supervision {
             if self.spent >= limit {
                 return Some(LimitKind::Cpu);
             }
+        }
+        let writing = self.writing.as_mut().zip(limits.disk);
+        if writing.is_some_and(|(account, limit)| account.exceeds(limit, self.root, &members)) {
+            return Some(LimitKind::Disk);
         }
         None
     }

@@ -252,7 +252,8 @@ impl Report {
                 1 => LimitKind::Processes,
                 2 => LimitKind::Cpu,
                 3 => LimitKind::FileSize,
-                _ => LimitKind::Wall,
+                4 => LimitKind::Wall,
+                _ => LimitKind::Disk,
             })),
             _ => HolderReport::read(bytes).map(Self::Running),
         }

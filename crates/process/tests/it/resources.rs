@@ -118,6 +118,37 @@ async fn files_are_limited() {
     assert_eq!(text(&opener), "32\n32\n");
 }
 
+/// Each file is small.
+async fn a_disk_filler_is_stopped() {
+    let launcher = limited(ResourceLimits {
+        disk: Some(8 << 20),
+        ..ResourceLimits::default()
+    });
+    let script = |folder: &std::path::Path| {
+        let folder = folder.display();
+        // Most of it is written by processes that have gone.
+        format!(
+            "i=0; while [ $i -lt 4000 ]; do i=$((i+1)); head -c 65536 /dev/zero > {folder}/$i || exit 9; done; echo all"
+        )
+    };
+    for base in ["/var/tmp", "/dev/shm"] {
+        let folder = tempfile::tempdir_in(base).unwrap();
+        let filler = start(&launcher, &script(folder.path())).await;
+        filler.wait().await;
+        assert_eq!(filler.exceeded(), Some(LimitKind::Disk), "{base}");
+        assert_eq!(text(&filler), "");
+        let files = std::fs::read_dir(folder.path()).unwrap().count();
+        assert!((128..3900).contains(&files), "{files}");
+    }
+    // The next program of the same shim begins anew, and pipes are no disk.
+    let talker = start(
+        &launcher,
+        "head -c 30000000 /dev/zero | tr x y | tail -c 1 | wc -c",
+    )
+    .await;
+    assert!(talker.wait().await.success(), "{:?}", talker.exceeded());
+}
+
 async fn use_is_told() {
     let launcher = limited(ResourceLimits::default());
     let script = "python3 -c 'import time; b = bytearray(50 << 20); print(\"up\", flush=True); time.sleep(1000)' & wait";
@@ -167,5 +198,6 @@ as_both_users!(
     a_fork_bomb_leaves_nothing,
     time_is_limited,
     files_are_limited,
+    a_disk_filler_is_stopped,
     use_is_told,
 );

@@ -85,8 +85,11 @@ async fn secrets_that_are_replaced_stay_hidden() {
     }
 }
 
+/// A change, in words and in deed.
+type Exchange = (&'static str, fn(&Path));
+
 /// Changes of the files that run later outside, as a person or an editor makes them.
-fn exchanges() -> Vec<(&'static str, fn(&Path))> {
+fn exchanges() -> Vec<Exchange> {
     vec![
         ("the hooks are made again", |root| {
             fs::remove_dir_all(root.join(".git/hooks")).unwrap();

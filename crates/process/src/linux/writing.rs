@@ -1,0 +1,116 @@
+//! An account of what a tree of processes has written to file systems.
+//!
+//! The kernel counts what a process has made dirty of files on disks, and adds the account of a child to its parent's when
+//! that fetches it. Files in memory (tmpfs) are in no account; for them it is known only how much a process has written to
+//! anything, and how much such a folder has grown.
+
+use std::ops::Sub;
+
+use super::tree::{Member, read_small};
+
+/// Folders that may be in memory, and that everybody can write.
+const SHARED: [&str; 2] = ["/tmp", "/dev/shm"];
+
+const TMPFS: u32 = 0x0102_1994;
+
+/// The account of one tree since its start.
+pub(super) struct WriteAccount {
+    /// The shim's own account when the tree began: it includes programs before this one.
+    before: Written,
+    /// Bytes that were used in folders in memory when the tree began.
+    in_memory_before: u64,
+    /// The highest numbers that were seen. A process that exits is for a moment in no account.
+    most: Written,
+}
+
+/// Bytes that were written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Written {
+    /// To disks, without those that were removed before they got there.
+    to_disks: u64,
+    /// To anything: pipes and terminals too.
+    to_anything: u64,
+}
+
+impl WriteAccount {
+    /// Begins the account of the tree below `root`.
+    pub(super) fn open(root: i32) -> Self {
+        Self {
+            before: Written::by(root).unwrap_or_default(),
+            in_memory_before: used_in_memory(),
+            most: Written::default(),
+        }
+    }
+
+    /// Whether the tree has written more than this.
+    pub(super) fn exceeds(&mut self, limit: u64, root: i32, members: &[Member]) -> bool {
+        let pids = members.iter().map(|it| it.pid).chain([root]);
+        let (mut disks, mut anything) = (0, 0);
+        for written in pids.filter_map(Written::by) {
+            disks += written.to_disks;
+            anything += written.to_anything;
+        }
+        let now = Written {
+            to_disks: disks,
+            to_anything: anything,
+        };
+        let now = now - self.before;
+        self.most.to_disks = self.most.to_disks.max(now.to_disks);
+        self.most.to_anything = self.most.to_anything.max(now.to_anything);
+        if self.most.to_disks > limit {
+            return true;
+        }
+        // Others write there too. So both have to be as much: the growth, and what this tree has written.
+        let rest = limit - self.most.to_disks;
+        self.most.to_anything > limit
+            && used_in_memory().saturating_sub(self.in_memory_before) > rest
+    }
+}
+
+impl Written {
+    /// The account of one process, with children that it has fetched.
+    fn by(pid: i32) -> Option<Self> {
+        let mut buffer = [0; 512];
+        let length = read_small(&format!("/proc/{pid}/io"), &mut buffer).ok()?;
+        Self::parse(std::str::from_utf8(&buffer[..length]).ok()?)
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let number = |name: &str| {
+            let mut lines = text.lines().filter_map(|line| line.split_once(": "));
+            lines.find(|(key, _)| *key == name)?.1.parse::<u64>().ok()
+        };
+        let removed = number("cancelled_write_bytes")?;
+        Some(Self {
+            to_disks: number("write_bytes")?.saturating_sub(removed),
+            to_anything: number("wchar")?,
+        })
+    }
+}
+
+impl Sub for Written {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self {
+            to_disks: self.to_disks.saturating_sub(other.to_disks),
+            to_anything: self.to_anything.saturating_sub(other.to_anything),
+        }
+    }
+}
+
+/// Bytes that are used in those of the shared folders that are in memory.
+fn used_in_memory() -> u64 {
+    let folders = SHARED.iter().filter_map(|folder| {
+        let system = rustix::fs::statfs(*folder).ok()?;
+        let is_in_memory = u32::try_from(system.f_type).is_ok_and(|kind| kind == TMPFS);
+        let blocks = system.f_blocks.checked_sub(system.f_bfree)?;
+        let size = u64::try_from(system.f_bsize).ok()?;
+        is_in_memory.then(|| blocks.saturating_mul(size))
+    });
+    folders.sum()
+}
+
+#[cfg(test)]
+#[path = "writing_tests.rs"]
+mod tests;
