@@ -1,11 +1,14 @@
 //! What may come between: the user's word, what cannot wait, and stopping
 //! everything that runs.
 
+use std::collections::HashSet;
+
 use serde_json::json;
 use tokio::sync::mpsc;
 use ulid::Ulid;
 use windlass_protocol::{
-    Batch, BatchReply, HandleState, Notice, NoticeKind, NoticeLevel, ReplyContent, ToolCall,
+    Batch, BatchReply, HandleId, HandleState, Notice, NoticeKind, NoticeLevel, ReplyContent,
+    ToolCall,
 };
 use windlass_runtime::{RunOptions, Session, SessionEvent, Tail};
 
@@ -31,9 +34,11 @@ pub(crate) async fn critical(journal: &mut Tail) {
     std::future::pending::<()>().await;
 }
 
-/// Ends every handle, as the user wants.
-pub(crate) async fn stop_handles(session: &Session) {
-    let Some(reply) = abort_handles(session).await else {
+/// Ends every handle that this turn has started, as the user wants. Those from
+/// before go on: in a conversation with several turns they are wanted.
+pub(crate) async fn stop_handles(session: &Session, before: &HashSet<HandleId>) {
+    let is_new = |id: &HandleId| !before.contains(id);
+    let Some(reply) = abort_handles(session, is_new).await else {
         return;
     };
     // They were not for the assistant, so it is told.
@@ -45,16 +50,26 @@ pub(crate) async fn stop_handles(session: &Session) {
         kind: NoticeKind::Failure,
         handle: None,
         tool: None,
-        text: "the user stopped every tool that was running".to_owned(),
+        text: "the user stopped every tool that this turn has started".to_owned(),
     });
 }
 
-/// Ends every handle that runs; `None` when there is none.
-pub(crate) async fn abort_handles(session: &Session) -> Option<BatchReply> {
+/// The handles that run.
+pub(crate) fn running(session: &Session) -> HashSet<HandleId> {
+    let handles = session.handles().into_iter();
+    let running = handles.filter(|handle| handle.state != HandleState::Stopped);
+    running.map(|handle| handle.id).collect()
+}
+
+/// Ends those handles that run and are `wanted`; `None` when there is none.
+pub(crate) async fn abort_handles(
+    session: &Session,
+    wanted: impl Fn(&HandleId) -> bool,
+) -> Option<BatchReply> {
     let calls: Vec<ToolCall> = session
         .handles()
         .into_iter()
-        .filter(|handle| handle.state != HandleState::Stopped)
+        .filter(|handle| handle.state != HandleState::Stopped && wanted(&handle.id))
         .map(|handle| ToolCall {
             id: format!("stop_{}", handle.id),
             tool: handle.tool,

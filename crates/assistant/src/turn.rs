@@ -15,6 +15,7 @@
 //! next. Whatever was said is appended to the conversation before the next
 //! phase, and every call in it is answered before the model speaks again.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use futures_util::StreamExt;
@@ -23,13 +24,13 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use ulid::Ulid;
 use windlass_protocol::{
-    AwaitReply, Batch, BatchReply, CallReply, HandleView, MessageId, Notice, ReplyContent, Said,
-    ToolCall, TurnEndReport, TurnEvent,
+    AwaitReply, Batch, BatchReply, CallReply, HandleId, HandleView, MessageId, Notice,
+    ReplyContent, Said, ToolCall, TurnEndReport, TurnEvent,
 };
 use windlass_runtime::{ArchiveError, RunOptions, Session, Tail};
 use windlass_schema::RenderedShape;
 
-use crate::between::{critical, next, stop_handles};
+use crate::between::{critical, next, running, stop_handles};
 use crate::conversation::Conversation;
 use crate::error::ModelError;
 use crate::model::{Effort, Finish, Model, ModelEvent, OfferedTool, Reply, Request, Usage};
@@ -168,6 +169,7 @@ impl Assistant {
             audience,
             interjections,
             journal: self.session.journal().tail(self.session.journal().last()),
+            before: running(&self.session),
             said: Vec::new(),
             cut: 0,
             outcome: TurnOutcome {
@@ -211,6 +213,8 @@ struct Turn<'a> {
     interjections: &'a mut mpsc::Receiver<Interjection>,
     /// Where critical notices are seen.
     journal: Tail,
+    /// The handles that ran when it began.
+    before: HashSet<HandleId>,
     /// What the user said and the assistant has not been told.
     said: Vec<String>,
     /// How often in a row the model ran into its limit.
@@ -275,8 +279,9 @@ impl Turn<'_> {
                 interjection = next(self.interjections) => match interjection {
                     Interjection::Say(text) => return Ok((reply, Stop::Said(text))),
                     Interjection::Abort => return Ok((reply, Stop::Abort)),
-                    // None run.
-                    Interjection::StopTools => stop_handles(&assistant.session).await,
+                    Interjection::StopTools => {
+                        stop_handles(&assistant.session, &self.before).await;
+                    }
                 },
                 () = critical(&mut self.journal) => return Ok((reply, Stop::Critical)),
             }
@@ -375,10 +380,18 @@ impl Turn<'_> {
             return Ok(Phase::Over { aborted: true });
         }
         if stopped {
-            stop_handles(&self.assistant.session).await;
+            self.stop_handles().await;
         }
         self.hand_over().await?;
+        if stopped {
+            // Where the user has said nothing, no message has carried it.
+            self.tell().await?;
+        }
         Ok(Phase::Speaking)
+    }
+
+    async fn stop_handles(&self) {
+        stop_handles(&self.assistant.session, &self.before).await;
     }
 
     /// The call with its arguments as the tool itself has them.
@@ -404,7 +417,7 @@ impl Turn<'_> {
                 report = &mut ending => break report,
                 interjection = next(self.interjections) => match interjection {
                     Interjection::Say(text) => self.said.push(text),
-                    Interjection::StopTools => stop_handles(&self.assistant.session).await,
+                    Interjection::StopTools => self.stop_handles().await,
                     Interjection::Abort => return Ok(Phase::Over { aborted: true }),
                 },
             }

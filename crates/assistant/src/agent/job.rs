@@ -196,7 +196,7 @@ impl Shared {
 
     async fn end_tools(&self, session: &Session) {
         let grace = *self.grace.lock();
-        let reply = abort_handles(session).await;
+        let reply = abort_handles(session, |_| true).await;
         *self.ended.lock() = reply.map_or(0, |reply| processes_ended(&reply));
         session.close_within(grace).await;
     }

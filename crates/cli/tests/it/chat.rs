@@ -282,3 +282,42 @@ async fn a_person_is_told_what_they_did_not_do_and_only_once() {
     sitting.press("\x04");
     assert_eq!(sitting.ends().await.0, Exit::Code(0));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stopping_the_tools_of_a_turn_ends_no_handle_of_an_earlier_message() {
+    let held = "echo begun; exec sleep 1000";
+    let build = json!({"action": "spawn", "id": "build", "command": held});
+    let turns = [
+        spawn("web", "echo ready; cat"),
+        Turn::text("It runs."),
+        Turn::calls([("shell", build), ("shell", json!({ "command": held }))]),
+        Turn::text("Stopped."),
+    ];
+    let sitting = chat(turns).await;
+    sitting.press("start the server\r");
+    sitting
+        .until(|rows| rows.contains("It runs.") && is_idle(rows))
+        .await;
+    sitting.press("build it\r");
+    sitting
+        .until(|rows| rows.contains("● web (shell), build (shell)") && rows.contains("  begun"))
+        .await;
+    sitting.press("\x03");
+    sitting.until(|rows| rows.contains("stop tools")).await;
+    sitting.press("\x1b[B\x1b[B\r");
+    let rows = sitting
+        .until(|rows| rows.contains("Stopped.") && is_idle(rows))
+        .await;
+    assert!(rows.contains("● web (shell)\n"), "{rows}");
+    let body = sitting.asked.server.seen().last().unwrap().body.to_string();
+    assert!(
+        body.contains("the user stopped every tool that this turn has started"),
+        "{body}"
+    );
+    sitting.press("\x04");
+    sitting
+        .until(|rows| rows.contains("still running: web"))
+        .await;
+    sitting.press("\x04");
+    assert_eq!(sitting.ends().await.0, Exit::Code(0));
+}
