@@ -256,8 +256,13 @@ impl Chat {
         }
         self.warned = true;
         let mut lines = vec![format!(
-            "still running: {}; leaving ends them. Ctrl-D or /quit again leaves.",
-            remaining.ending_names()
+            "still running: {}; leaving ends {}. Ctrl-D or /quit again leaves.",
+            remaining.ending_names(),
+            if remaining.ending.len() == 1 {
+                "it"
+            } else {
+                "them"
+            }
         )];
         if !remaining.kept.is_empty() {
             lines.push(format!("kept: {}", leased_names(&remaining.kept)));

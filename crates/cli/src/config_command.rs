@@ -53,9 +53,9 @@ fn show(global: &Global, wanted: Option<&str>, changed: bool) -> anyhow::Result<
         Some(wanted) => format!("`{wanted}` is not set; without --changed its default is shown."),
     };
     let columns = [
-        column("KEY").cut_to(16),
-        column("VALUE").cut_to(12),
-        column("ORIGIN").cut_to(16),
+        column("KEY").cut_to(52),
+        column("VALUE").cut_to(10),
+        column("ORIGIN").cut_to(12),
     ];
     let mut listing = Listing::new(columns, empty);
     for value in &values {
@@ -64,7 +64,9 @@ fn show(global: &Global, wanted: Option<&str>, changed: bool) -> anyhow::Result<
         listing.row([
             cell(&value.key),
             cell(value.text()).tone(tone(Tone::Plain)),
-            cell(value.origin_text()).tone(Tone::Faint),
+            cell(short_home(&value.origin_text()))
+                .tone(Tone::Faint)
+                .keep_end(),
         ]);
     }
     let json = values.iter().map(|value| {
@@ -80,6 +82,16 @@ fn show(global: &Global, wanted: Option<&str>, changed: bool) -> anyhow::Result<
     });
     Printer::new(global).list(json.collect::<Value>(), &listing)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// A path with `~` for the home folder.
+fn short_home(text: &str) -> String {
+    let home = windlass::variable("HOME").filter(|home| home.len() > 1);
+    let rest = home.and_then(|home| text.strip_prefix(&home).map(str::to_owned));
+    match rest {
+        Some(rest) if rest.starts_with('/') => format!("~{rest}"),
+        _ => text.to_owned(),
+    }
 }
 
 fn unknown_key(wanted: &str, keys: &[String]) -> String {

@@ -69,7 +69,10 @@ pub(crate) async fn checked(global: &Global) -> anyhow::Result<Vec<Checked>> {
             .contains_key(&look.name);
         match look.state {
             ProviderState::Reached | ProviderState::Ready => {
-                let found = format!("reached, {} models", look.models.len());
+                let found = match look.models.len() {
+                    1 => "reached, 1 model".to_owned(),
+                    count => format!("reached, {count} models"),
+                };
                 checks.push(Checked::new(subject, CheckHealth::Good, found));
             }
             // A local one that nobody has started is no fault.

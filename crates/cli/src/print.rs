@@ -52,6 +52,8 @@ pub(crate) enum Tone {
 pub(crate) struct ListCell {
     text: String,
     tone: Tone,
+    /// Its end is the part that matters, as of a path.
+    keeps_end: bool,
 }
 
 /// A column of a list.
@@ -104,12 +106,19 @@ pub(crate) fn cell(text: impl AsRef<str>) -> ListCell {
     ListCell {
         text: visible_line(text.as_ref()),
         tone: Tone::Plain,
+        keeps_end: false,
     }
 }
 
 impl ListCell {
     pub(crate) fn tone(mut self, tone: Tone) -> Self {
         self.tone = tone;
+        self
+    }
+
+    /// Its beginning is cut, not its end.
+    pub(crate) fn keep_end(mut self) -> Self {
+        self.keeps_end = true;
         self
     }
 }
@@ -156,6 +165,7 @@ impl Listing {
         let header = self.columns.iter().map(|column| ListCell {
             text: column.title.to_owned(),
             tone: Tone::Heading,
+            keeps_end: false,
         });
         let header: Vec<ListCell> = header.collect();
         let rows = std::iter::once(&header).chain(&self.rows);
@@ -227,7 +237,12 @@ impl Printer {
             let rest = self.width.filter(|_| last == Some(place));
             let rest = rest.map_or(0, |columns| columns.saturating_sub(start));
             start += width + 2;
-            let shown = shortened(&cell.text, width.max(rest));
+            let room = width.max(rest);
+            let shown = if cell.keeps_end {
+                shortened_end(&cell.text, room)
+            } else {
+                shortened(&cell.text, room)
+            };
             if !shown.is_empty() {
                 line.push_str(&" ".repeat(gap));
                 line.push_str(&self.paint(&shown, cell.tone));
@@ -319,6 +334,21 @@ pub(crate) fn shortened(text: &str, columns: usize) -> String {
     let mut cut = fitting(text, columns.saturating_sub(1));
     cut.push('…');
     cut
+}
+
+/// The end of the text in so many columns; an ellipsis stands for the rest.
+fn shortened_end(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let mut from = text.len();
+    for (place, _) in text.char_indices().rev() {
+        if text[place..].width() >= columns {
+            break;
+        }
+        from = place;
+    }
+    format!("…{}", &text[from..])
 }
 
 #[cfg(test)]

@@ -111,3 +111,21 @@ fn a_text_has_the_room_of_the_empty_cells_behind_it() {
          b  everything is in order here"
     );
 }
+
+#[test]
+fn a_path_keeps_its_end() {
+    let printer = Printer {
+        is_json: false,
+        colour: false,
+        width: Some(24),
+    };
+    let columns = [column("KEY"), column("ORIGIN").cut_to(8)];
+    let mut listing = Listing::new(columns, "None.");
+    let origin = cell("~/.config/windlass/config.toml:2").keep_end();
+    listing.row([cell("kept.max"), origin]);
+    assert_eq!(
+        printer.lines(&listing).join("\n"),
+        "KEY       ORIGIN\n\
+         kept.max  …config.toml:2"
+    );
+}

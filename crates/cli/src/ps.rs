@@ -96,7 +96,14 @@ struct Overview {
     questions: Vec<OpenQuestion>,
     /// Kept handles that no runtime has.
     held: Vec<HeldHandleInfo>,
+    /// The line that stands for an empty list.
+    empty: &'static str,
 }
+
+const NOTHING_RUNS: &str = "Nothing runs: no session is under way. Agents with `windlass mcp`, \
+    `windlass serve`, `windlass chat` and `windlass run` begin sessions.";
+const NOTHING_HELD: &str = "No handle is held without a runtime. A tool whose `spawn.lifecycle` \
+    has `keep_secs` or `keepable_secs` has handles that outlive their session.";
 
 impl Overview {
     async fn look() -> anyhow::Result<Self> {
@@ -115,6 +122,7 @@ impl Overview {
             permissions: permissions?,
             questions: questions.map(|(_, question)| question).collect(),
             held: held.collect(),
+            empty: NOTHING_RUNS,
         })
     }
 
@@ -124,6 +132,7 @@ impl Overview {
             sessions: Vec::new(),
             permissions: Vec::new(),
             questions: Vec::new(),
+            empty: NOTHING_HELD,
         })
     }
 
@@ -161,9 +170,7 @@ impl Overview {
             column("PROCS").spare(7),
             column("LAST LINE").cut_to(20),
         ];
-        let empty = "Nothing runs: no session is under way. Agents with `windlass mcp`, \
-             `windlass serve`, `windlass chat` and `windlass run` begin sessions.";
-        let mut listing = Listing::new(columns, empty);
+        let mut listing = Listing::new(columns, self.empty);
         for reached in &self.sessions {
             let session = &reached.session;
             for handle in &reached.handles {
@@ -192,10 +199,12 @@ impl Overview {
                 );
             }
             let asked = self.permissions.iter();
-            for asked in asked.filter(|asked| asked.session_id == session.id) {
-                let text = RequestRendering::of_permission(asked);
-                let text = format!("{} {}", text.title, text.body.join(" "));
-                let cells = waiting(&asked.permission, &text);
+            let is_shown = |asked: &PermissionRequest| {
+                let mut handles = reached.handles.iter();
+                handles.any(|handle| is_about(asked, session, handle))
+            };
+            for asked in asked.filter(|asked| asked.session_id == session.id && !is_shown(asked)) {
+                let cells = waiting(&asked.permission, &request_text(asked));
                 row(&mut listing, session, cells, None);
             }
             let open = self
@@ -221,8 +230,12 @@ impl Overview {
         listing
     }
 
-    /// Who has to answer the question that a handle waits with, and its text.
+    /// Who has to answer the request or the question that a handle waits with, and its text.
     fn waits(&self, session: &SessionInfo, handle: &HandleInfo) -> Option<(&'static str, String)> {
+        let mut asked = self.permissions.iter();
+        if let Some(asked) = asked.find(|asked| is_about(asked, session, handle)) {
+            return Some(("you", request_text(asked)));
+        }
         let question = handle.question.as_ref()?;
         let open = self
             .questions
@@ -273,6 +286,18 @@ fn waiting(tool: &str, text: &str) -> [ListCell; 5] {
         cell(tool),
         cell(format!("? {text}")).tone(Tone::Waiting),
     ]
+}
+
+/// The request is for this handle.
+fn is_about(asked: &PermissionRequest, session: &SessionInfo, handle: &HandleInfo) -> bool {
+    let about = asked.metadata.get("handle").and_then(Value::as_str);
+    asked.session_id == session.id && about == Some(handle.id.as_str())
+}
+
+/// A request on one line.
+fn request_text(asked: &PermissionRequest) -> String {
+    let text = RequestRendering::of_permission(asked);
+    format!("{} {}", text.title, text.body.join(" "))
 }
 
 /// A row of a kept handle that runs, or has stopped, without a runtime.

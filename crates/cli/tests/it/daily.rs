@@ -390,3 +390,26 @@ fn defaults_are_shown(project: &Project) {
         other.stderr()
     );
 }
+
+#[test]
+fn a_handle_that_needs_permission_waits_in_its_own_row() {
+    let project = Project::with_own_config("[conversation.tools.shell]\nrun = \"ask\"\n");
+    let mut drive = project.drive_asking();
+    drive.send(&json!([spawn("web", "echo asked")]));
+    let mut listed = String::new();
+    eventually("the request is listed", || {
+        listed = project.run(&["ps"], "").stdout();
+        listed.contains("waits for you")
+    });
+    let rows: Vec<&str> = listed
+        .lines()
+        .filter(|row| !row.starts_with("reply:"))
+        .collect();
+    assert_eq!(rows.len(), 2, "{listed}");
+    assert!(
+        rows[1].starts_with("web") && rows[1].contains("? Run `shell`? echo asked"),
+        "{listed}"
+    );
+    let held = project.run(&["ps", "--held"], "").stdout();
+    assert!(held.starts_with("No handle is held"), "{held}");
+}

@@ -78,7 +78,7 @@ async fn a_chat_that_goes_on_has_its_kept_handles() {
     // Leaving ends one of them, and only that is said.
     sitting.press("\x04");
     sitting
-        .until(|rows| rows.contains("still running: other (shell); leaving ends them"))
+        .until(|rows| rows.contains("still running: other (shell); leaving ends it"))
         .await;
     sitting.press("\x04");
     let (exit, rows) = sitting.ends().await;
