@@ -63,6 +63,39 @@ fn the_overview_shows_live_terminals_of_all_sessions_and_what_failed() {
     browser.has_no_problems();
 }
 
+/// The right end of the widest row of pictures, and the width that there is.
+const EDGES: &str = "(() => { const list = document.querySelector('.wall'); const left = list.getBoundingClientRect().left; const ends = [...list.querySelectorAll('.tile')].map((tile) => tile.getBoundingClientRect().right - left); return [Math.max(...ends), list.clientWidth]; })()";
+
+#[test]
+fn terminals_fill_the_width_and_names_are_not_cut() {
+    needs!("page-driver", "chromium");
+    let project = Project::new();
+    let serve = Serve::start(&project);
+    let session = serve.session(json!({"trusted": true}));
+    for id in ["development-server", "two", "three"] {
+        let spawn = json!({"action": "spawn", "id": id, "command": "echo live; exec cat", "terminal": true});
+        serve.call(&session, "shell", spawn);
+    }
+    let mut browser = Browser::open(&project, &serve);
+    browser.until("document.querySelectorAll('.tile[data-generation]').length === 3");
+    for (width, height) in [(1440, 900), (1024, 768), (390, 844)] {
+        browser.look("light", width, height);
+        for size in ["small", "middle", "large"] {
+            browser.click(&format!(".home .chip:text-is('{size}')"));
+            // Of a whole number of pictures at most some pixels remain, unless
+            // letters would be larger than those of the terminal itself.
+            browser.until(&format!(
+                "(() => {{ const [end, room] = {EDGES}; const canvas = document.querySelector('.tile canvas'); return end <= room + 1 && (room - end < 24 || canvas.clientWidth > 620); }})()"
+            ));
+        }
+        browser.click(".tile[data-handle=development-server]");
+        browser.until("(() => { const name = document.querySelector('.view-head h2'); return name.textContent === 'development-server' && name.scrollWidth <= name.clientWidth; })()");
+        browser.press("h");
+        browser.wait(".tile[data-handle=three]");
+    }
+    browser.has_no_problems();
+}
+
 #[test]
 fn a_terminal_is_started_and_typed_into() {
     needs!("page-driver", "chromium");
