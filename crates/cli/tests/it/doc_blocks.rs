@@ -1,14 +1,20 @@
 //! Every block of commands in the README and the docs is run here, run by
 //! another test under its file name, or marked `no-run` with a reason.
+//!
+//! `terminal: TEXT KEY; …` has a block run on a terminal, where each key is
+//! pressed once its text is on the screen.
 
 use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::Stdio;
 
+use windlass_process::Exit;
 use windlass_testing::model::{ModelServer, Script, Turn};
 
 use crate::building::workspace;
+use crate::query::asked;
+use crate::query_terminal::sit_at;
 use crate::support::{Project, files_below};
 
 /// A block of commands.
@@ -51,8 +57,12 @@ fn blocks() -> Vec<Block> {
 }
 
 /// A project in which the blocks of a page run: that of the guide to tools has
-/// the guide's own tool.
+/// the guide's own tool, and one that is trusted has something to trust.
 fn project_for(block: &Block) -> Project {
+    if block.text.contains("windlass trust") {
+        let tool = "[conversation.tools.hi]\ncommand = \"echo hi\"\nparameters = {}\n";
+        return Project::with_config(tool);
+    }
     if !block.text.contains("save") {
         return Project::new();
     }
@@ -94,12 +104,83 @@ async fn model() -> ModelServer {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_block_of_commands_is_run_or_says_why_not() {
     let model = model().await;
-    tokio::task::block_in_place(|| run_all(&model.url()));
+    let blocks = blocks();
+    let keys = |block: &Block| block.info.strip_prefix("terminal:").map(str::to_owned);
+    let (typed, other): (Vec<_>, Vec<_>) =
+        blocks.into_iter().partition(|block| keys(block).is_some());
+    for block in &typed {
+        run_on_terminal(block, &keys(block).unwrap_or_default(), &model.url()).await;
+    }
+    tokio::task::block_in_place(|| run_all(&other, typed.len(), &model.url()));
 }
 
-fn run_all(model: &str) {
-    let (mut ran, mut elsewhere, mut marked) = (0, 0, 0);
+/// The variable that leads to the program under test.
+fn path() -> String {
+    let program = PathBuf::from(env!("CARGO_BIN_EXE_windlass"));
+    let path = std::env::var("PATH").unwrap();
+    format!("{}:{path}", program.parent().unwrap().display())
+}
+
+async fn run_on_terminal(block: &Block, steps: &str, model: &str) {
+    let asked = asked("ask", []).await;
+    let mut command = asked.project.program("sh");
+    command
+        .env("PATH", path())
+        .env("OLLAMA_HOST", model)
+        .args(["-euc", &block.text]);
+    let sitting = sit_at(asked, &command).await;
+    for step in steps.split(';') {
+        let (text, key) = step.trim().rsplit_once(' ').unwrap();
+        sitting.until(|rows| rows.contains(text)).await;
+        sitting.press(match key {
+            "Ctrl-D" => "\x04",
+            key => key,
+        });
+    }
+    let (exit, rows) = sitting.ends().await;
+    let place = format!("{}:{}", block.file.display(), block.line);
+    assert_eq!(exit, Exit::Code(0), "{place}:\n{}\n{rows}", block.text);
+}
+
+/// The packages that a page has people install are those that `cargo xtask
+/// adapters` installs to run the page's program.
+#[test]
+fn adapters_name_the_packages_that_their_programs_are_run_with() {
+    let table = fs::read_to_string(workspace().join("xtask/src/adapters.rs")).unwrap();
+    let folder = workspace().join("docs/adapters");
+    let mut seen = 0;
     for block in blocks() {
+        if block.file.parent() != Some(&folder) {
+            continue;
+        }
+        let name = block.file.file_stem().unwrap().to_string_lossy();
+        let entry = format!("name: \"{name}\", packages: &[");
+        let (_, rest) = table.split_once(&entry).unwrap_or_else(|| panic!("{name}"));
+        let (listed, _) = rest.split_once("], in_test").unwrap();
+        // `name==1.2` of PyPI, `@scope/name@1.2` of npm.
+        let mut tested: Vec<&str> = listed
+            .split(", ")
+            .map(|package| package.trim_matches('"'))
+            .map(|package| match package.split_once("==") {
+                Some((name, _)) => name.split('[').next().unwrap(),
+                None => package.rsplit_once('@').map_or(package, |(name, _)| name),
+            })
+            .collect();
+        let words = block.text.split_whitespace().skip(2);
+        let named = words.map(|word| word.trim_matches(['\'', '"']));
+        let named = named.map(|word| word.split('[').next().unwrap_or(word));
+        let mut named: Vec<&str> = named.filter(|word| *word != "windlass").collect();
+        tested.sort_unstable();
+        named.sort_unstable();
+        assert_eq!(named, tested, "{}", block.file.display());
+        seen += 1;
+    }
+    assert_eq!(seen, fs::read_dir(&folder).unwrap().count());
+}
+
+fn run_all(blocks: &[Block], typed: usize, model: &str) {
+    let (mut ran, mut elsewhere, mut marked) = (typed, 0, 0);
+    for block in blocks {
         let place = format!("{}:{}", block.file.display(), block.line);
         if let Some(reason) = block.info.strip_prefix("no-run") {
             let reason = reason.trim_start_matches(':').trim();
@@ -112,14 +193,11 @@ fn run_all(model: &str) {
             continue;
         }
         assert_eq!(block.info, "", "{place}: `no-run: REASON`, or nothing");
-        let project = project_for(&block);
+        let project = project_for(block);
         project.trust();
-        let program = PathBuf::from(env!("CARGO_BIN_EXE_windlass"));
-        let path = std::env::var("PATH").unwrap();
-        let path = format!("{}:{path}", program.parent().unwrap().display());
         let mut command = project.program("sh");
         command
-            .env("PATH", path)
+            .env("PATH", path())
             .env("OLLAMA_HOST", model)
             .env("ANTHROPIC_BASE_URL", model)
             .stdin(Stdio::null())
