@@ -30,6 +30,7 @@ pub(crate) async fn serve() -> anyhow::Result<ExitCode> {
     let options = ServeOptions {
         folder: windlass::state_dir().join("hosts"),
         limits: user_limits(),
+        places: windlass::project_places,
     };
     let input = std::io::stdin().as_fd().try_clone_to_owned()?;
     let output = std::io::stdout().as_fd().try_clone_to_owned()?;

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use windlass_process::{Launcher, Process, ThisUser};
+use windlass_process::{Launcher, Process, is_port_open};
 use windlass_protocol::HandleUse;
 use windlass_runtime::{Ending, Exit, JobHost, LocalHost};
-use windlass_sandbox::{Denial, LimitKind, NetworkRule, ResourceLimits, denials};
+use windlass_sandbox::{LimitKind, NetworkRule, ResourceLimits};
 
 /// So much of the output is looked at.
 const LOOKED_AT: usize = 16 << 10;
@@ -28,7 +28,8 @@ pub(crate) fn launcher(launcher: &Launcher, outside: bool) -> Launcher {
 /// Adds to the end of a program that failed which limit it has exceeded, or what its sandbox has denied.
 pub(crate) fn explain(ending: &mut Ending, process: &Process) {
     let limits = process.limits();
-    if process.confinement().is_none() && limits.is_empty() {
+    let allowed = process.allowed();
+    if allowed.is_none() && limits.is_empty() {
         return;
     }
     let Err(error) = &mut ending.result else {
@@ -72,21 +73,14 @@ pub(crate) fn explain(ending: &mut Ending, process: &Process) {
             "; the limit open_files = {limit} may be the reason"
         );
     }
-    let Some(confinement) = process.confinement() else {
+    let Some(allowed) = allowed else {
         return;
     };
-    let cwd = process.cwd().unwrap_or(&confinement.root);
-    let mut found = denials(&text, cwd, confinement, &ThisUser);
-    let hosts = process.refused_hosts();
-    if !hosts.is_empty() {
-        found.retain(|denial| *denial != Denial::Network);
-        found.extend(hosts.into_iter().map(Denial::Host));
-    }
+    let found = process.denied();
     if !found.is_empty() {
-        ending.denied = found.iter().map(ToString::to_string).collect();
-        let denied = ending.denied.join(", ");
-        let allowed = confinement.summary();
+        let denied = found.join(", ");
         let _ = write!(error.message, "; denied: {denied}; allowed: {allowed}");
+        ending.denied = found;
     }
 }
 
@@ -174,23 +168,11 @@ impl JobHost for NamespaceHost {
     }
 
     fn port_open(&self, port: u16) -> BoxFuture<'static, ()> {
-        let files = ["tcp", "tcp6"].map(|name| format!("/proc/{}/net/{name}", self.0));
+        let pid = self.0;
         Box::pin(async move {
-            while !files.iter().any(|file| listens(file, port)) {
+            while !is_port_open(pid, port) {
                 tokio::time::sleep(PORT_INTERVAL).await;
             }
         })
     }
-}
-
-/// Whether a table of sockets has one that listens on a port.
-fn listens(file: &str, port: u16) -> bool {
-    const LISTENS: &str = "0A";
-    let text = std::fs::read_to_string(file).unwrap_or_default();
-    let port = format!(":{port:04X}");
-    text.lines().skip(1).any(|line| {
-        let mut fields = line.split_ascii_whitespace();
-        let local = fields.nth(1).unwrap_or_default();
-        local.ends_with(&port) && fields.nth(1) == Some(LISTENS)
-    })
 }

@@ -194,7 +194,7 @@ impl Executor for Git {
     }
 
     fn keeps(&self) -> bool {
-        self.launcher.holds_trees()
+        self.launcher.keeps_programs()
     }
 
     fn subject(&self, tool: &ToolDefinition, args: &Arguments, root: &Path) -> Subject {

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use windlass_output::OutputOptions;
-use windlass_process::{Command, HeldKey, KeepOptions, Process};
-use windlass_protocol::{KeepRequest, KeptProgramKey, ToolError};
+use windlass_process::{Command, HeldKey, KeepOptions, Process, RemotePlace};
+use windlass_protocol::{KeepRequest, KeptProgramKey, KeptRemotePlace, ToolError};
 use windlass_runtime::{AdoptError, JobOutput};
 
 /// The command, kept if that is asked for.
@@ -45,6 +45,10 @@ pub(crate) fn key_of(process: &Process) -> Option<Value> {
         nonce: format!("{:032x}", u128::from_be_bytes(key.nonce)),
         holder: process.holder(),
         terminal: size.map(|size| (size.rows, size.cols)),
+        remote: key.remote.as_ref().map(|place| KeptRemotePlace {
+            host: place.host.clone(),
+            program: place.program,
+        }),
     }))
 }
 
@@ -57,6 +61,10 @@ pub(crate) fn read_key(key: &Value) -> Result<(HeldKey, KeptProgramKey), AdoptEr
         folder: described.folder.local.clone(),
         name: described.name.clone(),
         nonce,
+        remote: described.remote.as_ref().map(|place| RemotePlace {
+            host: place.host.clone(),
+            program: place.program,
+        }),
     };
     Ok((key, described))
 }

@@ -138,7 +138,7 @@ impl Executor for LocalTool {
 
     fn keeps(&self) -> bool {
         // Of one that speaks states, stdout and stderr are apart, and what it says is no stream of bytes.
-        self.io != IoMode::State && self.launcher.holds_trees()
+        self.io != IoMode::State && self.launcher.keeps_programs()
     }
 
     async fn format_arguments(&self, start: Start) -> Option<String> {

@@ -202,7 +202,7 @@ impl Executor for Shell {
     }
 
     fn keeps(&self) -> bool {
-        self.launcher.holds_trees()
+        self.launcher.keeps_programs()
     }
 
     fn subject(&self, tool: &ToolDefinition, args: &Arguments, root: &Path) -> Subject {

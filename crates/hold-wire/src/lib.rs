@@ -21,8 +21,9 @@ mod requests;
 
 pub use frames::{FrameBuffer, FrameTooLong, LONGEST_FRAME, frame};
 pub use link::{
-    FarFrame, FarHello, LINK_MAGIC, LINK_VERSION, LONGEST_PIECE, LinkCapture, LinkExit, LinkPrompt,
-    LinkReader, LinkSession, NearFrame, NearHello, ProgramStart, ProgramStatus, StartFailure,
+    AppliedRules, FarFrame, FarHello, LINK_MAGIC, LINK_VERSION, LONGEST_PIECE, LinkCapture,
+    LinkExit, LinkLimits, LinkNetwork, LinkPrompt, LinkReader, LinkSandbox, LinkSession, NearFrame,
+    NearHello, ProgramOrigin, ProgramStart, ProgramStatus, SandboxRules, StartFailure,
 };
 pub use orders::{HolderOrder, HolderReport, NumberedOrder, OrderOutcome};
 pub use receipt::{HeldEnd, HoldReceipt, SURVIVOR_LIMIT};

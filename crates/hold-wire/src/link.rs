@@ -9,16 +9,24 @@
 //! program is resumed, so that the near side can send again what may have been lost.
 
 mod far;
+mod hello;
 mod near;
+mod outcome;
+mod sandbox;
+mod status;
 
-pub use far::{FarFrame, FarHello, LinkExit, LinkPrompt, LinkReader, ProgramStatus, StartFailure};
-pub use near::{LinkCapture, NearFrame, NearHello, ProgramStart};
+pub use far::FarFrame;
+pub use hello::FarHello;
+pub use near::{LinkCapture, NearFrame, NearHello, ProgramOrigin, ProgramStart};
+pub use outcome::{LinkExit, StartFailure};
+pub use sandbox::{AppliedRules, LinkLimits, LinkNetwork, LinkSandbox, SandboxRules};
+pub use status::{LinkPrompt, LinkReader, ProgramStatus};
 
 /// The beginning of the first frame of each side, after its kind.
 pub const LINK_MAGIC: &[u8; 8] = b"windlass";
 
 /// The version of the frames of a link.
-pub const LINK_VERSION: u8 = 1;
+pub const LINK_VERSION: u8 = 2;
 
 /// Names the near session, whose programs only its own links reach.
 pub type LinkSession = [u8; 16];

@@ -4,12 +4,14 @@
 //! input, a signal or a crash, the program's holder has it for the time of the lease, and the next far end of the same
 //! session adopts it.
 
+mod files;
+mod output_piece;
 mod program;
 mod session;
 mod starting;
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,7 +20,7 @@ use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use windlass_hold_wire::{FarFrame, LINK_VERSION, NearFrame, NearHello};
 use windlass_process::{Launcher, LauncherOptions};
-use windlass_sandbox::ResourceLimits;
+use windlass_sandbox::{ProjectPlaces, ResourceLimits};
 
 use self::program::FarProgram;
 use self::session::SessionFolder;
@@ -40,6 +42,8 @@ pub struct ServeOptions {
     pub folder: PathBuf,
     /// Limits that no program here exceeds, whatever the near side asks for.
     pub limits: ResourceLimits,
+    /// The places of a project here, for the sandboxes of its programs.
+    pub places: fn(&Path) -> ProjectPlaces,
 }
 
 /// Serves one link, until its input ends, the near side falls silent, or `stopped` resolves. Programs that run then are
@@ -112,6 +116,7 @@ struct FarEnd {
     launcher: Launcher,
     folder: Arc<SessionFolder>,
     limits: ResourceLimits,
+    places: fn(&Path) -> ProjectPlaces,
     sender: FrameSender,
     programs: HashMap<u64, Arc<FarProgram>>,
     /// Tasks that start and resume programs give them here.
@@ -135,6 +140,7 @@ impl FarEnd {
             launcher,
             folder: Arc::new(folder),
             limits: options.limits,
+            places: options.places,
             sender,
             programs: HashMap::new(),
             ready,
@@ -178,9 +184,16 @@ impl FarEnd {
             | NearFrame::Credit { program, .. }
             | NearFrame::Settle { program, .. }
             | NearFrame::Ask { program }
+            | NearFrame::Leave { program }
             | NearFrame::Forget { program } => *program,
-            NearFrame::Port { id, port } => {
-                tokio::spawn(watch_port(self.sender.clone(), *id, *port));
+            NearFrame::Port { id, port, program } => {
+                let program = self.programs.get(program);
+                let own = program.and_then(|program| program.port_open(*port));
+                let sender = self.sender.clone();
+                match own {
+                    Some(open) => tokio::spawn(tell_port(sender, *id, open)),
+                    None => tokio::spawn(tell_port(sender, *id, port_open(*port))),
+                };
                 return;
             }
             NearFrame::Beat | NearFrame::Hello(_) => return,
@@ -190,10 +203,16 @@ impl FarEnd {
             return;
         }
         if let NearFrame::Forget { program } = frame {
-            if let Some(program) = self.programs.remove(&program) {
-                program.forget();
+            match self.programs.remove(&program) {
+                Some(program) => program.forget(),
+                None => self.folder.files(program).remove(),
             }
-            self.folder.remove(program);
+            return;
+        }
+        if let NearFrame::Leave { program } = frame {
+            if let Some(program) = self.programs.remove(&program) {
+                tokio::spawn(async move { program.leave().await });
+            }
             return;
         }
         if let Some(program) = self.programs.get(&number) {
@@ -205,7 +224,7 @@ impl FarEnd {
     fn make(&self, frame: NearFrame) {
         let (launcher, folder) = (self.launcher.clone(), Arc::clone(&self.folder));
         let (sender, made) = (self.sender.clone(), self.made.clone());
-        let (limits, lease) = (self.limits, self.lease);
+        let (limits, lease, places) = (self.limits, self.lease, self.places);
         tokio::spawn(async move {
             let (number, program) = match frame {
                 NearFrame::Start { program, start } => {
@@ -214,6 +233,7 @@ impl FarEnd {
                         start,
                         limits,
                         lease,
+                        places,
                     };
                     let started = FarProgram::start(&launcher, &folder, &sender, spec).await;
                     (program, started)
@@ -222,11 +242,16 @@ impl FarEnd {
                     program,
                     from,
                     credit,
+                    origin,
+                    sandbox,
                 } => {
                     let resume = program::ResumeSpec {
                         number: program,
                         from,
                         credit,
+                        origin,
+                        sandbox,
+                        places,
                     };
                     let resumed = FarProgram::resume(&launcher, &folder, &sender, resume).await;
                     (program, resumed)
@@ -256,22 +281,24 @@ impl FarEnd {
     }
 }
 
-async fn watch_port(sender: FrameSender, id: u64, port: u16) {
+/// Resolves when somebody listens on a port of this machine.
+async fn port_open(port: u16) {
     use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
     let addresses: [SocketAddr; 2] = [
         (Ipv4Addr::LOCALHOST, port).into(),
         (Ipv6Addr::LOCALHOST, port).into(),
     ];
-    let open = async {
-        loop {
-            for address in addresses {
-                if TcpStream::connect(address).await.is_ok() {
-                    return;
-                }
+    loop {
+        for address in addresses {
+            if TcpStream::connect(address).await.is_ok() {
+                return;
             }
-            tokio::time::sleep(PORT_INTERVAL).await;
         }
-    };
+        tokio::time::sleep(PORT_INTERVAL).await;
+    }
+}
+
+async fn tell_port(sender: FrameSender, id: u64, open: impl Future<Output = ()>) {
     tokio::select! {
         () = open => sender.send(&FarFrame::Port { id }.write()),
         () = sender.closed() => {}

@@ -12,10 +12,11 @@ mod far;
 mod machine;
 mod near;
 mod pieces;
+mod rules;
 
 pub use asking::{CarrierAnswer, CarrierAsker, CarrierQuestion};
 pub use error::{HostError, ServeError};
 pub use far::{ServeOptions, serve};
 pub use near::{Host, HostOptions};
 pub use windlass_hold_wire::{FarHello, LINK_VERSION};
-pub use windlass_sandbox::ResourceLimits;
+pub use windlass_sandbox::{ProjectPlaces, ResourceLimits};

@@ -4,7 +4,9 @@
 //! backoff, and every program goes on from the byte that was received last; orders that were not confirmed are sent again
 //! under their numbers. A host that does not come back within the lease has ended its programs by itself: they are lost.
 
+mod adopting;
 mod link;
+mod owner;
 mod program;
 
 use std::ffi::OsString;
@@ -13,15 +15,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use windlass_hold_wire::{FarHello, LinkCapture, ProgramStart};
+use windlass_hold_wire::{FarHello, LinkCapture, LinkSandbox, ProgramStart};
 use windlass_process::{
-    Launcher, LauncherOptions, Process, RemoteCapture, RemoteFuture, RemoteHost, RemoteStart,
-    StartError,
+    HeldKey, Launcher, LauncherOptions, Process, RemoteAdoption, RemoteCapture, RemoteFuture,
+    RemoteHost, RemotePlace, RemoteStart, StartError, TakeOverError,
 };
-use windlass_sandbox::ResourceLimits;
+use windlass_sandbox::UnresolvedSandbox;
 
 use self::link::Link;
+use self::owner::OwnedKept;
 use self::program::NearProgram;
+use crate::rules::{limit_numbers, sandbox_frame};
 use crate::{CarrierAsker, HostError};
 
 /// How much output may be under way for one program.
@@ -100,8 +104,14 @@ impl Host {
             problem: error.to_string(),
         };
         self.link.connect(Vec::new()).await.map_err(failed)?;
-        let frame = self.frame_of(&start);
-        let program = NearProgram::new(&self.link, start);
+        let number = self.link.next_number();
+        let mut frame = self.frame_of(&start);
+        let kept = self.keep(number, &start);
+        if kept.is_none() {
+            // Nobody holds it there, or its near files could not be made and nobody would find it.
+            frame.keep = None;
+        }
+        let program = NearProgram::new(&self.link, number, start, kept, frame.sandbox.clone());
         self.link.start(&program, frame);
         match program.started().await {
             Ok(()) => Ok(Process::remote(program)),
@@ -110,6 +120,26 @@ impl Host {
                 problem: not_started.to_string(),
             }),
         }
+    }
+
+    /// The near side of keeping a program.
+    fn keep(&self, number: u64, start: &RemoteStart) -> Option<OwnedKept> {
+        let options = start.keep.as_ref().filter(|_| self.link.holds_trees())?;
+        let key = HeldKey {
+            folder: options.folder.clone(),
+            name: options.name.clone(),
+            nonce: self.link.session,
+            remote: Some(RemotePlace {
+                host: self.link.options.name.clone(),
+                program: number,
+            }),
+        };
+        OwnedKept::take(key).ok()
+    }
+
+    fn sandbox_of(&self, sandbox: Option<&UnresolvedSandbox>) -> Option<LinkSandbox> {
+        let root = self.far_path(&self.link.options.project);
+        sandbox.map(|sandbox| sandbox_frame(sandbox, &root))
     }
 
     fn frame_of(&self, start: &RemoteStart) -> ProgramStart {
@@ -134,8 +164,10 @@ impl Host {
             },
             terminal: start.terminal.map(|size| (size.rows, size.cols)),
             grace: start.grace,
-            limits: numbers(&start.limits),
+            limits: limit_numbers(&start.limits),
             credit: WINDOW,
+            sandbox: self.sandbox_of(start.sandbox.as_ref()),
+            keep: start.keep.as_ref().map(|options| options.lease),
         }
     }
 
@@ -158,18 +190,8 @@ impl RemoteHost for Host {
     fn start(&self, start: RemoteStart) -> RemoteFuture<'_, Result<Process, StartError>> {
         Box::pin(self.begin(start))
     }
-}
 
-fn numbers(limits: &ResourceLimits) -> [Option<u64>; 6] {
-    let millis = |limit: Option<Duration>| {
-        limit.map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX))
-    };
-    [
-        limits.memory,
-        limits.processes.map(u64::from),
-        millis(limits.cpu),
-        limits.open_files,
-        limits.file_size,
-        millis(limits.wall),
-    ]
+    fn adopt(&self, adoption: RemoteAdoption) -> RemoteFuture<'_, Result<Process, TakeOverError>> {
+        Box::pin(self.take_over(adoption))
+    }
 }

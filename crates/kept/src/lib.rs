@@ -15,6 +15,7 @@
 mod boot;
 mod outdated;
 mod receipt;
+mod remote;
 mod slot;
 mod standing;
 mod store;

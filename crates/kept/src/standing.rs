@@ -66,13 +66,17 @@ impl UnreadableKept {
     }
 }
 
-/// The way to the holder of a kept handle; `None` if the file has none that could be.
+/// The way to the holder of a kept handle on this machine; `None` if the file has none that could be.
 pub(crate) fn key(kept: &KeptHandle) -> Option<HeldKey> {
+    if kept.key.remote.is_some() {
+        return None;
+    }
     let nonce = u128::from_str_radix(&kept.key.nonce, 16).ok()?;
     Some(HeldKey {
         folder: kept.key.folder.local.clone(),
         name: kept.key.name.clone(),
         nonce: nonce.to_be_bytes(),
+        remote: None,
     })
 }
 
@@ -85,6 +89,10 @@ impl KeptStore {
             standing,
             holder: None,
         };
+        if kept.key.remote.is_some() {
+            let standing = self.remote_standing(&kept);
+            return over(kept, standing);
+        }
         if !kept.stamp.boot.is_empty() && kept.stamp.boot != boot::id() {
             let standing = self.gone(&kept, LossReason::Rebooted);
             return over(kept, standing);

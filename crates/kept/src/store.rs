@@ -67,6 +67,14 @@ pub enum EndHeldError {
         /// The runtime's process.
         owner: u32,
     },
+    /// It runs on another machine.
+    #[error(
+        "it runs on host `{host}`; continue its session, which takes it over, and abort it there"
+    )]
+    Elsewhere {
+        /// The host.
+        host: String,
+    },
     /// Nobody holds it any more.
     #[error("it does not run any more")]
     Gone,
@@ -152,6 +160,10 @@ impl KeptStore {
         kept: &KeptHandle,
         grace: Duration,
     ) -> Result<KeptReceipt, EndHeldError> {
+        if let Some(place) = &kept.key.remote {
+            let host = place.host.clone();
+            return Err(EndHeldError::Elsewhere { host });
+        }
         let key = key(kept).ok_or(EndHeldError::Gone)?;
         match key.end(grace).await {
             Ok(receipt) => Ok(receipt::of_holder(&receipt)),
@@ -211,7 +223,7 @@ impl KeptStore {
     /// Removes everything about a handle. One that is held ends, because nobody could find it any more.
     pub fn forget(&self, name: &str) {
         // The state file first: whatever happens then, nobody is led to the rest.
-        for extension in ["json", "new", "receipt", "draft", "sock"] {
+        for extension in ["json", "new", "receipt", "draft", "sock", "own", "gone"] {
             let _ = std::fs::remove_file(self.file(name, extension));
         }
     }

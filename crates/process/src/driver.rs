@@ -138,6 +138,10 @@ impl Driver {
         if !self.exited {
             self.exited();
         }
+        #[cfg(target_os = "linux")]
+        if let (Some(sandbox), Some(_)) = (&self.shared.sandbox, &self.shared.kept) {
+            sandbox.release();
+        }
         if let Some(watch) = self.watch.take()
             && idle
         {

@@ -36,8 +36,19 @@ pub struct HeldKey {
     pub folder: PathBuf,
     /// The name of [`KeepOptions`].
     pub name: String,
-    /// A number that nobody can guess.
+    /// A number that nobody can guess. For a program on another machine, the session of the link in which it was started.
     pub nonce: [u8; 16],
+    /// The program's place, if it runs on another machine.
+    pub remote: Option<RemotePlace>,
+}
+
+/// The place of a program that runs on another machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemotePlace {
+    /// The host's name.
+    pub host: String,
+    /// The program's number in its session there.
+    pub program: u64,
 }
 
 /// A kept program, as its holder describes it.
@@ -107,7 +118,7 @@ impl HeldKey {
 }
 
 /// Sees the output of a program that was adopted, and how far it had been read.
-type Rebuild = Box<dyn FnOnce(&Output, u64) + Send>;
+pub type Rebuild = Box<dyn FnOnce(&Output, u64) + Send>;
 
 /// The options of the process that adopts a program.
 pub struct AdoptOptions {

@@ -28,8 +28,10 @@ use crate::{AdoptOptions, HeldKey, TakeOverError, terminal};
 use crate::{
     Command, Process, RemoteHost, RemoteStart, StartError, Terminal, find_program, pipes, plain,
 };
+#[cfg(target_os = "linux")]
+use crate::{RemoteAdoption, RemoteTap};
 use windlass_output::{Output, OutputOptions};
-use windlass_sandbox::{Confinement, OnUnavailable, ResourceLimits};
+use windlass_sandbox::{Confinement, OnUnavailable, ResourceLimits, UnresolvedSandbox};
 
 /// Starts programs. Clones share everything.
 #[derive(Clone)]
@@ -39,6 +41,8 @@ pub struct Launcher {
     edits: Arc<[(OsString, Option<OsString>)]>,
     /// The sandbox of its programs.
     sandbox: Option<SandboxHandle>,
+    /// The sandbox of its programs on a host, which the host resolves.
+    unresolved: Option<Arc<UnresolvedSandbox>>,
     /// The limits of its programs.
     limits: Option<Arc<ResourceLimits>>,
     /// The host that its programs run on, if that is not this machine.
@@ -106,13 +110,14 @@ impl Launcher {
             inner: Arc::new(inner),
             edits: Arc::default(),
             sandbox: None,
+            unresolved: None,
             limits: None,
             host: None,
         })
     }
 
-    /// A launcher whose programs run on a host. Variables and limits of this launcher hold there. Programs with a sandbox
-    /// do not start there, because its folders are those of this machine.
+    /// A launcher whose programs run on a host. Variables and limits of this launcher hold there. The folders of its
+    /// sandbox are those of this machine: programs with one start only after [`Launcher::confined_on_host`].
     pub fn on_host(&self, host: Arc<dyn RemoteHost>) -> Self {
         Self {
             host: Some(host),
@@ -158,10 +163,20 @@ impl Launcher {
         }
     }
 
+    /// A launcher that shares everything with this one, and whose programs run in a sandbox if they run on a host. The
+    /// host resolves it with its own folders.
+    pub fn confined_on_host(&self, sandbox: UnresolvedSandbox) -> Self {
+        Self {
+            unresolved: Some(Arc::new(sandbox)),
+            ..self.clone()
+        }
+    }
+
     /// A launcher that shares everything with this one, and whose programs run without a sandbox. Limits stay.
     pub fn unconfined(&self) -> Self {
         Self {
             sandbox: None,
+            unresolved: None,
             ..self.clone()
         }
     }
@@ -201,6 +216,11 @@ impl Launcher {
         return self.host.is_none() && self.inner.zygotes.is_some();
         #[cfg(not(target_os = "linux"))]
         false
+    }
+
+    /// Whether its programs can be kept beyond this process. A host says only when it is reached whether it can.
+    pub fn keeps_programs(&self) -> bool {
+        self.host.is_some() || self.holds_trees()
     }
 
     /// Starts a program. It runs when this returns; if this is dropped before, whatever was started is ended.
@@ -296,13 +316,14 @@ impl Launcher {
             host: host.name().to_owned(),
             problem: problem.to_owned(),
         };
-        if self.confinement().is_some() {
+        if self.confinement().is_some() && self.unresolved.is_none() {
             return Err(refused(
-                "a tool with a sandbox does not run there; run it on this machine, without a host",
+                "its sandbox cannot be resolved there; run it on this machine, without a host",
             ));
         }
         let start = RemoteStart::new(command, &self.edits, self.limits());
-        let start = start.map_err(|part| refused(&format!("{part} does not run there")))?;
+        let mut start = start.map_err(|part| refused(&format!("{part} does not run there")))?;
+        start.sandbox = self.unresolved.as_deref().cloned();
         host.start(start).await
     }
 
@@ -317,6 +338,13 @@ impl Launcher {
             name: key.name.clone(),
             source,
         };
+        match (&key.remote, &self.host) {
+            (None, None) => {}
+            (Some(place), Some(host)) if place.host == host.name() => {
+                return self.adopt_on(&**host, key, options).await;
+            }
+            _ => return Err(system(io::Error::other("it runs on another machine"))),
+        }
         let adoption = crate::linux::adopt(key, options.patience).await?;
         let retained = adoption.retained;
         let output = Output::resume(options.output, &retained.checkpoint());
@@ -359,6 +387,28 @@ impl Launcher {
             }),
         };
         running.follow().map_err(system)
+    }
+
+    #[cfg(target_os = "linux")]
+    async fn adopt_on(
+        &self,
+        host: &dyn RemoteHost,
+        key: &HeldKey,
+        options: AdoptOptions,
+    ) -> Result<Process, TakeOverError> {
+        if let Some(log) = &options.output.log {
+            // All of the output comes again.
+            let _ = std::fs::remove_file(log);
+        }
+        let adoption = RemoteAdoption {
+            key: key.clone(),
+            output: Output::new(options.output),
+            tap: options.tap.map(RemoteTap),
+            rebuild: options.rebuild,
+            limits: self.limits(),
+            sandbox: self.unresolved.as_deref().cloned(),
+        };
+        host.adopt(adoption).await
     }
 
     /// Prepares to keep the program beyond this process, if that was asked for and can be done.

@@ -24,6 +24,7 @@ mod listeners;
 mod pause;
 mod pipes;
 mod plain;
+mod ports;
 mod process;
 mod prompt;
 mod readiness;
@@ -44,13 +45,16 @@ pub use error::{SignalError, StartError, WriteError};
 pub use exit::{Exit, Receipt, Signal, Survivor};
 pub use find::find_program;
 pub use keep::{
-    AdoptOptions, HeldEnd, HeldKey, HeldProgram, HoldReceipt, KeepOptions, TakeOverError,
+    AdoptOptions, HeldEnd, HeldKey, HeldProgram, HoldReceipt, KeepOptions, Rebuild, RemotePlace,
+    TakeOverError,
 };
 pub use launcher::{Launcher, LauncherOptions};
 pub use listeners::InputReader;
+pub use ports::is_port_open;
 pub use process::Process;
 pub use remote::{
-    RemoteCapture, RemoteFuture, RemoteHost, RemoteProcess, RemoteStart, RemoteTap, UnreachableHost,
+    ReadNoter, RemoteAdoption, RemoteCapture, RemoteFuture, RemoteHost, RemoteProcess, RemoteStart,
+    RemoteTap, UnreachableHost,
 };
 pub use sandbox_support::SandboxSupport;
 pub use secrets::{withdraw_variables, withdrawn_variable, withdrawn_variables};

@@ -18,11 +18,15 @@ use crate::terminal::LocalTerminal;
 use crate::tree;
 use crate::watch::Hold;
 use crate::{
-    Exit, HeldKey, InputReader, ProgramTerminal, Prompt, Receipt, RemoteFuture, RemoteProcess,
-    ResourceUse, Signal, SignalError, Terminal, UnreachableHost, WriteError,
+    Exit, HeldKey, InputReader, ProgramTerminal, Prompt, ReadNoter, Receipt, RemoteFuture,
+    RemoteProcess, ResourceUse, Signal, SignalError, Terminal, ThisUser, UnreachableHost,
+    WriteError,
 };
 use windlass_output::{Output, Stream};
-use windlass_sandbox::{Confinement, LimitKind, ResourceLimits};
+use windlass_sandbox::{Confinement, Denial, LimitKind, ResourceLimits, denials};
+
+/// So much of the output is looked at for denials.
+const LOOKED_AT: usize = 16 << 10;
 
 /// A program that was started, with its tree. Clones are the same process; dropping the last one ends the tree, with
 /// the grace of its [`Command`](crate::Command).
@@ -326,13 +330,48 @@ impl Process {
         shared.confined.limits
     }
 
-    /// The sandbox that it was started in.
+    /// The sandbox that it was started in, on this machine.
     pub fn confinement(&self) -> Option<&Arc<Confinement>> {
-        let shared = match self.side() {
-            Side::Local(shared) => shared,
-            Side::Remote(remote) => return remote.confinement(),
+        match self.side() {
+            Side::Local(shared) => shared.confined.confinement.as_ref(),
+            Side::Remote(_) => None,
+        }
+    }
+
+    /// The rules of its sandbox in a line, if it runs in one.
+    pub fn allowed(&self) -> Option<String> {
+        match self.side() {
+            Side::Local(shared) => {
+                let confinement = shared.confined.confinement.as_ref();
+                confinement.map(|confinement| confinement.summary())
+            }
+            Side::Remote(remote) => remote.allowed(),
+        }
+    }
+
+    /// What its sandbox has denied, a phrase each, as far as its output tells. For a program that failed: text that a
+    /// successful one shows may be about anything.
+    pub fn denied(&self) -> Vec<String> {
+        match self.side() {
+            Side::Local(_) => self.local_denials(),
+            Side::Remote(remote) => remote.denied(),
+        }
+    }
+
+    fn local_denials(&self) -> Vec<String> {
+        let Some(confinement) = self.confinement() else {
+            return Vec::new();
         };
-        shared.confined.confinement.as_ref()
+        let mut text = self.output().read_all(LOOKED_AT).text;
+        text.push_str(&self.errors().read_all(LOOKED_AT).text);
+        let cwd = self.cwd().unwrap_or(&confinement.root);
+        let mut found = denials(&text, cwd, confinement, &ThisUser);
+        let hosts = self.refused_hosts();
+        if !hosts.is_empty() {
+            found.retain(|denial| *denial != Denial::Network);
+            found.extend(hosts.into_iter().map(Denial::Host));
+        }
+        found.iter().map(ToString::to_string).collect()
     }
 
     /// The working directory that it was started in, if its command said one.
@@ -344,15 +383,16 @@ impl Process {
     }
 
     /// The parts of its confinement that this system does not enforce, a phrase each.
-    pub fn unprotected(&self) -> &[String] {
-        let Side::Local(shared) = self.side() else {
-            return &[];
+    pub fn unprotected(&self) -> Vec<String> {
+        let shared = match self.side() {
+            Side::Local(shared) => shared,
+            Side::Remote(remote) => return remote.unprotected(),
         };
         #[cfg(target_os = "linux")]
         if let Some(sandbox) = &shared.sandbox {
-            return sandbox.missing();
+            return sandbox.missing().to_vec();
         }
-        &[]
+        Vec::new()
     }
 
     /// The hosts that programs of its sandbox were refused since it was started, the newest last.
@@ -416,8 +456,9 @@ impl Process {
 
     /// The way to the program for another process, if it is kept.
     pub fn held_key(&self) -> Option<&HeldKey> {
-        let Side::Local(shared) = self.side() else {
-            return None;
+        let shared = match self.side() {
+            Side::Local(shared) => shared,
+            Side::Remote(remote) => return remote.held_key(),
         };
         #[cfg(target_os = "linux")]
         return shared.kept.as_ref().map(|kept| &kept.key);
@@ -441,24 +482,29 @@ impl Process {
 
     /// Notes for whoever adopts the program how far its output has been read, if it is kept. Does not hold on to the
     /// program.
-    pub fn read_noter(&self) -> Option<impl Fn(u64) + Send + Sync + 'static> {
-        let Side::Local(shared) = self.side() else {
-            return None;
+    pub fn read_noter(&self) -> Option<ReadNoter> {
+        let shared = match self.side() {
+            Side::Local(shared) => shared,
+            Side::Remote(remote) => return remote.read_noter(),
         };
         #[cfg(target_os = "linux")]
         {
             let kept = shared.kept.as_ref()?;
             let retained = Arc::clone(&kept.retained);
-            Some(move |offset| retained.set_cursor(offset))
+            Some(Box::new(move |offset| retained.set_cursor(offset)))
         }
         #[cfg(not(target_os = "linux"))]
-        None::<fn(u64)>
+        {
+            let _ = shared;
+            None
+        }
     }
 
     /// How far its output had been read when it was adopted, or has been noted since.
     pub fn noted_read(&self) -> u64 {
-        let Side::Local(shared) = self.side() else {
-            return 0;
+        let shared = match self.side() {
+            Side::Local(shared) => shared,
+            Side::Remote(remote) => return remote.noted_read(),
         };
         #[cfg(target_os = "linux")]
         return shared
@@ -474,9 +520,12 @@ impl Process {
     pub async fn leave(&self) {
         let shared = match self.side() {
             Side::Local(shared) => shared,
-            // Nothing that runs elsewhere is kept.
             Side::Remote(remote) => {
-                remote.end(LEFT_GRACE).await;
+                if remote.held_key().is_some() {
+                    remote.leave().await;
+                } else {
+                    remote.end(LEFT_GRACE).await;
+                }
                 return;
             }
         };

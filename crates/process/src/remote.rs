@@ -7,18 +7,17 @@ use std::ffi::OsString;
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use tokio::sync::watch;
 use windlass_output::{Output, OutputOptions};
-use windlass_sandbox::{Confinement, LimitKind, ResourceLimits};
+use windlass_sandbox::{LimitKind, ResourceLimits, UnresolvedSandbox};
 
 use crate::command::{Capture, OutputTarget, Stdin};
 use crate::terminal::Tap;
 use crate::{
-    Command, Exit, InputReader, Modes, Process, Prompt, Receipt, ResourceUse, Signal, SignalError,
-    StartError, TerminalSize, WriteError,
+    Command, Exit, HeldKey, InputReader, KeepOptions, Modes, Process, Prompt, Rebuild, Receipt,
+    ResourceUse, Signal, SignalError, StartError, TakeOverError, TerminalSize, WriteError,
 };
 
 /// A future of a remote program.
@@ -31,7 +30,29 @@ pub trait RemoteHost: Send + Sync {
 
     /// Starts a program there. It runs when this returns.
     fn start(&self, start: RemoteStart) -> RemoteFuture<'_, Result<Process, StartError>>;
+
+    /// Takes over a program that an earlier process has kept there.
+    fn adopt(&self, adoption: RemoteAdoption) -> RemoteFuture<'_, Result<Process, TakeOverError>>;
 }
+
+/// A kept program on a [`RemoteHost`] to take over.
+pub struct RemoteAdoption {
+    /// The way to it.
+    pub key: HeldKey,
+    /// The output that takes all that it has written and will write.
+    pub output: Output,
+    /// Sees what is written to its terminal from now on.
+    pub tap: Option<RemoteTap>,
+    /// Called once the output is as it was when the program was taken over.
+    pub rebuild: Option<Rebuild>,
+    /// Its limits.
+    pub limits: ResourceLimits,
+    /// Its sandbox.
+    pub sandbox: Option<UnresolvedSandbox>,
+}
+
+/// Notes how far a program's output has been read.
+pub type ReadNoter = Box<dyn Fn(u64) + Send + Sync>;
 
 /// A program to start on a [`RemoteHost`].
 #[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
@@ -58,6 +79,10 @@ pub struct RemoteStart {
     pub grace: Duration,
     /// Its limits.
     pub limits: ResourceLimits,
+    /// Its sandbox, which the far side resolves with its own folders.
+    pub sandbox: Option<UnresolvedSandbox>,
+    /// It is kept beyond this process.
+    pub keep: Option<KeepOptions>,
     /// The output that takes what it writes.
     pub output: Output,
     /// The output outlives the program.
@@ -81,7 +106,7 @@ pub enum RemoteCapture {
 
 /// Sees what is written to a remote terminal. Its replies to queries are dropped: the far side replies.
 #[derive(Debug, Clone)]
-pub struct RemoteTap(Tap);
+pub struct RemoteTap(pub(crate) Tap);
 
 impl RemoteTap {
     /// Shows it the next bytes.
@@ -126,6 +151,8 @@ impl RemoteStart {
             terminal: command.terminal,
             grace: command.grace,
             limits,
+            sandbox: None,
+            keep: command.keep,
             output,
             lasting_output,
             tap: command.tap.map(RemoteTap),
@@ -160,8 +187,13 @@ pub trait RemoteProcess: Send + Sync {
     fn prompt(&self) -> Option<Prompt>;
     fn port_open(&self, port: u16) -> RemoteFuture<'static, ()>;
     fn unreachable(&self) -> Option<UnreachableHost>;
-    /// The confinement that it was started in.
-    fn confinement(&self) -> Option<&Arc<Confinement>>;
+    fn held_key(&self) -> Option<&HeldKey>;
+    fn read_noter(&self) -> Option<ReadNoter>;
+    fn noted_read(&self) -> u64;
+    fn leave(&self) -> RemoteFuture<'_, ()>;
+    fn allowed(&self) -> Option<String>;
+    fn denied(&self) -> Vec<String>;
+    fn unprotected(&self) -> Vec<String>;
 }
 
 /// A host that does not answer now.

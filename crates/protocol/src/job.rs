@@ -108,6 +108,18 @@ pub struct KeptProgramKey {
     /// The rows and columns of its terminal, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terminal: Option<(u16, u16)>,
+    /// The program's place, if it runs on another machine. The nonce is then the session of the link.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remote: Option<KeptRemotePlace>,
+}
+
+/// The place of a kept program that runs on another machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptRemotePlace {
+    /// The host's name.
+    pub host: String,
+    /// The program's number in its session there.
+    pub program: u64,
 }
 
 /// A running tool, described well enough for its executor to adopt it.

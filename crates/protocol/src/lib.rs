@@ -69,8 +69,8 @@ pub use event_log::{HubSession, LoggedHub, LoggedItem, LoggedSession};
 pub use handover::{HandoverOffer, HandoverRequest, HandoverWord};
 pub use ids::{HandleId, InvalidHandleId, InvalidId, MessageId, PartId, PermissionId, SessionId};
 pub use job::{
-    InputError, JobDescription, KeepRequest, KeptProgramKey, Keyboard, LocalPath, OrderId, Receipt,
-    Start,
+    InputError, JobDescription, KeepRequest, KeptProgramKey, KeptRemotePlace, Keyboard, LocalPath,
+    OrderId, Receipt, Start,
 };
 pub use kept::{
     HeldHandleInfo, HeldStanding, KeptExit, KeptHandle, KeptLock, KeptReceipt, KeptReceiptReason,

@@ -17,5 +17,5 @@ pub use denial::{Denial, UserAccess, denials};
 pub use host::HostPattern;
 pub use limits::{LimitKind, ResourceLimits};
 pub use places::ProjectPlaces;
-pub use resolve::{SandboxResolution, resolve};
+pub use resolve::{SandboxResolution, UnresolvedSandbox, resolve};
 pub use settings::{NetworkRule, OnUnavailable, SandboxMode, SandboxSettings};

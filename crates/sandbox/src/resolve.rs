@@ -16,6 +16,22 @@ pub struct SandboxResolution {
     pub told: Vec<String>,
 }
 
+/// Settings for a machine that resolves them itself, with its own folders.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct UnresolvedSandbox {
+    /// The settings.
+    pub settings: SandboxSettings,
+    /// Settings that they may not be laxer than.
+    pub bound: Option<SandboxSettings>,
+}
+
+impl UnresolvedSandbox {
+    /// [`resolve`] with the places of this machine.
+    pub fn resolve(&self, places: &ProjectPlaces) -> SandboxResolution {
+        resolve(&self.settings, self.bound.as_ref(), places)
+    }
+}
+
 /// Resolves settings for a project. `bound` are settings that these may not be laxer than, such as the user's own beside
 /// those of a project.
 pub fn resolve(

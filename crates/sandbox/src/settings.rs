@@ -23,6 +23,12 @@ impl SandboxMode {
             Self::ReadOnly => "read-only",
         }
     }
+
+    /// The kind of a word; `None` if there is none.
+    pub fn of_word(word: &str) -> Option<Self> {
+        let all = [Self::Off, Self::Workspace, Self::ReadOnly];
+        all.into_iter().find(|mode| mode.as_str() == word)
+    }
 }
 
 /// The `sandbox` key: a word, or a table that changes what the word `workspace` means.

@@ -60,7 +60,7 @@ pub(crate) async fn end(
     let ended = store.end(&kept, GRACE).await;
     ended.map(Json).map_err(|error| {
         let status = match error {
-            EndHeldError::Owned { .. } => StatusCode::CONFLICT,
+            EndHeldError::Owned { .. } | EndHeldError::Elsewhere { .. } => StatusCode::CONFLICT,
             EndHeldError::Gone => StatusCode::GONE,
             EndHeldError::Holder(_) => StatusCode::BAD_GATEWAY,
         };

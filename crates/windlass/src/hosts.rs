@@ -20,6 +20,8 @@ use windlass_runtime::{
     ToolDefinition,
 };
 
+use windlass_sandbox::UnresolvedSandbox;
+
 use crate::environment::Environment;
 
 /// The argument by which an assistant chooses a host.
@@ -70,7 +72,13 @@ impl Hosts {
     ) -> Result<Arc<dyn Executor>, PlaceError> {
         let there = |name: &String| {
             let (_, host) = self.get(name)?;
-            let launcher = launcher.on_host(Arc::new(host.clone()));
+            let mut launcher = launcher.on_host(Arc::new(host.clone()));
+            if launcher.confinement().is_some() {
+                launcher = launcher.confined_on_host(UnresolvedSandbox {
+                    settings: tool.settings.sandbox.clone().unwrap_or_default(),
+                    bound: tool.settings.sandbox_floor.clone(),
+                });
+            }
             Ok(Arc::new(HostedTool {
                 name: name.clone(),
                 host: host.clone(),
@@ -196,6 +204,8 @@ impl Executor for HostedTool {
         running: JobDescription,
         reporter: Reporter,
     ) -> Result<Arc<dyn Job>, AdoptError> {
+        self.host
+            .ask_through(Arc::new(SessionAsker(reporter.clone())));
         self.executor.adopt(running, reporter).await
     }
 

@@ -60,6 +60,7 @@ pub use hosts::carrier_question;
 pub use kept::Succession;
 pub use place::{cache_dir, state_dir};
 pub use record::open_record;
+pub use sandboxes::project_places;
 pub use trust::{TrustRecord, TrustStore};
 pub use windlass_assistant as assistant;
 pub use windlass_config as config;

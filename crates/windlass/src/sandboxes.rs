@@ -12,6 +12,29 @@ use windlass_sandbox::{ProjectPlaces, ResourceLimits, SandboxSettings, resolve};
 use crate::git_files::deciding_files;
 use crate::place::{cache_dir, config_dir, state_dir};
 
+/// The places of a project on this machine, for this user.
+pub fn project_places(root: &Path) -> ProjectPlaces {
+    let clean = |path: PathBuf| path.canonicalize().unwrap_or(path);
+    let root = clean(root.to_owned());
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let home = home.filter(|home| home.is_absolute());
+    let git_folders = linked_git_folders(&root);
+    let repositories = git_folders.iter().cloned().chain([root.join(".git")]);
+    let deciding = repositories.flat_map(|folder| deciding_files(&folder, &root));
+    ProjectPlaces {
+        git_files: deciding.collect(),
+        home: home.map_or_else(|| PathBuf::from("/nonexistent"), clean),
+        // Descriptions of tools are remembered in the cache: nobody may write them but this program.
+        own: [state_dir(), cache_dir()]
+            .into_iter()
+            .chain(config_dir())
+            .map(clean)
+            .collect(),
+        git_folders,
+        root,
+    }
+}
+
 /// Gives launchers their sandboxes.
 pub(crate) struct Sandboxes {
     places: ProjectPlaces,
@@ -21,26 +44,8 @@ pub(crate) struct Sandboxes {
 
 impl Sandboxes {
     pub(crate) fn of(config: &Config) -> Self {
-        let clean = |path: PathBuf| path.canonicalize().unwrap_or(path);
-        let root = clean(config.root.clone());
-        let home = std::env::var_os("HOME").map(PathBuf::from);
-        let home = home.filter(|home| home.is_absolute());
-        let git_folders = linked_git_folders(&root);
-        let repositories = git_folders.iter().cloned().chain([root.join(".git")]);
-        let deciding = repositories.flat_map(|folder| deciding_files(&folder, &root));
         Self {
-            places: ProjectPlaces {
-                git_files: deciding.collect(),
-                home: home.map_or_else(|| PathBuf::from("/nonexistent"), clean),
-                // Descriptions of tools are remembered in the cache: nobody may write them but this program.
-                own: [state_dir(), cache_dir()]
-                    .into_iter()
-                    .chain(config_dir())
-                    .map(clean)
-                    .collect(),
-                git_folders,
-                root,
-            },
+            places: project_places(&config.root),
             told: Mutex::default(),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::LINK_MAGIC;
+use super::{AppliedRules, FarHello, LinkExit, ProgramStatus, StartFailure};
 use crate::bytes::{ByteReader, ByteWriter};
 
 const HELLO: u8 = 96;
@@ -21,96 +21,6 @@ const PORT: u8 = 108;
 const BEAT: u8 = 109;
 const REFUSED: u8 = 110;
 
-/// The first frame of the far side: its machine.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct FarHello {
-    /// The version that it speaks.
-    pub version: u8,
-    /// The version of its program, for people.
-    pub program: String,
-    /// The name of the machine.
-    pub machine: String,
-    /// The operating system.
-    pub os: String,
-    /// The architecture of its CPUs.
-    pub arch: String,
-    /// The number of CPUs.
-    pub cpus: u32,
-    /// Bytes of memory.
-    pub memory: u64,
-    /// A thousand times the load of the last minute.
-    pub load: u32,
-    /// The user's home.
-    pub home: String,
-    /// Whether trees of programs are held together there.
-    pub holds_trees: bool,
-    /// The programs that were asked about, and their files where they were found.
-    pub programs: Vec<(String, Option<String>)>,
-}
-
-/// The kind of a failed start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StartFailure {
-    /// There is no such program.
-    NotFound,
-    /// It may not be executed.
-    Permission,
-    /// It is nothing that can be executed.
-    NotExecutable,
-    /// The working directory cannot be entered.
-    Cwd,
-    /// Anything else.
-    Other,
-}
-
-/// The end of a program.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LinkExit {
-    /// It exited with this code.
-    Code(i32),
-    /// This signal ended it.
-    Signal(i32),
-    /// Its end is not known; the text says why.
-    Lost(String),
-}
-
-/// The kind of a prompt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LinkPrompt {
-    /// The program waits for anything.
-    Input,
-    /// The program waits for a line that is not shown.
-    Secret,
-}
-
-/// A program that may read what is typed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LinkReader {
-    /// Its names.
-    pub names: Vec<String>,
-    /// The words that it was started with, after the first.
-    pub args: Vec<String>,
-    /// It gets what is typed now.
-    pub is_foreground: bool,
-}
-
-/// A terminal and its program at an offset.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProgramStatus {
-    /// The offset in the output.
-    pub offset: u64,
-    /// The number of the last order that had been carried out.
-    pub orders: u64,
-    /// The prompt at which the program waits, if it does.
-    pub prompt: Option<LinkPrompt>,
-    /// The terminal takes whole lines.
-    pub canonical: bool,
-    /// The terminal shows typed text.
-    pub echo: bool,
-    /// Those that may read what is typed, where that can be seen.
-    pub readers: Option<Vec<LinkReader>>,
-}
-
 /// A frame of the far side.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FarFrame {
@@ -122,6 +32,8 @@ pub enum FarFrame {
         program: u64,
         /// Its process.
         pid: u32,
+        /// The rules and limits that it runs with.
+        rules: AppliedRules,
     },
     /// A program was not started.
     Failed {
@@ -140,6 +52,10 @@ pub enum FarFrame {
         pid: u32,
         /// The number of the last order that was carried out.
         orders: u64,
+        /// The length of its output by now.
+        offset: u64,
+        /// Rows and columns of its terminal, if its streams are one.
+        terminal: Option<(u16, u16)>,
     },
     /// A program that was to be resumed is not there any more.
     Gone {
@@ -149,6 +65,8 @@ pub enum FarFrame {
         why: String,
         /// How many processes were ended.
         ended: u32,
+        /// The receipt of its holder, as that has written it.
+        receipt: Option<Vec<u8>>,
     },
     /// An order was carried out, or not.
     Done {
@@ -198,6 +116,8 @@ pub enum FarFrame {
         remaining: u32,
         /// The limit that it has exceeded, by its place in [`ProgramStart::limits`](super::ProgramStart::limits).
         exceeded: Option<u8>,
+        /// What its sandbox has denied, a phrase each.
+        denied: Vec<String>,
     },
     /// The tree of a program was ended.
     Ended {
@@ -237,8 +157,15 @@ impl FarFrame {
     /// The frame as bytes, without its length.
     pub fn write(&self) -> Vec<u8> {
         match self {
-            Self::Hello(hello) => hello.write(),
-            Self::Started { program, pid } => ByteWriter::new(STARTED).u64(*program).u32(*pid).0,
+            Self::Hello(hello) => hello.write(ByteWriter::new(HELLO)),
+            Self::Started {
+                program,
+                pid,
+                rules,
+            } => {
+                let head = ByteWriter::new(STARTED).u64(*program).u32(*pid);
+                rules.write(head).0
+            }
             Self::Failed {
                 program,
                 failure,
@@ -251,18 +178,37 @@ impl FarFrame {
                 program,
                 pid,
                 orders,
+                offset,
+                terminal,
             } => {
                 let head = ByteWriter::new(RESUMED).u64(*program);
-                head.u32(*pid).u64(*orders).0
+                let head = head.u32(*pid).u64(*orders).u64(*offset);
+                head.option(terminal.as_ref(), |writer, (rows, cols)| {
+                    writer.u16(*rows).u16(*cols)
+                })
+                .0
             }
             Self::Gone {
                 program,
                 why,
                 ended,
+                receipt,
             } => {
                 let head = ByteWriter::new(GONE).u64(*program);
-                head.bytes(why.as_bytes()).u32(*ended).0
+                let head = head.bytes(why.as_bytes()).u32(*ended);
+                head.option(receipt.as_ref(), |writer, it| writer.bytes(it))
+                    .0
             }
+            Self::Beat => vec![BEAT],
+            Self::Refused { why } => ByteWriter::new(REFUSED).bytes(why.as_bytes()).0,
+            Self::Port { id } => ByteWriter::new(PORT).u64(*id).0,
+            _ => self.write_news(),
+        }
+    }
+
+    /// News of a program that runs.
+    fn write_news(&self) -> Vec<u8> {
+        match self {
             Self::Done { program, id, error } => {
                 let head = ByteWriter::new(DONE).u64(*program).u64(*id);
                 let error = error.as_ref();
@@ -295,11 +241,13 @@ impl FarFrame {
                 exit,
                 remaining,
                 exceeded,
+                denied,
             } => {
                 let head = ByteWriter::new(EXITED).u64(*program).u64(*offset);
                 exit.write(head)
                     .u32(*remaining)
                     .option(exceeded.as_ref(), |writer, it| writer.u8(*it))
+                    .list(denied, |writer, it| writer.bytes(it.as_bytes()))
                     .0
             }
             Self::Ended {
@@ -322,9 +270,14 @@ impl FarFrame {
                 let head = ByteWriter::new(USAGE).u64(*program);
                 head.duration(*cpu).u64(*memory).u32(*processes).0
             }
-            Self::Port { id } => ByteWriter::new(PORT).u64(*id).0,
-            Self::Beat => vec![BEAT],
-            Self::Refused { why } => ByteWriter::new(REFUSED).bytes(why.as_bytes()).0,
+            Self::Hello(_)
+            | Self::Started { .. }
+            | Self::Failed { .. }
+            | Self::Resumed { .. }
+            | Self::Gone { .. }
+            | Self::Port { .. }
+            | Self::Beat
+            | Self::Refused { .. } => unreachable!("`write` has written it"),
         }
     }
 
@@ -337,6 +290,7 @@ impl FarFrame {
             STARTED => Self::Started {
                 program: reader.u64()?,
                 pid: reader.u32()?,
+                rules: AppliedRules::read(reader)?,
             },
             FAILED => Self::Failed {
                 program: reader.u64()?,
@@ -347,11 +301,14 @@ impl FarFrame {
                 program: reader.u64()?,
                 pid: reader.u32()?,
                 orders: reader.u64()?,
+                offset: reader.u64()?,
+                terminal: reader.option(|reader| Some((reader.u16()?, reader.u16()?)))?,
             },
             GONE => Self::Gone {
                 program: reader.u64()?,
                 why: reader.text()?,
                 ended: reader.u32()?,
+                receipt: reader.option(|reader| reader.bytes().map(<[u8]>::to_vec))?,
             },
             DONE => Self::Done {
                 program: reader.u64()?,
@@ -379,6 +336,7 @@ impl FarFrame {
                 exit: LinkExit::read(reader)?,
                 remaining: reader.u32()?,
                 exceeded: reader.option(ByteReader::u8)?,
+                denied: reader.list(ByteReader::text)?,
             },
             ENDED => Self::Ended {
                 program: reader.u64()?,
@@ -397,137 +355,6 @@ impl FarFrame {
                 why: reader.text()?,
             },
             _ => return None,
-        })
-    }
-}
-
-impl FarHello {
-    fn write(&self) -> Vec<u8> {
-        let head = ByteWriter::new(HELLO).raw(LINK_MAGIC).u8(self.version);
-        let texts = [&self.program, &self.machine, &self.os, &self.arch];
-        texts
-            .iter()
-            .fold(head, |writer, text| writer.bytes(text.as_bytes()))
-            .u32(self.cpus)
-            .u64(self.memory)
-            .u32(self.load)
-            .bytes(self.home.as_bytes())
-            .u8(u8::from(self.holds_trees))
-            .list(&self.programs, |writer, (name, file)| {
-                let writer = writer.bytes(name.as_bytes());
-                writer.option(file.as_ref(), |writer, it| writer.bytes(it.as_bytes()))
-            })
-            .0
-    }
-
-    fn read(reader: &mut ByteReader<'_>) -> Option<Self> {
-        if reader.array()? != *LINK_MAGIC {
-            return None;
-        }
-        Some(Self {
-            version: reader.u8()?,
-            program: reader.text()?,
-            machine: reader.text()?,
-            os: reader.text()?,
-            arch: reader.text()?,
-            cpus: reader.u32()?,
-            memory: reader.u64()?,
-            load: reader.u32()?,
-            home: reader.text()?,
-            holds_trees: reader.u8()? != 0,
-            programs: reader
-                .list(|reader| Some((reader.text()?, reader.option(ByteReader::text)?)))?,
-        })
-    }
-}
-
-impl StartFailure {
-    fn number(self) -> u8 {
-        match self {
-            Self::NotFound => 0,
-            Self::Permission => 1,
-            Self::NotExecutable => 2,
-            Self::Cwd => 3,
-            Self::Other => 4,
-        }
-    }
-
-    fn of(number: u8) -> Self {
-        match number {
-            0 => Self::NotFound,
-            1 => Self::Permission,
-            2 => Self::NotExecutable,
-            3 => Self::Cwd,
-            _ => Self::Other,
-        }
-    }
-}
-
-impl LinkExit {
-    fn write(&self, head: ByteWriter) -> ByteWriter {
-        match self {
-            Self::Code(code) => head.u8(0).u32(code.cast_unsigned()),
-            Self::Signal(signal) => head.u8(1).u32(signal.cast_unsigned()),
-            Self::Lost(why) => head.u8(2).bytes(why.as_bytes()),
-        }
-    }
-
-    fn read(reader: &mut ByteReader<'_>) -> Option<Self> {
-        Some(match reader.u8()? {
-            0 => Self::Code(reader.u32()?.cast_signed()),
-            1 => Self::Signal(reader.u32()?.cast_signed()),
-            _ => Self::Lost(reader.text()?),
-        })
-    }
-}
-
-impl ProgramStatus {
-    fn write(&self, head: ByteWriter) -> ByteWriter {
-        let prompt = match self.prompt {
-            None => 0,
-            Some(LinkPrompt::Input) => 1,
-            Some(LinkPrompt::Secret) => 2,
-        };
-        head.u64(self.offset)
-            .u64(self.orders)
-            .u8(prompt)
-            .u8(u8::from(self.canonical) | u8::from(self.echo) << 1)
-            .option(self.readers.as_ref(), |writer, readers| {
-                writer.list(readers, |writer, reader| {
-                    let text = |writer: ByteWriter, text: &String| writer.bytes(text.as_bytes());
-                    writer
-                        .list(&reader.names, text)
-                        .list(&reader.args, text)
-                        .u8(u8::from(reader.is_foreground))
-                })
-            })
-    }
-
-    fn read(reader: &mut ByteReader<'_>) -> Option<Self> {
-        let offset = reader.u64()?;
-        let orders = reader.u64()?;
-        let prompt = match reader.u8()? {
-            1 => Some(LinkPrompt::Input),
-            2 => Some(LinkPrompt::Secret),
-            _ => None,
-        };
-        let modes = reader.u8()?;
-        let readers = reader.option(|reader| {
-            reader.list(|reader| {
-                Some(LinkReader {
-                    names: reader.list(ByteReader::text)?,
-                    args: reader.list(ByteReader::text)?,
-                    is_foreground: reader.u8()? != 0,
-                })
-            })
-        })?;
-        Some(Self {
-            offset,
-            orders,
-            prompt,
-            canonical: modes & 1 != 0,
-            echo: modes & 2 != 0,
-            readers,
         })
     }
 }

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::{LinkPrompt, LinkReader};
 
 fn texts() -> impl Strategy<Value = Vec<String>> {
     proptest::collection::vec(".{0,8}", 0..3)
@@ -67,7 +68,22 @@ fn frames() -> impl Strategy<Value = FarFrame> {
     let bytes = proptest::collection::vec(any::<u8>(), 0..40);
     prop_oneof![
         hellos().prop_map(FarFrame::Hello),
-        any::<(u64, u32)>().prop_map(|(program, pid)| FarFrame::Started { program, pid }),
+        (
+            any::<(u64, u32, [Option<u64>; 7])>(),
+            proptest::option::of(".{0,8}"),
+            texts()
+        )
+            .prop_map(|((program, pid, limits), allowed, unprotected)| {
+                FarFrame::Started {
+                    program,
+                    pid,
+                    rules: AppliedRules {
+                        limits,
+                        allowed,
+                        unprotected,
+                    },
+                }
+            }),
         (any::<u64>(), failures, ".{0,8}").prop_map(|(program, failure, problem)| {
             FarFrame::Failed {
                 program,
@@ -75,16 +91,23 @@ fn frames() -> impl Strategy<Value = FarFrame> {
                 problem,
             }
         }),
-        any::<(u64, u32, u64)>().prop_map(|(program, pid, orders)| FarFrame::Resumed {
-            program,
-            pid,
-            orders
-        }),
-        (any::<(u64, u32)>(), ".{0,8}").prop_map(|((program, ended), why)| FarFrame::Gone {
-            program,
-            why,
-            ended
-        }),
+        any::<(u64, u32, u64, u64, Option<(u16, u16)>)>().prop_map(
+            |(program, pid, orders, offset, terminal)| FarFrame::Resumed {
+                program,
+                pid,
+                orders,
+                offset,
+                terminal
+            }
+        ),
+        (any::<(u64, u32, Option<Vec<u8>>)>(), ".{0,8}").prop_map(
+            |((program, ended, receipt), why)| FarFrame::Gone {
+                program,
+                why,
+                ended,
+                receipt
+            }
+        ),
         (any::<(u64, u64)>(), proptest::option::of(".{0,8}"))
             .prop_map(|((program, id), error)| FarFrame::Done { program, id, error }),
         (any::<(u64, u64, bool)>(), bytes).prop_map(|((program, from, is_stderr), bytes)| {
@@ -102,13 +125,14 @@ fn frames() -> impl Strategy<Value = FarFrame> {
             id,
             offset
         }),
-        (any::<(u64, u64, u32, Option<u8>)>(), exits).prop_map(
-            |((program, offset, remaining, exceeded), exit)| FarFrame::Exited {
+        (any::<(u64, u64, u32, Option<u8>)>(), exits, texts()).prop_map(
+            |((program, offset, remaining, exceeded), exit, denied)| FarFrame::Exited {
                 program,
                 offset,
                 exit,
                 remaining,
-                exceeded
+                exceeded,
+                denied
             }
         ),
         (any::<(u64, u32)>(), survivors).prop_map(|((program, ended), survivors)| {

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::{LINK_MAGIC, LinkSession};
+use super::sandbox::{read_limits, write_limits};
+use super::{LINK_MAGIC, LinkLimits, LinkSandbox, LinkSession};
 use crate::HolderOrder;
 use crate::bytes::{ByteReader, ByteWriter};
 
@@ -16,6 +17,7 @@ const ASK: u8 = 70;
 const FORGET: u8 = 71;
 const BEAT: u8 = 72;
 const PORT: u8 = 73;
+const LEAVE: u8 = 74;
 
 /// The first frame of the near side.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,10 +70,23 @@ pub struct ProgramStart {
     pub terminal: Option<(u16, u16)>,
     /// The time between `SIGTERM` and `SIGKILL`.
     pub grace: Duration,
-    /// Limits: memory, processes, milliseconds of CPU time, open files, size of files, milliseconds from the start.
-    pub limits: [Option<u64>; 6],
+    /// Its limits.
+    pub limits: LinkLimits,
     /// The offset up to which output may be sent.
     pub credit: u64,
+    /// Its sandbox.
+    pub sandbox: Option<LinkSandbox>,
+    /// It outlives the near runtime, and is held for this time without a link.
+    pub keep: Option<Duration>,
+}
+
+/// A program of an earlier near runtime.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProgramOrigin {
+    /// The session that it was started in.
+    pub session: LinkSession,
+    /// Its number in that session.
+    pub program: u64,
 }
 
 /// A frame of the near side.
@@ -94,6 +109,10 @@ pub enum NearFrame {
         from: u64,
         /// The offset up to which output may be sent.
         credit: u64,
+        /// The program that gets this number, if it was started in another session.
+        origin: Option<ProgramOrigin>,
+        /// Its sandbox.
+        sandbox: Option<LinkSandbox>,
     },
     /// An order to a program.
     Order {
@@ -130,12 +149,19 @@ pub enum NearFrame {
         /// The program.
         program: u64,
     },
+    /// Lets go of a kept program. Its holder has it from then on.
+    Leave {
+        /// The program.
+        program: u64,
+    },
     /// Asks to be told when somebody listens on a port.
     Port {
         /// A number for the reply.
         id: u64,
         /// The port.
         port: u16,
+        /// The program whose network is meant.
+        program: u64,
     },
     /// The near side lives.
     Beat,
@@ -159,9 +185,17 @@ impl NearFrame {
                 program,
                 from,
                 credit,
+                origin,
+                sandbox,
             } => {
                 let head = ByteWriter::new(RESUME).u64(*program);
-                head.u64(*from).u64(*credit).0
+                head.u64(*from)
+                    .u64(*credit)
+                    .option(origin.as_ref(), |writer, it| {
+                        writer.raw(&it.session).u64(it.program)
+                    })
+                    .option(sandbox.as_ref(), |writer, it| it.write(writer))
+                    .0
             }
             Self::Order { program, id, order } => {
                 let head = ByteWriter::new(ORDER).u64(*program).u64(*id);
@@ -174,7 +208,11 @@ impl NearFrame {
             }
             Self::Ask { program } => ByteWriter::new(ASK).u64(*program).0,
             Self::Forget { program } => ByteWriter::new(FORGET).u64(*program).0,
-            Self::Port { id, port } => ByteWriter::new(PORT).u64(*id).u16(*port).0,
+            Self::Leave { program } => ByteWriter::new(LEAVE).u64(*program).0,
+            Self::Port { id, port, program } => {
+                let head = ByteWriter::new(PORT).u64(*id);
+                head.u16(*port).u64(*program).0
+            }
             Self::Beat => vec![BEAT],
         }
     }
@@ -205,6 +243,13 @@ impl NearFrame {
                 program: reader.u64()?,
                 from: reader.u64()?,
                 credit: reader.u64()?,
+                origin: reader.option(|reader| {
+                    Some(ProgramOrigin {
+                        session: reader.array()?,
+                        program: reader.u64()?,
+                    })
+                })?,
+                sandbox: reader.option(LinkSandbox::read)?,
             },
             ORDER => Self::Order {
                 program: reader.u64()?,
@@ -229,6 +274,10 @@ impl NearFrame {
             PORT => Self::Port {
                 id: reader.u64()?,
                 port: reader.u16()?,
+                program: reader.u64()?,
+            },
+            LEAVE => Self::Leave {
+                program: reader.u64()?,
             },
             BEAT => Self::Beat,
             _ => return None,
@@ -250,7 +299,8 @@ impl ProgramStart {
             | flag(self.has_input, INPUT)
             | flag(self.capture == LinkCapture::Merged, MERGED)
             | flag(self.capture == LinkCapture::Nothing, NOTHING);
-        head.u8(flags)
+        let head = head
+            .u8(flags)
             .bytes(&self.program)
             .list(&self.args, |writer, arg| writer.bytes(arg))
             .list(&self.env, |writer, (name, value)| {
@@ -261,11 +311,11 @@ impl ProgramStart {
             .option(self.terminal.as_ref(), |writer, (rows, cols)| {
                 writer.u16(*rows).u16(*cols)
             })
-            .duration(self.grace)
-            .list(&self.limits, |writer, limit| {
-                writer.option(limit.as_ref(), |writer, limit| writer.u64(*limit))
-            })
+            .duration(self.grace);
+        write_limits(head, &self.limits)
             .u64(self.credit)
+            .option(self.sandbox.as_ref(), |writer, it| it.write(writer))
+            .option(self.keep.as_ref(), |writer, it| writer.duration(*it))
     }
 
     fn read(reader: &mut ByteReader<'_>) -> Option<Self> {
@@ -287,11 +337,10 @@ impl ProgramStart {
             },
             terminal: reader.option(|reader| Some((reader.u16()?, reader.u16()?)))?,
             grace: reader.duration()?,
-            limits: reader
-                .list(|reader| reader.option(ByteReader::u64))?
-                .try_into()
-                .ok()?,
+            limits: read_limits(reader)?,
             credit: reader.u64()?,
+            sandbox: reader.option(LinkSandbox::read)?,
+            keep: reader.option(ByteReader::duration)?,
         })
     }
 }

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::{LinkNetwork, SandboxRules};
 
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
     proptest::collection::vec(any::<u8>(), 0..20)
@@ -8,6 +9,40 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
 
 fn millis() -> impl Strategy<Value = Duration> {
     any::<u64>().prop_map(Duration::from_millis)
+}
+
+fn rules() -> impl Strategy<Value = SandboxRules> {
+    let texts = || proptest::collection::vec(".{0,8}", 0..3);
+    let network = prop_oneof![
+        Just(LinkNetwork::None),
+        Just(LinkNetwork::Loopback),
+        texts().prop_map(LinkNetwork::Allow),
+        Just(LinkNetwork::Full)
+    ];
+    let lists = (
+        proptest::option::of(texts()),
+        proptest::option::of(texts()),
+        texts(),
+    );
+    (".{0,8}", lists, network, any::<bool>()).prop_map(
+        |(mode, (read, write, deny), network, refuses)| SandboxRules {
+            mode,
+            read,
+            write,
+            deny,
+            network,
+            refuses,
+        },
+    )
+}
+
+fn sandboxes() -> impl Strategy<Value = Option<LinkSandbox>> {
+    let sandbox = (bytes(), rules(), proptest::option::of(rules()));
+    proptest::option::of(sandbox.prop_map(|(root, rules, floor)| LinkSandbox {
+        root,
+        rules,
+        floor,
+    }))
 }
 
 fn starts() -> impl Strategy<Value = ProgramStart> {
@@ -23,12 +58,18 @@ fn starts() -> impl Strategy<Value = ProgramStart> {
         (
             any::<Option<(u16, u16)>>(),
             millis(),
-            any::<[Option<u64>; 6]>(),
+            any::<[Option<u64>; 7]>(),
             any::<u64>(),
         ),
+        (sandboxes(), proptest::option::of(millis())),
     )
         .prop_map(
-            |((program, args, env), (cwd, flags, capture), (terminal, grace, limits, credit))| {
+            |(
+                (program, args, env),
+                (cwd, flags, capture),
+                (terminal, grace, limits, credit),
+                (sandbox, keep),
+            )| {
                 ProgramStart {
                     program,
                     is_user_shell: flags[0],
@@ -42,6 +83,8 @@ fn starts() -> impl Strategy<Value = ProgramStart> {
                     grace,
                     limits,
                     credit,
+                    sandbox,
+                    keep,
                 }
             },
         )
@@ -69,11 +112,19 @@ fn frames() -> impl Strategy<Value = NearFrame> {
                 })
             }),
         (any::<u64>(), starts()).prop_map(|(program, start)| NearFrame::Start { program, start }),
-        any::<(u64, u64, u64)>().prop_map(|(program, from, credit)| NearFrame::Resume {
-            program,
-            from,
-            credit
-        }),
+        (
+            any::<(u64, u64, u64, Option<([u8; 16], u64)>)>(),
+            sandboxes()
+        )
+            .prop_map(|((program, from, credit, origin), sandbox)| {
+                NearFrame::Resume {
+                    program,
+                    from,
+                    credit,
+                    origin: origin.map(|(session, program)| ProgramOrigin { session, program }),
+                    sandbox,
+                }
+            }),
         (any::<(u64, u64)>(), bytes()).prop_map(|((program, id), bytes)| NearFrame::Order {
             program,
             id,
@@ -87,7 +138,12 @@ fn frames() -> impl Strategy<Value = NearFrame> {
         }),
         any::<u64>().prop_map(|program| NearFrame::Ask { program }),
         any::<u64>().prop_map(|program| NearFrame::Forget { program }),
-        any::<(u64, u16)>().prop_map(|(id, port)| NearFrame::Port { id, port }),
+        any::<u64>().prop_map(|program| NearFrame::Leave { program }),
+        any::<(u64, u16, u64)>().prop_map(|(id, port, program)| NearFrame::Port {
+            id,
+            port,
+            program
+        }),
         Just(NearFrame::Beat),
     ]
 }
@@ -104,7 +160,7 @@ proptest! {
 
     #[test]
     fn no_bytes_confuse_a_reader(
-        kind in 64_u8..74,
+        kind in 64_u8..75,
         bytes in proptest::collection::vec(any::<u8>(), 0..200),
     ) {
         let _ = NearFrame::read(&bytes);

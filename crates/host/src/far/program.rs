@@ -3,6 +3,7 @@
 //! Start at [`FarProgram::start`] and [`FarProgram::resume`]. Four tasks serve a program: one carries out its frames in
 //! their order, one sends its output within the credit, one tells its exit, and one tells prompts of its terminal.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -11,18 +12,22 @@ use parking_lot::Mutex;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::AbortHandle;
 use windlass_hold_wire::{
-    FarFrame, HolderOrder, LONGEST_PIECE, LinkExit, LinkPrompt, LinkReader, NearFrame,
-    ProgramStart, ProgramStatus, StartFailure,
+    AppliedRules, FarFrame, HolderOrder, LinkExit, LinkPrompt, LinkReader, LinkSandbox, NearFrame,
+    ProgramOrigin, ProgramStart, ProgramStatus, StartFailure,
 };
-use windlass_output::{Output, Stream};
 use windlass_process::{
-    Exit, Launcher, Process, Prompt, Signal, TakeOverError, TerminalSize, WriteError,
+    Exit, Launcher, Process, ProgramTerminal, Prompt, Signal, TakeOverError, TerminalSize,
+    WriteError, is_port_open,
 };
-use windlass_sandbox::{LimitKind, ResourceLimits};
+use windlass_sandbox::{LimitKind, NetworkRule, ProjectPlaces, ResourceLimits};
 
+use super::PORT_INTERVAL;
+use super::files::{ProgramFiles, read_receipt};
+use super::output_piece::OutputPiece;
 use super::session::SessionFolder;
-use super::starting::{adopt, answering_screen, command, failure_of, limits_of, words};
+use super::starting::{adopt_soon, answering_screen, command, confined, failure_of, words};
 use crate::pieces::FrameSender;
+use crate::rules::{limit_numbers, read_limits};
 
 /// How soon input is offered again to a program that does not read.
 const FULL_STEP: Duration = Duration::from_millis(10);
@@ -34,6 +39,7 @@ const READERS: usize = 64;
 /// A program that runs here for the near side.
 pub(super) struct FarProgram {
     number: u64,
+    files: ProgramFiles,
     process: Process,
     sender: FrameSender,
     credit: watch::Sender<u64>,
@@ -58,6 +64,7 @@ pub(super) struct StartSpec {
     /// Limits of the user here.
     pub(super) limits: ResourceLimits,
     pub(super) lease: Duration,
+    pub(super) places: fn(&Path) -> ProjectPlaces,
 }
 
 /// A program to go on with.
@@ -65,6 +72,10 @@ pub(super) struct ResumeSpec {
     pub(super) number: u64,
     pub(super) from: u64,
     pub(super) credit: u64,
+    /// The program, if it was started in another session.
+    pub(super) origin: Option<ProgramOrigin>,
+    pub(super) sandbox: Option<LinkSandbox>,
+    pub(super) places: fn(&Path) -> ProjectPlaces,
 }
 
 impl FarProgram {
@@ -85,9 +96,17 @@ impl FarProgram {
             sender.send(&frame.write());
         };
         let credit = spec.start.credit;
-        let limits = limits_of(&spec.start).within(spec.limits);
+        let limits = read_limits(&spec.start.limits).within(spec.limits);
         let screen = spec.start.terminal.map(|size| answering_screen(size).0);
-        let command = command(spec, folder, screen);
+        let files = folder.files(number);
+        let sandbox = spec.start.sandbox.as_ref();
+        let Some(launcher) = confined(launcher, sandbox, spec.places).await else {
+            let problem =
+                "its sandbox is not understood there; install the same version on both sides";
+            failed(StartFailure::Other, problem.to_owned());
+            return None;
+        };
+        let command = command(spec, &files, screen);
         let process = match launcher.limited(limits).start(command).await {
             Ok(process) => process,
             Err(error) => {
@@ -96,7 +115,7 @@ impl FarProgram {
             }
         };
         if let Some(key) = process.held_key()
-            && let Err(error) = folder.register(number, key)
+            && let Err(error) = files.register(key)
         {
             // Nobody could find it after a lost link.
             process.end(Duration::ZERO).await;
@@ -106,62 +125,89 @@ impl FarProgram {
         let started = FarFrame::Started {
             program: number,
             pid: process.pid(),
+            rules: AppliedRules {
+                limits: limit_numbers(&limits),
+                allowed: process.allowed(),
+                unprotected: process.unprotected(),
+            },
         };
         sender.send(&started.write());
-        Some(Self::follow(number, process, sender, 0, credit))
+        Some(Self::follow(number, files, process, sender, (0, credit)))
     }
 
     /// Adopts a program that an earlier far end has started, or says why it is gone.
     pub(super) async fn resume(
-        launcher: &Launcher,
+        plain: &Launcher,
         folder: &SessionFolder,
         sender: &FrameSender,
         spec: ResumeSpec,
     ) -> Option<Arc<Self>> {
         let number = spec.number;
-        let adopted = adopt(launcher, folder, number).await;
-        let process = match adopted {
+        let gone = |why: String, receipt: Option<Vec<u8>>| {
+            let told = receipt.as_deref().and_then(read_receipt);
+            let (why, ended) = told.unwrap_or((why, 0));
+            let gone = FarFrame::Gone {
+                program: number,
+                why,
+                ended,
+                receipt,
+            };
+            sender.send(&gone.write());
+        };
+        let files = match &spec.origin {
+            None => folder.files(number),
+            Some(origin) => match folder.files_of(origin).await {
+                Ok(files) => files,
+                Err(error) => {
+                    gone(format!("its folder there cannot be used: {error}"), None);
+                    return None;
+                }
+            },
+        };
+        let sandbox = spec.sandbox.as_ref();
+        let launcher = confined(plain, sandbox, spec.places).await;
+        let launcher = launcher.as_ref().unwrap_or(plain);
+        let process = match adopt_soon(launcher, &files).await {
             Ok(process) => process,
             Err(error) => {
-                let why = match error {
-                    TakeOverError::Gone { .. } => "nobody holds it there any more".to_owned(),
-                    other => words(&other),
-                };
-                let receipt = folder.receipt(number);
-                let (why, ended) = receipt.unwrap_or((why, 0));
-                folder.remove(number);
-                let gone = FarFrame::Gone {
-                    program: number,
-                    why,
-                    ended,
-                };
-                sender.send(&gone.write());
+                if let TakeOverError::Gone { .. } = error {
+                    let receipt = files.receipt();
+                    files.remove();
+                    gone("nobody holds it there any more".to_owned(), receipt);
+                } else {
+                    gone(words(&error), None);
+                }
                 return None;
             }
         };
         let orders = process.noted_read();
+        let size = process.terminal().map(ProgramTerminal::size);
         let resumed = FarFrame::Resumed {
             program: number,
             pid: process.pid(),
             orders,
+            offset: process.output().position(),
+            terminal: size.map(|size| (size.rows, size.cols)),
         };
         sender.send(&resumed.write());
-        let program = Self::follow(number, process, sender, spec.from, spec.credit);
+        let place = (spec.from, spec.credit);
+        let program = Self::follow(number, files, process, sender, place);
         program.orders.store(orders, Ordering::Release);
         Some(program)
     }
 
     fn follow(
         number: u64,
+        files: ProgramFiles,
         process: Process,
         sender: &FrameSender,
-        from: u64,
-        credit: u64,
+        (from, credit): (u64, u64),
     ) -> Arc<Self> {
         process.read_until(credit);
         let (frames, incoming) = mpsc::unbounded_channel();
         let program = Arc::new(Self {
             number,
+            files,
             process,
             sender: sender.clone(),
             credit: watch::Sender::new(credit),
@@ -207,12 +253,31 @@ impl FarProgram {
 
     /// Lets go of the program. Its holder has it from now on.
     pub(super) async fn leave(&self) {
-        self.forget();
+        self.stop_following();
         self.process.leave().await;
     }
 
     /// Nothing more is wanted of it. What is left of it ends.
     pub(super) fn forget(&self) {
+        self.stop_following();
+        self.files.remove();
+    }
+
+    /// Resolves when somebody listens on a port of its network; `None` if that is the machine's.
+    pub(super) fn port_open(&self, port: u16) -> Option<impl Future<Output = ()> + Send + use<>> {
+        let confinement = self.process.confinement()?;
+        if confinement.network == NetworkRule::Full {
+            return None;
+        }
+        let pid = self.process.pid();
+        Some(async move {
+            while !is_port_open(pid, port) {
+                tokio::time::sleep(PORT_INTERVAL).await;
+            }
+        })
+    }
+
+    fn stop_following(&self) {
         for task in self.tasks.lock().drain(..) {
             task.abort();
         }
@@ -331,7 +396,7 @@ impl FarProgram {
             changes.borrow_and_update();
             let until = output.position().min(*credit.borrow_and_update());
             while from < until {
-                let piece = Piece::next(&output, from, until);
+                let piece = OutputPiece::next(&output, from, until);
                 from = piece.from + piece.bytes.len() as u64;
                 let frame = FarFrame::Output {
                     program: self.number,
@@ -353,6 +418,11 @@ impl FarProgram {
     async fn tell_exit(self: Arc<Self>) {
         let exit = self.process.wait().await;
         let remaining = self.process.remaining().await;
+        let denied = if exit == Exit::Code(0) {
+            Vec::new()
+        } else {
+            self.process.denied()
+        };
         let exceeded = self.process.exceeded().map(|kind| match kind {
             LimitKind::Memory => 0,
             LimitKind::Processes => 1,
@@ -371,6 +441,7 @@ impl FarProgram {
             },
             remaining: u32::try_from(remaining).unwrap_or(u32::MAX),
             exceeded,
+            denied,
         });
         self.exit_told.send_replace(true);
     }
@@ -448,35 +519,6 @@ impl FarProgram {
             echo: modes.echo,
             readers,
         })
-    }
-}
-
-/// Output of one stream.
-struct Piece {
-    from: u64,
-    is_stderr: bool,
-    bytes: Vec<u8>,
-}
-
-impl Piece {
-    /// The next piece. One that cannot be had is empty, at the offset after it.
-    fn next(output: &Output, from: u64, until: u64) -> Self {
-        let (stream, change) = output.stream_at(from);
-        let until = until
-            .min(from + LONGEST_PIECE as u64)
-            .min(change.unwrap_or(u64::MAX));
-        let mut bytes = output.raw(from..until);
-        let mut from = from;
-        if bytes.len() as u64 != until - from {
-            // The middle of a long output is not kept. The near side sees the gap by the offset.
-            from = until;
-            bytes.clear();
-        }
-        Self {
-            from,
-            is_stderr: stream == Stream::Stderr,
-            bytes,
-        }
     }
 }
 

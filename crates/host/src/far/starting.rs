@@ -2,21 +2,23 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::Instant;
 
 use parking_lot::Mutex;
-use windlass_hold_wire::{LinkCapture, ProgramStart, StartFailure};
+use windlass_hold_wire::{LinkCapture, LinkSandbox, StartFailure};
 use windlass_output::{OutputOptions, Screen};
 use windlass_process::{
     AdoptOptions, Command, KeepOptions, Launcher, Process, ProgramTerminal, StartError, Stdin,
     TakeOverError, TerminalSize,
 };
-use windlass_sandbox::ResourceLimits;
+use windlass_sandbox::ProjectPlaces;
 
+use super::files::ProgramFiles;
 use super::program::StartSpec;
-use super::session::SessionFolder;
+use super::session::{LETTING_GO, STEP};
+use crate::rules::read_sandbox;
 
 /// How much of the newest output is in memory: more than the near side lets be sent ahead.
 const MEMORY: usize = 1536 * 1024;
@@ -35,25 +37,21 @@ pub(super) fn answering_screen(
     (move |bytes: &[u8]| fed.lock().feed(bytes), screen)
 }
 
-fn output_options(folder: &SessionFolder, number: u64) -> OutputOptions {
+fn output_options(files: &ProgramFiles) -> OutputOptions {
     OutputOptions {
         memory: MEMORY,
-        log: Some(folder.log(number)),
+        log: Some(files.log()),
         ..OutputOptions::default()
     }
 }
 
 pub(super) fn command(
     spec: StartSpec,
-    folder: &SessionFolder,
+    files: &ProgramFiles,
     tap: Option<impl FnMut(&[u8]) -> Vec<u8> + Send + 'static>,
 ) -> Command {
-    let StartSpec {
-        number,
-        start,
-        lease,
-        ..
-    } = spec;
+    let StartSpec { start, lease, .. } = spec;
+    let lease = start.keep.unwrap_or(lease);
     let word = |bytes: &[u8]| OsStr::from_bytes(bytes).to_owned();
     let shell = || {
         let shell = std::env::var_os("SHELL").map(PathBuf::from);
@@ -87,31 +85,43 @@ pub(super) fn command(
     if let (Some((rows, cols)), Some(tap)) = (start.terminal, tap) {
         command = command.terminal_with(TerminalSize { rows, cols }, tap);
     }
-    let output = output_options(folder, number);
+    let output = output_options(files);
     command
         .grace(start.grace)
         .output(output.clone())
         .keep(KeepOptions {
             lease,
-            folder: folder.path().to_owned(),
-            name: number.to_string(),
+            folder: files.folder().to_owned(),
+            name: files.name(),
             output,
-            registration: Some(folder.registration(number)),
+            registration: Some(files.registration()),
         })
 }
 
-pub(super) async fn adopt(
+/// Adopts a program that another far end may still be letting go of.
+pub(super) async fn adopt_soon(
     launcher: &Launcher,
-    folder: &SessionFolder,
-    number: u64,
+    files: &ProgramFiles,
 ) -> Result<Process, TakeOverError> {
-    let key = folder.key(number).ok_or_else(|| TakeOverError::Gone {
-        name: number.to_string(),
+    let begun = Instant::now();
+    loop {
+        match adopt(launcher, files).await {
+            Err(TakeOverError::Busy { .. }) if begun.elapsed() < LETTING_GO => {
+                tokio::time::sleep(STEP).await;
+            }
+            adopted => return adopted,
+        }
+    }
+}
+
+async fn adopt(launcher: &Launcher, files: &ProgramFiles) -> Result<Process, TakeOverError> {
+    let key = files.key().ok_or_else(|| TakeOverError::Gone {
+        name: files.name(),
         source: std::io::ErrorKind::NotFound.into(),
     })?;
     let (tap, screen) = answering_screen((24, 80));
     let redrawn = Arc::clone(&screen);
-    let options = AdoptOptions::new(output_options(folder, number))
+    let options = AdoptOptions::new(output_options(files))
         .tap(tap)
         .rebuild(move |output, _| {
             // What was asked in these has been answered.
@@ -127,18 +137,23 @@ pub(super) async fn adopt(
     Ok(process)
 }
 
-pub(super) fn limits_of(start: &ProgramStart) -> ResourceLimits {
-    let [memory, processes, cpu, open_files, file_size, wall] = start.limits;
-    ResourceLimits {
-        memory,
-        processes: processes.map(|it| u32::try_from(it).unwrap_or(u32::MAX)),
-        cpu: cpu.map(Duration::from_millis),
-        open_files,
-        file_size,
-        wall: wall.map(Duration::from_millis),
-        // An order of today does not carry it.
-        disk: None,
-    }
+/// The launcher with the sandbox of a frame, resolved with the folders of this machine. `None` if the sandbox is not
+/// understood.
+pub(super) async fn confined(
+    launcher: &Launcher,
+    sandbox: Option<&LinkSandbox>,
+    places: fn(&Path) -> ProjectPlaces,
+) -> Option<Launcher> {
+    let Some(frame) = sandbox else {
+        return Some(launcher.clone());
+    };
+    let (root, sandbox) = read_sandbox(frame)?;
+    let resolving = tokio::task::spawn_blocking(move || sandbox.resolve(&places(&root)));
+    let resolution = resolving.await.ok()?;
+    Some(match resolution.confinement {
+        Some(confinement) => launcher.confined(confinement),
+        None => launcher.clone(),
+    })
 }
 
 pub(super) fn failure_of(error: &StartError) -> StartFailure {

@@ -26,7 +26,7 @@ const BACKOFF: (Duration, Duration) = (Duration::from_millis(100), Duration::fro
 pub(super) struct Link {
     pub(super) options: HostOptions,
     launcher: Launcher,
-    session: LinkSession,
+    pub(super) session: LinkSession,
     numbers: AtomicU64,
     /// Held while a carrier is started.
     connecting: tokio::sync::Mutex<()>,
@@ -44,9 +44,16 @@ struct LinkState {
     programs: HashMap<u64, Weak<NearProgram>>,
     /// Programs that nobody has any more and that are to be ended, with their grace.
     dropped: HashMap<u64, Duration>,
-    ports: HashMap<u64, (u16, oneshot::Sender<()>)>,
+    ports: HashMap<u64, PortWatch>,
     /// Those who answer what the carrier asks, the newest last.
     askers: Vec<Arc<dyn CarrierAsker>>,
+}
+
+/// Somebody waits for a port.
+struct PortWatch {
+    port: u16,
+    program: u64,
+    open: oneshot::Sender<()>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -71,6 +78,13 @@ impl Link {
 
     pub(super) fn next_number(&self) -> u64 {
         self.numbers.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Whether the far side holds programs beyond a link.
+    pub(super) fn holds_trees(&self) -> bool {
+        let state = self.state.lock();
+        let machine = state.machine.as_ref();
+        machine.is_some_and(|machine| machine.holds_trees)
     }
 
     /// Sends a frame, if there is a link.
@@ -112,15 +126,29 @@ impl Link {
         }
     }
 
+    /// Goes on with a program of an earlier runtime. Its reply comes to the program.
+    pub(super) fn resume(&self, program: &Arc<NearProgram>) {
+        let frame = program.resume_frame();
+        let mut state = self.state.lock();
+        state
+            .programs
+            .insert(program.number, Arc::downgrade(program));
+        if let Some(sender) = &state.sender {
+            sender.send(&frame.write());
+        }
+    }
+
     /// Nobody has the program any more.
-    pub(super) fn drop_program(&self, number: u64, grace: Duration, is_over: bool) {
+    pub(super) fn drop_program(&self, number: u64, fate: DroppedFate) {
         let mut state = self.state.lock();
         state.programs.remove(&number);
-        let frame = if is_over {
-            NearFrame::Forget { program: number }
-        } else {
-            state.dropped.insert(number, grace);
-            end_of(number, grace)
+        let frame = match fate {
+            DroppedFate::Over => NearFrame::Forget { program: number },
+            DroppedFate::Left => return,
+            DroppedFate::Ended(grace) => {
+                state.dropped.insert(number, grace);
+                end_of(number, grace)
+            }
         };
         if let Some(sender) = &state.sender {
             sender.send(&frame.write());
@@ -128,11 +156,16 @@ impl Link {
     }
 
     /// Resolves when somebody listens on a port there.
-    pub(super) fn watch_port(&self, port: u16) -> oneshot::Receiver<()> {
+    pub(super) fn watch_port(&self, program: u64, port: u16) -> oneshot::Receiver<()> {
         let (open, opened) = oneshot::channel();
         let id = self.next_number();
-        self.state.lock().ports.insert(id, (port, open));
-        self.send(&NearFrame::Port { id, port });
+        let watch = PortWatch {
+            port,
+            program,
+            open,
+        };
+        self.state.lock().ports.insert(id, watch);
+        self.send(&NearFrame::Port { id, port, program });
         opened
     }
 
@@ -187,22 +220,21 @@ impl Link {
         let sender = connection.sender.clone();
         // A program locks itself before the link, so it is looked at before the link is locked.
         let programs = self.all_programs();
-        let resumes = programs
-            .iter()
-            .map(|it| resume_of(it.number, it.begin_resuming()));
+        let resumes = programs.iter().map(|program| program.resume_frame());
         let resumes: Vec<NearFrame> = resumes.collect();
         let number = {
             let mut state = self.state.lock();
             state.machine = Some(connection.machine.clone());
             for (&number, grace) in &state.dropped {
-                sender.send(&resume_of(number, 0).write());
+                sender.send(&resume_of(number).write());
                 sender.send(&end_of(number, *grace).write());
-            }
-            for (&id, (port, _)) in &state.ports {
-                sender.send(&NearFrame::Port { id, port: *port }.write());
             }
             for resume in resumes {
                 sender.send(&resume.write());
+            }
+            for (&id, watch) in &state.ports {
+                let PortWatch { port, program, .. } = *watch;
+                sender.send(&NearFrame::Port { id, port, program }.write());
             }
             state.sender = Some(sender);
             state.lost = None;
@@ -247,15 +279,49 @@ impl Link {
         !state.dropped.is_empty() || state.programs.values().any(|it| it.strong_count() > 0)
     }
 
-    /// The far side has ended its programs by now.
-    fn give_up(&self, why: &str) {
+    /// The far side has ended programs whose lease is over. Gives whether there are others.
+    fn give_up(&self, elapsed: Duration, why: &str) -> bool {
+        let HostOptions { name, lease, .. } = &self.options;
+        let mut others = false;
         for program in self.all_programs() {
-            program.lose(why, 0);
+            let lease = program.lease();
+            if lease > elapsed {
+                others = true;
+                continue;
+            }
+            let why = format!(
+                "host `{name}` was not reached for its lease of {} s ({why}); the far side ends the program by itself",
+                lease.as_secs()
+            );
+            program.lose(&why, 0);
+            self.state.lock().programs.remove(&program.number);
         }
         let mut state = self.state.lock();
-        state.programs.clear();
-        state.dropped.clear();
-        state.lost = None;
+        if *lease <= elapsed {
+            state.dropped.clear();
+        }
+        if !others {
+            state.lost = None;
+        }
+        others
+    }
+
+    /// The time until the next lease is over.
+    fn next_lease(&self, elapsed: Duration) -> Duration {
+        let programs = self.all_programs();
+        let leases = programs.iter().map(|program| program.lease());
+        let leases = leases.chain([self.options.lease]);
+        let left = leases.filter_map(|lease| lease.checked_sub(elapsed));
+        left.filter(|left| !left.is_zero())
+            .min()
+            .unwrap_or(BACKOFF.1)
+    }
+
+    /// The longest lease of its programs.
+    fn longest_lease(&self) -> Duration {
+        let programs = self.all_programs();
+        let leases = programs.iter().map(|program| program.lease());
+        leases.fold(self.options.lease, Duration::max)
     }
 
     fn take(&self, frame: FarFrame) {
@@ -272,8 +338,8 @@ impl Link {
             | FarFrame::Ended { program, .. }
             | FarFrame::Usage { program, .. } => *program,
             FarFrame::Port { id } => {
-                if let Some((_, open)) = self.state.lock().ports.remove(id) {
-                    let _ = open.send(());
+                if let Some(watch) = self.state.lock().ports.remove(id) {
+                    let _ = watch.open.send(());
                 }
                 return;
             }
@@ -303,12 +369,25 @@ fn end_of(program: u64, grace: Duration) -> NearFrame {
     }
 }
 
-fn resume_of(program: u64, from: u64) -> NearFrame {
+/// Goes on with a program only to end it.
+fn resume_of(program: u64) -> NearFrame {
     NearFrame::Resume {
         program,
-        from,
-        credit: from + WINDOW,
+        from: 0,
+        credit: WINDOW,
+        origin: None,
+        sandbox: None,
     }
+}
+
+/// The fate of a program that nobody has any more.
+pub(super) enum DroppedFate {
+    /// It has ended.
+    Over,
+    /// It was left for another runtime.
+    Left,
+    /// It is to be ended, with this grace.
+    Ended(Duration),
 }
 
 /// Takes frames until the link breaks.
@@ -356,7 +435,7 @@ async fn reconnect(link: Weak<Link>) {
             link.state.lock().lost = None;
             return;
         }
-        let left = link.options.lease.saturating_sub(loss.at.elapsed());
+        let left = link.longest_lease().saturating_sub(loss.at.elapsed());
         let connected = tokio::time::timeout(left, link.connect(Vec::new())).await;
         let why = match connected {
             Ok(Ok(_)) => return,
@@ -364,15 +443,12 @@ async fn reconnect(link: Weak<Link>) {
             Err(_) => String::from("it does not answer"),
         };
         tracing::debug!(host = link.options.name, why, "the host is not reached");
-        let left = link.options.lease.saturating_sub(loss.at.elapsed());
-        if left.is_zero() {
-            let HostOptions { name, lease, .. } = &link.options;
-            link.give_up(&format!(
-                "host `{name}` was not reached for its lease of {} s ({why}); the far side ends the program by itself",
-                lease.as_secs()
-            ));
+        let elapsed = loss.at.elapsed();
+        if elapsed >= link.options.lease && !link.give_up(elapsed, &why) {
             return;
         }
+        // Leases differ: none is overslept.
+        let left = link.next_lease(elapsed);
         drop(link);
         tokio::time::sleep(wait.min(left)).await;
         wait = (wait * 2).min(BACKOFF.1);

@@ -11,18 +11,28 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use tokio::sync::watch;
-use windlass_hold_wire::{FarFrame, HolderOrder, LinkExit, NearFrame, ProgramStatus};
+use windlass_hold_wire::{
+    FarFrame, HolderOrder, LinkExit, LinkSandbox, NearFrame, ProgramOrigin, ProgramStatus,
+};
 use windlass_output::{Output, Stream};
 use windlass_process::{
-    Exit, Receipt, RemoteCapture, RemoteStart, RemoteTap, ResourceUse, Survivor, TerminalSize,
+    Exit, Rebuild, Receipt, RemoteAdoption, RemoteCapture, RemoteStart, RemoteTap, ResourceUse,
+    Survivor, TerminalSize,
 };
 use windlass_sandbox::{LimitKind, ResourceLimits};
 
 use super::WINDOW;
-use super::link::Link;
+use super::link::{DroppedFate, Link};
+use super::owner::OwnedKept;
+use crate::rules::read_limits;
 
 /// The far side may send more once so much of the window is used up.
 const CREDIT_STEP: u64 = WINDOW / 4;
+
+/// The time between `SIGTERM` and `SIGKILL` for a program that was taken over, when it is dropped.
+const ADOPTED_GRACE: Duration = Duration::from_secs(2);
+/// No lease of a kept program is longer. That of one that was taken over is the far side's to know.
+const LONGEST_LEASE: Duration = Duration::from_hours(24);
 
 /// A program on a host. Dropping it ends the program there.
 pub(super) struct NearProgram {
@@ -36,7 +46,13 @@ pub(super) struct NearProgram {
     has_input: bool,
     has_terminal: bool,
     grace: Duration,
-    limits: ResourceLimits,
+    /// Its near side, if it is kept.
+    kept: Option<OwnedKept>,
+    /// The time that it is held without a link, if it is kept.
+    keep_lease: Option<Duration>,
+    /// The program of an earlier runtime that it is.
+    origin: Option<ProgramOrigin>,
+    sandbox: Option<LinkSandbox>,
     state: Mutex<ProgramState>,
     /// Counts changes of the state.
     changes: watch::Sender<u64>,
@@ -75,6 +91,21 @@ struct ProgramState {
     exceeded: Option<LimitKind>,
     receipt: Option<Receipt>,
     usage: ResourceUse,
+    limits: ResourceLimits,
+    allowed: Option<String>,
+    unprotected: Vec<String>,
+    denied: Vec<String>,
+    /// It was left for another runtime.
+    left: bool,
+    /// Its output is being sent again.
+    again: Option<ReplayedOutput>,
+}
+
+/// Output of a program that was taken over, which comes again.
+struct ReplayedOutput {
+    /// The length of the output when the program was taken over, once that is known.
+    until: Option<u64>,
+    rebuild: Option<Rebuild>,
 }
 
 /// Somebody waits for the program to settle.
@@ -84,11 +115,50 @@ struct Settling {
     at: Option<u64>,
 }
 
+impl ProgramState {
+    fn new(size: TerminalSize, limits: ResourceLimits) -> Self {
+        Self {
+            pid: 0,
+            started: None,
+            received: 0,
+            credit: WINDOW,
+            last_order: 0,
+            is_resuming: false,
+            unconfirmed: VecDeque::new(),
+            input_closed: false,
+            status: None,
+            size,
+            settles: HashMap::new(),
+            ending: None,
+            exiting: None,
+            exit: None,
+            remaining: 0,
+            exceeded: None,
+            receipt: None,
+            usage: ResourceUse::default(),
+            limits,
+            allowed: None,
+            unprotected: Vec::new(),
+            denied: Vec::new(),
+            left: false,
+            again: None,
+        }
+    }
+}
+
 impl NearProgram {
-    pub(super) fn new(link: &Arc<Link>, start: RemoteStart) -> Arc<Self> {
+    /// A program that is about to be started.
+    pub(super) fn new(
+        link: &Arc<Link>,
+        number: u64,
+        start: RemoteStart,
+        kept: Option<OwnedKept>,
+        sandbox: Option<LinkSandbox>,
+    ) -> Arc<Self> {
         let size = start.terminal.unwrap_or_default();
+        let lease = start.keep.as_ref().map(|options| options.lease);
         Arc::new(Self {
-            number: link.next_number(),
+            number,
             link: Arc::clone(link),
             output: start.output,
             lasting_output: start.lasting_output,
@@ -98,36 +168,65 @@ impl NearProgram {
             has_input: start.has_input || start.terminal.is_some(),
             has_terminal: start.terminal.is_some(),
             grace: start.grace,
-            limits: start.limits,
-            state: Mutex::new(ProgramState {
-                pid: 0,
-                started: None,
-                received: 0,
-                credit: WINDOW,
-                last_order: 0,
-                is_resuming: false,
-                unconfirmed: VecDeque::new(),
-                input_closed: false,
-                status: None,
-                size,
-                settles: HashMap::new(),
-                ending: None,
-                exiting: None,
-                exit: None,
-                remaining: 0,
-                exceeded: None,
-                receipt: None,
-                usage: ResourceUse::default(),
-            }),
+            keep_lease: lease.filter(|_| kept.is_some()),
+            kept,
+            origin: None,
+            sandbox,
+            state: Mutex::new(ProgramState::new(size, start.limits)),
             changes: watch::Sender::new(0),
         })
     }
 
-    /// Holds everything back until the program goes on over a new link; gives the offset from which it does.
-    pub(super) fn begin_resuming(&self) -> u64 {
+    /// A program that an earlier runtime has kept.
+    pub(super) fn adopted(
+        link: &Arc<Link>,
+        adoption: RemoteAdoption,
+        (kept, origin): (OwnedKept, ProgramOrigin),
+        sandbox: Option<LinkSandbox>,
+    ) -> Arc<Self> {
+        let mut state = ProgramState::new(TerminalSize::default(), adoption.limits);
+        state.again = Some(ReplayedOutput {
+            until: None,
+            rebuild: adoption.rebuild,
+        });
+        Arc::new(Self {
+            number: link.next_number(),
+            link: Arc::clone(link),
+            output: adoption.output,
+            lasting_output: true,
+            errors: None,
+            has_terminal: adoption.tap.is_some(),
+            tap: adoption.tap,
+            capture: RemoteCapture::Separate,
+            has_input: true,
+            grace: ADOPTED_GRACE,
+            kept: Some(kept),
+            keep_lease: Some(LONGEST_LEASE),
+            origin: Some(origin),
+            sandbox,
+            state: Mutex::new(state),
+            changes: watch::Sender::new(0),
+        })
+    }
+
+    /// The frame that goes on with it over a new link. Everything else is held back until it does.
+    pub(super) fn resume_frame(&self) -> NearFrame {
         let mut state = self.state.lock();
         state.is_resuming = true;
-        state.received
+        let from = state.received;
+        drop(state);
+        NearFrame::Resume {
+            program: self.number,
+            from,
+            credit: from + WINDOW,
+            origin: self.origin,
+            sandbox: self.sandbox.clone(),
+        }
+    }
+
+    /// The time that the far side holds it without a link.
+    pub(super) fn lease(&self) -> Duration {
+        self.keep_lease.unwrap_or(self.link.options.lease)
     }
 
     /// Wakes whoever waits for news.
@@ -184,14 +283,36 @@ impl NearProgram {
     /// Takes news of the far side.
     pub(super) fn take(&self, frame: FarFrame) {
         match frame {
-            FarFrame::Started { pid, .. } => {
+            FarFrame::Started { pid, rules, .. } => {
                 let mut state = self.state.lock();
                 state.pid = pid;
+                state.limits = read_limits(&rules.limits);
+                state.allowed = rules.allowed;
+                state.unprotected = rules.unprotected;
                 state.started = Some(Ok(()));
             }
             FarFrame::Failed { problem, .. } => return self.fail_start(&problem),
-            FarFrame::Resumed { pid, orders, .. } => self.resumed(pid, orders),
-            FarFrame::Gone { why, ended, .. } => return self.gone(&why, ended as usize),
+            FarFrame::Resumed {
+                pid,
+                orders,
+                offset,
+                terminal,
+                ..
+            } => {
+                self.take_up(orders, offset, terminal);
+                self.resumed(pid, orders);
+            }
+            FarFrame::Gone {
+                why,
+                ended,
+                receipt,
+                ..
+            } => {
+                if let Some(kept) = self.kept.as_ref().filter(|_| self.origin.is_some()) {
+                    kept.note_end(receipt.as_deref());
+                }
+                return self.gone(&why, ended as usize);
+            }
             FarFrame::Done { id, error, .. } => {
                 self.state.lock().unconfirmed.retain(|(it, _)| *it != id);
                 if let Some(error) = error {
@@ -215,9 +336,11 @@ impl NearProgram {
                 exit,
                 remaining,
                 exceeded,
+                denied,
                 ..
             } => {
                 let mut state = self.state.lock();
+                state.denied = denied;
                 state.remaining = remaining as usize;
                 state.exceeded = exceeded.and_then(limit_kind);
                 let exit = match exit {
@@ -266,7 +389,9 @@ impl NearProgram {
         let mut state = self.state.lock();
         state.is_resuming = false;
         state.pid = pid;
-        state.started.get_or_insert(Ok(()));
+        if state.again.is_none() {
+            state.started.get_or_insert(Ok(()));
+        }
         state.unconfirmed.retain(|(id, _)| *id > orders);
         let now = Instant::now();
         let orders = state.unconfirmed.iter();
@@ -284,6 +409,43 @@ impl NearProgram {
         for frame in frames {
             self.link.send(&frame);
         }
+    }
+
+    /// A program of an earlier runtime is there: it is this one's once its output has come again.
+    fn take_up(&self, orders: u64, offset: u64, terminal: Option<(u16, u16)>) {
+        let mut state = self.state.lock();
+        let Some(again) = &mut state.again else {
+            return;
+        };
+        if again.until.is_none() {
+            again.until = Some(offset);
+            state.last_order = orders;
+            if let Some((rows, cols)) = terminal {
+                state.size = TerminalSize { rows, cols };
+            }
+        }
+        drop(state);
+        self.rebuild_if_complete();
+    }
+
+    /// Ends the replay, once all of it is there.
+    fn rebuild_if_complete(&self) {
+        let again = {
+            let mut state = self.state.lock();
+            let received = state.received;
+            let is_complete =
+                |again: &mut ReplayedOutput| again.until.is_some_and(|until| received >= until);
+            state.again.take_if(is_complete)
+        };
+        let Some(again) = again else {
+            return;
+        };
+        if let Some(rebuild) = again.rebuild {
+            let read = self.kept.as_ref().map_or(0, OwnedKept::noted_read);
+            rebuild(&self.output, read);
+        }
+        self.state.lock().started.get_or_insert(Ok(()));
+        self.wake();
     }
 
     fn gone(&self, why: &str, ended: usize) {
@@ -319,12 +481,12 @@ impl NearProgram {
     }
 
     fn receive(&self, from: u64, is_stderr: bool, bytes: &[u8]) {
-        let received = {
+        let (received, again) = {
             let state = self.state.lock();
-            if state.exit.is_some() {
+            if state.exit.is_some() || state.left {
                 return;
             }
-            state.received
+            (state.received, state.again.is_some())
         };
         if from > received {
             let host = &self.link.options.name;
@@ -341,7 +503,7 @@ impl NearProgram {
             return;
         };
         // Whoever hears that it has been received finds it.
-        self.show(is_stderr, new);
+        self.show(is_stderr, new, again);
         let mut state = self.state.lock();
         state.received += new.len() as u64;
         let credit = state.received + WINDOW;
@@ -353,14 +515,16 @@ impl NearProgram {
             });
         }
         drop(state);
+        self.rebuild_if_complete();
         self.exit_if_complete();
     }
 
-    fn show(&self, is_stderr: bool, bytes: &[u8]) {
+    /// Adds output. What comes again has been seen by the tap of an earlier runtime.
+    fn show(&self, is_stderr: bool, bytes: &[u8], again: bool) {
         if self.capture == RemoteCapture::Nothing && !self.has_terminal {
             return;
         }
-        if let Some(tap) = &self.tap {
+        if let Some(tap) = self.tap.as_ref().filter(|_| !again) {
             tap.see(bytes);
         }
         match (&self.errors, is_stderr) {
@@ -416,8 +580,17 @@ impl Drop for NearProgram {
         // An end that was confirmed has ended everything, and one that is lost cannot be reached.
         let is_over = state.exit.is_some() && state.receipt.is_some();
         let is_lost = matches!(state.started, Some(Err(_)));
-        self.link
-            .drop_program(self.number, self.grace, is_over || is_lost);
+        let fate = if state.left {
+            DroppedFate::Left
+        } else if is_over || is_lost {
+            DroppedFate::Over
+        } else if state.again.is_some() {
+            // It was not taken over in time, and may be later.
+            DroppedFate::Left
+        } else {
+            DroppedFate::Ended(self.grace)
+        };
+        self.link.drop_program(self.number, fate);
     }
 }
 

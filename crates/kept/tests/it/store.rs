@@ -61,6 +61,7 @@ impl StateFolder {
             nonce: format!("{:032x}", u128::from_be_bytes(nonce)),
             holder: process.holder(),
             terminal: None,
+            remote: None,
         };
         let kept = KeptHandle {
             stamp: KeptStore::stamp(),

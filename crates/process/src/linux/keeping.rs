@@ -74,6 +74,7 @@ impl KeepPreparation {
             folder: options.folder.clone(),
             name: options.name.clone(),
             nonce,
+            remote: None,
         };
         let (proxy, hosts) = way_out.map(|it| (it.socket, it.hosts)).unzip();
         let order = KeepOrder {

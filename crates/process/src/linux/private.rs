@@ -12,7 +12,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
@@ -46,7 +46,8 @@ pub(super) struct PrivateFolder {
     path: PathBuf,
     placeholders: Vec<PathBuf>,
     locks: HashMap<PathBuf, PlaceholderLock>,
-    kept: AtomicBool,
+    /// How many programs that outlive this process have them.
+    kept: AtomicU32,
 }
 
 impl PrivateFolder {
@@ -65,7 +66,7 @@ impl PrivateFolder {
             path,
             placeholders: Vec::new(),
             locks: HashMap::new(),
-            kept: AtomicBool::new(false),
+            kept: AtomicU32::new(0),
         };
         for name in ["tmp", "shm", "run", "empty"] {
             DirBuilder::new().mode(0o700).create(this.path.join(name))?;
@@ -152,9 +153,16 @@ impl PrivateFolder {
     }
 
     /// A program that outlives this process has these folders: they stay.
-    pub(super) fn keep(&self) {
-        if !self.kept.swap(true, Ordering::Relaxed) {
+    pub(super) fn keep(&mut self) {
+        if self.kept.fetch_add(1, Ordering::Relaxed) == 0 {
             let _ = std::fs::write(self.path.join("kept"), "");
+        }
+    }
+
+    /// Such a program has ended.
+    pub(super) fn release(&mut self) {
+        if self.kept.fetch_sub(1, Ordering::Relaxed) == 1 {
+            let _ = std::fs::remove_file(self.path.join("kept"));
         }
     }
 }
@@ -162,7 +170,7 @@ impl PrivateFolder {
 impl Drop for PrivateFolder {
     fn drop(&mut self) {
         self.locks.clear();
-        if self.kept.load(Ordering::Relaxed) {
+        if self.kept.load(Ordering::Relaxed) > 0 {
             return;
         }
         let mut all_gone = true;

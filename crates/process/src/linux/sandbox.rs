@@ -280,6 +280,11 @@ impl Prepared {
     pub(crate) fn keep(&self) {
         self.common.private.lock().keep();
     }
+
+    /// Such a program has ended.
+    pub(crate) fn release(&self) {
+        self.common.private.lock().release();
+    }
 }
 
 impl Common {

@@ -108,6 +108,7 @@ fn key(folder: &Path, nonce: &str) -> HeldKey {
         folder: folder.to_owned(),
         name: "it".to_owned(),
         nonce: std::array::from_fn(|index| byte(index * 2)),
+        remote: None,
     }
 }
 

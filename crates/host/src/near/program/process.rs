@@ -1,18 +1,17 @@
 //! The program as a process: questions are answered from the last news, and orders go to the far side.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 use windlass_hold_wire::{HolderOrder, LONGEST_PIECE, LinkPrompt, NearFrame};
 use windlass_output::Output;
 use windlass_process::{
-    Exit, InputReader, Modes, Prompt, Receipt, RemoteFuture, RemoteProcess, ResourceUse, Signal,
-    SignalError, TerminalSize, UnreachableHost, WriteError,
+    Exit, HeldKey, InputReader, Modes, Prompt, ReadNoter, Receipt, RemoteFuture, RemoteProcess,
+    ResourceUse, Signal, SignalError, TerminalSize, UnreachableHost, WriteError,
 };
-use windlass_sandbox::{Confinement, LimitKind, ResourceLimits};
+use windlass_sandbox::{LimitKind, ResourceLimits};
 
-use super::{NearProgram, Settling};
+use super::{NearProgram, OwnedKept, Settling};
 
 /// How much input waits to be confirmed.
 const INPUT_LIMIT: usize = 1024 * 1024;
@@ -39,11 +38,51 @@ impl RemoteProcess for NearProgram {
     }
 
     fn limits(&self) -> ResourceLimits {
-        self.limits
+        self.state.lock().limits
     }
 
-    fn confinement(&self) -> Option<&Arc<Confinement>> {
-        None
+    fn held_key(&self) -> Option<&HeldKey> {
+        self.kept.as_ref().map(|kept| &kept.key)
+    }
+
+    fn read_noter(&self) -> Option<ReadNoter> {
+        self.kept.as_ref().map(OwnedKept::noter)
+    }
+
+    fn noted_read(&self) -> u64 {
+        self.kept.as_ref().map_or(0, OwnedKept::noted_read)
+    }
+
+    fn leave(&self) -> RemoteFuture<'_, ()> {
+        Box::pin(async move {
+            let Some(kept) = &self.kept else {
+                return;
+            };
+            self.finish_output();
+            let mut state = self.state.lock();
+            state.left = true;
+            let left = || Exit::Lost(String::from("it was left running"));
+            state.exit.get_or_insert_with(left);
+            state.receipt.get_or_insert_default();
+            drop(state);
+            self.link.send(&NearFrame::Leave {
+                program: self.number,
+            });
+            kept.release();
+            self.wake();
+        })
+    }
+
+    fn allowed(&self) -> Option<String> {
+        self.state.lock().allowed.clone()
+    }
+
+    fn denied(&self) -> Vec<String> {
+        self.state.lock().denied.clone()
+    }
+
+    fn unprotected(&self) -> Vec<String> {
+        self.state.lock().unprotected.clone()
     }
 
     fn write(&self, bytes: &[u8]) -> Result<(), WriteError> {
@@ -199,7 +238,7 @@ impl RemoteProcess for NearProgram {
     }
 
     fn port_open(&self, port: u16) -> RemoteFuture<'static, ()> {
-        let opened = self.link.watch_port(port);
+        let opened = self.link.watch_port(self.number, port);
         Box::pin(async move {
             if opened.await.is_err() {
                 std::future::pending::<()>().await;
@@ -208,6 +247,10 @@ impl RemoteProcess for NearProgram {
     }
 
     fn unreachable(&self) -> Option<UnreachableHost> {
-        self.link.unreachable()
+        let unreachable = self.link.unreachable()?;
+        Some(UnreachableHost {
+            lease: self.lease(),
+            ..unreachable
+        })
     }
 }

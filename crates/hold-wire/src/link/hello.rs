@@ -1,0 +1,71 @@
+//! The description of the far side's machine.
+
+use super::LINK_MAGIC;
+use crate::bytes::{ByteReader, ByteWriter};
+
+/// The first frame of the far side: its machine.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FarHello {
+    /// The version that it speaks.
+    pub version: u8,
+    /// The version of its program, for people.
+    pub program: String,
+    /// The name of the machine.
+    pub machine: String,
+    /// The operating system.
+    pub os: String,
+    /// The architecture of its CPUs.
+    pub arch: String,
+    /// The number of CPUs.
+    pub cpus: u32,
+    /// Bytes of memory.
+    pub memory: u64,
+    /// A thousand times the load of the last minute.
+    pub load: u32,
+    /// The user's home.
+    pub home: String,
+    /// Whether trees of programs are held together there.
+    pub holds_trees: bool,
+    /// The programs that were asked about, and their files where they were found.
+    pub programs: Vec<(String, Option<String>)>,
+}
+
+impl FarHello {
+    pub(super) fn write(&self, head: ByteWriter) -> Vec<u8> {
+        let head = head.raw(LINK_MAGIC).u8(self.version);
+        let texts = [&self.program, &self.machine, &self.os, &self.arch];
+        texts
+            .iter()
+            .fold(head, |writer, text| writer.bytes(text.as_bytes()))
+            .u32(self.cpus)
+            .u64(self.memory)
+            .u32(self.load)
+            .bytes(self.home.as_bytes())
+            .u8(u8::from(self.holds_trees))
+            .list(&self.programs, |writer, (name, file)| {
+                let writer = writer.bytes(name.as_bytes());
+                writer.option(file.as_ref(), |writer, it| writer.bytes(it.as_bytes()))
+            })
+            .0
+    }
+
+    pub(super) fn read(reader: &mut ByteReader<'_>) -> Option<Self> {
+        if reader.array()? != *LINK_MAGIC {
+            return None;
+        }
+        Some(Self {
+            version: reader.u8()?,
+            program: reader.text()?,
+            machine: reader.text()?,
+            os: reader.text()?,
+            arch: reader.text()?,
+            cpus: reader.u32()?,
+            memory: reader.u64()?,
+            load: reader.u32()?,
+            home: reader.text()?,
+            holds_trees: reader.u8()? != 0,
+            programs: reader
+                .list(|reader| Some((reader.text()?, reader.option(ByteReader::text)?)))?,
+        })
+    }
+}

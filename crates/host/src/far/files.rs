@@ -1,0 +1,104 @@
+//! The files that lead to a held program.
+
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use windlass_process::HeldKey;
+
+/// The files of one program, in the folder of the session that it was started in.
+pub(super) struct ProgramFiles {
+    folder: PathBuf,
+    number: u64,
+    /// Shared with others, if the folder is that of another session: nobody sweeps it meanwhile.
+    lock: Option<fs::File>,
+}
+
+impl ProgramFiles {
+    pub(super) fn new(folder: &Path, number: u64, lock: Option<fs::File>) -> Self {
+        Self {
+            folder: folder.to_owned(),
+            number,
+            lock,
+        }
+    }
+
+    /// The folder of the holder's socket.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The name of the holder's files.
+    pub(super) fn name(&self) -> String {
+        self.number.to_string()
+    }
+
+    fn file(&self, extension: &str) -> PathBuf {
+        self.folder.join(format!("{}.{extension}", self.number))
+    }
+
+    /// The file that leads to the program.
+    pub(super) fn registration(&self) -> PathBuf {
+        self.file("key")
+    }
+
+    /// The log of a program that writes much.
+    pub(super) fn log(&self) -> PathBuf {
+        self.file("log")
+    }
+
+    /// Notes the key of the program, before anybody hears that it runs.
+    pub(super) fn register(&self, key: &HeldKey) -> io::Result<()> {
+        let mut options = fs::OpenOptions::new();
+        let options = options.write(true).create(true).truncate(true).mode(0o600);
+        let mut file = options.open(self.registration())?;
+        file.write_all(&key.nonce)
+    }
+
+    /// The key of a program that an earlier far end has started.
+    pub(super) fn key(&self) -> Option<HeldKey> {
+        let nonce = fs::read(self.registration()).ok()?;
+        Some(HeldKey {
+            folder: self.folder.clone(),
+            name: self.name(),
+            nonce: nonce.try_into().ok()?,
+            remote: None,
+        })
+    }
+
+    /// The receipt of a program whose holder has ended it, as the holder has written it.
+    pub(super) fn receipt(&self) -> Option<Vec<u8>> {
+        fs::read(self.file("receipt")).ok()
+    }
+
+    /// Removes what leads to a program that has ended.
+    pub(super) fn remove(&self) {
+        for extension in ["key", "receipt", "log", "sock"] {
+            let _ = fs::remove_file(self.file(extension));
+        }
+        if self.lock.is_some() && is_empty(&self.folder) {
+            // Its session is over, and this was the last of it.
+            let _ = fs::remove_file(self.folder.join("lock"));
+            let _ = fs::remove_dir(&self.folder);
+        }
+    }
+}
+
+/// Whether nothing is left of a session's programs.
+pub(super) fn is_empty(folder: &Path) -> bool {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names = entries.map(|entry| entry.file_name());
+    names.all(|name| name == "lock")
+}
+
+/// The reason in a receipt in words, and how many processes were ended.
+pub(super) fn read_receipt(receipt: &[u8]) -> Option<(String, u32)> {
+    let receipt: serde_json::Value = serde_json::from_slice(receipt).ok()?;
+    let ended = receipt["ended"].as_u64().unwrap_or(0);
+    let why = match receipt["reason"].as_str() {
+        Some("lease") => "its lease was over",
+        _ => "it was ended there",
+    };
+    Some((why.to_owned(), u32::try_from(ended).unwrap_or(u32::MAX)))
+}

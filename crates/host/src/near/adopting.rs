@@ -1,0 +1,42 @@
+//! Taking over a program that an earlier near runtime has kept.
+
+use windlass_hold_wire::ProgramOrigin;
+use windlass_process::{Process, RemoteAdoption, TakeOverError};
+
+use super::Host;
+use super::owner::OwnedKept;
+use super::program::NearProgram;
+
+impl Host {
+    /// Takes over a program. All of its output comes again, from its first byte.
+    pub(super) async fn take_over(
+        &self,
+        adoption: RemoteAdoption,
+    ) -> Result<Process, TakeOverError> {
+        let key = &adoption.key;
+        let name = key.name.clone();
+        let gone = |name: String| TakeOverError::Gone {
+            name,
+            source: std::io::ErrorKind::NotFound.into(),
+        };
+        let Some(place) = &key.remote else {
+            return Err(gone(name));
+        };
+        let origin = ProgramOrigin {
+            session: key.nonce,
+            program: place.program,
+        };
+        let kept = OwnedKept::take(key.clone())?;
+        if let Err(error) = self.link.connect(Vec::new()).await {
+            tracing::debug!(%error, "the host of a kept program is not reached");
+            return Err(TakeOverError::Silent { name });
+        }
+        let sandbox = self.sandbox_of(adoption.sandbox.as_ref());
+        let program = NearProgram::adopted(&self.link, adoption, (kept, origin), sandbox);
+        self.link.resume(&program);
+        match program.started().await {
+            Ok(()) => Ok(Process::remote(program)),
+            Err(_) => Err(gone(name)),
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! The near side's word on a kept program: which process has it, and how far its output was read.
+//!
+//! The file `NAME.own` beside the state file of the handle is locked by the process that has the program, so that nobody
+//! else takes it over while that process lives. It holds the offset up to which the output was read and the pid.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::sync::Arc;
+
+use windlass_process::{HeldKey, ReadNoter, TakeOverError};
+
+/// A kept program that this process has.
+pub(super) struct OwnedKept {
+    pub(super) key: HeldKey,
+    file: Arc<File>,
+}
+
+impl OwnedKept {
+    /// Takes the program, if no other process has it.
+    pub(super) fn take(key: HeldKey) -> Result<Self, TakeOverError> {
+        let system = |source: io::Error| TakeOverError::System {
+            name: key.name.clone(),
+            source,
+        };
+        let mut options = OpenOptions::new();
+        let options = options.read(true).write(true).create(true).truncate(false);
+        let path = key.folder.join(format!("{}.own", key.name));
+        let file = options.mode(0o600).open(path).map_err(system)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut number = [0; 4];
+                let _ = file.read_exact_at(&mut number, 8);
+                return Err(TakeOverError::Busy {
+                    name: key.name,
+                    owner: u32::from_le_bytes(number),
+                });
+            }
+            Err(TryLockError::Error(error)) => return Err(system(error)),
+        }
+        let pid = std::process::id().to_le_bytes();
+        file.write_all_at(&pid, 8).map_err(system)?;
+        Ok(Self {
+            key,
+            file: Arc::new(file),
+        })
+    }
+
+    /// The offset up to which the output was read.
+    pub(super) fn noted_read(&self) -> u64 {
+        let mut offset = [0; 8];
+        let _ = self.file.read_exact_at(&mut offset, 0);
+        u64::from_le_bytes(offset)
+    }
+
+    /// Notes such offsets.
+    pub(super) fn noter(&self) -> ReadNoter {
+        let file = Arc::clone(&self.file);
+        Box::new(move |offset| {
+            // Without it the next session shows again what was read.
+            let _ = file.write_all_at(&offset.to_le_bytes(), 0);
+        })
+    }
+
+    /// Lets the next process have the program.
+    pub(super) fn release(&self) {
+        let _ = self.file.unlock();
+    }
+
+    /// Notes the last word of the far side on a program that is not there any more.
+    pub(super) fn note_end(&self, receipt: Option<&[u8]>) {
+        let HeldKey { folder, name, .. } = &self.key;
+        let (extension, bytes) = match receipt {
+            Some(receipt) => ("receipt", receipt),
+            None => ("gone", &b""[..]),
+        };
+        let _ = std::fs::write(folder.join(format!("{name}.{extension}")), bytes);
+    }
+}
