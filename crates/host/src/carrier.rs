@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::net::unix::pipe;
+use tokio::io::AsyncRead;
 use tokio::sync::watch;
 use windlass_hold_wire::{FarFrame, FarHello, LINK_MAGIC, LINK_VERSION, NearFrame, NearHello};
 use windlass_output::Stream;
@@ -21,10 +21,14 @@ const SHOWN: usize = 200;
 /// The bytes before the version in a hello: its length, its kind and the magic.
 const HEAD: usize = 4 + 1 + LINK_MAGIC.len();
 
+/// Reads the frames of a far end.
+pub(crate) type PipeReader = FrameReader<Box<dyn AsyncRead + Send + Unpin>>;
+
 /// A link that has just been made.
 pub(crate) struct CarrierLink {
-    pub(crate) carrier: Process,
-    pub(crate) reader: FrameReader<pipe::Receiver>,
+    /// The command, if there is one.
+    pub(crate) carrier: Option<Process>,
+    pub(crate) reader: PipeReader,
     pub(crate) sender: FrameSender,
     pub(crate) machine: FarHello,
 }
@@ -69,7 +73,7 @@ pub(crate) async fn connect(
     let (sender, writing) = FrameSender::new(stdin);
     tokio::spawn(writing);
     sender.send(&NearFrame::Hello(hello).write());
-    let mut reader = FrameReader::new(stdout);
+    let mut reader: PipeReader = FrameReader::new(Box::new(stdout));
     let mut head = Vec::new();
     let is_asking = watch::Sender::new(false);
     let name = program.to_string_lossy();
@@ -92,7 +96,7 @@ pub(crate) async fn connect(
         }
     };
     Ok(CarrierLink {
-        carrier,
+        carrier: Some(carrier),
         reader,
         sender,
         machine,
@@ -113,14 +117,15 @@ async fn impatience(limit: Duration, mut is_asking: watch::Receiver<bool>) {
     }
 }
 
-enum Greeting {
+/// The reason why a far end has not said hello.
+pub(crate) enum Greeting {
     Closed,
     Error(HostError),
 }
 
 /// Waits for the first words. The bytes that came before they were complete are left in `head`.
-async fn greet(
-    reader: &mut FrameReader<pipe::Receiver>,
+pub(crate) async fn greet(
+    reader: &mut PipeReader,
     head: &mut Vec<u8>,
 ) -> Result<FarHello, Greeting> {
     while head.len() < HEAD {

@@ -80,6 +80,12 @@ pub enum HostError {
         /// The person's words.
         why: String,
     },
+    /// There is no link to it.
+    #[error("{why}")]
+    Unreached {
+        /// The reason.
+        why: String,
+    },
     /// The far side did not answer.
     #[error(
         "it did not answer within {} s{said}; check that `via` reaches the machine and ends with `windlass host`",

@@ -6,7 +6,7 @@ use windlass_hold_wire::{FarHello, LINK_VERSION};
 use windlass_process::find_program;
 
 /// Describes this machine, with the files of programs that were asked about.
-pub(crate) fn describe(asks: &[String], holds_trees: bool) -> FarHello {
+pub fn describe(asks: &[String], holds_trees: bool) -> FarHello {
     let path = std::env::var_os("PATH");
     let here = std::env::current_dir().unwrap_or_default();
     let find = |name: &String| {

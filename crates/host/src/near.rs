@@ -15,18 +15,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use windlass_hold_wire::{FarHello, LinkCapture, LinkSandbox, ProgramStart};
+use windlass_hold_wire::{FarHello, LinkCapture, LinkSandbox, LinkSession, ProgramStart};
 use windlass_process::{
     HeldKey, Launcher, LauncherOptions, Process, RemoteAdoption, RemoteCapture, RemoteFuture,
     RemoteHost, RemotePlace, RemoteStart, StartError, TakeOverError,
 };
 use windlass_sandbox::UnresolvedSandbox;
 
-use self::link::Link;
+use self::link::{Link, LinkMaker};
 use self::owner::OwnedKept;
 use self::program::NearProgram;
 use crate::rules::{limit_numbers, sandbox_frame};
-use crate::{CarrierAsker, HostError};
+use crate::{CarrierAsker, HostError, LinkSource};
 
 /// How much output may be under way for one program.
 pub(crate) const WINDOW: u64 = 1024 * 1024;
@@ -83,8 +83,33 @@ impl Host {
             environment,
             hold_trees: false,
         })?;
-        let link = Arc::new(Link::new(options, launcher)?);
+        let link = Arc::new(Link::new(options, LinkMaker::Command(launcher))?);
         Ok(Self { link })
+    }
+
+    /// A host whose links come from elsewhere; `via` of the options does not count.
+    pub fn over(options: HostOptions, source: Arc<dyn LinkSource>) -> std::io::Result<Self> {
+        let link = Arc::new(Link::new(options, LinkMaker::Source(source))?);
+        Ok(Self { link })
+    }
+
+    /// The near session, by which the far side knows this host's programs.
+    pub fn session(&self) -> LinkSession {
+        self.link.session
+    }
+
+    /// Gives the host up: its programs are lost at once, and no link is made for them.
+    pub fn abandon(&self, why: &str) {
+        self.link.abandon(why);
+    }
+
+    /// Starts a program, and tells its number before anything is sent.
+    pub async fn start_numbered(
+        &self,
+        start: RemoteStart,
+        told: impl FnOnce(u64) + Send,
+    ) -> Result<Process, StartError> {
+        self.begin(start, told).await
     }
 
     /// Connects if need be, and describes the machine. Programs that are asked about are looked for there.
@@ -97,7 +122,11 @@ impl Host {
         self.link.ask_through(asker);
     }
 
-    async fn begin(&self, start: RemoteStart) -> Result<Process, StartError> {
+    async fn begin(
+        &self,
+        start: RemoteStart,
+        told: impl FnOnce(u64) + Send,
+    ) -> Result<Process, StartError> {
         let name = self.link.options.name.clone();
         let failed = |error: HostError| StartError::Host {
             host: name.clone(),
@@ -112,6 +141,7 @@ impl Host {
             frame.keep = None;
         }
         let program = NearProgram::new(&self.link, number, start, kept, frame.sandbox.clone());
+        told(number);
         self.link.start(&program, frame);
         match program.started().await {
             Ok(()) => Ok(Process::remote(program)),
@@ -188,7 +218,7 @@ impl RemoteHost for Host {
     }
 
     fn start(&self, start: RemoteStart) -> RemoteFuture<'_, Result<Process, StartError>> {
-        Box::pin(self.begin(start))
+        Box::pin(self.begin(start, |_| {}))
     }
 
     fn adopt(&self, adoption: RemoteAdoption) -> RemoteFuture<'_, Result<Process, TakeOverError>> {

@@ -54,7 +54,8 @@ pub struct RemoteAdoption {
 /// Notes how far a program's output has been read.
 pub type ReadNoter = Box<dyn Fn(u64) + Send + Sync>;
 
-/// A program to start on a [`RemoteHost`].
+/// A program to start on a [`RemoteHost`]. Clones share the outputs.
+#[derive(Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct RemoteStart {
     /// The program, by name or path of the far side.

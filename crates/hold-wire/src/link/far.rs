@@ -154,6 +154,11 @@ pub enum FarFrame {
 }
 
 impl FarFrame {
+    /// Whether the bytes are a frame with output, without reading all of it.
+    pub fn is_output(bytes: &[u8]) -> bool {
+        bytes.first() == Some(&OUTPUT)
+    }
+
     /// The frame as bytes, without its length.
     pub fn write(&self) -> Vec<u8> {
         match self {

@@ -17,15 +17,33 @@ use super::program::NearProgram;
 use super::{HostOptions, WINDOW};
 use crate::carrier::{self, CarrierLink, CarrierOrder};
 use crate::pieces::FrameSender;
-use crate::{CarrierAsker, HostError};
+use crate::{CarrierAsker, HostError, LinkSource, source};
 
 /// The first and the longest time between attempts to connect again.
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
 
+/// Makes the links to a host.
+pub(super) enum LinkMaker {
+    /// The command of the host's options.
+    Command(Launcher),
+    /// Whoever embeds this crate.
+    Source(Arc<dyn LinkSource>),
+}
+
+impl LinkMaker {
+    /// The time since which the lease of a lost link counts; `None` while it does not.
+    fn lease_since(&self, lost: Instant) -> Option<Instant> {
+        match self {
+            Self::Command(_) => Some(lost),
+            Self::Source(source) => source.lease_since().map(|since| since.max(lost)),
+        }
+    }
+}
+
 /// The link to one host.
 pub(super) struct Link {
     pub(super) options: HostOptions,
-    launcher: Launcher,
+    maker: LinkMaker,
     pub(super) session: LinkSession,
     numbers: AtomicU64,
     /// Held while a carrier is started.
@@ -63,12 +81,12 @@ struct LinkLoss {
 }
 
 impl Link {
-    pub(super) fn new(options: HostOptions, launcher: Launcher) -> io::Result<Self> {
+    pub(super) fn new(options: HostOptions, maker: LinkMaker) -> io::Result<Self> {
         let mut session = LinkSession::default();
         rustix::rand::getrandom(&mut session, rustix::rand::GetRandomFlags::empty())?;
         Ok(Self {
             options,
-            launcher,
+            maker,
             session,
             numbers: AtomicU64::new(1),
             connecting: tokio::sync::Mutex::default(),
@@ -201,15 +219,21 @@ impl Link {
             heartbeat: self.options.heartbeat,
             asks,
         };
-        let mut askers = self.state.lock().askers.clone();
-        askers.retain(|asker| asker.is_wanted());
-        let order = CarrierOrder {
-            host: &self.options.name,
-            via: &self.options.via,
-            limit: self.options.patience,
-            askers,
+        let patience = self.options.patience;
+        let connection = match &self.maker {
+            LinkMaker::Command(launcher) => {
+                let mut askers = self.state.lock().askers.clone();
+                askers.retain(|asker| asker.is_wanted());
+                let order = CarrierOrder {
+                    host: &self.options.name,
+                    via: &self.options.via,
+                    limit: patience,
+                    askers,
+                };
+                carrier::connect(launcher, order, hello).await?
+            }
+            LinkMaker::Source(source) => source::connect(&**source, hello, patience).await?,
         };
-        let connection = carrier::connect(&self.launcher, order, hello).await?;
         let machine = connection.machine.clone();
         self.begin(connection);
         Ok(machine)
@@ -273,6 +297,13 @@ impl Link {
         tokio::spawn(reconnect(Arc::downgrade(self)));
     }
 
+    /// How much of the leases is over; `None` if the link is not lost.
+    fn lease_elapsed(&self) -> Option<Duration> {
+        let lost = self.state.lock().lost?.at;
+        let counted = self.maker.lease_since(lost);
+        Some(counted.map_or(Duration::ZERO, |since| since.elapsed()))
+    }
+
     /// Whether there is a program that the link is needed for.
     fn is_needed(&self) -> bool {
         let state = self.state.lock();
@@ -322,6 +353,18 @@ impl Link {
         let programs = self.all_programs();
         let leases = programs.iter().map(|program| program.lease());
         leases.fold(self.options.lease, Duration::max)
+    }
+
+    /// Gives the host up while there is a link, or while one is being made.
+    pub(super) fn abandon(&self, why: &str) {
+        for program in self.all_programs() {
+            program.lose(why, 0);
+        }
+        let mut state = self.state.lock();
+        state.sender = None;
+        state.programs.clear();
+        state.dropped.clear();
+        state.lost = None;
     }
 
     fn take(&self, frame: FarFrame) {
@@ -428,14 +471,14 @@ async fn reconnect(link: Weak<Link>) {
     let mut wait = BACKOFF.0;
     loop {
         let Some(link) = link.upgrade() else { return };
-        let Some(loss) = link.state.lock().lost else {
-            return;
-        };
         if !link.is_needed() {
             link.state.lock().lost = None;
             return;
         }
-        let left = link.longest_lease().saturating_sub(loss.at.elapsed());
+        let Some(elapsed) = link.lease_elapsed() else {
+            return;
+        };
+        let left = link.longest_lease().saturating_sub(elapsed);
         let connected = tokio::time::timeout(left, link.connect(Vec::new())).await;
         let why = match connected {
             Ok(Ok(_)) => return,
@@ -443,7 +486,9 @@ async fn reconnect(link: Weak<Link>) {
             Err(_) => String::from("it does not answer"),
         };
         tracing::debug!(host = link.options.name, why, "the host is not reached");
-        let elapsed = loss.at.elapsed();
+        let Some(elapsed) = link.lease_elapsed() else {
+            return;
+        };
         if elapsed >= link.options.lease && !link.give_up(elapsed, &why) {
             return;
         }

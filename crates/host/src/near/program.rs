@@ -260,8 +260,10 @@ impl NearProgram {
 
     /// Nothing more will be heard of it.
     pub(super) fn lose(&self, why: &str, ended: usize) {
-        // Its output is complete before anybody hears of its end.
-        self.finish_output();
+        // Its output is complete before anybody hears of its end. One that was never started may be started elsewhere.
+        if self.state.lock().started.is_some() {
+            self.finish_output();
+        }
         self.state.lock().receipt.get_or_insert_with(|| Receipt {
             ended,
             survivors: Vec::new(),
