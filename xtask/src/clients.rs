@@ -71,11 +71,15 @@ pub(crate) fn provide() -> anyhow::Result<PathBuf> {
 
 /// Where they are kept.
 pub(crate) fn folder() -> anyhow::Result<PathBuf> {
+    Ok(cache()?.join("windlass-mcp-clients"))
+}
+
+/// The user's folder for things that can be had again.
+pub(crate) fn cache() -> anyhow::Result<PathBuf> {
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache"));
     let cache = cache.filter(|cache| cache.is_absolute()).or(home);
-    let cache = cache.context("neither XDG_CACHE_HOME nor HOME says where a cache may be")?;
-    Ok(cache.join("windlass-mcp-clients"))
+    cache.context("neither XDG_CACHE_HOME nor HOME says where a cache may be")
 }
 
 fn link(original: &Path, link: &Path) -> anyhow::Result<()> {

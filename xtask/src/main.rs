@@ -15,8 +15,10 @@ mod ci;
 mod clients;
 mod conformance;
 mod esctest;
+mod fleet;
 mod frameworks;
 mod lint_api;
+mod nats;
 mod packages;
 mod real_model;
 mod schemas;
@@ -50,6 +52,8 @@ usage: cargo xtask <chore> [arguments]
   frameworks   run agent frameworks as MCP clients; arguments name them
   lint-api     run the linters of other people over openapi.json, the schemas
             and the proto
+  fleet     run pools of workers with 3 brokers, 5 workers, 1,000 handles and deaths
+            of all kinds
   real-model   run a turn with a small model from PyPI
   conformance  run the official MCP suite against our server
   esctest   run the terminal test suite esctest2 on one of our terminals; the
@@ -77,7 +81,7 @@ fn run(arguments: &[String]) -> anyhow::Result<()> {
     if !rest.is_empty()
         && matches!(
             chore.as_str(),
-            "schemas" | "sdks" | "conformance" | "lint-api" | "real-model" | "ci"
+            "schemas" | "fleet" | "sdks" | "conformance" | "lint-api" | "real-model" | "ci"
         )
     {
         bail!("`{chore}` takes no arguments, but `{}` was given", rest[0]);
@@ -91,6 +95,7 @@ fn run(arguments: &[String]) -> anyhow::Result<()> {
         "sdks" => sdks::run(),
         "sdk-bench" => sdk_bench::run(rest),
         "adapters" => adapters::run(rest),
+        "fleet" => fleet::run(),
         "agents" => agents::run(rest),
         "frameworks" => frameworks::run(rest),
         "lint-api" => lint_api::run(),

@@ -11,13 +11,14 @@ mod programs;
 mod tally;
 
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use anyhow::{Context, bail, ensure};
 
 use crate::adapters;
 use crate::clients;
+use crate::nats;
 use crate::sdks;
 use crate::workspace;
 use tally::Tally;
@@ -35,9 +36,15 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
         missing.extend(clients::PROGRAMS);
     }
     let clients = clients.ok();
+    let nats = nats::provide();
+    if let Err(why) = &nats {
+        println!("skipping the tests of pools: {why:#}");
+        missing.push(nats::PROGRAM);
+    }
+    let folders: Vec<PathBuf> = nats.into_iter().collect();
     let log = std::env::temp_dir().join(format!("windlass-skipped-{}", std::process::id()));
     std::fs::write(&log, "").with_context(|| format!("cannot write `{}`", log.display()))?;
-    let outcome = run_cargo(arguments, &missing, clients.as_deref(), &log);
+    let outcome = run_cargo(arguments, &missing, (&folders, clients.as_deref()), &log);
     let skipped = std::fs::read_to_string(&log).unwrap_or_default();
     // The file is ours alone and in the folder for such things: it does no
     // harm should it stay.
@@ -81,15 +88,14 @@ fn test_packages(tally: &mut Tally) -> anyhow::Result<()> {
 fn run_cargo(
     arguments: &[String],
     missing: &[&str],
-    clients: Option<&Path>,
+    (first, last): (&[PathBuf], Option<&Path>),
     log: &Path,
 ) -> anyhow::Result<(Tally, bool)> {
     let mut command = workspace::cargo_command();
-    if let Some(clients) = clients {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let folders = std::env::split_paths(&path).chain([clients.to_owned()]);
-        command.env("PATH", std::env::join_paths(folders)?);
-    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = first.iter().cloned().chain(std::env::split_paths(&path));
+    let folders = folders.chain(last.map(Path::to_owned));
+    command.env("PATH", std::env::join_paths(folders)?);
     // All counts are wanted, also past the first binary that fails.
     command
         .args(["test", "--workspace", "--no-fail-fast"])

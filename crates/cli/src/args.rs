@@ -6,6 +6,8 @@
 
 mod handles;
 mod kept;
+#[cfg(feature = "nats")]
+mod pooled;
 mod served;
 mod used;
 
@@ -31,6 +33,8 @@ pub(crate) use kept::{
     ConfigArgs, ConfigCommand, GainArgs, HostsArgs, HostsCommand, PermissionsArgs,
     PermissionsCommand, SessionsArgs, SessionsCommand, TrustArgs, UntrustArgs,
 };
+#[cfg(feature = "nats")]
+pub(crate) use pooled::{BrokerArgs, WorkerArgs, WorkersArgs, WorkersCommand};
 pub(crate) use served::{InstallArgs, McpArgs, McpCommand, ServeArgs, UninstallArgs};
 pub(crate) use used::{
     CallArgs, ChatArgs, DriveArgs, Language, ModelsArgs, NewTool, QueryArgs, ToolsArgs,
@@ -121,6 +125,12 @@ pub(crate) enum Command {
     Drive(DriveArgs),
     /// List the machines that tools run on, or check one
     Hosts(HostsArgs),
+    /// List the workers of pools: slots, load and what runs where
+    #[cfg(feature = "nats")]
+    Workers(WorkersArgs),
+    /// Join a pool: run tools of other machines here, until SIGTERM
+    #[cfg(feature = "nats")]
+    Worker(WorkerArgs),
     /// Run programs here for a runtime elsewhere, over stdin and stdout
     #[command(hide = true)]
     Host,

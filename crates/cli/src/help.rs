@@ -44,6 +44,8 @@ pub(crate) const GROUPS: [(&str, &[&str]); 5] = [
             "config",
             "doctor",
             "hosts",
+            "workers",
+            "worker",
             "trust",
             "untrust",
             "completions",

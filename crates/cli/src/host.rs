@@ -50,7 +50,7 @@ pub(crate) async fn serve() -> anyhow::Result<ExitCode> {
 }
 
 /// The limits of the user's own configuration for every tool. One that cannot be read limits nothing.
-fn user_limits() -> windlass::host::ResourceLimits {
+pub(crate) fn user_limits() -> windlass::host::ResourceLimits {
     let options = LoadOptions {
         trust: ProjectTrust::Unsaid,
         ..LoadOptions::for_process("/")
@@ -70,7 +70,7 @@ pub(crate) async fn list(global: &Global, args: HostsArgs) -> anyhow::Result<Exi
                 outln!("There are no hosts; add [hosts.NAME] with `via` to the configuration.")?;
             }
             for host in &config.hosts {
-                outln!("{}  {}{}", host.name, host.via.join(" "), labels(host))?;
+                outln!("{}  {}{}", host.name, host.way(), labels(host))?;
             }
             Ok(ExitCode::SUCCESS)
         }
@@ -79,6 +79,10 @@ pub(crate) async fn list(global: &Global, args: HostsArgs) -> anyhow::Result<Exi
             let host = host.with_context(|| {
                 format!("there is no host `{name}`; add [hosts.{name}] with `via`")
             })?;
+            #[cfg(feature = "nats")]
+            if let Some(pool) = &host.pool {
+                return crate::workers::check(host, pool, &config.root).await;
+            }
             check(host, &config.root).await
         }
     }

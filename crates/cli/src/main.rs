@@ -51,6 +51,8 @@ mod stdout;
 mod tools;
 mod trust;
 mod version;
+#[cfg(feature = "nats")]
+mod workers;
 mod wrap;
 
 use std::process::ExitCode;
@@ -113,6 +115,10 @@ fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::Answer(answer) => on_runtime(questions::answer(&args.global, answer)),
         Command::Host => on_runtime(host::serve()),
         Command::Hosts(hosts) => on_runtime(host::list(&args.global, hosts)),
+        #[cfg(feature = "nats")]
+        Command::Workers(workers) => on_runtime(workers::list(&args.global, workers)),
+        #[cfg(feature = "nats")]
+        Command::Worker(worker) => on_runtime(workers::work(worker)),
         Command::Init => init::run(&args.global),
         Command::Trust(trust) => on_runtime(trust::run(&args.global, trust)),
         Command::Untrust(untrust) => trust::untrust(&args.global, &untrust),

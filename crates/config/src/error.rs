@@ -177,8 +177,18 @@ pub enum ProblemKind {
         tool: String,
     },
     /// A host has no command.
-    #[error("host `{host}` has no `via`; write the words that run `windlass host` there")]
+    #[error(
+        "host `{host}` has no `via`; write the words that run `windlass host` there, or `nats` and `pool`"
+    )]
     NoVia {
+        /// The host.
+        host: String,
+    },
+    /// A pool is not whole, or is a host too.
+    #[error(
+        "host `{host}` is either a machine with `via`, or a pool with `nats` and `pool`; `cert` and `key` belong together"
+    )]
+    HalfPool {
         /// The host.
         host: String,
     },

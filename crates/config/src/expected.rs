@@ -31,6 +31,18 @@ pub enum ExpectedValue {
         "an array of words that run `windlass host` there, such as [\"ssh\", \"-T\", \"NAME\", \"windlass\", \"host\"]"
     )]
     Via,
+    /// The brokers of a pool.
+    #[error(
+        "an address such as \"nats://broker:4222\", or several with commas, without a user or a password: name a file with \
+         them in `credentials`"
+    )]
+    Nats,
+    /// The name of a pool.
+    #[error("a name of letters, digits, `_` and `-`, at most 48")]
+    PoolName,
+    /// Copies of what a pool keeps.
+    #[error("1, 3 or 5")]
+    Replicas,
     /// The project's folder on a host.
     #[error("an absolute path of the host")]
     FarRoot,

@@ -14,11 +14,13 @@ use crate::units;
 pub struct HostConfig {
     /// Its name, as tools refer to it.
     pub name: String,
-    /// The command that gives a pipe to `windlass host` there.
+    /// The command that gives a pipe to `windlass host` there; empty for a pool.
     pub via: Vec<String>,
+    /// The pool that it stands for, if it is one.
+    pub pool: Option<PoolConfig>,
     /// The project's folder there; that of this machine where it is not said.
     pub root: Option<String>,
-    /// Words for assistants that choose among hosts.
+    /// Words for assistants that choose among hosts. Workers of a pool must have them all.
     pub labels: Vec<String>,
     /// The time that tools run there without a link.
     pub lease: Duration,
@@ -28,9 +30,76 @@ pub struct HostConfig {
     pub place: Place,
 }
 
+/// A pool of workers on NATS.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PoolConfig {
+    /// The addresses of brokers, with commas between them.
+    pub nats: String,
+    /// The pool's name.
+    pub pool: String,
+    /// The file with the user's credentials.
+    pub credentials: Option<String>,
+    /// The file with the certificates of authorities.
+    pub ca: Option<String>,
+    /// The file with this side's certificate.
+    pub cert: Option<String>,
+    /// The file with the key of that certificate.
+    pub key: Option<String>,
+    /// How many brokers have a copy of everything.
+    pub replicas: usize,
+}
+
+impl PoolConfig {
+    /// Reads the words of a pool in a host's table; `None` if it is not one.
+    fn read(reader: &mut Reader, table: &Table<'_>, name: &str, key: &Span) -> Option<Self> {
+        let nats = reader.get(table, "nats", |node| {
+            let nats = read::string(node).map_err(|_| ExpectedValue::Nats)?;
+            let is_open = nats.split(',').all(|it| !it.contains('@'));
+            is_open.then_some(nats).ok_or(ExpectedValue::Nats)
+        });
+        let pool = reader.get(table, "pool", |node| {
+            let pool = read::string(node).map_err(|_| ExpectedValue::PoolName)?;
+            let is_part = |it: u8| it.is_ascii_alphanumeric() || it == b'_' || it == b'-';
+            let is_name = !pool.is_empty() && pool.len() <= 48 && pool.bytes().all(is_part);
+            is_name.then_some(pool).ok_or(ExpectedValue::PoolName)
+        });
+        let [credentials, ca, cert, own_key] =
+            ["credentials", "ca", "cert", "key"].map(|word| reader.get(table, word, read::string));
+        let replicas = reader.get(table, "replicas", |node| {
+            let replicas = read::count(node).map_err(|_| ExpectedValue::Replicas)?;
+            let is_odd = matches!(replicas, 1 | 3 | 5);
+            is_odd.then_some(replicas).ok_or(ExpectedValue::Replicas)
+        });
+        let has = |word| table.node(word).is_some();
+        if has("nats") != has("pool") || has("nats") && has("via") || has("cert") != has("key") {
+            let kind = crate::error::ProblemKind::HalfPool {
+                host: name.to_owned(),
+            };
+            reader.problem(key, kind);
+        }
+        Some(Self {
+            nats: nats?,
+            pool: pool?,
+            credentials,
+            ca,
+            cert,
+            key: own_key,
+            replicas: replicas.unwrap_or(1),
+        })
+    }
+}
+
 impl HostConfig {
     const LEASE: Duration = Duration::from_mins(1);
     const HEARTBEAT: Duration = Duration::from_secs(15);
+
+    /// The way to it, for people.
+    pub fn way(&self) -> String {
+        match &self.pool {
+            Some(pool) => format!("pool {} at {}", pool.pool, pool.nats),
+            None => self.via.join(" "),
+        }
+    }
 
     /// The command as a project's programs are looked for in it.
     pub(crate) fn command(&self) -> CommandConfig {
@@ -55,7 +124,9 @@ impl HostConfig {
             let is_command = words.first().is_some_and(|word| !word.is_empty());
             is_command.then_some(words).ok_or(ExpectedValue::Via)
         });
-        if table.node("via").is_none() {
+        let is_pool = table.node("nats").is_some() || table.node("pool").is_some();
+        let pool = PoolConfig::read(reader, table, name, key);
+        if table.node("via").is_none() && !is_pool {
             let kind = crate::error::ProblemKind::NoVia {
                 host: name.to_owned(),
             };
@@ -71,7 +142,8 @@ impl HostConfig {
         let heartbeat = reader.get(table, "heartbeat_secs", units::heartbeat);
         Some(Self {
             name: name.to_owned(),
-            via: via?,
+            via: if pool.is_some() { Vec::new() } else { via? },
+            pool,
             root,
             labels: labels.unwrap_or_default(),
             lease: lease.filter(|it| !it.is_zero()).unwrap_or(Self::LEASE),

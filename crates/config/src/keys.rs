@@ -21,7 +21,20 @@ pub(crate) const TOP: &[&str] = &[
     "mcp",
     "providers",
 ];
-pub(crate) const HOST: &[&str] = &["via", "root", "labels", "lease_secs", "heartbeat_secs"];
+pub(crate) const HOST: &[&str] = &[
+    "via",
+    "nats",
+    "pool",
+    "credentials",
+    "ca",
+    "cert",
+    "key",
+    "replicas",
+    "root",
+    "labels",
+    "lease_secs",
+    "heartbeat_secs",
+];
 pub(crate) const KEPT: &[&str] = &["max"];
 pub(crate) const MCP_SERVING: &[&str] = &["max_block_secs", "tasks", "structured"];
 pub(crate) const CONVERSATION: &[&str] =

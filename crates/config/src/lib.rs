@@ -47,7 +47,7 @@ pub use config::{Config, ConfigValue, LoadOptions, SAMPLE_CONFIG};
 pub use default_values::{AbsentValue, DefaultValue};
 pub use error::{ConfigError, Problem, ProblemKind};
 pub use expected::ExpectedValue;
-pub use host::HostConfig;
+pub use host::{HostConfig, PoolConfig};
 pub use keys::{BUILTINS, nearest};
 pub use load::load;
 pub use mcp::{McpServerConfig, McpTools, McpTransport, ServerConfinement};

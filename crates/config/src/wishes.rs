@@ -52,7 +52,7 @@ impl Wishes {
         for (name, _) in entries(said.get("hosts")) {
             let host = with.hosts.iter().find(|host| host.name == *name);
             if let Some(host) = host.filter(|_| defined_host(user, name).is_none()) {
-                wishes.start(&format!("`{}` as the host `{name}`", host.via.join(" ")));
+                wishes.start(&format!("`{}` as the host `{name}`", host.way()));
             }
         }
         for (name, entry) in entries(tools(said)) {
@@ -225,7 +225,7 @@ pub(crate) fn programs(
             finder.find(command, env);
         }
     }
-    for host in &alone.hosts {
+    for host in alone.hosts.iter().filter(|host| host.pool.is_none()) {
         finder.find(&host.command(), &IndexMap::new());
     }
     finder.finish()

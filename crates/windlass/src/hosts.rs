@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use windlass_config::{Config, HostConfig, ToolConfig};
 use windlass_executors::Launcher;
 use windlass_host::{CarrierAnswer, CarrierAsker, CarrierQuestion, Host, HostOptions};
-use windlass_process::RemoteFuture;
+use windlass_process::{RemoteFuture, RemoteHost};
 use windlass_runtime::protocol::{AnswerType, Arguments, Question, ToolError};
 use windlass_runtime::{
     AdoptError, Answered, Executor, Job, JobDescription, Reporter, Start, Subject, SubjectPattern,
@@ -23,6 +23,7 @@ use windlass_runtime::{
 use windlass_sandbox::UnresolvedSandbox;
 
 use crate::environment::Environment;
+use crate::pools;
 
 /// The argument by which an assistant chooses a host.
 const ARGUMENT: &str = "host";
@@ -38,25 +39,45 @@ pub(crate) enum PlaceError {
     OwnParameter,
 }
 
+/// A configured host.
+struct ConfiguredHost {
+    config: HostConfig,
+    /// Starts programs there.
+    remote: Arc<dyn RemoteHost>,
+    /// The same host, where it is reached by a command, which may ask.
+    carrier: Option<Host>,
+}
+
 /// The hosts of a configuration. No link is made before a tool needs it.
 pub(crate) struct Hosts {
-    hosts: Vec<(HostConfig, Host)>,
+    hosts: Vec<ConfiguredHost>,
 }
 
 impl Hosts {
     pub(crate) fn of(config: &Config, environment: &Environment) -> io::Result<Self> {
         let host = |host: &HostConfig| {
-            let options = options(host, &config.root);
-            let made = Host::new(options, Some(environment.usual()))?;
-            Ok((host.clone(), made))
+            let (remote, carrier) = match &host.pool {
+                Some(pool) => (pools::pool(host, pool, &config.root)?, None),
+                None => {
+                    let options = options(host, &config.root);
+                    let host = Host::new(options, Some(environment.usual()))?;
+                    let remote: Arc<dyn RemoteHost> = Arc::new(host.clone());
+                    (remote, Some(host))
+                }
+            };
+            Ok(ConfiguredHost {
+                config: host.clone(),
+                remote,
+                carrier,
+            })
         };
         Ok(Self {
             hosts: config.hosts.iter().map(host).collect::<io::Result<_>>()?,
         })
     }
 
-    fn get(&self, name: &str) -> Result<&(HostConfig, Host), PlaceError> {
-        let found = self.hosts.iter().find(|(host, _)| host.name == name);
+    fn get(&self, name: &str) -> Result<&ConfiguredHost, PlaceError> {
+        let found = self.hosts.iter().find(|host| host.config.name == name);
         found.ok_or_else(|| PlaceError::NoHost {
             name: name.to_owned(),
         })
@@ -71,8 +92,8 @@ impl Hosts {
         make: impl Fn(Launcher) -> Arc<dyn Executor>,
     ) -> Result<Arc<dyn Executor>, PlaceError> {
         let there = |name: &String| {
-            let (_, host) = self.get(name)?;
-            let mut launcher = launcher.on_host(Arc::new(host.clone()));
+            let host = self.get(name)?;
+            let mut launcher = launcher.on_host(Arc::clone(&host.remote));
             if launcher.confinement().is_some() {
                 launcher = launcher.confined_on_host(UnresolvedSandbox {
                     settings: tool.settings.sandbox.clone().unwrap_or_default(),
@@ -81,7 +102,7 @@ impl Hosts {
             }
             Ok(Arc::new(HostedTool {
                 name: name.clone(),
-                host: host.clone(),
+                carrier: host.carrier.clone(),
                 executor: make(launcher),
             }))
         };
@@ -118,11 +139,11 @@ pub(crate) fn options(host: &HostConfig, project: &Path) -> HostOptions {
 }
 
 /// The schema of the argument that chooses a host.
-fn argument(choices: &[&(HostConfig, Host)]) -> Value {
-    let names: Vec<&str> = choices.iter().map(|(host, _)| host.name.as_str()).collect();
-    let described: Vec<String> = choices
-        .iter()
-        .map(|(host, _)| {
+fn argument(choices: &[&ConfiguredHost]) -> Value {
+    let choices = || choices.iter().map(|host| &host.config);
+    let names: Vec<&str> = choices().map(|host| host.name.as_str()).collect();
+    let described: Vec<String> = choices()
+        .map(|host| {
             if host.labels.is_empty() {
                 host.name.clone()
             } else {
@@ -187,15 +208,23 @@ impl CarrierAsker for SessionAsker {
 /// A tool that runs on one host.
 struct HostedTool {
     name: String,
-    host: Host,
+    /// Set where the way to the host may ask a person.
+    carrier: Option<Host>,
     executor: Arc<dyn Executor>,
+}
+
+impl HostedTool {
+    fn ask_through(&self, reporter: &Reporter) {
+        if let Some(carrier) = &self.carrier {
+            carrier.ask_through(Arc::new(SessionAsker(reporter.clone())));
+        }
+    }
 }
 
 #[async_trait]
 impl Executor for HostedTool {
     async fn start(&self, start: Start, reporter: Reporter) -> Result<Arc<dyn Job>, ToolError> {
-        self.host
-            .ask_through(Arc::new(SessionAsker(reporter.clone())));
+        self.ask_through(&reporter);
         self.executor.start(start, reporter).await
     }
 
@@ -204,8 +233,7 @@ impl Executor for HostedTool {
         running: JobDescription,
         reporter: Reporter,
     ) -> Result<Arc<dyn Job>, AdoptError> {
-        self.host
-            .ask_through(Arc::new(SessionAsker(reporter.clone())));
+        self.ask_through(&reporter);
         self.executor.adopt(running, reporter).await
     }
 

@@ -44,6 +44,7 @@ mod kept;
 mod late_trust;
 mod mcp;
 mod place;
+mod pools;
 mod providers;
 mod record;
 mod sandboxes;
@@ -59,6 +60,8 @@ pub use function::FunctionTool;
 pub use hosts::carrier_question;
 pub use kept::Succession;
 pub use place::{cache_dir, state_dir};
+#[cfg(feature = "nats")]
+pub use pools::broker_options;
 pub use record::open_record;
 pub use sandboxes::project_places;
 pub use trust::{TrustRecord, TrustStore};
@@ -69,6 +72,8 @@ pub use windlass_executors::init;
 pub use windlass_host as host;
 pub use windlass_kept as kept_handles;
 pub use windlass_mcp_client as mcp_client;
+#[cfg(feature = "nats")]
+pub use windlass_pool as pool;
 pub use windlass_process::leave_terminal;
 pub use windlass_runtime as runtime;
 pub use windlass_store as store;

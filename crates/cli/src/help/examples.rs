@@ -253,6 +253,45 @@ pub(super) const EXAMPLES: &[(&str, Examples)] = &[
         ],
     ),
     (
+        "worker",
+        &[
+            (
+                "windlass worker --nats nats://broker:4222 --pool ci",
+                "Run tools of the pool on this machine.",
+            ),
+            (
+                "windlass worker --nats tls://broker:4222 --credentials ~/ci.creds --ca ~/ca.pem --pool ci --labels linux,gpu --slots 8",
+                "With credentials, TLS, labels and at most 8 programs at once.",
+            ),
+        ],
+    ),
+    (
+        "workers",
+        &[
+            (
+                "windlass workers",
+                "The workers of the pools of the configuration.",
+            ),
+            (
+                "windlass workers drain build-3",
+                "One takes nothing new, and ends when its programs have.",
+            ),
+        ],
+    ),
+    (
+        "workers drain",
+        &[
+            (
+                "windlass workers drain build-3",
+                "It takes nothing new, and ends when its programs have.",
+            ),
+            (
+                "windlass workers drain build-3 --host fleet",
+                "Of the pool of that host.",
+            ),
+        ],
+    ),
+    (
         "mcp",
         &[
             (

@@ -13,18 +13,19 @@ use windlass::executors::{Kept, Launcher, LauncherOptions, LocalCommand, LocalTo
 use windlass::host::{Host, HostOptions};
 use windlass::runtime::protocol::{ActionSet, Arguments, HandleId, IoMode, SessionId};
 use windlass::runtime::{AdoptError, Executor, JobDescription, Reporter, Start, ToolDefinition};
+use windlass_process::RemoteHost;
 use windlass_testing::contract::{Behaviour, Contractor, Specimen, check_contract};
 use windlass_testing::needs;
 
 use crate::hosts::WINDLASS;
 use crate::ssh_server::SshServer;
 
-type Starting = fn(Launcher, &Path, Behaviour) -> Option<(Arc<dyn Executor>, Arguments)>;
+pub(crate) type Starting = fn(Launcher, &Path, Behaviour) -> Option<(Arc<dyn Executor>, Arguments)>;
 
 /// Starts shell scripts on a host through an executor.
-struct HostPrograms {
+pub(crate) struct HostPrograms {
     folder: TempDir,
-    host: Host,
+    host: Arc<dyn RemoteHost>,
     count: AtomicU64,
     start: Starting,
 }
@@ -38,9 +39,15 @@ impl HostPrograms {
             ("SHELL".into(), "/bin/sh".into()),
             ("XDG_STATE_HOME".into(), folder.path().join("state").into()),
         ];
+        let host = Host::new(options, Some(environment.to_vec())).unwrap();
+        Self::on(folder, Arc::new(host), start)
+    }
+
+    /// With a host that runs programs on this machine.
+    pub(crate) fn on(folder: TempDir, host: Arc<dyn RemoteHost>, start: Starting) -> Self {
         Self {
-            host: Host::new(options, Some(environment.to_vec())).unwrap(),
             folder,
+            host,
             count: AtomicU64::new(0),
             start,
         }
@@ -54,7 +61,7 @@ impl Contractor for HostPrograms {
         let folder = self.folder.path().join(number.to_string());
         std::fs::create_dir(&folder).unwrap();
         let launcher = Launcher::new(LauncherOptions::default()).unwrap();
-        let launcher = launcher.on_host(Arc::new(self.host.clone()));
+        let launcher = launcher.on_host(Arc::clone(&self.host));
         let (executor, args) = (self.start)(launcher, &folder, behaviour)?;
         let mut tool = ToolDefinition::new("tool");
         tool.shape.actions = ActionSet::all();
@@ -145,32 +152,19 @@ fn local(
     (Arc::new(tool), Arguments::new())
 }
 
-fn text(
-    launcher: Launcher,
-    folder: &Path,
-    behaviour: Behaviour,
-) -> Option<(Arc<dyn Executor>, Arguments)> {
+/// Programs of the executors: text, shell lines, terminals.
+pub(crate) const TEXT: Starting = |launcher, folder, behaviour| {
     (behaviour != Behaviour::AsksSecret).then(|| local(launcher, folder, behaviour, IoMode::Text))
-}
-
-fn shell(
-    launcher: Launcher,
-    _: &Path,
-    behaviour: Behaviour,
-) -> Option<(Arc<dyn Executor>, Arguments)> {
+};
+pub(crate) const SHELL: Starting = |launcher, _, behaviour| {
     let asks = matches!(behaviour, Behaviour::Asks | Behaviour::AsksSecret);
     let args = json!({"command": script(behaviour)});
     let shell: Arc<dyn Executor> = Arc::new(Shell::new(launcher));
     (!asks).then(|| (shell, serde_json::from_value(args).unwrap()))
-}
-
-fn terminal(
-    launcher: Launcher,
-    folder: &Path,
-    behaviour: Behaviour,
-) -> Option<(Arc<dyn Executor>, Arguments)> {
+};
+pub(crate) const TERMINAL: Starting = |launcher, folder, behaviour| {
     (behaviour != Behaviour::Asks).then(|| local(launcher, folder, behaviour, IoMode::Terminal))
-}
+};
 
 async fn check_over_a_pipe(start: Starting) {
     let via = [WINDLASS, "host"].map(Into::into).to_vec();
@@ -185,33 +179,33 @@ async fn check_over_ssh(start: Starting) {
 
 #[tokio::test]
 async fn text_programs_on_a_host_keep_the_contract() {
-    check_over_a_pipe(text).await;
+    check_over_a_pipe(TEXT).await;
 }
 
 #[tokio::test]
 async fn shell_lines_on_a_host_keep_the_contract() {
-    check_over_a_pipe(shell).await;
+    check_over_a_pipe(SHELL).await;
 }
 
 #[tokio::test]
 async fn terminals_on_a_host_keep_the_contract() {
-    check_over_a_pipe(terminal).await;
+    check_over_a_pipe(TERMINAL).await;
 }
 
 #[tokio::test]
 async fn text_programs_over_ssh_keep_the_contract() {
     needs!("ssh", "sshd", "ssh-keygen");
-    check_over_ssh(text).await;
+    check_over_ssh(TEXT).await;
 }
 
 #[tokio::test]
 async fn shell_lines_over_ssh_keep_the_contract() {
     needs!("ssh", "sshd", "ssh-keygen");
-    check_over_ssh(shell).await;
+    check_over_ssh(SHELL).await;
 }
 
 #[tokio::test]
 async fn terminals_over_ssh_keep_the_contract() {
     needs!("ssh", "sshd", "ssh-keygen");
-    check_over_ssh(terminal).await;
+    check_over_ssh(TERMINAL).await;
 }

@@ -234,8 +234,19 @@ impl Project {
     }
 
     /// Starts a command that takes and gives lines.
-    pub(crate) fn lines_of(&self, mut command: Command) -> Drive {
+    pub(crate) fn lines_of(&self, command: Command) -> Drive {
         let errors = self.folder.path().join("stderr");
+        Self::lines_with(command, errors)
+    }
+
+    /// Starts one of several such commands, each with errors of its own.
+    pub(crate) fn raw_lines_of(&self, command: Command) -> Drive {
+        let errors = tempfile::Builder::new().tempfile_in(self.folder.path());
+        let (_, errors) = errors.unwrap().keep().unwrap();
+        Self::lines_with(command, errors)
+    }
+
+    fn lines_with(mut command: Command, errors: PathBuf) -> Drive {
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -323,6 +334,15 @@ impl Drive {
             Ok(line) => serde_json::from_str(&line).unwrap(),
             Err(error) => panic!("no line came ({error}); it said:\n{}", self.stderr()),
         }
+    }
+
+    /// The next line as it is.
+    #[track_caller]
+    pub(crate) fn next_text(&mut self) -> String {
+        let lines = self.lines.as_ref().expect("the output is not closed yet");
+        lines
+            .recv_timeout(DEADLINE)
+            .unwrap_or_else(|error| panic!("no line came ({error}): {}", self.stderr()))
     }
 
     /// Runs calls as one batch; gives the whole answer.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, flock};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, getpid, kill_process};
 use windlass_hold_wire::{LinkSession, ProgramOrigin};
 
 use super::files::{ProgramFiles, is_empty};
@@ -105,9 +105,11 @@ async fn take_lock(mut file: &fs::File, operation: FlockOperation) -> io::Result
             file.read_to_string(&mut text)?;
             let owner = text.trim().parse().ok().and_then(Pid::from_raw);
             match (owner, signals.next()) {
-                (Some(owner), Some(signal)) => {
+                // A process that serves several links lets go of one by itself.
+                (Some(owner), Some(signal)) if owner != getpid() => {
                     let _ = kill_process(owner, signal);
                 }
+                (Some(owner), Some(_)) if owner == getpid() => {}
                 (None, _) if begun.elapsed() < LETTING_GO => {}
                 _ => return Err(io::ErrorKind::ResourceBusy.into()),
             }

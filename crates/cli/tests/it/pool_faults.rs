@@ -1,0 +1,183 @@
+//! Deaths around a pool: of a worker, of the broker, of a runtime; and that the counts add up.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use windlass_testing::needs;
+
+use crate::pool_support::{Broker, WorkerProcess, pooled};
+use crate::processes::Victim;
+use crate::support::{Drive, Project, eventually, spawn};
+
+/// A handle that notes its start, waits for a line, and says which it was.
+fn noting(id: &str) -> Value {
+    let script = format!("echo {id} $XDG_STATE_HOME >> ran; read line; echo {id} heard $line");
+    spawn(id, &script)
+}
+
+/// The workers that programs ran on, by the ids of their handles. Each ran once.
+#[track_caller]
+fn ran(project: &Project) -> BTreeMap<String, String> {
+    let text = project.read("ran");
+    let mut all = BTreeMap::new();
+    for line in text.lines() {
+        let (id, state) = line.split_once(' ').unwrap();
+        let worker = state.rsplit('/').next().unwrap().to_owned();
+        let earlier = all.insert(id.to_owned(), worker);
+        assert_eq!(earlier, None, "{id} ran twice:\n{text}");
+    }
+    all
+}
+
+/// Fetches a handle; gives the reply as text.
+fn fetch(drive: &mut Drive, id: &str) -> String {
+    drive
+        .one("shell", json!({"action": "fetch", "id": id}))
+        .to_string()
+}
+
+#[test]
+fn counts_add_up_when_a_worker_a_broker_and_a_runtime_die() {
+    needs!("nats-server");
+    let mut broker = Broker::start();
+    let project = Project::with_own_config(&pooled(&broker, 20));
+    let mut first = WorkerProcess::start(&project, &broker, "first", &["--slots", "25"]);
+    let _second = WorkerProcess::start(&project, &broker, "second", &["--slots", "30"]);
+    let mut drive = project.drive();
+    let mut other = project.drive();
+    let ids: Vec<String> = (0..40).map(|number| format!("h{number}")).collect();
+    for id in &ids {
+        drive.run([noting(id)]);
+    }
+    let orphans: Vec<String> = (0..10).map(|number| format!("o{number}")).collect();
+    for id in &orphans {
+        other.run([noting(id)]);
+    }
+    eventually("all 50 have started", || {
+        project.root().join("ran").exists() && project.read("ran").lines().count() == 50
+    });
+    let started = ran(&project);
+    let on_first = |id: &&String| started[*id] == "first";
+    let lost: Vec<&String> = ids.iter().filter(on_first).collect();
+    assert!(
+        !lost.is_empty() && lost.len() < ids.len(),
+        "both workers have some"
+    );
+
+    // The runtime dies: its handles are ended after their lease.
+    other.kill();
+    // The broker dies and comes back: nothing is lost.
+    broker.kill();
+    broker.restart();
+    // The worker dies: its handles are lost within three heartbeats.
+    let killed = Instant::now();
+    first.kill();
+    for id in &lost {
+        eventually("its handle stops", || {
+            fetch(&mut drive, id).contains("stopped")
+        });
+        let shown = fetch(&mut drive, id);
+        assert!(
+            shown.contains("worker `first` of pool `ci` was silent"),
+            "{shown}"
+        );
+    }
+    assert!(
+        killed.elapsed() < Duration::from_secs(20),
+        "{:?}",
+        killed.elapsed()
+    );
+    // The others go on.
+    let mut finished = 0;
+    for id in ids.iter().filter(|id| !lost.contains(id)) {
+        let input = json!({"action": "apply", "id": id, "input": "word\n"});
+        let said = drive.one("shell", input).to_string();
+        let expected = format!("{id} heard word");
+        if !said.contains(&expected) {
+            eventually("it hears the word", || {
+                fetch(&mut drive, id).contains(&expected)
+            });
+        }
+        finished += 1;
+    }
+    assert_eq!(finished + lost.len(), ids.len());
+    assert_eq!(ran(&project), started, "nothing ran again");
+    eventually(
+        "the worker has ended the programs of the dead runtime",
+        || {
+            let listed = project.list(&["workers"]);
+            let workers = listed[0]["workers"].as_array().unwrap().clone();
+            workers.len() == 1 && workers[0]["running"] == json!(0)
+        },
+    );
+}
+
+#[test]
+fn numbered_output_survives_the_death_of_the_broker() {
+    needs!("nats-server");
+    let mut broker = Broker::start();
+    let project = Project::with_own_config(&pooled(&broker, 5));
+    let _worker = WorkerProcess::start(&project, &broker, "w1", &[]);
+    let mut drive = project.drive();
+    let script = "for i in $(seq 1 60); do seq $((i * 1000)) $((i * 1000 + 999)); sleep 0.05; done";
+    drive.run([spawn("it", script)]);
+    for _ in 0..2 {
+        std::thread::sleep(Duration::from_millis(300));
+        broker.kill();
+        std::thread::sleep(Duration::from_millis(500));
+        broker.restart();
+    }
+    let ended = drive.content("await", json!({"all": ["it"]}));
+    assert!(ended.to_string().contains("stopped"), "{ended}");
+    crate::hosts_faults::assert_numbers(&project, 1000..=60_999);
+}
+
+#[test]
+fn handles_wait_for_a_broker_that_is_away_for_longer_than_their_lease() {
+    needs!("nats-server");
+    let mut broker = Broker::start();
+    let project = Project::with_own_config(&pooled(&broker, 2));
+    let _worker = WorkerProcess::start(&project, &broker, "w1", &[]);
+    let mut drive = project.drive();
+    drive.run([noting("it")]);
+    broker.kill();
+    eventually("a fetch says that the host is not reached", || {
+        fetch(&mut drive, "it").contains("has not been reached")
+    });
+    std::thread::sleep(Duration::from_secs(8));
+    broker.restart();
+    drive.run([
+        json!({"tool": "shell", "arguments": {"action": "apply", "id": "it", "input": "word\n"}}),
+    ]);
+    eventually("it hears the word", || {
+        fetch(&mut drive, "it").contains("it heard word")
+    });
+}
+
+#[test]
+fn nothing_is_left_after_the_lease_when_a_worker_or_a_runtime_dies() {
+    needs!("nats-server");
+    let broker = Broker::start();
+    let project = Project::with_own_config(&pooled(&broker, 2));
+    let mut first = WorkerProcess::start(&project, &broker, "first", &["--slots", "4"]);
+    let _second = WorkerProcess::start(&project, &broker, "second", &["--slots", "4"]);
+    let victims: Vec<Victim> = (0..8).map(|_| Victim::new()).collect();
+    let mut drive = project.drive();
+    for (number, victim) in victims.iter().enumerate() {
+        drive.run([spawn(&format!("v{number}"), &victim.script())]);
+        victim.wait_until_up();
+    }
+    first.kill();
+    eventually(
+        "half of them are ended on the machine of the worker",
+        || {
+            let left = victims.iter().filter(|victim| !victim.alive().is_empty());
+            left.count() == 4
+        },
+    );
+    drive.kill();
+    eventually("the lease is over and nothing is left", || {
+        victims.iter().all(|victim| victim.alive().is_empty())
+    });
+}

@@ -1,0 +1,192 @@
+//! A real NATS server, workers and a project whose tools run on them.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::{Drive, Project, eventually};
+
+/// A broker. Dropped, it is killed.
+pub(crate) struct Broker {
+    folder: TempDir,
+    port: u16,
+    server: Option<Child>,
+}
+
+impl Broker {
+    pub(crate) fn start() -> Self {
+        let mut broker = Self {
+            folder: tempfile::tempdir().unwrap(),
+            port: 0,
+            server: None,
+        };
+        broker.restart();
+        broker
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("nats://127.0.0.1:{}", self.port)
+    }
+
+    /// Starts it, on the port that it had before.
+    pub(crate) fn restart(&mut self) {
+        let ports = self.folder.path().join("ports");
+        fs::create_dir_all(&ports).unwrap();
+        let port = if self.port == 0 {
+            String::from("-1")
+        } else {
+            self.port.to_string()
+        };
+        let server = Command::new("nats-server")
+            .args(["-js", "-a", "127.0.0.1", "-p", &port])
+            .arg("-sd")
+            .arg(self.folder.path().join("store"))
+            .arg("--ports_file_dir")
+            .arg(&ports)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let file = ports.join(format!("nats-server_{}.ports", server.id()));
+        self.server = Some(server);
+        eventually("the broker says its port", || {
+            let text = fs::read_to_string(&file).unwrap_or_default();
+            let Ok(told) = serde_json::from_str::<Value>(&text) else {
+                return false;
+            };
+            let url = told["nats"][0].as_str().unwrap_or_default();
+            self.port = url.rsplit(':').next().unwrap().parse().unwrap_or(0);
+            self.port != 0
+        });
+        eventually("the broker answers", || {
+            TcpStream::connect(self.address()).is_ok()
+        });
+    }
+
+    fn address(&self) -> SocketAddr {
+        ([127, 0, 0, 1], self.port).into()
+    }
+
+    /// Kills it with SIGKILL.
+    pub(crate) fn kill(&mut self) {
+        if let Some(mut server) = self.server.take() {
+            server.kill().unwrap();
+            server.wait().unwrap();
+        }
+    }
+
+    /// A connection that speaks NATS by hand.
+    pub(crate) fn speak(&self) -> Speaker {
+        let mut stream = TcpStream::connect(self.address()).unwrap();
+        stream
+            .write_all(b"CONNECT {\"verbose\":false,\"headers\":true}\r\n")
+            .unwrap();
+        let reader = BufReader::new(stream.try_clone().unwrap());
+        Speaker { stream, reader }
+    }
+}
+
+impl Drop for Broker {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Speaks NATS by hand.
+pub(crate) struct Speaker {
+    stream: TcpStream,
+    reader: BufReader<TcpStream>,
+}
+
+impl Speaker {
+    pub(crate) fn subscribe(&mut self, subject: &str) {
+        write!(self.stream, "SUB {subject} 1\r\nPING\r\n").unwrap();
+        while self.line() != "PONG" {}
+    }
+
+    pub(crate) fn publish(&mut self, subject: &str, payload: &[u8]) {
+        write!(self.stream, "PUB {subject} {}\r\n", payload.len()).unwrap();
+        self.stream.write_all(payload).unwrap();
+        self.stream.write_all(b"\r\nPING\r\n").unwrap();
+        while self.line() != "PONG" {}
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.reader.read_line(&mut line).unwrap();
+        line.trim_end().to_owned()
+    }
+
+    /// The subject and the payload of the next message, without its headers.
+    pub(crate) fn next(&mut self) -> (String, Vec<u8>) {
+        loop {
+            let line = self.line();
+            let words: Vec<&str> = line.split(' ').collect();
+            let number = |word: &&str| word.parse::<usize>().unwrap();
+            let (head, total) = match words[0] {
+                "MSG" => (0, number(words.last().unwrap())),
+                "HMSG" => (
+                    number(&words[words.len() - 2]),
+                    number(words.last().unwrap()),
+                ),
+                _ => continue,
+            };
+            let mut bytes = vec![0; total + 2];
+            self.reader.read_exact(&mut bytes).unwrap();
+            return (words[1].to_owned(), bytes[head..total].to_vec());
+        }
+    }
+}
+
+/// A worker process. Dropped, it is killed.
+pub(crate) struct WorkerProcess {
+    process: Drive,
+}
+
+impl WorkerProcess {
+    /// Starts a worker of the pool `ci`, and waits until it has joined.
+    pub(crate) fn start(project: &Project, broker: &Broker, name: &str, more: &[&str]) -> Self {
+        Self::at(project, &broker.url(), name, more)
+    }
+
+    /// Starts a worker with these brokers.
+    pub(crate) fn at(project: &Project, url: &str, name: &str, more: &[&str]) -> Self {
+        let args = ["worker", "--nats", url, "--pool", "ci", "--name", name];
+        let heartbeat = ["--heartbeat-ms", "1000"];
+        let mut command = project.windlass(&[&args[..], &heartbeat[..], more].concat());
+        command.env("XDG_STATE_HOME", state_of(project, name));
+        let mut process = project.raw_lines_of(command);
+        let said = process.next_text();
+        assert_eq!(said, format!("worker `{name}` is in pool `ci`"));
+        Self { process }
+    }
+
+    /// Kills it with SIGKILL.
+    pub(crate) fn kill(&mut self) {
+        self.process.kill();
+    }
+
+    /// Waits for its end; gives its exit code.
+    #[track_caller]
+    pub(crate) fn wait(&mut self) -> Option<i32> {
+        self.process.wait().code()
+    }
+}
+
+fn state_of(project: &Project, name: &str) -> PathBuf {
+    project.state_dir().join("w").join(name)
+}
+
+/// The configuration of a runtime whose shell runs on the pool.
+pub(crate) fn pooled(broker: &Broker, lease_secs: u32) -> String {
+    format!(
+        "[hosts.fleet]\nnats = \"{}\"\npool = \"ci\"\nlease_secs = {lease_secs}\n\
+         [conversation.tools.shell]\nrun = \"unattended\"\nhost = \"fleet\"\n",
+        broker.url()
+    )
+}

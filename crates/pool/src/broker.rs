@@ -1,0 +1,362 @@
+//! The connection to NATS, and what a pool keeps there.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use async_nats::jetstream::kv::{self, CreateErrorKind, Store};
+use async_nats::jetstream::stream::{self, RetentionPolicy, StorageType};
+use async_nats::jetstream::{self, Context};
+use async_nats::{Client, ConnectOptions, Event, ServerAddr};
+use tokio::sync::watch;
+use windlass_hold_wire::LinkSession;
+
+use crate::PoolError;
+use crate::names::{PoolNames, claim_key, random_word};
+
+/// A start that nobody has taken after this time is dropped by the broker.
+const START_AGE: Duration = Duration::from_mins(10);
+/// A claim outlives every delivery of its start.
+const CLAIM_AGE: Duration = Duration::from_hours(2);
+/// The broker drops a second copy of a start that comes within this time.
+const DUPLICATES: Duration = Duration::from_mins(2);
+/// The longest time between attempts to reach a broker again.
+const RECONNECT: Duration = Duration::from_secs(1);
+/// The time that a request to the broker may take.
+const REQUEST: Duration = Duration::from_secs(5);
+/// How soon a request that failed is repeated.
+const AGAIN: Duration = Duration::from_millis(100);
+
+/// The way to the brokers of a pool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BrokerOptions {
+    /// Addresses, such as `nats://broker:4222`. Others of a cluster are found by themselves.
+    pub servers: Vec<String>,
+    /// A file with the user's credentials, as `nsc` writes it.
+    pub credentials: Option<PathBuf>,
+    /// A file with certificates that the brokers' are signed by.
+    pub ca: Option<PathBuf>,
+    /// The files of this side's certificate and of its key.
+    pub certificate: Option<(PathBuf, PathBuf)>,
+    /// How many brokers have a copy of everything.
+    pub replicas: usize,
+}
+
+impl BrokerOptions {
+    /// One broker, or a list with commas, without credentials.
+    pub fn new(servers: &str) -> Self {
+        Self {
+            servers: servers.split(',').map(|it| it.trim().to_owned()).collect(),
+            credentials: None,
+            ca: None,
+            certificate: None,
+            replicas: 1,
+        }
+    }
+}
+
+/// Checks an address: it must be one, and carry no secret.
+pub fn check_server(server: &str) -> Result<(), PoolError> {
+    parse_server(server).map(drop)
+}
+
+fn parse_server(server: &str) -> Result<ServerAddr, PoolError> {
+    let parsed = server.parse::<ServerAddr>();
+    if server.contains('@') || parsed.as_ref().is_ok_and(ServerAddr::has_user_pass) {
+        return Err(PoolError::Secret);
+    }
+    let is_known = |it: &ServerAddr| matches!(it.scheme(), "nats" | "tls");
+    parsed
+        .ok()
+        .filter(is_known)
+        .ok_or_else(|| PoolError::Server {
+            server: server.to_owned(),
+        })
+}
+
+/// How the connection stands.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Connection {
+    /// The time at which it was made; `None` while there is none.
+    pub(crate) since: Option<Instant>,
+    /// How often it was made again.
+    pub(crate) count: u64,
+}
+
+/// A connection to the brokers of a pool. Clones share it.
+#[derive(Clone)]
+pub(crate) struct Broker {
+    pub(crate) client: Client,
+    pub(crate) jetstream: Context,
+    pub(crate) connection: watch::Receiver<Connection>,
+    pub(crate) names: PoolNames,
+    replicas: usize,
+}
+
+impl Broker {
+    /// Connects. A broker that is not reached now is an error; one that is lost later is reached again.
+    pub(crate) async fn connect(
+        options: &BrokerOptions,
+        pool: &str,
+        who: &str,
+    ) -> Result<Self, PoolError> {
+        let names = PoolNames::new(pool)?;
+        let servers = options.servers.iter().map(|server| parse_server(server));
+        let servers: Vec<ServerAddr> = servers.collect::<Result<_, _>>()?;
+        let (states, connection) = watch::channel(Connection {
+            since: Some(Instant::now()),
+            count: 0,
+        });
+        let connecting = connect_options(options).await?;
+        let connecting = connecting.name(who).event_callback(move |event| {
+            note(&states, &event);
+            std::future::ready(())
+        });
+        let client = connecting.connect(&servers[..]).await;
+        let client = client.map_err(|error| PoolError::Connect {
+            servers: options.servers.join(", "),
+            cause: words(&error),
+        })?;
+        let mut jetstream = jetstream::new(client.clone());
+        jetstream.set_timeout(REQUEST);
+        Ok(Self {
+            client,
+            jetstream,
+            connection,
+            names,
+            replicas: options.replicas.max(1),
+        })
+    }
+
+    /// Waits for a connection.
+    pub(crate) async fn connected(&self) {
+        let mut connection = self.connection.clone();
+        // The sender lives as long as the client.
+        let _ = connection.wait_for(|it| it.since.is_some()).await;
+    }
+
+    /// Resolves when the connection that there is now has been lost.
+    pub(crate) async fn disconnected(&self) {
+        let mut connection = self.connection.clone();
+        let count = connection.borrow().count;
+        let is_lost = |it: &Connection| it.since.is_none() || it.count != count;
+        let _ = connection.wait_for(is_lost).await;
+    }
+
+    /// The work queue of starts, which is made if need be.
+    pub(crate) async fn starts(&self) -> Result<stream::Stream, PoolError> {
+        let config = stream::Config {
+            name: self.names.starts(),
+            subjects: vec![self.names.start("*")],
+            retention: RetentionPolicy::WorkQueue,
+            storage: StorageType::File,
+            max_age: START_AGE,
+            duplicate_window: DUPLICATES,
+            num_replicas: self.replicas,
+            ..stream::Config::default()
+        };
+        let failed = |cause: String| PoolError::JetStream {
+            what: "the work queue",
+            cause,
+        };
+        let found = self.jetstream.get_or_create_stream(config).await;
+        let found = found.map_err(|error| failed(words(&error)))?;
+        self.raise_replicas(&self.names.starts(), None).await;
+        Ok(found)
+    }
+
+    /// The bucket of claims, which is made if need be.
+    pub(crate) async fn claims(&self) -> Result<Store, PoolError> {
+        self.bucket(self.names.claims(), CLAIM_AGE, StorageType::File)
+            .await
+    }
+
+    /// The bucket of workers. A worker says after which time its silence means that it has gone.
+    pub(crate) async fn workers(&self, age: Option<Duration>) -> Result<Store, PoolError> {
+        let usual = Duration::from_secs(15);
+        let name = self.names.workers();
+        let bucket = self
+            .bucket(name.clone(), age.unwrap_or(usual), StorageType::Memory)
+            .await?;
+        if age.is_some() {
+            self.raise_replicas(&format!("KV_{name}"), age).await;
+        }
+        Ok(bucket)
+    }
+
+    async fn bucket(
+        &self,
+        bucket: String,
+        max_age: Duration,
+        storage: StorageType,
+    ) -> Result<Store, PoolError> {
+        let failed = |cause: String| PoolError::JetStream {
+            what: "a bucket",
+            cause,
+        };
+        if let Ok(found) = self.jetstream.get_key_value(&bucket).await {
+            self.raise_replicas(&format!("KV_{bucket}"), None).await;
+            return Ok(found);
+        }
+        let config = kv::Config {
+            bucket: bucket.clone(),
+            max_age,
+            storage,
+            num_replicas: self.replicas,
+            ..kv::Config::default()
+        };
+        match self.jetstream.create_key_value(config).await {
+            Ok(made) => Ok(made),
+            // Somebody else has just made it, perhaps with other words.
+            Err(error) => self
+                .jetstream
+                .get_key_value(&bucket)
+                .await
+                .map_err(|_| failed(words(&error))),
+        }
+    }
+
+    /// Gives a stream that has fewer copies than this side wants more of them, and another age. One that cannot have
+    /// them stays as it is: `windlass hosts check` tells.
+    async fn raise_replicas(&self, name: &str, age: Option<Duration>) {
+        let Ok(found) = self.jetstream.get_stream(name).await else {
+            return;
+        };
+        let mut config = found.cached_info().config.clone();
+        let age = age.unwrap_or(config.max_age);
+        if config.num_replicas >= self.replicas && config.max_age == age {
+            return;
+        }
+        config.num_replicas = config.num_replicas.max(self.replicas);
+        config.max_age = age;
+        config.duplicate_window = DUPLICATES.min(age);
+        if let Err(error) = self.jetstream.update_stream(config).await {
+            tracing::warn!(name, %error, "the stream cannot be changed");
+        }
+    }
+}
+
+fn note(states: &watch::Sender<Connection>, event: &Event) {
+    match event {
+        Event::Connected => {
+            states.send_if_modified(|state| {
+                let is_new = state.since.is_none();
+                if is_new {
+                    state.since = Some(Instant::now());
+                    state.count += 1;
+                }
+                is_new
+            });
+        }
+        Event::Disconnected | Event::Closed => {
+            states.send_modify(|state| state.since = None);
+        }
+        other => tracing::debug!(%other, "news of the broker"),
+    }
+}
+
+async fn connect_options(options: &BrokerOptions) -> Result<ConnectOptions, PoolError> {
+    let mut connecting = ConnectOptions::new()
+        .max_reconnects(None)
+        .ping_interval(Duration::from_secs(15))
+        .request_timeout(Some(REQUEST))
+        .reconnect_delay_callback(|attempt| {
+            let attempt = u32::try_from(attempt).unwrap_or(u32::MAX);
+            (Duration::from_millis(20).saturating_mul(attempt)).min(RECONNECT)
+        });
+    let unreadable = |file: &PathBuf, source| PoolError::File {
+        file: file.clone(),
+        source,
+    };
+    let certificate = options.certificate.iter();
+    let files = certificate.flat_map(|(certificate, key)| [certificate, key]);
+    for file in files.chain(&options.ca) {
+        std::fs::File::open(file).map_err(|error| unreadable(file, error))?;
+    }
+    if let Some(file) = &options.credentials {
+        let read = connecting.credentials_file(file).await;
+        connecting = read.map_err(|error| unreadable(file, error))?;
+    }
+    if let Some(ca) = &options.ca {
+        connecting = connecting.add_root_certificates(ca.clone());
+    }
+    if let Some((certificate, key)) = &options.certificate {
+        connecting = connecting.add_client_certificate(certificate.clone(), key.clone());
+    }
+    let has_tls = options.ca.is_some() || options.certificate.is_some();
+    Ok(connecting.require_tls(has_tls))
+}
+
+/// The kinds of claims.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ClaimKind {
+    /// A worker starts it.
+    Started,
+    /// It will never be started by this message: it may be placed anew.
+    Withdrawn,
+}
+
+impl ClaimKind {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Started => "started",
+            Self::Withdrawn => "withdrawn",
+        }
+    }
+}
+
+/// The outcome of an attempt to claim a start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Claimed {
+    /// It is ours.
+    Now,
+    /// Somebody has claimed it before, this way.
+    Before(ClaimKind),
+}
+
+/// Claims a start. Of all that try exactly one hears that it is theirs. Waits for a broker that cannot be reached.
+pub(crate) async fn claim(
+    broker: &Broker,
+    claims: &Store,
+    (session, program): (&LinkSession, u64),
+    kind: ClaimKind,
+) -> Claimed {
+    let key = claim_key(session, program);
+    // An answer that was lost must not make our own claim look like somebody else's.
+    let value = format!("{} {}", kind.word(), random_word());
+    loop {
+        broker.connected().await;
+        let created = claims.create(&key, value.clone().into()).await;
+        match created {
+            Ok(_) => return Claimed::Now,
+            Err(error) if error.kind() == CreateErrorKind::AlreadyExists => {
+                if let Ok(Some(found)) = claims.get(&key).await {
+                    if found == value.as_bytes() {
+                        return Claimed::Now;
+                    }
+                    let is_withdrawn = found.starts_with(ClaimKind::Withdrawn.word().as_bytes());
+                    return Claimed::Before(if is_withdrawn {
+                        ClaimKind::Withdrawn
+                    } else {
+                        ClaimKind::Started
+                    });
+                }
+            }
+            Err(error) => tracing::debug!(%error, "a claim is tried again"),
+        }
+        tokio::time::sleep(AGAIN).await;
+    }
+}
+
+/// An error with its causes.
+pub(crate) fn words(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(source) if !error.to_string().contains(&source.to_string()) => {
+            format!("{error}: {}", words(source))
+        }
+        _ => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+#[path = "broker_tests.rs"]
+mod tests;

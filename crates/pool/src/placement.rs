@@ -1,0 +1,69 @@
+//! The choice of a worker for a program. Pure.
+
+use crate::WorkerPresence;
+
+/// A worker that may be chosen.
+pub(crate) struct Candidate<'a> {
+    pub(crate) presence: &'a WorkerPresence,
+    /// Programs that this runtime has placed there since the last heartbeat.
+    pub(crate) placed: u32,
+    /// It has refused this start, or was not reached.
+    pub(crate) is_avoided: bool,
+}
+
+/// The outcome of a choice.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Choice<'a> {
+    /// This worker takes it.
+    Worker(&'a str),
+    /// Workers with the labels are there, and none has room.
+    Full,
+    /// No worker has the labels.
+    Unlabelled,
+    /// No worker is there.
+    Empty,
+}
+
+/// Chooses a worker: of those that have all labels and a free slot, the favourite, which runs other
+/// handles of the project, while half of its slots are free; else the one with the smallest part of its slots taken, then with the lowest load for each CPU.
+pub(crate) fn choose<'a>(
+    candidates: &[Candidate<'a>],
+    labels: &[String],
+    favourite: Option<&str>,
+) -> Choice<'a> {
+    if candidates.is_empty() {
+        return Choice::Empty;
+    }
+    let has_labels = |worker: &WorkerPresence| labels.iter().all(|it| worker.labels.contains(it));
+    let labelled: Vec<_> = candidates
+        .iter()
+        .filter(|it| has_labels(it.presence))
+        .collect();
+    if labelled.is_empty() {
+        return Choice::Unlabelled;
+    }
+    let taken = |it: &Candidate<'_>| it.presence.running + it.placed;
+    let is_free = |it: &&&Candidate<'_>| {
+        !it.is_avoided && !it.presence.is_draining && taken(it) < it.presence.slots
+    };
+    let free: Vec<_> = labelled.iter().filter(is_free).collect();
+    let is_liked = |it: &&&&Candidate<'_>| {
+        let is_favourite = Some(it.presence.name.as_str()) == favourite;
+        is_favourite && taken(it) < it.presence.slots.div_ceil(2)
+    };
+    let liked = free.iter().find(is_liked);
+    let part = |it: &Candidate<'_>| {
+        let worker = it.presence;
+        let taken = u64::from(taken(it)) * 1_000_000 / u64::from(worker.slots.max(1));
+        (taken, worker.load / worker.cpus.max(1))
+    };
+    let least = || free.iter().min_by_key(|it| part(it));
+    match liked.or_else(least) {
+        Some(found) => Choice::Worker(&found.presence.name),
+        None => Choice::Full,
+    }
+}
+
+#[cfg(test)]
+#[path = "placement_tests.rs"]
+mod tests;

@@ -1,0 +1,90 @@
+use super::*;
+
+fn worker(name: &str, slots: u32, running: u32, load: u32, labels: &[&str]) -> WorkerPresence {
+    WorkerPresence {
+        name: name.to_owned(),
+        instance: String::new(),
+        machine: String::new(),
+        os: String::new(),
+        arch: String::new(),
+        cpus: 2,
+        load,
+        version: String::new(),
+        labels: labels.iter().map(|&it| it.to_owned()).collect(),
+        slots,
+        running,
+        is_draining: false,
+        heartbeat_ms: 1000,
+        programs: Vec::new(),
+    }
+}
+
+fn candidates(workers: &[WorkerPresence]) -> Vec<Candidate<'_>> {
+    let candidate = |presence| Candidate {
+        presence,
+        placed: 0,
+        is_avoided: false,
+    };
+    workers.iter().map(candidate).collect()
+}
+
+#[test]
+fn the_worker_with_the_smallest_part_of_its_slots_taken_is_chosen() {
+    let workers = [
+        worker("a", 10, 5, 0, &[]),
+        worker("b", 100, 6, 900, &[]),
+        worker("c", 4, 4, 0, &[]),
+    ];
+    let mut candidates = candidates(&workers);
+    assert_eq!(choose(&candidates, &[], None), Choice::Worker("b"));
+    candidates[1].placed = 90;
+    assert_eq!(choose(&candidates, &[], None), Choice::Worker("a"));
+}
+
+#[test]
+fn load_decides_between_equals() {
+    let workers = [worker("a", 4, 1, 3000, &[]), worker("b", 4, 1, 1000, &[])];
+    assert_eq!(
+        choose(&candidates(&workers), &[], None),
+        Choice::Worker("b")
+    );
+}
+
+#[test]
+fn a_project_stays_on_its_worker_while_half_of_it_is_free() {
+    let workers = [worker("a", 4, 1, 3000, &[]), worker("b", 4, 0, 0, &[])];
+    let mut candidates = candidates(&workers);
+    assert_eq!(choose(&candidates, &[], Some("a")), Choice::Worker("a"));
+    candidates[0].placed = 1;
+    assert_eq!(choose(&candidates, &[], Some("a")), Choice::Worker("b"));
+}
+
+#[test]
+fn all_labels_are_needed() {
+    let workers = [
+        worker("a", 4, 0, 0, &["linux"]),
+        worker("b", 4, 3, 9000, &["linux", "gpu"]),
+    ];
+    let labels = ["linux".to_owned(), "gpu".to_owned()];
+    let candidates = candidates(&workers);
+    assert_eq!(choose(&candidates, &labels, Some("a")), Choice::Worker("b"));
+    assert_eq!(
+        choose(&candidates, &["mac".to_owned()], None),
+        Choice::Unlabelled
+    );
+}
+
+#[test]
+fn nothing_is_placed_on_a_worker_that_drains_is_full_or_has_refused() {
+    let mut workers = [
+        worker("a", 4, 0, 0, &[]),
+        worker("b", 4, 4, 0, &[]),
+        worker("c", 4, 0, 0, &[]),
+    ];
+    workers[0].is_draining = true;
+    let mut candidates = candidates(&workers);
+    assert_eq!(choose(&candidates, &[], None), Choice::Worker("c"));
+    candidates[2].is_avoided = true;
+    assert_eq!(choose(&candidates, &[], None), Choice::Full);
+    assert_eq!(choose(&[], &[], None), Choice::Empty);
+}

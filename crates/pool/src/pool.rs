@@ -1,0 +1,197 @@
+//! The near side of a pool: one host that stands for many machines.
+//!
+//! Start at [`Pool::start_somewhere`]: a worker is chosen, the start goes through the queue to it, and the program's frames go
+//! over a link of their own. A start that no worker has claimed is withdrawn and placed anew; one that was claimed is never
+//! repeated.
+
+mod known;
+mod worker_link;
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::OnceCell;
+use tokio::time::Instant;
+use windlass_process::{
+    Process, RemoteAdoption, RemoteFuture, RemoteHost, RemoteStart, StartError, TakeOverError,
+};
+
+use self::known::KnownWorkers;
+use crate::broker::{BrokerOptions, ClaimKind, Claimed, claim};
+use crate::placement::Choice;
+use crate::{PoolError, is_name};
+
+/// How long a program waits for a free slot.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A pool as it is configured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PoolOptions {
+    /// The host's name in the configuration.
+    pub host: String,
+    /// The brokers.
+    pub broker: BrokerOptions,
+    /// The pool's name.
+    pub pool: String,
+    /// Labels that a worker must have.
+    pub labels: Vec<String>,
+    /// The project's folder on the workers; `None` if it is the same as here.
+    pub root: Option<PathBuf>,
+    /// The project's folder here.
+    pub project: PathBuf,
+    /// The time that programs run there without this runtime.
+    pub lease: Duration,
+}
+
+/// A pool of workers. Clones share the connection, which is made with the first program.
+#[derive(Clone)]
+pub struct Pool {
+    options: Arc<PoolOptions>,
+    workers: Arc<OnceCell<Arc<KnownWorkers>>>,
+}
+
+impl Pool {
+    /// A pool. Nothing is connected before it is used.
+    pub fn new(options: PoolOptions) -> Self {
+        Self {
+            options: Arc::new(options),
+            workers: Arc::default(),
+        }
+    }
+
+    async fn workers(&self) -> Result<&Arc<KnownWorkers>, PoolError> {
+        let connecting = || KnownWorkers::connect(Arc::clone(&self.options));
+        self.workers.get_or_try_init(connecting).await
+    }
+
+    fn failed(&self, problem: String) -> StartError {
+        StartError::Host {
+            host: self.options.host.clone(),
+            problem,
+        }
+    }
+
+    /// Starts a program on a worker that has room for it.
+    async fn start_somewhere(&self, start: RemoteStart) -> Result<Process, StartError> {
+        let workers = self.workers().await;
+        let workers = workers.map_err(|error| self.failed(crate::broker::words(&error)))?;
+        let deadline = Instant::now() + PATIENCE;
+        let mut avoided = HashSet::new();
+        let mut last = None;
+        loop {
+            let folder = start.cwd.as_deref();
+            let placing = self.place(workers, folder, &mut avoided, deadline);
+            let worker = placing.await;
+            let worker = match (worker, last.take()) {
+                (Ok(worker), _) => worker,
+                (Err(_), Some(error)) => return Err(error),
+                (Err(problem), None) => return Err(self.failed(problem)),
+            };
+            let host = workers.host(&worker);
+            let host = host.map_err(|error| self.failed(error.to_string()))?;
+            let mut number = None;
+            let starting = host.start_numbered(start.clone(), |it| number = Some(it));
+            let error = match starting.await {
+                Ok(process) => return Ok(process),
+                Err(error) => error,
+            };
+            if let Some(number) = number {
+                // Only a start that no worker has claimed, and that none will, may be placed again.
+                let id = (&host.session(), number);
+                let claimed = claim(&workers.broker, &workers.claims, id, ClaimKind::Withdrawn);
+                if claimed.await == Claimed::Before(ClaimKind::Started) {
+                    return Err(error);
+                }
+            }
+            tracing::debug!(worker, %error, "a program is placed on another worker");
+            avoided.insert(worker);
+            last = Some(error);
+        }
+    }
+
+    /// Takes over a program that an earlier runtime has kept on one of the workers.
+    async fn take_over(&self, adoption: RemoteAdoption) -> Result<Process, TakeOverError> {
+        let name = adoption.key.name.clone();
+        let silent = || TakeOverError::Silent { name: name.clone() };
+        let place = adoption.key.remote.as_ref();
+        let place = place.and_then(|place| place.host.strip_prefix(&self.options.host));
+        let worker = place.and_then(|place| place.strip_prefix('/'));
+        let worker = worker.ok_or_else(silent)?.to_owned();
+        let workers = self.workers().await.map_err(|_| silent())?;
+        loop {
+            let mut changes = workers.changes.subscribe();
+            if let Ok(host) = workers.host(&worker) {
+                return host.adopt(adoption).await;
+            }
+            // It may not have shown itself yet.
+            let shown = tokio::time::timeout_at(workers.known_after(), changes.changed()).await;
+            shown.map_err(|_| silent())?.map_err(|_| silent())?;
+        }
+    }
+
+    /// Chooses a worker, and waits for one that has room.
+    async fn place(
+        &self,
+        workers: &KnownWorkers,
+        folder: Option<&Path>,
+        avoided: &mut HashSet<String>,
+        deadline: Instant,
+    ) -> Result<String, String> {
+        let PoolOptions { pool, labels, .. } = &*self.options;
+        loop {
+            let mut changes = workers.changes.subscribe();
+            let why = match workers.choose(labels, folder, avoided) {
+                Ok(worker) => return Ok(worker),
+                Err(why) => why,
+            };
+            // Workers show themselves again when a broker comes back.
+            let patience = match why {
+                Choice::Full => deadline,
+                _ => workers.known_after().min(deadline),
+            };
+            let changed = tokio::time::timeout_at(patience, changes.changed()).await;
+            if changed.is_err() {
+                let like = labels.join(", ");
+                return Err(match why {
+                    Choice::Full => format!(
+                        "every worker of pool `{pool}` that could run it is full, draining or out of reach; \
+                         try again later, or add one with `windlass worker`"
+                    ),
+                    Choice::Unlabelled => format!(
+                        "pool `{pool}` has no worker with the labels {like}; start one with `windlass worker --labels`"
+                    ),
+                    _ => format!("pool `{pool}` has no worker; start one with `windlass worker`"),
+                });
+            }
+            // A worker that has shown itself again may have room now.
+            avoided.clear();
+        }
+    }
+}
+
+impl RemoteHost for Pool {
+    fn name(&self) -> &str {
+        &self.options.host
+    }
+
+    fn start(&self, start: RemoteStart) -> RemoteFuture<'_, Result<Process, StartError>> {
+        Box::pin(self.start_somewhere(start))
+    }
+
+    fn adopt(&self, adoption: RemoteAdoption) -> RemoteFuture<'_, Result<Process, TakeOverError>> {
+        Box::pin(self.take_over(adoption))
+    }
+}
+
+/// This runtime, as people see it in a list of workers.
+fn runtime_name(machine: &str) -> String {
+    let machine: String = machine.chars().take(64).collect();
+    let machine = if is_name(&machine) {
+        machine
+    } else {
+        machine.replace(|letter: char| letter.is_control(), "-")
+    };
+    format!("{machine}:{}", std::process::id())
+}

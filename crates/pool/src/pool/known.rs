@@ -1,0 +1,279 @@
+//! The workers of a pool as this runtime knows them, and its links to them.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use async_nats::jetstream::kv::Store;
+use async_nats::{Message, Subscriber};
+use futures_util::StreamExt;
+use parking_lot::Mutex;
+use tokio::sync::watch;
+use tokio::time::Instant;
+use windlass_host::{Host, HostOptions};
+
+use super::worker_link::WorkerLink;
+use super::{PoolOptions, runtime_name};
+use crate::broker::{Broker, words};
+use crate::placement::{Candidate, Choice, choose};
+use crate::{PoolError, WorkerPresence};
+
+/// How often silent workers are looked for, at most.
+const LOOK: Duration = Duration::from_millis(250);
+/// The time that workers have to show themselves after a connection was made.
+const SHOWING: Duration = Duration::from_secs(2);
+
+/// How many folders are remembered with their workers.
+const FAVOURITES: usize = 1024;
+
+/// The workers of a pool.
+pub(super) struct KnownWorkers {
+    options: Arc<PoolOptions>,
+    pub(super) broker: Broker,
+    pub(super) claims: Store,
+    presences: Store,
+    runtime: String,
+    workers: Mutex<HashMap<String, KnownWorker>>,
+    /// The workers that were used last, by the folder of the programs.
+    favourites: Mutex<HashMap<Option<PathBuf>, String>>,
+    /// Counts changes of the workers.
+    pub(super) changes: watch::Sender<u64>,
+}
+
+struct KnownWorker {
+    presence: WorkerPresence,
+    /// The time of its last sign of life.
+    heard: Arc<Mutex<Instant>>,
+    /// Programs that were placed there since its last heartbeat.
+    placed: u32,
+    host: Option<Host>,
+}
+
+impl KnownWorkers {
+    pub(super) async fn connect(options: Arc<PoolOptions>) -> Result<Arc<Self>, PoolError> {
+        let machine = windlass_host::describe_machine(&[], false).machine;
+        let runtime = runtime_name(&machine);
+        let who = format!("windlass {runtime}");
+        let broker = Broker::connect(&options.broker, &options.pool, &who).await?;
+        let failed = |error: &dyn std::error::Error| PoolError::JetStream {
+            what: "the list of workers",
+            cause: words(error),
+        };
+        broker.starts().await?;
+        let claims = broker.claims().await?;
+        let presences = broker.workers(None).await?;
+        let news = format!("{}>", broker.names.workers_changes());
+        let news = broker.client.subscribe(news).await;
+        let news = news.map_err(|error| failed(&error))?;
+        let workers = Arc::new(Self {
+            options,
+            broker,
+            claims,
+            presences,
+            runtime,
+            workers: Mutex::default(),
+            favourites: Mutex::default(),
+            changes: watch::Sender::new(0),
+        });
+        workers.list().await;
+        tokio::spawn(follow(Arc::downgrade(&workers), news));
+        Ok(workers)
+    }
+
+    /// Reads the list of workers. One that cannot be read fills up with the workers' next heartbeats.
+    async fn list(&self) {
+        let Ok(mut keys) = self.presences.keys().await else {
+            return;
+        };
+        while let Some(Ok(key)) = keys.next().await {
+            if let Ok(Some(bytes)) = self.presences.get(key).await {
+                self.see(&bytes);
+            }
+        }
+    }
+
+    fn see(&self, bytes: &[u8]) {
+        let Ok(presence) = serde_json::from_slice::<WorkerPresence>(bytes) else {
+            return;
+        };
+        let mut workers = self.workers.lock();
+        let known = workers.entry(presence.name.clone()).or_insert_with(|| {
+            let heard = Arc::new(Mutex::new(Instant::now()));
+            KnownWorker {
+                presence: presence.clone(),
+                heard,
+                placed: 0,
+                host: None,
+            }
+        });
+        *known.heard.lock() = Instant::now();
+        known.presence = presence;
+        known.placed = 0;
+        drop(workers);
+        self.changes.send_modify(|count| *count += 1);
+    }
+
+    /// The time at which the workers of a connection are known.
+    pub(super) fn known_after(&self) -> Instant {
+        let since = self.broker.connection.borrow().since;
+        let since = since.map_or_else(Instant::now, Instant::from_std);
+        since + SHOWING.max(self.longest_patience())
+    }
+
+    fn longest_patience(&self) -> Duration {
+        let workers = self.workers.lock();
+        let all = workers.values().map(|it| it.presence.patience());
+        all.max().unwrap_or_default()
+    }
+
+    /// Chooses a worker and counts the program as placed there.
+    pub(super) fn choose(
+        &self,
+        labels: &[String],
+        folder: Option<&Path>,
+        avoided: &HashSet<String>,
+    ) -> Result<String, Choice<'static>> {
+        let mut workers = self.workers.lock();
+        let mut favourites = self.favourites.lock();
+        let folder = folder.map(Path::to_owned);
+        let favourite = favourites.get(&folder).map(String::as_str);
+        let candidates: Vec<_> = workers
+            .values()
+            .map(|known| Candidate {
+                presence: &known.presence,
+                placed: known.placed,
+                is_avoided: avoided.contains(&known.presence.name),
+            })
+            .collect();
+        let chosen = match choose(&candidates, labels, favourite) {
+            Choice::Worker(name) => name.to_owned(),
+            Choice::Full => return Err(Choice::Full),
+            Choice::Unlabelled => return Err(Choice::Unlabelled),
+            Choice::Empty => return Err(Choice::Empty),
+        };
+        if let Some(known) = workers.get_mut(&chosen) {
+            known.placed += 1;
+        }
+        if favourites.len() >= FAVOURITES {
+            favourites.clear();
+        }
+        favourites.insert(folder, chosen.clone());
+        Ok(chosen)
+    }
+
+    /// The link to a worker.
+    pub(super) fn host(&self, worker: &str) -> io::Result<Host> {
+        let mut workers = self.workers.lock();
+        let known = workers.get_mut(worker).ok_or(io::ErrorKind::NotFound)?;
+        if let Some(host) = &known.host {
+            return Ok(host.clone());
+        }
+        let PoolOptions {
+            host,
+            root,
+            project,
+            lease,
+            ..
+        } = &*self.options;
+        let options = HostOptions {
+            root: root.clone(),
+            lease: *lease,
+            heartbeat: known.presence.heartbeat(),
+            ..HostOptions::new(format!("{host}/{worker}"), Vec::new(), project)
+        };
+        let link = WorkerLink::new(
+            self.broker.clone(),
+            worker.to_owned(),
+            self.runtime.clone(),
+            Arc::clone(&known.heard),
+        );
+        let host = Host::over(options, Arc::new(link))?;
+        known.host = Some(host.clone());
+        Ok(host)
+    }
+
+    /// Gives up workers that have been silent for three heartbeats, while the broker was there to hear them.
+    fn look(&self) {
+        let Some(connected) = self.broker.connection.borrow().since else {
+            return;
+        };
+        let connected = Instant::from_std(connected);
+        let is_silent = |known: &KnownWorker| {
+            let heard = (*known.heard.lock()).max(connected);
+            heard.elapsed() >= known.presence.patience()
+        };
+        let gone: Vec<KnownWorker> = {
+            let mut workers = self.workers.lock();
+            let names: Vec<String> = workers
+                .iter()
+                .filter(|(_, known)| is_silent(known))
+                .map(|(name, _)| name.clone())
+                .collect();
+            names
+                .iter()
+                .filter_map(|name| workers.remove(name))
+                .collect()
+        };
+        for known in gone {
+            self.give_up(&known);
+        }
+    }
+
+    fn give_up(&self, known: &KnownWorker) {
+        let WorkerPresence { name, .. } = &known.presence;
+        let pool = &self.options.pool;
+        if let Some(host) = &known.host {
+            host.abandon(&format!(
+                "worker `{name}` of pool `{pool}` was silent for {:?}; its machine ends the program by itself",
+                known.presence.patience()
+            ));
+        }
+        self.changes.send_modify(|count| *count += 1);
+    }
+
+    /// Takes a change of the bucket.
+    fn take(&self, message: &Message) {
+        let prefix = self.broker.names.workers_changes();
+        let is_leaving = message
+            .headers
+            .as_ref()
+            .is_some_and(|it| it.get("KV-Operation").is_some());
+        if !is_leaving {
+            return self.see(&message.payload);
+        }
+        let name = message.subject.strip_prefix(&prefix).unwrap_or_default();
+        let gone = self.workers.lock().remove(name);
+        if let Some(known) = gone {
+            self.give_up(&known);
+        }
+    }
+}
+
+/// Hears of workers for as long as somebody needs them.
+async fn follow(workers: Weak<KnownWorkers>, mut news: Subscriber) {
+    let Some(mut connection) = workers.upgrade().map(|it| it.broker.connection.clone()) else {
+        return;
+    };
+    let mut count = connection.borrow().count;
+    loop {
+        let message = tokio::select! {
+            message = news.next() => message,
+            _ = connection.changed() => None,
+            () = tokio::time::sleep(LOOK) => None,
+        };
+        let Some(workers) = workers.upgrade() else {
+            return;
+        };
+        if let Some(message) = message {
+            workers.take(&message);
+        }
+        let now = connection.borrow_and_update().count;
+        if now != count {
+            count = now;
+            workers.list().await;
+        }
+        workers.look();
+    }
+}

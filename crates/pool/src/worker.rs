@@ -1,0 +1,333 @@
+//! The far side of a pool: `windlass worker`.
+//!
+//! Start at [`run_worker`]. A worker takes starts from its part of the queue and claims each before it starts anything. Every
+//! runtime that uses it has a far end of its own here, the same as that of `windlass host`, over a link of subjects.
+
+mod far_session;
+mod starts;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use async_nats::jetstream::kv::Store;
+use async_nats::{Message, Subscriber};
+use futures_util::StreamExt;
+use parking_lot::Mutex;
+use tokio::sync::{Notify, watch};
+use windlass_hold_wire::{LinkSession, ProgramOrigin};
+use windlass_host::{ServeOptions, describe_machine};
+
+use self::far_session::FarSession;
+use crate::broker::{Broker, BrokerOptions, words};
+use crate::link::OpenRequest;
+use crate::names::random_word;
+use crate::{PoolError, PoolProgram, WorkerPresence, is_name};
+
+/// Changes are told together after this time.
+const TOGETHER: Duration = Duration::from_millis(20);
+/// The most programs that are listed.
+const LISTED: usize = 256;
+/// The time in which another worker of the same name answers.
+const ASKING: Duration = Duration::from_secs(2);
+
+/// A worker.
+#[derive(Debug, Clone)]
+pub struct WorkerOptions {
+    /// The brokers.
+    pub broker: BrokerOptions,
+    /// The pool.
+    pub pool: String,
+    /// The worker's name, which nobody else in the pool has.
+    pub name: String,
+    /// Words by which runtimes choose it.
+    pub labels: Vec<String>,
+    /// How many programs it runs at once.
+    pub slots: u32,
+    /// The time between heartbeats.
+    pub heartbeat: Duration,
+    /// The far ends.
+    pub serve: ServeOptions,
+}
+
+/// A name for a worker on this machine.
+pub fn worker_name() -> String {
+    let machine = describe_machine(&[], false).machine;
+    let name: String = machine
+        .chars()
+        .map(|it| if it.is_ascii_alphanumeric() { it } else { '-' })
+        .take(48)
+        .collect();
+    if name.is_empty() {
+        String::from("worker")
+    } else {
+        name
+    }
+}
+
+/// Works until `stopped` resolves, or until it has been drained. `ready` is told once it can be given programs.
+pub async fn run_worker(
+    options: WorkerOptions,
+    ready: impl FnOnce(),
+    stopped: impl Future<Output = ()>,
+) -> Result<(), PoolError> {
+    let worker = Worker::join(options).await?;
+    let names = worker.broker.names.clone();
+    let opens = worker.subscribe(names.open(&worker.options.name)).await?;
+    let drains = worker.subscribe(names.drain(&worker.options.name)).await?;
+    let starts = worker.broker.starts().await?;
+    worker.tell().await;
+    ready();
+    tokio::select! {
+        () = worker.answer(opens) => {}
+        () = worker.hear_drains(drains) => {}
+        () = starts::take_all(&worker, &starts) => {}
+        () = worker.show() => {}
+        () = worker.drained() => {}
+        () = stopped => {}
+    }
+    worker.leave().await;
+    Ok(())
+}
+
+/// A worker of a pool.
+struct Worker {
+    options: WorkerOptions,
+    broker: Broker,
+    claims: Store,
+    presences: Store,
+    instance: String,
+    sessions: Mutex<HashMap<LinkSession, Arc<FarSession>>>,
+    /// The programs that take a slot.
+    running: Mutex<BTreeMap<(LinkSession, u64), PoolProgram>>,
+    is_draining: AtomicBool,
+    changed: Notify,
+    /// Counts programs that have ended.
+    ended: watch::Sender<u64>,
+}
+
+impl Worker {
+    async fn join(options: WorkerOptions) -> Result<Arc<Self>, PoolError> {
+        if !is_name(&options.name) {
+            let name = options.name.clone();
+            return Err(PoolError::Name {
+                name,
+                what: "worker",
+            });
+        }
+        let who = format!("windlass worker {}", options.name);
+        let broker = Broker::connect(&options.broker, &options.pool, &who).await?;
+        let claims = broker.claims().await?;
+        let presences = broker.workers(Some(options.heartbeat * 3)).await?;
+        let request = async_nats::Request::new().timeout(Some(ASKING));
+        let subject = broker.names.open(&options.name);
+        // An empty request is answered by whoever has the name.
+        if broker.client.send_request(subject, request).await.is_ok() {
+            return Err(PoolError::Taken {
+                pool: options.pool,
+                name: options.name,
+            });
+        }
+        Ok(Arc::new(Self {
+            options,
+            broker,
+            claims,
+            presences,
+            instance: random_word(),
+            sessions: Mutex::default(),
+            running: Mutex::default(),
+            is_draining: AtomicBool::new(false),
+            changed: Notify::new(),
+            ended: watch::Sender::new(0),
+        }))
+    }
+
+    async fn subscribe(&self, subject: String) -> Result<Subscriber, PoolError> {
+        let subscribed = self.broker.client.subscribe(subject).await;
+        subscribed.map_err(|error| PoolError::JetStream {
+            what: "a subject",
+            cause: words(&error),
+        })
+    }
+
+    fn is_draining(&self) -> bool {
+        self.is_draining.load(Ordering::Acquire)
+    }
+
+    /// Whether another program may be started.
+    fn has_room(&self) -> bool {
+        let running = self.running.lock().len();
+        !self.is_draining() && running < self.options.slots as usize
+    }
+
+    fn occupy(&self, id: (LinkSession, u64), program: PoolProgram) {
+        self.running.lock().insert(id, program);
+        self.changed.notify_one();
+    }
+
+    fn vacate(&self, id: &(LinkSession, u64)) {
+        if self.running.lock().remove(id).is_some() {
+            self.changed.notify_one();
+            self.ended.send_modify(|count| *count += 1);
+        }
+    }
+
+    /// A kept program goes to another runtime. The link of the earlier one lets go of it first.
+    async fn hand_over(&self, origin: &ProgramOrigin, id: (LinkSession, u64), runtime: &str) {
+        let earlier = self.sessions.lock().get(&origin.session).cloned();
+        if let Some(earlier) = earlier.filter(|_| origin.session != id.0) {
+            earlier.stop().await;
+        }
+        let mut running = self.running.lock();
+        if let Some(mut program) = running.remove(&(origin.session, origin.program)) {
+            runtime.clone_into(&mut program.runtime);
+            running.insert(id, program);
+        }
+        drop(running);
+        self.changed.notify_one();
+    }
+
+    /// The programs of a session do not run any more.
+    fn vacate_session(&self, session: &LinkSession) {
+        let of_session = |id: &&(LinkSession, u64)| id.0 == *session;
+        let all: Vec<_> = self
+            .running
+            .lock()
+            .keys()
+            .filter(of_session)
+            .copied()
+            .collect();
+        for id in &all {
+            self.vacate(id);
+        }
+    }
+
+    fn presence(&self) -> WorkerPresence {
+        let machine = describe_machine(&[], false);
+        let running = self.running.lock();
+        let mut programs: Vec<PoolProgram> = running.values().cloned().collect();
+        programs.sort_by_key(|program| program.since);
+        programs.truncate(LISTED);
+        WorkerPresence {
+            name: self.options.name.clone(),
+            instance: self.instance.clone(),
+            machine: machine.machine,
+            os: machine.os,
+            arch: machine.arch,
+            cpus: machine.cpus,
+            load: machine.load,
+            version: machine.program,
+            labels: self.options.labels.clone(),
+            slots: self.options.slots,
+            running: u32::try_from(running.len()).unwrap_or(u32::MAX),
+            is_draining: self.is_draining(),
+            heartbeat_ms: u64::try_from(self.options.heartbeat.as_millis()).unwrap_or(u64::MAX),
+            programs,
+        }
+    }
+
+    /// Shows this worker as it is now.
+    async fn tell(&self) {
+        // A struct of strings and numbers.
+        let presence = serde_json::to_vec(&self.presence()).unwrap_or_default();
+        let put = self
+            .presences
+            .put(&self.options.name, presence.into())
+            .await;
+        if let Err(error) = put {
+            tracing::debug!(%error, "the worker is not shown now");
+        }
+    }
+
+    /// Shows this worker with every heartbeat, and when something has changed.
+    async fn show(&self) {
+        loop {
+            let changed = tokio::time::timeout(self.options.heartbeat, self.changed.notified());
+            if changed.await.is_ok() {
+                tokio::time::sleep(TOGETHER).await;
+            }
+            // A broker that does not answer must not keep the next heartbeat.
+            let _ = tokio::time::timeout(self.options.heartbeat, self.tell()).await;
+        }
+    }
+
+    /// Answers runtimes that want a link.
+    async fn answer(self: &Arc<Self>, mut opens: Subscriber) {
+        while let Some(message) = opens.next().await {
+            let worker = Arc::clone(self);
+            tokio::spawn(async move {
+                let Some(reply) = message.reply.clone() else {
+                    return;
+                };
+                let problem = worker.open(&message).await.err().unwrap_or_default();
+                let answered = worker.broker.client.publish(reply, problem.into());
+                let _ = answered.await;
+            });
+        }
+    }
+
+    async fn open(self: &Arc<Self>, message: &Message) -> Result<(), String> {
+        let unread =
+            || String::from("the worker does not understand the request; are both of one version?");
+        let request: OpenRequest =
+            serde_json::from_slice(&message.payload).map_err(|_| unread())?;
+        let session = u128::from_str_radix(&request.session, 16).map_err(|_| unread())?;
+        if !is_name(&request.link) {
+            return Err(unread());
+        }
+        let session = session.to_be_bytes();
+        let far = {
+            let mut sessions = self.sessions.lock();
+            let made = || Arc::new(FarSession::new(session, request.runtime.clone()));
+            Arc::clone(sessions.entry(session).or_insert_with(made))
+        };
+        far.open(self, &request.link).await
+    }
+
+    async fn hear_drains(&self, mut drains: Subscriber) {
+        while let Some(message) = drains.next().await {
+            self.is_draining.store(true, Ordering::Release);
+            self.tell().await;
+            if let Some(reply) = message.reply {
+                let running = self.running.lock().len().to_string();
+                let _ = self.broker.client.publish(reply, running.into()).await;
+            }
+            self.ended.send_modify(|count| *count += 1);
+        }
+        std::future::pending().await
+    }
+
+    /// Resolves when it drains and nothing runs any more.
+    async fn drained(&self) {
+        let mut ended = self.ended.subscribe();
+        loop {
+            ended.borrow_and_update();
+            if self.is_draining() && self.running.lock().is_empty() {
+                return;
+            }
+            // The sender is ours.
+            let _ = ended.changed().await;
+        }
+    }
+
+    /// Lets go of all programs: their holders have them, for the time of their lease.
+    async fn leave(&self) {
+        let sessions: Vec<_> = self.sessions.lock().values().cloned().collect();
+        for session in sessions {
+            session.stop().await;
+        }
+        // With programs left, a worker of the same name may go on with them: runtimes wait for it.
+        if self.running.lock().is_empty() {
+            let deleted = self.presences.delete(&self.options.name);
+            let _ = tokio::time::timeout(ASKING, deleted).await;
+        }
+        let _ = tokio::time::timeout(ASKING, self.broker.client.flush()).await;
+    }
+}
+
+/// The time in seconds since 1970.
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |it| it.as_secs())
+}

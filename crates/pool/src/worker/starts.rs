@@ -1,0 +1,141 @@
+//! Starts from the queue: claimed first, then started, then confirmed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_nats::jetstream::consumer::{AckPolicy, pull};
+use async_nats::jetstream::{Message, stream};
+use futures_util::StreamExt;
+use windlass_hold_wire::{FarFrame, LinkSession, NearFrame, ProgramStart, StartFailure};
+
+use super::{Worker, now};
+use crate::PoolProgram;
+use crate::broker::{ClaimKind, Claimed, claim, words};
+
+/// A start that was not confirmed is delivered again after this time.
+const CONFIRMING: Duration = Duration::from_secs(10);
+/// The queue of a worker that has not come back is removed.
+const FORGOTTEN: Duration = Duration::from_hours(1);
+/// How soon the queue is asked for again when it fails.
+const AGAIN: Duration = Duration::from_millis(100);
+
+/// Takes starts for this worker, without an end.
+pub(super) async fn take_all(worker: &Arc<Worker>, starts: &stream::Stream) {
+    loop {
+        worker.broker.connected().await;
+        if let Err(error) = take(worker, starts).await {
+            tracing::debug!(error, "the queue is asked again");
+            tokio::time::sleep(AGAIN).await;
+        }
+    }
+}
+
+async fn take(worker: &Arc<Worker>, starts: &stream::Stream) -> Result<(), String> {
+    let name = &worker.options.name;
+    let config = pull::Config {
+        durable_name: Some(name.clone()),
+        filter_subject: worker.broker.names.start(name),
+        ack_policy: AckPolicy::Explicit,
+        ack_wait: CONFIRMING,
+        inactive_threshold: FORGOTTEN,
+        ..pull::Config::default()
+    };
+    let consumer = starts.get_or_create_consumer(name, config).await;
+    let consumer = consumer.map_err(|error| words(&error))?;
+    let heartbeat = worker.options.heartbeat.max(Duration::from_millis(500));
+    let messages = consumer
+        .stream()
+        .heartbeat(heartbeat)
+        .expires(heartbeat * 4)
+        .messages();
+    let mut messages = messages.await.map_err(|error| words(&error))?;
+    let disconnected = worker.broker.disconnected();
+    let mut disconnected = std::pin::pin!(disconnected);
+    loop {
+        // What has been taken is seen through: a claim without a start would be a lost program.
+        let message = tokio::select! {
+            message = messages.next() => message,
+            () = &mut disconnected => return Ok(()),
+        };
+        let message = message.ok_or("the queue has ended")?;
+        let message = message.map_err(|error| words(&error))?;
+        take_one(worker, &message).await;
+        if let Err(error) = message.ack().await {
+            // It comes again, finds its claim and is confirmed then.
+            tracing::debug!(%error, "a start is not confirmed");
+        }
+    }
+}
+
+async fn take_one(worker: &Arc<Worker>, message: &Message) {
+    let Some((session, bytes)) = message.payload.split_first_chunk::<16>() else {
+        return;
+    };
+    let Some(NearFrame::Start { program, start }) = NearFrame::read(bytes) else {
+        return;
+    };
+    let session: LinkSession = *session;
+    let id = (session, program);
+    let far = worker.sessions.lock().get(&session).cloned();
+    if far.as_ref().is_some_and(|far| far.has_claimed(program)) {
+        // It was taken before, and not confirmed.
+        return;
+    }
+    let Some(far) = far.filter(|_| worker.has_room()) else {
+        return refuse(worker, id).await;
+    };
+    worker.occupy(id, listed(&far.runtime, &start));
+    let (broker, claims) = (&worker.broker, &worker.claims);
+    match claim(broker, claims, (&session, program), ClaimKind::Started).await {
+        Claimed::Now => {
+            far.note_claimed(program);
+            if !far.start(bytes) {
+                // The link has gone; the runtime asks for the program over the next one and hears that it is not there.
+                worker.vacate(&id);
+            }
+        }
+        Claimed::Before(_) => {
+            worker.vacate(&id);
+            far.tell(&FarFrame::Gone {
+                program,
+                why: String::from(
+                    "its start was delivered again after it had been claimed; it is not started twice",
+                ),
+                ended: 0,
+                receipt: None,
+            });
+        }
+    }
+}
+
+/// Takes nothing: the runtime may place the start elsewhere.
+async fn refuse(worker: &Arc<Worker>, (session, program): (LinkSession, u64)) {
+    let (broker, claims) = (&worker.broker, &worker.claims);
+    let claimed = claim(broker, claims, (&session, program), ClaimKind::Withdrawn).await;
+    let far = worker.sessions.lock().get(&session).cloned();
+    if let Some(far) = far.filter(|far| !far.has_claimed(program)) {
+        far.tell(&match claimed {
+            Claimed::Before(ClaimKind::Started) => FarFrame::Gone {
+                program,
+                why: String::from("its start was claimed before; it is not started twice"),
+                ended: 0,
+                receipt: None,
+            },
+            _ => FarFrame::Failed {
+                program,
+                failure: StartFailure::Other,
+                problem: String::from("the worker has no room for it"),
+            },
+        });
+    }
+}
+
+fn listed(runtime: &str, start: &ProgramStart) -> PoolProgram {
+    let program = String::from_utf8_lossy(&start.program);
+    let name = program.rsplit('/').next().unwrap_or_default();
+    PoolProgram {
+        runtime: runtime.to_owned(),
+        program: name.chars().take(64).collect(),
+        since: now(),
+    }
+}
