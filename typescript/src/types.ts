@@ -1149,7 +1149,7 @@ export type MouseReports = "presses" | "clicks" | "drags" | "motion";
 `record`: The record cannot be written, or can be again.
 `edited`: A person changed the arguments of a call before it ran.
 `trust`: The project's own tools are not there until the user trusts them, or are there now. */
-export type NoticeKind = "success" | "failure" | "waiting" | "content" | "left_running" | "kept" | "server" | "record" | "edited" | "trust";
+export type NoticeKind = "success" | "failure" | "waiting" | "content" | "left_running" | "kept" | "server" | "record" | "edited" | "trust" | "sandbox";
 
 /** How much a notice matters.
 `info`: Good to know.

@@ -4,24 +4,33 @@
 //! that failed is looked at: text that a successful one shows may be about anything.
 
 use std::fmt::Write as _;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use windlass_process::{Launcher, Process, is_port_open};
-use windlass_protocol::HandleUse;
+use windlass_protocol::{HandleUse, Start};
 use windlass_runtime::{Ending, Exit, JobHost, LocalHost};
-use windlass_sandbox::{LimitKind, NetworkRule, ResourceLimits};
+use windlass_sandbox::{
+    Confinement, Denial, HostPattern, LimitKind, NetworkRule, ResourceLimits, Widening,
+};
 
 /// So much of the output is looked at.
 const LOOKED_AT: usize = 16 << 10;
 
-/// The launcher of a call: outside of the sandbox where a person has said so.
-pub(crate) fn launcher(launcher: &Launcher, outside: bool) -> Launcher {
-    if outside {
-        launcher.unconfined()
-    } else {
-        launcher.clone()
+/// The launcher of a call: outside of the sandbox, or in a wider one, where a person has said so.
+pub(crate) fn launcher(launcher: &Launcher, start: &Start) -> Launcher {
+    if start.outside {
+        return launcher.unconfined();
+    }
+    let widenings = start.widenings.iter().filter_map(|text| text.parse().ok());
+    let widenings: Vec<Widening> = widenings.filter(is_still_itself).collect();
+    match launcher.confinement() {
+        Some(confinement) if !widenings.is_empty() => {
+            launcher.confined_lastingly(confinement.widened(&widenings))
+        }
+        _ => launcher.clone(),
     }
 }
 
@@ -78,10 +87,37 @@ pub(crate) fn explain(ending: &mut Ending, process: &Process) {
     };
     let found = process.denied();
     if !found.is_empty() {
+        if let Some(confinement) = process.confinement() {
+            let denials = process.denials();
+            let wider = denials.iter().filter_map(|it| widening(it, confinement));
+            ending.widenings = wider.map(|it| it.to_string()).collect();
+        }
         let denied = found.join(", ");
         let _ = write!(error.message, "; denied: {denied}; allowed: {allowed}");
         ending.denied = found;
     }
+}
+
+/// Whether a rule is about the file that the person was asked about, and not about one that a link leads to by now.
+fn is_still_itself(widening: &Widening) -> bool {
+    match widening {
+        Widening::Read(path) | Widening::Write(path) => {
+            path.canonicalize().is_ok_and(|real| real == *path)
+        }
+        Widening::Connect(_) => true,
+    }
+}
+
+/// The rule that would allow what was denied, if there may be one. A file that does not exist is made in its folder.
+fn widening(denial: &Denial, confinement: &Confinement) -> Option<Widening> {
+    let real = |path: &Path| path.canonicalize().ok();
+    let widening = match denial {
+        Denial::Read(path) => Widening::Read(real(path)?),
+        Denial::Write(path) => Widening::Write(real(path).or_else(|| real(path.parent()?))?),
+        Denial::Host(host) => Widening::Connect(HostPattern::parse(host)?),
+        Denial::Network => return None,
+    };
+    confinement.can_be_widened(&widening).then_some(widening)
 }
 
 /// The limit whose signal has ended a program. A shell tells the signal of its command by its own exit code.

@@ -142,10 +142,10 @@ fn command(args: &GitArgs, root: &Path) -> Command {
 
 impl Git {
     fn plan(&self, start: Start) -> Result<ProgramPlan, ToolError> {
+        let launcher = confined::launcher(&self.launcher, &start);
         let args = read(start.args)?;
         let keep = start.keep;
         let command = command(&args, &start.root);
-        let launcher = confined::launcher(&self.launcher, start.outside);
         let grace = start.tool.limits.grace;
         if start.handle.is_some() && args.command.asks() {
             return Ok(ProgramPlan::Terminal(Box::new(TerminalPlan {

@@ -73,7 +73,7 @@ impl LocalTool {
         let grace = start.tool.limits.grace;
         let takes_input =
             start.handle.is_some() && start.tool.shape.actions.contains(HandleAction::Apply);
-        let launcher = confined::launcher(&self.launcher, start.outside);
+        let launcher = confined::launcher(&self.launcher, start);
         let kept = self.kept;
         let keep = start.keep.clone();
         let log = start.log.clone().map(Into::into);
@@ -117,7 +117,7 @@ impl Executor for LocalTool {
             return plan.start(reporter).await;
         }
         let plan = StatePlan {
-            launcher: confined::launcher(&self.launcher, start.outside),
+            launcher: confined::launcher(&self.launcher, &start),
             command: self.command(&start, &Arguments::new())?,
             log_limit: self.kept.log_limit,
             grace: start.tool.limits.grace,

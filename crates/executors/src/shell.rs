@@ -149,11 +149,11 @@ impl Shell {
 
 impl Shell {
     fn plan(&self, start: Start) -> Result<ProgramPlan, ToolError> {
+        let launcher = confined::launcher(&self.launcher, &start);
         let args: ShellArgs = serde_json::from_value(Value::Object(start.args))
             .map_err(|error| ToolError::new(error.to_string()))?;
         let command = self.command(&start.root, &args);
         let keep = start.keep;
-        let launcher = confined::launcher(&self.launcher, start.outside);
         if args.terminal {
             return Ok(ProgramPlan::Terminal(Box::new(TerminalPlan {
                 launcher,

@@ -80,7 +80,14 @@ struct Inner {
     /// Programs of equal confinements share a sandbox.
     #[cfg(target_os = "linux")]
     sandboxes: Mutex<Vec<Weak<crate::linux::Sandbox>>>,
+    /// Sandboxes that stay although no launcher has them, the one that was used last at the end.
+    #[cfg(target_os = "linux")]
+    lasting_sandboxes: Mutex<Vec<Arc<crate::linux::Sandbox>>>,
 }
+
+/// So many sandboxes stay.
+#[cfg(target_os = "linux")]
+const LASTING_SANDBOXES: usize = 16;
 
 impl Launcher {
     /// Prepares to start programs; the first start is faster for it.
@@ -105,6 +112,8 @@ impl Launcher {
             zygotes,
             #[cfg(target_os = "linux")]
             sandboxes: Mutex::default(),
+            #[cfg(target_os = "linux")]
+            lasting_sandboxes: Mutex::default(),
         };
         Ok(Self {
             inner: Arc::new(inner),
@@ -170,6 +179,22 @@ impl Launcher {
             unresolved: Some(Arc::new(sandbox)),
             ..self.clone()
         }
+    }
+
+    /// A launcher as [`confined`](Self::confined) gives it, whose sandbox stays for as long as any clone of this launcher
+    /// does, with its private folders. Of many such sandboxes the newest stay.
+    pub fn confined_lastingly(&self, confinement: Confinement) -> Self {
+        let confined = self.confined(confinement);
+        #[cfg(target_os = "linux")]
+        if let Some(sandbox) = &confined.sandbox {
+            let mut lasting = self.inner.lasting_sandboxes.lock();
+            lasting.retain(|known| !Arc::ptr_eq(known, sandbox));
+            if lasting.len() >= LASTING_SANDBOXES {
+                lasting.remove(0);
+            }
+            lasting.push(Arc::clone(sandbox));
+        }
+        confined
     }
 
     /// A launcher that shares everything with this one, and whose programs run without a sandbox. Limits stay.

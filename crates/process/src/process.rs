@@ -353,12 +353,13 @@ impl Process {
     /// successful one shows may be about anything.
     pub fn denied(&self) -> Vec<String> {
         match self.side() {
-            Side::Local(_) => self.local_denials(),
+            Side::Local(_) => self.denials().iter().map(ToString::to_string).collect(),
             Side::Remote(remote) => remote.denied(),
         }
     }
 
-    fn local_denials(&self) -> Vec<String> {
+    /// Its denials as rules speak of them. None of a program that runs on a host.
+    pub fn denials(&self) -> Vec<Denial> {
         let Some(confinement) = self.confinement() else {
             return Vec::new();
         };
@@ -371,7 +372,7 @@ impl Process {
             found.retain(|denial| *denial != Denial::Network);
             found.extend(hosts.into_iter().map(Denial::Host));
         }
-        found.iter().map(ToString::to_string).collect()
+        found
     }
 
     /// The working directory that it was started in, if its command said one.

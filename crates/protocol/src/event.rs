@@ -93,6 +93,9 @@ pub struct Ending {
     /// error names them too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub denied: Vec<String>,
+    /// Wider rules of its sandbox that would allow them, such as `write /srv/out`, for a person to decide on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub widenings: Vec<String>,
     /// Set when the result was too long for a reply and was cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<ResultCut>,
@@ -136,6 +139,7 @@ impl Ending {
             reported: false,
             aborted: None,
             denied: Vec::new(),
+            widenings: Vec::new(),
             cut: None,
         }
     }

@@ -65,6 +65,9 @@ pub struct Start {
     /// A person has said that it runs outside of its sandbox.
     #[serde(default, skip_serializing_if = "is_false")]
     pub outside: bool,
+    /// Wider rules of its sandbox that a person has allowed, such as `write /srv/out`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub widenings: Vec<String>,
     /// The tool.
     pub tool: Arc<ToolDefinition>,
     /// The call's arguments.

@@ -27,6 +27,7 @@ fn start() -> Start {
             registration: None,
         }),
         outside: true,
+        widenings: Vec::new(),
         tool: Arc::new(ToolDefinition::new("shell")),
         args: serde_json::from_value(args).unwrap(),
     }
@@ -40,6 +41,7 @@ fn a_start_crosses_a_wire() {
         handle: None,
         keep: None,
         outside: false,
+        widenings: Vec::new(),
         ..start()
     };
     round_trip(&one_shot);

@@ -90,6 +90,9 @@ pub enum NoticeKind {
     /// The project's own tools are not there until the user trusts them, or
     /// are there now.
     Trust,
+    /// A person lets a handle that its sandbox has denied something run
+    /// again.
+    Sandbox,
 }
 
 #[cfg(test)]

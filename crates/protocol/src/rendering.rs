@@ -92,6 +92,10 @@ impl RequestRendering {
             let tool = visible_line(text("tool").unwrap_or(&request.permission));
             run = format!("`{tool}` again, outside of its sandbox");
         }
+        if metadata.get("widens") == Some(&Value::Bool(true)) {
+            let text = "runs it again inside instead, and lets its programs do this from now on";
+            fields.push(field("always", &Value::from(text)));
+        }
         Self {
             title: match text("agent") {
                 Some(agent) => {

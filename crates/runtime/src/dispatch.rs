@@ -24,6 +24,7 @@ use crate::answer::{Answer, reply};
 use crate::arguments::{retyped, typed};
 use crate::builtin::{BuiltinContext, BuiltinTool};
 use crate::catalogue::RegisteredTool;
+use crate::denied::RunsAgain;
 use crate::event::Status;
 use crate::handle::Handle;
 use crate::inquiry;
@@ -37,7 +38,7 @@ use crate::refusal::Refusal;
 use crate::run_options::RunOptions;
 use crate::session::{Session, SessionInner, new_ulid};
 use crate::show;
-use crate::starting::{self, DeferredPermit, executor, start, start_where};
+use crate::starting::{self, DeferredPermit, executor, start_where};
 use permitting::Permitted;
 
 impl Session {
@@ -262,10 +263,13 @@ impl Run<'_> {
         let ran = self.run_one_shot(call, tool, args, by, false).await;
         if let (OneShotRun::Ended(_, ending), Some(args)) = (&ran, again)
             && !ending.denied.is_empty()
-            && self.permit_outside(call, tool, &args, &ending.denied).await
         {
-            let outside = self.run_one_shot(call, tool, args, GrantedBy::Person, true);
-            return Ok(outside.await.answer(inner));
+            let runs_again = self.permit_again(call, tool, &args, ending).await;
+            if runs_again != RunsAgain::No {
+                let outside = runs_again == RunsAgain::Outside;
+                let again = self.run_one_shot(call, tool, args, GrantedBy::Person, outside);
+                return Ok(again.await.answer(inner));
+            }
         }
         Ok(ran.answer(inner))
     }
@@ -325,7 +329,7 @@ impl Run<'_> {
                 Permitted::Now(Permit::Run(args, by)) => {
                     handle.entitle(call.title());
                     handle.granted(by);
-                    start(inner, handle, executor(tool), args).await;
+                    self.start_spawned(call, tool, (id, handle), args).await;
                     SpawnProgress::Started
                 }
                 Permitted::Now(Permit::Skip) => SpawnProgress::Skipped,

@@ -15,6 +15,7 @@ mod builtin;
 mod catalogue;
 mod client;
 mod cut;
+mod denied;
 mod describe;
 mod digesting;
 mod dispatch;

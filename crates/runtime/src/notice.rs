@@ -133,7 +133,8 @@ fn supersedes(kind: NoticeKind) -> bool {
         | NoticeKind::Server
         | NoticeKind::Record
         | NoticeKind::Edited
-        | NoticeKind::Trust => false,
+        | NoticeKind::Trust
+        | NoticeKind::Sandbox => false,
     }
 }
 

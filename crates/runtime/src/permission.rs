@@ -155,50 +155,6 @@ impl Asking {
         Ok(Granted(asks))
     }
 
-    /// Asks whether a call runs again outside of its sandbox, which has denied these. An "always" lets such calls run
-    /// again outside without being asked about. Nobody to ask is a no.
-    pub(crate) async fn permit_outside(&self, args: &Arguments, denied: &[String]) -> bool {
-        let mut subject = self.subject(args);
-        subject.permission.push_str(".outside");
-        match self.judge(&subject).await {
-            Some((RuleAction::Deny, rule)) => {
-                self.decided(&subject, args, rule);
-                return false;
-            }
-            Some((RuleAction::Allow, rule)) => {
-                self.decided(&subject, args, rule);
-                return true;
-            }
-            Some((RuleAction::Ask, _)) | None => {}
-        }
-        let requests = &self.session.requests;
-        if !requests.is_attended() {
-            return false;
-        }
-        let mut request = self.request(&subject, args, false);
-        let denied = format!("no; inside it was denied {}", denied.join(", "));
-        request.metadata.insert("outside".into(), json!(true));
-        request.metadata.insert("sandbox".into(), json!(denied));
-        let terms = Terms {
-            subject: subject.clone(),
-            config: self.tool.definition.permissions.clone(),
-            floor: self.tool.definition.permission_floor.clone(),
-            editable: false,
-            secret: self.secret,
-            check: self.edit_check(args),
-        };
-        match requests.open_permission(request, terms).outcome().await {
-            PermissionOutcome::Replied(answer) => {
-                if answer.reply == PermissionReply::Always {
-                    self.session.remember(&subject).await;
-                }
-                answer.reply != PermissionReply::Reject
-            }
-            PermissionOutcome::Settled(reply) => reply != PermissionReply::Reject,
-            PermissionOutcome::Nobody => false,
-        }
-    }
-
     /// A rule allows the program with any arguments, or by itself.
     async fn allows_reader(&self, reader: &str) -> bool {
         let pattern = SubjectPattern {
@@ -287,7 +243,7 @@ impl Asking {
 
     /// Checks what a person writes instead of these arguments, when they reply:
     /// a mistake of theirs is not the assistant's.
-    fn edit_check(&self, args: &Arguments) -> EditCheck {
+    pub(crate) fn edit_check(&self, args: &Arguments) -> EditCheck {
         let tool = Arc::clone(&self.tool);
         let (action, secret) = (self.action, self.secret);
         // Only a secret has to be put back before it is checked.
@@ -330,7 +286,7 @@ impl Asking {
         }
     }
 
-    async fn judge(&self, subject: &Subject) -> Option<(RuleAction, PermissionRule)> {
+    pub(crate) async fn judge(&self, subject: &Subject) -> Option<(RuleAction, PermissionRule)> {
         let remembered = self.session.remembered_rules().await;
         let rules = Rules {
             config: &self.tool.definition.permissions,
@@ -340,7 +296,7 @@ impl Asking {
         rules.judge(subject)
     }
 
-    fn subject(&self, args: &Arguments) -> Subject {
+    pub(crate) fn subject(&self, args: &Arguments) -> Subject {
         if self.secret {
             let shown = self.shown(args.clone());
             let mut subject =
@@ -374,13 +330,19 @@ impl Asking {
             handle: None,
             keep: None,
             outside: false,
+            widenings: Vec::new(),
             tool: Arc::clone(&self.tool.definition),
             args: args.clone(),
         };
         executor.format_arguments(start).await
     }
 
-    fn request(&self, subject: &Subject, args: &Arguments, editable: bool) -> PermissionRequest {
+    pub(crate) fn request(
+        &self,
+        subject: &Subject,
+        args: &Arguments,
+        editable: bool,
+    ) -> PermissionRequest {
         let mut metadata = Arguments::new();
         metadata.insert("tool".into(), json!(self.tool.definition.name));
         if let Some(action) = self.action {
@@ -411,7 +373,7 @@ impl Asking {
     }
 
     /// A rule has decided, and the record says which.
-    fn decided(&self, subject: &Subject, args: &Arguments, rule: PermissionRule) {
+    pub(crate) fn decided(&self, subject: &Subject, args: &Arguments, rule: PermissionRule) {
         let reply = match rule.action {
             RuleAction::Deny => PermissionReply::Reject,
             RuleAction::Allow | RuleAction::Ask => PermissionReply::Once,
@@ -456,7 +418,7 @@ impl Asking {
 }
 
 impl SessionInner {
-    async fn remembered_rules(&self) -> Vec<PermissionRule> {
+    pub(crate) async fn remembered_rules(&self) -> Vec<PermissionRule> {
         let mut rules = match &self.options.rules {
             Some(book) => book.remembered().await,
             None => Vec::new(),
@@ -467,7 +429,7 @@ impl SessionInner {
 
     /// Remembers what an "always" allows, and lets what waits for just that
     /// go on.
-    async fn remember(&self, subject: &Subject) {
+    pub(crate) async fn remember(&self, subject: &Subject) {
         let rules: Vec<PermissionRule> = subject
             .always
             .iter()
@@ -481,6 +443,7 @@ impl SessionInner {
             Some(book) => book.remember(rules.clone()).await,
             None => self.remembered.lock().extend(rules.clone()),
         }
+        self.recent_rules.lock().clear();
         self.requests.settle_covered(&rules);
     }
 }

@@ -21,6 +21,7 @@ use windlass_protocol::{
 
 use crate::catalogue::{Catalogue, RegisteredTool};
 use crate::client::SessionClient;
+use crate::denied::{OutsideOnce, RecentRules};
 use crate::event::Status;
 use crate::handle::Handle;
 use crate::inquirer::Inquirer;
@@ -138,6 +139,8 @@ pub(crate) struct SessionInner {
     /// The rules that an "always" of this session has made, where no book
     /// keeps them.
     pub(crate) remembered: Mutex<Vec<PermissionRule>>,
+    pub(crate) outside_once: Mutex<OutsideOnce>,
+    pub(crate) recent_rules: Mutex<RecentRules>,
     /// How the record stood when the assistant was last told.
     record_told: Mutex<Option<RecordTrouble>>,
     pub(crate) late_permits: LatePermits,
@@ -196,6 +199,8 @@ impl Session {
             notices: Mutex::default(),
             requests,
             remembered: Mutex::default(),
+            outside_once: Mutex::default(),
+            recent_rules: Mutex::default(),
             record_told: Mutex::default(),
             tasks: TaskTracker::new(),
             closing,

@@ -53,6 +53,7 @@ pub(crate) async fn start_where(
         handle: handle.id().cloned(),
         keep: place.as_ref().map(KeptPlace::request),
         outside,
+        widenings: session.widenings(&handle.tool).await,
         tool: Arc::clone(&handle.tool.definition),
         args,
     };

@@ -19,6 +19,8 @@ pub struct Confinement {
     pub made: Vec<PathBuf>,
     /// Folders and files within those that cannot be written, nor made where they do not exist.
     pub write_holes: Vec<PathBuf>,
+    /// Every file that runs later outside, also where it cannot be written anyway: no wider rule is about one.
+    pub guarded: Vec<PathBuf>,
     /// Folders and files that can be neither read nor written, and sockets in them not connected to.
     pub hidden: Vec<PathBuf>,
     /// The network.
@@ -49,6 +51,7 @@ impl Confinement {
             writable: common(&self.writable, &bound.writable),
             made: common(&self.made, &bound.made),
             write_holes: union(self.write_holes, &bound.write_holes),
+            guarded: union(self.guarded, &bound.guarded),
             hidden: union(self.hidden, &bound.hidden),
             network: self.network.within(&bound.network),
             unavailable: self.unavailable.max(bound.unavailable),

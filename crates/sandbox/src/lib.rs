@@ -11,6 +11,7 @@ mod limits;
 mod places;
 mod resolve;
 mod settings;
+mod widening;
 
 pub use confinement::{Confinement, FileAccess};
 pub use denial::{Denial, UserAccess, denials};
@@ -19,3 +20,4 @@ pub use limits::{LimitKind, ResourceLimits};
 pub use places::ProjectPlaces;
 pub use resolve::{SandboxResolution, UnresolvedSandbox, resolve};
 pub use settings::{NetworkRule, OnUnavailable, SandboxMode, SandboxSettings};
+pub use widening::{NoWidening, Widening};

@@ -92,7 +92,7 @@ fn confinement(
         readable
     });
     let holes = write_holes(places);
-    let within = |hole: &PathBuf| writable.iter().any(|folder| hole.starts_with(folder));
+    let within = |hole: &Path| writable.iter().any(|folder| hole.starts_with(folder));
     let mut made = in_home(MADE_CACHES);
     made.retain(|path| home.is_absolute() && writable.contains(path));
     // One that does not exist cannot be hidden, and a program might make it.
@@ -101,7 +101,8 @@ fn confinement(
         root: root.clone(),
         readable,
         made,
-        write_holes: holes.into_iter().filter(within).collect(),
+        write_holes: holes.iter().filter(|hole| within(hole)).cloned().collect(),
+        guarded: holes,
         writable,
         hidden,
         network: settings.network.clone(),

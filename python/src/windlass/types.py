@@ -1456,7 +1456,7 @@ MouseReports = Literal['presses', 'clicks', 'drags', 'motion']
 `drags`: Movements while a button is down.
 `motion`: All movements."""
 
-NoticeKind = Literal['success', 'failure', 'waiting', 'content', 'left_running', 'kept', 'server', 'record', 'edited', 'trust']
+NoticeKind = Literal['success', 'failure', 'waiting', 'content', 'left_running', 'kept', 'server', 'record', 'edited', 'trust', 'sandbox']
 """What a notice is about.
 `success`: A handle stopped well.
 `failure`: A handle stopped with an error.

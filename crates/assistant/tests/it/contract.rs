@@ -80,6 +80,7 @@ impl Contractor for ScriptedAgents {
             handle: Some(HandleId::new("h").unwrap()),
             keep: None,
             outside: false,
+            widenings: Vec::new(),
             tool: Arc::new(Agents::definition()),
             args: serde_json::from_value(json!({"task": "do it"})).unwrap(),
         };

@@ -72,6 +72,7 @@ impl Contractor for HostPrograms {
             handle: Some(HandleId::new("h").unwrap()),
             keep: None,
             outside: false,
+            widenings: Vec::new(),
             tool: Arc::new(tool),
             args,
         };

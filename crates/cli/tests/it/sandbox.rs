@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use windlass_testing::needs;
 
-use crate::support::{Project, eventually};
+use crate::support::{Project, call, eventually};
 
 const WORKSPACE: &str = "[conversation.tools.\"*\"]\nsandbox = \"workspace\"\n";
 
@@ -235,4 +235,102 @@ fn git_commits_in_a_sandbox_and_cannot_be_led_elsewhere() {
     eventually("the placeholder is gone", || {
         !project.root().join(".git/commondir").exists()
     });
+}
+
+#[test]
+fn a_person_can_widen_the_sandbox() {
+    let config = format!("{WORKSPACE}run = \"unattended\"\n");
+    let project = Project::with_config(&config);
+    let mut drive = project.drive_asking();
+    let folder = tempfile::tempdir_in("/var/tmp").unwrap();
+    let folder = folder.path().canonicalize().unwrap();
+    let path = folder.join("new");
+    let write = format!("echo x >> {0} && cat {0}", path.display());
+    drive.send(&json!([{"id": "1", "tool": "shell", "arguments": {"command": write}}]));
+    let asked = drive.next();
+    let request = &asked["request"];
+    assert_eq!(request["permission"], "shell.outside", "{asked}");
+    assert_eq!(
+        request["always"],
+        json!([format!("write {}", folder.display())])
+    );
+    let fields = request["metadata"]["rendering"]["fields"].to_string();
+    assert!(
+        fields.contains("runs it again inside instead, and lets its programs do this from now on"),
+        "{fields}"
+    );
+    drive.send(&json!({"permission": request["id"], "reply": "always"}));
+    let reply = drive.next();
+    assert_eq!(reply["replies"][0]["content"], "x\n", "{reply}");
+    // From now on nobody is asked about it, also in other sessions of the project. It is still a sandbox.
+    assert_eq!(drive.content("shell", line(&write)), "x\nx\n");
+    drop(drive);
+    let mut drive = project.drive_asking();
+    assert_eq!(drive.content("shell", line(&write)), "x\nx\nx\n");
+    for elsewhere in ["/var/tmp/windlass-elsewhere", ".git/hooks/evil"] {
+        let command = format!("mkdir -p .git/hooks; echo evil > {elsewhere}");
+        drive.send(&json!([{"id": "2", "tool": "shell", "arguments": {"command": command}}]));
+        let asked = drive.next();
+        drive.send(&json!({"permission": asked["request"]["id"], "reply": "reject"}));
+        let reply = drive.next();
+        assert_eq!(reply["replies"][0]["is_error"], true, "{reply}");
+    }
+    // The rule is one of the remembered ones.
+    let rules = project.run(&["permissions"], "").stdout();
+    assert!(rules.contains("shell.sandbox"), "{rules}");
+}
+
+#[test]
+fn what_runs_later_outside_is_no_wider_rule() {
+    let config = format!("{WORKSPACE}run = \"unattended\"\n");
+    let project = Project::with_config(&config);
+    let mut drive = project.drive_asking();
+    let command = "mkdir -p .git/hooks; echo evil > .git/hooks/pre-commit";
+    drive.send(&json!([{"id": "1", "tool": "shell", "arguments": {"command": command}}]));
+    let asked = drive.next();
+    let request = &asked["request"];
+    assert_eq!(request["permission"], "shell.outside", "{asked}");
+    let always = request["always"].to_string();
+    assert!(!always.contains("write "), "{always}");
+    drive.send(&json!({"permission": request["id"], "reply": "reject"}));
+    assert_eq!(drive.next()["replies"][0]["is_error"], true);
+}
+
+/// A handle has stopped by then, and the assistant starts it again.
+#[test]
+fn a_person_is_asked_about_a_handle_that_was_denied_something() {
+    let config = format!("{WORKSPACE}run = \"unattended\"\n");
+    let project = Project::with_config(&config);
+    let mut drive = project.drive_asking();
+    let folder = tempfile::tempdir_in("/var/tmp").unwrap();
+    let folder = folder.path().canonicalize().unwrap();
+    for (reply, told) in [
+        (
+            "once",
+            "the user lets this call run once outside of its sandbox",
+        ),
+        (
+            "always",
+            "the user has widened the sandbox of `shell` (write ",
+        ),
+    ] {
+        let command = format!("echo x > {}", folder.join(reply).display());
+        let spawn = json!({"action": "spawn", "id": reply, "command": command});
+        drive.send(&json!([{"id": "1", "tool": "shell", "arguments": spawn}]));
+        // The reply and the request come in either order.
+        let both = [drive.next(), drive.next()];
+        let asked = both.iter().find(|it| it.get("request").is_some()).unwrap();
+        let request = &asked["request"];
+        assert_eq!(request["permission"], "shell.outside", "{asked}");
+        drive.send(&json!({"permission": request["id"], "reply": reply}));
+        let mut notices = String::new();
+        eventually("the assistant is told", || {
+            let answer = drive.run([call("shell", json!({"action": "fetch", "id": reply}))]);
+            notices.push_str(&answer["notices"].to_string());
+            notices.contains(told)
+        });
+        let again = json!({"action": "spawn", "id": reply, "command": command});
+        drive.run([call("shell", again)]);
+        eventually("it has run", || folder.join(reply).exists());
+    }
 }

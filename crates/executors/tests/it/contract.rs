@@ -89,6 +89,7 @@ impl Contractor for Programs {
                 registration: None,
             }),
             outside: false,
+            widenings: Vec::new(),
             tool: Arc::new(tool),
             args,
         };
@@ -310,6 +311,7 @@ impl Contractor for Functions {
             handle: Some(HandleId::new("h").unwrap()),
             keep: None,
             outside: false,
+            widenings: Vec::new(),
             tool: Arc::new(ToolDefinition::new("tool")),
             args: Arguments::new(),
         };

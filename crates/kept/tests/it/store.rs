@@ -87,6 +87,7 @@ impl StateFolder {
                     handle: None,
                     keep: Some(request),
                     outside: false,
+                    widenings: Vec::new(),
                     tool: Arc::new(ToolDefinition::new("shell")),
                     args: windlass_protocol::Arguments::new(),
                 },

@@ -39,6 +39,7 @@ impl Contractor for Calls {
             handle: Some(HandleId::new("h").unwrap()),
             keep: None,
             outside: false,
+            widenings: Vec::new(),
             tool: Arc::new(ToolDefinition::new("tool")),
             args: Arguments::new(),
         };

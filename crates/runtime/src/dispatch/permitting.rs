@@ -3,17 +3,18 @@
 use std::sync::Arc;
 
 use futures_util::FutureExt;
-use windlass_protocol::{Arguments, HandleAction, Keyboard, RunMode, Typing};
+use windlass_protocol::{Arguments, Ending, HandleAction, HandleId, Keyboard, RunMode, Typing};
 
 use super::Run;
 use crate::arguments::typed;
 use crate::catalogue::RegisteredTool;
+use crate::denied::{self, RunsAgain};
 use crate::handle::Handle;
 use crate::late_permit::{LateGrant, LatePermit, LatePermits, PermitKey};
 use crate::part::CallPart;
 use crate::permission::{self, Asking, Granted, GrantedBy, Permit};
 use crate::refusal::Refusal;
-use crate::starting::DeferredPermit;
+use crate::starting::{DeferredPermit, executor, start_where};
 
 /// The answer to whether a call may run.
 pub(super) enum Permitted {
@@ -53,23 +54,45 @@ impl Run<'_> {
         Ok(Permitted::Now(permit))
     }
 
-    /// Asks whether a call that its sandbox has denied something runs again,
-    /// outside. A caller in a hurry does not wait for that.
-    pub(super) async fn permit_outside(
+    /// Asks whether a call that its sandbox has denied something runs again.
+    /// A caller in a hurry does not wait for that.
+    pub(super) async fn permit_again(
         &self,
         call: &CallPart<'_>,
         tool: &Arc<RegisteredTool>,
         args: &Arguments,
-        denied: &[String],
-    ) -> bool {
+        ending: &Ending,
+    ) -> RunsAgain {
         if self.session.inner.options.trusted {
-            return false;
+            return RunsAgain::No;
         }
         let asking = self.asking(call, tool, None);
         let permitted = self
             .hurry
-            .run_until_cancelled(asking.permit_outside(args, denied));
-        Box::pin(permitted).await.unwrap_or(false)
+            .run_until_cancelled(asking.permit_again(args, ending));
+        Box::pin(permitted).await.unwrap_or(RunsAgain::No)
+    }
+
+    /// Starts the tool of a handle that was permitted. If its sandbox denies
+    /// it something, a person is asked about that once it has stopped.
+    pub(super) async fn start_spawned(
+        &self,
+        call: &CallPart<'_>,
+        tool: &Arc<RegisteredTool>,
+        (id, handle): (&HandleId, &Arc<Handle>),
+        args: Arguments,
+    ) {
+        let session = &self.session.inner;
+        let name = &tool.definition.name;
+        let outside = session.outside_once.lock().take(name, &args);
+        let is_asked_about =
+            tool.definition.sandbox.is_some() && !session.options.trusted && !outside;
+        let again = is_asked_about.then(|| args.clone());
+        start_where(session, handle, executor(tool), args, outside).await;
+        if let Some(args) = again {
+            let asking = self.asking(call, tool, Some(HandleAction::Spawn));
+            denied::offer_again(handle, id, asking, args);
+        }
     }
 
     fn asking(

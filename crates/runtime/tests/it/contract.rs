@@ -47,6 +47,7 @@ fn start() -> Start {
         handle: Some(HandleId::new("h").unwrap()),
         keep: None,
         outside: false,
+        widenings: Vec::new(),
         tool: Arc::new(ToolDefinition::new("tool")),
         args: Arguments::new(),
     }

@@ -213,6 +213,7 @@ pub(crate) fn notice_kind() -> impl Strategy<Value = NoticeKind> {
         NoticeKind::Server,
         NoticeKind::Edited,
         NoticeKind::Trust,
+        NoticeKind::Sandbox,
     ])
 }
 

@@ -1,0 +1,236 @@
+//! Asking a person about a call that its sandbox has denied something.
+//!
+//! Start at [`Asking::permit_again`]. "Once" lets the call run once outside. "Always" widens the sandbox of the tool by the
+//! rules that the request shows, in this project and until they are forgotten, and the call runs again inside. A one-shot
+//! runs again by itself; of a handle, which has stopped, the assistant is told that it can start it again.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use windlass_protocol::{
+    Arguments, Ending, HandleId, Notice, NoticeKind, NoticeLevel, PermissionReply, PermissionRule,
+    RuleAction,
+};
+
+use crate::catalogue::RegisteredTool;
+use crate::event::Status;
+use crate::handle::Handle;
+use crate::permission::Asking;
+use crate::request_table::{PermissionOutcome, Terms};
+use crate::rules::Rules;
+use crate::session::SessionInner;
+use crate::subject::Subject;
+
+/// How a call runs again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RunsAgain {
+    /// Not at all.
+    No,
+    /// Once, outside of its sandbox.
+    Outside,
+    /// In its sandbox, which has been widened.
+    Widened,
+}
+
+/// Calls that a person has let run once outside, and that the assistant has not made again yet.
+#[derive(Default)]
+pub(crate) struct OutsideOnce(Vec<(String, Arguments)>);
+
+impl OutsideOnce {
+    /// At most so many are waited for.
+    const MOST: usize = 64;
+
+    fn add(&mut self, tool: &str, args: Arguments) {
+        self.0.push((tool.to_owned(), args));
+        if self.0.len() > Self::MOST {
+            self.0.remove(0);
+        }
+    }
+
+    /// Whether this call runs outside. It does so once.
+    pub(crate) fn take(&mut self, tool: &str, args: &Arguments) -> bool {
+        let mut calls = self.0.iter();
+        let place = calls.position(|(known, call)| known == tool && call == args);
+        place.is_some_and(|place| {
+            self.0.remove(place);
+            true
+        })
+    }
+}
+
+/// The remembered rules as they were read a moment ago, so that a start does not wait for the record.
+#[derive(Default)]
+pub(crate) struct RecentRules(Option<(Instant, Arc<Vec<PermissionRule>>)>);
+
+impl RecentRules {
+    /// A rule that another process makes or forgets counts after so long.
+    const FRESH: Duration = Duration::from_secs(1);
+
+    fn fresh(&self) -> Option<Arc<Vec<PermissionRule>>> {
+        let (read, rules) = self.0.as_ref()?;
+        (read.elapsed() < Self::FRESH).then(|| Arc::clone(rules))
+    }
+
+    fn keep(&mut self, rules: &Arc<Vec<PermissionRule>>) {
+        self.0 = Some((Instant::now(), Arc::clone(rules)));
+    }
+
+    /// Another rule has been made.
+    pub(crate) fn clear(&mut self) {
+        self.0 = None;
+    }
+}
+
+impl Asking {
+    /// Asks whether a call runs again whose program ended like this. Nobody to ask is a no.
+    pub(crate) async fn permit_again(&self, args: &Arguments, ending: &Ending) -> RunsAgain {
+        let mut subject = self.subject(args);
+        subject.permission.push_str(".outside");
+        match self.judge(&subject).await {
+            Some((RuleAction::Deny, rule)) => {
+                self.decided(&subject, args, rule);
+                return RunsAgain::No;
+            }
+            Some((RuleAction::Allow, rule)) => {
+                self.decided(&subject, args, rule);
+                return RunsAgain::Outside;
+            }
+            Some((RuleAction::Ask, _)) | None => {}
+        }
+        let requests = &self.session.requests;
+        if !requests.is_attended() {
+            return RunsAgain::No;
+        }
+        let widened = self.widened(ending);
+        if let Some(widened) = &widened {
+            subject.always.clone_from(&widened.always);
+        }
+        let mut request = self.request(&subject, args, false);
+        let denied = format!("no; inside it was denied {}", ending.denied.join(", "));
+        request.metadata.insert("outside".into(), json!(true));
+        request.metadata.insert("sandbox".into(), json!(denied));
+        if widened.is_some() {
+            request.metadata.insert("widens".into(), json!(true));
+        }
+        let terms = Terms {
+            subject: subject.clone(),
+            config: self.tool.definition.permissions.clone(),
+            floor: self.tool.definition.permission_floor.clone(),
+            editable: false,
+            secret: self.secret,
+            check: self.edit_check(args),
+        };
+        let reply = match requests.open_permission(request, terms).outcome().await {
+            PermissionOutcome::Replied(answer) => answer.reply,
+            PermissionOutcome::Settled(PermissionReply::Reject) | PermissionOutcome::Nobody => {
+                PermissionReply::Reject
+            }
+            PermissionOutcome::Settled(_) => PermissionReply::Once,
+        };
+        match (reply, widened) {
+            (PermissionReply::Reject, _) => RunsAgain::No,
+            (PermissionReply::Once, _) => RunsAgain::Outside,
+            (PermissionReply::Always, Some(widened)) => {
+                self.session.remember(&widened).await;
+                RunsAgain::Widened
+            }
+            (PermissionReply::Always, None) => {
+                self.session.remember(&subject).await;
+                RunsAgain::Outside
+            }
+        }
+    }
+
+    /// The wider rules that an "always" would make; `None` if the sandbox cannot be widened by all that was denied.
+    fn widened(&self, ending: &Ending) -> Option<Subject> {
+        let texts = &ending.widenings;
+        let is_whole = !texts.is_empty() && texts.len() == ending.denied.len();
+        let permission = widening_permission(&self.tool);
+        is_whole.then(|| Subject::new(permission, texts.iter().cloned()).remembering(texts.clone()))
+    }
+}
+
+/// Waits for the end of a handle. If its sandbox has denied it something, a person is asked, and the assistant is told of
+/// a yes.
+pub(crate) fn offer_again(handle: &Arc<Handle>, id: &HandleId, asking: Asking, args: Arguments) {
+    let session = Arc::clone(&asking.session);
+    let (handle, id) = (Arc::clone(handle), id.clone());
+    session.tasks.clone().spawn(async move {
+        let asked = async {
+            let is_stopped = |status: &Status| matches!(status, Status::Stopped(_));
+            let Status::Stopped(ending) = handle.wait_until(is_stopped).await else {
+                return None;
+            };
+            if ending.denied.is_empty() || ending.aborted.is_some() {
+                return None;
+            }
+            Some((asking.permit_again(&args, &ending).await, ending))
+        };
+        let Some(Some((runs_again, ending))) = session.closing.run_until_cancelled(asked).await
+        else {
+            return;
+        };
+        let tool = &asking.tool.definition.name;
+        let text = match runs_again {
+            RunsAgain::No => return,
+            RunsAgain::Outside => {
+                session.outside_once.lock().add(tool, args);
+                "the user lets this call run once outside of its sandbox: spawn it again with the same arguments"
+                    .to_owned()
+            }
+            RunsAgain::Widened => format!(
+                "the user has widened the sandbox of `{tool}` ({}): spawn it again if it is still needed",
+                ending.widenings.join(", ")
+            ),
+        };
+        let notice = Notice {
+            level: NoticeLevel::Info,
+            kind: NoticeKind::Sandbox,
+            handle: Some(id),
+            tool: Some(tool.clone()),
+            text,
+        };
+        session.push_notice(0, notice);
+    });
+}
+
+impl SessionInner {
+    /// The wider rules of a tool's sandbox that a person has allowed, and that no rule denies.
+    pub(crate) async fn widenings(&self, tool: &RegisteredTool) -> Vec<String> {
+        if tool.definition.sandbox.is_none() {
+            return Vec::new();
+        }
+        let permission = widening_permission(tool);
+        let recent = self.recent_rules.lock().fresh();
+        let remembered = match recent {
+            Some(rules) => rules,
+            None => {
+                let rules = Arc::new(self.remembered_rules().await);
+                self.recent_rules.lock().keep(&rules);
+                rules
+            }
+        };
+        let rules = Rules {
+            config: &tool.definition.permissions,
+            floor: &tool.definition.permission_floor,
+            remembered: &remembered,
+        };
+        let made = remembered
+            .iter()
+            .filter(|rule| rule.permission == permission && rule.action == RuleAction::Allow);
+        let mut texts: Vec<String> = Vec::new();
+        for rule in made {
+            let subject = Subject::new(&*permission, [rule.pattern.as_str()]);
+            let is_allowed = matches!(rules.judge(&subject), Some((RuleAction::Allow, _)));
+            if is_allowed && !texts.contains(&rule.pattern) {
+                texts.push(rule.pattern.clone());
+            }
+        }
+        texts
+    }
+}
+
+fn widening_permission(tool: &RegisteredTool) -> String {
+    format!("{}.sandbox", tool.definition.name)
+}
