@@ -23,6 +23,8 @@ const DUPLICATES: Duration = Duration::from_mins(2);
 const RECONNECT: Duration = Duration::from_secs(1);
 /// The time that a request to the broker may take.
 const REQUEST: Duration = Duration::from_secs(5);
+/// The time that a cluster may take to elect a leader.
+const ELECTING: Duration = Duration::from_secs(20);
 /// How soon a request that failed is repeated.
 const AGAIN: Duration = Duration::from_millis(100);
 
@@ -158,8 +160,14 @@ impl Broker {
             what: "the work queue",
             cause,
         };
-        let found = self.jetstream.get_or_create_stream(config).await;
-        let found = found.map_err(|error| failed(words(&error)))?;
+        let begun = Instant::now();
+        let found = loop {
+            match self.jetstream.get_or_create_stream(config.clone()).await {
+                Ok(found) => break found,
+                Err(_) if self.may_try_again(begun).await => {}
+                Err(error) => return Err(failed(words(&error))),
+            }
+        };
         self.raise_replicas(&self.names.starts(), None).await;
         Ok(found)
     }
@@ -204,15 +212,30 @@ impl Broker {
             num_replicas: self.replicas,
             ..kv::Config::default()
         };
-        match self.jetstream.create_key_value(config).await {
-            Ok(made) => Ok(made),
+        let begun = Instant::now();
+        loop {
+            let error = match self.jetstream.create_key_value(config.clone()).await {
+                Ok(made) => return Ok(made),
+                Err(error) => error,
+            };
             // Somebody else has just made it, perhaps with other words.
-            Err(error) => self
-                .jetstream
-                .get_key_value(&bucket)
-                .await
-                .map_err(|_| failed(words(&error))),
+            if let Ok(found) = self.jetstream.get_key_value(&bucket).await {
+                return Ok(found);
+            }
+            if !self.may_try_again(begun).await {
+                return Err(failed(words(&error)));
+            }
         }
+    }
+
+    /// Waits before another attempt; `false` if there was enough of them. A cluster that has just been started, or that has
+    /// lost a broker, elects a leader first.
+    async fn may_try_again(&self, begun: Instant) -> bool {
+        if !self.client.server_info().jetstream || begun.elapsed() > ELECTING {
+            return false;
+        }
+        tokio::time::sleep(AGAIN).await;
+        true
     }
 
     /// Gives a stream that has fewer copies than this side wants more of them, and another age. One that cannot have

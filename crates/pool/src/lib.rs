@@ -1,4 +1,4 @@
-//! Pools of workers on NATS JetStream: many machines behind one host.
+//! Pools of workers on NATS `JetStream`: many machines behind one host.
 //!
 //! [`Pool`] is the near side: it places each program on a worker and has a link to every worker that it uses, over a pair of
 //! subjects. [`run_worker`] is the far side, which `windlass worker` runs: the same far end as `windlass host`, once for

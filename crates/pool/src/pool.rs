@@ -151,8 +151,8 @@ impl Pool {
                 Choice::Full => deadline,
                 _ => workers.known_after().min(deadline),
             };
-            let changed = tokio::time::timeout_at(patience, changes.changed()).await;
-            if changed.is_err() {
+            let waited = tokio::time::timeout_at(patience, changes.changed()).await;
+            if waited.is_err() {
                 let like = labels.join(", ");
                 return Err(match why {
                     Choice::Full => format!(

@@ -295,7 +295,7 @@ impl Worker {
             }
             self.ended.send_modify(|count| *count += 1);
         }
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 
     /// Resolves when it drains and nothing runs any more.
