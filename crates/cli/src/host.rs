@@ -10,9 +10,7 @@ use anyhow::Context as _;
 use serde_json::Value;
 use tokio::net::unix::pipe;
 use windlass::config::{HostConfig, LoadOptions, ProjectTrust};
-use windlass::host::{
-    CarrierAnswer, CarrierAsker, CarrierQuestion, Host, HostOptions, ServeOptions,
-};
+use windlass::host::{CarrierAnswer, CarrierAsker, CarrierQuestion, Host, ServeOptions};
 use windlass_process::RemoteFuture;
 use windlass_protocol::Ask;
 
@@ -96,16 +94,19 @@ fn labels(host: &HostConfig) -> String {
     }
 }
 
+/// A word on another version of the program, if it is one.
+fn skew(version: &str) -> String {
+    let own = env!("CARGO_PKG_VERSION");
+    if version == own {
+        String::new()
+    } else {
+        format!(" (this one is {own}; the link is understood by both)")
+    }
+}
+
 /// Connects to a host, and says what works there.
 async fn check(host: &HostConfig, root: &std::path::Path) -> anyhow::Result<ExitCode> {
-    let via = host.via.iter().map(Into::into).collect();
-    let options = HostOptions {
-        root: host.root.as_ref().map(Into::into),
-        lease: host.lease,
-        heartbeat: host.heartbeat,
-        ..HostOptions::new(&host.name, via, root)
-    };
-    let link = Host::new(options, None)?;
+    let link = Host::new(windlass::host_options(host, root), None)?;
     if std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
         link.ask_through(Arc::new(TerminalAsker));
     }
@@ -136,11 +137,32 @@ async fn check(host: &HostConfig, root: &std::path::Path) -> anyhow::Result<Exit
         machine.load / 1000,
         machine.load % 1000 / 10
     )?;
-    outln!("windlass  {}", machine.program)?;
+    outln!("windlass  {}{}", machine.program, skew(&machine.program))?;
+    match link.was_copied() {
+        None => {}
+        Some(true) => outln!("install   this program was copied there")?,
+        Some(false) => outln!("install   this program is there; nothing was copied")?,
+    }
     outln!("home      {}", machine.home)?;
+    outln!(
+        "root      {}",
+        host.root.as_deref().unwrap_or("the same as here")
+    )?;
     outln!("lease     {} s", host.lease.as_secs())?;
-    if !machine.holds_trees {
-        outln!("programs  are not held there: they end with the link (only Linux holds them)")?;
+    if machine.holds_trees {
+        outln!("kept      handles can outlive this runtime there")?;
+    } else {
+        outln!("kept      nothing: programs end with the link (only Linux holds them)")?;
+    }
+    let mut missing = machine.sandbox.iter().filter(|(enforced, _)| !enforced);
+    match missing.next() {
+        None => outln!("sandbox   all of it is enforced")?,
+        Some((_, first)) => {
+            outln!("sandbox   not enforced: {first}")?;
+            for (_, part) in missing {
+                outln!("          not enforced: {part}")?;
+            }
+        }
     }
     for (program, file) in &machine.programs {
         outln!("{program:<8}  {}", file.as_deref().unwrap_or("not found"))?;

@@ -26,6 +26,8 @@ pub struct HostConfig {
     pub lease: Duration,
     /// The time between heartbeats; three that do not come are a lost link.
     pub heartbeat: Duration,
+    /// This program is copied there if it is not there yet. `via` then needs no `windlass host` at its end.
+    pub install: bool,
     /// Where its table stands.
     pub place: Place,
 }
@@ -111,6 +113,22 @@ impl HostConfig {
         }
     }
 
+    /// The command that gives a pipe to the far end: to `windlass host`, or to a shell that becomes it where this program
+    /// is installed.
+    pub fn carrier(&self) -> Vec<String> {
+        let mut words = self.via.clone();
+        if self.install {
+            if let [.., program, last] = &words[..]
+                && last == "host"
+                && (program == "windlass" || program.ends_with("/windlass"))
+            {
+                words.truncate(words.len() - 2);
+            }
+            words.push(String::from("sh"));
+        }
+        words
+    }
+
     /// Reads a host's table; `None` if it says no command.
     pub(crate) fn read(
         reader: &mut Reader,
@@ -140,6 +158,7 @@ impl HostConfig {
         let labels = reader.get(table, "labels", read::strings);
         let lease = reader.get(table, "lease_secs", units::lease);
         let heartbeat = reader.get(table, "heartbeat_secs", units::heartbeat);
+        let install = reader.get(table, "install", read::boolean);
         Some(Self {
             name: name.to_owned(),
             via: if pool.is_some() { Vec::new() } else { via? },
@@ -148,6 +167,7 @@ impl HostConfig {
             labels: labels.unwrap_or_default(),
             lease: lease.filter(|it| !it.is_zero()).unwrap_or(Self::LEASE),
             heartbeat: heartbeat.unwrap_or(Self::HEARTBEAT),
+            install: install.unwrap_or(false),
             place: key.place(),
         })
     }

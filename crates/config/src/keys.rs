@@ -34,6 +34,7 @@ pub(crate) const HOST: &[&str] = &[
     "labels",
     "lease_secs",
     "heartbeat_secs",
+    "install",
 ];
 pub(crate) const KEPT: &[&str] = &["max"];
 pub(crate) const MCP_SERVING: &[&str] = &["max_block_secs", "tasks", "structured"];

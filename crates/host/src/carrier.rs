@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::AsyncRead;
+use tokio::net::unix::pipe;
 use tokio::sync::watch;
 use windlass_hold_wire::{FarFrame, FarHello, LINK_MAGIC, LINK_VERSION, NearFrame, NearHello};
 use windlass_output::Stream;
@@ -12,6 +13,7 @@ use windlass_process::{Command, Exit, Launcher, Process, TerminalSize};
 
 use crate::HostError;
 use crate::asking::{CarrierAsker, CarrierTerminal};
+use crate::installing::{self, InstallEnd, OwnBinary};
 use crate::pieces::{FrameReader, FrameSender, ReadEnd};
 
 /// How long a carrier that has closed its pipe may take to exit.
@@ -31,6 +33,8 @@ pub(crate) struct CarrierLink {
     pub(crate) reader: PipeReader,
     pub(crate) sender: FrameSender,
     pub(crate) machine: FarHello,
+    /// Whether this program was copied there, if it is to be installed.
+    pub(crate) copied: Option<bool>,
 }
 
 /// A host to connect to.
@@ -42,6 +46,8 @@ pub(crate) struct CarrierOrder<'a> {
     pub(crate) limit: Duration,
     /// Those who answer what the carrier asks, the newest last.
     pub(crate) askers: Vec<Arc<dyn CarrierAsker>>,
+    /// The binary to install: the carrier then gives a shell.
+    pub(crate) install: Option<Arc<OwnBinary>>,
 }
 
 /// Starts the carrier and says hello.
@@ -55,6 +61,7 @@ pub(crate) async fn connect(
         via,
         limit,
         askers,
+        install,
     } = order;
     let program = via.first().cloned().unwrap_or_default();
     let failed = |cause: String| HostError::Carrier {
@@ -70,17 +77,13 @@ pub(crate) async fn connect(
     let (stdout, stdin) = carrier
         .take_pipes()
         .ok_or_else(|| failed(String::from("it has no pipes")))?;
-    let (sender, writing) = FrameSender::new(stdin);
-    tokio::spawn(writing);
-    sender.send(&NearFrame::Hello(hello).write());
-    let mut reader: PipeReader = FrameReader::new(Box::new(stdout));
     let mut head = Vec::new();
     let is_asking = watch::Sender::new(false);
     let name = program.to_string_lossy();
-    let machine = tokio::select! {
+    let talk = tokio::select! {
         biased;
-        greeted = greet(&mut reader, &mut head) => match greeted {
-            Ok(machine) => machine,
+        talked = talk((stdout, stdin), hello, install.as_deref(), &mut head) => match talked {
+            Ok(talk) => talk,
             Err(Greeting::Error(error)) => return Err(error),
             Err(Greeting::Closed) => return Err(exited(&carrier, &terminal, via).await),
         },
@@ -97,9 +100,46 @@ pub(crate) async fn connect(
     };
     Ok(CarrierLink {
         carrier: Some(carrier),
+        reader: talk.reader,
+        sender: talk.sender,
+        machine: talk.machine,
+        copied: talk.copied,
+    })
+}
+
+/// The first words of a link.
+struct FirstTalk {
+    reader: PipeReader,
+    sender: FrameSender,
+    machine: FarHello,
+    copied: Option<bool>,
+}
+
+/// Installs this program if that is wanted, and says hello. The bytes that came before the answer are left in `head`.
+async fn talk(
+    (mut stdout, mut stdin): (pipe::Receiver, pipe::Sender),
+    hello: NearHello,
+    install: Option<&OwnBinary>,
+    head: &mut Vec<u8>,
+) -> Result<FirstTalk, Greeting> {
+    let mut copied = None;
+    if let Some(binary) = install {
+        let installed = installing::install(&mut stdout, &mut stdin, binary).await;
+        copied = Some(installed.map_err(|end| match end {
+            InstallEnd::Closed => Greeting::Closed,
+            InstallEnd::Error(error) => Greeting::Error(error),
+        })?);
+    }
+    let (sender, writing) = FrameSender::new(stdin);
+    tokio::spawn(writing);
+    sender.send(&NearFrame::Hello(hello).write());
+    let mut reader: PipeReader = FrameReader::new(Box::new(stdout));
+    let machine = greet(&mut reader, head).await?;
+    Ok(FirstTalk {
         reader,
         sender,
         machine,
+        copied,
     })
 }
 

@@ -86,6 +86,23 @@ pub enum HostError {
         /// The reason.
         why: String,
     },
+    /// The host's machine is another one than this binary is for.
+    #[error(
+        "its machine is {machine:?}, and this program is for {own:?}; install `windlass` there and let `via` end with \
+         `windlass host`, without `install`"
+    )]
+    Platform {
+        /// Its system and CPU.
+        machine: String,
+        /// Those of this program.
+        own: String,
+    },
+    /// The program could not be installed.
+    #[error("`windlass` could not be installed there: {why}")]
+    Install {
+        /// The reason.
+        why: String,
+    },
     /// The far side did not answer.
     #[error(
         "it did not answer within {} s{said}; check that `via` reaches the machine and ends with `windlass host`",

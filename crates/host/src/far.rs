@@ -19,7 +19,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use windlass_hold_wire::{FarFrame, LINK_VERSION, NearFrame, NearHello};
-use windlass_process::{Launcher, LauncherOptions};
+use windlass_process::{Launcher, LauncherOptions, sandbox_support};
 use windlass_sandbox::{ProjectPlaces, ResourceLimits};
 
 use self::program::FarProgram;
@@ -83,7 +83,10 @@ pub async fn serve(
             return Err(error);
         }
     };
-    let machine = machine::describe(&hello.asks, far.launcher.holds_trees());
+    let mut machine = machine::describe(&hello.asks, far.launcher.holds_trees());
+    if !hello.asks.is_empty() {
+        machine.sandbox = sandbox_support(&far.launcher).await.lines();
+    }
     sender.send(&FarFrame::Hello(machine).write());
     let beating = tokio::spawn(beat(sender.clone(), hello.heartbeat));
     let serving = far.serve(&mut reader, hello.heartbeat.saturating_mul(3));

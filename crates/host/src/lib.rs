@@ -9,6 +9,7 @@ mod asking;
 mod carrier;
 mod error;
 mod far;
+mod installing;
 mod machine;
 mod near;
 mod pieces;

@@ -32,6 +32,7 @@ pub fn describe(asks: &[String], holds_trees: bool) -> FarHello {
         home: std::env::var("HOME").unwrap_or_default(),
         holds_trees,
         programs: asks.iter().map(find).collect(),
+        sandbox: Vec::new(),
     }
 }
 

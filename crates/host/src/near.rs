@@ -46,8 +46,10 @@ pub struct HostOptions {
     pub lease: Duration,
     /// The time between heartbeats.
     pub heartbeat: Duration,
-    /// The time that the first words may take. A person may have to type a password.
+    /// The time that the first words may take, without that in which a person is being asked.
     pub patience: Duration,
+    /// The program to install there: `via` then gives a shell, which becomes `windlass host`.
+    pub install: Option<PathBuf>,
 }
 
 impl HostOptions {
@@ -61,6 +63,7 @@ impl HostOptions {
             lease: Duration::from_mins(1),
             heartbeat: Duration::from_secs(15),
             patience: Duration::from_mins(1),
+            install: None,
         }
     }
 }
@@ -115,6 +118,11 @@ impl Host {
     /// Connects if need be, and describes the machine. Programs that are asked about are looked for there.
     pub async fn connect(&self, asks: Vec<String>) -> Result<FarHello, HostError> {
         self.link.connect(asks).await
+    }
+
+    /// Whether this program was copied there for the link that there is; `None` if it is not to be installed.
+    pub fn was_copied(&self) -> Option<bool> {
+        self.link.was_copied()
     }
 
     /// Has what the carrier asks put to a person this way, for as long as somebody waits for the host.

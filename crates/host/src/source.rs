@@ -58,5 +58,6 @@ pub(crate) async fn connect(
         reader,
         sender,
         machine,
+        copied: None,
     })
 }

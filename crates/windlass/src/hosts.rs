@@ -59,7 +59,7 @@ impl Hosts {
             let (remote, carrier) = match &host.pool {
                 Some(pool) => (pools::pool(host, pool, &config.root)?, None),
                 None => {
-                    let options = options(host, &config.root);
+                    let options = host_options(host, &config.root);
                     let host = Host::new(options, Some(environment.usual()))?;
                     let remote: Arc<dyn RemoteHost> = Arc::new(host.clone());
                     (remote, Some(host))
@@ -128,9 +128,12 @@ impl Hosts {
 }
 
 /// The options of a host as it is configured, for a project.
-pub(crate) fn options(host: &HostConfig, project: &Path) -> HostOptions {
-    let via = host.via.iter().map(Into::into).collect();
+pub fn host_options(host: &HostConfig, project: &Path) -> HostOptions {
+    let via = host.carrier().into_iter().map(Into::into).collect();
+    // One that has no file cannot be installed, which the attempt says.
+    let own = || std::env::current_exe().unwrap_or_default();
     HostOptions {
+        install: host.install.then(own),
         root: host.root.as_ref().map(Into::into),
         lease: host.lease,
         heartbeat: host.heartbeat,

@@ -57,7 +57,7 @@ pub use describe::Asking;
 pub use embedded::NameOwner;
 pub use environment::{variable, withdraw_credentials};
 pub use function::FunctionTool;
-pub use hosts::carrier_question;
+pub use hosts::{carrier_question, host_options};
 pub use kept::Succession;
 pub use place::{cache_dir, state_dir};
 #[cfg(feature = "nats")]

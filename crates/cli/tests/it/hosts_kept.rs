@@ -3,6 +3,7 @@
 use std::fs;
 
 use serde_json::{Value, json};
+use windlass_testing::needs;
 
 use crate::hosts::piped;
 use crate::kept::{act, spawn_kept, told};
@@ -115,6 +116,35 @@ fn an_abort_after_a_take_over_is_verified_and_leaves_nothing() {
         let far = fs::read_dir(project.state_dir().join("hosts"));
         near.map_or(0, Iterator::count) == 0 && far.map_or(0, Iterator::count) == 0
     });
+}
+
+#[test]
+fn a_terminal_on_a_host_is_drawn_again_for_the_next_runtime() {
+    needs!("bash");
+    let project = keeping(600);
+    let mut drive = project.drive_named("work");
+    let spawn = json!({
+        "action": "spawn", "id": "it", "command": "exec bash --norc --noprofile", "terminal": true, "keep": true,
+    });
+    drive.content("shell", spawn);
+    let apply = |input: &str| json!({"action": "apply", "id": "it", "input": input});
+    let line = "PS1='ready> '; echo one $((1 + 1))";
+    let said = drive.content("shell", apply(line)).to_string();
+    assert!(said.contains("one 2"), "{said}");
+    drive.kill();
+    let mut drive = project.drive_named("work");
+    still_running(&mut drive, "it");
+    let fetch = json!({"action": "fetch", "id": "it", "view": "screen"});
+    let screen = drive.content("shell", fetch).to_string();
+    assert!(
+        screen.contains("one 2") && screen.contains("ready>"),
+        "{screen}"
+    );
+    let said = drive
+        .content("shell", apply("echo three $((1 + 2))"))
+        .to_string();
+    assert!(said.contains("three 3"), "{said}");
+    act(&mut drive, "abort", "it");
 }
 
 #[test]

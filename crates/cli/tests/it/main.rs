@@ -40,6 +40,7 @@ mod hosts;
 mod hosts_asking;
 mod hosts_contract;
 mod hosts_faults;
+mod hosts_install;
 mod hosts_kept;
 mod hosts_network;
 mod hosts_refusals;

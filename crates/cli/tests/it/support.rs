@@ -276,6 +276,10 @@ impl Project {
 pub(crate) struct Run(Output);
 
 impl Run {
+    pub(crate) fn of(output: Output) -> Self {
+        Self(output)
+    }
+
     pub(crate) fn code(&self) -> Option<i32> {
         self.0.status.code()
     }

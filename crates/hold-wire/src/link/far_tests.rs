@@ -11,7 +11,8 @@ fn hellos() -> impl Strategy<Value = FarHello> {
     let words = (".{0,8}", ".{0,8}", ".{0,8}", ".{0,8}", ".{0,8}");
     let numbers = any::<(u8, u32, u64, u32, bool)>();
     let programs = proptest::collection::vec((".{0,8}", proptest::option::of(".{0,8}")), 0..3);
-    (words, numbers, programs).prop_map(|(words, numbers, programs)| FarHello {
+    let sandbox = proptest::collection::vec((any::<bool>(), ".{0,8}"), 0..3);
+    (words, numbers, programs, sandbox).prop_map(|(words, numbers, programs, sandbox)| FarHello {
         version: numbers.0,
         program: words.0,
         machine: words.1,
@@ -23,6 +24,7 @@ fn hellos() -> impl Strategy<Value = FarHello> {
         home: words.4,
         holds_trees: numbers.4,
         programs,
+        sandbox,
     })
 }
 

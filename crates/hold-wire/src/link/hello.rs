@@ -28,6 +28,8 @@ pub struct FarHello {
     pub holds_trees: bool,
     /// The programs that were asked about, and their files where they were found.
     pub programs: Vec<(String, Option<String>)>,
+    /// The parts of a sandbox, and whether each is enforced there; empty unless programs were asked about.
+    pub sandbox: Vec<(bool, String)>,
 }
 
 impl FarHello {
@@ -45,6 +47,9 @@ impl FarHello {
             .list(&self.programs, |writer, (name, file)| {
                 let writer = writer.bytes(name.as_bytes());
                 writer.option(file.as_ref(), |writer, it| writer.bytes(it.as_bytes()))
+            })
+            .list(&self.sandbox, |writer, (is_enforced, part)| {
+                writer.u8(u8::from(*is_enforced)).bytes(part.as_bytes())
             })
             .0
     }
@@ -66,6 +71,7 @@ impl FarHello {
             holds_trees: reader.u8()? != 0,
             programs: reader
                 .list(|reader| Some((reader.text()?, reader.option(ByteReader::text)?)))?,
+            sandbox: reader.list(|reader| Some((reader.u8()? != 0, reader.text()?)))?,
         })
     }
 }

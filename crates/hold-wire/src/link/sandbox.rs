@@ -59,7 +59,7 @@ pub struct AppliedRules {
     pub unprotected: Vec<String>,
 }
 
-fn write_texts(writer: ByteWriter, texts: &Vec<String>) -> ByteWriter {
+fn write_texts(writer: ByteWriter, texts: &[String]) -> ByteWriter {
     writer.list(texts, |writer, it| writer.bytes(it.as_bytes()))
 }
 
@@ -97,8 +97,8 @@ impl SandboxRules {
     fn write(&self, head: ByteWriter) -> ByteWriter {
         let head = head
             .bytes(self.mode.as_bytes())
-            .option(self.read.as_ref(), write_texts)
-            .option(self.write.as_ref(), write_texts);
+            .option(self.read.as_ref(), |writer, it| write_texts(writer, it))
+            .option(self.write.as_ref(), |writer, it| write_texts(writer, it));
         let head = write_texts(head, &self.deny);
         let head = match &self.network {
             LinkNetwork::None => head.u8(0),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
 use parking_lot::Mutex;
@@ -16,6 +16,7 @@ use windlass_process::{Launcher, UnreachableHost};
 use super::program::NearProgram;
 use super::{HostOptions, WINDOW};
 use crate::carrier::{self, CarrierLink, CarrierOrder};
+use crate::installing::OwnBinary;
 use crate::pieces::FrameSender;
 use crate::{CarrierAsker, HostError, LinkSource, source};
 
@@ -48,6 +49,8 @@ pub(super) struct Link {
     numbers: AtomicU64,
     /// Held while a carrier is started.
     connecting: tokio::sync::Mutex<()>,
+    /// The program to install, once it was read.
+    binary: OnceLock<Arc<OwnBinary>>,
     state: Mutex<LinkState>,
 }
 
@@ -58,6 +61,7 @@ struct LinkState {
     /// How many links there have been. The end of an earlier one than the last is of no concern.
     links: u64,
     machine: Option<FarHello>,
+    copied: Option<bool>,
     lost: Option<LinkLoss>,
     programs: HashMap<u64, Weak<NearProgram>>,
     /// Programs that nobody has any more and that are to be ended, with their grace.
@@ -90,6 +94,7 @@ impl Link {
             session,
             numbers: AtomicU64::new(1),
             connecting: tokio::sync::Mutex::default(),
+            binary: OnceLock::new(),
             state: Mutex::default(),
         })
     }
@@ -103,6 +108,28 @@ impl Link {
         let state = self.state.lock();
         let machine = state.machine.as_ref();
         machine.is_some_and(|machine| machine.holds_trees)
+    }
+
+    pub(super) fn was_copied(&self) -> Option<bool> {
+        self.state.lock().copied
+    }
+
+    /// The program to install, if it is to be.
+    async fn binary(&self) -> Result<Option<Arc<OwnBinary>>, HostError> {
+        let Some(path) = self.options.install.clone() else {
+            return Ok(None);
+        };
+        if let Some(binary) = self.binary.get() {
+            return Ok(Some(Arc::clone(binary)));
+        }
+        let reading = tokio::task::spawn_blocking(move || OwnBinary::read(&path));
+        let read = reading.await.map_err(io::Error::other);
+        let binary = read.flatten().map_err(|error| HostError::Install {
+            why: format!("this program's own file cannot be read: {error}"),
+        })?;
+        Ok(Some(Arc::clone(
+            self.binary.get_or_init(|| Arc::new(binary)),
+        )))
     }
 
     /// Sends a frame, if there is a link.
@@ -229,6 +256,7 @@ impl Link {
                     via: &self.options.via,
                     limit: patience,
                     askers,
+                    install: self.binary().await?,
                 };
                 carrier::connect(launcher, order, hello).await?
             }
@@ -249,6 +277,7 @@ impl Link {
         let number = {
             let mut state = self.state.lock();
             state.machine = Some(connection.machine.clone());
+            state.copied = connection.copied;
             for (&number, grace) in &state.dropped {
                 sender.send(&resume_of(number).write());
                 sender.send(&end_of(number, *grace).write());
@@ -424,6 +453,7 @@ fn resume_of(program: u64) -> NearFrame {
 }
 
 /// The fate of a program that nobody has any more.
+#[derive(Clone, Copy)]
 pub(super) enum DroppedFate {
     /// It has ended.
     Over,

@@ -78,3 +78,7 @@ impl OwnedKept {
         let _ = std::fs::write(folder.join(format!("{name}.{extension}")), bytes);
     }
 }
+
+#[cfg(test)]
+#[path = "owner_tests.rs"]
+mod tests;
