@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use windlass_testing::needs;
 
 use crate::hosts::WINDLASS;
-use crate::support::{Project, eventually};
+use crate::support::{Project, eventually, files_below};
 
 /// A machine that is this one, with a home, a configuration and a project of its own.
 struct FarMachine {
@@ -104,6 +104,10 @@ fn a_sandbox_on_a_host_leaves_no_folders() {
         json!("x\n")
     );
     assert!(fs::read_dir(far.path("tmp")).unwrap().count() > 0);
+    eventually("the far end has forgotten the program", || {
+        let files = files_below(&far.path("state/windlass/hosts"));
+        !files.iter().any(|file| file.extension().is_some())
+    });
     drive.close_input();
     drive.wait();
     eventually("the private folder is removed", || {

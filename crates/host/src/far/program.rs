@@ -3,6 +3,8 @@
 //! Start at [`FarProgram::start`] and [`FarProgram::resume`]. Four tasks serve a program: one carries out its frames in
 //! their order, one sends its output within the credit, one tells its exit, and one tells prompts of its terminal.
 
+mod status;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,12 +14,12 @@ use parking_lot::Mutex;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::AbortHandle;
 use windlass_hold_wire::{
-    AppliedRules, FarFrame, HolderOrder, LinkExit, LinkPrompt, LinkReader, LinkSandbox, NearFrame,
-    ProgramOrigin, ProgramStart, ProgramStatus, StartFailure,
+    AppliedRules, FarFrame, HolderOrder, LinkExit, LinkSandbox, NearFrame, ProgramOrigin,
+    ProgramStart, ProgramStatus, StartFailure,
 };
 use windlass_process::{
-    Exit, Launcher, Process, ProgramTerminal, Prompt, Signal, TakeOverError, TerminalSize,
-    WriteError, is_port_open,
+    Exit, Launcher, Process, ProgramTerminal, Signal, TakeOverError, TerminalSize, WriteError,
+    is_port_open,
 };
 use windlass_sandbox::{LimitKind, NetworkRule, ProjectPlaces, ResourceLimits};
 
@@ -31,11 +33,6 @@ use crate::rules::{limit_numbers, read_limits};
 
 /// How soon input is offered again to a program that does not read.
 const FULL_STEP: Duration = Duration::from_millis(10);
-/// How often a terminal is looked at that tells nothing, at first and at most.
-const LOOK: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(500));
-/// The longest list of readers that is told.
-const READERS: usize = 64;
-
 /// A program that runs here for the near side.
 pub(super) struct FarProgram {
     number: u64,
@@ -444,81 +441,6 @@ impl FarProgram {
             denied,
         });
         self.exit_told.send_replace(true);
-    }
-
-    /// Tells each prompt of the terminal once, with what may read there.
-    async fn tell_prompts(self: Arc<Self>) {
-        let mut changes = self.process.output().changes();
-        let mut settling = self.settling.subscribe();
-        loop {
-            changes.borrow_and_update();
-            let ordered = self.ordered.notified();
-            // The sender lives as long as this program.
-            let _ = settling.wait_for(|count| *count == 0).await;
-            if self.process.prompted(|_| true).await.is_none() {
-                return;
-            }
-            let mut ordered = std::pin::pin!(ordered);
-            let mut step = LOOK.0;
-            // While nothing happens it may come to wait for something else.
-            loop {
-                if *settling.borrow() == 0
-                    && let Some(status) = self.look()
-                {
-                    self.tell_status(status);
-                }
-                tokio::select! {
-                    _ = changes.changed() => break,
-                    () = &mut ordered => break,
-                    () = tokio::time::sleep(step) => step = (step * 2).min(LOOK.1),
-                }
-            }
-        }
-    }
-
-    /// Tells a status, unless it was told last.
-    fn tell_status(&self, status: ProgramStatus) {
-        let mut told = self.told.lock();
-        if told.as_ref() == Some(&status) {
-            return;
-        }
-        *told = Some(status.clone());
-        self.tell(&FarFrame::Status {
-            program: self.number,
-            status,
-        });
-    }
-
-    /// The state of the terminal, if the program is at a prompt and nothing has happened meanwhile.
-    fn look(&self) -> Option<ProgramStatus> {
-        let terminal = self.process.terminal()?;
-        let orders = self.orders.load(Ordering::Acquire);
-        let offset = self.process.output().position();
-        let prompt = terminal.prompt()?;
-        let modes = terminal.modes();
-        let readers = self.process.listeners().map(|readers| {
-            let readers = readers.into_iter().take(READERS);
-            readers
-                .map(|reader| LinkReader {
-                    names: reader.names,
-                    args: reader.args,
-                    is_foreground: reader.is_foreground,
-                })
-                .collect()
-        });
-        let is_same = self.orders.load(Ordering::Acquire) == orders
-            && self.process.output().position() == offset;
-        is_same.then_some(ProgramStatus {
-            offset,
-            orders,
-            prompt: Some(match prompt {
-                Prompt::Input => LinkPrompt::Input,
-                Prompt::Secret => LinkPrompt::Secret,
-            }),
-            canonical: modes.canonical,
-            echo: modes.echo,
-            readers,
-        })
     }
 }
 

@@ -4,8 +4,9 @@
 //! asked of the program is answered from that state. Output goes into the same [`Output`] as that of a local program.
 
 mod process;
+mod replay;
+mod state;
 
-use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -16,11 +17,11 @@ use windlass_hold_wire::{
 };
 use windlass_output::{Output, Stream};
 use windlass_process::{
-    Exit, Rebuild, Receipt, RemoteAdoption, RemoteCapture, RemoteStart, RemoteTap, ResourceUse,
-    Survivor, TerminalSize,
+    Exit, Receipt, RemoteCapture, RemoteStart, RemoteTap, ResourceUse, Survivor,
 };
-use windlass_sandbox::{LimitKind, ResourceLimits};
+use windlass_sandbox::LimitKind;
 
+use self::state::{ProgramState, Settling};
 use super::WINDOW;
 use super::link::{DroppedFate, Link};
 use super::owner::OwnedKept;
@@ -28,11 +29,6 @@ use crate::rules::read_limits;
 
 /// The far side may send more once so much of the window is used up.
 const CREDIT_STEP: u64 = WINDOW / 4;
-
-/// The time between `SIGTERM` and `SIGKILL` for a program that was taken over, when it is dropped.
-const ADOPTED_GRACE: Duration = Duration::from_secs(2);
-/// No lease of a kept program is longer. That of one that was taken over is the far side's to know.
-const LONGEST_LEASE: Duration = Duration::from_hours(24);
 
 /// A program on a host. Dropping it ends the program there.
 pub(super) struct NearProgram {
@@ -63,89 +59,6 @@ pub(super) struct NearProgram {
 #[error("{0}")]
 pub(super) struct NotStarted(String);
 
-struct ProgramState {
-    pid: u32,
-    /// Whether it runs, or why it was not started; `None` until the far side has said.
-    started: Option<Result<(), NotStarted>>,
-    /// How many bytes of its output have come.
-    received: u64,
-    /// The offset up to which the far side may send.
-    credit: u64,
-    /// The number of the last order.
-    last_order: u64,
-    /// There is a new link, and the far side has not yet said that the program goes on over it. What is asked of the
-    /// program waits until then, so that nothing overtakes what was asked while there was no link.
-    is_resuming: bool,
-    /// Orders that the far side has not confirmed.
-    unconfirmed: VecDeque<(u64, HolderOrder)>,
-    input_closed: bool,
-    status: Option<ProgramStatus>,
-    size: TerminalSize,
-    settles: HashMap<u64, Settling>,
-    /// It is being ended, with this grace.
-    ending: Option<Duration>,
-    /// Its exit, which counts once all output up to its offset is here.
-    exiting: Option<(u64, Exit)>,
-    exit: Option<Exit>,
-    remaining: usize,
-    exceeded: Option<LimitKind>,
-    receipt: Option<Receipt>,
-    usage: ResourceUse,
-    limits: ResourceLimits,
-    allowed: Option<String>,
-    unprotected: Vec<String>,
-    denied: Vec<String>,
-    /// It was left for another runtime.
-    left: bool,
-    /// Its output is being sent again.
-    again: Option<ReplayedOutput>,
-}
-
-/// Output of a program that was taken over, which comes again.
-struct ReplayedOutput {
-    /// The length of the output when the program was taken over, once that is known.
-    until: Option<u64>,
-    rebuild: Option<Rebuild>,
-}
-
-/// Somebody waits for the program to settle.
-struct Settling {
-    deadline: Instant,
-    /// The offset in the output at which it settled.
-    at: Option<u64>,
-}
-
-impl ProgramState {
-    fn new(size: TerminalSize, limits: ResourceLimits) -> Self {
-        Self {
-            pid: 0,
-            started: None,
-            received: 0,
-            credit: WINDOW,
-            last_order: 0,
-            is_resuming: false,
-            unconfirmed: VecDeque::new(),
-            input_closed: false,
-            status: None,
-            size,
-            settles: HashMap::new(),
-            ending: None,
-            exiting: None,
-            exit: None,
-            remaining: 0,
-            exceeded: None,
-            receipt: None,
-            usage: ResourceUse::default(),
-            limits,
-            allowed: None,
-            unprotected: Vec::new(),
-            denied: Vec::new(),
-            left: false,
-            again: None,
-        }
-    }
-}
-
 impl NearProgram {
     /// A program that is about to be started.
     pub(super) fn new(
@@ -173,38 +86,6 @@ impl NearProgram {
             origin: None,
             sandbox,
             state: Mutex::new(ProgramState::new(size, start.limits)),
-            changes: watch::Sender::new(0),
-        })
-    }
-
-    /// A program that an earlier runtime has kept.
-    pub(super) fn adopted(
-        link: &Arc<Link>,
-        adoption: RemoteAdoption,
-        (kept, origin): (OwnedKept, ProgramOrigin),
-        sandbox: Option<LinkSandbox>,
-    ) -> Arc<Self> {
-        let mut state = ProgramState::new(TerminalSize::default(), adoption.limits);
-        state.again = Some(ReplayedOutput {
-            until: None,
-            rebuild: adoption.rebuild,
-        });
-        Arc::new(Self {
-            number: link.next_number(),
-            link: Arc::clone(link),
-            output: adoption.output,
-            lasting_output: true,
-            errors: None,
-            has_terminal: adoption.tap.is_some(),
-            tap: adoption.tap,
-            capture: RemoteCapture::Separate,
-            has_input: true,
-            grace: ADOPTED_GRACE,
-            kept: Some(kept),
-            keep_lease: Some(LONGEST_LEASE),
-            origin: Some(origin),
-            sandbox,
-            state: Mutex::new(state),
             changes: watch::Sender::new(0),
         })
     }
@@ -411,43 +292,6 @@ impl NearProgram {
         for frame in frames {
             self.link.send(&frame);
         }
-    }
-
-    /// A program of an earlier runtime is there: it is this one's once its output has come again.
-    fn take_up(&self, orders: u64, offset: u64, terminal: Option<(u16, u16)>) {
-        let mut state = self.state.lock();
-        let Some(again) = &mut state.again else {
-            return;
-        };
-        if again.until.is_none() {
-            again.until = Some(offset);
-            state.last_order = orders;
-            if let Some((rows, cols)) = terminal {
-                state.size = TerminalSize { rows, cols };
-            }
-        }
-        drop(state);
-        self.rebuild_if_complete();
-    }
-
-    /// Ends the replay, once all of it is there.
-    fn rebuild_if_complete(&self) {
-        let again = {
-            let mut state = self.state.lock();
-            let received = state.received;
-            let is_complete =
-                |again: &mut ReplayedOutput| again.until.is_some_and(|until| received >= until);
-            state.again.take_if(is_complete)
-        };
-        let Some(again) = again else {
-            return;
-        };
-        if let Some(rebuild) = again.rebuild {
-            let read = self.kept.as_ref().map_or(0, OwnedKept::noted_read);
-            rebuild(&self.output, read);
-        }
-        self.state.lock().started.get_or_insert(Ok(()));
-        self.wake();
     }
 
     fn gone(&self, why: &str, ended: usize) {

@@ -1,0 +1,92 @@
+//! Prompts of a program's terminal, as they are told to the near side.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use windlass_hold_wire::{FarFrame, LinkPrompt, LinkReader, ProgramStatus};
+use windlass_process::Prompt;
+
+use super::FarProgram;
+
+/// How often a terminal is looked at that tells nothing, at first and at most.
+const LOOK: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(500));
+/// The longest list of readers that is told.
+const READERS: usize = 64;
+
+impl FarProgram {
+    /// Tells each prompt of the terminal once, with what may read there.
+    pub(super) async fn tell_prompts(self: Arc<Self>) {
+        let mut changes = self.process.output().changes();
+        let mut settling = self.settling.subscribe();
+        loop {
+            changes.borrow_and_update();
+            let ordered = self.ordered.notified();
+            // The sender lives as long as this program.
+            let _ = settling.wait_for(|count| *count == 0).await;
+            if self.process.prompted(|_| true).await.is_none() {
+                return;
+            }
+            let mut ordered = std::pin::pin!(ordered);
+            let mut step = LOOK.0;
+            // While nothing happens it may come to wait for something else.
+            loop {
+                if *settling.borrow() == 0
+                    && let Some(status) = self.look()
+                {
+                    self.tell_status(status);
+                }
+                tokio::select! {
+                    _ = changes.changed() => break,
+                    () = &mut ordered => break,
+                    () = tokio::time::sleep(step) => step = (step * 2).min(LOOK.1),
+                }
+            }
+        }
+    }
+
+    /// Tells a status, unless it was told last.
+    pub(super) fn tell_status(&self, status: ProgramStatus) {
+        let mut told = self.told.lock();
+        if told.as_ref() == Some(&status) {
+            return;
+        }
+        *told = Some(status.clone());
+        self.tell(&FarFrame::Status {
+            program: self.number,
+            status,
+        });
+    }
+
+    /// The state of the terminal, if the program is at a prompt and nothing has happened meanwhile.
+    pub(super) fn look(&self) -> Option<ProgramStatus> {
+        let terminal = self.process.terminal()?;
+        let orders = self.orders.load(Ordering::Acquire);
+        let offset = self.process.output().position();
+        let prompt = terminal.prompt()?;
+        let modes = terminal.modes();
+        let readers = self.process.listeners().map(|readers| {
+            let readers = readers.into_iter().take(READERS);
+            readers
+                .map(|reader| LinkReader {
+                    names: reader.names,
+                    args: reader.args,
+                    is_foreground: reader.is_foreground,
+                })
+                .collect()
+        });
+        let is_same = self.orders.load(Ordering::Acquire) == orders
+            && self.process.output().position() == offset;
+        is_same.then_some(ProgramStatus {
+            offset,
+            orders,
+            prompt: Some(match prompt {
+                Prompt::Input => LinkPrompt::Input,
+                Prompt::Secret => LinkPrompt::Secret,
+            }),
+            canonical: modes.canonical,
+            echo: modes.echo,
+            readers,
+        })
+    }
+}

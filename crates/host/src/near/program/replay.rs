@@ -1,0 +1,88 @@
+//! A program that an earlier runtime has kept: its output comes again, and then it is this runtime's.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::sync::watch;
+use windlass_hold_wire::{LinkSandbox, ProgramOrigin};
+use windlass_process::{RemoteAdoption, RemoteCapture, TerminalSize};
+
+use super::state::{ProgramState, ReplayedOutput};
+use super::{Link, NearProgram, OwnedKept};
+
+/// The time between `SIGTERM` and `SIGKILL` for a program that was taken over, when it is dropped.
+const ADOPTED_GRACE: Duration = Duration::from_secs(2);
+/// No lease of a kept program is longer. That of one that was taken over is the far side's to know.
+const LONGEST_LEASE: Duration = Duration::from_hours(24);
+
+impl NearProgram {
+    /// A program that an earlier runtime has kept.
+    pub(in crate::near) fn adopted(
+        link: &Arc<Link>,
+        adoption: RemoteAdoption,
+        (kept, origin): (OwnedKept, ProgramOrigin),
+        sandbox: Option<LinkSandbox>,
+    ) -> Arc<Self> {
+        let mut state = ProgramState::new(TerminalSize::default(), adoption.limits);
+        state.again = Some(ReplayedOutput {
+            until: None,
+            rebuild: adoption.rebuild,
+        });
+        Arc::new(Self {
+            number: link.next_number(),
+            link: Arc::clone(link),
+            output: adoption.output,
+            lasting_output: true,
+            errors: None,
+            has_terminal: adoption.tap.is_some(),
+            tap: adoption.tap,
+            capture: RemoteCapture::Separate,
+            has_input: true,
+            grace: ADOPTED_GRACE,
+            kept: Some(kept),
+            keep_lease: Some(LONGEST_LEASE),
+            origin: Some(origin),
+            sandbox,
+            state: Mutex::new(state),
+            changes: watch::Sender::new(0),
+        })
+    }
+
+    /// A program of an earlier runtime is there: it is this one's once its output has come again.
+    pub(super) fn take_up(&self, orders: u64, offset: u64, terminal: Option<(u16, u16)>) {
+        let mut state = self.state.lock();
+        let Some(again) = &mut state.again else {
+            return;
+        };
+        if again.until.is_none() {
+            again.until = Some(offset);
+            state.last_order = orders;
+            if let Some((rows, cols)) = terminal {
+                state.size = TerminalSize { rows, cols };
+            }
+        }
+        drop(state);
+        self.rebuild_if_complete();
+    }
+
+    /// Ends the replay, once all of it is there.
+    pub(super) fn rebuild_if_complete(&self) {
+        let again = {
+            let mut state = self.state.lock();
+            let received = state.received;
+            let is_complete =
+                |again: &mut ReplayedOutput| again.until.is_some_and(|until| received >= until);
+            state.again.take_if(is_complete)
+        };
+        let Some(again) = again else {
+            return;
+        };
+        if let Some(rebuild) = again.rebuild {
+            let read = self.kept.as_ref().map_or(0, OwnedKept::noted_read);
+            rebuild(&self.output, read);
+        }
+        self.state.lock().started.get_or_insert(Ok(()));
+        self.wake();
+    }
+}
