@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `plan` | which of them run, and how thoroughly |
 //! | `one_shot`, `wake`, `fetch`, `startup`, `flood`, `digest` | times and rates |
+//! | `sandbox` | what a sandbox and limits cost a start |
 //! | `argument` | what a large argument costs a call |
 //! | `record` | what the record costs a call |
 //! | `mcp` | a call over MCP; its floor is `mcp_echo` |
@@ -38,6 +39,7 @@ mod plan;
 mod proc;
 mod record;
 mod samples;
+mod sandbox;
 mod startup;
 mod table;
 mod terminal_flood;
@@ -72,6 +74,7 @@ pub(crate) fn run() -> ExitCode {
             Benchmark::Handles => on_executor(handles::measure(plan.pace)),
             Benchmark::Terminals => on_executor(terminals::measure(plan.pace)),
             Benchmark::OneShot => on_executor(one_shot::measure(plan.pace)),
+            Benchmark::Sandbox => on_executor(sandbox::measure(plan.pace)),
             Benchmark::Wake => on_executor(wake::measure(plan.pace)),
             Benchmark::Apply => on_executor(apply::measure(plan.pace)),
             Benchmark::Fetch => fetch::measure(plan.pace),

@@ -9,6 +9,7 @@ pub(super) enum Benchmark {
     Handles,
     Terminals,
     OneShot,
+    Sandbox,
     Wake,
     Apply,
     Fetch,
@@ -41,11 +42,12 @@ pub(super) struct Plan {
 }
 
 impl Benchmark {
-    const ALL: [Self; 18] = [
+    const ALL: [Self; 19] = [
         Self::Many,
         Self::Handles,
         Self::Terminals,
         Self::OneShot,
+        Self::Sandbox,
         Self::Wake,
         Self::Apply,
         Self::Fetch,
@@ -69,6 +71,7 @@ impl Benchmark {
             Self::Handles => "handles",
             Self::Terminals => "terminals",
             Self::OneShot => "one-shot",
+            Self::Sandbox => "sandbox",
             Self::Wake => "wake",
             Self::Apply => "apply",
             Self::Fetch => "fetch",
