@@ -41,9 +41,13 @@ pub(crate) use used::{
     ToolsCommand,
 };
 
+/// The first line of the help.
+const ABOUT: &str =
+    "Tools that last, for any AI assistant: start, watch, answer, take over and stop them";
+
 /// Tools that last, for any AI assistant.
 #[derive(Parser)]
-#[command(name = "windlass", version, long_version = version::LONG, about, max_term_width = 100)]
+#[command(name = "windlass", version, long_version = version::LONG, about = ABOUT, max_term_width = 100)]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) global: Global,

@@ -53,7 +53,7 @@ fn show(global: &Global, wanted: Option<&str>, changed: bool) -> anyhow::Result<
         Some(wanted) => format!("`{wanted}` is not set; without --changed its default is shown."),
     };
     let columns = [
-        column("KEY").cut_to(52),
+        column("KEY").cut_to(54),
         column("VALUE").cut_to(10),
         column("ORIGIN").cut_to(12),
     ];
@@ -109,7 +109,7 @@ fn unknown_key(wanted: &str, keys: &[String]) -> String {
         let ends = key.match_indices('.').map(|(end, _)| end);
         known.extend(ends.map(|end| &key[..end]).chain([key.as_str()]));
     }
-    match nearest(wanted, known.into_iter()) {
+    match nearest(wanted, known) {
         Some(near) => format!("there is no key `{wanted}`; did you mean `{near}`?"),
         None => {
             format!("there is no key `{wanted}`; `windlass config show` lists all of them")

@@ -18,6 +18,7 @@ use windlass_protocol::visible_line;
 use crate::args::{ColorChoice, Global};
 use crate::screen::fitting;
 use crate::stdout;
+use crate::wrap::fitted;
 use widths::fit;
 
 /// How this command prints.
@@ -151,8 +152,8 @@ impl Listing {
     /// The list in lines of at most `width` columns.
     fn lines(&self, printer: Printer) -> Vec<String> {
         if self.rows.is_empty() {
-            let mut lines = vec![self.empty.clone()];
-            lines.extend(self.notes.iter().cloned());
+            let mut lines = printer.wrapped(&self.empty);
+            lines.extend(self.notes.iter().flat_map(|note| printer.wrapped(note)));
             return lines;
         }
         let natural: Vec<usize> = (0..self.columns.len())
@@ -170,7 +171,7 @@ impl Listing {
         let header: Vec<ListCell> = header.collect();
         let rows = std::iter::once(&header).chain(&self.rows);
         let mut lines: Vec<String> = rows.map(|row| printer.row(row, &widths)).collect();
-        lines.extend(self.notes.iter().cloned());
+        lines.extend(self.notes.iter().flat_map(|note| printer.wrapped(note)));
         lines
     }
 }
@@ -203,6 +204,22 @@ impl Printer {
             writeln!(stdout, "{line}")?;
         }
         stdout.flush()
+    }
+
+    /// A sentence in lines of the terminal's width; as it is without one.
+    pub(crate) fn wrapped(self, text: &str) -> Vec<String> {
+        match self.width {
+            Some(columns) => fitted(text, columns),
+            None => vec![text.to_owned()],
+        }
+    }
+
+    /// The text cut to the terminal's width, less `used` columns.
+    pub(crate) fn cut(self, text: &str, used: usize) -> String {
+        match self.width {
+            Some(columns) => shortened(text, columns.saturating_sub(used)),
+            None => text.to_owned(),
+        }
     }
 
     /// The lines of a list, for a command that draws it by itself.

@@ -129,3 +129,24 @@ fn a_path_keeps_its_end() {
          kept.max  …config.toml:2"
     );
 }
+
+#[test]
+fn sentences_are_broken_between_words() {
+    let printer = Printer {
+        is_json: false,
+        colour: false,
+        width: Some(20),
+    };
+    let mut listing = Listing::new([column("A")], "Nothing is here; `do` adds some.");
+    listing.note("reply: windlass permissions");
+    assert_eq!(
+        printer.lines(&listing),
+        [
+            "Nothing is here;",
+            "`do` adds some.",
+            "reply: windlass",
+            "permissions"
+        ]
+    );
+    assert_eq!(printer.cut("a call that is long", 5), "a call that is…");
+}

@@ -50,10 +50,9 @@ export class Keyboard {
       "div",
       { class: "keyboard", hidden: true },
       this.field,
-      el("span", { class: "yours" }, "You are typing. The assistant waits until you hand it back."),
+      el("span", { class: "yours" }, "You are typing and the assistant waits; Ctrl-] hands back."),
       el("div", { class: "keys" }, keys),
       el("button", { class: "fit", onclick: () => this.#fit() }, "Fit to window"),
-      el("span", { class: "faint" }, "Ctrl-] hands back"),
       this.problem,
     );
     place.scroller.addEventListener("mouseup", () => {

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use unicode_width::UnicodeWidthStr as _;
 use windlass::store::Store;
 use windlass_protocol::{
     Arguments, FilePart, MessagePart, PartState, PartTimeWithEnd, SessionRecord, ToolPart,
@@ -173,13 +174,19 @@ impl CallLine {
         let ends = [&self.exit, &self.time];
         let ends = ends.into_iter().filter(|word| !word.is_empty());
         let ends: Vec<&str> = ends.map(String::as_str).collect();
-        let mut head = format!(
-            "  {} {}",
-            printer.paint(mark, tone),
-            visible_line(&words.join(" "))
-        );
+        let ends = match ends.join(", ") {
+            ends if ends.is_empty() => ends,
+            ends => format!("({ends})"),
+        };
+        let words = visible_line(&words.join(" "));
+        // On a terminal a call is one line, with its ending.
+        let words = if full {
+            words
+        } else {
+            printer.cut(&words, "  ✓  ".width() + ends.width())
+        };
+        let mut head = format!("  {} {words}", printer.paint(mark, tone));
         if !ends.is_empty() {
-            let ends = format!("({})", ends.join(", "));
             let tone = match self.outcome {
                 CallOutcome::Failed => Tone::Bad,
                 _ => Tone::Faint,
@@ -194,10 +201,14 @@ impl CallLine {
         let output = output.iter().take(shown);
         lines.extend(output.map(|line| {
             let line = format!("      {}", visible_line(line));
+            let line = if full { line } else { printer.cut(&line, 0) };
             printer.paint(&line, Tone::Faint)
         }));
         if more > 0 {
-            let line = format!("      … {more} lines more; `--full` shows them");
+            let line = match more {
+                1 => "      … 1 more line; `--full` shows it".to_owned(),
+                more => format!("      … {more} more lines; `--full` shows them"),
+            };
             lines.push(printer.paint(&line, Tone::Faint));
         }
         lines.extend(self.files.iter().map(|file| format!("      {file}")));

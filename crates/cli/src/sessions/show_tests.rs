@@ -54,7 +54,7 @@ fn a_build_that_exited_with_101_has_failed() {
     assert_eq!(
         shown(&call),
         "  ✗ shell spawn build cargo build (exit 101, 1.5s)\n      error: no\n      1\n      2\n      3\n      \
-         … 1 lines more; `--full` shows them"
+         … 1 more line; `--full` shows it"
     );
 }
 

@@ -17,8 +17,14 @@ pub(super) fn text(outline: &Outline<'_>, hidden: &[String], printer: Printer) -
     let summary = summary
         .map(|summary| visible_line(summary))
         .unwrap_or_default();
-    let name = printer.paint(&tool.name, Tone::Heading);
-    let _ = writeln!(text, "{name}  {summary}");
+    let lines = printer.wrapped(&format!("{}  {summary}", tool.name));
+    for (number, line) in lines.iter().enumerate() {
+        let line = match line.strip_prefix(&tool.name) {
+            Some(rest) if number == 0 => printer.paint(&tool.name, Tone::Heading) + rest,
+            _ => line.clone(),
+        };
+        let _ = writeln!(text, "{line}");
+    }
     let _ = writeln!(text, "  source:     {}", visible_line(&outline.source));
     let _ = writeln!(text, "  defined by: {}", visible_line(&tool.origin));
     let actions = outline.actions();
