@@ -127,6 +127,7 @@ mod trust;
 mod typing;
 mod typing_rules;
 mod vectors;
+mod widths;
 
 /// A file that nobody names would never run.
 #[test]

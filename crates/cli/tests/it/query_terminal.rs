@@ -24,9 +24,19 @@ pub(crate) async fn sit(run: &str, turns: impl IntoIterator<Item = Turn>) -> Sit
     sit_at(asked, &binary).await
 }
 
-/// The same with any command.
+/// Any command on a terminal of the usual size.
 pub(crate) async fn sit_at(asked: Asked, binary: &std::process::Command) -> Sitting {
-    let screen = Arc::new(Mutex::new(Screen::new(20, 60)));
+    let size = TerminalSize { rows: 20, cols: 60 };
+    sit_within(asked, binary, size).await
+}
+
+/// Any command on a terminal of this size.
+pub(crate) async fn sit_within(
+    asked: Asked,
+    binary: &std::process::Command,
+    size: TerminalSize,
+) -> Sitting {
+    let screen = Arc::new(Mutex::new(Screen::new(size.rows, size.cols)));
     let drawn = Arc::clone(&screen);
     let mut command = Command::new(binary.get_program())
         .args(binary.get_args())
@@ -36,7 +46,6 @@ pub(crate) async fn sit_at(asked: Asked, binary: &std::process::Command) -> Sitt
     for (name, value) in binary.get_envs() {
         command = command.env(name, value.unwrap_or_default());
     }
-    let size = TerminalSize { rows: 20, cols: 60 };
     let command = command.terminal_with(size, move |bytes| drawn.lock().feed(bytes));
     let launcher = Launcher::new(LauncherOptions {
         hold_trees: false,
