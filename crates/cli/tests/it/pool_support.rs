@@ -20,11 +20,17 @@ pub(crate) struct Broker {
 
 impl Broker {
     pub(crate) fn start() -> Self {
+        Self::with_config("")
+    }
+
+    /// Starts one that is configured so.
+    pub(crate) fn with_config(config: &str) -> Self {
         let mut broker = Self {
             folder: tempfile::tempdir().unwrap(),
             port: 0,
             server: None,
         };
+        fs::write(broker.folder.path().join("conf"), config).unwrap();
         broker.restart();
         broker
     }
@@ -44,6 +50,8 @@ impl Broker {
         };
         let server = Command::new("nats-server")
             .args(["-js", "-a", "127.0.0.1", "-p", &port])
+            .arg("-c")
+            .arg(self.folder.path().join("conf"))
             .arg("-sd")
             .arg(self.folder.path().join("store"))
             .arg("--ports_file_dir")
@@ -59,7 +67,8 @@ impl Broker {
             let Ok(told) = serde_json::from_str::<Value>(&text) else {
                 return false;
             };
-            let url = told["nats"][0].as_str().unwrap_or_default();
+            let urls = [&told["nats"][0], &told["tls"][0]];
+            let url = urls.iter().find_map(|url| url.as_str()).unwrap_or_default();
             self.port = url.rsplit(':').next().unwrap().parse().unwrap_or(0);
             self.port != 0
         });
