@@ -56,14 +56,13 @@ pub(crate) struct Hosts {
 impl Hosts {
     pub(crate) fn of(config: &Config, environment: &Environment) -> io::Result<Self> {
         let host = |host: &HostConfig| {
-            let (remote, carrier) = match &host.pool {
-                Some(pool) => (pools::pool(host, pool, &config.root)?, None),
-                None => {
-                    let options = host_options(host, &config.root);
-                    let host = Host::new(options, Some(environment.usual()))?;
-                    let remote: Arc<dyn RemoteHost> = Arc::new(host.clone());
-                    (remote, Some(host))
-                }
+            let (remote, carrier) = if let Some(pool) = &host.pool {
+                (pools::pool(host, pool, &config.root)?, None)
+            } else {
+                let options = host_options(host, &config.root);
+                let host = Host::new(options, Some(environment.usual()))?;
+                let remote: Arc<dyn RemoteHost> = Arc::new(host.clone());
+                (remote, Some(host))
             };
             Ok(ConfiguredHost {
                 config: host.clone(),

@@ -244,9 +244,9 @@ impl KnownWorkers {
             return self.see(&message.payload);
         }
         let name = message.subject.strip_prefix(&prefix).unwrap_or_default();
-        let gone = self.workers.lock().remove(name);
-        if let Some(known) = gone {
-            self.give_up(&known);
+        // It has left, with nothing running. Its last frames may still be on their way: its silence tells the end.
+        if let Some(known) = self.workers.lock().get_mut(name) {
+            known.presence.is_draining = true;
         }
     }
 }

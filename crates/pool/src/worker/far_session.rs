@@ -15,6 +15,9 @@ use super::Worker;
 use crate::broker::{ClaimKind, Claimed, claim, words};
 use crate::link::{Flow, FrameGate, LinkEnd, LinkEnding, PIPE};
 
+/// How long the last words of a far end may take to be sent.
+const FLUSHING: Duration = Duration::from_secs(2);
+
 /// One runtime's programs on this worker. A link serves them; another may follow.
 pub(super) struct FarSession {
     session: LinkSession,
@@ -174,18 +177,22 @@ async fn serve_link(
     mut gate: FarGate,
 ) {
     let mut far_end = std::pin::pin!(far_end);
-    let ending = tokio::select! {
-        served = &mut far_end => {
-            if let Err(error) = served {
-                tracing::debug!(%error, "a runtime was not served");
+    let heartbeat = gate.worker.options.heartbeat;
+    let ending = {
+        let mut carrying = std::pin::pin!(end.run(&mut gate));
+        tokio::select! {
+            served = &mut far_end => {
+                if let Err(error) = served {
+                    tracing::debug!(%error, "a runtime was not served");
+                }
+                // Its output ends. Everything that it has said is sent: the exit of the last program may be in it.
+                let _ = tokio::time::timeout(FLUSHING, carrying).await;
+                return;
             }
-            end.close().await;
-            return;
+            ending = &mut carrying => ending,
         }
-        ending = end.run(&mut gate) => ending,
     };
     if ending == LinkEnding::Disconnected {
-        let heartbeat = gate.worker.options.heartbeat;
         tokio::select! {
             _ = &mut far_end => return,
             () = wait_for_broker(&mut end, heartbeat) => {}
