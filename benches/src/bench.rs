@@ -13,6 +13,7 @@
 //! | `apply`, `terminal_flood` | times and rates of terminals |
 //! | `many`, `handles`, `terminals` | what is left over, and what a live handle costs |
 //! | `page` | what the page of `serve` costs a browser |
+//! | `hosts` | tools on a host; its server is `ssh_server` |
 //! | `fixture` | the runtime that is measured, with its tools |
 //! | `bare`, `bare_terminal` | the floors: the system calls without anything around them |
 //! | `proc` | what `/proc` says of a process |
@@ -28,6 +29,7 @@ mod fetch;
 mod fixture;
 mod flood;
 mod handles;
+mod hosts;
 mod keystroke;
 mod load;
 mod many;
@@ -40,6 +42,7 @@ mod proc;
 mod record;
 mod samples;
 mod sandbox;
+mod ssh_server;
 mod startup;
 mod table;
 mod terminal_flood;
@@ -89,6 +92,7 @@ pub(crate) fn run() -> ExitCode {
             Benchmark::Digest => digest::measure(plan.pace),
             Benchmark::TerminalFlood => on_executor(terminal_flood::measure(plan.pace)),
             Benchmark::Page => on_executor(page::measure(plan.pace)),
+            Benchmark::Hosts => on_executor(hosts::measure(plan.pace)),
         };
         table.extend(lines);
     }

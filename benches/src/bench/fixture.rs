@@ -65,10 +65,16 @@ pub(super) struct Fixture {
 impl Fixture {
     /// Sets it up.
     pub(super) async fn new() -> Self {
+        Self::with("").await
+    }
+
+    /// Sets it up with more configuration.
+    pub(super) async fn with(more: &str) -> Self {
         let folder = TempDir::new().expect("a folder can be made");
         let own = folder.path().join("windlass");
         std::fs::create_dir(&own).expect("a folder can be made");
-        std::fs::write(own.join("config.toml"), CONFIG).expect("a file can be written");
+        std::fs::write(own.join("config.toml"), [CONFIG, more].concat())
+            .expect("a file can be written");
         let options = LoadOptions {
             cwd: folder.path().to_owned(),
             config_home: Some(folder.path().to_owned()),

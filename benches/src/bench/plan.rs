@@ -24,6 +24,7 @@ pub(super) enum Benchmark {
     Digest,
     TerminalFlood,
     Page,
+    Hosts,
 }
 
 /// How thoroughly to measure.
@@ -62,6 +63,7 @@ impl Benchmark {
         Self::Digest,
         Self::TerminalFlood,
         Self::Page,
+        Self::Hosts,
     ];
 
     /// What `--only` calls it.
@@ -86,6 +88,7 @@ impl Benchmark {
             Self::Digest => "digest",
             Self::TerminalFlood => "terminal-flood",
             Self::Page => "page",
+            Self::Hosts => "hosts",
         }
     }
 }

@@ -25,7 +25,7 @@ fn a_wrong_name_is_told_the_right_ones() {
         read("--only speed").unwrap_err(),
         "`speed` is no benchmark; there are many, handles, terminals, one-shot, sandbox, wake, apply, \
          fetch, argument, record, mcp, assistant, keystroke, load, startup, flood, \
-         digest, terminal-flood, page"
+         digest, terminal-flood, page, hosts"
     );
     assert!(read("--only").unwrap_err().starts_with("`--only` needs"));
     assert!(read("quick").unwrap_err().contains("use --quick"));
