@@ -438,6 +438,10 @@ impl JobTerminal for TerminalProgram {
     }
 
     fn has_masked_typing(&self) -> bool {
+        let terminal = self.process.terminal();
+        if terminal.is_some_and(ProgramTerminal::hid_last_write) {
+            return true;
+        }
         let last = self.last_typed.lock();
         last.as_ref().is_some_and(|typed| {
             let written = self.output.log(typed.before..self.output.written());

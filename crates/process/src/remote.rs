@@ -186,6 +186,8 @@ pub trait RemoteProcess: Send + Sync {
     fn resize(&self, size: TerminalSize);
     fn modes(&self) -> Modes;
     fn prompt(&self) -> Option<Prompt>;
+    /// Whether the terminal did not show what was written last, or that is not known.
+    fn hid_last_write(&self) -> bool;
     fn port_open(&self, port: u16) -> RemoteFuture<'static, ()>;
     fn unreachable(&self) -> Option<UnreachableHost>;
     fn held_key(&self) -> Option<&HeldKey>;

@@ -137,6 +137,14 @@ impl ProgramTerminal<'_> {
         }
     }
 
+    /// Whether the terminal did not show what was written last, where that is known only afterwards: on another machine.
+    pub fn hid_last_write(self) -> bool {
+        match self {
+            Self::Local(_) => false,
+            Self::Remote(program) => program.hid_last_write(),
+        }
+    }
+
     /// What the program waits for, if it is blocked at a prompt now: a process of the foreground reads the terminal,
     /// everything that was written to it has been read, and everything that it wrote is in the output. Where that cannot
     /// be seen (systems other than Linux), `None`.

@@ -96,7 +96,7 @@ fn a_detached_command_runs_in_the_server_with_this_folder_and_environment() {
 }
 
 #[test]
-fn logs_are_cut_by_lines_time_and_pattern() {
+pub(crate) fn logs_are_cut_by_lines_time_and_pattern() {
     let project = Project::new();
     let mut drive = project.drive();
     drive.run([spawn("n", "seq 1 20000; exec cat")]);

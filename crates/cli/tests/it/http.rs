@@ -61,7 +61,7 @@ fn a_session_is_begun_used_and_ended() {
 }
 
 #[test]
-fn a_handle_is_watched_typed_into_and_ended() {
+pub(crate) fn a_handle_is_watched_typed_into_and_ended() {
     let project = Project::new();
     let serve = Serve::start(&project);
     let session = serve.session(TRUSTED());
@@ -132,7 +132,7 @@ fn a_handle_is_watched_typed_into_and_ended() {
 }
 
 #[test]
-fn a_person_takes_over_and_the_assistant_is_told() {
+pub(crate) fn a_person_takes_over_and_the_assistant_is_told() {
     let project = Project::new();
     let serve = Serve::start(&project);
     let session = serve.session(TRUSTED());
@@ -205,7 +205,7 @@ fn permissions_are_asked_for_and_replied_to() {
 }
 
 #[test]
-fn a_secret_is_asked_for_and_answered_by_the_person() {
+pub(crate) fn a_secret_is_asked_for_and_answered_by_the_person() {
     needs!("python3");
     let project = Project::new();
     let serve = Serve::start(&project);
@@ -273,7 +273,7 @@ fn events_resume_where_they_were_left() {
 }
 
 #[test]
-fn a_screen_is_streamed_as_it_changes() {
+pub(crate) fn a_screen_is_streamed_as_it_changes() {
     let project = Project::new();
     let serve = Serve::start(&project);
     let session = serve.session(TRUSTED());

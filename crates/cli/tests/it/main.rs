@@ -43,6 +43,7 @@ mod hosts_faults;
 mod hosts_install;
 mod hosts_kept;
 mod hosts_network;
+mod hosts_onlookers;
 mod hosts_refusals;
 mod hosts_sandbox;
 mod hosts_sessions;

@@ -106,7 +106,7 @@ fn a_page_that_loses_its_lock_says_so() {
 }
 
 #[test]
-fn handing_back_restores_the_size() {
+pub(crate) fn handing_back_restores_the_size() {
     needs!("page-driver", "chromium");
     let project = Project::new();
     let (serve, session) = serve_cat(&project, true);

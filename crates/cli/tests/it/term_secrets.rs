@@ -111,7 +111,7 @@ impl Asked {
 }
 
 #[test]
-fn a_secret_goes_from_the_person_to_the_program_and_nowhere_else() {
+pub(crate) fn a_secret_goes_from_the_person_to_the_program_and_nowhere_else() {
     needs!("bash");
     let project = Project::with_config(UNATTENDED);
     let mut asked = Asked::by(&project, READ);
@@ -224,7 +224,7 @@ fn typing_is_not_recorded(project: &Project, tool: &str, mut spawn: Value) {
 }
 
 #[test]
-fn what_is_typed_while_nothing_is_echoed_is_not_recorded() {
+pub(crate) fn what_is_typed_while_nothing_is_echoed_is_not_recorded() {
     let project = Project::with_config(UNATTENDED);
     let spawn = json!({"command": SILENT, "terminal": true});
     typing_is_not_recorded(&project, "shell", spawn);
@@ -271,7 +271,7 @@ print("\n%d letters" % len(word))
 "#;
 
 #[test]
-fn a_program_that_shows_stars_asks_the_person() {
+pub(crate) fn a_program_that_shows_stars_asks_the_person() {
     needs!("python3");
     let project = Project::with_config(UNATTENDED);
     project.write("stars.py", STARS);

@@ -111,7 +111,7 @@ fn casts(project: &Project) -> Vec<PathBuf> {
 }
 
 #[test]
-fn a_terminal_is_recorded_for_as_long_as_its_session_is() {
+pub(crate) fn a_terminal_is_recorded_for_as_long_as_its_session_is() {
     let project = Project::with_config("[conversation.tools.shell]\nspawn.record = true\n");
     let (mut sitting, _) = Sitting::with(
         &project,

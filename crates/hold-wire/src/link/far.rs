@@ -76,6 +76,8 @@ pub enum FarFrame {
         id: u64,
         /// The reason why it was not.
         error: Option<String>,
+        /// The terminal did not show what was typed.
+        is_hidden: bool,
     },
     /// Output of a program.
     Output {
@@ -214,10 +216,16 @@ impl FarFrame {
     /// News of a program that runs.
     fn write_news(&self) -> Vec<u8> {
         match self {
-            Self::Done { program, id, error } => {
+            Self::Done {
+                program,
+                id,
+                error,
+                is_hidden,
+            } => {
                 let head = ByteWriter::new(DONE).u64(*program).u64(*id);
                 let error = error.as_ref();
                 head.option(error, |writer, it| writer.bytes(it.as_bytes()))
+                    .u8(u8::from(*is_hidden))
                     .0
             }
             Self::Output {
@@ -319,6 +327,7 @@ impl FarFrame {
                 program: reader.u64()?,
                 id: reader.u64()?,
                 error: reader.option(ByteReader::text)?,
+                is_hidden: reader.u8()? != 0,
             },
             OUTPUT => Self::Output {
                 program: reader.u64()?,

@@ -53,6 +53,25 @@ fn statuses() -> impl Strategy<Value = ProgramStatus> {
     })
 }
 
+fn started() -> impl Strategy<Value = FarFrame> {
+    (
+        any::<(u64, u32, [Option<u64>; 7])>(),
+        proptest::option::of(".{0,8}"),
+        texts(),
+    )
+        .prop_map(
+            |((program, pid, limits), allowed, unprotected)| FarFrame::Started {
+                program,
+                pid,
+                rules: AppliedRules {
+                    limits,
+                    allowed,
+                    unprotected,
+                },
+            },
+        )
+}
+
 fn frames() -> impl Strategy<Value = FarFrame> {
     let exits = prop_oneof![
         any::<i32>().prop_map(LinkExit::Code),
@@ -70,22 +89,7 @@ fn frames() -> impl Strategy<Value = FarFrame> {
     let bytes = proptest::collection::vec(any::<u8>(), 0..40);
     prop_oneof![
         hellos().prop_map(FarFrame::Hello),
-        (
-            any::<(u64, u32, [Option<u64>; 7])>(),
-            proptest::option::of(".{0,8}"),
-            texts()
-        )
-            .prop_map(|((program, pid, limits), allowed, unprotected)| {
-                FarFrame::Started {
-                    program,
-                    pid,
-                    rules: AppliedRules {
-                        limits,
-                        allowed,
-                        unprotected,
-                    },
-                }
-            }),
+        started(),
         (any::<u64>(), failures, ".{0,8}").prop_map(|(program, failure, problem)| {
             FarFrame::Failed {
                 program,
@@ -110,8 +114,14 @@ fn frames() -> impl Strategy<Value = FarFrame> {
                 receipt
             }
         ),
-        (any::<(u64, u64)>(), proptest::option::of(".{0,8}"))
-            .prop_map(|((program, id), error)| FarFrame::Done { program, id, error }),
+        (any::<(u64, u64, bool)>(), proptest::option::of(".{0,8}")).prop_map(
+            |((program, id, is_hidden), error)| FarFrame::Done {
+                program,
+                id,
+                error,
+                is_hidden
+            }
+        ),
         (any::<(u64, u64, bool)>(), bytes).prop_map(|((program, from, is_stderr), bytes)| {
             FarFrame::Output {
                 program,

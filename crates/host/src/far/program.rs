@@ -295,12 +295,15 @@ impl FarProgram {
                         if let Some(note) = &note {
                             note(id);
                         }
+                        let is_hidden =
+                            matches!(order, HolderOrder::Write(_)) && self.hides_typing();
                         let error = self.carry_out(order).await;
                         self.orders.store(id, Ordering::Release);
                         self.ordered.notify_waiters();
-                        self.tell(&self.done(id, error));
+                        self.tell(&self.done(id, error, is_hidden));
                     } else {
-                        self.tell(&self.done(id, None));
+                        // It is not known how it was carried out.
+                        self.tell(&self.done(id, None, true));
                     }
                 }
                 NearFrame::Settle { id, limit, .. } => {
@@ -321,11 +324,12 @@ impl FarProgram {
         }
     }
 
-    fn done(&self, id: u64, error: Option<String>) -> FarFrame {
+    fn done(&self, id: u64, error: Option<String>, is_hidden: bool) -> FarFrame {
         FarFrame::Done {
             program: self.number,
             id,
             error,
+            is_hidden,
         }
     }
 
@@ -393,6 +397,7 @@ impl FarProgram {
             changes.borrow_and_update();
             let until = output.position().min(*credit.borrow_and_update());
             while from < until {
+                self.tell_modes();
                 let piece = OutputPiece::next(&output, from, until);
                 from = piece.from + piece.bytes.len() as u64;
                 let frame = FarFrame::Output {

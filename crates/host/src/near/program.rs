@@ -196,8 +196,18 @@ impl NearProgram {
                 }
                 return self.gone(&why, ended as usize);
             }
-            FarFrame::Done { id, error, .. } => {
-                self.state.lock().unconfirmed.retain(|(it, _)| *it != id);
+            FarFrame::Done {
+                id,
+                error,
+                is_hidden,
+                ..
+            } => {
+                let mut state = self.state.lock();
+                state.unconfirmed.retain(|(it, _)| *it != id);
+                if !is_hidden && id == state.last_write {
+                    state.shown_write = id;
+                }
+                drop(state);
                 if let Some(error) = error {
                     tracing::debug!(error, "an order was not carried out on the host");
                 }
@@ -318,6 +328,9 @@ impl NearProgram {
         let mut state = self.state.lock();
         state.last_order += 1;
         let id = state.last_order;
+        if matches!(order, HolderOrder::Write(_)) {
+            state.last_write = id;
+        }
         state.unconfirmed.push_back((id, order.clone()));
         if !state.is_resuming {
             self.link.send(&self.order(id, order));

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use windlass_hold_wire::{FarFrame, LinkPrompt, LinkReader, ProgramStatus};
-use windlass_process::Prompt;
+use windlass_process::{ProgramTerminal, Prompt};
 
 use super::FarProgram;
 
@@ -42,6 +42,31 @@ impl FarProgram {
                     () = tokio::time::sleep(step) => step = (step * 2).min(LOOK.1),
                 }
             }
+        }
+    }
+
+    /// Whether the terminal takes lines and does not show them.
+    pub(super) fn hides_typing(&self) -> bool {
+        let modes = self.process.terminal().map(ProgramTerminal::modes);
+        modes.is_some_and(|modes| modes.canonical && !modes.echo)
+    }
+
+    /// Tells the modes of the terminal, if they are others than those that were told last.
+    pub(super) fn tell_modes(&self) {
+        let Some(modes) = self.process.terminal().map(ProgramTerminal::modes) else {
+            return;
+        };
+        let told = self.told.lock().as_ref().map(|it| (it.canonical, it.echo));
+        // Those of a new terminal are known.
+        if told.unwrap_or((true, true)) != (modes.canonical, modes.echo) {
+            self.tell_status(ProgramStatus {
+                offset: self.process.output().position(),
+                orders: self.orders.load(Ordering::Acquire),
+                prompt: None,
+                canonical: modes.canonical,
+                echo: modes.echo,
+                readers: None,
+            });
         }
     }
 

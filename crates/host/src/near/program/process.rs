@@ -73,6 +73,11 @@ impl RemoteProcess for NearProgram {
         })
     }
 
+    fn hid_last_write(&self) -> bool {
+        let state = self.state.lock();
+        state.last_write != state.shown_write
+    }
+
     fn allowed(&self) -> Option<String> {
         self.state.lock().allowed.clone()
     }

@@ -23,6 +23,10 @@ pub(super) struct ProgramState {
     /// There is a new link, and the far side has not yet said that the program goes on over it. What is asked of the
     /// program waits until then, so that nothing overtakes what was asked while there was no link.
     pub(super) is_resuming: bool,
+    /// The number of the last order to type something.
+    pub(super) last_write: u64,
+    /// The number of the last such order that the terminal has shown.
+    pub(super) shown_write: u64,
     /// Orders that the far side has not confirmed.
     pub(super) unconfirmed: VecDeque<(u64, HolderOrder)>,
     pub(super) input_closed: bool,
@@ -71,6 +75,8 @@ impl ProgramState {
             credit: WINDOW,
             last_order: 0,
             is_resuming: false,
+            last_write: 0,
+            shown_write: 0,
             unconfirmed: VecDeque::new(),
             input_closed: false,
             status: None,
