@@ -98,7 +98,7 @@ pub struct Ending {
     pub widenings: Vec<String>,
     /// Set when the result was too long for a reply and was cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cut: Option<ResultCut>,
+    pub cut: Option<Box<ResultCut>>,
 }
 
 /// A call that another server answered with an error of its own, rather than

@@ -41,7 +41,7 @@ pub(crate) fn within_limit(
     };
     Cow::Owned(Ending {
         result,
-        cut: Some(ResultCut { omitted_bytes, log }),
+        cut: Some(Box::new(ResultCut { omitted_bytes, log })),
         ..ending.clone()
     })
 }

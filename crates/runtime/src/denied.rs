@@ -203,13 +203,12 @@ impl SessionInner {
         }
         let permission = widening_permission(tool);
         let recent = self.recent_rules.lock().fresh();
-        let remembered = match recent {
-            Some(rules) => rules,
-            None => {
-                let rules = Arc::new(self.remembered_rules().await);
-                self.recent_rules.lock().keep(&rules);
-                rules
-            }
+        let remembered = if let Some(rules) = recent {
+            rules
+        } else {
+            let rules = Arc::new(self.remembered_rules().await);
+            self.recent_rules.lock().keep(&rules);
+            rules
         };
         let rules = Rules {
             config: &tool.definition.permissions,
