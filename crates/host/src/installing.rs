@@ -152,15 +152,21 @@ async fn copy(stdin: &mut (impl AsyncWrite + Unpin), path: &Path) -> Result<(), 
             why: format!("this program's own file cannot be read: {error}"),
         })
     };
-    // It is running, so it is in memory: reading a chunk does not wait for a disk.
     let mut file = File::open(path).map_err(unreadable)?;
-    let mut chunk = vec![0; CHUNK];
     loop {
-        let length = Read::read(&mut file, &mut chunk).map_err(unreadable)?;
-        if length == 0 {
+        let reading = tokio::task::spawn_blocking(move || {
+            let mut chunk = vec![0; CHUNK];
+            let length = file.read(&mut chunk)?;
+            chunk.truncate(length);
+            io::Result::Ok((file, chunk))
+        });
+        let read = reading.await.map_err(io::Error::other).flatten();
+        let (rest, chunk) = read.map_err(unreadable)?;
+        if chunk.is_empty() {
             return Ok(());
         }
-        send(stdin, &chunk[..length]).await?;
+        file = rest;
+        send(stdin, &chunk).await?;
     }
 }
 
