@@ -169,7 +169,10 @@ impl PrivateFolder {
 
 impl Drop for PrivateFolder {
     fn drop(&mut self) {
-        self.locks.clear();
+        for (path, lock) in self.locks.drain() {
+            drop(lock);
+            remove_lock(&path);
+        }
         if self.kept.load(Ordering::Relaxed) > 0 {
             return;
         }
@@ -225,6 +228,14 @@ fn remove_placeholder(path: &Path) -> bool {
     // Whoever opens it meanwhile finds that it is gone, and makes another.
     let _ = lock_file(path).map(std::fs::remove_file);
     true
+}
+
+/// Removes the file that stands for a placeholder, unless somebody relies on it.
+fn remove_lock(path: &Path) {
+    let exclusive = FlockOperation::NonBlockingLockExclusive;
+    if let Locked::Ours(Some(_lock)) = lock_by_name(path, exclusive) {
+        let _ = lock_file(path).map(std::fs::remove_file);
+    }
 }
 
 /// The outcome of an attempt to lock a file.
