@@ -33,7 +33,7 @@ pub(crate) struct WorkerArgs {
 /// The way to the brokers.
 #[derive(ClapArgs)]
 pub(crate) struct BrokerArgs {
-    /// The NATS server, such as nats://broker:4222; several with commas
+    /// The NATS server, such as `nats://broker:4222`; several with commas
     #[arg(long, value_name = "URL")]
     pub(crate) nats: String,
     /// A file with credentials, as `nsc` writes it

@@ -40,10 +40,10 @@ impl Cluster {
             .collect();
         let start = |number: usize| {
             let config = format!(
-                "server_name: n{number}\nhost: 127.0.0.1\nport: {}\njetstream {{ store_dir: {:?} }}\n\
+                "server_name: n{number}\nhost: 127.0.0.1\nport: {}\njetstream {{ store_dir: \"{}\" }}\n\
                  cluster {{ name: fleet, host: 127.0.0.1, port: {}, routes: {} }}\n",
                 clients[number],
-                folder.join(format!("n{number}")),
+                folder.join(format!("n{number}")).display(),
                 routes[number],
                 json!(list)
             );
