@@ -66,7 +66,7 @@ fn parse_server(server: &str) -> Result<ServerAddr, PoolError> {
     if server.contains('@') || parsed.as_ref().is_ok_and(ServerAddr::has_user_pass) {
         return Err(PoolError::Secret);
     }
-    let is_known = |it: &ServerAddr| matches!(it.scheme(), "nats" | "tls");
+    let is_known = |it: &ServerAddr| matches!(it.scheme(), "nats" | "tls") && !it.host().is_empty();
     parsed
         .ok()
         .filter(is_known)
