@@ -77,7 +77,7 @@ fn parse_server(server: &str) -> Result<ServerAddr, PoolError> {
 
 /// How the connection stands.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Connection {
+pub(crate) struct BrokerConnection {
     /// The time at which it was made; `None` while there is none.
     pub(crate) since: Option<Instant>,
     /// How often it was made again.
@@ -89,7 +89,7 @@ pub(crate) struct Connection {
 pub(crate) struct Broker {
     pub(crate) client: Client,
     pub(crate) jetstream: Context,
-    pub(crate) connection: watch::Receiver<Connection>,
+    pub(crate) connection: watch::Receiver<BrokerConnection>,
     pub(crate) names: PoolNames,
     replicas: usize,
 }
@@ -104,7 +104,7 @@ impl Broker {
         let names = PoolNames::new(pool)?;
         let servers = options.servers.iter().map(|server| parse_server(server));
         let servers: Vec<ServerAddr> = servers.collect::<Result<_, _>>()?;
-        let (states, connection) = watch::channel(Connection {
+        let (states, connection) = watch::channel(BrokerConnection {
             since: Some(Instant::now()),
             count: 0,
         });
@@ -140,7 +140,7 @@ impl Broker {
     pub(crate) async fn disconnected(&self) {
         let mut connection = self.connection.clone();
         let count = connection.borrow().count;
-        let is_lost = |it: &Connection| it.since.is_none() || it.count != count;
+        let is_lost = |it: &BrokerConnection| it.since.is_none() || it.count != count;
         let _ = connection.wait_for(is_lost).await;
     }
 
@@ -258,7 +258,7 @@ impl Broker {
     }
 }
 
-fn note(states: &watch::Sender<Connection>, event: &Event) {
+fn note(states: &watch::Sender<BrokerConnection>, event: &Event) {
     match event {
         Event::Connected => {
             states.send_if_modified(|state| {

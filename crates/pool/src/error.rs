@@ -72,3 +72,8 @@ pub enum PoolError {
         name: String,
     },
 }
+
+/// A failure between the ends of a pool, in words for the other end.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Trouble(pub(crate) String);

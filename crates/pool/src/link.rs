@@ -33,7 +33,7 @@ const CLOSED: u8 = 3;
 
 /// Asks a worker for a link.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct OpenRequest {
+pub(crate) struct LinkRequest {
     /// The random word in its subjects.
     pub(crate) link: String,
     /// The near session, as a hexadecimal number.

@@ -13,7 +13,7 @@ pub(crate) struct Candidate<'a> {
 
 /// The outcome of a choice.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Choice<'a> {
+pub(crate) enum PlacementChoice<'a> {
     /// This worker takes it.
     Worker(&'a str),
     /// Workers with the labels are there, and none has room.
@@ -30,9 +30,9 @@ pub(crate) fn choose<'a>(
     candidates: &[Candidate<'a>],
     labels: &[String],
     favourite: Option<&str>,
-) -> Choice<'a> {
+) -> PlacementChoice<'a> {
     if candidates.is_empty() {
-        return Choice::Empty;
+        return PlacementChoice::Empty;
     }
     let has_labels = |worker: &WorkerPresence| labels.iter().all(|it| worker.labels.contains(it));
     let labelled: Vec<_> = candidates
@@ -40,7 +40,7 @@ pub(crate) fn choose<'a>(
         .filter(|it| has_labels(it.presence))
         .collect();
     if labelled.is_empty() {
-        return Choice::Unlabelled;
+        return PlacementChoice::Unlabelled;
     }
     let taken = |it: &Candidate<'_>| it.presence.running + it.placed;
     let is_free = |it: &&&Candidate<'_>| {
@@ -59,8 +59,8 @@ pub(crate) fn choose<'a>(
     };
     let least = || free.iter().min_by_key(|it| part(it));
     match liked.or_else(least) {
-        Some(found) => Choice::Worker(&found.presence.name),
-        None => Choice::Full,
+        Some(found) => PlacementChoice::Worker(&found.presence.name),
+        None => PlacementChoice::Full,
     }
 }
 

@@ -36,9 +36,9 @@ fn the_worker_with_the_smallest_part_of_its_slots_taken_is_chosen() {
         worker("c", 4, 4, 0, &[]),
     ];
     let mut candidates = candidates(&workers);
-    assert_eq!(choose(&candidates, &[], None), Choice::Worker("b"));
+    assert_eq!(choose(&candidates, &[], None), PlacementChoice::Worker("b"));
     candidates[1].placed = 90;
-    assert_eq!(choose(&candidates, &[], None), Choice::Worker("a"));
+    assert_eq!(choose(&candidates, &[], None), PlacementChoice::Worker("a"));
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn load_decides_between_equals() {
     let workers = [worker("a", 4, 1, 3000, &[]), worker("b", 4, 1, 1000, &[])];
     assert_eq!(
         choose(&candidates(&workers), &[], None),
-        Choice::Worker("b")
+        PlacementChoice::Worker("b")
     );
 }
 
@@ -54,9 +54,15 @@ fn load_decides_between_equals() {
 fn a_project_stays_on_its_worker_while_half_of_it_is_free() {
     let workers = [worker("a", 4, 1, 3000, &[]), worker("b", 4, 0, 0, &[])];
     let mut candidates = candidates(&workers);
-    assert_eq!(choose(&candidates, &[], Some("a")), Choice::Worker("a"));
+    assert_eq!(
+        choose(&candidates, &[], Some("a")),
+        PlacementChoice::Worker("a")
+    );
     candidates[0].placed = 1;
-    assert_eq!(choose(&candidates, &[], Some("a")), Choice::Worker("b"));
+    assert_eq!(
+        choose(&candidates, &[], Some("a")),
+        PlacementChoice::Worker("b")
+    );
 }
 
 #[test]
@@ -67,10 +73,13 @@ fn all_labels_are_needed() {
     ];
     let labels = ["linux".to_owned(), "gpu".to_owned()];
     let candidates = candidates(&workers);
-    assert_eq!(choose(&candidates, &labels, Some("a")), Choice::Worker("b"));
+    assert_eq!(
+        choose(&candidates, &labels, Some("a")),
+        PlacementChoice::Worker("b")
+    );
     assert_eq!(
         choose(&candidates, &["mac".to_owned()], None),
-        Choice::Unlabelled
+        PlacementChoice::Unlabelled
     );
 }
 
@@ -83,8 +92,8 @@ fn nothing_is_placed_on_a_worker_that_drains_is_full_or_has_refused() {
     ];
     workers[0].is_draining = true;
     let mut candidates = candidates(&workers);
-    assert_eq!(choose(&candidates, &[], None), Choice::Worker("c"));
+    assert_eq!(choose(&candidates, &[], None), PlacementChoice::Worker("c"));
     candidates[2].is_avoided = true;
-    assert_eq!(choose(&candidates, &[], None), Choice::Full);
-    assert_eq!(choose(&[], &[], None), Choice::Empty);
+    assert_eq!(choose(&candidates, &[], None), PlacementChoice::Full);
+    assert_eq!(choose(&[], &[], None), PlacementChoice::Empty);
 }

@@ -20,7 +20,8 @@ use windlass_process::{
 
 use self::known::KnownWorkers;
 use crate::broker::{BrokerOptions, ClaimKind, Claimed, claim};
-use crate::placement::Choice;
+use crate::error::Trouble;
+use crate::placement::PlacementChoice;
 use crate::{PoolError, is_name};
 
 /// How long a program waits for a free slot.
@@ -87,7 +88,7 @@ impl Pool {
             let worker = match (worker, last.take()) {
                 (Ok(worker), _) => worker,
                 (Err(_), Some(error)) => return Err(error),
-                (Err(problem), None) => return Err(self.failed(problem)),
+                (Err(Trouble(problem)), None) => return Err(self.failed(problem)),
             };
             let host = workers.host(&worker);
             let host = host.map_err(|error| self.failed(error.to_string()))?;
@@ -138,7 +139,7 @@ impl Pool {
         folder: Option<&Path>,
         avoided: &mut HashSet<String>,
         deadline: Instant,
-    ) -> Result<String, String> {
+    ) -> Result<String, Trouble> {
         let PoolOptions { pool, labels, .. } = &*self.options;
         loop {
             let mut changes = workers.changes.subscribe();
@@ -148,22 +149,22 @@ impl Pool {
             };
             // Workers show themselves again when a broker comes back.
             let patience = match why {
-                Choice::Full => deadline,
+                PlacementChoice::Full => deadline,
                 _ => workers.known_after().min(deadline),
             };
             let waited = tokio::time::timeout_at(patience, changes.changed()).await;
             if waited.is_err() {
                 let like = labels.join(", ");
-                return Err(match why {
-                    Choice::Full => format!(
+                return Err(Trouble(match why {
+                    PlacementChoice::Full => format!(
                         "every worker of pool `{pool}` that could run it is full, draining or out of reach; \
                          try again later, or add one with `windlass worker`"
                     ),
-                    Choice::Unlabelled => format!(
+                    PlacementChoice::Unlabelled => format!(
                         "pool `{pool}` has no worker with the labels {like}; start one with `windlass worker --labels`"
                     ),
                     _ => format!("pool `{pool}` has no worker; start one with `windlass worker`"),
-                });
+                }));
             }
             // A worker that has shown itself again may have room now.
             avoided.clear();

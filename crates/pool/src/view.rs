@@ -76,7 +76,7 @@ impl PoolView {
         Ok(running.unwrap_or(0))
     }
 
-    /// What holds when a broker dies.
+    /// The outcome of the death of a broker, with the settings of now.
     pub async fn durability(&self) -> Result<Durability, PoolError> {
         self.broker.claims().await?;
         self.broker.workers(None).await?;

@@ -21,7 +21,8 @@ use windlass_host::{ServeOptions, describe_machine};
 
 use self::far_session::FarSession;
 use crate::broker::{Broker, BrokerOptions, words};
-use crate::link::OpenRequest;
+use crate::error::Trouble;
+use crate::link::LinkRequest;
 use crate::names::random_word;
 use crate::{PoolError, PoolProgram, WorkerPresence, is_name};
 
@@ -260,17 +261,24 @@ impl Worker {
                 let Some(reply) = message.reply.clone() else {
                     return;
                 };
-                let problem = worker.open(&message).await.err().unwrap_or_default();
+                let problem = worker
+                    .open(&message)
+                    .await
+                    .err()
+                    .map_or_else(String::new, |it| it.0);
                 let answered = worker.broker.client.publish(reply, problem.into());
                 let _ = answered.await;
             });
         }
     }
 
-    async fn open(self: &Arc<Self>, message: &Message) -> Result<(), String> {
-        let unread =
-            || String::from("the worker does not understand the request; are both of one version?");
-        let request: OpenRequest =
+    async fn open(self: &Arc<Self>, message: &Message) -> Result<(), Trouble> {
+        let unread = || {
+            Trouble(String::from(
+                "the worker does not understand the request; are both of one version?",
+            ))
+        };
+        let request: LinkRequest =
             serde_json::from_slice(&message.payload).map_err(|_| unread())?;
         let session = u128::from_str_radix(&request.session, 16).map_err(|_| unread())?;
         if !is_name(&request.link) {

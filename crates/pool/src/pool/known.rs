@@ -17,7 +17,7 @@ use windlass_host::{Host, HostOptions};
 use super::worker_link::WorkerLink;
 use super::{PoolOptions, runtime_name};
 use crate::broker::{Broker, words};
-use crate::placement::{Candidate, Choice, choose};
+use crate::placement::{Candidate, PlacementChoice, choose};
 use crate::{PoolError, WorkerPresence};
 
 /// How often silent workers are looked for, at most.
@@ -134,7 +134,7 @@ impl KnownWorkers {
         labels: &[String],
         folder: Option<&Path>,
         avoided: &HashSet<String>,
-    ) -> Result<String, Choice<'static>> {
+    ) -> Result<String, PlacementChoice<'static>> {
         let mut workers = self.workers.lock();
         let mut favourites = self.favourites.lock();
         let folder = folder.map(Path::to_owned);
@@ -148,10 +148,10 @@ impl KnownWorkers {
             })
             .collect();
         let chosen = match choose(&candidates, labels, favourite) {
-            Choice::Worker(name) => name.to_owned(),
-            Choice::Full => return Err(Choice::Full),
-            Choice::Unlabelled => return Err(Choice::Unlabelled),
-            Choice::Empty => return Err(Choice::Empty),
+            PlacementChoice::Worker(name) => name.to_owned(),
+            PlacementChoice::Full => return Err(PlacementChoice::Full),
+            PlacementChoice::Unlabelled => return Err(PlacementChoice::Unlabelled),
+            PlacementChoice::Empty => return Err(PlacementChoice::Empty),
         };
         if let Some(known) = workers.get_mut(&chosen) {
             known.placed += 1;

@@ -12,7 +12,8 @@ use windlass_host::{HostError, LinkPipe, LinkSource};
 use windlass_process::RemoteFuture;
 
 use crate::broker::{Broker, words};
-use crate::link::{FrameGate, LinkEnd, OpenRequest, PIPE};
+use crate::error::Trouble;
+use crate::link::{FrameGate, LinkEnd, LinkRequest, PIPE};
 use crate::names::{claim_key, random_word};
 
 /// How often a start is offered to a broker that does not take it.
@@ -56,7 +57,7 @@ impl WorkerLink {
         let link = random_word();
         let messages = client.subscribe(names.to_runtime(&link)).await;
         let messages = messages.map_err(|error| failed(&error))?;
-        let request = OpenRequest {
+        let request = LinkRequest {
             session: format!("{:032x}", u128::from_be_bytes(session)),
             runtime: self.runtime.clone(),
             link: link.clone(),
@@ -145,7 +146,7 @@ impl FrameGate for NearGate {
         );
         let adding = self.adding.clone();
         tokio::spawn(async move {
-            if let Err(problem) = queueing.await {
+            if let Err(Trouble(problem)) = queueing.await {
                 let failed = FarFrame::Failed {
                     program,
                     failure: StartFailure::Other,
@@ -169,7 +170,7 @@ async fn queue(
     subject: String,
     id: String,
     payload: Vec<u8>,
-) -> Result<(), String> {
+) -> Result<(), Trouble> {
     let payload = bytes::Bytes::from(payload);
     let mut why = String::new();
     for _ in 0..ATTEMPTS {
@@ -188,5 +189,7 @@ async fn queue(
         }
         tokio::time::sleep(AGAIN).await;
     }
-    Err(format!("the broker does not take the start: {why}"))
+    Err(Trouble(format!(
+        "the broker does not take the start: {why}"
+    )))
 }

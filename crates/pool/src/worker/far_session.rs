@@ -13,6 +13,7 @@ use windlass_host::serve;
 
 use super::Worker;
 use crate::broker::{ClaimKind, Claimed, claim, words};
+use crate::error::Trouble;
 use crate::link::{Flow, FrameGate, LinkEnd, LinkEnding, PIPE};
 
 /// How long the last words of a far end may take to be sent.
@@ -67,7 +68,7 @@ impl FarSession {
         self: &Arc<Self>,
         worker: &Arc<Worker>,
         link: &str,
-    ) -> Result<(), String> {
+    ) -> Result<(), Trouble> {
         let mut serving = self.serving.lock().await;
         if let Some(earlier) = serving.take() {
             let _ = earlier.stop.send(());
@@ -75,7 +76,7 @@ impl FarSession {
         }
         let names = &worker.broker.names;
         let messages = worker.broker.client.subscribe(names.to_worker(link)).await;
-        let messages = messages.map_err(|error| words(&error))?;
+        let messages = messages.map_err(|error| Trouble(words(&error)))?;
         let (to_pipe, input) = tokio::io::duplex(PIPE);
         let (output, from_pipe) = tokio::io::duplex(PIPE);
         let (adding, added) = mpsc::unbounded_channel();

@@ -11,6 +11,7 @@ use windlass_hold_wire::{FarFrame, LinkSession, NearFrame, ProgramStart, StartFa
 use super::{Worker, now};
 use crate::PoolProgram;
 use crate::broker::{ClaimKind, Claimed, claim, words};
+use crate::error::Trouble;
 
 /// A start that was not confirmed is delivered again after this time.
 const CONFIRMING: Duration = Duration::from_secs(10);
@@ -23,14 +24,14 @@ const AGAIN: Duration = Duration::from_millis(100);
 pub(super) async fn take_all(worker: &Arc<Worker>, starts: &stream::Stream) {
     loop {
         worker.broker.connected().await;
-        if let Err(error) = take(worker, starts).await {
+        if let Err(Trouble(error)) = take(worker, starts).await {
             tracing::debug!(error, "the queue is asked again");
             tokio::time::sleep(AGAIN).await;
         }
     }
 }
 
-async fn take(worker: &Arc<Worker>, starts: &stream::Stream) -> Result<(), String> {
+async fn take(worker: &Arc<Worker>, starts: &stream::Stream) -> Result<(), Trouble> {
     let name = &worker.options.name;
     let config = pull::Config {
         durable_name: Some(name.clone()),
@@ -41,14 +42,14 @@ async fn take(worker: &Arc<Worker>, starts: &stream::Stream) -> Result<(), Strin
         ..pull::Config::default()
     };
     let consumer = starts.get_or_create_consumer(name, config).await;
-    let consumer = consumer.map_err(|error| words(&error))?;
+    let consumer = consumer.map_err(|error| Trouble(words(&error)))?;
     let heartbeat = worker.options.heartbeat.max(Duration::from_millis(500));
     let messages = consumer
         .stream()
         .heartbeat(heartbeat)
         .expires(heartbeat * 4)
         .messages();
-    let mut messages = messages.await.map_err(|error| words(&error))?;
+    let mut messages = messages.await.map_err(|error| Trouble(words(&error)))?;
     let disconnected = worker.broker.disconnected();
     let mut disconnected = std::pin::pin!(disconnected);
     loop {
@@ -57,8 +58,8 @@ async fn take(worker: &Arc<Worker>, starts: &stream::Stream) -> Result<(), Strin
             message = messages.next() => message,
             () = &mut disconnected => return Ok(()),
         };
-        let message = message.ok_or("the queue has ended")?;
-        let message = message.map_err(|error| words(&error))?;
+        let message = message.ok_or_else(|| Trouble(String::from("the queue has ended")))?;
+        let message = message.map_err(|error| Trouble(words(&error)))?;
         take_one(worker, &message).await;
         if let Err(error) = message.ack().await {
             // It comes again, finds its claim and is confirmed then.
