@@ -3,7 +3,7 @@
 use crate::WorkerPresence;
 
 /// A worker that may be chosen.
-pub(crate) struct Candidate<'a> {
+pub(crate) struct WorkerCandidate<'a> {
     pub(crate) presence: &'a WorkerPresence,
     /// Programs that this runtime has placed there since the last heartbeat.
     pub(crate) placed: u32,
@@ -27,7 +27,7 @@ pub(crate) enum PlacementChoice<'a> {
 /// Chooses a worker: of those that have all labels and a free slot, the favourite, which runs other
 /// handles of the project, while half of its slots are free; else the one with the smallest part of its slots taken, then with the lowest load for each CPU.
 pub(crate) fn choose<'a>(
-    candidates: &[Candidate<'a>],
+    candidates: &[WorkerCandidate<'a>],
     labels: &[String],
     favourite: Option<&str>,
 ) -> PlacementChoice<'a> {
@@ -42,17 +42,17 @@ pub(crate) fn choose<'a>(
     if labelled.is_empty() {
         return PlacementChoice::Unlabelled;
     }
-    let taken = |it: &Candidate<'_>| it.presence.running + it.placed;
-    let is_free = |it: &&&Candidate<'_>| {
+    let taken = |it: &WorkerCandidate<'_>| it.presence.running + it.placed;
+    let is_free = |it: &&&WorkerCandidate<'_>| {
         !it.is_avoided && !it.presence.is_draining && taken(it) < it.presence.slots
     };
     let free: Vec<_> = labelled.iter().filter(is_free).collect();
-    let is_liked = |it: &&&&Candidate<'_>| {
+    let is_liked = |it: &&&&WorkerCandidate<'_>| {
         let is_favourite = Some(it.presence.name.as_str()) == favourite;
         is_favourite && taken(it) < it.presence.slots.div_ceil(2)
     };
     let liked = free.iter().find(is_liked);
-    let part = |it: &Candidate<'_>| {
+    let part = |it: &WorkerCandidate<'_>| {
         let worker = it.presence;
         let taken = u64::from(taken(it)) * 1_000_000 / u64::from(worker.slots.max(1));
         (taken, worker.load / worker.cpus.max(1))

@@ -19,8 +19,8 @@ fn worker(name: &str, slots: u32, running: u32, load: u32, labels: &[&str]) -> W
     }
 }
 
-fn candidates(workers: &[WorkerPresence]) -> Vec<Candidate<'_>> {
-    let candidate = |presence| Candidate {
+fn candidates(workers: &[WorkerPresence]) -> Vec<WorkerCandidate<'_>> {
+    let candidate = |presence| WorkerCandidate {
         presence,
         placed: 0,
         is_avoided: false,

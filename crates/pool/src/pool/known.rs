@@ -17,7 +17,7 @@ use windlass_host::{Host, HostOptions};
 use super::worker_link::WorkerLink;
 use super::{PoolOptions, runtime_name};
 use crate::broker::{Broker, words};
-use crate::placement::{Candidate, PlacementChoice, choose};
+use crate::placement::{PlacementChoice, WorkerCandidate, choose};
 use crate::{PoolError, WorkerPresence};
 
 /// How often silent workers are looked for, at most.
@@ -141,7 +141,7 @@ impl KnownWorkers {
         let favourite = favourites.get(&folder).map(String::as_str);
         let candidates: Vec<_> = workers
             .values()
-            .map(|known| Candidate {
+            .map(|known| WorkerCandidate {
                 presence: &known.presence,
                 placed: known.placed,
                 is_avoided: avoided.contains(&known.presence.name),
