@@ -30,6 +30,8 @@ use crate::{CarrierAsker, HostError, LinkSource};
 
 /// How much output may be under way for one program.
 pub(crate) const WINDOW: u64 = 1024 * 1024;
+/// The same while somebody types to another program of the link, whose replies queue behind it in the carrier.
+const SHARED_WINDOW: u64 = WINDOW / 4;
 
 /// A host as it is configured.
 #[derive(Debug, Clone, PartialEq, Eq)]

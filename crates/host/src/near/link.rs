@@ -14,7 +14,7 @@ use windlass_hold_wire::{
 use windlass_process::{Launcher, UnreachableHost};
 
 use super::program::NearProgram;
-use super::{HostOptions, WINDOW};
+use super::{HostOptions, SHARED_WINDOW, WINDOW};
 use crate::carrier::{self, CarrierLink, CarrierOrder};
 use crate::installing::OwnBinary;
 use crate::pieces::FrameSender;
@@ -22,6 +22,9 @@ use crate::{CarrierAsker, HostError, LinkSource, source};
 
 /// The first and the longest time between attempts to connect again.
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+
+/// How long after an order a program counts as one that somebody types to.
+const IN_USE: Duration = Duration::from_secs(1);
 
 /// Makes the links to a host.
 pub(super) enum LinkMaker {
@@ -52,6 +55,8 @@ pub(super) struct Link {
     /// The program to install, once it was read.
     binary: OnceLock<Arc<OwnBinary>>,
     state: Mutex<LinkState>,
+    /// The program that was given an order last, and when.
+    last_used: Mutex<Option<(u64, Instant)>>,
 }
 
 #[derive(Default)]
@@ -96,6 +101,7 @@ impl Link {
             connecting: tokio::sync::Mutex::default(),
             binary: OnceLock::new(),
             state: Mutex::default(),
+            last_used: Mutex::default(),
         })
     }
 
@@ -130,6 +136,18 @@ impl Link {
         Ok(Some(Arc::clone(
             self.binary.get_or_init(|| Arc::new(binary)),
         )))
+    }
+
+    /// A program is given an order.
+    pub(super) fn note_use(&self, number: u64) {
+        *self.last_used.lock() = Some((number, Instant::now()));
+    }
+
+    /// How much output of a program may be under way.
+    pub(super) fn window(&self, number: u64) -> u64 {
+        let used = *self.last_used.lock();
+        let is_shared = used.is_some_and(|(it, at)| it != number && at.elapsed() < IN_USE);
+        if is_shared { SHARED_WINDOW } else { WINDOW }
     }
 
     /// Sends a frame, if there is a link.

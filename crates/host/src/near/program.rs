@@ -27,9 +27,6 @@ use super::link::{DroppedFate, Link};
 use super::owner::OwnedKept;
 use crate::rules::read_limits;
 
-/// The far side may send more once so much of the window is used up.
-const CREDIT_STEP: u64 = WINDOW / 4;
-
 /// A program on a host. Dropping it ends the program there.
 pub(super) struct NearProgram {
     pub(super) number: u64,
@@ -332,6 +329,7 @@ impl NearProgram {
             state.last_write = id;
         }
         state.unconfirmed.push_back((id, order.clone()));
+        self.link.note_use(self.number);
         if !state.is_resuming {
             self.link.send(&self.order(id, order));
         }
@@ -365,8 +363,10 @@ impl NearProgram {
         self.show(is_stderr, new, again);
         let mut state = self.state.lock();
         state.received += new.len() as u64;
-        let credit = state.received + WINDOW;
-        if credit >= state.credit + CREDIT_STEP {
+        let window = self.link.window(self.number);
+        let credit = state.received + window;
+        // The far side may send more once a quarter of the window is used up.
+        if credit >= state.credit + window / 4 {
             state.credit = credit;
             self.link.send(&NearFrame::Credit {
                 program: self.number,
