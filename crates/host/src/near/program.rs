@@ -198,17 +198,7 @@ impl NearProgram {
                 error,
                 is_hidden,
                 ..
-            } => {
-                let mut state = self.state.lock();
-                state.unconfirmed.retain(|(it, _)| *it != id);
-                if !is_hidden && id == state.last_write {
-                    state.shown_write = id;
-                }
-                drop(state);
-                if let Some(error) = error {
-                    tracing::debug!(error, "an order was not carried out on the host");
-                }
-            }
+            } => self.confirm(id, error, is_hidden),
             FarFrame::Output {
                 from,
                 is_stderr,
@@ -271,6 +261,19 @@ impl NearProgram {
             | FarFrame::Refused { .. } => return,
         }
         self.wake();
+    }
+
+    /// An order was carried out, or not.
+    fn confirm(&self, id: u64, error: Option<String>, is_hidden: bool) {
+        let mut state = self.state.lock();
+        state.unconfirmed.retain(|(it, _)| *it != id);
+        if !is_hidden && id == state.last_write {
+            state.shown_write = id;
+        }
+        drop(state);
+        if let Some(error) = error {
+            tracing::debug!(error, "an order was not carried out on the host");
+        }
     }
 
     /// The program goes on over a new link. What the far side has not done is sent again.
