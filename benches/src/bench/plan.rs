@@ -43,7 +43,7 @@ pub(super) struct Plan {
 }
 
 impl Benchmark {
-    const ALL: [Self; 19] = [
+    const ALL: [Self; 20] = [
         Self::Many,
         Self::Handles,
         Self::Terminals,

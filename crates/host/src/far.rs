@@ -233,7 +233,7 @@ impl FarEnd {
                 NearFrame::Start { program, start } => {
                     let spec = program::StartSpec {
                         number: program,
-                        start,
+                        start: *start,
                         limits,
                         lease,
                         places,
@@ -253,7 +253,7 @@ impl FarEnd {
                         from,
                         credit,
                         origin,
-                        sandbox,
+                        sandbox: sandbox.map(|it| *it),
                         places,
                     };
                     let resumed = FarProgram::resume(&launcher, &folder, &sender, resume).await;

@@ -18,10 +18,6 @@ use crate::weight::weight;
 
 /// One thing that happened in a session.
 #[derive(Debug, Clone, PartialEq)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "an event is made once and shared; the end of a tool is the largest part of it"
-)]
 pub enum SessionEvent {
     /// A call came in.
     Called {

@@ -99,7 +99,7 @@ pub enum NearFrame {
         /// The program's number, which is new.
         program: u64,
         /// The program.
-        start: ProgramStart,
+        start: Box<ProgramStart>,
     },
     /// Goes on with a program that an earlier link had started.
     Resume {
@@ -112,7 +112,7 @@ pub enum NearFrame {
         /// The program that gets this number, if it was started in another session.
         origin: Option<ProgramOrigin>,
         /// Its sandbox.
-        sandbox: Option<LinkSandbox>,
+        sandbox: Option<Box<LinkSandbox>>,
     },
     /// An order to a program.
     Order {
@@ -237,7 +237,7 @@ impl NearFrame {
             }
             START => Self::Start {
                 program: reader.u64()?,
-                start: ProgramStart::read(reader)?,
+                start: Box::new(ProgramStart::read(reader)?),
             },
             RESUME => Self::Resume {
                 program: reader.u64()?,
@@ -249,7 +249,7 @@ impl NearFrame {
                         program: reader.u64()?,
                     })
                 })?,
-                sandbox: reader.option(LinkSandbox::read)?,
+                sandbox: reader.option(LinkSandbox::read)?.map(Box::new),
             },
             ORDER => Self::Order {
                 program: reader.u64()?,

@@ -111,7 +111,8 @@ fn frames() -> impl Strategy<Value = NearFrame> {
                     asks,
                 })
             }),
-        (any::<u64>(), starts()).prop_map(|(program, start)| NearFrame::Start { program, start }),
+        (any::<u64>(), starts().prop_map(Box::new))
+            .prop_map(|(program, start)| NearFrame::Start { program, start }),
         (
             any::<(u64, u64, u64, Option<([u8; 16], u64)>)>(),
             sandboxes()
@@ -122,7 +123,7 @@ fn frames() -> impl Strategy<Value = NearFrame> {
                     from,
                     credit,
                     origin: origin.map(|(session, program)| ProgramOrigin { session, program }),
-                    sandbox,
+                    sandbox: sandbox.map(Box::new),
                 }
             }),
         (any::<(u64, u64)>(), bytes()).prop_map(|((program, id), bytes)| NearFrame::Order {

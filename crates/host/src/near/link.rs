@@ -173,7 +173,7 @@ impl Link {
         let weak = Arc::downgrade(program);
         let frame = NearFrame::Start {
             program: number,
-            start,
+            start: Box::new(start),
         };
         let is_sent = {
             let mut state = self.state.lock();

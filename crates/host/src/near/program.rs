@@ -98,7 +98,7 @@ impl NearProgram {
             from,
             credit: from + WINDOW,
             origin: self.origin,
-            sandbox: self.sandbox.clone(),
+            sandbox: self.sandbox.clone().map(Box::new),
         }
     }
 
