@@ -24,7 +24,7 @@ use crate::args::{ChatArgs, Global};
 use crate::print::Printer;
 use crate::prompt::{Choice, Keyboard};
 use crate::query::remaining::{RemainingHandles, leased_names};
-use crate::query::seat::{Message, MessageEditor, Seat};
+use crate::query::seat::{Message, MessageEditor, TerminalSeat};
 use crate::query::show::{self, Show, Shower};
 use crate::query::terminal;
 use crate::query::{chosen, open_models, resumed};
@@ -58,7 +58,7 @@ pub(crate) async fn run(global: &Global, args: ChatArgs) -> anyhow::Result<ExitC
         bail!("the terminal belongs to another program; bring `chat` to the foreground");
     };
     let history = windlass::state_dir().join("chat_history");
-    let seat = Seat {
+    let seat = TerminalSeat {
         keyboard: Some(keyboard),
         interrupts,
         writing: Some(MessageEditor {

@@ -27,7 +27,7 @@ use windlass_runtime::{Attendance, SessionOptions};
 
 use self::plain::Form;
 use self::remaining::RemainingHandles;
-use self::seat::Seat;
+use self::seat::TerminalSeat;
 use self::show::{Show, Shower};
 use crate::args::{Global, QueryArgs};
 use crate::control;
@@ -95,7 +95,7 @@ pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<Exit
         Manner::Terminal => {
             let colour = print::colour(global.color, true);
             let keyboard = asks.then(Keyboard::open_in_foreground).flatten();
-            let seat = Seat {
+            let seat = TerminalSeat {
                 keyboard,
                 interrupts,
                 writing: None,

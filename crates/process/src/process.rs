@@ -349,7 +349,7 @@ impl Process {
         }
     }
 
-    /// What its sandbox has denied, a phrase each, as far as its output tells. For a program that failed: text that a
+    /// The denials of its sandbox, a phrase each, as far as its output tells. For a program that failed: text that a
     /// successful one shows may be about anything.
     pub fn denied(&self) -> Vec<String> {
         match self.side() {

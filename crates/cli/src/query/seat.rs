@@ -6,8 +6,8 @@ use crate::chat::composer::Composer;
 use crate::prompt::{Asking, Key, Keyboard, NoAnswer};
 
 /// The person at the terminal.
-pub(crate) struct Seat {
-    /// What they type. Without it, it is taken when something is asked.
+pub(crate) struct TerminalSeat {
+    /// Their keyboard. Without it, the terminal's is taken when something is asked.
     pub(crate) keyboard: Option<Keyboard>,
     /// Where each Ctrl-C goes.
     pub(crate) interrupts: mpsc::UnboundedSender<()>,
@@ -28,7 +28,7 @@ pub(crate) enum Message {
     Leave,
 }
 
-impl Seat {
+impl TerminalSeat {
     /// The next key; never, where there is no keyboard.
     pub(super) async fn next(&mut self) -> Key {
         let key = match &mut self.keyboard {

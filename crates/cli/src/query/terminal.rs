@@ -17,7 +17,7 @@ use windlass_runtime::{Entry, HandleRef, RequestWatch, Session, SessionEvent, Ta
 use super::calls::{ShownCalls, elapsed};
 use super::markdown;
 use super::remaining::{LeasedHandle, leased_names};
-use super::seat::{Message, Seat};
+use super::seat::{Message, TerminalSeat};
 use super::show::{Show, Shows};
 use crate::attach::{self, Leaving};
 use crate::chat::composer::Composed;
@@ -33,7 +33,7 @@ const PASTES: &str = "\x1b[?2004h";
 const NO_PASTES: &str = "\x1b[?2004l";
 
 /// Shows a turn until there is no more to show.
-pub(crate) async fn run(shows: Shows, session: Session, seat: Seat, colour: bool) {
+pub(crate) async fn run(shows: Shows, session: Session, seat: TerminalSeat, colour: bool) {
     let mut view = View {
         shows,
         seat,
@@ -89,7 +89,7 @@ pub(crate) async fn run(shows: Shows, session: Session, seat: Seat, colour: bool
 )]
 struct View {
     shows: Shows,
-    seat: Seat,
+    seat: TerminalSeat,
     screen: Screen,
     colour: bool,
     /// What the model has said and is not shown for good yet.

@@ -118,7 +118,7 @@ pub enum FarFrame {
         remaining: u32,
         /// The limit that it has exceeded, by its place in [`ProgramStart::limits`](super::ProgramStart::limits).
         exceeded: Option<u8>,
-        /// What its sandbox has denied, a phrase each.
+        /// The denials of its sandbox, a phrase each.
         denied: Vec<String>,
     },
     /// The tree of a program was ended.

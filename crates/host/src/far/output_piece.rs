@@ -4,13 +4,13 @@ use windlass_hold_wire::LONGEST_PIECE;
 use windlass_output::{Output, Stream};
 
 /// Output of one stream.
-pub(super) struct OutputPiece {
+pub(super) struct LinkPiece {
     pub(super) from: u64,
     pub(super) is_stderr: bool,
     pub(super) bytes: Vec<u8>,
 }
 
-impl OutputPiece {
+impl LinkPiece {
     /// The next piece. One that cannot be had is empty, at the offset after it.
     pub(super) fn next(output: &Output, from: u64, until: u64) -> Self {
         let (stream, change) = output.stream_at(from);

@@ -25,7 +25,7 @@ use windlass_sandbox::{LimitKind, NetworkRule, ProjectPlaces, ResourceLimits};
 
 use super::PORT_INTERVAL;
 use super::files::{ProgramFiles, read_receipt};
-use super::output_piece::OutputPiece;
+use super::output_piece::LinkPiece;
 use super::session::SessionFolder;
 use super::starting::{adopt_soon, answering_screen, command, confined, failure_of, words};
 use crate::pieces::FrameSender;
@@ -398,7 +398,7 @@ impl FarProgram {
             let until = output.position().min(*credit.borrow_and_update());
             while from < until {
                 self.tell_modes();
-                let piece = OutputPiece::next(&output, from, until);
+                let piece = LinkPiece::next(&output, from, until);
                 from = piece.from + piece.bytes.len() as u64;
                 let frame = FarFrame::Output {
                     program: self.number,

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::filter_program::{self, ArgumentTest, Outcome, Relation, Verdict};
+use super::filter_program::{self, ArgumentTest, Relation, TestOutcome, Verdict};
 
 /// Choices of a filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,7 +142,7 @@ const DEBUGGERS: &[libc::c_long] = &[
 /// Typing into a terminal by a call.
 const TERMINAL_INPUT: [ArgumentTest; 2] = [
     ArgumentTest {
-        otherwise: Outcome::NextTest,
+        otherwise: TestOutcome::NextTest,
         ..refuse_if(2, Relation::Equals, low(libc::TIOCSTI))
     },
     refuse_if(2, Relation::Equals, low(libc::TIOCLINUX)),
@@ -152,11 +152,11 @@ const TERMINAL_INPUT: [ArgumentTest; 2] = [
 /// is the first argument, and the new limit the third, a pointer.
 const OTHER_LIMITS: [ArgumentTest; 3] = [
     ArgumentTest {
-        otherwise: Outcome::NextTest,
+        otherwise: TestOutcome::NextTest,
         ..allow_only(0, 0)
     },
     ArgumentTest {
-        then: Outcome::NextTest,
+        then: TestOutcome::NextTest,
         ..allow_only(4, 0)
     },
     allow_only(5, 0),
@@ -172,11 +172,11 @@ fn families(options: FilterOptions) -> Vec<ArgumentTest> {
         allowed.extend([libc::AF_INET, libc::AF_INET6]);
     }
     let allowed = allowed.into_iter().map(|family| ArgumentTest {
-        otherwise: Outcome::NextTest,
+        otherwise: TestOutcome::NextTest,
         ..allow_only(0, number(family))
     });
     let netlink = ArgumentTest {
-        then: Outcome::NextTest,
+        then: TestOutcome::NextTest,
         ..allow_only(0, number(libc::AF_NETLINK))
     };
     let route = allow_only(4, number(libc::NETLINK_ROUTE));
@@ -193,8 +193,8 @@ const fn refuse_if(half: u32, relation: Relation, value: u32) -> ArgumentTest {
         half,
         relation,
         value,
-        then: Outcome::Refuse,
-        otherwise: Outcome::Allow,
+        then: TestOutcome::Refuse,
+        otherwise: TestOutcome::Allow,
     }
 }
 
@@ -203,8 +203,8 @@ const fn allow_only(half: u32, value: u32) -> ArgumentTest {
         half,
         relation: Relation::Equals,
         value,
-        then: Outcome::Allow,
-        otherwise: Outcome::Refuse,
+        then: TestOutcome::Allow,
+        otherwise: TestOutcome::Refuse,
     }
 }
 

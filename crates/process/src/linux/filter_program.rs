@@ -26,8 +26,8 @@ pub(super) struct ArgumentTest {
     pub(super) half: u32,
     pub(super) relation: Relation,
     pub(super) value: u32,
-    pub(super) then: Outcome,
-    pub(super) otherwise: Outcome,
+    pub(super) then: TestOutcome,
+    pub(super) otherwise: TestOutcome,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +37,7 @@ pub(super) enum Relation {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum TestOutcome {
     Allow,
     Refuse,
     NextTest,
@@ -77,10 +77,10 @@ pub(super) fn write(calls: &BTreeMap<u32, Verdict>, tests: &[&[ArgumentTest]]) -
     let Some(architecture) = ARCHITECTURE else {
         return Vec::new();
     };
-    let mut program = Program::default();
+    let mut program = FilterProgram::default();
     program.load(ARCHITECTURE_AT);
-    let foreign = Target::Label(Label::EndProcess);
-    program.jump(JUMP_EQUAL, architecture, Target::Next, foreign);
+    let foreign = JumpTarget::Label(Label::EndProcess);
+    program.jump(JUMP_EQUAL, architecture, JumpTarget::Next, foreign);
     program.load(NUMBER_AT);
     program.search(&ranges(calls));
     for (index, tests) in tests.iter().enumerate() {
@@ -94,7 +94,7 @@ pub(super) fn write(calls: &BTreeMap<u32, Verdict>, tests: &[&[ArgumentTest]]) -
         (Label::EndProcess, END_PROCESS),
     ] {
         program.define(label);
-        program.lines.push(Line::Return(value));
+        program.lines.push(FilterLine::Return(value));
     }
     program.bytes().unwrap_or_default()
 }
@@ -118,25 +118,25 @@ fn ranges(calls: &BTreeMap<u32, Verdict>) -> Vec<(u32, Verdict)> {
 }
 
 #[derive(Default)]
-struct Program {
-    lines: Vec<Line>,
+struct FilterProgram {
+    lines: Vec<FilterLine>,
     labels: Vec<(Label, usize)>,
     searches: usize,
 }
 
-enum Line {
+enum FilterLine {
     Load(u32),
     Jump {
         code: u16,
         value: u32,
-        then: Target,
-        otherwise: Target,
+        then: JumpTarget,
+        otherwise: JumpTarget,
     },
     Return(u32),
 }
 
 #[derive(Clone, Copy)]
-enum Target {
+enum JumpTarget {
     Next,
     Label(Label),
 }
@@ -151,13 +151,13 @@ enum Label {
     Search(usize),
 }
 
-impl Program {
+impl FilterProgram {
     fn load(&mut self, offset: u32) {
-        self.lines.push(Line::Load(offset));
+        self.lines.push(FilterLine::Load(offset));
     }
 
-    fn jump(&mut self, code: u16, value: u32, then: Target, otherwise: Target) {
-        self.lines.push(Line::Jump {
+    fn jump(&mut self, code: u16, value: u32, then: JumpTarget, otherwise: JumpTarget) {
+        self.lines.push(FilterLine::Jump {
             code,
             value,
             then,
@@ -180,14 +180,14 @@ impl Program {
             Label::Search(self.searches)
         };
         let to_below = if is_single(below) {
-            Target::Label(label_of(below[0].1))
+            JumpTarget::Label(label_of(below[0].1))
         } else {
-            Target::Next
+            JumpTarget::Next
         };
         self.jump(
             JUMP_AT_LEAST,
             above[0].0,
-            Target::Label(label_above),
+            JumpTarget::Label(label_above),
             to_below,
         );
         if !is_single(below) {
@@ -210,9 +210,9 @@ impl Program {
                 Relation::HasAnyBitOf => JUMP_ANY_BIT,
             };
             let target = |outcome| match outcome {
-                Outcome::Allow => Target::Label(Label::Allow),
-                Outcome::Refuse => Target::Label(Label::Refuse),
-                Outcome::NextTest => Target::Next,
+                TestOutcome::Allow => JumpTarget::Label(Label::Allow),
+                TestOutcome::Refuse => JumpTarget::Label(Label::Refuse),
+                TestOutcome::NextTest => JumpTarget::Next,
             };
             self.jump(code, test.value, target(test.then), target(test.otherwise));
         }
@@ -220,8 +220,8 @@ impl Program {
 
     /// `None` if it is too long for jumps of one byte.
     fn bytes(&self) -> Option<Vec<u8>> {
-        let distance = |from: usize, target: Target| -> Option<u8> {
-            let Target::Label(label) = target else {
+        let distance = |from: usize, target: JumpTarget| -> Option<u8> {
+            let JumpTarget::Label(label) = target else {
                 return Some(0);
             };
             let (_, place) = self.labels.iter().find(|(known, _)| *known == label)?;
@@ -230,9 +230,9 @@ impl Program {
         let mut bytes = Vec::with_capacity(self.lines.len() * INSTRUCTION);
         for (index, line) in self.lines.iter().enumerate() {
             let (code, jt, jf, k) = match *line {
-                Line::Load(offset) => (LOAD, 0, 0, offset),
-                Line::Return(value) => (RETURN, 0, 0, value),
-                Line::Jump {
+                FilterLine::Load(offset) => (LOAD, 0, 0, offset),
+                FilterLine::Return(value) => (RETURN, 0, 0, value),
+                FilterLine::Jump {
                     code,
                     value,
                     then,

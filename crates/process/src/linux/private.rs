@@ -26,7 +26,7 @@ const LIST: &str = "placeholders";
 /// Folders of programs that outlived their runtime are removed when they are as old as this.
 const KEPT_FOR: Duration = Duration::from_hours(168);
 
-/// What becomes of a placeholder that somebody else has locked for himself.
+/// The fate of a placeholder that somebody else holds an exclusive lock on.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum OnForeignLock {
     /// It is being removed, and has to be made again.

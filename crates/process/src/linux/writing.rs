@@ -16,16 +16,16 @@ const TMPFS: u32 = 0x0102_1994;
 /// The account of one tree since its start.
 pub(super) struct WriteAccount {
     /// The shim's own account when the tree began: it includes programs before this one.
-    before: Written,
+    before: WrittenBytes,
     /// Bytes that were used in folders in memory when the tree began.
     in_memory_before: u64,
     /// The highest numbers that were seen. A process that exits is for a moment in no account.
-    most: Written,
+    most: WrittenBytes,
 }
 
 /// Bytes that were written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Written {
+struct WrittenBytes {
     /// To disks, without those that were removed before they got there.
     to_disks: u64,
     /// To anything: pipes and terminals too.
@@ -36,9 +36,9 @@ impl WriteAccount {
     /// Begins the account of the tree below `root`.
     pub(super) fn open(root: i32) -> Self {
         Self {
-            before: Written::by(root).unwrap_or_default(),
+            before: WrittenBytes::by(root).unwrap_or_default(),
             in_memory_before: used_in_memory(),
-            most: Written::default(),
+            most: WrittenBytes::default(),
         }
     }
 
@@ -46,11 +46,11 @@ impl WriteAccount {
     pub(super) fn exceeds(&mut self, limit: u64, root: i32, members: &[Member]) -> bool {
         let pids = members.iter().map(|it| it.pid).chain([root]);
         let (mut disks, mut anything) = (0, 0);
-        for written in pids.filter_map(Written::by) {
+        for written in pids.filter_map(WrittenBytes::by) {
             disks += written.to_disks;
             anything += written.to_anything;
         }
-        let now = Written {
+        let now = WrittenBytes {
             to_disks: disks,
             to_anything: anything,
         };
@@ -67,7 +67,7 @@ impl WriteAccount {
     }
 }
 
-impl Written {
+impl WrittenBytes {
     /// The account of one process, with children that it has fetched.
     fn by(pid: i32) -> Option<Self> {
         let mut buffer = [0; 512];
@@ -88,7 +88,7 @@ impl Written {
     }
 }
 
-impl Sub for Written {
+impl Sub for WrittenBytes {
     type Output = Self;
 
     fn sub(self, other: Self) -> Self {

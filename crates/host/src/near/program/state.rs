@@ -9,7 +9,7 @@ use windlass_sandbox::{LimitKind, ResourceLimits};
 
 use super::{NotStarted, WINDOW};
 
-/// What is known of a program.
+/// The state of a program as far as the near side knows it.
 pub(super) struct ProgramState {
     pub(super) pid: u32,
     /// Whether it runs, or why it was not started; `None` until the far side has said.
