@@ -1148,7 +1148,8 @@ export type MouseReports = "presses" | "clicks" | "drags" | "motion";
 `server`: A server that tools depend on came or went.
 `record`: The record cannot be written, or can be again.
 `edited`: A person changed the arguments of a call before it ran.
-`trust`: The project's own tools are not there until the user trusts them, or are there now. */
+`trust`: The project's own tools are not there until the user trusts them, or are there now.
+`sandbox`: A person lets a handle that its sandbox has denied something run again. */
 export type NoticeKind = "success" | "failure" | "waiting" | "content" | "left_running" | "kept" | "server" | "record" | "edited" | "trust" | "sandbox";
 
 /** How much a notice matters.

@@ -231,6 +231,10 @@ impl RemoteHost for Host {
         Box::pin(self.begin(start, |_| {}))
     }
 
+    fn has_place(&self, place: &RemotePlace) -> bool {
+        place.host == self.link.options.name
+    }
+
     fn adopt(&self, adoption: RemoteAdoption) -> RemoteFuture<'_, Result<Process, TakeOverError>> {
         Box::pin(self.take_over(adoption))
     }

@@ -15,7 +15,8 @@ use std::time::Duration;
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 use windlass_process::{
-    Process, RemoteAdoption, RemoteFuture, RemoteHost, RemoteStart, StartError, TakeOverError,
+    Process, RemoteAdoption, RemoteFuture, RemoteHost, RemotePlace, RemoteStart, StartError,
+    TakeOverError,
 };
 
 use self::known::KnownWorkers;
@@ -112,13 +113,18 @@ impl Pool {
         }
     }
 
+    /// The worker of this pool that a kept program runs on.
+    fn worker_at<'a>(&self, place: &'a RemotePlace) -> Option<&'a str> {
+        let worker = place.host.strip_prefix(&self.options.host)?;
+        worker.strip_prefix('/')
+    }
+
     /// Takes over a program that an earlier runtime has kept on one of the workers.
     async fn take_over(&self, adoption: RemoteAdoption) -> Result<Process, TakeOverError> {
         let name = adoption.key.name.clone();
         let silent = || TakeOverError::Silent { name: name.clone() };
         let place = adoption.key.remote.as_ref();
-        let place = place.and_then(|place| place.host.strip_prefix(&self.options.host));
-        let worker = place.and_then(|place| place.strip_prefix('/'));
+        let worker = place.and_then(|place| self.worker_at(place));
         let worker = worker.ok_or_else(silent)?.to_owned();
         let workers = self.workers().await.map_err(|_| silent())?;
         loop {
@@ -179,6 +185,10 @@ impl RemoteHost for Pool {
 
     fn start(&self, start: RemoteStart) -> RemoteFuture<'_, Result<Process, StartError>> {
         Box::pin(self.start_somewhere(start))
+    }
+
+    fn has_place(&self, place: &RemotePlace) -> bool {
+        self.worker_at(place).is_some()
     }
 
     fn adopt(&self, adoption: RemoteAdoption) -> RemoteFuture<'_, Result<Process, TakeOverError>> {

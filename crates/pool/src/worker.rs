@@ -175,23 +175,26 @@ impl Worker {
     }
 
     /// A kept program goes to another runtime. The link of the earlier one lets go of it first.
-    async fn hand_over(&self, origin: &ProgramOrigin, id: (LinkSession, u64), runtime: &str) {
+    async fn hand_over(&self, origin: &ProgramOrigin, to: &FarSession, number: u64) {
         let earlier = self.sessions.lock().get(&origin.session).cloned();
-        if let Some(earlier) = earlier.filter(|_| origin.session != id.0) {
+        if let Some(earlier) = earlier.filter(|_| origin.session != to.session) {
+            if let Some(lease) = earlier.give_away(origin.program) {
+                to.note_kept(number, lease);
+            }
             earlier.stop().await;
         }
         let mut running = self.running.lock();
         if let Some(mut program) = running.remove(&(origin.session, origin.program)) {
-            runtime.clone_into(&mut program.runtime);
-            running.insert(id, program);
+            to.runtime.clone_into(&mut program.runtime);
+            running.insert((to.session, number), program);
         }
         drop(running);
         self.changed.notify_one();
     }
 
-    /// The programs of a session do not run any more.
-    fn vacate_session(&self, session: &LinkSession) {
-        let of_session = |id: &&(LinkSession, u64)| id.0 == *session;
+    /// The programs of a session do not run any more, but for those that are kept.
+    fn vacate_session(&self, session: &LinkSession, is_kept: impl Fn(u64) -> bool) {
+        let of_session = |id: &&(LinkSession, u64)| id.0 == *session && !is_kept(id.1);
         let all: Vec<_> = self
             .running
             .lock()

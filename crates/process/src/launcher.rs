@@ -365,7 +365,7 @@ impl Launcher {
         };
         match (&key.remote, &self.host) {
             (None, None) => {}
-            (Some(place), Some(host)) if place.host == host.name() => {
+            (Some(place), Some(host)) if host.has_place(place) => {
                 return self.adopt_on(&**host, key, options).await;
             }
             _ => return Err(system(io::Error::other("it runs on another machine"))),

@@ -17,7 +17,8 @@ use crate::command::{Capture, OutputTarget, Stdin};
 use crate::terminal::Tap;
 use crate::{
     Command, Exit, HeldKey, InputReader, KeepOptions, Modes, Process, Prompt, Rebuild, Receipt,
-    ResourceUse, Signal, SignalError, StartError, TakeOverError, TerminalSize, WriteError,
+    RemotePlace, ResourceUse, Signal, SignalError, StartError, TakeOverError, TerminalSize,
+    WriteError,
 };
 
 /// A future of a remote program.
@@ -30,6 +31,9 @@ pub trait RemoteHost: Send + Sync {
 
     /// Starts a program there. It runs when this returns.
     fn start(&self, start: RemoteStart) -> RemoteFuture<'_, Result<Process, StartError>>;
+
+    /// Whether it is the host, or a machine of the host, that a kept program runs on.
+    fn has_place(&self, place: &RemotePlace) -> bool;
 
     /// Takes over a program that an earlier process has kept there.
     fn adopt(&self, adoption: RemoteAdoption) -> RemoteFuture<'_, Result<Process, TakeOverError>>;

@@ -1467,7 +1467,8 @@ NoticeKind = Literal['success', 'failure', 'waiting', 'content', 'left_running',
 `server`: A server that tools depend on came or went.
 `record`: The record cannot be written, or can be again.
 `edited`: A person changed the arguments of a call before it ran.
-`trust`: The project's own tools are not there until the user trusts them, or are there now."""
+`trust`: The project's own tools are not there until the user trusts them, or are there now.
+`sandbox`: A person lets a handle that its sandbox has denied something run again."""
 
 NoticeLevel = Literal['info', 'warning', 'error', 'critical']
 """How much a notice matters.

@@ -18,7 +18,7 @@ const NO_TESTS: &str = "echo 'Ran 0 tests' >&2; echo OK >&2";
 const SUITES: usize = 4;
 
 /// Everything that the tests need.
-const PROGRAMS: [&str; 20] = [
+const PROGRAMS: [&str; 22] = [
     "sh",
     "bash",
     "git",
@@ -39,10 +39,14 @@ const PROGRAMS: [&str; 20] = [
     "setpriv",
     "useradd",
     "chromium",
+    "ip",
+    "nsenter",
 ];
 /// What is installed from elsewhere than Debian, and where.
 const CLIENTS: [&str; 3] = ["mcp-node", "mcp-python", "page-driver"];
 const CLIENTS_FOLDER: &str = "cache/windlass-mcp-clients/bin";
+/// The folder of the NATS server.
+const NATS_FOLDER: &str = "cache/windlass-nats-2.15.1/bin";
 /// What says that they are those which are wanted, and how.
 const INSTALLED: &str = "cache/windlass-mcp-clients/installed";
 const WANTED: &str = concat!(
@@ -72,6 +76,8 @@ impl Machine {
             machine.script(&format!("{CLIENTS_FOLDER}/{program}"), "exit 0");
         }
         fs::write(machine.folder().join(INSTALLED), WANTED).unwrap();
+        fs::create_dir_all(machine.folder().join(NATS_FOLDER)).unwrap();
+        machine.script(&format!("{NATS_FOLDER}/nats-server"), "exit 0");
         machine
     }
 
@@ -219,6 +225,16 @@ fn clients_that_cannot_be_had_are_said_and_passed_to_the_tests() {
         stdout.contains("without mcp-node,mcp-python,page-driver\n"),
         "{stdout}"
     );
+}
+
+#[test]
+fn a_broker_that_cannot_be_had_is_said_and_passed_to_the_tests() {
+    let machine = Machine::without(&["python3"]);
+    fs::remove_dir_all(machine.folder().join(NATS_FOLDER)).unwrap();
+    let (stdout, _) = machine.check(&format!("echo \"without $WINDLASS_SKIP\"\n{PASSED}"));
+    let said = "skipping the tests of pools: cannot run `python3`";
+    assert!(stdout.contains(said), "{stdout}");
+    assert!(stdout.contains("without python3,nats-server\n"), "{stdout}");
 }
 
 #[test]

@@ -95,6 +95,7 @@ mod pool;
 mod pool_contract;
 mod pool_faults;
 mod pool_fleet;
+mod pool_kept;
 mod pool_support;
 mod pool_tls;
 mod processes;

@@ -1,6 +1,6 @@
 //! The far end of one runtime on this worker.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ const FLUSHING: Duration = Duration::from_secs(2);
 
 /// One runtime's programs on this worker. A link serves them; another may follow.
 pub(super) struct FarSession {
-    session: LinkSession,
+    pub(super) session: LinkSession,
     /// The runtime, for people.
     pub(super) runtime: String,
     /// The far end that serves now. Held while one follows another: only one has the session's folder.
@@ -33,6 +33,8 @@ pub(super) struct FarSession {
 struct SessionState {
     /// Programs that are claimed for certain.
     claimed: HashSet<u64>,
+    /// Programs that outlive their runtime, and for how long.
+    keeps: HashMap<u64, Duration>,
     queues: Option<FarQueues>,
     /// Counts links.
     links: u64,
@@ -126,7 +128,7 @@ impl FarSession {
         }
     }
 
-    /// A link has ended. When the lease is over and there was no other, nothing runs any more.
+    /// A link has ended. When the lease is over and there was no other, only kept programs run, for their own lease.
     fn ended(self: &Arc<Self>, worker: Weak<Worker>) {
         let (links, lease) = {
             let mut state = self.state.lock();
@@ -136,15 +138,47 @@ impl FarSession {
         let session = Arc::clone(self);
         tokio::spawn(async move {
             tokio::time::sleep(lease).await;
-            if let Some(worker) = worker.upgrade() {
+            let mut keeps: Vec<(u64, Duration)> = {
+                let Some(worker) = worker.upgrade() else {
+                    return;
+                };
                 let mut sessions = worker.sessions.lock();
-                if session.state.lock().links == links {
-                    sessions.remove(&session.session);
-                    drop(sessions);
-                    worker.vacate_session(&session.session);
+                let state = session.state.lock();
+                if state.links != links {
+                    return;
                 }
+                sessions.remove(&session.session);
+                drop(sessions);
+                worker.vacate_session(&session.session, |program| {
+                    state.keeps.contains_key(&program)
+                });
+                state
+                    .keeps
+                    .iter()
+                    .map(|(&program, &keep)| (program, keep))
+                    .collect()
+            };
+            keeps.sort_by_key(|&(_, keep)| keep);
+            let mut over = lease;
+            for (program, keep) in keeps {
+                tokio::time::sleep(keep.saturating_sub(over)).await;
+                over = over.max(keep);
+                let Some(worker) = worker.upgrade() else {
+                    return;
+                };
+                worker.vacate(&(session.session, program));
             }
         });
+    }
+
+    /// Notes that a program outlives its runtime for this long.
+    pub(super) fn note_kept(&self, program: u64, lease: Duration) {
+        self.state.lock().keeps.insert(program, lease);
+    }
+
+    /// Forgets that a program is kept, because another runtime has it now; gives its lease.
+    pub(super) fn give_away(&self, program: u64) -> Option<Duration> {
+        self.state.lock().keeps.remove(&program)
     }
 
     /// Whether this process has claimed the program, or knows who has.
@@ -272,10 +306,9 @@ impl FrameGate for FarGate {
                 origin: Some(origin),
                 ..
             }) => {
-                let id = (self.session.session, program);
                 self.session.note_claimed(program);
-                let runtime = &self.session.runtime;
-                self.worker.hand_over(&origin, id, runtime).await;
+                let worker = &self.worker;
+                worker.hand_over(&origin, &self.session, program).await;
                 true
             }
             Some(NearFrame::Resume { program, .. }) => {

@@ -90,6 +90,9 @@ async fn take_one(worker: &Arc<Worker>, message: &Message) {
     match claim(broker, claims, (&session, program), ClaimKind::Started).await {
         Claimed::Now => {
             far.note_claimed(program);
+            if let Some(lease) = start.keep {
+                far.note_kept(program, lease);
+            }
             if !far.start(bytes) {
                 // The link has gone; the runtime asks for the program over the next one and hears that it is not there.
                 worker.vacate(&id);
