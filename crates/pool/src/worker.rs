@@ -6,7 +6,7 @@
 mod far_session;
 mod starts;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -102,6 +102,8 @@ struct Worker {
     sessions: Mutex<HashMap<LinkSession, Arc<FarSession>>>,
     /// The programs that take a slot.
     running: Mutex<BTreeMap<(LinkSession, u64), PoolProgram>>,
+    /// Programs that have exited, and not all of whose output has been sent.
+    exited: Mutex<HashSet<(LinkSession, u64)>>,
     is_draining: AtomicBool,
     changed: Notify,
     /// Counts programs that have ended.
@@ -138,6 +140,7 @@ impl Worker {
             instance: random_word(),
             sessions: Mutex::default(),
             running: Mutex::default(),
+            exited: Mutex::default(),
             is_draining: AtomicBool::new(false),
             changed: Notify::new(),
             ended: watch::Sender::new(0),
@@ -167,9 +170,22 @@ impl Worker {
         self.changed.notify_one();
     }
 
-    fn vacate(&self, id: &(LinkSession, u64)) {
-        if self.running.lock().remove(id).is_some() {
+    /// A program has exited. Its slot is free, but all of its output has to leave before it is over.
+    fn free_slot(&self, id: (LinkSession, u64)) {
+        if self.running.lock().remove(&id).is_some() {
+            self.exited.lock().insert(id);
             self.changed.notify_one();
+        }
+    }
+
+    /// Nothing of a program is here any more.
+    fn vacate(&self, id: &(LinkSession, u64)) {
+        let was_running = self.running.lock().remove(id).is_some();
+        let had_exited = self.exited.lock().remove(id);
+        if was_running {
+            self.changed.notify_one();
+        }
+        if was_running || had_exited {
             self.ended.send_modify(|count| *count += 1);
         }
     }
@@ -195,13 +211,14 @@ impl Worker {
     /// The programs of a session do not run any more, but for those that are kept.
     fn vacate_session(&self, session: &LinkSession, is_kept: impl Fn(u64) -> bool) {
         let of_session = |id: &&(LinkSession, u64)| id.0 == *session && !is_kept(id.1);
-        let all: Vec<_> = self
+        let mut all: Vec<_> = self
             .running
             .lock()
             .keys()
             .filter(of_session)
             .copied()
             .collect();
+        all.extend(self.exited.lock().iter().filter(of_session).copied());
         for id in &all {
             self.vacate(id);
         }
@@ -309,12 +326,13 @@ impl Worker {
         std::future::pending::<()>().await;
     }
 
-    /// Resolves when it drains and nothing runs any more.
+    /// Resolves when it drains, nothing runs any more, and all output of what has run was sent.
     async fn drained(&self) {
         let mut ended = self.ended.subscribe();
         loop {
             ended.borrow_and_update();
-            if self.is_draining() && self.running.lock().is_empty() {
+            let is_empty = self.running.lock().is_empty() && self.exited.lock().is_empty();
+            if self.is_draining() && is_empty {
                 return;
             }
             // The sender is ours.

@@ -78,7 +78,7 @@ fn a_worker_that_drains_takes_nothing_new_and_ends_with_its_last_program() {
     let mut drive = project.drive();
     drive.content(
         "shell",
-        json!({"action": "spawn", "id": "it", "command": "read line; echo $line"}),
+        json!({"action": "spawn", "id": "it", "command": "read line; seq 100000; echo $line"}),
     );
     let _second = WorkerProcess::start(&project, &broker, "second", &[]);
     let drained = project.run(&["workers", "drain", "first"], "");
@@ -92,10 +92,15 @@ fn a_worker_that_drains_takes_nothing_new_and_ends_with_its_last_program() {
         let state = drive.content("shell", json!({"command": "echo $XDG_STATE_HOME"}));
         state.to_string().contains("/second")
     });
-    let said = drive.content(
+    drive.content(
         "shell",
         json!({"action": "apply", "id": "it", "input": "still here\n"}),
     );
+    // The worker goes when all of the output was sent, not when the program has exited.
+    let ended = drive.content("await", json!({"all": ["it"]}));
+    assert!(ended.to_string().contains("stopped"), "{ended}");
+    let last = json!({"action": "fetch", "id": "it", "lines": "100001"});
+    let said = drive.content("shell", last);
     assert!(said.to_string().contains("still here"), "{said}");
     assert_eq!(first.wait(), Some(0));
     let missing = project.run(&["workers", "drain", "first"], "");

@@ -156,9 +156,16 @@ pub enum FarFrame {
 }
 
 impl FarFrame {
-    /// Whether the bytes are a frame with output, without reading all of it.
-    pub fn is_output(bytes: &[u8]) -> bool {
-        bytes.first() == Some(&OUTPUT)
+    /// The program and the offset after the last byte, if the bytes are a frame with output. Nothing is copied.
+    pub fn output_end(bytes: &[u8]) -> Option<(u64, u64)> {
+        let mut reader = ByteReader(bytes);
+        if reader.u8()? != OUTPUT {
+            return None;
+        }
+        let (program, from) = (reader.u64()?, reader.u64()?);
+        reader.u8()?;
+        let length = reader.bytes()?.len() as u64;
+        Some((program, from.checked_add(length)?))
     }
 
     /// The frame as bytes, without its length.

@@ -191,6 +191,19 @@ proptest! {
     }
 
     #[test]
+    fn the_end_of_output_is_read_alone(frame in frames(), cut in any::<proptest::sample::Index>()) {
+        let written = frame.write();
+        let end = match frame {
+            FarFrame::Output { program, from, ref bytes, .. } => {
+                from.checked_add(bytes.len() as u64).map(|end| (program, end))
+            }
+            _ => None,
+        };
+        prop_assert_eq!(FarFrame::output_end(&written), end);
+        prop_assert_eq!(FarFrame::output_end(&written[..cut.index(written.len())]), None);
+    }
+
+    #[test]
     fn a_frame_that_is_cut_short_is_none(frame in frames(), cut in any::<proptest::sample::Index>()) {
         let written = frame.write();
         prop_assert_eq!(FarFrame::read(&written[..cut.index(written.len())]), None);

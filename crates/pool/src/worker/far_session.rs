@@ -109,6 +109,7 @@ impl FarSession {
             worker: Arc::clone(worker),
             session: Arc::clone(self),
             telling: queues.telling,
+            outputs: HashMap::new(),
         };
         let (worker, session) = (Arc::downgrade(worker), Arc::clone(self));
         let task = tokio::spawn(async move {
@@ -261,9 +262,29 @@ struct FarGate {
     worker: Arc<Worker>,
     session: Arc<FarSession>,
     telling: mpsc::UnboundedSender<Vec<u8>>,
+    /// The output of programs that have not exited, or not all of whose output has left.
+    outputs: HashMap<u64, OutputProgress>,
+}
+
+/// How much of a program's output has left.
+#[derive(Default)]
+struct OutputProgress {
+    sent: u64,
+    /// The length of its output, once it has exited.
+    whole: Option<u64>,
 }
 
 impl FarGate {
+    /// Notes that output has left. A program that has exited is over when all of it has.
+    fn note_output(&mut self, program: u64, change: impl FnOnce(&mut OutputProgress)) {
+        let progress = self.outputs.entry(program).or_default();
+        change(progress);
+        if progress.whole.is_some_and(|whole| whole <= progress.sent) {
+            self.outputs.remove(&program);
+            self.worker.vacate(&(self.session.session, program));
+        }
+    }
+
     /// A runtime speaks of a program whose start has not come through the queue. It never will be started now: the
     /// runtime has been waiting for it long enough to ask.
     async fn is_unknown(&self, program: u64) -> bool {
@@ -280,17 +301,24 @@ impl FarGate {
 
 impl FrameGate for FarGate {
     fn leaving(&mut self, frame: &[u8]) -> bool {
-        if FarFrame::is_output(frame) {
+        if let Some((program, end)) = FarFrame::output_end(frame) {
+            self.note_output(program, |progress| progress.sent = end);
             return true;
         }
-        if let Some(
-            FarFrame::Failed { program, .. }
-            | FarFrame::Gone { program, .. }
-            | FarFrame::Exited { program, .. }
-            | FarFrame::Ended { program, .. },
-        ) = FarFrame::read(frame)
-        {
-            self.worker.vacate(&(self.session.session, program));
+        let session = self.session.session;
+        match FarFrame::read(frame) {
+            Some(FarFrame::Failed { program, .. } | FarFrame::Gone { program, .. }) => {
+                self.outputs.remove(&program);
+                self.worker.vacate(&(session, program));
+            }
+            Some(FarFrame::Exited {
+                program, offset, ..
+            }) => {
+                self.worker.free_slot((session, program));
+                self.note_output(program, |progress| progress.whole = Some(offset));
+            }
+            Some(FarFrame::Ended { program, .. }) => self.worker.free_slot((session, program)),
+            _ => {}
         }
         true
     }
@@ -303,15 +331,18 @@ impl FrameGate for FarGate {
             }
             Some(NearFrame::Resume {
                 program,
+                from,
                 origin: Some(origin),
                 ..
             }) => {
+                self.note_output(program, |progress| progress.sent = from);
                 self.session.note_claimed(program);
                 let worker = &self.worker;
                 worker.hand_over(&origin, &self.session, program).await;
                 true
             }
-            Some(NearFrame::Resume { program, .. }) => {
+            Some(NearFrame::Resume { program, from, .. }) => {
+                self.note_output(program, |progress| progress.sent = from);
                 // The far end says that it is not there.
                 self.is_unknown(program).await;
                 true
@@ -334,6 +365,7 @@ impl FrameGate for FarGate {
                 !is_unknown
             }
             Some(NearFrame::Forget { program }) => {
+                self.outputs.remove(&program);
                 self.worker.vacate(&(self.session.session, program));
                 true
             }
