@@ -63,18 +63,20 @@ function setConnection(state) {
   changed();
 }
 
-/** What happened while everything is being loaded, which the answers may not know yet. */
-let meanwhile = null;
+/** Events that came while everything is being loaded. The answers may not know of them: they are taken afterwards. */
+let later = null;
+const AGAIN = 1000;
 
-/** Everything, from the beginning. */
+/** Everything, from the beginning. Of several at once the newest counts. */
 export async function load() {
-  meanwhile = [];
+  const events = (later = [...(later ?? [])]);
   try {
     const [sessions, permissions, questions] = await Promise.all([
       get("/sessions"),
       get("/permissions"),
       get("/questions"),
     ]);
+    if (later !== events) return;
     for (const id of store.sessions.keys()) {
       if (!sessions.some((info) => info.id === id)) store.sessions.delete(id);
     }
@@ -82,16 +84,21 @@ export async function load() {
     store.asks.clear();
     for (const request of permissions) store.asks.set(request.id, permissionAsk(request));
     for (const question of questions) store.asks.set(question.ask, questionAsk(question.session, question));
-    const missed = meanwhile;
-    meanwhile = null;
-    missed.forEach(update);
+    takeLater(events);
     changed();
     await Promise.all([...store.sessions.keys()].map(loadHandles));
     await Promise.all([loadPast(), loadHeld()]);
   } catch {
-    // The stream says when the server is gone, and loads again when it is back.
-    meanwhile = null;
+    if (later !== events) return;
+    takeLater(events);
+    // When the server is gone, the stream says so, and everything is loaded when it is back.
+    setTimeout(() => store.connection === "live" && load(), AGAIN);
   }
+}
+
+function takeLater(events) {
+  later = null;
+  for (const [name, data] of events) take(name, data);
 }
 
 export async function loadPast(more = false) {
@@ -168,6 +175,8 @@ function take(name, data) {
     for (const place of data.handles) tell({ ...place, type: "wrote" });
   } else if (name === "missed") {
     if (store.connection === "live") load();
+  } else if (later) {
+    later.push([name, data]);
   } else if (name === "session") {
     takeSession(data);
     loadHandles(data.id);
@@ -199,7 +208,6 @@ const STATES = { started: "running", asked: "waiting", answered: "running", stop
 
 function update(event) {
   const { session, type } = event;
-  meanwhile?.push(event);
   if (type === "permission") {
     const ask = permissionAsk(event.request);
     store.asks.set(ask.id, ask);

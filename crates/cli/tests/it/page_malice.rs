@@ -115,6 +115,44 @@ fn a_server_that_goes_and_comes_back_is_said_and_found_again() {
     browser.has_no_problems();
 }
 
+/// Keeps the answer with the sessions from the page until `release` is called, and notes when it hears of `hushed`.
+const LATE_SESSIONS: &str = "() => {
+    const released = new Promise((resolve) => (window.release = resolve));
+    const { fetch } = window;
+    window.fetch = async (path, ...rest) => {
+        const response = await fetch(path, ...rest);
+        if (path === '/api/v1/sessions') {
+            window.isHeld = response.ok;
+            await released;
+        }
+        return response;
+    };
+    const { parse } = JSON;
+    JSON.parse = (text, ...rest) => {
+        window.hasHeard ||= text.includes('hushed');
+        return parse(text, ...rest);
+    };
+}";
+
+#[test]
+fn a_session_that_begins_while_the_page_loads_stays() {
+    needs!("page-driver", "chromium");
+    let project = Project::new();
+    let mut serve = Serve::start(&project);
+    let mut browser = Browser::open(&project, &serve);
+    let address = serve.address.clone();
+    serve.kill();
+    browser.wait("#connection[data-state=gone]");
+    browser.evaluate(&format!("({LATE_SESSIONS})()"));
+    let serve = Serve::start_at(&project, &address);
+    browser.until("window.isHeld === true");
+    with_a_secret(&serve);
+    browser.until("window.hasHeard === true");
+    browser.evaluate("window.release()");
+    browser.wait(".handle:has-text('hushed')");
+    browser.has_no_problems();
+}
+
 /// What a tool might print to become more than text.
 const NASTY: &str = "<img src=x onerror=\"window.taken=1\"><script>window.taken=1</script>\
     <a href=\"javascript:window.taken=1\">link</a> \
