@@ -46,6 +46,8 @@ pub(crate) struct StateJob {
     output: JobOutput,
     orders: OrderLedger,
     ended: watch::Sender<bool>,
+    /// How far its stdout was read.
+    read: watch::Sender<u64>,
     aborted: Arc<AtomicBool>,
     follower: AbortHandle,
 }
@@ -75,13 +77,14 @@ impl StateJob {
             .await
             .map_err(|error| ending::start_error(&error))?;
         let output = JobOutput::of_messages(options("log"));
-        let ended = watch::Sender::new(false);
+        let (ended, read) = (watch::Sender::new(false), watch::Sender::new(0));
         let aborted = Arc::new(AtomicBool::new(false));
         let follow = Follow {
             process: process.clone(),
             output: output.clone(),
             reporter,
             ended: ended.clone(),
+            read: read.clone(),
             aborted: Arc::clone(&aborted),
             grace: plan.grace,
             line: Vec::new(),
@@ -92,6 +95,7 @@ impl StateJob {
             output,
             orders: OrderLedger::default(),
             ended,
+            read,
             aborted,
             follower: tokio::spawn(follow.run()).abort_handle(),
         }))
@@ -117,6 +121,8 @@ struct Follow {
     output: JobOutput,
     reporter: Reporter,
     ended: watch::Sender<bool>,
+    /// How far the program's stdout was read.
+    read: watch::Sender<u64>,
     /// An abort is under way, which ends the whole tree.
     aborted: Arc<AtomicBool>,
     grace: Duration,
@@ -132,6 +138,7 @@ impl Follow {
         let exit = loop {
             let exited = self.process.exit();
             read = self.read_lines(read);
+            self.read.send_replace(read);
             if let Some(exit) = exited {
                 break exit;
             }
@@ -330,6 +337,11 @@ impl Job for StateJob {
             if self.process.exit().is_some() {
                 let mut ended = self.ended.subscribe();
                 let _ = ended.wait_for(|ended| *ended).await;
+            } else {
+                // Everything that it has said by now is reported first.
+                let said = self.process.output().position();
+                let mut read = self.read.subscribe();
+                let _ = read.wait_for(|read| *read >= said).await;
             }
         };
         let _ = tokio::time::timeout(limit, settled).await;

@@ -91,6 +91,21 @@ say(type="stopped", result={"Ok": "exactly this \n"})
 }
 
 #[test]
+fn everything_that_was_said_before_it_settled_is_told() {
+    needs!("python3");
+    let project = project(
+        r#"
+lines = [json.dumps({"type": "running", "content": f"part {number}"}) for number in range(20_000)]
+print("\n".join(lines), flush=True)
+hear()
+"#,
+    );
+    let mut drive = project.drive();
+    let view = talk(&mut drive, "spawn");
+    assert!(view.to_string().contains("part 19999"), "{view}");
+}
+
+#[test]
 fn an_await_does_not_wait_for_what_only_its_caller_can_give() {
     needs!("python3");
     let project = project(
