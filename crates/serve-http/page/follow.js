@@ -77,6 +77,7 @@ export async function load() {
       get("/questions"),
     ]);
     if (later !== events) return;
+    store.taking.clear();
     for (const id of store.sessions.keys()) {
       if (!sessions.some((info) => info.id === id)) store.sessions.delete(id);
     }
@@ -101,18 +102,25 @@ function takeLater(events) {
   for (const [name, data] of events) take(name, data);
 }
 
+let pastLoads = 0;
+
+/** Looks at the recorded sessions again, or at older ones too. Of several at once the newest counts. */
 export async function loadPast(more = false) {
+  const own = ++pastLoads;
   const last = more ? store.past.at(-1) : null;
   const before = last ? `&before=${encodeURIComponent(last.id)}` : "";
   const found = await get(`/record/sessions?limit=50${before}`).catch(() => []);
+  if (own !== pastLoads) return;
   store.past = more ? [...store.past, ...found] : found;
   store.pastIsWhole = found.length < 50;
   changed();
 }
 
-/** Looks at the sessions again, for what is said of them as a whole. */
+/** Looks at the sessions again, for what is said of them as a whole. One that has closed meanwhile stays away. */
 async function loadSessions() {
-  for (const info of await get("/sessions").catch(() => [])) takeSession(info);
+  for (const info of await get("/sessions").catch(() => [])) {
+    if (store.sessions.has(info.id)) takeSession(info);
+  }
   changed();
 }
 
@@ -221,7 +229,12 @@ function update(event) {
   } else if (type === "question_closed") store.asks.delete(event.ask);
   else if (type === "closed") end(session);
   else if (type === "noticed" && event.notice.kind === "record") loadSessions();
-  else if (type === "unlocked" || (type === "stopped" && event.handle)) store.locks.delete(lockKey(session, event.handle));
+  else if (type === "locked") store.taking.delete(lockKey(session, event.handle));
+  else if (type === "unlocked" || (type === "stopped" && event.handle)) {
+    const key = lockKey(session, event.handle);
+    if (type === "stopped") store.taking.delete(key);
+    if (!store.taking.has(key)) store.locks.delete(key);
+  }
   if (type in STATES || type === "turn_ended" || type === "locked" || type === "unlocked" || event.action === "spawn") {
     const id = event.handle ?? event.one_shot;
     const handle = id && handleOf(session, id);

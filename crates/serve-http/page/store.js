@@ -14,6 +14,8 @@ export const store = {
   connection: "connecting",
   /** Handles that this page has taken over, by `session/handle`. */
   locks: new Map(),
+  /** Handles that this page takes over, until the stream tells of it. Somebody else's lock is freed before that. */
+  taking: new Set(),
   /** What is shown: `{ session, handle, tab }`. */
   shown: { session: null, handle: null, tab: null },
   /** A call to open in the list of calls. */

@@ -7,8 +7,15 @@ import { holdLocks } from "./follow.js";
 import { changed, handleOf, lockKey, store } from "./store.js";
 
 async function takeOver(session, handle, anyway) {
-  const { lock } = await post(`${handlePath(session, handle)}/lock`, { anyway });
-  store.locks.set(lockKey(session, handle), lock);
+  const key = lockKey(session, handle);
+  store.taking.add(key);
+  try {
+    const { lock } = await post(`${handlePath(session, handle)}/lock`, { anyway });
+    store.locks.set(key, lock);
+  } catch (error) {
+    store.taking.delete(key);
+    throw error;
+  }
   holdLocks();
   announce(`You have taken ${handle} over; Control and right bracket hands it back`);
   changed();

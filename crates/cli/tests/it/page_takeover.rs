@@ -88,6 +88,45 @@ fn a_handle_that_somebody_has_can_be_taken_anyway() {
     browser.has_no_problems();
 }
 
+/// Streams that are opened from now on tell late that a lock was freed: when the page has its own.
+const LATE_UNLOCKS: &str = "(() => {
+    const { fetch } = window;
+    const hold = async (chunk, controller) => {
+        const isLate = new TextDecoder().decode(chunk).includes('\"unlocked\"');
+        const isMine = () => document.querySelector('#takeover').textContent === 'Hand back';
+        while (isLate && !isMine()) await new Promise((done) => setTimeout(done, 10));
+        controller.enqueue(chunk);
+        window.wasLate ||= isLate;
+    };
+    window.fetch = async (path, options) => {
+        const response = await fetch(path, options);
+        if (!path.startsWith('/api/v1/events')) return response;
+        return new Response(response.body.pipeThrough(new TransformStream({ transform: hold })), response);
+    };
+})()";
+
+#[test]
+fn a_lock_that_was_taken_from_somebody_stays_when_its_end_is_heard_late() {
+    needs!("page-driver", "chromium");
+    let project = Project::new();
+    let (serve, session) = serve_cat(&project, true);
+    let path = format!("{session}/handles/kitty");
+    serve.post(&format!("{path}/lock"), json!({}));
+    let mut browser = Browser::open(&project, &serve);
+    browser.evaluate(LATE_UNLOCKS);
+    browser.click(".handle:has-text('kitty')");
+    browser.wait("#takeover:has-text('Take it anyway')");
+    browser.click("#takeover");
+    browser.until("window.wasLate === true");
+    browser.wait("#takeover:has-text('Hand back')");
+    browser.type_text("mine now");
+    browser.until_row("mine now");
+    // Whoever takes it from this page is heard of.
+    serve.post(&format!("{path}/lock"), json!({"anyway": true}));
+    browser.wait("#takeover:has-text('Take it anyway')");
+    browser.has_no_problems();
+}
+
 #[test]
 fn a_page_that_loses_its_lock_says_so() {
     needs!("page-driver", "chromium");
