@@ -159,7 +159,7 @@ impl Launcher {
             let mut equal = known.iter().filter_map(Weak::upgrade);
             let equal = equal.find(|sandbox| **sandbox.confinement() == confinement);
             equal.unwrap_or_else(|| {
-                let sandbox = Arc::new(crate::linux::Sandbox::new(Arc::new(confinement)));
+                let sandbox = Arc::new(crate::linux::Sandbox::new(confinement));
                 known.push(Arc::downgrade(&sandbox));
                 sandbox
             })
@@ -494,8 +494,13 @@ impl Launcher {
                     source,
                 },
             })?;
-        if command.keep.is_some() {
-            prepared.keep();
+        if let Some(options) = &command.keep {
+            let socket = crate::linux::holder_socket(options);
+            let kept = prepared.keep(&socket);
+            kept.map_err(|source| StartError::Confine {
+                program: command.program.clone(),
+                source,
+            })?;
         }
         command.env.splice(0..0, prepared.variables());
         Ok(Some(prepared))

@@ -54,7 +54,7 @@ pub(crate) use foreground::{
     BRIEF, BriefWait, Device, Foreground, Runs, Waits, foreground, is_theirs,
 };
 pub(crate) use guard::OWN_SESSIONS;
-pub(crate) use keeping::{KeepPreparation, adopt, end_held, held_output, look_up};
+pub(crate) use keeping::{KeepPreparation, adopt, end_held, held_output, holder_socket, look_up};
 pub(crate) use link::{Hold, Watch};
 pub(crate) use peer::peer_is_tool;
 pub(crate) use retained::{Retained, TakeOutcome};

@@ -60,6 +60,11 @@ fn a_kept_handle_keeps_its_sandbox() {
         eventually(what, || count.load(Ordering::Relaxed) > before + 2);
     };
     more("it gets out while its runtime lives");
+    let private = format!("windlass-sandbox-{}-", drive.pid());
+    let has_private = || {
+        let mut entries = std::env::temp_dir().read_dir().unwrap().flatten();
+        entries.any(|entry| entry.file_name().to_string_lossy().starts_with(&private))
+    };
     drive.kill();
     more("it gets out while it is held");
     let mut drive = project.drive_named("work");
@@ -81,4 +86,9 @@ fn a_kept_handle_keeps_its_sandbox() {
     // Connections that were open when a runtime died are lost, and no others.
     assert!(said.matches("failed").count() <= 2, "{said}");
     act(&mut drive, "fetch", "client");
+    // Its private folder was there for as long as it was, and goes with the next sandbox.
+    assert!(has_private());
+    let mut another = project.drive();
+    another.content("shell", json!({"command": "true"}));
+    assert!(!has_private());
 }

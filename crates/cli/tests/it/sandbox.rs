@@ -1,5 +1,7 @@
 //! Tools in a sandbox, and with limits, through the binary.
 
+use std::process::Command;
+
 use serde_json::{Value, json};
 use windlass_testing::needs;
 
@@ -32,6 +34,33 @@ fn a_denial_is_told_with_what_is_allowed() {
         line("mkdir -p .git/hooks && echo evil > .git/hooks/pre-commit"),
     );
     assert!(error.contains("denied: write to"), "{error}");
+}
+
+#[test]
+fn a_sandbox_does_not_see_the_private_folder_of_another() {
+    let project = Project::with_config(WORKSPACE);
+    for base in ["/tmp", "/var/tmp"] {
+        let temporary = tempfile::tempdir_in(base).unwrap();
+        let drive = || {
+            let mut windlass = project.windlass(&["drive"]);
+            windlass.env("TMPDIR", temporary.path());
+            project.lines_of(windlass)
+        };
+        let (mut first, mut second) = (drive(), drive());
+        first.content("shell", line("echo for-my-eyes-only > /tmp/mine"));
+        assert_eq!(second.content("shell", line("ls /tmp")), "");
+        let find = format!("find {} -name mine 2>&1", temporary.path().display());
+        let outside = Command::new("sh").args(["-c", &find]).output().unwrap();
+        let found = String::from_utf8(outside.stdout).unwrap();
+        assert!(found.ends_with("/tmp/mine\n"), "{found}");
+        let read = second.one("shell", line(&format!("cat {found}")));
+        assert_eq!(read["is_error"], true, "{read}");
+        assert!(!read.to_string().contains("for-my-eyes-only"), "{read}");
+        // A program sees its own at `/tmp` only.
+        let again = first.one("shell", line(&format!("cat /tmp/mine {found}")));
+        assert_eq!(again["is_error"], true, "{again}");
+        assert!(again.to_string().contains("for-my-eyes-only"), "{again}");
+    }
 }
 
 #[test]

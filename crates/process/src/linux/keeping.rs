@@ -2,9 +2,10 @@
 //!
 //! Start at [`KeepPreparation::prepare`] and [`adopt`]. The other side is `holder`.
 
+use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -321,31 +322,52 @@ async fn answer(control: &Arc<OwnedFd>) -> io::Result<(HolderReply, Vec<OwnedFd>
     }
 }
 
-fn path_of(key: &HeldKey, extension: &str) -> std::path::PathBuf {
+fn path_of(key: &HeldKey, extension: &str) -> PathBuf {
     key.folder.join(format!("{}.{extension}", key.name))
 }
 
 fn open_listener(key: &HeldKey) -> io::Result<OwnedFd> {
-    with_address(key, |socket, address| {
+    with_address(&key.folder, &key.name, |socket, address| {
         bind(socket, address)?;
         Ok(listen(socket, 64)?)
     })
 }
 
 fn connect_to(key: &HeldKey) -> io::Result<OwnedFd> {
-    with_address(key, |socket, address| Ok(connect(socket, address)?))
+    with_address(&key.folder, &key.name, |socket, address| {
+        Ok(connect(socket, address)?)
+    })
+}
+
+/// The socket of the holder of a program that is kept so.
+pub(crate) fn holder_socket(options: &KeepOptions) -> PathBuf {
+    options.folder.join(format!("{}.sock", options.name))
+}
+
+/// Whether a holder listens on its socket. It hears of a connection that asks nothing.
+pub(super) fn has_listener(socket: &Path) -> bool {
+    let name = socket.file_stem().and_then(OsStr::to_str);
+    let (Some(folder), Some(name)) = (socket.parent(), name) else {
+        return false;
+    };
+    let connected = with_address(folder, name, |socket, address| {
+        Ok(connect(socket, address)?)
+    });
+    let gone = [io::ErrorKind::NotFound, io::ErrorKind::ConnectionRefused];
+    connected.map_or_else(|error| !gone.contains(&error.kind()), |_| true)
 }
 
 /// Makes a socket and does something with it and its address. An address is short and a folder's path may be long, so
 /// the folder is named by its descriptor.
 fn with_address(
-    key: &HeldKey,
+    folder: &Path,
+    name: &str,
     act: impl FnOnce(&OwnedFd, &SocketAddrUnix) -> io::Result<()>,
 ) -> io::Result<OwnedFd> {
     use std::os::fd::AsRawFd;
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let folder = rustix::fs::open(&key.folder, flags, Mode::empty())?;
-    let path = format!("/proc/self/fd/{}/{}.sock", folder.as_raw_fd(), key.name);
+    let folder = rustix::fs::open(folder, flags, Mode::empty())?;
+    let path = format!("/proc/self/fd/{}/{name}.sock", folder.as_raw_fd());
     let address = SocketAddrUnix::new(Path::new(&path))?;
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;

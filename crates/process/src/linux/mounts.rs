@@ -354,7 +354,7 @@ fn private_folders(private: &PrivateFolder) -> [(PathBuf, PathBuf); 3] {
 }
 
 /// It lies in a folder of which programs have their own.
-fn is_private(path: &Path) -> bool {
+pub(super) fn is_private(path: &Path) -> bool {
     let folders = ["/tmp", "/dev/shm", "/run", "/var/run"].map(Path::new);
     folders.iter().any(|folder| is_below(path, folder))
 }

@@ -6,25 +6,27 @@
 //! `/tmp`. The second kind can be taken by any program that can read the folder, and some file systems do not have it.
 
 use std::collections::HashMap;
-use std::fs::{DirBuilder, Permissions};
+use std::ffi::OsStr;
+use std::fs::{DirBuilder, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use rustix::io::Errno;
 
+use super::keeping::has_listener;
+use super::mounts::is_private;
 use super::tree::Member;
 
 const PREFIX: &str = "windlass-sandbox-";
 /// The file that lists the empty folders that were made elsewhere.
 const LIST: &str = "placeholders";
-/// Folders of programs that outlived their runtime are removed when they are as old as this.
-const KEPT_FOR: Duration = Duration::from_hours(168);
+/// The file that lists the sockets of holders whose programs outlive this process.
+const KEPT: &str = "kept";
 
 /// The fate of a placeholder that somebody else holds an exclusive lock on.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -53,7 +55,7 @@ pub(super) struct PrivateFolder {
 impl PrivateFolder {
     pub(super) fn new() -> io::Result<Self> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        let base = std::env::temp_dir();
+        let base = make_base()?;
         sweep_in(&base);
         let own = std::process::id();
         let start = Member::read(own.cast_signed()).map_or(0, |own| own.start);
@@ -119,7 +121,7 @@ impl PrivateFolder {
             return Ok(error.kind() == io::ErrorKind::AlreadyExists);
         }
         self.placeholders.push(path.to_owned());
-        let mut list = std::fs::OpenOptions::new()
+        let mut list = OpenOptions::new()
             .append(true)
             .create(true)
             .open(self.path.join(LIST))?;
@@ -152,17 +154,19 @@ impl PrivateFolder {
         path.symlink_metadata().is_ok()
     }
 
-    /// A program that outlives this process has these folders: they stay.
-    pub(super) fn keep(&mut self) {
-        if self.kept.fetch_add(1, Ordering::Relaxed) == 0 {
-            let _ = std::fs::write(self.path.join("kept"), "");
-        }
+    /// A program that outlives this process has these folders: they stay for as long as its holder answers on this socket.
+    pub(super) fn keep(&mut self, socket: &Path) -> io::Result<()> {
+        let mut list = OpenOptions::new();
+        let list = list.create(true).append(true).open(self.path.join(KEPT));
+        list?.write_all(&[socket.as_os_str().as_bytes(), b"\0"].concat())?;
+        self.kept.fetch_add(1, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Such a program has ended.
     pub(super) fn release(&mut self) {
         if self.kept.fetch_sub(1, Ordering::Relaxed) == 1 {
-            let _ = std::fs::remove_file(self.path.join("kept"));
+            let _ = std::fs::remove_file(self.path.join(KEPT));
         }
     }
 }
@@ -311,23 +315,63 @@ fn is_still(path: &Path, opened: &OwnedFd) -> bool {
 
 /// Removes what dead processes of this user have left.
 pub(super) fn sweep() {
-    sweep_in(&std::env::temp_dir());
+    sweep_in(&base());
 }
 
 /// Whether a process has private folders.
 pub(super) fn has_any(pid: i32, start: u64) -> bool {
     let prefix = format!("{PREFIX}{pid}-{start}-");
-    let mut entries = std::env::temp_dir()
-        .read_dir()
-        .into_iter()
-        .flatten()
-        .flatten();
+    let mut entries = base().read_dir().into_iter().flatten().flatten();
     entries.any(|entry| {
         entry
             .file_name()
             .to_str()
             .is_some_and(|it| it.starts_with(&prefix))
     })
+}
+
+/// The folder that private folders are made in. Programs have a `/tmp` of their own; with another temporary folder it is
+/// one that can be hidden from them as a whole.
+fn base() -> PathBuf {
+    let temporary = std::env::temp_dir();
+    let temporary = temporary.canonicalize().unwrap_or(temporary);
+    if is_private(&temporary) {
+        return temporary;
+    }
+    let user = rustix::process::geteuid().as_raw();
+    temporary.join(format!("{PREFIX}of-{user}"))
+}
+
+/// The folder with the private folders of all sandboxes, if programs could see it.
+pub(super) fn visible_base() -> Option<PathBuf> {
+    Some(base()).filter(|base| !is_private(base))
+}
+
+fn make_base() -> io::Result<PathBuf> {
+    let base = base();
+    if is_private(&base) {
+        return Ok(base);
+    }
+    let made = DirBuilder::new().mode(0o700).create(&base);
+    made.or_else(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => Ok(()),
+        _ => Err(error),
+    })?;
+    // Anybody can make a folder of such a name.
+    let metadata = base.symlink_metadata()?;
+    let is_own = metadata.is_dir() && metadata.uid() == rustix::process::geteuid().as_raw();
+    if !is_own || metadata.mode() & 0o077 != 0 {
+        let problem = format!("{} is not a folder of this user alone", base.display());
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, problem));
+    }
+    Ok(base)
+}
+
+/// Whether a holder has programs with these private folders.
+fn is_kept(folder: &Path) -> bool {
+    let sockets = std::fs::read(folder.join(KEPT)).unwrap_or_default();
+    let mut sockets = sockets.split(|byte| *byte == 0).filter(|it| !it.is_empty());
+    sockets.any(|socket| has_listener(Path::new(OsStr::from_bytes(socket))))
 }
 
 fn sweep_in(base: &Path) {
@@ -347,9 +391,7 @@ fn sweep_in(base: &Path) {
         let ours = metadata.is_dir() && metadata.uid() == own;
         let lives = Member::read(pid).is_some_and(|it| it.start == start && it.alive());
         let path = entry.path();
-        let young = metadata.modified().ok().and_then(|it| it.elapsed().ok());
-        let kept = path.join("kept").exists() && young.is_none_or(|age| age < KEPT_FOR);
-        if ours && !lives && !kept {
+        if ours && !lives && !is_kept(&path) {
             let list = std::fs::read(path.join(LIST)).unwrap_or_default();
             let mut all_gone = true;
             for placeholder in list.split(|byte| *byte == 0).filter(|it| !it.is_empty()) {

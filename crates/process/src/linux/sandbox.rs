@@ -19,7 +19,7 @@ use super::cgroup;
 use super::confine_wire::{ConfineOrder, ConfineParts, OwnNetwork, PrepareOrder, PrepareReply};
 use super::filter::{self, FilterOptions};
 use super::mounts::{self, MountPlan};
-use super::private::{OnForeignLock, PrivateFolder};
+use super::private::{self, OnForeignLock, PrivateFolder};
 use super::proxy::{Proxy, WayOut};
 use super::ruleset::Ruleset;
 use super::sightings::Sightings;
@@ -96,9 +96,10 @@ impl From<io::Error> for PrepareError {
 }
 
 impl Sandbox {
-    pub(crate) fn new(confinement: Arc<Confinement>) -> Self {
+    pub(crate) fn new(mut confinement: Confinement) -> Self {
+        confinement.hidden.extend(private::visible_base());
         Self {
-            confinement,
+            confinement: Arc::new(confinement),
             prepared: tokio::sync::Mutex::new(None),
         }
     }
@@ -276,9 +277,9 @@ impl Prepared {
         self.proxy().map(Proxy::way_out).transpose()
     }
 
-    /// A program that outlives this process runs in it.
-    pub(crate) fn keep(&self) {
-        self.common.private.lock().keep();
+    /// A program that outlives this process runs in it, with a holder on this socket.
+    pub(crate) fn keep(&self, socket: &Path) -> io::Result<()> {
+        self.common.private.lock().keep(socket)
     }
 
     /// Such a program has ended.
