@@ -69,6 +69,5 @@ pub use tool::Tool;
 pub use tools::Tools;
 pub use unblock::unblock;
 
-/// What a description is made of, for those who look at
-/// [`Tools::descriptions`].
+/// The types of a description, for users of [`Tools::descriptions`].
 pub use windlass_protocol::{Examples, HandleAction, ToolDescription, ToolDescriptions};
