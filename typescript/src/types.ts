@@ -6,13 +6,13 @@ export interface AnswerTypeSelect {
 }
 
 export interface AnswerTypeSelectSelect {
-  /** What may be answered, exactly one of these. */
+  /** The valid answers. */
   options: string[];
 }
 
-/** A question on its way to whoever answers it. */
+/** A question that waits for an answer. */
 export interface Ask {
-  /** Names the asking. */
+  /** The question's id in the session. */
   ask: string;
   /** The call that it belongs to. */
   call?: string;
@@ -20,17 +20,17 @@ export interface Ask {
   handle?: HandleId;
   /** The tool that asks. */
   tool: string;
-  /** What it asks. */
+  /** The question itself. */
   question: Question;
-  /** The tool's words beside the question, such as the hunk that it asks about. */
+  /** The tool's text that belongs to the question, such as the hunk that it asks about. */
   content?: string;
   /** The form that the question is a field of. */
   form?: QuestionForm;
-  /** How it is shown to a person, where one is asked. */
+  /** The form in which a person sees it, if a person is asked. */
   rendering?: RequestRendering;
 }
 
-/** What `await` found. */
+/** The result of an `await`. */
 export interface AwaitReply {
   /** The handles that have stopped. */
   completed: HandleView[];
@@ -40,7 +40,7 @@ export interface AwaitReply {
   matched?: Matched[];
   /** The conditions whose handle stopped first. */
   unmet?: Condition[];
-  /** Those that wait for an answer that only the caller can give. */
+  /** Handles whose question only the caller can answer. */
   needs_answer?: HandleId[];
   /** The time was up first. */
   timed_out?: boolean;
@@ -54,7 +54,7 @@ export interface AwaitRequest {
   all?: string[];
   /** Every one of these holds. */
   until?: Condition[];
-  /** How long to wait at most; without it, as long as it takes. */
+  /** The longest time to wait; default: no limit. */
   timeout_secs?: number | null;
 }
 
@@ -64,7 +64,7 @@ export interface BatchReply {
   batch: string;
   /** One reply per call, in call order. */
   replies: CallReply[];
-  /** What the assistant had not been told yet. */
+  /** Notices that the assistant has not received yet. */
   notices?: Notice[];
 }
 
@@ -72,11 +72,11 @@ export interface BatchReply {
 export interface CallReply {
   /** The call it answers. */
   id: string;
-  /** What the assistant reads. */
+  /** The text or object for the assistant. */
   content: ReplyContent;
   /** The call was refused, or a one-shot failed. */
   is_error: boolean;
-  /** The error of a one-shot beside its message. The content says the same in words. */
+  /** Error details of a one-shot beside its message. The content has them as text. */
   error?: ErrorView;
 }
 
@@ -96,19 +96,19 @@ export interface Condition {
   waiting?: boolean;
 }
 
-/** What becomes of these handles at the turn's end? */
+/** Asks for decisions about these handles at the turn's end. */
 export interface DriveEventInquire {
   event: "inquire";
-  /** Names the inquiry. */
+  /** The inquiry's id. */
   ask: string;
   /** The handles that still run. */
   handles: TurnEndHandle[];
 }
 
-/** Events are gone that the driver has not read in time. */
+/** Events were dropped because the driver did not read them in time. */
 export interface DriveEventMissed {
   event: "missed";
-  /** How many. */
+  /** The number of dropped events. */
   count: number;
 }
 
@@ -124,7 +124,7 @@ export interface DriveEventQuestion extends Ask {
   event: "question";
 }
 
-/** A run of the driver's is to end soon. Its end is still reported. */
+/** A run of the driver must end soon. Its end is still reported. */
 export interface DriveEventToolAbort {
   event: "tool_abort";
   /** The run. */
@@ -142,7 +142,7 @@ export interface DriveEventToolAnswer {
   value: unknown;
 }
 
-/** A question that was told is no longer open, and not by an answer of the driver's. */
+/** A question is closed, and not by an answer of the driver. */
 export interface DriveEventWithdrawn {
   event: "withdrawn";
   /** The question, by the id it was asked under. */
@@ -151,20 +151,20 @@ export interface DriveEventWithdrawn {
 
 /** A line was not understood; nothing else changed. */
 export interface DriveOutputError {
-  /** What would have been. */
+  /** The error, with a line that would work. */
   error: string;
 }
 
 /** The turn has ended. */
 export interface DriveOutputTurnEnd {
-  /** What became of its handles. */
+  /** The report on its handles. */
   turn_end: TurnEndReport;
 }
 
-/** A call that the driver is to run. */
+/** A call that the driver must run. */
 export interface DriverCall {
   event: "tool_call";
-  /** Names the run in reports and orders. */
+  /** The run's id, used in reports and orders. */
   run: string;
   /** The tool. */
   tool: string;
@@ -178,9 +178,9 @@ export interface DriverCall {
 export interface DriverReply {
   /** The request. */
   reply: string;
-  /** The value that was asked for; `{}` where nothing was. */
+  /** The requested value; `{}` if the request has none. */
   value?: DriverValue;
-  /** The reason why the request was refused, and what would work. */
+  /** The reason for the refusal, and a request that would work. */
   error?: string;
 }
 
@@ -207,14 +207,14 @@ export interface DriverReportQuestion {
   content?: string | null;
 }
 
-/** It has ended well. Nothing follows. */
+/** It finished successfully. Nothing follows. */
 export interface DriverReportResult {
   report: "result";
   /** Its result. */
   text: string;
 }
 
-/** It has done what it does at once, and goes on. A `spawn`, and an answer to a question, are replied to now. */
+/** The first step is done and the run continues. Windlass now replies to the `spawn`, or to the answer of a question. */
 export interface DriverReportRunning {
   report: "running";
 }
@@ -228,40 +228,40 @@ export interface DriverRequestAddTool {
   summary?: string | null;
   /** Details, given only on `describe_tools`. */
   description?: string | null;
-  /** The JSON Schema of an object: its arguments. Default: it takes none. */
+  /** The JSON Schema of its arguments, an object. Default: no arguments. */
   parameters?: unknown;
-  /** It can be spawned, and then lasts as a handle. */
+  /** It can be spawned and then runs as a handle. */
   background?: boolean;
-  /** Nobody is asked before it runs, unless the configuration says otherwise. */
+  /** It runs without asking a person, unless the configuration says otherwise. */
   unattended?: boolean;
-  /** How long a one-shot may take. Default: as the configuration says, else 600. */
+  /** Time limit of a one-shot in seconds. Default: the configured one, else 600. */
   timeout_secs?: number | null;
   /** The fate of its handles at the turn's end. Default: the assistant is asked. */
   on_turn_end?: OnTurnEnd | null;
 }
 
-/** Tells every event of the session from now on. One that is followed already is followed from here. */
+/** Sends every event of the session from now on. Following a followed session again restarts at this point. */
 export interface DriverRequestFollow {
   op: "follow";
-  /** The number of the event before the first one that is told. Default: the newest. */
+  /** Events after this number are sent. Default: the newest. */
   after?: number | null;
 }
 
-/** Every handle that can be read, and every one-shot that runs. */
+/** Every readable handle, and every running one-shot. */
 export interface DriverRequestHandles {
   op: "handles";
 }
 
-/** The output of a handle from an offset on. The assistant's cursor does not move. */
+/** The output of a handle from an offset. The assistant's cursor does not move. */
 export interface DriverRequestOutput {
   op: "output";
   /** The handle. */
   handle: HandleId;
   /** The offset of the first byte. Default: 0. */
   from?: number;
-  /** The reply waits for output beyond the offset, or until the handle has stopped. */
+  /** Delays the reply until there is output beyond the offset, or the handle has stopped. */
   wait?: boolean;
-  /** Only whole lines are told, without control sequences; the last one once the handle has stopped. */
+  /** Sends only whole lines, without control sequences; an unfinished last line is sent once the handle has stopped. */
   lines?: boolean;
 }
 
@@ -270,9 +270,9 @@ export interface DriverRequestScreen {
   op: "screen";
   /** The handle. */
   handle: HandleId;
-  /** The generation that the driver has seen. Default: all rows are told. */
+  /** The generation that the driver has seen. Default: all rows are sent. */
   since?: number | null;
-  /** The reply waits until the screen has changed since then, or the handle has stopped. */
+  /** Delays the reply until the screen has changed since then, or the handle has stopped. */
   wait?: boolean;
 }
 
@@ -295,27 +295,27 @@ export interface DriverRequestUnfollow {
 
 /** The screen of a handle. */
 export interface DriverScreen {
-  /** Grows with every change; names what the reader has seen. */
+  /** A counter that grows with every change; a reader names the last one it has seen. */
   generation: number;
-  /** How many rows there are. */
+  /** The number of rows. */
   rows: number;
-  /** How many columns there are. */
+  /** The number of columns. */
   cols: number;
   /** Row and column of the cursor, from 1 on. */
   cursor: [number, number];
   /** The program shows the cursor. */
   cursor_visible: boolean;
-  /** How it is to be drawn; default: a block that does not blink. */
+  /** The cursor's look; default: a block that does not blink. */
   cursor_look?: ScreenCursor;
   /** The program has the whole screen to itself. */
   full_screen: boolean;
-  /** What the program wants of the keyboard. */
+  /** The keyboard modes that the program has set. */
   modes: KeyboardModes;
   /** The window's title. */
   title?: string;
   /** The rows that changed. */
   changed: ScreenRow[];
-  /** The handle has stopped: the screen does not change any more. */
+  /** The handle has stopped: the screen no longer changes. */
   ended: boolean;
 }
 
@@ -335,7 +335,7 @@ export interface DriverSession {
   last_event: number;
 }
 
-/** How a tool failed, beside its message: that is the `result` of a handle's view, and the text of a one-shot's reply. */
+/** Details of a tool's error, beside its message. The message is the `result` of a handle's view, or the text of a one-shot's reply. */
 export interface ErrorView {
   /** Trying again may help. */
   transient: boolean;
@@ -345,7 +345,7 @@ export interface ErrorView {
 
 /** A file that came with a call's output. */
 export interface FilePart {
-  /** Names the part. */
+  /** The part's id. */
   id: PartId;
   /** The session that called. */
   sessionID: SessionId;
@@ -355,16 +355,16 @@ export interface FilePart {
   mime: string;
   /** Its name. */
   filename?: string;
-  /** Where it is, or its bytes as a `data:` URL. */
+  /** Its location, or its content as a `data:` URL. */
   url: string;
-  /** Where it came from, as its origin described it. */
+  /** Its origin, as the origin described it. */
   source?: unknown;
   type: "file";
 }
 
-/** A handle as somebody sees it who looks on. */
+/** A handle as an observer sees it. */
 export interface HandleInfo {
-  /** The handle. A one-shot has no handle; this is the id by which a person reads and ends it while it runs. */
+  /** The handle's id. A one-shot has no handle; this id identifies it while it runs. */
   id: HandleId;
   /** Whether it is a handle or a one-shot. */
   kind: HandleKind;
@@ -374,9 +374,9 @@ export interface HandleInfo {
   state: HandleState;
   /** The command that it runs, or its arguments. */
   command?: string;
-  /** How long it has run, or ran. */
+  /** Its running time. */
   elapsed_secs: number;
-  /** How many bytes it has written. */
+  /** The number of bytes it has written. */
   written: number;
   /** It has a screen. */
   terminal: boolean;
@@ -384,21 +384,21 @@ export interface HandleInfo {
   locked: boolean;
   /** The last line of its output. */
   last_line?: string;
-  /** What it asks, when waiting. */
+  /** The question, when waiting. */
   question?: Question;
-  /** Its result of its own or its error message, when stopped. */
+  /** Its reported result or its error message, when stopped. */
   result?: string;
   /** It stopped with an error. */
   failed?: boolean;
-  /** The exit code of its process, when stopped with one other than 0. */
+  /** The exit code of its process, when stopped with a code other than 0. */
   exit_code?: number;
   /** The signal that ended its process, such as `SIGKILL`. */
   signal?: string;
-  /** Its use of the machine now, where that is known. */
+  /** Its current resource usage, if known. */
   usage?: HandleUse;
 }
 
-/** The use of the machine by a tool and everything that it has started. */
+/** The resource usage of a tool with all of its child processes. */
 export interface HandleUse {
   /** CPU time in seconds. */
   cpu_secs: number;
@@ -408,17 +408,17 @@ export interface HandleUse {
   processes: number;
 }
 
-/** How a handle stands, and what is new about it. Absent fields are left out. */
+/** The state of a handle, and its new output. Absent fields are omitted. */
 export interface HandleView {
   /** The handle. */
   id: HandleId;
   /** Its state. */
   state: HandleState;
-  /** What it said that was not delivered yet. Of a handle that stopped well, the output is its `result`. */
+  /** Output that was not delivered yet. The output of a handle that finished successfully is its `result`. */
   content?: string;
-  /** What it asks, when waiting. */
+  /** The question, when waiting. */
   question?: Question;
-  /** Set while the user is asked: that they are waited for, and the command by which they answer. */
+  /** Set while the user is asked. Names the command by which the user answers. */
   note?: string;
   /** Its output or its error message, when stopped. */
   result?: string;
@@ -428,33 +428,33 @@ export interface HandleView {
   exit_code?: number;
   /** The signal that ended it. */
   signal?: string;
-  /** Who or what ended it, where the tool reported a result of its own all the same. */
+  /** The cause of its abort, if the tool reported a result nevertheless. */
   aborted?: string;
-  /** How many processes an abort ended. */
+  /** The number of processes that an abort ended. */
   ended?: number;
-  /** How much of the output was left out. */
+  /** The number of omitted bytes of output. */
   omitted_bytes?: number;
-  /** Where all of the output can be read. */
+  /** The file with the whole output. */
   log?: string;
   /** The program is blocked at a prompt. */
   awaiting_input?: boolean;
-  /** Where the cursor is, as row and column from 1 on, while the program has the whole screen to itself. */
+  /** The cursor's row and column, from 1, while the program uses the whole screen. */
   cursor?: [number, number];
 }
 
-/** What a program has asked of the keyboard and the mouse. */
+/** The keyboard and mouse modes that a program has set. */
 export interface KeyboardModes {
   /** Arrow keys send `ESC O A` instead of `ESC [ A`. */
   application_cursor: boolean;
-  /** Pasted text is to come between `ESC [200~` and `ESC [201~`. */
+  /** Pasted text is sent between `ESC [200~` and `ESC [201~`. */
   bracketed_paste: boolean;
-  /** The mouse is to be sent too. */
+  /** Mouse events are sent too. */
   mouse: boolean;
-  /** The use of the mouse that is to be sent. */
+  /** The mouse events to send. */
   mouse_reports?: MouseReports;
-  /** The mouse is to be sent as `ESC [ < … M`. */
+  /** Mouse events are sent as `ESC [ < … M`. */
   mouse_sgr?: boolean;
-  /** Gaining and losing the focus is to be sent. */
+  /** Focus changes are sent. */
   focus?: boolean;
 }
 
@@ -478,9 +478,9 @@ export interface Matched {
 
 /** One thing the assistant should know, delivered exactly once. */
 export interface Notice {
-  /** How much it matters. */
+  /** The severity. */
   level: NoticeLevel;
-  /** What it is about. */
+  /** The subject. */
   kind: NoticeKind;
   /** The handle it concerns. */
   handle?: HandleId;
@@ -496,11 +496,11 @@ export interface OutputPiece {
   from: number;
   /** The offset after its last byte, where the next piece begins. */
   to: number;
-  /** The text. Bytes that are not UTF-8 are told as U+FFFD. */
+  /** The text. Invalid UTF-8 is replaced by U+FFFD. */
   text: string;
-  /** How many bytes between the two offsets are no longer kept. */
+  /** The number of bytes between the two offsets that are no longer stored. */
   omitted_bytes?: number;
-  /** The handle has stopped, and there is no output beyond this piece. */
+  /** The handle has stopped, and this is the last of its output. */
   ended: boolean;
 }
 
@@ -520,19 +520,19 @@ export interface PartTimeWithEnd {
   compacted?: Millis;
 }
 
-/** A request for permission, as it is put to a person. */
+/** A request for permission, addressed to a person. */
 export interface PermissionRequest {
-  /** Names the request; begins with `per`. */
+  /** The request's id; begins with `per`. */
   id: PermissionId;
   /** The session that asks; begins with `ses`. */
   sessionID: SessionId;
-  /** What kind of thing is asked for; a built-in tool's name. */
+  /** The kind of permission; for a built-in tool, its name. */
   permission: string;
-  /** What would be done, one pattern each. */
+  /** The patterns of the requested action. */
   patterns: string[];
   /** The arguments and whatever else helps to decide. */
   metadata: Record<string, unknown>;
-  /** What an "always" would remember. */
+  /** The patterns that an "always" would remember. */
   always: string[];
   /** The call it is for. */
   tool?: PermissionToolContext;
@@ -546,27 +546,27 @@ export interface PermissionToolContext {
   callID: string;
 }
 
-/** One question of a tool. A handle has at most one open at a time. */
+/** A question of a tool. A handle has at most one open question. */
 export interface Question {
-  /** Names the question among the tool's own, and keys its answer. */
+  /** The question's id among the tool's questions, and the key of its answer. */
   id: string;
-  /** What is asked. */
+  /** The text of the question. */
   text: string;
-  /** What to show before the question, such as a diff. */
+  /** Text to show before the question, such as a diff. */
   pre_amble?: string;
-  /** What kind of answer is wanted. */
+  /** The type of the answer. */
   answer_type: AnswerType;
-  /** The answer to take when nobody can be asked. */
+  /** The answer to use if nobody can be asked. */
   default?: unknown;
-  /** The answer is a secret: it goes from the person to the program and nowhere else. */
+  /** The answer is a secret: it is passed from the person to the program only. */
   secret?: boolean;
 }
 
-/** A form of several fields that a question is the first open field of. Whoever can show it whole answers the question with an object of all its fields. */
+/** A form of several fields; the question is its first unanswered field. A front end that can show the whole form answers with an object of all its fields. */
 export interface QuestionForm {
   /** The text above the form. */
   message: string;
-  /** The fields as a JSON Schema of a flat object, as MCP's elicitation has it. */
+  /** The fields as the JSON Schema of a flat object, as in MCP elicitation. */
   schema: unknown;
 }
 
@@ -578,21 +578,21 @@ export interface RenderedField {
   lines: string[];
 }
 
-/** A request in plain text that is safe to show. Every string is one line. */
+/** A request in plain text that is safe to show. Every string is a single line. */
 export interface RequestRendering {
-  /** Who asks for what. */
+  /** The tool, and the kind of request. */
   title: string;
-  /** The tool's own words, before the request itself. */
+  /** The tool's own text, before the request itself. */
   lead?: string[];
   /** The command that would run, or the question. */
   body: string[];
-  /** Where and how it would run, and its other arguments. */
+  /** The folder and mode in which it would run, and its other arguments. */
   fields?: RenderedField[];
   /** The patterns that an "always" would remember. */
   always?: string[];
 }
 
-/** How a cursor is drawn. */
+/** The look of a cursor. */
 export interface ScreenCursor {
   /** Its shape. */
   shape: ScreenCursorShape;
@@ -608,7 +608,7 @@ export interface ScreenRow {
   runs: ScreenRun[];
 }
 
-/** Neighbouring text that looks the same. Absent fields are how a terminal looks when nothing was said. */
+/** Adjacent text of one style. Absent fields have the terminal's default. */
 export interface ScreenRun {
   /** The text; wide characters fill two columns. */
   text: string;
@@ -624,9 +624,9 @@ export interface ScreenRun {
   italic?: boolean;
   /** Underlined in any way. */
   underline?: boolean;
-  /** How it is underlined, unless with a single straight line. */
+  /** The underline style, unless it is a single straight line. */
   underline_kind?: ScreenUnderline;
-  /** The address that the program has put under it, as it wrote it: it may be of any scheme. */
+  /** The hyperlink that the program set, verbatim: it may have any scheme. */
   link?: string;
   /** With foreground and background exchanged. */
   inverse?: boolean;
@@ -636,14 +636,14 @@ export interface ScreenRun {
   strikeout?: boolean;
 }
 
-/** A call that ended well. */
+/** A call that finished successfully. */
 export interface StateCompleted {
   status: "completed";
   /** The arguments. */
   input: Record<string, unknown>;
-  /** What the assistant read. */
+  /** The output that the assistant read. */
   output: string;
-  /** What to show for it. */
+  /** The title to show. */
   title: string;
   /** Anything else worth keeping. */
   metadata: Record<string, unknown>;
@@ -658,7 +658,7 @@ export interface StateError {
   status: "error";
   /** The arguments. */
   input: Record<string, unknown>;
-  /** What went wrong. */
+  /** The error message. */
   error: string;
   /** Anything else worth keeping. */
   metadata?: Record<string, unknown>;
@@ -680,7 +680,7 @@ export interface StateRunning {
   status: "running";
   /** The arguments. */
   input: Record<string, unknown>;
-  /** What to show for it. */
+  /** The title to show. */
   title?: string;
   /** Anything else worth keeping. */
   metadata?: Record<string, unknown>;
@@ -702,9 +702,9 @@ export interface StreamedEventAborting {
   tool_number: number;
   /** The handle's id, unless it is a one-shot. */
   handle?: HandleId;
-  /** The id by which a person finds it, if it is a one-shot. */
+  /** The id of a one-shot, by which a person finds it. */
   one_shot?: HandleId;
-  /** How many bytes of the tool's output preceded the event. */
+  /** The number of output bytes before the event. */
   offset: number;
   /** By whom, or why. */
   reason: string;
@@ -736,11 +736,11 @@ export interface StreamedEventAsked {
   tool_number: number;
   /** The handle's id, unless it is a one-shot. */
   handle?: HandleId;
-  /** The id by which a person finds it, if it is a one-shot. */
+  /** The id of a one-shot, by which a person finds it. */
   one_shot?: HandleId;
-  /** How many bytes of the tool's output preceded the event. */
+  /** The number of output bytes before the event. */
   offset: number;
-  /** What it asks. */
+  /** The question. */
   question: Question;
 }
 
@@ -776,7 +776,7 @@ export interface StreamedEventClosed {
   type: "closed";
 }
 
-/** The assistant has been told, or a reply has made the notices needless. */
+/** Notices were delivered to the assistant, or became obsolete by a reply. */
 export interface StreamedEventDelivered {
   event: "update";
   /** The session it happened in. */
@@ -804,7 +804,7 @@ export interface StreamedEventLocked {
   handle: HandleId;
 }
 
-/** The assistant will be told this. */
+/** A notice for the assistant was queued. */
 export interface StreamedEventNoticed {
   event: "update";
   /** The session it happened in. */
@@ -814,11 +814,11 @@ export interface StreamedEventNoticed {
   /** When it happened. */
   at: Millis;
   type: "noticed";
-  /** What. */
+  /** The notice. */
   notice: Notice;
 }
 
-/** A call as it is recorded has changed; this is all of it. */
+/** A recorded call has changed; this is its whole part. */
 export interface StreamedEventPart {
   event: "update";
   /** The session it happened in. */
@@ -856,13 +856,13 @@ export interface StreamedEventPermissionDecided {
   /** When it happened. */
   at: Millis;
   type: "permission_decided";
-  /** What would have been asked. */
+  /** The request that would have been made. */
   request: PermissionRequest;
   /** The reply. */
   reply?: PermissionReply;
 }
 
-/** The request was replied to, or withdrawn when there is no reply. */
+/** A request was replied to, or withdrawn if there is no reply. */
 export interface StreamedEventPermissionReplied {
   event: "update";
   /** The session it happened in. */
@@ -878,7 +878,7 @@ export interface StreamedEventPermissionReplied {
   reply?: PermissionReply;
 }
 
-/** A question is on its way to whoever answers it. */
+/** A question was opened. */
 export interface StreamedEventQuestion extends Ask {
   event: "update";
   /** The session it happened in. */
@@ -946,9 +946,9 @@ export interface StreamedEventStopped {
   tool_number: number;
   /** The handle's id, unless it is a one-shot. */
   handle?: HandleId;
-  /** The id by which a person finds it, if it is a one-shot. */
+  /** The id of a one-shot, by which a person finds it. */
   one_shot?: HandleId;
-  /** How many bytes of the tool's output preceded the event. */
+  /** The number of output bytes before the event. */
   offset: number;
   /** It ended badly. */
   failed: boolean;
@@ -996,17 +996,17 @@ export interface StreamedEventWrote {
   tool_number: number;
   /** The handle's id, unless it is a one-shot. */
   handle?: HandleId;
-  /** The id by which a person finds it, if it is a one-shot. */
+  /** The id of a one-shot, by which a person finds it. */
   one_shot?: HandleId;
-  /** How many bytes of the tool's output preceded the event. */
+  /** The number of output bytes before the event. */
   offset: number;
-  /** How many bytes. */
+  /** The number of bytes. */
   bytes: number;
 }
 
 /** Why a tool failed. */
 export interface ToolError {
-  /** What went wrong, for the assistant to read. */
+  /** The message for the assistant. */
   message: string;
   /** The causes, outermost first. */
   trace?: string[];
@@ -1020,13 +1020,13 @@ export interface ToolOffer {
   name: string;
   /** A line for the model. */
   description: string;
-  /** The JSON Schema of its parameters, in the dialect that was asked for. */
+  /** The JSON Schema of its parameters, in the requested dialect. */
   parameters: unknown;
 }
 
 /** One call in the record. */
 export interface ToolPart {
-  /** Names the part. */
+  /** The part's id. */
   id: PartId;
   /** The session that called. */
   sessionID: SessionId;
@@ -1036,22 +1036,22 @@ export interface ToolPart {
   callID: string;
   /** The tool's name. */
   tool: string;
-  /** How far the call has come. */
+  /** The call's state. */
   state: PartState;
   /** Anything else worth keeping. */
   metadata?: Record<string, unknown>;
   type: "tool";
 }
 
-/** Which tool something happened to. */
+/** The tool that an event is about. */
 export interface ToolPlace {
   /** Its number within the session; one-shots have one too. */
   tool_number: number;
   /** The handle's id, unless it is a one-shot. */
   handle?: HandleId;
-  /** The id by which a person finds it, if it is a one-shot. */
+  /** The id of a one-shot, by which a person finds it. */
   one_shot?: HandleId;
-  /** How many bytes of the tool's output preceded the event. */
+  /** The number of output bytes before the event. */
   offset: number;
 }
 
@@ -1063,7 +1063,7 @@ export interface TurnEndHandle {
   tool: string;
   /** Its state. */
   state: HandleState;
-  /** How long it has run. */
+  /** The time since its start. */
   elapsed_secs: number;
   /** The end of its output. */
   output_preview: string;
@@ -1071,30 +1071,30 @@ export interface TurnEndHandle {
   question?: Question;
 }
 
-/** What became of the handles at a turn's end. */
+/** The handles' fates at a turn's end. */
 export interface TurnEndReport {
   /** Those that were ended. */
   ended: HandleId[];
   /** Those that were waited for and have stopped. */
   awaited: HandleId[];
-  /** Those that the inquiry should have decided on and did not, because it failed. They were ended. */
+  /** Handles that were ended because the inquiry about them failed. */
   undecided?: HandleId[];
-  /** Those that go on, because the session keeps them between its turns. */
+  /** Handles that continue, because the session keeps them between turns. */
   kept?: HandleId[];
-  /** What came of those that the inquiry said to wait for. */
+  /** The final views of the handles that the inquiry decided to wait for. */
   results?: HandleView[];
 }
 
-/** What kind of answer a question wants. */
+/** The type of an answer. */
 export type AnswerType = "Boolean" | AnswerTypeSelect | "Text";
 
-/** Something that the driver is asked or told. */
+/** An event or request for the driver. */
 export type DriveEvent = DriveEventPermission | DriveEventQuestion | DriveEventWithdrawn | DriveEventInquire | DriverCall | DriveEventToolAnswer | DriveEventToolAbort | StreamedEvent | DriveEventMissed;
 
 /** A line to the driver. */
 export type DriveOutput = BatchReply | DriveOutputTurnEnd | DriveEvent | DriverReply | DriveOutputError;
 
-/** A report of the driver about one of its runs. */
+/** The driver's report about one of its runs. */
 export type DriverReport = DriverReportRunning | DriverReportOutput | DriverReportQuestion | DriverReportResult | DriverReportError;
 
 /** A request of the driver. */
@@ -1103,9 +1103,9 @@ export type DriverRequest = DriverRequestSession | DriverRequestTools | DriverRe
 /** The value of a reply, by the request. */
 export type DriverValue = DriverSession | ToolOffer[] | HandleInfo[] | DriverScreen | OutputPiece | Record<string, unknown>;
 
-/** What may be done with a handle.
+/** An action on a handle.
 `spawn`: Start a tool under an id.
-`fetch`: Read what is new.
+`fetch`: Read new output.
 `apply`: Send input, or answer the open question.
 `abort`: End it, tree and all. */
 export type HandleAction = "spawn" | "fetch" | "apply" | "abort";
@@ -1118,7 +1118,7 @@ export type HandleId = string;
 `one_shot`: A call runs it to its end. It is listed only while it runs. */
 export type HandleKind = "handle" | "one_shot";
 
-/** The word for a handle's state.
+/** The name of a handle's state.
 `pending`: The id is taken and nothing runs yet.
 `running`: It runs.
 `waiting`: It waits for an answer.
@@ -1131,35 +1131,35 @@ export type MessageId = string;
 /** Milliseconds since the epoch; read from any JSON number, written whole. */
 export type Millis = number;
 
-/** The use of the mouse that a program wants to hear of. Each includes the one before it.
+/** The mouse events that a program requests. Each includes the one before it.
 `presses`: Buttons that are pressed.
 `clicks`: Buttons that are let go, and the wheel.
 `drags`: Movements while a button is down.
 `motion`: All movements. */
 export type MouseReports = "presses" | "clicks" | "drags" | "motion";
 
-/** What a notice is about.
-`success`: A handle stopped well.
+/** The subject of a notice.
+`success`: A handle finished successfully.
 `failure`: A handle stopped with an error.
 `waiting`: A handle waits for an answer.
 `content`: A running handle has new output.
 `left_running`: A one-shot left processes running.
-`kept`: A handle of an earlier runtime: it runs on, or how it ended.
+`kept`: A handle of an earlier runtime: it still runs, or its end.
 `server`: A server that tools depend on came or went.
 `record`: The record cannot be written, or can be again.
 `edited`: A person changed the arguments of a call before it ran.
-`trust`: The project's own tools are not there until the user trusts them, or are there now.
-`sandbox`: A person lets a handle that its sandbox has denied something run again. */
+`trust`: The project's own tools are unavailable until the user trusts the project, or are available now.
+`sandbox`: A person lets a handle run again after its sandbox denied it something. */
 export type NoticeKind = "success" | "failure" | "waiting" | "content" | "left_running" | "kept" | "server" | "record" | "edited" | "trust" | "sandbox";
 
-/** How much a notice matters.
+/** The severity of a notice.
 `info`: Good to know.
 `warning`: Something may want attention.
 `error`: Something failed.
 `critical`: The model is interrupted for it. */
 export type NoticeLevel = "info" | "warning" | "error" | "critical";
 
-/** What becomes of a handle that still runs when the turn ends.
+/** The action on a handle that still runs when the turn ends.
 `inquire`: The assistant is asked, handle by handle.
 `await`: It is waited for.
 `abort`: It is ended. */
@@ -1168,7 +1168,7 @@ export type OnTurnEnd = "inquire" | "await" | "abort";
 /** Names a part of a message; begins with `prt`. */
 export type PartId = string;
 
-/** How far a recorded call has come. */
+/** The state of a recorded call. */
 export type PartState = StatePending | StateRunning | StateCompleted | StateError;
 
 /** Names a permission request; begins with `per`. */
@@ -1176,11 +1176,11 @@ export type PermissionId = string;
 
 /** A person's reply to a permission request.
 `once`: This time.
-`always`: This time, and whenever the request's `always` patterns cover it.
+`always`: Allow it now, and whenever the request's `always` patterns match.
 `reject`: No. */
 export type PermissionReply = "once" | "always" | "reject";
 
-/** What the assistant reads in reply to a call. */
+/** The content of a reply, for the assistant. */
 export type ReplyContent = unknown;
 
 /** A colour: a number of the terminal's 256, or red, green and blue. */
@@ -1192,7 +1192,7 @@ export type ScreenColour = number | number[];
 `bar`: A line before the character. */
 export type ScreenCursorShape = "block" | "underline" | "bar";
 
-/** A line under text other than a single straight one.
+/** An underline style other than a single straight line.
 `double`: Two lines.
 `curly`: A wave.
 `dotted`: Dots.

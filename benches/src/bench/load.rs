@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
-use windlass_testing::load::{Load, Outcome, Stalled, Target};
+use windlass_testing::load::{Load, LoadReport, LoadTarget, Stalled};
 
 use super::plan::Pace;
 use super::proc;
@@ -67,7 +67,7 @@ pub(super) async fn measure(pace: Pace) -> Vec<Line> {
 /// it.
 struct Sitting {
     child: Child,
-    target: Target,
+    target: LoadTarget,
     _folder: tempfile::TempDir,
 }
 
@@ -92,7 +92,7 @@ impl Sitting {
         read.expect("it says where it listens");
         let said: Value = serde_json::from_str(&line).expect("it is JSON");
         let text = |name: &str| said[name].as_str().expect("it is said").to_owned();
-        let target = Target {
+        let target = LoadTarget {
             address: text("url").replace("http://", ""),
             token: text("token"),
         };
@@ -138,7 +138,7 @@ impl Drop for Sitting {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "there are not that many")]
-fn lines(name: &str, load: &Load, outcome: &Outcome) -> Vec<Line> {
+fn lines(name: &str, load: &Load, outcome: &LoadReport) -> Vec<Line> {
     let mut latencies = Samples::default();
     for latency in &outcome.latencies {
         latencies.push_time(*latency);

@@ -1,10 +1,10 @@
 //! The tool `agent`: another assistant with a task, in a session of its own.
 //!
-//! Start at [`Agents`], which is how the tool runs. `job.rs` is one agent,
-//! `log.rs` what can be read of it, and `ask.rs` the tool by which it asks
-//! whoever started it. Its tools ask the user among the requests of the session
-//! that started it. An agent is a handle like any other: it runs until its turn
-//! is over, and its last word is the result.
+//! Start at [`Agents`], the executor of the tool. `job.rs` runs one agent,
+//! `log.rs` writes its output, and `ask.rs` is the tool by which the agent asks
+//! its parent. Requests of an agent's tools to the user are part of the parent
+//! session. An agent is a handle like any other: it runs until its turn is
+//! over, and its last message is the result.
 
 mod ask;
 mod job;
@@ -26,8 +26,8 @@ use windlass_runtime::{
     QuestionTarget, Reporter, Runtime, Session, SessionOptions, Start, Subject, ToolDefinition,
 };
 
-use self::ask::Ask;
-use self::job::{AgentJob, Shared};
+use self::ask::AskTool;
+use self::job::{AgentJob, AgentState};
 use crate::conversation::Conversation;
 use crate::inquiry::ModelInquirer;
 use crate::model::{Effort, Model};
@@ -35,18 +35,18 @@ use crate::prompt::system_prompt;
 use crate::provider::OpenError;
 use crate::turn::Assistant;
 
-/// What an agent is told beside the usual.
+/// The addition to an agent's system prompt.
 const OF_AN_AGENT: &str = "\n\n## You are an agent\n\nAnother assistant has given you the task that \
     follows. It sees your last message and nothing else, so put into it everything that was asked \
     for.";
 const HOW_TO_ASK: &str = " What only that assistant can tell you, ask it with `ask`.";
 
-/// How many agents there may be.
+/// Limits on agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AgentLimits {
-    /// How deep: at 1, an agent may not start agents of its own.
+    /// Maximum depth: at 1, an agent may not start agents of its own.
     pub depth: usize,
-    /// How many at once, in all.
+    /// Maximum number of agents at the same time.
     pub active: usize,
 }
 
@@ -59,51 +59,51 @@ impl Default for AgentLimits {
     }
 }
 
-/// What agents are made of. A front end knows it, the tool does not.
+/// The front end's part of running agents: models, sessions and settings.
 #[async_trait]
 pub trait AgentSource: Send + Sync {
-    /// Where the tools are.
+    /// The runtime with the tools.
     fn runtime(&self) -> &Runtime;
 
-    /// Opens a model by its name, or the usual one. The error says what would
-    /// work.
+    /// Opens a model by its name, or the default model. The error says what
+    /// would work.
     async fn model(&self, name: Option<&str>) -> Result<Arc<dyn Model>, OpenError>;
 
-    /// Begins a session that offers the tools of this runtime.
+    /// Starts a session that offers the tools of this runtime.
     fn session(&self, runtime: &Runtime, options: SessionOptions) -> Session;
 
-    /// Where conversations are kept, if they are.
+    /// The store for conversations, if they are kept.
     fn conversations(&self) -> Option<Arc<dyn Conversations>>;
 
-    /// What the user wants every assistant told first.
+    /// The user's system prompt for every assistant.
     fn system_prompt(&self) -> Option<&str>;
 
-    /// How much an assistant may say at once, in tokens.
+    /// The maximum length of a reply, in tokens.
     fn max_tokens(&self) -> Option<u32>;
 
-    /// How hard it should think.
+    /// The reasoning effort.
     fn effort(&self) -> Option<Effort>;
 }
 
-/// Starts agents. It is registered before there is a runtime, and connected
-/// when there is.
+/// Starts agents. It is registered before the runtime exists, and connected
+/// afterwards.
 pub struct Agents {
     limits: AgentLimits,
     source: OnceLock<Weak<dyn AgentSource>>,
     active: Arc<Active>,
 }
 
-/// The sessions of the agents that are at work, and how deep each is.
+/// The sessions of running agents, with the depth of each.
 type Active = Mutex<HashMap<SessionId, usize>>;
 
 /// An agent's place among those that are at work.
-struct Place {
+struct AgentSlot {
     active: Arc<Active>,
     session: SessionId,
     depth: usize,
 }
 
-impl Drop for Place {
+impl Drop for AgentSlot {
     fn drop(&mut self) {
         self.active.lock().remove(&self.session);
     }
@@ -122,13 +122,14 @@ impl Agents {
         }
     }
 
-    /// Says what agents are made of. Only the first time counts. Whoever
-    /// connects keeps it alive as long as agents may be started.
+    /// Sets the source of models and sessions. Only the first call has an
+    /// effect. The caller must keep the source alive for as long as agents may
+    /// be started.
     pub fn connect(&self, source: &Arc<dyn AgentSource>) {
         let _ = self.source.set(Arc::downgrade(source));
     }
 
-    /// How it is registered.
+    /// The tool definition for registration.
     pub fn definition() -> ToolDefinition {
         let properties = [
             ("task", json!({"type": "string"})),
@@ -162,13 +163,13 @@ impl Agents {
                 lines: false,
                 keep: false,
             },
-            questions: HashMap::from([(Ask::QUESTION.to_owned(), asks)]),
+            questions: HashMap::from([(AskTool::QUESTION.to_owned(), asks)]),
             ..ToolDefinition::new(Self::NAME)
         }
     }
 
-    /// Takes a place for an agent that this session starts.
-    fn place(&self, parent: &SessionId, session: &SessionId) -> Result<Place, ToolError> {
+    /// Reserves a slot for an agent that this session starts.
+    fn place(&self, parent: &SessionId, session: &SessionId) -> Result<AgentSlot, ToolError> {
         let AgentLimits {
             depth: deepest,
             active: most,
@@ -188,7 +189,7 @@ impl Agents {
             )));
         }
         active.insert(session.clone(), depth);
-        Ok(Place {
+        Ok(AgentSlot {
             active: Arc::clone(&self.active),
             session: session.clone(),
             depth,
@@ -212,12 +213,15 @@ impl Executor for Agents {
             log: start.log.clone().map(Into::into),
             ..OutputOptions::default()
         };
-        let shared = Arc::new(Shared::new(reporter, output));
+        let shared = Arc::new(AgentState::new(reporter, output));
         // A one-shot has nobody who could answer.
         let can_ask = start.handle.is_some();
         if can_ask {
             catalogue
-                .register_builtin(Ask::definition(), Arc::new(Ask(Arc::clone(&shared))))
+                .register_builtin(
+                    AskTool::definition(),
+                    Arc::new(AskTool(Arc::clone(&shared))),
+                )
                 .map_err(|error| ToolError::new(error.to_string()))?;
         }
         let conversation = Arc::new(match source.conversations() {
@@ -271,7 +275,8 @@ impl Executor for Agents {
     }
 }
 
-/// Whoever is asked in the parent's session is asked for the agent, by its name.
+/// Forwards the agent's requests to the parent's session, under the agent's
+/// name.
 fn on_behalf(agent: Option<&HandleId>, parent: &Session) -> OnBehalf {
     OnBehalf {
         requests: parent.requests().clone(),
@@ -279,21 +284,21 @@ fn on_behalf(agent: Option<&HandleId>, parent: &Session) -> OnBehalf {
     }
 }
 
-/// The tools that an agent may use: those that were named, or all but the one
-/// by which its parent asks.
+/// The tools that an agent may use: the named ones, or all except the one by
+/// which its parent asks.
 fn chosen(tools: &Catalogue, args: &Arguments) -> Result<Catalogue, ToolError> {
     let Some(named) = args.get("tools").and_then(Value::as_array) else {
-        return Ok(tools.subset(|name| name != Ask::NAME));
+        return Ok(tools.subset(|name| name != AskTool::NAME));
     };
     let named: Vec<&str> = named.iter().filter_map(Value::as_str).collect();
     let unknown = named
         .iter()
-        .find(|name| **name == Ask::NAME || tools.get(name).is_none());
+        .find(|name| **name == AskTool::NAME || tools.get(name).is_none());
     if let Some(unknown) = unknown {
         let known: Vec<&str> = tools
             .offered()
             .map(|tool| tool.definition().name.as_str())
-            .filter(|name| *name != Ask::NAME)
+            .filter(|name| *name != AskTool::NAME)
             .collect();
         return Err(ToolError::new(format!(
             "there is no tool `{unknown}` for an agent; there are {}",

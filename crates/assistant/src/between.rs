@@ -1,5 +1,5 @@
-//! What may come between: the user's word, what cannot wait, and stopping
-//! everything that runs.
+//! Interruptions of a turn: interjections, critical notices, and stopping
+//! running tools.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use windlass_runtime::{RunOptions, Session, SessionEvent, Tail};
 
 use crate::turn::Interjection;
 
-/// The next interjection; never, when nobody can make one.
+/// The next interjection; pending for ever if there can be none.
 pub(crate) async fn next(interjections: &mut mpsc::Receiver<Interjection>) -> Interjection {
     match interjections.recv().await {
         Some(interjection) => interjection,
@@ -34,8 +34,8 @@ pub(crate) async fn critical(journal: &mut Tail) {
     std::future::pending::<()>().await;
 }
 
-/// Ends every handle that this turn has started, as the user wants. Those from
-/// before go on: in a conversation with several turns they are wanted.
+/// Ends every handle that this turn has started. Handles of earlier turns
+/// continue, because the conversation may still need them.
 pub(crate) async fn stop_handles(session: &Session, before: &HashSet<HandleId>) {
     let is_new = |id: &HandleId| !before.contains(id);
     let Some(reply) = abort_handles(session, is_new).await else {
@@ -61,7 +61,7 @@ pub(crate) fn running(session: &Session) -> HashSet<HandleId> {
     running.map(|handle| handle.id).collect()
 }
 
-/// Ends those handles that run and are `wanted`; `None` when there is none.
+/// Ends the running handles that are `wanted`; `None` if there are none.
 pub(crate) async fn abort_handles(
     session: &Session,
     wanted: impl Fn(&HandleId) -> bool,
@@ -89,7 +89,7 @@ pub(crate) async fn abort_handles(
     Some(session.run(batch, RunOptions::default()).await)
 }
 
-/// How many processes the aborts of a batch have ended.
+/// The number of processes that the aborts of a batch have ended.
 pub(crate) fn processes_ended(reply: &BatchReply) -> usize {
     let contents = reply.replies.iter().map(|reply| &reply.content);
     contents

@@ -1,8 +1,8 @@
-//! A conversation: its events, and where they are kept.
+//! A conversation: its events, and their storage.
 //!
-//! Whatever happens is appended before it is acted on, so that a conversation
-//! whose process died can go on: [`Conversation::load`] answers the calls that
-//! nobody answered.
+//! Each event is appended before it is acted on, so that a conversation can
+//! resume after its process died: [`Conversation::load`] adds replies for
+//! unanswered calls.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use windlass_protocol::{
 };
 use windlass_runtime::{ArchiveError, Conversations};
 
-/// What a call is answered with whose process died before it was.
+/// The reply to a call whose process died first.
 const LOST: &str = "not answered: Windlass ended before this call did; it may have run";
 
-/// One conversation. It can be read while it goes on.
+/// A conversation. It can be read while it continues.
 #[derive(Default)]
 pub struct Conversation {
     events: Mutex<Vec<Arc<TurnEvent>>>,
@@ -42,8 +42,8 @@ impl Conversation {
         }
     }
 
-    /// The one that is kept under this session, ready to go on. Events that
-    /// cannot be read, of a later version perhaps, are left out.
+    /// Loads the conversation of this session, ready to continue. Unreadable
+    /// events, such as those of a later version, are skipped.
     pub async fn load(
         record: Arc<dyn Conversations>,
         session: SessionId,
@@ -63,9 +63,9 @@ impl Conversation {
         Ok(conversation)
     }
 
-    /// Appends an event, which is kept by the time this resolves. Gives the
-    /// message that holds it: a new one for what the user or the assistant
-    /// said, the newest one for everything else.
+    /// Appends an event; it is stored when the future resolves. Returns the
+    /// message that contains it: a new one for text of the user or the
+    /// assistant, else the newest one.
     pub async fn append(&self, event: TurnEvent) -> Result<MessageId, ArchiveError> {
         let message = self.keep(&event).await?;
         self.events.lock().push(Arc::new(event));
@@ -109,7 +109,7 @@ impl Conversation {
     }
 }
 
-/// An event as it is recorded: the replies stand beside the payload.
+/// The recorded form of an event: its payload, and the replies beside it.
 fn written(event: &TurnEvent) -> (Value, Vec<CallReply>) {
     match event {
         TurnEvent::Replies { replies, notices } => {
@@ -134,7 +134,7 @@ fn read(recorded: ConversationEvent) -> Option<TurnEvent> {
     Some(event)
 }
 
-/// What a person who reads the record is shown.
+/// The text that the record shows to a person.
 fn text(event: &TurnEvent) -> Option<String> {
     match event {
         TurnEvent::User { text, .. } => Some(text.clone()),
@@ -152,8 +152,8 @@ fn text(event: &TurnEvent) -> Option<String> {
     }
 }
 
-/// Answers calls that were not answered, which no provider would take. Gives
-/// the events that had to be added at the end, too.
+/// Adds replies for unanswered calls, which no provider accepts. Also returns
+/// the events that were added at the end.
 fn mend(events: Vec<Arc<TurnEvent>>) -> (Vec<Arc<TurnEvent>>, Vec<TurnEvent>) {
     let answered: HashSet<String> = events
         .iter()

@@ -1,66 +1,60 @@
-//! What can go wrong between us and a model.
+//! Errors between Windlass and a model.
 
 use std::time::Duration;
 
-/// Why a model could not be asked, or did not answer.
+/// A model could not be asked, or did not answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
     /// The key is missing or wrong.
     #[error("`{provider}` does not accept the key ({message}); check `{variable}`")]
     Key {
-        /// The provider.
         provider: String,
-        /// What it said.
+        /// The provider's message.
         message: String,
-        /// Where the key is read from.
+        /// The source of the key.
         variable: String,
     },
-    /// The request is not one that it takes.
+    /// The provider rejects the request.
     #[error("`{provider}` refused the request with status {status}: {message}")]
     Refused {
-        /// The provider.
         provider: String,
         /// The HTTP status.
         status: u16,
-        /// What it said.
+        /// The provider's message.
         message: String,
     },
     /// It is overloaded, or we ask too often.
     #[error("`{provider}` is busy (status {status}): {message}")]
     Busy {
-        /// The provider.
         provider: String,
         /// The HTTP status.
         status: u16,
-        /// What it said.
+        /// The provider's message.
         message: String,
-        /// When it said to come back.
+        /// The delay that the provider asked for.
         retry_after: Option<Duration>,
     },
     /// The answer broke off or cannot be read.
     #[error("the answer of `{provider}` broke off: {why}")]
     Broken {
-        /// The provider.
         provider: String,
-        /// How.
+        /// The cause.
         why: String,
     },
-    /// There is no way to it.
+    /// The provider cannot be reached.
     #[error("`{provider}` cannot be reached at {url}: {why}")]
     Unreachable {
-        /// The provider.
         provider: String,
         /// Its address.
         url: String,
-        /// What the system says.
+        /// The system's message.
         why: String,
     },
-    /// Its address is one of this machine, and nothing listens there.
+    /// Its address is on this machine, and nothing listens there.
     #[error(
         "`{provider}` is not running: nothing listens at {url}; start it, or choose another model"
     )]
     NotStarted {
-        /// The provider.
         provider: String,
         /// Its address.
         url: String,
@@ -76,7 +70,7 @@ impl ModelError {
         }
     }
 
-    /// When the provider said to come back.
+    /// The delay that the provider asked for.
     pub(crate) fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::Busy { retry_after, .. } => *retry_after,

@@ -1,27 +1,26 @@
-//! Bytes of a stream, as the frames that they hold.
+//! Splits the bytes of a stream into frames.
 //!
-//! A frame is the data of a server-sent event, or a line where a provider
-//! sends a JSON value per line. Bytes may be cut anywhere.
+//! A frame is the data of a server-sent event, or a line if the provider sends
+//! one JSON value per line. Bytes may be split anywhere.
 
-/// How frames are told apart.
+/// The separation of frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
     /// Server-sent events.
     Events,
-    /// Lines.
     Lines,
 }
 
-/// A frame larger than this is not one that a model would send.
+/// The maximum size of a frame.
 const LARGEST: usize = 64 << 20;
 
-/// Collects bytes and gives frames.
+/// Buffers bytes and returns frames.
 #[derive(Debug)]
 pub(crate) struct Frames {
     framing: Framing,
     /// The line that has not ended yet.
     line: Vec<u8>,
-    /// The data of the event that has not ended yet.
+    /// The data of the unfinished event.
     data: Option<String>,
 }
 
@@ -38,7 +37,7 @@ impl Frames {
         }
     }
 
-    /// Takes bytes in and adds the frames that they complete to `frames`.
+    /// Adds the frames that these bytes complete to `frames`.
     pub(crate) fn push(
         &mut self,
         mut bytes: &[u8],
@@ -57,7 +56,7 @@ impl Frames {
         Ok(())
     }
 
-    /// The stream has ended: gives what had no end of its own.
+    /// Ends the stream and returns an unterminated frame.
     pub(crate) fn end(&mut self, frames: &mut Vec<String>) {
         if !self.line.is_empty() {
             frames.extend(self.end_line());

@@ -1,8 +1,8 @@
 //! Questions to a model beside the conversation.
 //!
-//! A tool's question, and what becomes of handles at a turn's end, are each
-//! one structured request that carries the conversation as text. Nothing of
-//! it enters the conversation.
+//! A tool's question, and the decision about handles at a turn's end, are each
+//! one structured request with the conversation as text. Neither becomes part
+//! of the conversation.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -18,12 +18,12 @@ use windlass_runtime::Inquirer;
 
 use crate::conversation::Conversation;
 use crate::error::ModelError;
-use crate::model::{AnswerFormat, Model, Reply, Request};
+use crate::model::{AnswerFormat, Model, ModelReply, ModelRequest};
 use crate::wire::notices_text;
 
-/// How much of a conversation an inquiry carries; the newest of it.
+/// The maximum length of a conversation in an inquiry; the newest part is kept.
 const CONTEXT: usize = 48 << 10;
-/// How much of one event.
+/// The maximum length of one event.
 const EXCERPT: usize = 4 << 10;
 
 const SYSTEM: &str = "You answer one question on behalf of an assistant that works with tools. \
@@ -38,8 +38,7 @@ pub struct ModelInquirer {
 }
 
 impl ModelInquirer {
-    /// Asks this model, which may be another and cheaper one than the
-    /// conversation's.
+    /// Asks this model, which may be cheaper than the conversation's.
     pub fn new(model: Arc<dyn Model>, conversation: Arc<Conversation>) -> Self {
         Self {
             model,
@@ -47,7 +46,7 @@ impl ModelInquirer {
         }
     }
 
-    /// Asks, and asks once more when the answer is not one.
+    /// Asks, and asks a second time if the answer is invalid.
     async fn ask<T>(
         &self,
         question: &str,
@@ -78,7 +77,7 @@ impl ModelInquirer {
             text: prompt.to_owned(),
             notices: Vec::new(),
         })];
-        let mut stream = self.model.stream(Request {
+        let mut stream = self.model.stream(ModelRequest {
             system: SYSTEM,
             events: &events,
             tools: &[],
@@ -86,7 +85,7 @@ impl ModelInquirer {
             max_tokens: None,
             effort: None,
         });
-        let mut reply = Reply::default();
+        let mut reply = ModelReply::default();
         while let Some(event) = stream.next().await {
             reply.take(event?);
         }
@@ -100,7 +99,7 @@ impl ModelInquirer {
     }
 }
 
-/// Why a model's answer to an inquiry does not do. The model reads it.
+/// An invalid answer of a model to an inquiry. The model reads the message.
 #[derive(Debug, thiserror::Error)]
 enum InquiryError {
     /// The model could not be asked.
@@ -115,10 +114,10 @@ enum InquiryError {
     /// The answer does not fit the question.
     #[error(transparent)]
     Answer(#[from] AnswerError),
-    /// A decision is about a handle that was not shown.
+    /// A decision names an unknown handle.
     #[error("there is no handle `{0}`")]
     NoHandle(String),
-    /// A handle's decision is no known word.
+    /// A handle's decision is not one of the valid values.
     #[error("`{0}` needs `wait` or `abort`")]
     NoDecision(String),
 }
@@ -282,7 +281,7 @@ fn shown(event: &TurnEvent) -> String {
     }
 }
 
-/// The text, not too much of it, so that it cannot begin another entry.
+/// The shortened text, indented so that it cannot imitate another entry.
 fn excerpt(text: &str) -> String {
     if text.len() <= EXCERPT {
         return set_in(text);
@@ -293,7 +292,7 @@ fn excerpt(text: &str) -> String {
     set_in(&format!("{} […] {}", &text[..head], &text[tail..]))
 }
 
-/// The text with every line but the first set in.
+/// The text with every line but the first indented.
 fn set_in(text: &str) -> String {
     text.replace("\r\n", "\n").replace(['\r', '\n'], "\n  ")
 }

@@ -1,8 +1,8 @@
-//! The assistant: models of any provider, and the turns in which they work
-//! with a session's tools.
+//! Assistants: models of any provider, and the turns in which they use a
+//! session's tools.
 //!
-//! Start at [`Assistant::turn`] for how a turn goes, and at [`Model`] for what
-//! a provider comes down to. Nothing here prints, and nothing here starts a
+//! Start at [`Assistant::turn`] for the course of a turn, and at [`Model`] for
+//! the interface of a provider. This crate prints nothing and starts no
 //! program.
 
 mod agent;
@@ -26,8 +26,8 @@ pub use error::ModelError;
 pub use inquiry::ModelInquirer;
 pub use listing::ListModelsError;
 pub use model::{
-    AnswerFormat, Effort, Finish, InvalidModelId, Model, ModelEvent, ModelId, ModelStream,
-    OfferedTool, Reply, Request, Usage,
+    AnswerFormat, Effort, Finish, InvalidModelId, Model, ModelEvent, ModelId, ModelReply,
+    ModelRequest, ModelStream, OfferedTool, Usage,
 };
 pub use prompt::system_prompt;
 pub use provider::{

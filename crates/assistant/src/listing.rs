@@ -1,7 +1,7 @@
 //! The models that a provider offers.
 //!
-//! Start at [`Providers::models`]. It asks the provider once and never again:
-//! whoever lists models looks at the answer and asks by hand.
+//! Start at [`Providers::models`]. It makes a single request without retries,
+//! because a person sees the error and can repeat the command.
 
 use std::time::Duration;
 
@@ -21,16 +21,16 @@ const LONGEST: usize = 8 << 20;
 /// A provider did not list its models.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ListModelsError {
-    /// It cannot be asked.
+    /// The provider cannot be used.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// It was asked and gave no list.
+    /// The provider returned no list.
     #[error(transparent)]
     Model(#[from] ModelError),
 }
 
 impl Providers {
-    /// The names of the models that a provider offers now, as it lists them.
+    /// The names of the models that a provider offers now, in its own order.
     pub async fn models(&self, provider: &str) -> Result<Vec<String>, ListModelsError> {
         let endpoint = self.endpoint(provider).await?;
         let api = endpoint.api;

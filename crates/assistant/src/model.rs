@@ -1,8 +1,8 @@
 //! A model: a request in, a stream of events out.
 //!
-//! Start at [`Model`]. A [`Reply`] is the fold of a stream's events, and is
-//! whole only once [`ModelEvent::Finished`] has come; whoever runs calls waits
-//! for that. Nothing here knows HTTP.
+//! Start at [`Model`]. A [`ModelReply`] is the fold of a stream's events. It is
+//! complete only after [`ModelEvent::Finished`]; calls are not run before that.
+//! Nothing here depends on HTTP.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,30 +15,30 @@ use windlass_schema::{Dialect, RenderedShape};
 
 use crate::error::ModelError;
 
-/// A model that can be asked.
+/// A model.
 pub trait Model: Send + Sync + 'static {
     /// Its name, provider and all.
     fn id(&self) -> &ModelId;
 
-    /// How it is told a tool's parameters. Arguments that it writes go through
-    /// [`windlass_schema::restore`] before they are read.
+    /// The schema dialect for tools. Arguments that the model writes pass
+    /// through [`windlass_schema::restore`] before they are read.
     fn dialect(&self) -> Dialect;
 
-    /// Asks it. The stream ends after [`ModelEvent::Finished`] or an error;
-    /// dropped, it stops asking. What can be tried again has been, so an error
-    /// is final.
-    fn stream<'a>(&'a self, request: Request<'a>) -> ModelStream<'a>;
+    /// Asks the model. The stream ends after [`ModelEvent::Finished`] or an
+    /// error; dropping it cancels the request. Retries have been made already,
+    /// so an error is final.
+    fn stream<'a>(&'a self, request: ModelRequest<'a>) -> ModelStream<'a>;
 }
 
-/// What comes from a model.
+/// The events of a model's reply.
 pub type ModelStream<'a> = BoxStream<'a, Result<ModelEvent, ModelError>>;
 
 /// A model's name, as `provider/name`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ModelId {
-    /// Who runs it.
+    /// The provider's name.
     pub provider: String,
-    /// What the provider calls it. It may hold slashes of its own.
+    /// The provider's name for the model. It may contain slashes.
     pub name: String,
 }
 
@@ -67,31 +67,30 @@ impl FromStr for ModelId {
     }
 }
 
-/// What a model is asked.
+/// A request to a model.
 #[derive(Debug, Clone, Copy)]
-pub struct Request<'a> {
-    /// What it is told before everything else.
+pub struct ModelRequest<'a> {
+    /// The system prompt.
     pub system: &'a str,
-    /// The conversation so far. Every call in it is answered.
+    /// The conversation so far. Every call in it has a reply.
     pub events: &'a [Arc<TurnEvent>],
     /// The tools it may call.
     pub tools: &'a [OfferedTool],
-    /// The form of its answer, where it must be JSON.
+    /// The format of the answer, if it must be JSON.
     pub format: Option<&'a AnswerFormat>,
-    /// How much it may say, in tokens.
+    /// The maximum length of the reply, in tokens.
     pub max_tokens: Option<u32>,
-    /// How hard it should think, where that can be said.
+    /// The reasoning effort, if the provider supports it.
     pub effort: Option<Effort>,
 }
 
-/// A tool as a model is told of it.
+/// The description of a tool for a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OfferedTool {
-    /// Its name.
     pub name: String,
-    /// What it is for.
+    /// Its purpose.
     pub description: String,
-    /// Its parameters and actions, with the schemas that models were given.
+    /// Its parameters and actions, with the rendered schemas.
     pub shape: RenderedShape,
 }
 
@@ -104,7 +103,7 @@ pub struct AnswerFormat {
     pub schema: Value,
 }
 
-/// How hard a model should think.
+/// The reasoning effort of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effort {
     /// A little.
@@ -116,7 +115,7 @@ pub enum Effort {
 }
 
 impl Effort {
-    /// The word for it, which all providers share.
+    /// The name that all providers share.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Low => "low",
@@ -133,32 +132,31 @@ pub enum ModelEvent {
     Text(String),
     /// More reasoning.
     Reasoning(String),
-    /// What the provider wants back with the reasoning that came last.
+    /// Data that the provider needs back with the last reasoning.
     Sealed(Value),
-    /// A call is on its way.
+    /// The model has begun to write a call.
     Calling {
         /// The tool that it will be of.
         tool: String,
     },
     /// A whole call.
     Called {
-        /// The call.
         call: ToolCall,
-        /// What the provider wants back with it.
+        /// Data that the provider needs back with it.
         seal: Option<Value>,
     },
-    /// What it has cost so far.
+    /// The tokens used so far.
     Spent(Usage),
     /// The reply is whole.
     Finished(Finish),
-    /// The stream broke and is asked for again: what came so far is void.
+    /// The stream broke and is requested again: discard everything so far.
     Again {
-        /// What happened.
+        /// The cause.
         why: String,
     },
 }
 
-/// What a reply cost, in tokens.
+/// The tokens that a reply used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
     /// Read, cached or not.
@@ -183,27 +181,26 @@ impl Usage {
 /// Why a model stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Finish {
-    /// It has said what it had to say, or wants its calls answered.
+    /// The reply is complete, or waits for replies to its calls.
     Done,
-    /// It ran into the limit of how much it may say.
+    /// It reached the limit of its length.
     Length,
     /// It would not go on, for this reason.
     Refused(String),
 }
 
-/// What a model said in one go: the fold of its events.
+/// One reply of a model: the fold of its events.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Reply {
-    /// What it said, in order.
+pub struct ModelReply {
+    /// Its parts, in order.
     pub said: Vec<Said>,
-    /// What it cost.
+    /// The tokens used.
     pub usage: Usage,
     /// Why it stopped; `None` while it has not.
     pub finish: Option<Finish>,
 }
 
-impl Reply {
-    /// Takes an event in.
+impl ModelReply {
     pub fn take(&mut self, event: ModelEvent) {
         match event {
             ModelEvent::Text(more) => match self.said.last_mut() {
@@ -240,7 +237,6 @@ impl Reply {
         }
     }
 
-    /// Its calls.
     pub fn calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.said.iter().filter_map(|said| match said {
             Said::Call { call, .. } => Some(call),
@@ -259,8 +255,8 @@ impl Reply {
             .collect()
     }
 
-    /// What can be kept of a reply that was interrupted: its text. Calls have
-    /// not run and reasoning without its end is refused by those who sign it.
+    /// The usable part of an interrupted reply: its text. Calls have not run,
+    /// and providers that sign reasoning reject it if incomplete.
     pub fn into_interrupted(self) -> Vec<Said> {
         self.said
             .into_iter()

@@ -2,8 +2,8 @@ use serde_json::json;
 
 use super::*;
 
-fn fold(events: impl IntoIterator<Item = ModelEvent>) -> Reply {
-    let mut reply = Reply::default();
+fn fold(events: impl IntoIterator<Item = ModelEvent>) -> ModelReply {
+    let mut reply = ModelReply::default();
     for event in events {
         reply.take(event);
     }

@@ -1,7 +1,7 @@
-//! The providers that there are, and how a model's name becomes a model.
+//! Providers, and opening a model by its name.
 //!
 //! Start at [`Providers::open`]. Keys come from the environment or from a
-//! command that whoever sets this up runs. The table of known providers is
+//! command that the caller runs. The table of known providers is in
 //! `windlass-providers`.
 
 use std::sync::Arc;
@@ -14,12 +14,12 @@ use crate::model::{InvalidModelId, Model, ModelId};
 use crate::remote::{Endpoint, Patience, RemoteModel, SetupError};
 use crate::secret::Secret;
 
-/// What the configuration says of a provider.
+/// The configuration of a provider.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProviderSettings {
-    /// How it is spoken to; must be said of one that is not known.
+    /// Its API; required for an unknown provider.
     pub api: Option<Api>,
-    /// Where it is; must be said of one that is not known.
+    /// Its base URL; required for an unknown provider.
     pub base_url: Option<String>,
     /// The variable that holds its key.
     pub key_variable: Option<String>,
@@ -53,7 +53,7 @@ pub enum KeyCommandError {
 /// Reads a variable.
 pub type Variables = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
-/// Why there is no such model.
+/// A model that cannot be opened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OpenError {
     /// It is not a model's name.
@@ -66,18 +66,17 @@ pub enum OpenError {
         .known.join(", ")
     )]
     Unknown {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// What there is.
+        /// The known names.
         known: Vec<String>,
     },
-    /// There is no key.
+    /// The key is missing.
     #[error(
         "`{provider}` needs a key: set {}; without a key there are {}",
         quoted_or(.variables), .without.join(", ")
     )]
     NoKey {
-        /// The provider.
         provider: String,
         /// The variables that may hold it.
         variables: Vec<String>,
@@ -87,7 +86,6 @@ pub enum OpenError {
     /// The command that should print the key does not.
     #[error("the command for the key of `{provider}` failed: {why}")]
     KeyCommand {
-        /// The provider.
         provider: String,
         /// The reason.
         why: KeyCommandError,
@@ -112,7 +110,7 @@ pub struct Providers {
 }
 
 impl Providers {
-    /// The known providers, with what the configuration says.
+    /// The known providers, with the configuration merged in.
     pub fn new(settings: IndexMap<String, ProviderSettings>, variables: Variables) -> Self {
         Self {
             settings,
@@ -128,13 +126,13 @@ impl Providers {
         Self::new(IndexMap::new(), Arc::new(variables))
     }
 
-    /// The same, with a way to run the commands that print keys.
+    /// Sets the runner for commands that print keys.
     pub fn with_key_command(mut self, command: KeyCommand) -> Self {
         self.key_command = Some(command);
         self
     }
 
-    /// The same, with this patience.
+    /// Sets the retry policy.
     pub fn with_patience(mut self, patience: Patience) -> Self {
         self.patience = patience;
         self
@@ -158,7 +156,7 @@ impl Providers {
         Ok(Arc::new(RemoteModel::new(id, endpoint)?))
     }
 
-    /// How a provider is reached.
+    /// The endpoint of a provider.
     pub async fn endpoint(&self, provider: &str) -> Result<Endpoint, OpenError> {
         let known = KnownProvider::named(provider);
         let settings = self.settings.get(provider).cloned().unwrap_or_default();
@@ -234,7 +232,7 @@ impl Providers {
     }
 }
 
-/// The address of a known provider, by the variable that overrides it.
+/// The address of a known provider, considering the variable that overrides it.
 pub fn address_of(provider: &KnownProvider, told: Option<&str>) -> String {
     match told {
         None => provider.base_url.to_owned(),
@@ -243,8 +241,8 @@ pub fn address_of(provider: &KnownProvider, told: Option<&str>) -> String {
     }
 }
 
-/// `OLLAMA_HOST` may be an address without a scheme, a port or both, and is
-/// also what the server listens on.
+/// Completes `OLLAMA_HOST`, which may lack a scheme or a port, and is also the
+/// address that the server listens on.
 fn ollama_url(host: &str) -> String {
     let (scheme, rest) = host.split_once("://").unwrap_or(("http", host));
     let rest = rest.trim_end_matches('/').replace("0.0.0.0", "127.0.0.1");

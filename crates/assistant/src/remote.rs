@@ -1,8 +1,8 @@
-//! A model behind HTTP: sending, reading, trying again.
+//! A model behind HTTP: sending, reading, retrying.
 //!
-//! Start at [`RemoteModel::stream`](Model::stream). An answer that breaks off
-//! is asked for again from the start, so that nothing of a half answer is ever
-//! acted on; what the provider refuses is not.
+//! Start at [`RemoteModel::stream`](Model::stream). A reply that breaks off is
+//! requested again from the start, so that a partial reply is never acted on. A
+//! request that the provider rejects is not retried.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -18,21 +18,21 @@ use windlass_schema::Dialect;
 
 use crate::error::ModelError;
 use crate::frames::Frames;
-use crate::model::{Model, ModelEvent, ModelId, ModelStream, Request};
+use crate::model::{Model, ModelEvent, ModelId, ModelRequest, ModelStream};
 use crate::secret::Secret;
-use crate::wire::{ReadError, Reader, WireFormat, error_message};
+use crate::wire::{ReadError, ReplyReader, WireFormat, error_message};
 
-/// How often and how long a model is waited for.
+/// The retry policy for a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Patience {
-    /// How often it is asked at most.
+    /// Maximum number of attempts.
     pub attempts: u32,
-    /// The pause before the second time; it doubles from then on.
+    /// The pause before the second attempt; it doubles each time.
     pub pause: Duration,
-    /// The longest pause, also where the provider wants a longer one: then it
-    /// is given up.
+    /// The longest pause. If the provider asks for a longer one, no further
+    /// attempt is made.
     pub longest: Duration,
-    /// How long nothing may come before the answer counts as broken.
+    /// The longest time without data before the stream counts as broken.
     pub silence: Duration,
 }
 
@@ -47,22 +47,22 @@ impl Default for Patience {
     }
 }
 
-/// Where a model is and how it is spoken to.
+/// The address and API of a model.
 #[derive(Debug, Clone)]
 pub struct Endpoint {
-    /// How it is spoken to.
+    /// The API.
     pub api: Api,
-    /// How it is told of tools.
+    /// The schema dialect for tools.
     pub dialect: Dialect,
-    /// What its paths are added to.
+    /// The URL to which paths are appended.
     pub base_url: String,
-    /// Its key, where it wants one.
+    /// Its key, if it needs one.
     pub key: Option<Secret>,
-    /// Where the key comes from, for whoever has to mend it.
+    /// The source of the key, for error messages.
     pub key_source: String,
     /// Further headers.
     pub headers: Vec<(String, String)>,
-    /// How often and how long it is waited for.
+    /// The retry policy.
     pub patience: Patience,
 }
 
@@ -82,7 +82,7 @@ pub enum SetupError {
     /// The key or a header cannot be sent.
     #[error("header `{0}` cannot be sent; it holds characters that no header may")]
     Header(String),
-    /// There is no HTTP client.
+    /// The HTTP client cannot be created.
     #[error("no connection can be made: {0}")]
     Client(String),
 }
@@ -251,8 +251,7 @@ impl RemoteModel {
         }
     }
 
-    /// How long to wait before asking again after so many times, unless it is
-    /// no use.
+    /// The pause before the next attempt; `None` if a retry is pointless.
     fn pause(&self, asked: u32, error: &ModelError) -> Option<Duration> {
         let patience = &self.endpoint.patience;
         if !error.is_transient() || asked >= patience.attempts {
@@ -278,10 +277,10 @@ impl Model for RemoteModel {
         self.endpoint.dialect
     }
 
-    fn stream<'a>(&'a self, request: Request<'a>) -> ModelStream<'a> {
+    fn stream<'a>(&'a self, request: ModelRequest<'a>) -> ModelStream<'a> {
         let api = self.endpoint.api;
         let body = api.body(&self.id, self.endpoint.dialect, &request);
-        let asking = Asking {
+        let asking = PendingReply {
             model: self,
             body: body.to_string().into_bytes(),
             asked: 0,
@@ -298,22 +297,22 @@ impl Model for RemoteModel {
 }
 
 /// One request, until it is answered whole.
-struct Asking<'a> {
+struct PendingReply<'a> {
     model: &'a RemoteModel,
     body: Vec<u8>,
     asked: u32,
-    answer: Option<Answer>,
+    answer: Option<ResponseStream>,
     ready: VecDeque<ModelEvent>,
     over: bool,
 }
 
-struct Answer {
+struct ResponseStream {
     response: Response,
     frames: Frames,
-    reader: Box<dyn Reader>,
+    reader: Box<dyn ReplyReader>,
 }
 
-impl Asking<'_> {
+impl PendingReply<'_> {
     async fn next(&mut self) -> Option<Result<ModelEvent, ModelError>> {
         loop {
             if let Some(event) = self.ready.pop_front() {
@@ -344,7 +343,7 @@ impl Asking<'_> {
             self.asked += 1;
             let response = model.connect(&self.body).await?;
             let api = model.endpoint.api;
-            self.answer = Some(Answer {
+            self.answer = Some(ResponseStream {
                 response,
                 frames: Frames::new(api.framing()),
                 reader: api.reader(),
@@ -410,7 +409,7 @@ fn headers(endpoint: &Endpoint) -> Result<HeaderMap, SetupError> {
     Ok(headers)
 }
 
-/// `Retry-After` in seconds, or in milliseconds where that is given.
+/// `Retry-After` in seconds, or in milliseconds if given.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let number = |name: HeaderName| -> Option<f64> {
         let value: f64 = headers.get(name)?.to_str().ok()?.trim().parse().ok()?;
@@ -423,7 +422,7 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     Some(Duration::from_secs_f64(seconds))
 }
 
-/// A proxy is no way to this machine itself.
+/// Whether the URL is on this machine, which a proxy cannot reach.
 fn is_local(url: &str) -> bool {
     let host = url.split("://").nth(1).unwrap_or(url);
     ["127.", "localhost", "[::1]"]
@@ -431,7 +430,7 @@ fn is_local(url: &str) -> bool {
         .any(|local| host.starts_with(local))
 }
 
-/// An error and what caused it, on one line.
+/// An error with its causes, on one line.
 fn causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

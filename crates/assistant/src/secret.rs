@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-/// A provider's key. It shows itself to nobody: not in logs, not in errors,
-/// not in requests that are printed.
+/// A provider's key. It is never printed: not in logs, errors or printed
+/// requests.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Keeps a key. Blanks around it, which come from files and commands, are
-    /// no part of it.
+    /// Creates a secret. Surrounding whitespace, which comes from files and
+    /// commands, is removed.
     pub fn new(key: impl AsRef<str>) -> Self {
         Self(key.as_ref().trim().to_owned())
     }
@@ -23,7 +23,7 @@ impl Secret {
         &self.0
     }
 
-    /// The text without the key, should it have found its way there.
+    /// Removes the key from a text.
     pub(crate) fn conceal(&self, text: &str) -> String {
         if self.0.len() < 4 {
             return text.to_owned();

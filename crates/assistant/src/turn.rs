@@ -1,4 +1,4 @@
-//! A turn: from the user's message to the assistant's last word.
+//! A turn: from the user's message to the assistant's last message.
 //!
 //! ```text
 //!            calls               answered
@@ -11,9 +11,9 @@
 //!   Over
 //! ```
 //!
-//! Start at [`Assistant::turn`]. Each phase is a method that says what comes
-//! next. Whatever was said is appended to the conversation before the next
-//! phase, and every call in it is answered before the model speaks again.
+//! Start at [`Assistant::turn`]. Each phase is a method that returns the next
+//! phase. Everything said is appended to the conversation before the next
+//! phase, and every call gets its reply before the model speaks again.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -33,30 +33,31 @@ use windlass_schema::RenderedShape;
 use crate::between::{critical, next, running, stop_handles};
 use crate::conversation::Conversation;
 use crate::error::ModelError;
-use crate::model::{Effort, Finish, Model, ModelEvent, OfferedTool, Reply, Request, Usage};
+use crate::model::{
+    Effort, Finish, Model, ModelEvent, ModelReply, ModelRequest, OfferedTool, Usage,
+};
 
-/// A reply that is cut at its limit is gone on from this often.
+/// Maximum number of continuations of a reply that is cut at its limit.
 const CUT_IN_A_ROW: u32 = 3;
 
 /// A model that works with a session's tools.
 pub struct Assistant {
-    /// The model.
     pub model: Arc<dyn Model>,
-    /// What it is told before everything else.
+    /// The system prompt.
     pub system: String,
-    /// How much it may say at once, in tokens.
+    /// The maximum length of a reply, in tokens.
     pub max_tokens: Option<u32>,
-    /// How hard it should think.
+    /// The reasoning effort.
     pub effort: Option<Effort>,
-    /// The tools it is told of.
+    /// The tools that the model may call.
     pub tools: Vec<OfferedTool>,
-    /// Where its tools run.
+    /// The session that runs its tools.
     pub session: Session,
-    /// What was said.
+    /// The conversation.
     pub conversation: Arc<Conversation>,
 }
 
-/// Hears what goes on in a turn. It must not block.
+/// Observes a turn. It must not block.
 pub trait Audience: Send + Sync {
     /// Something happened.
     fn hear(&self, heard: Heard<'_>);
@@ -70,51 +71,51 @@ impl Audience for () {
 /// Something that happened in a turn.
 #[derive(Debug, Clone, Copy)]
 pub enum Heard<'a> {
-    /// The model says something.
+    /// An event of the model's reply.
     Model(&'a ModelEvent),
-    /// What it said is whole.
-    Said(&'a Reply),
+    /// The model's reply is complete.
+    Said(&'a ModelReply),
     /// Calls are run.
     Running(&'a Batch),
-    /// They are answered.
     Answered(&'a BatchReply),
-    /// The assistant is told something by itself.
+    /// Notices were delivered to the assistant on their own.
     Told(&'a [Notice]),
-    /// The turn ends: handles that still run are seen to.
+    /// The turn ends; the remaining handles are dealt with.
     Ending,
-    /// What became of them.
+    /// The report on them.
     Ended(&'a TurnEndReport),
 }
 
-/// What the user says in between.
+/// An interjection of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Interjection {
-    /// A message. It interrupts the model, and waits for calls that run.
+    /// A message. It interrupts the model, and waits for running calls.
     Say(String),
-    /// Calls that run are given up, and every handle is ended.
+    /// Running calls are cancelled, and every handle is ended.
     StopTools,
     /// The turn is over at once.
     Abort,
 }
 
-/// How a turn ended.
+/// The result of a turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TurnOutcome {
-    /// The assistant's last word.
+    /// The assistant's last message.
     pub text: String,
-    /// What it cost.
+    /// The tokens used.
     pub usage: Usage,
     /// The user ended it.
     pub aborted: bool,
 }
 
-/// Why a turn could not go on. The conversation holds what was said before.
+/// A turn that could not continue. The conversation contains everything said
+/// before.
 #[derive(Debug, thiserror::Error)]
 pub enum TurnError {
     /// The model does not answer.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// What was said cannot be kept.
+    /// The conversation cannot be stored.
     #[error("the conversation cannot be kept")]
     Record(#[from] ArchiveError),
     /// The model would not answer.
@@ -127,8 +128,8 @@ pub enum TurnError {
     Cut,
 }
 
-/// What a turn does next.
-enum Phase {
+/// The next phase of a turn.
+enum TurnPhase {
     Speaking,
     Running {
         message: MessageId,
@@ -141,7 +142,7 @@ enum Phase {
 }
 
 impl Assistant {
-    /// The tools of a session's runtime, as a model is told of them.
+    /// The tools of a session's runtime, described for a model.
     pub fn offered(tools: &windlass_runtime::Catalogue) -> Vec<OfferedTool> {
         tools
             .offered()
@@ -157,14 +158,14 @@ impl Assistant {
             .collect()
     }
 
-    /// One turn. What the user says in between comes through `interjections`.
+    /// Runs one turn. The user's interjections arrive through `interjections`.
     pub async fn turn(
         &self,
         message: &str,
         audience: &dyn Audience,
         interjections: &mut mpsc::Receiver<Interjection>,
     ) -> Result<TurnOutcome, TurnError> {
-        let mut turn = Turn {
+        let mut turn = TurnLoop {
             assistant: self,
             audience,
             interjections,
@@ -180,14 +181,14 @@ impl Assistant {
         };
         turn.said.push(message.to_owned());
         turn.hand_over().await?;
-        let mut phase = Phase::Speaking;
+        let mut phase = TurnPhase::Speaking;
         loop {
             // Boxed, so that a turn that waits is small.
             phase = match phase {
-                Phase::Speaking => Box::pin(turn.speak()).await?,
-                Phase::Running { message, calls } => Box::pin(turn.run(message, calls)).await?,
-                Phase::Ending => Box::pin(turn.end()).await?,
-                Phase::Over { aborted } => {
+                TurnPhase::Speaking => Box::pin(turn.speak()).await?,
+                TurnPhase::Running { message, calls } => Box::pin(turn.run(message, calls)).await?,
+                TurnPhase::Ending => Box::pin(turn.end()).await?,
+                TurnPhase::Over { aborted } => {
                     turn.outcome.aborted = aborted;
                     return Ok(turn.outcome);
                 }
@@ -195,8 +196,8 @@ impl Assistant {
         }
     }
 
-    /// Puts down what the assistant has not been told yet, so that it is told
-    /// when the conversation goes on. For when the session ends.
+    /// Stores undelivered notices, so that they are delivered when the
+    /// conversation resumes. For the end of a session.
     pub async fn keep_notices(&self) -> Result<(), ArchiveError> {
         let notices = self.session.take_notices();
         if notices.is_empty() {
@@ -207,17 +208,17 @@ impl Assistant {
     }
 }
 
-struct Turn<'a> {
+struct TurnLoop<'a> {
     assistant: &'a Assistant,
     audience: &'a dyn Audience,
     interjections: &'a mut mpsc::Receiver<Interjection>,
-    /// Where critical notices are seen.
+    /// Watched for critical notices.
     journal: Tail,
     /// The handles that ran when it began.
     before: HashSet<HandleId>,
-    /// What the user said and the assistant has not been told.
+    /// The user's messages that the model has not seen yet.
     said: Vec<String>,
-    /// How often in a row the model ran into its limit.
+    /// The number of consecutive replies that reached the limit.
     cut: u32,
     outcome: TurnOutcome,
 }
@@ -225,38 +226,38 @@ struct Turn<'a> {
 // ── Speaking ───────────────────────────────────────────────────────────────
 
 /// Why the model stopped speaking.
-enum Stop {
+enum SpeechEnd {
     Whole,
     Said(String),
     Abort,
     Critical,
 }
 
-impl Turn<'_> {
-    async fn speak(&mut self) -> Result<Phase, TurnError> {
+impl TurnLoop<'_> {
+    async fn speak(&mut self) -> Result<TurnPhase, TurnError> {
         let (reply, stop) = self.listen().await?;
         self.outcome.usage = self.outcome.usage.plus(reply.usage);
         match stop {
-            Stop::Whole => self.take_reply(reply).await,
+            SpeechEnd::Whole => self.take_reply(reply).await,
             interrupted => {
                 let said = reply.into_interrupted();
                 self.put_down(said, true).await?;
                 match interrupted {
-                    Stop::Said(text) => self.said.push(text),
-                    Stop::Abort => return Ok(Phase::Over { aborted: true }),
-                    Stop::Critical | Stop::Whole => self.tell().await?,
+                    SpeechEnd::Said(text) => self.said.push(text),
+                    SpeechEnd::Abort => return Ok(TurnPhase::Over { aborted: true }),
+                    SpeechEnd::Critical | SpeechEnd::Whole => self.tell().await?,
                 }
                 self.hand_over().await?;
-                Ok(Phase::Speaking)
+                Ok(TurnPhase::Speaking)
             }
         }
     }
 
     /// Hears the model out, unless something is more important.
-    async fn listen(&mut self) -> Result<(Reply, Stop), TurnError> {
+    async fn listen(&mut self) -> Result<(ModelReply, SpeechEnd), TurnError> {
         let assistant = self.assistant;
         let events = assistant.conversation.events();
-        let request = Request {
+        let request = ModelRequest {
             system: &assistant.system,
             events: &events,
             tools: &assistant.tools,
@@ -265,7 +266,7 @@ impl Turn<'_> {
             effort: assistant.effort,
         };
         let mut stream = assistant.model.stream(request);
-        let mut reply = Reply::default();
+        let mut reply = ModelReply::default();
         loop {
             tokio::select! {
                 event = stream.next() => match event {
@@ -274,21 +275,21 @@ impl Turn<'_> {
                         self.audience.hear(Heard::Model(&event));
                         reply.take(event);
                     }
-                    None => return Ok((reply, Stop::Whole)),
+                    None => return Ok((reply, SpeechEnd::Whole)),
                 },
                 interjection = next(self.interjections) => match interjection {
-                    Interjection::Say(text) => return Ok((reply, Stop::Said(text))),
-                    Interjection::Abort => return Ok((reply, Stop::Abort)),
+                    Interjection::Say(text) => return Ok((reply, SpeechEnd::Said(text))),
+                    Interjection::Abort => return Ok((reply, SpeechEnd::Abort)),
                     Interjection::StopTools => {
                         stop_handles(&assistant.session, &self.before).await;
                     }
                 },
-                () = critical(&mut self.journal) => return Ok((reply, Stop::Critical)),
+                () = critical(&mut self.journal) => return Ok((reply, SpeechEnd::Critical)),
             }
         }
     }
 
-    async fn take_reply(&mut self, reply: Reply) -> Result<Phase, TurnError> {
+    async fn take_reply(&mut self, reply: ModelReply) -> Result<TurnPhase, TurnError> {
         self.audience.hear(Heard::Said(&reply));
         let calls: Vec<ToolCall> = reply.calls().cloned().collect();
         self.outcome.text = reply.text();
@@ -301,20 +302,21 @@ impl Turn<'_> {
                     return Err(TurnError::Cut);
                 }
                 self.refuse(&calls).await?;
-                Ok(Phase::Speaking)
+                Ok(TurnPhase::Speaking)
             }
             Some(Finish::Refused(why)) if calls.is_empty() => Err(TurnError::Refused(why)),
             _ => match message {
                 Some(message) if !calls.is_empty() => {
                     self.cut = 0;
-                    Ok(Phase::Running { message, calls })
+                    Ok(TurnPhase::Running { message, calls })
                 }
-                _ => Ok(Phase::Ending),
+                _ => Ok(TurnPhase::Ending),
             },
         }
     }
 
-    /// A reply that ran into its limit may not say what it was going to say.
+    /// Refuses the calls of a reply that reached its limit: their arguments may
+    /// be incomplete.
     async fn refuse(&mut self, calls: &[ToolCall]) -> Result<(), TurnError> {
         const WHY: &str = "not run: your reply was cut at its length limit; say less at once";
         let event = if calls.is_empty() {
@@ -338,9 +340,13 @@ impl Turn<'_> {
 
 // ── Running ────────────────────────────────────────────────────────────────
 
-impl Turn<'_> {
+impl TurnLoop<'_> {
     /// Runs the calls of a message.
-    async fn run(&mut self, message: MessageId, calls: Vec<ToolCall>) -> Result<Phase, TurnError> {
+    async fn run(
+        &mut self,
+        message: MessageId,
+        calls: Vec<ToolCall>,
+    ) -> Result<TurnPhase, TurnError> {
         let batch = Batch {
             id: Ulid::generate().to_string(),
             calls: calls.into_iter().map(|call| self.restored(call)).collect(),
@@ -377,7 +383,7 @@ impl Turn<'_> {
         };
         self.assistant.conversation.append(replies).await?;
         if aborted {
-            return Ok(Phase::Over { aborted: true });
+            return Ok(TurnPhase::Over { aborted: true });
         }
         if stopped {
             self.stop_handles().await;
@@ -387,14 +393,14 @@ impl Turn<'_> {
             // Where the user has said nothing, no message has carried it.
             self.tell().await?;
         }
-        Ok(Phase::Speaking)
+        Ok(TurnPhase::Speaking)
     }
 
     async fn stop_handles(&self) {
         stop_handles(&self.assistant.session, &self.before).await;
     }
 
-    /// The call with its arguments as the tool itself has them.
+    /// The call with its arguments converted from the model's dialect.
     fn restored(&self, mut call: ToolCall) -> ToolCall {
         let mut tools = self.assistant.tools.iter();
         if let Some(tool) = tools.find(|tool| tool.name == call.tool) {
@@ -407,8 +413,8 @@ impl Turn<'_> {
 
 // ── Ending ─────────────────────────────────────────────────────────────────
 
-impl Turn<'_> {
-    async fn end(&mut self) -> Result<Phase, TurnError> {
+impl TurnLoop<'_> {
+    async fn end(&mut self) -> Result<TurnPhase, TurnError> {
         self.audience.hear(Heard::Ending);
         let ending = self.assistant.session.end_turn();
         tokio::pin!(ending);
@@ -418,7 +424,7 @@ impl Turn<'_> {
                 interjection = next(self.interjections) => match interjection {
                     Interjection::Say(text) => self.said.push(text),
                     Interjection::StopTools => self.stop_handles().await,
-                    Interjection::Abort => return Ok(Phase::Over { aborted: true }),
+                    Interjection::Abort => return Ok(TurnPhase::Over { aborted: true }),
                 },
             }
         };
@@ -426,19 +432,19 @@ impl Turn<'_> {
         if !report.results.is_empty() {
             self.give_results(report.results).await?;
             self.hand_over().await?;
-            return Ok(Phase::Speaking);
+            return Ok(TurnPhase::Speaking);
         }
         if !self.said.is_empty() {
             self.hand_over().await?;
-            return Ok(Phase::Speaking);
+            return Ok(TurnPhase::Speaking);
         }
         let conversation = &self.assistant.conversation;
         conversation.append(TurnEvent::TurnEnded).await?;
-        Ok(Phase::Over { aborted: false })
+        Ok(TurnPhase::Over { aborted: false })
     }
 
-    /// The assistant said that it wants to wait, which is to say that it calls
-    /// `await`; here is the reply.
+    /// Adds the results of handles that the assistant decided to wait for, as a
+    /// call of `await` and its reply.
     async fn give_results(&mut self, results: Vec<HandleView>) -> Result<(), TurnError> {
         let id = format!("call_{}", Ulid::generate());
         let ids: Vec<&str> = results.iter().map(|view| view.id.as_str()).collect();
@@ -486,9 +492,9 @@ impl Turn<'_> {
 
 // ── The conversation ───────────────────────────────────────────────────────
 
-impl Turn<'_> {
-    /// Puts down what the assistant said, if it said anything, and gives the
-    /// message that holds it.
+impl TurnLoop<'_> {
+    /// Appends the assistant's reply, unless it is empty, and returns its
+    /// message.
     async fn put_down(
         &mut self,
         said: Vec<Said>,
@@ -505,8 +511,7 @@ impl Turn<'_> {
         Ok(Some(self.assistant.conversation.append(event).await?))
     }
 
-    /// Gives the assistant what the user said, and what it has not been told
-    /// with it.
+    /// Appends the user's messages, with the pending notices.
     async fn hand_over(&mut self) -> Result<(), TurnError> {
         for text in std::mem::take(&mut self.said) {
             let notices = self.assistant.session.take_notices();
@@ -519,7 +524,7 @@ impl Turn<'_> {
         Ok(())
     }
 
-    /// Tells the assistant what it has not been told, by itself.
+    /// Appends the pending notices on their own.
     async fn tell(&mut self) -> Result<(), TurnError> {
         let notices = self.assistant.session.take_notices();
         if notices.is_empty() {

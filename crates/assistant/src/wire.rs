@@ -1,8 +1,8 @@
-//! How providers are spoken to: a body out, frames in.
+//! The wire formats of providers: a body out, frames in.
 //!
-//! Start at [`WireFormat`]; each [`Api`] has a file that writes its requests and a reader
-//! that turns frames into events. All of it is pure: sending, trying again and
-//! keys are `remote.rs`.
+//! Start at [`WireFormat`]; each [`Api`] has a file that writes its requests
+//! and a reader that turns frames into events. Everything here is pure:
+//! sending, retries and keys are in `remote.rs`.
 
 mod anthropic;
 mod chat;
@@ -19,22 +19,21 @@ use windlass_providers::Api;
 use windlass_schema::Dialect;
 
 use crate::frames::Framing;
-use crate::model::{ModelEvent, ModelId, Request};
+use crate::model::{ModelEvent, ModelId, ModelRequest};
 
-/// Requests and answers in the words of an [`Api`].
+/// Requests and replies in the format of an [`Api`].
 pub(crate) trait WireFormat {
-    /// How its answers are cut into frames.
+    /// The framing of its replies.
     fn framing(self) -> Framing;
-    /// The path at which a model is asked, under the provider's base URL.
+    /// The path of a request to a model, relative to the provider's base URL.
     fn path(self, model: &ModelId) -> String;
-    /// The header that holds the key, and what stands before it.
+    /// The header for the key, and the prefix of its value.
     fn key_header(self) -> (&'static str, &'static str);
     /// Further headers.
     fn headers(self) -> &'static [(&'static str, &'static str)];
-    /// The body of a request.
-    fn body(self, model: &ModelId, dialect: Dialect, request: &Request<'_>) -> Value;
+    fn body(self, model: &ModelId, dialect: Dialect, request: &ModelRequest<'_>) -> Value;
     /// The reader of an answer.
-    fn reader(self) -> Box<dyn Reader>;
+    fn reader(self) -> Box<dyn ReplyReader>;
 }
 
 impl WireFormat for Api {
@@ -73,8 +72,8 @@ impl WireFormat for Api {
         }
     }
 
-    fn body(self, model: &ModelId, dialect: Dialect, request: &Request<'_>) -> Value {
-        let ask = Ask {
+    fn body(self, model: &ModelId, dialect: Dialect, request: &ModelRequest<'_>) -> Value {
+        let ask = WireRequest {
             model,
             dialect,
             request,
@@ -88,7 +87,7 @@ impl WireFormat for Api {
         }
     }
 
-    fn reader(self) -> Box<dyn Reader> {
+    fn reader(self) -> Box<dyn ReplyReader> {
         match self {
             Self::Anthropic => Box::<anthropic::AnthropicReader>::default(),
             Self::Responses => Box::<responses::ResponsesReader>::default(),
@@ -100,12 +99,12 @@ impl WireFormat for Api {
 }
 
 /// Reads the frames of one answer.
-pub(crate) trait Reader: Send {
-    /// Takes a frame and adds what it says to `events`.
+pub(crate) trait ReplyReader: Send {
+    /// Reads a frame and adds its events to `events`.
     fn read(&mut self, frame: &str, events: &mut Vec<ModelEvent>) -> Result<(), ReadError>;
 
-    /// The stream has ended, well or not: says whether the answer is whole,
-    /// and adds what that makes certain.
+    /// Ends the stream, finished or not. Returns an error if the reply is
+    /// incomplete, and adds the remaining events.
     fn end(&mut self, events: &mut Vec<ModelEvent>) -> Result<(), ReadError>;
 }
 
@@ -116,7 +115,7 @@ pub(crate) enum ReadError {
     Malformed(String),
     /// It ended before it was whole.
     Cut,
-    /// The provider says that something went wrong.
+    /// The provider reports an error.
     Reported(String),
 }
 
@@ -126,15 +125,15 @@ impl ReadError {
     }
 }
 
-/// What is asked of whom.
-pub(crate) struct Ask<'a> {
+/// A request, with its model and dialect.
+pub(crate) struct WireRequest<'a> {
     model: &'a ModelId,
     dialect: Dialect,
-    request: &'a Request<'a>,
+    request: &'a ModelRequest<'a>,
 }
 
-impl Ask<'_> {
-    /// What this provider sealed, it gets back; others' seals it cannot read.
+impl WireRequest<'_> {
+    /// Whether a seal belongs to this provider; it cannot read those of others.
     fn is_own(&self, model: &str) -> bool {
         let provider = model.split('/').next().unwrap_or_default();
         provider == self.model.provider
@@ -148,8 +147,8 @@ impl Ask<'_> {
         })
     }
 
-    /// The tools in the words of Chat Completions, which Ollama shares; `None`
-    /// if there are none, because an empty list is refused by some.
+    /// The tools in the format of Chat Completions, which Ollama shares; `None`
+    /// without tools, because some providers reject an empty list.
     fn functions(&self) -> Option<Value> {
         let functions: Vec<Value> = self
             .tools()
@@ -178,8 +177,8 @@ impl Ask<'_> {
     }
 }
 
-/// Notices as a model reads them. Their texts may repeat what a tool printed,
-/// which must not be able to end a notice and begin another.
+/// The text of notices for a model. A notice may quote a tool's output, which
+/// must not be able to imitate another notice.
 pub(crate) fn notices_text(notices: &[Notice]) -> String {
     let mut text = String::new();
     for notice in notices {
@@ -205,8 +204,8 @@ fn parse(frame: &str) -> Result<Value, ReadError> {
         .map_err(|error| ReadError::malformed(format!("a frame is not JSON: {error}")))
 }
 
-/// A call's arguments, which must be a whole JSON object; nothing at all is
-/// an empty one.
+/// A call's arguments, which must be a complete JSON object; an empty text is
+/// an empty object.
 fn arguments(tool: &str, text: &str) -> Result<Arguments, ReadError> {
     if text.trim().is_empty() {
         return Ok(Arguments::new());
@@ -228,7 +227,7 @@ fn arguments_value(tool: &str, value: &Value) -> Result<Arguments, ReadError> {
     }
 }
 
-/// An id for a call whose provider gives none.
+/// Creates an id for a call whose provider gives none.
 fn new_call_id() -> String {
     format!("call_{}", Ulid::generate())
 }
@@ -237,7 +236,7 @@ fn called(call: ToolCall, seal: Option<Value>) -> ModelEvent {
     ModelEvent::Called { call, seal }
 }
 
-/// What a provider says when something went wrong, wherever it put it.
+/// The error message in a provider's body, in any of the known places.
 pub(crate) fn error_message(body: &Value) -> Option<String> {
     let error = match body {
         Value::Array(list) => &list.first()?["error"],

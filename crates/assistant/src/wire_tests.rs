@@ -1,24 +1,24 @@
 use proptest::prelude::*;
 use windlass_protocol::Parameters;
 use windlass_runtime::Catalogue;
-use windlass_testing::model::{self, Fault, Format, Say, Turn};
+use windlass_testing::model::{self, Fault, ProviderFormat, Say, Turn};
 use windlass_testing::{Scripted, lasting};
 
 use super::*;
 use crate::frames::Frames;
-use crate::model::{Finish, OfferedTool, Reply};
+use crate::model::{Finish, ModelReply, OfferedTool};
 use crate::turn::Assistant;
 
-const APIS: [(Api, Format); 5] = [
-    (Api::Anthropic, Format::Anthropic),
-    (Api::Responses, Format::Responses),
-    (Api::Chat, Format::Chat),
-    (Api::Gemini, Format::Gemini),
-    (Api::Ollama, Format::Ollama),
+const APIS: [(Api, ProviderFormat); 5] = [
+    (Api::Anthropic, ProviderFormat::Anthropic),
+    (Api::Responses, ProviderFormat::Responses),
+    (Api::Chat, ProviderFormat::Chat),
+    (Api::Gemini, ProviderFormat::Gemini),
+    (Api::Ollama, ProviderFormat::Ollama),
 ];
 
 /// Reads bytes that come like this and then end.
-fn read<'a>(api: Api, pieces: impl IntoIterator<Item = &'a [u8]>) -> Result<Reply, ReadError> {
+fn read<'a>(api: Api, pieces: impl IntoIterator<Item = &'a [u8]>) -> Result<ModelReply, ReadError> {
     let mut frames = Frames::new(api.framing());
     let mut reader = api.reader();
     let mut found = Vec::new();
@@ -31,7 +31,7 @@ fn read<'a>(api: Api, pieces: impl IntoIterator<Item = &'a [u8]>) -> Result<Repl
         reader.read(frame, &mut events)?;
     }
     reader.end(&mut events)?;
-    let mut reply = Reply::default();
+    let mut reply = ModelReply::default();
     for event in events {
         reply.take(event);
     }
@@ -40,7 +40,7 @@ fn read<'a>(api: Api, pieces: impl IntoIterator<Item = &'a [u8]>) -> Result<Repl
 }
 
 /// What was said, without ids and seals, which are each provider's own.
-fn said(reply: &Reply) -> Vec<String> {
+fn said(reply: &ModelReply) -> Vec<String> {
     reply
         .said
         .iter()
@@ -187,7 +187,7 @@ proptest! {
     ) {
         let (api, format) = APIS[which];
         let bytes = model::stream(format, &turn(), 1);
-        let end: &[u8] = if format == Format::Ollama { b"\n" } else { b"\n\n" };
+        let end: &[u8] = if format == ProviderFormat::Ollama { b"\n" } else { b"\n\n" };
         let mut events: Vec<Vec<u8>> = String::from_utf8(bytes).unwrap()
             .split_inclusive(std::str::from_utf8(end).unwrap())
             .map(|event| event.as_bytes().to_vec())
@@ -231,7 +231,7 @@ fn told_schemas(parameter: &str) -> (Vec<OfferedTool>, Value) {
 
 fn body_with(tools: &[OfferedTool]) -> Value {
     let model: ModelId = "anthropic/scripted".parse().unwrap();
-    let request = Request {
+    let request = ModelRequest {
         system: "",
         events: &[],
         tools,

@@ -24,7 +24,7 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio_util::sync::CancellationToken;
 use windlass_process::peer_is_tool;
 use windlass_serve_http::admit;
-use windlass_serve_mcp::{HttpOptions, McpServer, Owner, Sessions, http_router};
+use windlass_serve_mcp::{ClientIdentity, HttpOptions, HttpSessions, McpServer, http_router};
 
 /// Holds the token; one is made up and told where it is not set.
 const TOKEN: &str = "WINDLASS_TOKEN";
@@ -52,14 +52,17 @@ pub(crate) async fn serve(
 
 /// The same for `windlass serve`, which lets nobody near it without its token
 /// and checks host and origin.
-pub(crate) fn nested(server: &McpServer, stop: CancellationToken) -> (Router, Sessions) {
+pub(crate) fn nested(server: &McpServer, stop: CancellationToken) -> (Router, HttpSessions) {
     let options = HttpOptions {
         guarded: true,
         stop,
         ..HttpOptions::default()
     };
     let (router, sessions) = http_router(server, options);
-    (router.layer(Extension(Owner("serve".into()))), sessions)
+    (
+        router.layer(Extension(ClientIdentity("serve".into()))),
+        sessions,
+    )
 }
 
 /// Accepts everybody but tools, which are refused.
@@ -154,12 +157,14 @@ async fn bearer(State(token): State<Arc<str>>, mut request: Request, next: Next)
         let how = format!("send `Authorization: Bearer TOKEN`, as {TOKEN} or the start tells it");
         return (StatusCode::UNAUTHORIZED, wanted, how).into_response();
     }
-    request.extensions_mut().insert(Owner(token));
+    request.extensions_mut().insert(ClientIdentity(token));
     next.run(request).await
 }
 
 async fn local(mut request: Request, next: Next) -> Response {
-    request.extensions_mut().insert(Owner("local".into()));
+    request
+        .extensions_mut()
+        .insert(ClientIdentity("local".into()));
     next.run(request).await
 }
 

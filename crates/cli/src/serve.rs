@@ -23,7 +23,7 @@ use windlass_process::peer_is_tool;
 use windlass_serve_http::{
     Api, ControlSocket, EventLogs, HandoverSocket, Predecessor, Token, run_dir,
 };
-use windlass_serve_mcp::{McpServer, Sessions};
+use windlass_serve_mcp::{HttpSessions, McpServer};
 
 use crate::args::{Global, ServeArgs};
 use crate::ask::ProjectModels;
@@ -181,7 +181,7 @@ struct Serving {
     /// Its port, unless it has only a control socket.
     place: Option<(ServerPlace, Router)>,
     doors: Doors,
-    mcp_sessions: Sessions,
+    mcp_sessions: HttpSessions,
     drivers: Drivers,
     /// Ends the streams of MCP clients and the connections of drivers.
     clients_stop: CancellationToken,

@@ -11,7 +11,7 @@ use std::str::FromStr;
 use anyhow::bail;
 use serde_json::{Value, json};
 use windlass::Windlass;
-use windlass::config::{Source, nearest};
+use windlass::config::{ToolSource, nearest};
 use windlass_protocol::HandleAction;
 use windlass_runtime::ToolDefinition;
 use windlass_schema::{Dialect, render};
@@ -141,9 +141,9 @@ impl<'a> Outline<'a> {
         };
         let source = match source {
             None => tool.origin.clone(),
-            Some(Source::Local { tool }) => named("local", [tool, &None]),
-            Some(Source::Builtin { tool }) => named("builtin", [tool, &None]),
-            Some(Source::Mcp { server, tool }) => named("mcp", [server, tool]),
+            Some(ToolSource::Local { tool }) => named("local", [tool, &None]),
+            Some(ToolSource::Builtin { tool }) => named("builtin", [tool, &None]),
+            Some(ToolSource::Mcp { server, tool }) => named("mcp", [server, tool]),
         };
         Self { tool, source }
     }

@@ -1,4 +1,4 @@
-//! The assistant: which model, how it is told, and where its provider is.
+//! The configuration of the assistant: its model, system prompt and providers.
 
 use indexmap::IndexMap;
 use windlass_providers::Api;
@@ -7,30 +7,30 @@ use crate::command::CommandConfig;
 use crate::expected::ExpectedValue;
 use crate::keys;
 use crate::node::{Node, Value};
-use crate::read::{self, Reader, Table};
+use crate::read::{self, ConfigReader, Table};
 
-/// What `[assistant]` and its neighbours say.
+/// The tables `[assistant]` and `[providers]`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AssistantConfig {
     /// The model, as `provider/name`.
     pub model: Option<String>,
-    /// What the model is told first, instead of the usual.
+    /// Replaces the default system prompt.
     pub system_prompt: Option<String>,
-    /// How much it may say at once, in tokens.
+    /// The maximum length of a reply, in tokens.
     pub max_tokens: Option<u32>,
-    /// How hard it should think.
+    /// The reasoning effort.
     pub reasoning: Option<ReasoningEffort>,
-    /// How deep agents may start agents.
+    /// The maximum depth of agents that start agents.
     pub max_agent_depth: Option<usize>,
-    /// How many agents may be at work at once.
+    /// The maximum number of agents that work at the same time.
     pub max_active_agents: Option<usize>,
-    /// The model that answers inquiries, where it is another.
+    /// The model for inquiries, if it differs.
     pub inquiry_model: Option<String>,
     /// Providers, by name.
     pub providers: IndexMap<String, ProviderConfig>,
 }
 
-/// How hard a model should think.
+/// The reasoning effort of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReasoningEffort {
     /// A little.
@@ -46,18 +46,18 @@ pub enum ReasoningEffort {
 pub struct ProviderConfig {
     /// Its wire format.
     pub api: Option<Api>,
-    /// Where it is.
+    /// The base URL of its API.
     pub base_url: Option<String>,
     /// The variable that holds its key.
     pub api_key_env: Option<String>,
-    /// What prints its key.
+    /// A command that prints its key.
     pub api_key_command: Option<CommandConfig>,
     /// Headers to send with every request.
     pub headers: IndexMap<String, String>,
 }
 
 impl AssistantConfig {
-    pub(crate) fn read(&mut self, reader: &mut Reader, table: &Table<'_>) {
+    pub(crate) fn read(&mut self, reader: &mut ConfigReader, table: &Table<'_>) {
         reader.check_keys(table, keys::ASSISTANT);
         self.model = read_model(reader, table);
         self.system_prompt = reader.get(table, "system_prompt", read::string);
@@ -77,7 +77,7 @@ impl AssistantConfig {
         }
     }
 
-    pub(crate) fn read_inquiry(&mut self, reader: &mut Reader, table: &Table<'_>) {
+    pub(crate) fn read_inquiry(&mut self, reader: &mut ConfigReader, table: &Table<'_>) {
         reader.check_keys(table, keys::INQUIRY);
         if let Some(assistant) = reader.table(table, "assistant") {
             reader.check_keys(&assistant, keys::INQUIRY_ASSISTANT);
@@ -85,7 +85,7 @@ impl AssistantConfig {
         }
     }
 
-    pub(crate) fn read_providers(&mut self, reader: &mut Reader, parent: &Table<'_>) {
+    pub(crate) fn read_providers(&mut self, reader: &mut ConfigReader, parent: &Table<'_>) {
         for name in parent.entries.keys() {
             if let Some(table) = reader.table(parent, name) {
                 let provider = ProviderConfig::read(reader, &table);
@@ -94,8 +94,8 @@ impl AssistantConfig {
         }
     }
 
-    /// Every variable that may hold a key: those of known providers, and those
-    /// that the configuration names. No tool is given them.
+    /// All variables that may hold a key: those of known providers, and those
+    /// named in the configuration. Tools do not get them.
     pub fn key_variables(&self) -> impl Iterator<Item = &str> {
         let told = self.providers.values();
         let told = told.filter_map(|provider| provider.api_key_env.as_deref());
@@ -109,8 +109,8 @@ pub fn is_known_key(variable: &str) -> bool {
     windlass_providers::key_variables().any(|name| name == variable)
 }
 
-/// JP writes a table with an `id`; a name alone does.
-fn read_model(reader: &mut Reader, table: &Table<'_>) -> Option<String> {
+/// Reads a name, or JP's form: a table with an `id`.
+fn read_model(reader: &mut ConfigReader, table: &Table<'_>) -> Option<String> {
     let node = table.node("model")?;
     if let Value::Table(_) = node.value {
         let model = reader.table(table, "model")?;
@@ -138,7 +138,7 @@ fn tokens(node: &Node) -> Result<u32, ExpectedValue> {
 }
 
 impl ProviderConfig {
-    fn read(reader: &mut Reader, table: &Table<'_>) -> Self {
+    fn read(reader: &mut ConfigReader, table: &Table<'_>) -> Self {
         reader.check_keys(table, keys::LLM);
         Self {
             api: reader.get(table, "api", |node| {

@@ -1,4 +1,4 @@
-//! What a local tool or an MCP server runs.
+//! The commands of local tools and MCP servers.
 
 use windlass_template::{CommandTemplate, SplitError, split_line};
 
@@ -6,7 +6,7 @@ use crate::error::ProblemKind;
 use crate::expected::ExpectedValue;
 use crate::keys;
 use crate::node::{Node, Value};
-use crate::read::{self, Reader, Table};
+use crate::read::{self, ConfigReader, Table};
 
 /// A program and its arguments. Any of its words may hold templates such as
 /// `{{tool}}`.
@@ -50,9 +50,9 @@ impl From<SplitError> for CommandError {
 }
 
 impl CommandConfig {
-    /// Splits a line into words as a shell would, without being one: quotes
-    /// and backslashes group, variables and globs mean nothing, and templates
-    /// stay together, as do blocks such as `{% if … %}…{% endif %}`.
+    /// Splits a line into words like a shell. Quotes and backslashes group;
+    /// variables and globs are not expanded. Templates stay whole, as do blocks
+    /// such as `{% if … %}…{% endif %}`.
     pub fn split(line: &str) -> Result<Self, CommandError> {
         let mut words = split_line(line)?.into_iter();
         let program = words.next().ok_or(CommandError::Empty)?;
@@ -66,7 +66,7 @@ impl CommandConfig {
         })
     }
 
-    /// Some word of it holds a template.
+    /// Whether any word contains a template.
     pub fn has_template(&self) -> bool {
         self.template().has_template()
     }
@@ -81,8 +81,8 @@ impl CommandConfig {
     }
 
     /// Reads a command: a line of words, or a table. The program may be
-    /// missing, since another layer may give it.
-    pub(crate) fn read(reader: &mut Reader, parent: &Table<'_>, key: &str) -> Option<Self> {
+    /// missing, because another layer may set it.
+    pub(crate) fn read(reader: &mut ConfigReader, parent: &Table<'_>, key: &str) -> Option<Self> {
         let node = parent.node(key)?;
         match &node.value {
             Value::String(line) => match Self::split(line) {
@@ -101,7 +101,7 @@ impl CommandConfig {
         }
     }
 
-    fn read_table(reader: &mut Reader, node: &Node, path: String) -> Option<Self> {
+    fn read_table(reader: &mut ConfigReader, node: &Node, path: String) -> Option<Self> {
         let table = reader.as_table(node, path.clone())?;
         reader.check_keys(&table, keys::COMMAND);
         let program = reader.get(&table, "program", read::string);

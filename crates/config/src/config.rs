@@ -1,4 +1,4 @@
-//! A configuration: where it is loaded from, and what comes of it.
+//! The resolved configuration, and the options for loading it.
 
 use std::path::{Path, PathBuf};
 
@@ -9,41 +9,39 @@ use crate::assistant::AssistantConfig;
 use crate::host::HostConfig;
 use crate::keys::{self, BUILTINS};
 use crate::mcp::McpServerConfig;
-use crate::place::Place;
+use crate::place::SourceLocation;
 use crate::resolve;
 use crate::serving::McpServing;
 use crate::settings::{RunSettings, ToolSettings};
-use crate::tool::{Source, ToolConfig};
+use crate::tool::{ToolConfig, ToolSource};
 use crate::trust::{ProjectState, ProjectTrust};
 
-/// A commented file to begin with: every section in a line, and one tool that
-/// works.
+/// A commented sample file with one line per section and one working tool.
 pub const SAMPLE_CONFIG: &str = include_str!("sample.toml");
 
-/// Where to look, and what to lay over it.
+/// The sources of a configuration.
 #[derive(Debug, Clone, Default)]
 pub struct LoadOptions {
-    /// The folder to start from; absolute. The nearest folder above it that
-    /// has a `.windlass` folder is the project.
+    /// The folder to start from; absolute. The nearest folder above it with a
+    /// `.windlass` folder is the project.
     pub cwd: PathBuf,
-    /// The folder that holds `windlass/config.toml`; unless given, what
-    /// `XDG_CONFIG_HOME` or `HOME` of `environment` say.
+    /// The folder with `windlass/config.toml`; default: from `XDG_CONFIG_HOME`
+    /// or `HOME` of `environment`.
     pub config_home: Option<PathBuf>,
-    /// Further files, as `--config` gives them. They must be there.
+    /// Further files, from `--config`. They must exist.
     pub explicit: Vec<PathBuf>,
     /// Variables. `WINDLASS_SET` and `WINDLASS_SET_…` hold assignments, one
     /// per line.
     pub environment: Vec<(String, String)>,
-    /// Assignments such as `conversation.tools.shell.run=ask`, as `--set`
-    /// gives them.
+    /// Assignments such as `conversation.tools.shell.run=ask`, from `--set`.
     pub overrides: Vec<String>,
-    /// How it is decided whether the project's files count.
+    /// The decision on whether the project's files are used.
     pub trust: ProjectTrust,
 }
 
 impl LoadOptions {
-    /// What a process that was started in `cwd` would load, by its own
-    /// environment and without flags.
+    /// The options of a process started in `cwd`, with its own environment and
+    /// without flags.
     pub fn for_process(cwd: impl Into<PathBuf>) -> Self {
         Self {
             cwd: cwd.into(),
@@ -57,7 +55,7 @@ impl LoadOptions {
         }
     }
 
-    /// The user's own file, whether it is there or not.
+    /// The user's own file, whether or not it exists.
     pub fn user_file(&self) -> Option<PathBuf> {
         let folder = self.config_folder()?;
         Some(folder.join("windlass/config.toml"))
@@ -86,12 +84,11 @@ impl LoadOptions {
 /// The resolved configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
-    /// The project's folder, or where the search began if there is none.
+    /// The project's folder, or the start folder if there is no project.
     pub root: PathBuf,
-    /// Every tool that has a table, in the order in which they were first
-    /// mentioned.
+    /// All tools with a table, in the order of first mention.
     pub tools: Vec<ToolConfig>,
-    /// What `conversation.tools."*"` says of every tool.
+    /// The settings in `conversation.tools."*"`, which apply to every tool.
     pub defaults: ToolSettings,
     /// The assistant and its providers.
     pub assistant: AssistantConfig,
@@ -99,24 +96,23 @@ pub struct Config {
     pub record: bool,
     /// The fate of calls that cannot be recorded.
     pub record_failure: RecordFailure,
-    /// Limits of all tools of a session together: memory, processes and CPU time.
+    /// Limits for all tools of a session together: memory, processes and CPU
+    /// time.
     pub session_limits: ResourceLimits,
-    /// How our own MCP server answers.
+    /// Settings of Windlass' own MCP server.
     pub mcp: McpServing,
-    /// How many handles outlive their runtime at once.
+    /// The maximum number of handles that outlive their runtime.
     pub kept_max: usize,
-    /// MCP servers.
     pub mcp_servers: Vec<McpServerConfig>,
     /// Machines that tools run on.
     pub hosts: Vec<HostConfig>,
-    /// What a person should know, one sentence each, nothing twice.
+    /// Warnings for a person, one sentence each, without duplicates.
     pub warnings: Vec<String>,
     /// The files that were read, lowest layer first.
     pub files: Vec<PathBuf>,
-    /// Every value that is in effect as it was written, in the order of the
-    /// layers.
+    /// Every effective value as written, in the order of the layers.
     pub values: Vec<ConfigValue>,
-    /// How the project's files count.
+    /// The state of the project's files.
     pub project: ProjectState,
 }
 
@@ -125,10 +121,9 @@ pub struct Config {
 pub struct ConfigValue {
     /// The key, such as `conversation.tools.shell.run`.
     pub key: String,
-    /// The value.
     pub value: serde_json::Value,
-    /// The file and line, the variable or the flag that it comes from.
-    pub origin: Place,
+    /// Its file and line, variable or flag.
+    pub origin: SourceLocation,
 }
 
 impl Config {
@@ -137,33 +132,31 @@ impl Config {
         self.tools.iter().find(|tool| tool.name == name)
     }
 
-    /// The tools that are offered.
     pub fn offered(&self) -> impl Iterator<Item = &ToolConfig> {
         self.tools.iter().filter(|tool| tool.enabled)
     }
 
-    /// A server's tool that no table speaks of, under the name that it is
-    /// offered by and with what holds for every tool.
+    /// A server's tool without a table, with its default name and the settings
+    /// for every tool.
     pub fn mcp_tool(&self, server: &str, tool: &str) -> ToolConfig {
         let name = name_of_mcp_tool(server, tool);
-        let source = Source::Mcp {
+        let source = ToolSource::Mcp {
             server: Some(server.to_owned()),
             tool: Some(tool.to_owned()),
         };
         resolve::untold(&name, source, self.defaults.clone())
     }
 
-    /// A tool of the program that Windlass is embedded in, with what holds for
-    /// every tool.
+    /// A tool of the embedding program, with the settings for every tool.
     pub fn embedded_tool(&self, name: &str) -> ToolConfig {
         resolve::untold_builtin(name, self.defaults.clone())
     }
 
-    /// A built-in tool under its own name: by its table, or by what holds for
-    /// every tool. `None` where a table gives the name to another tool.
+    /// A built-in tool under its own name, with the settings of its table or of
+    /// every tool. `None` if a table gives the name to another tool.
     pub fn builtin(&self, name: &str) -> Option<ToolConfig> {
         match self.tool(name) {
-            Some(tool) if matches!(tool.source, Source::Builtin { .. }) => Some(tool.clone()),
+            Some(tool) if matches!(tool.source, ToolSource::Builtin { .. }) => Some(tool.clone()),
             None if BUILTINS.contains(&name) => {
                 let mut settings = self.defaults.clone();
                 if keys::START_NOTHING.contains(&name) {
@@ -177,8 +170,8 @@ impl Config {
     }
 }
 
-/// What a server's tool is called where no table names it: the server's name
-/// and the tool's, so that no server can take the place of another tool.
+/// The default name of a server's tool. It includes the server's name, so that
+/// no server can replace another tool.
 fn name_of_mcp_tool(server: &str, tool: &str) -> String {
     let word = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
     format!("{server}_{tool}").replace(|letter| !word(letter), "_")

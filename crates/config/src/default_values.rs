@@ -1,7 +1,8 @@
-//! The defaults of all keys that this crate resolves, as they would be written.
+//! The defaults of all keys that this crate resolves, in the form in which they
+//! would be written.
 //!
-//! They are taken from the types that a configuration without any file gives,
-//! so that they cannot differ from what is in effect.
+//! They are read from the types of an empty configuration, so that they cannot
+//! differ from the effective values.
 
 use std::time::Duration;
 
@@ -25,7 +26,6 @@ pub struct DefaultValue {
 /// The value of a key that nothing sets.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AbsentValue {
-    /// This value.
     Fixed(Json),
     /// There is none.
     Nothing,
@@ -40,13 +40,13 @@ impl DefaultValue {
         Self { key, value }
     }
 
-    /// A key that has no value unless it is set.
+    /// A key without a default value.
     pub fn nothing(key: impl Into<String>) -> Self {
         let (key, value) = (key.into(), AbsentValue::Nothing);
         Self { key, value }
     }
 
-    /// A key whose value comes from elsewhere unless it is set.
+    /// A key whose default comes from another source.
     pub fn elsewhere(key: impl Into<String>, source: &'static str) -> Self {
         let (key, value) = (key.into(), AbsentValue::Elsewhere(source));
         Self { key, value }
@@ -54,8 +54,8 @@ impl DefaultValue {
 }
 
 impl Config {
-    /// The defaults of keys that no layer sets: those of every tool, of the
-    /// session, and of the servers and hosts that are configured.
+    /// The defaults of all keys that no layer sets: those of every tool, of the
+    /// session, and of the configured servers and hosts.
     pub fn default_values(&self) -> Vec<DefaultValue> {
         let mut defaults = vec![
             DefaultValue::nothing("conversation.limits.memory"),
@@ -95,7 +95,7 @@ impl Config {
     }
 }
 
-/// One of the keys is the other, or a table that holds it.
+/// Whether one key equals the other, or is a table that contains it.
 fn is_within(one: &str, other: &str) -> bool {
     let holds = |table: &str, key: &str| {
         let rest = key.strip_prefix(table);

@@ -1,4 +1,4 @@
-//! What can be wrong with a configuration, said so that it can be put right.
+//! Errors in a configuration, with messages that say how to fix them.
 
 use std::fmt;
 use std::io;
@@ -8,10 +8,10 @@ use windlass_template::TemplateFault;
 
 use crate::command::CommandError;
 use crate::expected::ExpectedValue;
-use crate::place::{Place, Span};
+use crate::place::{SourceLocation, TextSpan};
 use crate::plain_file::FileFault;
 
-/// The configuration could not be loaded. It holds every problem that was
+/// The configuration could not be loaded. Contains every problem that was
 /// found, in the order of the layers.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", joined(.problems))]
@@ -23,16 +23,16 @@ pub struct ConfigError {
 /// One thing that is wrong.
 #[derive(Debug)]
 pub struct Problem {
-    /// Where it stands, unless it is a whole file.
-    pub place: Option<Box<Place>>,
-    /// What it is.
+    /// The location, unless the problem concerns a whole file.
+    pub place: Option<Box<SourceLocation>>,
+    /// The kind of problem.
     pub kind: ProblemKind,
 }
 
-/// What is wrong.
+/// A kind of problem.
 #[derive(Debug, thiserror::Error)]
 pub enum ProblemKind {
-    /// A file is there, or was asked for, and cannot be read.
+    /// A file exists or was requested, and cannot be read.
     #[error("cannot read `{}`: {error}", .file.display())]
     Unreadable {
         /// The file or folder.
@@ -51,7 +51,7 @@ pub enum ProblemKind {
     /// A text is not TOML.
     #[error("{message}")]
     Syntax {
-        /// What the parser says.
+        /// The parser's message.
         message: String,
     },
     /// A flag or a variable does not assign anything.
@@ -59,61 +59,47 @@ pub enum ProblemKind {
         "`{assignment}` assigns nothing; write key=value, such as conversation.tools.shell.run=ask"
     )]
     NoAssignment {
-        /// What was given.
+        /// The given assignment.
         assignment: String,
     },
-    /// A key means nothing where it stands.
+    /// A key is unknown in its table.
     #[error("unknown key `{key}` in {}; {hint}", table_name(.table))]
     UnknownKey {
-        /// The key.
         key: String,
         /// The dotted path of its table, empty at the top.
         table: String,
         /// The nearest known key, or all of them.
         hint: String,
     },
-    /// A value is of the wrong type, or not one of those that work.
+    /// A value has the wrong type, or is not one of the valid values.
     #[error("`{key}` must be {wanted}, not {got}{}", wanted.hint(got))]
     WrongValue {
         /// The dotted path of the key.
         key: String,
         /// The value that would work.
         wanted: ExpectedValue,
-        /// What stands there.
+        /// The given value.
         got: String,
     },
-    /// A tool's name cannot be one.
     #[error(
         "`{name}` cannot be a tool's name; begin with a letter or `_` and use at most 48 of A-Z a-z 0-9 _ -"
     )]
-    ToolName {
-        /// The name.
-        name: String,
-    },
-    /// A tool does not say where it comes from.
+    ToolName { name: String },
+    /// A tool has no source.
     #[error(
         "tool `{tool}` has no `source`; add source = \"local\" and a `command`, or source = \"mcp.SERVER\""
     )]
-    NoSource {
-        /// The tool.
-        tool: String,
-    },
-    /// A local tool does not say what to run.
+    NoSource { tool: String },
+    /// A local tool has no command.
     #[error(
         "tool `{tool}` is local and has no `command`; add one, such as command = \"my-program {{{{context}}}} {{{{tool}}}}\""
     )]
-    NoCommand {
-        /// The tool.
-        tool: String,
-    },
-    /// A tool that is not local says what to run.
+    NoCommand { tool: String },
+    /// A tool that is not local has a command.
     #[error(
         "tool `{tool}` is not local, so its `command` would never run; remove it, or set source = \"local\""
     )]
-    CommandUnused {
-        /// The tool.
-        tool: String,
-    },
+    CommandUnused { tool: String },
     /// A command table does not name its program.
     #[error("`{key}` has no `program`; add one, such as program = \"my-program\"")]
     NoProgram {
@@ -133,7 +119,6 @@ pub enum ProblemKind {
     Template {
         /// The dotted path of the command.
         key: String,
-        /// The fault.
         fault: TemplateFault,
     },
     /// There is no built-in tool of that name.
@@ -141,19 +126,16 @@ pub enum ProblemKind {
         "tool `{tool}` wants the built-in tool `{builtin}`, and there is none; there are {known}"
     )]
     NoBuiltin {
-        /// The tool.
         tool: String,
-        /// What it wants.
+        /// The requested name.
         builtin: String,
-        /// What there is.
+        /// The existing names.
         known: String,
     },
-    /// A tool comes from an MCP server whose name is like that of another.
+    /// A tool names an unknown MCP server, with a name similar to a known one.
     #[error("tool `{tool}` comes from the MCP server `{server}`, which is not configured; {hint}")]
     NoServer {
-        /// The tool.
         tool: String,
-        /// The server.
         server: String,
         /// The nearest one.
         hint: String,
@@ -162,63 +144,38 @@ pub enum ProblemKind {
     #[error(
         "tool `{tool}` runs on the host `{host}`, which is not configured; add [hosts.{host}] with `via`"
     )]
-    NoHost {
-        /// The tool.
-        tool: String,
-        /// The host.
-        host: String,
-    },
-    /// A tool names one host and a choice of hosts.
+    NoHost { tool: String, host: String },
+    /// A tool has both a fixed host and a choice of hosts.
     #[error(
         "tool `{tool}` has both `host` and `hosts`; `host` fixes one, `hosts` lets the assistant choose"
     )]
-    HostAndHosts {
-        /// The tool.
-        tool: String,
-    },
+    HostAndHosts { tool: String },
     /// A host has no command.
     #[error(
         "host `{host}` has no `via`; write the words that run `windlass host` there, or `nats` and `pool`"
     )]
-    NoVia {
-        /// The host.
-        host: String,
-    },
-    /// A pool is not whole, or is a host too.
+    NoVia { host: String },
+    /// A pool is incomplete, or is also a host.
     #[error(
         "host `{host}` is either a machine with `via`, or a pool with `nats` and `pool`; `cert` and `key` belong together"
     )]
-    HalfPool {
-        /// The host.
-        host: String,
-    },
+    HalfPool { host: String },
     /// A host cannot be called so.
     #[error(
         "a host cannot be called {name:?}; use letters, digits, `_` and `-`, at most 48, and begin with a letter"
     )]
-    HostName {
-        /// The name.
-        name: String,
-    },
+    HostName { name: String },
     /// A tool has actions, but none that starts a handle.
     #[error(
         "tool `{tool}` lists actions without \"spawn\", so that no handle of it could ever be started; add \"spawn\", or remove `actions`"
     )]
-    NoSpawn {
-        /// The tool.
-        tool: String,
-    },
-    /// A parameter of a stateful tool has a name that its actions need.
+    NoSpawn { tool: String },
+    /// A parameter of a stateful tool has a reserved name.
     #[error(
         "`{parameter}` cannot be a parameter of `{tool}`: its handles' actions use that name; rename it, or remove `spawn.stateful`"
     )]
-    Reserved {
-        /// The tool.
-        tool: String,
-        /// The parameter.
-        parameter: String,
-    },
-    /// A JSON Schema stands where a table of parameters belongs.
+    Reserved { tool: String, parameter: String },
+    /// A JSON Schema is given instead of a table of parameters.
     #[error(
         "`{key}` is a JSON Schema, and a table for each parameter is wanted; write its `properties` as `{key}.NAME = {{ type = … }}`, with `required = true` in those that must be given"
     )]
@@ -226,28 +183,22 @@ pub enum ProblemKind {
         /// The dotted path of the table.
         key: String,
     },
-    /// A parameter has no type, while others of the tool define it.
+    /// A parameter has no type, while other parameters of the tool have one.
     #[error(
         "parameter `{parameter}` of `{tool}` has no `type`, while others have one; give it a type, or remove theirs so that the program is asked"
     )]
-    NoType {
-        /// The tool.
-        tool: String,
-        /// The parameter.
-        parameter: String,
-    },
-    /// A server is given by command and by address, or by neither.
+    NoType { tool: String, parameter: String },
+    /// A server has both a command and an address, or neither.
     #[error("MCP server `{server}` needs either a `command` or a `url`, {got}")]
     Transport {
-        /// The server.
         server: String,
-        /// What it has.
+        /// The given keys.
         got: &'static str,
     },
 }
 
 impl Problem {
-    pub(crate) fn at(span: &Span, kind: ProblemKind) -> Self {
+    pub(crate) fn at(span: &TextSpan, kind: ProblemKind) -> Self {
         Self {
             place: Some(Box::new(span.place())),
             kind,

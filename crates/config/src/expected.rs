@@ -1,18 +1,15 @@
-//! The values that keys accept, as an error names them.
+//! The valid values of keys, as named in errors.
 
 use windlass_template::nearest;
 
-/// The value that a key accepts. It is the error of a value that does not
-/// fit, and completes "the key must be …".
+/// The valid values of a key. It is the error for an invalid value and
+/// completes "the key must be …".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ExpectedValue {
-    /// Any string.
     #[error("a string")]
     String,
-    /// A boolean.
     #[error("true or false")]
     Boolean,
-    /// Any table.
     #[error("a table")]
     Table,
     /// An array of strings.
@@ -37,10 +34,9 @@ pub enum ExpectedValue {
          them in `credentials`"
     )]
     Nats,
-    /// The name of a pool.
     #[error("a name of letters, digits, `_` and `-`, at most 48")]
     PoolName,
-    /// Copies of what a pool keeps.
+    /// The number of copies in a pool's store.
     #[error("1, 3 or 5")]
     Replicas,
     /// The project's folder on a host.
@@ -52,13 +48,13 @@ pub enum ExpectedValue {
     /// A string or an array of values: a parameter's examples.
     #[error("a string or an array")]
     StringOrArray,
-    /// One of these words.
+    /// One of these strings.
     #[error("one of {}", quoted(.0))]
     OneOf(Vec<String>),
-    /// An array in which only these words stand.
+    /// An array of these strings.
     #[error("made of {}", quoted(.0))]
     MadeOf(Vec<String>),
-    /// One of these names of JSON types, or several of them.
+    /// One or several of these JSON types.
     #[error("one of {}, or an array of them", quoted(.0))]
     JsonTypes(Vec<String>),
     /// A value of one of these JSON types: a parameter's default.
@@ -67,7 +63,7 @@ pub enum ExpectedValue {
     /// One of the values of a parameter's `enum`.
     #[error("one of the values of `enum`, {}", .0.join(", "))]
     OptionOf(Vec<String>),
-    /// A run mode, or a table that has one for each action.
+    /// A run mode, or a table with a run mode for each action.
     #[error("one of {}, or a table per action", quoted(.0))]
     RunModes(Vec<String>),
     /// A kind of sandbox, or a table.
@@ -104,7 +100,7 @@ pub enum ExpectedValue {
     /// The time between heartbeats of a link.
     #[error("a number of seconds from 0.1 to 3600 (an hour)")]
     Heartbeat,
-    /// When calls become tasks.
+    /// The condition on which calls become tasks.
     #[error("\"auto\", \"never\" or a number of seconds")]
     Tasks,
     /// A number of bytes.
@@ -137,7 +133,6 @@ pub enum ExpectedValue {
     /// An HTTP address.
     #[error("an address that begins with http:// or https://")]
     Address,
-    /// A command.
     #[error("a string, or a table with `program`, `args` and `shell`")]
     Command,
     /// The actions that a tool's handles take.
@@ -158,8 +153,8 @@ pub enum ExpectedValue {
 }
 
 impl ExpectedValue {
-    /// The word that a wrong value is like, as the end of a sentence; empty
-    /// where none is near.
+    /// A suggestion for a misspelt value, as the end of a sentence; empty
+    /// without a near match.
     pub(crate) fn hint(&self, got: &str) -> String {
         let (Self::OneOf(words) | Self::RunModes(words) | Self::Sandboxes(words)) = self else {
             return String::new();

@@ -5,8 +5,8 @@ use std::time::Duration;
 use crate::command::CommandConfig;
 use crate::expected::ExpectedValue;
 use crate::keys;
-use crate::place::{Place, Span};
-use crate::read::{self, Reader, Table};
+use crate::place::{SourceLocation, TextSpan};
+use crate::read::{self, ConfigReader, Table};
 use crate::units;
 
 /// One host of `[hosts]`.
@@ -14,22 +14,25 @@ use crate::units;
 pub struct HostConfig {
     /// Its name, as tools refer to it.
     pub name: String,
-    /// The command that gives a pipe to `windlass host` there; empty for a pool.
+    /// The command that connects a pipe to `windlass host` there; empty for a
+    /// pool.
     pub via: Vec<String>,
-    /// The pool that it stands for, if it is one.
+    /// The pool, if this host is one.
     pub pool: Option<PoolConfig>,
-    /// The project's folder there; that of this machine where it is not said.
+    /// The project's folder there; default: the same path as on this machine.
     pub root: Option<String>,
-    /// Words for assistants that choose among hosts. Workers of a pool must have them all.
+    /// Labels for assistants that choose among hosts. A worker of a pool must
+    /// have all of them.
     pub labels: Vec<String>,
     /// The time that tools run there without a link.
     pub lease: Duration,
-    /// The time between heartbeats; three that do not come are a lost link.
+    /// The time between heartbeats; the link is lost after three missed ones.
     pub heartbeat: Duration,
-    /// This program is copied there if it is not there yet. `via` then needs no `windlass host` at its end.
+    /// Copies this program to the host if it is missing there. `via` then needs
+    /// no `windlass host` at its end.
     pub install: bool,
-    /// Where its table stands.
-    pub place: Place,
+    /// The location of its table.
+    pub place: SourceLocation,
 }
 
 /// A pool of workers on NATS.
@@ -47,13 +50,18 @@ pub struct PoolConfig {
     pub cert: Option<String>,
     /// The file with the key of that certificate.
     pub key: Option<String>,
-    /// How many brokers have a copy of everything.
+    /// The number of brokers that store a copy of everything.
     pub replicas: usize,
 }
 
 impl PoolConfig {
-    /// Reads the words of a pool in a host's table; `None` if it is not one.
-    fn read(reader: &mut Reader, table: &Table<'_>, name: &str, key: &Span) -> Option<Self> {
+    /// Reads the pool's keys in a host's table; `None` if it is not a pool.
+    fn read(
+        reader: &mut ConfigReader,
+        table: &Table<'_>,
+        name: &str,
+        key: &TextSpan,
+    ) -> Option<Self> {
         let nats = reader.get(table, "nats", |node| {
             let nats = read::string(node).map_err(|_| ExpectedValue::Nats)?;
             let is_open = nats.split(',').all(|it| !it.contains('@'));
@@ -95,7 +103,7 @@ impl HostConfig {
     const LEASE: Duration = Duration::from_mins(1);
     const HEARTBEAT: Duration = Duration::from_secs(15);
 
-    /// The way to it, for people.
+    /// The connection to it, as text for people.
     pub fn way(&self) -> String {
         match &self.pool {
             Some(pool) => format!("pool {} at {}", pool.pool, pool.nats),
@@ -103,7 +111,8 @@ impl HostConfig {
         }
     }
 
-    /// The command as a project's programs are looked for in it.
+    /// The command in the form in which project programs are searched for in
+    /// it.
     pub(crate) fn command(&self) -> CommandConfig {
         let mut words = self.via.iter().cloned();
         CommandConfig {
@@ -113,8 +122,8 @@ impl HostConfig {
         }
     }
 
-    /// The command that gives a pipe to the far end: to `windlass host`, or to a shell that becomes it where this program
-    /// is installed.
+    /// The command that connects a pipe to the far end: to `windlass host`, or
+    /// to a shell that becomes it if this program is installed there.
     pub fn carrier(&self) -> Vec<String> {
         let mut words = self.via.clone();
         if self.install {
@@ -129,12 +138,12 @@ impl HostConfig {
         words
     }
 
-    /// Reads a host's table; `None` if it says no command.
+    /// Reads a host's table; `None` if it has no command.
     pub(crate) fn read(
-        reader: &mut Reader,
+        reader: &mut ConfigReader,
         table: &Table<'_>,
         name: &str,
-        key: &Span,
+        key: &TextSpan,
     ) -> Option<Self> {
         reader.check_keys(table, keys::HOST);
         let via = reader.get(table, "via", |node| {

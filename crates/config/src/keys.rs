@@ -1,16 +1,16 @@
-//! Every key there is, in one place: what is read, what is only accepted, and
-//! what an unknown one was probably meant to be.
+//! The list of all keys: those that are used, those that are only accepted, and
+//! suggestions for unknown ones.
 
 pub use windlass_template::nearest;
 
 /// The tools that are there without configuration.
 pub const BUILTINS: [&str; 5] = ["shell", "git", "await", "describe_tools", "agent"];
 
-/// Built-in tools that only look: what `"*"` says of `run` and `enable` is
-/// about tools that do something, so it passes these by.
+/// Built-in tools that only read. `run` and `enable` of `"*"` do not apply to
+/// them.
 pub(crate) const START_NOTHING: [&str; 2] = ["await", "describe_tools"];
 
-/// The name of the table that holds for every tool.
+/// The name of the table that applies to every tool.
 pub(crate) const EVERY_TOOL: &str = "*";
 
 pub(crate) const TOP: &[&str] = &[
@@ -60,7 +60,7 @@ pub(crate) const LLM: &[&str] = &[
     "headers",
 ];
 
-/// Keys that hold for one tool or for every tool.
+/// Keys that apply to one tool or to every tool.
 pub(crate) const SETTINGS: &[&str] = &[
     "enable",
     "run",
@@ -87,7 +87,7 @@ pub(crate) const SETTINGS: &[&str] = &[
     "spawn",
 ];
 
-/// Keys that say what one tool is.
+/// Keys that define a tool.
 pub(crate) const IDENTITY: &[&str] = &[
     "source",
     "command",
@@ -97,7 +97,7 @@ pub(crate) const IDENTITY: &[&str] = &[
     "parameters",
 ];
 
-/// Keys of a JP tool that Windlass accepts and has no use for.
+/// Keys of a JP tool that are accepted without effect.
 pub(crate) const UNUSED: &[&str] = &[
     "style",
     "format",
@@ -156,7 +156,7 @@ pub(crate) const MCP: &[&str] = &[
     "tools",
 ];
 
-/// Keys of a JP server that Windlass accepts and has no use for.
+/// Keys of a JP server that are accepted without effect.
 pub(crate) const MCP_UNUSED: &[&str] = &["variables", "checksum"];
 
 /// Keys of a parameter that Windlass reads itself.
@@ -172,7 +172,7 @@ pub(crate) const PARAMETER: &[&str] = &[
     "properties",
 ];
 
-/// Keywords of JSON Schema that a parameter passes on as they are.
+/// JSON Schema keywords that a parameter passes on unchanged.
 pub(crate) const PARAMETER_PASSED: &[&str] = &[
     "additionalProperties",
     "allOf",
@@ -207,7 +207,7 @@ pub(crate) const JSON_TYPES: &[&str] = &[
     "string", "number", "integer", "boolean", "array", "object", "null",
 ];
 
-/// Other words for a key, which are not like it to look at.
+/// Synonyms of keys that are not similar in spelling.
 const SYNONYMS: [(&str, &str); 5] = [
     ("env", "pass_env"),
     ("tools", "conversation.tools"),
@@ -216,8 +216,8 @@ const SYNONYMS: [(&str, &str); 5] = [
     ("arguments", "parameters"),
 ];
 
-/// What an unknown key was probably meant to be: the nearest known one, or
-/// all of them where none is near.
+/// A suggestion for an unknown key: the nearest known key, or all keys if none
+/// is near.
 pub(crate) fn hint(key: &str, known: &[&str]) -> String {
     let synonym = SYNONYMS.iter().find(|(word, meant)| {
         let table = meant.split('.').next().unwrap_or(meant);

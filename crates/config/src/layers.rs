@@ -1,4 +1,4 @@
-//! The layers: which files, variables and flags are read, in which order.
+//! The layers: files, variables and flags, in their order.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,25 +9,25 @@ use indexmap::IndexMap;
 use crate::config::LoadOptions;
 use crate::error::{Problem, ProblemKind};
 use crate::keys;
-use crate::node::{Entry, Node, Value};
-use crate::place::{Span, Text};
+use crate::node::{Node, NodeEntry, Value};
+use crate::place::{SourceText, TextSpan};
 use crate::plain_file::{FileFault, Owners, read_text};
 use crate::project::{self, ProjectFiles};
 
-/// The variable that assigns keys, and the beginning of further ones.
+/// The variable that assigns keys, and the prefix of further ones.
 const VARIABLE: &str = "WINDLASS_SET";
 
-/// A layer, or what is wrong with it.
+/// A layer, or its problems.
 pub(crate) type ParsedLayer = Result<Node, Vec<Problem>>;
 
-/// Everything that was read. The project's files lie between the user's own
-/// and those that are given by hand.
+/// All layers. The project's files rank between the user's own files and those
+/// given explicitly.
 #[derive(Debug)]
 pub(crate) struct Layers {
     pub(crate) root: PathBuf,
     /// The user's file.
     pub(crate) user: Vec<ParsedLayer>,
-    /// Files, variables and flags that are given by hand, lowest first.
+    /// Files, variables and flags that are given explicitly, lowest first.
     pub(crate) by_hand: Vec<ParsedLayer>,
     pub(crate) project: ProjectFiles,
     user_files: Vec<PathBuf>,
@@ -46,7 +46,7 @@ impl Layers {
             given_files: Vec::new(),
         };
         if let Some(file) = options.user_file() {
-            let read = read(options, &file, Owners::UserOrRoot, Missing::Fine);
+            let read = read(options, &file, Owners::UserOrRoot, MissingFile::Fine);
             layers.user_files.extend(read.is_some().then_some(file));
             layers.user.extend(read);
         }
@@ -61,7 +61,7 @@ impl Layers {
         }
         for file in &options.explicit {
             let file = options.cwd.join(file);
-            let read = read(options, &file, Owners::Anybody, Missing::Error);
+            let read = read(options, &file, Owners::Anybody, MissingFile::Error);
             layers.given_files.push(file);
             layers.by_hand.extend(read);
         }
@@ -82,8 +82,8 @@ impl Layers {
             .collect()
     }
 
-    /// `WINDLASS_SET` first, then `WINDLASS_SET_…` by name; an assignment per
-    /// line.
+    /// Reads `WINDLASS_SET` first, then `WINDLASS_SET_…` by name; one
+    /// assignment per line.
     fn variables(&mut self, environment: &[(String, String)]) {
         let mut variables: Vec<_> = environment
             .iter()
@@ -101,7 +101,7 @@ impl Layers {
     }
 
     fn assignment(&mut self, name: String, assignment: &str) {
-        let text = Arc::new(Text {
+        let text = Arc::new(SourceText {
             name,
             file: None,
             body: assignment.to_owned(),
@@ -115,12 +115,12 @@ fn read(
     options: &LoadOptions,
     file: &Path,
     owners: Owners<'_>,
-    missing: Missing,
+    missing: MissingFile,
 ) -> Option<ParsedLayer> {
     match read_text(file, owners) {
         Ok(text) => Some(Node::parse(&project::shown(options, file, text))),
         Err(FileFault::Unreadable(error))
-            if error.kind() == io::ErrorKind::NotFound && missing == Missing::Fine =>
+            if error.kind() == io::ErrorKind::NotFound && missing == MissingFile::Fine =>
         {
             None
         }
@@ -128,32 +128,32 @@ fn read(
     }
 }
 
-/// What it means that a file is not there.
+/// The consequence of a missing file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Missing {
+enum MissingFile {
     Fine,
     Error,
 }
 
-/// Reads `a.b.c=value`. A value that is not TOML is a string as it stands, so
-/// that `run=ask` needs no quotes inside the shell's.
-fn parse_assignment(text: &Arc<Text>) -> Result<Node, Problem> {
+/// Reads `a.b.c=value`. A value that is not TOML is taken as a string, so that
+/// `run=ask` needs no inner quotes.
+fn parse_assignment(text: &Arc<SourceText>) -> Result<Node, Problem> {
     let no_assignment = || {
         Problem::at(
-            &Span::new(text, 0..text.body.len()),
+            &TextSpan::new(text, 0..text.body.len()),
             ProblemKind::NoAssignment {
                 assignment: text.body.clone(),
             },
         )
     };
     let (path, offset) = split_key(&text.body).ok_or_else(no_assignment)?;
-    let key = Span::new(text, 0..offset - 1);
+    let key = TextSpan::new(text, 0..offset - 1);
     let node = Node::parse_value(text, offset).unwrap_or_else(|_| Node {
-        span: Span::new(text, offset..text.body.len()),
+        span: TextSpan::new(text, offset..text.body.len()),
         value: Value::String(text.body[offset..].trim().to_owned()),
     });
     Ok(path.into_iter().rev().fold(node, |node, name| {
-        let entry = Entry {
+        let entry = NodeEntry {
             key: key.clone(),
             node,
         };
@@ -164,8 +164,8 @@ fn parse_assignment(text: &Arc<Text>) -> Result<Node, Problem> {
     }))
 }
 
-/// The parts of a dotted key, and where its value begins. `*` needs no
-/// quotes here.
+/// The parts of a dotted key, and the offset of its value. `*` needs no quotes
+/// here.
 fn split_key(assignment: &str) -> Option<(Vec<String>, usize)> {
     // A quoted part may hold `=` itself, so every one is tried until what
     // stands before it is a key.

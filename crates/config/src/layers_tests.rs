@@ -1,7 +1,7 @@
 use super::*;
 
 fn check(assignment: &str, json: &str) {
-    let text = Text {
+    let text = SourceText {
         name: "test".to_owned(),
         file: None,
         body: assignment.to_owned(),
@@ -33,7 +33,7 @@ fn a_key_may_be_quoted_and_a_star_need_not_be() {
 #[test]
 fn what_is_no_assignment_is_a_problem() {
     for assignment in ["", "a", "=1", "a..b=1", "a b=1"] {
-        let text = Text {
+        let text = SourceText {
             name: "test".to_owned(),
             file: None,
             body: assignment.to_owned(),

@@ -1,11 +1,12 @@
 //! Configuration: TOML in, resolved tools out.
 //!
-//! Start at [`load`]: it finds the layers, reads each of them, merges them key
-//! by key and gives a [`Config`]. A file that is wrong anywhere is an error
-//! that names every mistake with its file and line; nothing falls back to a
-//! default in silence. A project's files count only if exactly their content is
-//! trusted ([`ProjectTrust`]), and never lift what the user says. Nothing here starts a program or asks one: a local tool
-//! without parameters is only marked as one that must be asked.
+//! Start at [`load`]: it finds the layers, reads and merges them key by key,
+//! and returns a [`Config`]. Any mistake in a file is an error, and the error
+//! lists every mistake with its file and line; there is no silent fallback to a
+//! default. A project's files are used only if exactly their content is trusted
+//! ([`ProjectTrust`]), and never override the user's rules. This crate starts
+//! no program: a local tool without parameters is only marked as one whose
+//! program must describe them.
 
 mod assistant;
 mod command;
@@ -52,14 +53,14 @@ pub use keys::{BUILTINS, nearest};
 pub use load::load;
 pub use mcp::{McpServerConfig, McpTools, McpTransport, ServerConfinement};
 pub use permissions::PermissionSettings;
-pub use place::Place;
+pub use place::SourceLocation;
 pub use plain_file::{FileFault, LARGEST_FILE};
 pub use serving::{McpServing, TaskSetting};
 pub use settings::{
     LifecycleSettings, NotificationSettings, QuestionSettings, RunSettings, SpawnSettings,
     ToolSettings,
 };
-pub use tool::{SecretTarget, Source, ToolConfig};
+pub use tool::{SecretTarget, ToolConfig, ToolSource};
 pub use trust::{
     ProjectContent, ProjectProgram, ProjectState, ProjectText, ProjectTrust, TrustDecision,
     TrustQuestion,

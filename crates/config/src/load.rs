@@ -1,8 +1,8 @@
 //! Loading: layers in, one resolved configuration out.
 //!
-//! Start at [`load`]. The configuration is resolved twice where a project has
-//! files: without them, which is what holds until they are trusted, and with
-//! them, which is what they are judged by.
+//! Start at [`load`]. If a project has files, the configuration is resolved
+//! twice: without them, to be used until they are trusted, and with them, to
+//! show their effects.
 
 use std::path::PathBuf;
 use std::{fs, mem};
@@ -13,7 +13,7 @@ use crate::keys;
 use crate::layers::{Layers, ParsedLayer};
 use crate::node::Node;
 use crate::project;
-use crate::read::{Reader, UnusedKeys};
+use crate::read::{ConfigReader, UnusedKeys};
 use crate::tables::{Resolved, Tables};
 use crate::tool::ToolConfig;
 use crate::trust::{self, ProjectContent, ProjectState, ProjectTrust, TrustQuestion};
@@ -22,7 +22,7 @@ use crate::wishes::{self, Wishes};
 
 /// Loads the configuration. Without any file it is empty, and that is fine.
 ///
-/// The files of a project count only if [`LoadOptions::trust`] says that
+/// The files of a project are used only if [`LoadOptions::trust`] says that
 /// exactly their content is trusted. Otherwise they are read and have no
 /// effect; [`Config::project`] says so.
 pub fn load(options: &LoadOptions) -> Result<Config, ConfigError> {
@@ -110,8 +110,8 @@ fn with_project(
     Ok(without.config(layers, untrusted, Vec::new()))
 }
 
-/// Layers that count together, each read by itself, so that a mistake is told
-/// even where a later layer happens to cover it.
+/// Layers that apply together. Each is read separately, so that an error is
+/// reported even if a later layer overrides the value.
 #[derive(Default)]
 struct LayerGroup {
     nodes: Vec<Node>,
@@ -121,7 +121,7 @@ struct LayerGroup {
 
 impl LayerGroup {
     fn read(layers: Vec<ParsedLayer>) -> Self {
-        let mut reader = Reader::default();
+        let mut reader = ConfigReader::default();
         let mut nodes = Vec::new();
         for layer in layers {
             match layer {
@@ -148,7 +148,7 @@ impl LayerGroup {
     }
 }
 
-/// Whether a tool that no layer defines is a mistake.
+/// Whether a tool without a definition is an error.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Gaps {
     Fail,
@@ -167,7 +167,7 @@ struct Merged {
 
 impl Merged {
     fn resolve(groups: &[&LayerGroup], gaps: Gaps) -> Result<Self, ConfigError> {
-        let mut reader = Reader::default();
+        let mut reader = ConfigReader::default();
         for group in groups {
             reader.unused.extend(group.unused.clone());
         }

@@ -10,8 +10,8 @@ use crate::error::ProblemKind;
 use crate::expected::ExpectedValue;
 use crate::keys;
 use crate::node::Node;
-use crate::place::{Place, Span};
-use crate::read::{self, Reader, Table};
+use crate::place::{SourceLocation, TextSpan};
+use crate::read::{self, ConfigReader, Table};
 use crate::sandbox::{read_limits, read_sandbox};
 use crate::units;
 use crate::variables::VariableSettings;
@@ -21,42 +21,41 @@ use crate::variables::VariableSettings;
 pub struct McpServerConfig {
     /// Its name, as tools refer to it.
     pub name: String,
-    /// How it is reached.
+    /// The transport.
     pub transport: McpTransport,
-    /// Nobody is told when it cannot be reached.
+    /// No notice is given if it cannot be reached.
     pub optional: bool,
-    /// Which of its tools are offered without a table of their own.
+    /// The tools that are offered without a table of their own.
     pub tools: McpTools,
-    /// How long it may take to start; without limit where `None`.
+    /// The time limit for its start; `None`: no limit.
     pub startup_timeout: Option<Duration>,
-    /// Where its table stands.
-    pub place: Place,
+    /// The location of its table.
+    pub place: SourceLocation,
 }
 
-/// Which tools of a server are offered without a table of their own.
+/// The tools of a server that are offered without a table of their own.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum McpTools {
-    /// None: a tool is offered because a table says so.
+    /// None: a tool is offered only if it has a table.
     #[default]
     None,
-    /// All that it has.
     All,
     /// Those that it calls so.
     Listed(Vec<String>),
 }
 
-/// How a server is reached.
+/// The transport of a server.
 #[derive(Debug, Clone, PartialEq)]
 pub enum McpTransport {
-    /// A program that is started and spoken to through its pipes.
+    /// A child process; messages are exchanged through its pipes.
     Stdio {
-        /// What to run.
+        /// The command.
         command: CommandConfig,
         /// Variables to add to its environment.
         env: IndexMap<String, String>,
-        /// Which of this process's variables it gets.
+        /// The variables of this process that it inherits.
         variables: VariableSettings,
-        /// Its sandbox and limits. Where it has none, those of every tool are its.
+        /// Its sandbox and limits; default: those of every tool.
         confined: Box<ServerConfinement>,
     },
     /// A server that is running already.
@@ -71,11 +70,11 @@ pub enum McpTransport {
 /// The sandbox and the limits of a server's program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServerConfinement {
-    /// The sandbox.
     pub sandbox: Option<SandboxSettings>,
-    /// The sandbox that the user's own configuration says, which no project loosens.
+    /// The sandbox of the user's own configuration, which a project cannot
+    /// weaken.
     pub floor: Option<SandboxSettings>,
-    /// How much of the machine it may use.
+    /// Its resource limits.
     pub limits: ResourceLimits,
 }
 
@@ -97,7 +96,7 @@ pub(crate) struct McpTable {
 impl McpTable {
     const STARTUP_TIMEOUT: Duration = Duration::from_mins(1);
 
-    pub(crate) fn read(reader: &mut Reader, table: &Table<'_>) -> Self {
+    pub(crate) fn read(reader: &mut ConfigReader, table: &Table<'_>) -> Self {
         for (key, entry) in table.entries {
             let word = key.as_str();
             if !keys::MCP.contains(&word) && !keys::MCP_UNUSED.contains(&word) {
@@ -140,12 +139,12 @@ impl McpTable {
         }
     }
 
-    /// The server, if exactly one way to reach it is given.
+    /// Resolves the server; requires exactly one transport.
     pub(crate) fn resolve(
         self,
-        reader: &mut Reader,
+        reader: &mut ConfigReader,
         name: &str,
-        span: &Span,
+        span: &TextSpan,
     ) -> Option<McpServerConfig> {
         let transport = match (self.command, self.url) {
             (Some(mut command), None) if !command.program.is_empty() => {

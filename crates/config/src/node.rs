@@ -1,4 +1,4 @@
-//! TOML values that remember where they stand, and how layers of them merge.
+//! TOML values with their source locations, and the merge of layers.
 
 use std::sync::Arc;
 
@@ -9,16 +9,16 @@ use toml::de::{DeTable, DeValue};
 use crate::config::ConfigValue;
 use crate::error::{Problem, ProblemKind};
 use crate::expected::ExpectedValue;
-use crate::place::{Span, Text};
+use crate::place::{SourceText, TextSpan};
 
 /// One value.
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
-    pub(crate) span: Span,
+    pub(crate) span: TextSpan,
     pub(crate) value: Value,
 }
 
-/// What a value is.
+/// A TOML value.
 #[derive(Debug, Clone)]
 pub(crate) enum Value {
     String(String),
@@ -30,24 +30,24 @@ pub(crate) enum Value {
     Table(Entries),
 }
 
-/// The keys of a table in the order in which they were written.
-pub(crate) type Entries = IndexMap<String, Entry>;
+/// The keys of a table in the order of writing.
+pub(crate) type Entries = IndexMap<String, NodeEntry>;
 
 /// One key and its value.
 #[derive(Debug, Clone)]
-pub(crate) struct Entry {
-    pub(crate) key: Span,
+pub(crate) struct NodeEntry {
+    pub(crate) key: TextSpan,
     pub(crate) node: Node,
 }
 
 impl Node {
-    /// Parses a whole text. Every syntax error is told, not only the first.
-    pub(crate) fn parse(text: &Arc<Text>) -> Result<Self, Vec<Problem>> {
+    /// Parses a whole text and reports every syntax error, not only the first.
+    pub(crate) fn parse(text: &Arc<SourceText>) -> Result<Self, Vec<Problem>> {
         let (table, errors) = DeTable::parse_recoverable(&text.body);
         if !errors.is_empty() {
             return Err(errors.iter().map(|error| syntax(text, 0, error)).collect());
         }
-        let root = Span::new(text, 0..0);
+        let root = TextSpan::new(text, 0..0);
         let entries = entries(text, 0, table.get_ref()).map_err(|problem| vec![problem])?;
         Ok(Self {
             span: root,
@@ -55,8 +55,8 @@ impl Node {
         })
     }
 
-    /// Parses one value, which is all that follows `offset` in its text.
-    pub(crate) fn parse_value(text: &Arc<Text>, offset: usize) -> Result<Self, Problem> {
+    /// Parses one value, which spans the text after `offset`.
+    pub(crate) fn parse_value(text: &Arc<SourceText>, offset: usize) -> Result<Self, Problem> {
         let written = text.body[offset..].trim_start();
         let offset = text.body.len() - written.len();
         let value =
@@ -64,7 +64,7 @@ impl Node {
         node(text, offset, value.span(), value.get_ref())
     }
 
-    /// Lays `upper` over this: tables merge key by key, anything else is
+    /// Merges `upper` over this: tables merge key by key, other values are
     /// replaced.
     pub(crate) fn merge(&mut self, upper: Self) {
         match (&mut self.value, upper.value) {
@@ -85,7 +85,7 @@ impl Node {
         }
     }
 
-    /// The value under a key, if this is a table that has it.
+    /// The value of a key, if this is a table that has it.
     pub(crate) fn get(&self, key: &str) -> Option<&Self> {
         match &self.value {
             Value::Table(entries) => entries.get(key).map(|entry| &entry.node),
@@ -93,8 +93,8 @@ impl Node {
         }
     }
 
-    /// The value as JSON; dates become strings. The only numbers that JSON
-    /// does not have are an error that names them.
+    /// Converts the value to JSON; dates become strings. Numbers that JSON does
+    /// not support are an error.
     pub(crate) fn to_json(&self) -> Result<serde_json::Value, ExpectedValue> {
         Ok(match &self.value {
             Value::String(text) | Value::Datetime(text) => text.clone().into(),
@@ -114,7 +114,7 @@ impl Node {
         })
     }
 
-    /// Adds every value below this one with its key and its origin.
+    /// Adds every nested value with its key and origin.
     pub(crate) fn values(&self, path: &mut Vec<String>, into: &mut Vec<ConfigValue>) {
         match &self.value {
             Value::Table(entries) => {
@@ -132,7 +132,7 @@ impl Node {
         }
     }
 
-    /// The value in a few words, for an error message.
+    /// A short form of the value, for an error message.
     pub(crate) fn brief(&self) -> String {
         match &self.value {
             Value::String(text) => format!("\"{}\"", shorten(text)),
@@ -146,7 +146,7 @@ impl Node {
     }
 }
 
-/// A key as `--set` takes it.
+/// The key in the syntax of `--set`.
 fn dotted(path: &[String]) -> String {
     let bare = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '*');
     let parts = path.iter().map(|part| {
@@ -169,17 +169,17 @@ fn shorten(text: &str) -> String {
     }
 }
 
-fn syntax(text: &Arc<Text>, offset: usize, error: &toml::de::Error) -> Problem {
+fn syntax(text: &Arc<SourceText>, offset: usize, error: &toml::de::Error) -> Problem {
     let range = error.span().unwrap_or(0..0);
     Problem::at(
-        &Span::new(text, range.start + offset..range.end + offset),
+        &TextSpan::new(text, range.start + offset..range.end + offset),
         ProblemKind::Syntax {
             message: error.message().to_owned(),
         },
     )
 }
 
-fn entries(text: &Arc<Text>, offset: usize, table: &DeTable<'_>) -> Result<Entries, Problem> {
+fn entries(text: &Arc<SourceText>, offset: usize, table: &DeTable<'_>) -> Result<Entries, Problem> {
     // The parser sorts its keys by name. Parameters are shown to models in the
     // order in which they were written, so that order is restored.
     let mut pairs: Vec<_> = table.iter().collect();
@@ -188,8 +188,8 @@ fn entries(text: &Arc<Text>, offset: usize, table: &DeTable<'_>) -> Result<Entri
         .into_iter()
         .map(|(key, value)| {
             let range = key.span();
-            let entry = Entry {
-                key: Span::new(text, range.start + offset..range.end + offset),
+            let entry = NodeEntry {
+                key: TextSpan::new(text, range.start + offset..range.end + offset),
                 node: node(text, offset, value.span(), value.get_ref())?,
             };
             Ok((key.get_ref().to_string(), entry))
@@ -198,12 +198,12 @@ fn entries(text: &Arc<Text>, offset: usize, table: &DeTable<'_>) -> Result<Entri
 }
 
 fn node(
-    text: &Arc<Text>,
+    text: &Arc<SourceText>,
     offset: usize,
     range: std::ops::Range<usize>,
     value: &DeValue<'_>,
 ) -> Result<Node, Problem> {
-    let span = Span::new(text, range.start + offset..range.end + offset);
+    let span = TextSpan::new(text, range.start + offset..range.end + offset);
     let too_large = |wanted: ExpectedValue, got: &str| {
         Problem::at(
             &span,

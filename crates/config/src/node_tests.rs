@@ -1,7 +1,7 @@
 use super::*;
 
 fn parse(toml: &str) -> Node {
-    let text = Text {
+    let text = SourceText {
         name: "test".to_owned(),
         file: None,
         body: toml.to_owned(),
@@ -51,7 +51,7 @@ fn numbers_are_read_in_every_notation() {
 
 #[test]
 fn a_number_beyond_64_bits_is_a_problem_and_not_a_panic() {
-    let text = Text {
+    let text = SourceText {
         name: "test".to_owned(),
         file: None,
         body: "a = 99999999999999999999".to_owned(),

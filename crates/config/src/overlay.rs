@@ -1,20 +1,19 @@
-//! Laying the person's word over what a tool says of itself.
+//! Merges the configuration over a tool's own description.
 
 use windlass_protocol::{ActionSet, IoMode};
 use windlass_runtime::{QuestionPolicy, ToolDefinition};
 
 use crate::override_parameters::{override_parameters, unknown};
 use crate::settings::{SpawnSettings, ToolSettings};
-use crate::tool::{Source, ToolConfig};
+use crate::tool::{ToolConfig, ToolSource};
 
 impl ToolConfig {
-    /// The tool that comes of `base`, which is what a built-in tool, an MCP
-    /// server or a describing program says, wherever the configuration is
-    /// silent. The name is the configuration's. This is the one merge for all
-    /// three: of a program's answer, `base` is
-    /// [`ToolDefinition::described`].
+    /// Merges the configuration over `base`, the description given by a
+    /// built-in tool, an MCP server or a program. The name is the
+    /// configuration's. All three sources use this merge; for a program, `base`
+    /// is [`ToolDefinition::described`].
     ///
-    /// Overrides of parameters that `base` does not have change nothing; see
+    /// Overrides of parameters that `base` does not have are ignored; see
     /// [`ToolConfig::unknown_overrides`].
     pub fn overlay(&self, base: ToolDefinition) -> ToolDefinition {
         let own = &self.definition;
@@ -27,7 +26,7 @@ impl ToolConfig {
         definition.description = own.description.clone().or(definition.description);
         definition.examples = own.examples.clone().or(definition.examples);
         override_parameters(&mut definition.shape.parameters, &self.overrides);
-        if let Source::Local { .. } = self.source {
+        if let ToolSource::Local { .. } = self.source {
             let shape = &mut definition.shape;
             shape.one_shot = shape.actions.is_empty();
             // A terminal may be the base's idea, and `spawn.io` the person's.
@@ -37,14 +36,13 @@ impl ToolConfig {
         definition
     }
 
-    /// How the program is talked to, where it says so itself and the person
-    /// may know better.
+    /// The program's I/O mode: the configured one, else the described one.
     pub fn io_over(&self, described: Option<IoMode>) -> IoMode {
         self.settings.spawn.io.or(described).unwrap_or(IoMode::Text)
     }
 
-    /// The overrides that name no parameter of `base`, for a warning; those
-    /// inside a parameter with dots.
+    /// Overrides without a matching parameter in `base`, for a warning; nested
+    /// ones are dotted.
     pub fn unknown_overrides(&self, base: &ToolDefinition) -> Vec<String> {
         unknown(&base.shape.parameters, &self.overrides)
     }
@@ -89,9 +87,8 @@ pub(crate) fn lay_over(settings: &ToolSettings, mut definition: ToolDefinition) 
 }
 
 impl SpawnSettings {
-    /// The actions that the person gave the tool, if anything was said of
-    /// them: a stateful tool has all four unless some are listed, and a list
-    /// alone makes a tool stateful.
+    /// The configured actions, if any. A stateful tool has all four unless some
+    /// are listed; a list alone makes a tool stateful.
     pub(crate) fn said_actions(&self) -> Option<ActionSet> {
         match (self.stateful, &self.actions) {
             (Some(false), _) => Some(ActionSet::NONE),

@@ -131,7 +131,7 @@ fn a_described_tool_is_shaped_by_what_comes_of_both() {
     let description = ToolDefinition::described(&description.unwrap());
     let shape = |settings: &ToolSettings| {
         let mut tool = untold_builtin("ours", settings.clone());
-        tool.source = Source::Local { tool: None };
+        tool.source = ToolSource::Local { tool: None };
         let shape = tool.overlay(description.clone()).shape;
         (shape.actions.is_empty(), shape.one_shot, shape.typing)
     };

@@ -1,7 +1,7 @@
-//! Entries of parameters that change what is there, at any depth.
+//! Entries that override parameters of a tool, at any depth.
 //!
-//! An entry says only what is to be different; everything that it is silent
-//! about stays as the tool's source has it.
+//! An entry contains only the differences; everything else stays as the tool's
+//! source defines it.
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
@@ -97,7 +97,7 @@ fn change_properties(schema: &mut Map<String, Value>, entries: &IndexMap<String,
     }
 }
 
-/// A default makes a parameter optional, unless it is said to be required.
+/// A default makes a parameter optional, unless it is declared required.
 fn require(required: &mut Vec<String>, name: &str, entry: &Parameter) {
     let optional = entry.default.is_some().then_some(false);
     match entry.required.or(optional) {

@@ -7,11 +7,11 @@ use crate::error::ProblemKind;
 use crate::expected::ExpectedValue;
 use crate::keys;
 use crate::node::{Node, Value};
-use crate::read::{self, Reader, Table};
+use crate::read::{self, ConfigReader, Table};
 
 /// Reads a table of parameters.
 pub(crate) fn read_parameters(
-    reader: &mut Reader,
+    reader: &mut ConfigReader,
     parent: &Table<'_>,
     key: &str,
 ) -> Option<IndexMap<String, Parameter>> {
@@ -30,8 +30,8 @@ pub(crate) fn read_parameters(
     Some(parameters)
 }
 
-/// The table is a JSON Schema, whose `type` is a word where a parameter of
-/// that name would be a table.
+/// Whether the table is a JSON Schema: its `type` is a string, while a
+/// parameter of that name would be a table.
 fn is_object_schema(table: &Table<'_>) -> bool {
     let is_word = |key: &str| {
         table
@@ -46,7 +46,7 @@ fn is_object_schema(table: &Table<'_>) -> bool {
     is_word("type") || is_word("$schema") || is_list("required")
 }
 
-fn read_parameter(reader: &mut Reader, parent: &Table<'_>, key: &str) -> Option<Parameter> {
+fn read_parameter(reader: &mut ConfigReader, parent: &Table<'_>, key: &str) -> Option<Parameter> {
     let table = reader.table(parent, key)?;
     let known = [keys::PARAMETER, keys::PARAMETER_PASSED].concat();
     reader.check_keys(&table, &known);
@@ -78,9 +78,9 @@ fn read_parameter(reader: &mut Reader, parent: &Table<'_>, key: &str) -> Option<
     Some(parameter)
 }
 
-/// A default that its own parameter refuses would refuse every call that
-/// relies on it.
-fn check_default(reader: &mut Reader, table: &Table<'_>, parameter: &Parameter) {
+/// Rejects a default that its own parameter does not accept: every call that
+/// relies on it would fail.
+fn check_default(reader: &mut ConfigReader, table: &Table<'_>, parameter: &Parameter) {
     let (Some(node), Some(default)) = (table.node("default"), &parameter.default) else {
         return;
     };

@@ -1,5 +1,4 @@
-//! The `permissions` table of a tool: patterns of what it would do, and what
-//! becomes of it.
+//! The `permissions` table of a tool: patterns and their actions.
 //!
 //! ```toml
 //! [conversation.tools.shell.permissions]
@@ -13,19 +12,19 @@ use windlass_protocol::{PermissionRule, RuleAction};
 
 use crate::expected::ExpectedValue;
 use crate::node::{Node, Value};
-use crate::read::{self, Reader, Table};
+use crate::read::{self, ConfigReader, Table};
 
-/// What the person said of a tool's permissions, in order.
+/// The permission rules of a tool, in order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PermissionSettings {
-    /// Of what it would do when it is started.
+    /// Rules for starting it.
     pub start: IndexMap<String, RuleAction>,
-    /// Of what would be typed into it.
+    /// Rules for typing into it.
     pub apply: IndexMap<String, RuleAction>,
 }
 
 impl PermissionSettings {
-    pub(crate) fn read(reader: &mut Reader, table: &Table<'_>) -> Self {
+    pub(crate) fn read(reader: &mut ConfigReader, table: &Table<'_>) -> Self {
         let mut settings = Self::default();
         let Some(table) = reader.table(table, "permissions") else {
             return settings;
@@ -39,8 +38,7 @@ impl PermissionSettings {
         settings
     }
 
-    /// The rules for a tool of this name, in the order in which they were
-    /// said.
+    /// The rules for the tool of this name, in the order of writing.
     pub(crate) fn rules(&self, tool: &str) -> Vec<PermissionRule> {
         let rule = |permission: &str, (pattern, action): (&String, &RuleAction)| PermissionRule {
             permission: permission.to_owned(),
@@ -55,11 +53,11 @@ impl PermissionSettings {
     }
 }
 
-/// A table of this name is about what is typed; with a word it is a pattern
-/// like any other.
+/// A table under this key has the rules for typing; a string makes it an
+/// ordinary pattern.
 const APPLY: &str = "apply";
 
-fn patterns(reader: &mut Reader, table: &Table<'_>) -> IndexMap<String, RuleAction> {
+fn patterns(reader: &mut ConfigReader, table: &Table<'_>) -> IndexMap<String, RuleAction> {
     let mut patterns = IndexMap::new();
     for (pattern, entry) in table.entries {
         let is_table = matches!(entry.node.value, Value::Table(_));

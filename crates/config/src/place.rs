@@ -1,19 +1,17 @@
-//! Where something stands: the text it was read from and the bytes of it.
+//! Source locations: a text, and a range of its bytes.
 //!
-//! [`Span`] is what the reading code carries around; [`Place`] is what people
-//! are shown.
+//! The reading code uses [`TextSpan`]; people see a [`SourceLocation`].
 
 use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A text that was read: a file, a variable or a flag.
+/// A source text: a file, a variable or a flag.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Text {
-    /// How people know it.
+pub(crate) struct SourceText {
+    /// The name to show.
     pub(crate) name: String,
-    /// The file, if it is one.
     pub(crate) file: Option<PathBuf>,
     /// All of it.
     pub(crate) body: String,
@@ -21,13 +19,13 @@ pub(crate) struct Text {
 
 /// Some bytes of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Span {
-    pub(crate) text: Arc<Text>,
+pub(crate) struct TextSpan {
+    pub(crate) text: Arc<SourceText>,
     pub(crate) range: Range<usize>,
 }
 
-impl Span {
-    pub(crate) fn new(text: &Arc<Text>, range: Range<usize>) -> Self {
+impl TextSpan {
+    pub(crate) fn new(text: &Arc<SourceText>, range: Range<usize>) -> Self {
         Self {
             text: Arc::clone(text),
             range,
@@ -35,7 +33,7 @@ impl Span {
     }
 
     /// The span in lines and columns.
-    pub(crate) fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> SourceLocation {
         let text = &self.text.body;
         let start = floor_boundary(text, self.range.start);
         let end = floor_boundary(text, self.range.end.max(start));
@@ -43,7 +41,7 @@ impl Span {
         let line_end = text[start..]
             .find('\n')
             .map_or(text.len(), |newline| start + newline);
-        Place {
+        SourceLocation {
             name: self.text.name.clone(),
             file: self.text.file.clone(),
             line: text[..start].matches('\n').count() + 1,
@@ -63,15 +61,14 @@ fn floor_boundary(text: &str, index: usize) -> usize {
     index
 }
 
-/// A place in a file, a variable or a flag, as people are shown it.
+/// A location in a file, a variable or a flag, for people.
 ///
-/// It displays as `file:line:column`; of a variable or a flag, which are one
-/// line as a rule, only the name is shown.
+/// It displays as `file:line:column`. For a variable or a flag, which usually
+/// have one line, only the name is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
-    /// The file as it is best recognised, or the variable or the flag.
+pub struct SourceLocation {
+    /// The name of the file, variable or flag to show.
     pub name: String,
-    /// The file, if it is one.
     pub file: Option<PathBuf>,
     /// The line, from 1.
     pub line: usize,
@@ -79,12 +76,12 @@ pub struct Place {
     pub column: usize,
     /// The whole line.
     pub excerpt: String,
-    /// How many characters of the line are meant.
+    /// The length of the marked text, in characters.
     pub width: usize,
 }
 
-impl Place {
-    /// The line with a caret under what is meant.
+impl SourceLocation {
+    /// The line with a caret under the marked text.
     pub(crate) fn caret(&self) -> String {
         let number = self.line.to_string();
         let gutter = " ".repeat(number.len());
@@ -101,7 +98,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourceLocation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.file {
             Some(_) => write!(formatter, "{}:{}:{}", self.name, self.line, self.column),

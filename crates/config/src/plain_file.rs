@@ -1,10 +1,10 @@
-//! Reading files that somebody else may have made.
+//! Reads files that another user may have created.
 //!
-//! Start at [`read_text`]. Only plain files of a bounded size are read, and
-//! opening one never blocks: a FIFO without a writer would hang its reader, and
-//! a link to `/dev/zero` would fill the memory. Kind, size and owner are those
-//! of the descriptor that is read, so that a file cannot be exchanged between
-//! the check and the read.
+//! Start at [`read_text`]. Only regular files of a bounded size are read, and
+//! opening one never blocks: a FIFO without a writer would hang the reader, and
+//! a link to `/dev/zero` would fill the memory. Kind, size and owner are taken
+//! from the open descriptor, so that the file cannot be replaced between the
+//! check and the read.
 
 use std::fs::{self, File, FileType, Metadata};
 use std::io::{self, Read};
@@ -31,13 +31,12 @@ pub enum FileFault {
         /// The limit in bytes.
         most: u64,
     },
-    /// It belongs to somebody else.
+    /// It belongs to another user.
     #[error(
         "it belongs to another user (uid {owner}, and this is uid {user}); \
          run Windlass as its owner, or make it your own with chown"
     )]
     Foreign {
-        /// The owner of the file.
         owner: u32,
         /// The user that Windlass runs as.
         user: u32,
@@ -47,17 +46,16 @@ pub enum FileFault {
 /// The users whose files are read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Owners<'a> {
-    /// Anybody's.
     Anybody,
-    /// The user's own and root's, for files in the user's own folders.
+    /// The user and root, for files in the user's own folders.
     UserOrRoot,
-    /// The user's own. Root running under sudo also reads those of the user
-    /// that `SUDO_UID` of this environment names, as git does.
+    /// The user. Root running under sudo also reads files of the user in
+    /// `SUDO_UID`, as git does.
     User(&'a [(String, String)]),
 }
 
 impl Owners<'_> {
-    /// Refuses what belongs to somebody else.
+    /// Rejects files of other users.
     pub(crate) fn check(self, metadata: &Metadata) -> Result<(), FileFault> {
         let user = rustix::process::geteuid().as_raw();
         let owner = metadata.uid();
@@ -96,7 +94,7 @@ pub(crate) fn read_text(path: &Path, owners: Owners<'_>) -> Result<String, FileF
     })
 }
 
-/// Opens a plain file of at most so many bytes.
+/// Opens a regular file of at most `most` bytes.
 pub(crate) fn open(path: &Path, owners: Owners<'_>, most: u64) -> Result<File, FileFault> {
     // Opening a device may do something by itself, so it is looked at first.
     check(&fs::metadata(path)?, owners, most)?;

@@ -1,9 +1,8 @@
-//! The files in a project that run without a call.
+//! Finds the files of a project that run without a call.
 //!
-//! Start at [`ProgramFinder::find`]. A command is read as its words, and every
-//! word that names a file in the project counts: the program itself, and the
-//! script that an interpreter is given. Files that those load in turn are not
-//! found; they are the program's own business.
+//! Start at [`ProgramFinder::find`]. Every word of a command that names a file
+//! in the project counts: the program itself, and a script passed to an
+//! interpreter. Files that those load in turn are not found.
 
 use std::fs;
 use std::io::Read;
@@ -19,7 +18,7 @@ use crate::trust::{ProjectProgram, hexadecimal};
 /// The largest file that is looked at, in bytes.
 const LARGEST_PROGRAM: u64 = 512 << 20;
 
-/// The files that programs begin with in a folder that they are given.
+/// The entry files of a folder that is passed to an interpreter.
 const ENTRIES: [&str; 4] = ["__main__.py", "index.js", "package.json", "Makefile"];
 
 /// Finds the files in a project that commands name.
@@ -27,13 +26,13 @@ const ENTRIES: [&str; 4] = ["__main__.py", "index.js", "package.json", "Makefile
 pub(crate) struct ProgramFinder<'a> {
     /// The project's folder, without links.
     root: &'a Path,
-    /// Folders in the project that programs are looked for in by name.
+    /// Folders in the project in which programs are looked up by name.
     search: Vec<PathBuf>,
     found: Vec<PathBuf>,
 }
 
 impl<'a> ProgramFinder<'a> {
-    /// `path` is the variable `PATH` that commands are run with.
+    /// `path` is the `PATH` of the commands.
     pub(crate) fn new(root: &'a Path, path: Option<&str>) -> Self {
         let mut finder = Self {
             root,
@@ -53,8 +52,7 @@ impl<'a> ProgramFinder<'a> {
         }
     }
 
-    /// Notes the files that this command names, and those that the variables
-    /// name that it is given.
+    /// Records the files that the command and its variables name.
     pub(crate) fn find(&mut self, command: &CommandConfig, env: &IndexMap<String, String>) {
         let others = self.search.len();
         self.add_search(env.get("PATH").map(String::as_str));
@@ -77,8 +75,8 @@ impl<'a> ProgramFinder<'a> {
         self.search.truncate(others);
     }
 
-    /// Looks at every part of a text that may be a path, also below the folders
-    /// that the text names: it may change into them.
+    /// Checks every part of a text that may be a path, also relative to the
+    /// folders that the text names: the command may change into them.
     fn find_text(&mut self, text: &str) {
         let is_word = |letter: char| {
             letter.is_alphanumeric() || "/._-+~@%".contains(letter) || !letter.is_ascii()
@@ -118,7 +116,7 @@ impl<'a> ProgramFinder<'a> {
         }
     }
 
-    /// The path, if it leads to something in the project, by name or by links.
+    /// The path, if its target is in the project, by name or by links.
     fn inside(&self, path: &Path) -> Option<PathBuf> {
         let path = self.root.join(path);
         let lexical = normalized(&path);
@@ -129,7 +127,7 @@ impl<'a> ProgramFinder<'a> {
         (real.starts_with(self.root) && real != self.root).then_some(real)
     }
 
-    /// The files that were found, with the digests of their content now.
+    /// The files found, with the digests of their current content.
     pub(crate) fn finish(mut self) -> Result<Vec<ProjectProgram>, (PathBuf, FileFault)> {
         self.found.sort();
         self.found.dedup();
@@ -142,7 +140,7 @@ impl<'a> ProgramFinder<'a> {
     }
 }
 
-/// The path without `.` and `..`, whatever links there are.
+/// Removes `.` and `..` from the path without resolving links.
 fn normalized(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for component in path.components() {
@@ -155,7 +153,7 @@ fn normalized(path: &Path) -> PathBuf {
     normal
 }
 
-/// The SHA-256 of a file, or nothing if it is not there.
+/// The SHA-256 of a file; `None` if it does not exist.
 fn digest(file: &Path) -> Result<Option<String>, FileFault> {
     let mut opened = match open(file, Owners::Anybody, LARGEST_PROGRAM) {
         Ok(opened) => opened,

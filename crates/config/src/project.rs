@@ -1,8 +1,7 @@
 //! The files of a project, read once.
 //!
-//! Start at [`ProjectFiles::gather`]. Everything that is loaded later comes
-//! from the texts that were read here, and the same texts are what is trusted:
-//! a file that changes in between changes nothing.
+//! Start at [`ProjectFiles::gather`]. The texts read here are the ones that are
+//! trusted and loaded, so that a later change of a file has no effect.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +10,7 @@ use std::sync::Arc;
 use crate::config::LoadOptions;
 use crate::error::{Problem, ProblemKind};
 use crate::node::Node;
-use crate::place::Text;
+use crate::place::SourceText;
 use crate::plain_file::{FileFault, LARGEST_FILE, Owners, read_text};
 use crate::tool_files::ToolFiles;
 use crate::trust::{ProjectText, ProjectTrust};
@@ -19,14 +18,14 @@ use crate::trust::{ProjectText, ProjectTrust};
 /// The folder that makes a folder a project.
 pub(crate) const PROJECT: &str = ".windlass";
 
-/// The most that all files together may have, in bytes.
+/// The maximum size of all files together, in bytes.
 const LARGEST_PROJECT: usize = 16 << 20;
 
 /// A project's files as they were read.
 #[derive(Debug, Default)]
 pub(crate) struct ProjectFiles {
     pub(crate) texts: Vec<ProjectText>,
-    /// Files that seem to define tools and are not read.
+    /// Files that seem to define tools, in a format that is not read.
     pub(crate) foreign: Vec<PathBuf>,
     /// Files that cannot be read, or must not be.
     pub(crate) refused: Vec<Problem>,
@@ -37,8 +36,8 @@ pub(crate) fn find(cwd: &Path) -> Option<&Path> {
     cwd.ancestors().find(|folder| folder.join(PROJECT).is_dir())
 }
 
-/// Refuses a project whose folders belong to somebody else. Whatever else is
-/// wrong with them is found when they are read.
+/// Rejects a project whose folders belong to another user. Other problems of
+/// the folders are found when they are read.
 pub(crate) fn check_folders(root: &Path, owners: Owners<'_>) -> Result<(), Problem> {
     for folder in [root.to_owned(), root.join(PROJECT)] {
         let metadata = fs::metadata(&folder).map_err(FileFault::from);
@@ -91,7 +90,7 @@ impl ProjectFiles {
         });
     }
 
-    /// The texts as TOML, each or what is wrong with it.
+    /// Parses the texts as TOML; each gives a layer or its problems.
     pub(crate) fn parse(
         &self,
         root: &Path,
@@ -113,7 +112,7 @@ impl LoadOptions {
         }
     }
 
-    /// The project that these options lead to, if its folders are the user's.
+    /// The project of these options, if the user owns its folders.
     pub(crate) fn project_root(&self) -> Result<Option<&Path>, Problem> {
         let Some(root) = find(&self.cwd) else {
             return Ok(None);
@@ -123,17 +122,17 @@ impl LoadOptions {
     }
 }
 
-/// A text with the name by which people know its file.
-pub(crate) fn shown(options: &LoadOptions, file: &Path, body: String) -> Arc<Text> {
+/// A text with the name to show for its file.
+pub(crate) fn shown(options: &LoadOptions, file: &Path, body: String) -> Arc<SourceText> {
     let name = file.strip_prefix(&options.cwd).unwrap_or(file);
-    Arc::new(Text {
+    Arc::new(SourceText {
         name: name.display().to_string(),
         file: Some(file.to_owned()),
         body,
     })
 }
 
-/// A file that cannot be read, or must not be.
+/// The problem of a file that cannot be read, or must not be.
 pub(crate) fn problem(file: &Path, fault: FileFault) -> Problem {
     let file = file.to_owned();
     let kind = match fault {

@@ -1,9 +1,8 @@
-//! The reader: takes values out of tables and collects everything that is
-//! wrong with them, so that one run tells all mistakes.
+//! Reads values from tables and collects all problems, so that one run reports
+//! every mistake.
 //!
-//! A reading function gives what is there and nothing where it is missing or
-//! wrong; whether something *must* be there is decided when layers have been
-//! merged, in `resolve`.
+//! A reading function returns `None` for a missing or wrong value. Required
+//! values are checked after the layers are merged, in `resolve`.
 
 use indexmap::IndexMap;
 
@@ -11,26 +10,26 @@ use crate::error::{Problem, ProblemKind};
 use crate::expected::ExpectedValue;
 use crate::keys;
 use crate::node::{Entries, Node, Value};
-use crate::place::Span;
+use crate::place::TextSpan;
 
 /// Collects problems and keys that have no effect.
 #[derive(Debug, Default)]
-pub(crate) struct Reader {
+pub(crate) struct ConfigReader {
     pub(crate) problems: Vec<Problem>,
-    /// Keys that are accepted and unused, with the name of the text they
-    /// stand in; each once.
+    /// Keys that are accepted and unused, with the name of their text; each
+    /// once.
     pub(crate) unused: UnusedKeys,
 }
 
-/// Keys that have no effect, by the name of their text and their own.
-pub(crate) type UnusedKeys = IndexMap<(String, String), Span>;
+/// Keys without effect, by the name of their text and their own.
+pub(crate) type UnusedKeys = IndexMap<(String, String), TextSpan>;
 
-/// A table that is being read, and its dotted path.
+/// A table in progress, and its dotted path.
 #[derive(Debug, Clone)]
 pub(crate) struct Table<'a> {
     pub(crate) path: String,
     pub(crate) entries: &'a Entries,
-    pub(crate) span: &'a Span,
+    pub(crate) span: &'a TextSpan,
 }
 
 impl<'a> Table<'a> {
@@ -58,9 +57,9 @@ impl<'a> Table<'a> {
     }
 }
 
-impl Reader {
+impl ConfigReader {
     /// A problem at a span.
-    pub(crate) fn problem(&mut self, span: &Span, kind: ProblemKind) {
+    pub(crate) fn problem(&mut self, span: &TextSpan, kind: ProblemKind) {
         self.problems.push(Problem::at(span, kind));
     }
 
@@ -83,7 +82,7 @@ impl Reader {
         self.as_table(table.node(key)?, table.path_of(key))
     }
 
-    /// Reports every key of the table that is not known.
+    /// Reports every unknown key of the table.
     pub(crate) fn check_keys(&mut self, table: &Table<'_>, known: &[&str]) {
         for (key, entry) in table.entries {
             if !known.contains(&key.as_str()) {
@@ -94,7 +93,7 @@ impl Reader {
     }
 
     /// Reports one key that is not known.
-    pub(crate) fn unknown(&mut self, span: &Span, key: &str, table: &Table<'_>, hint: String) {
+    pub(crate) fn unknown(&mut self, span: &TextSpan, key: &str, table: &Table<'_>, hint: String) {
         self.problem(
             span,
             ProblemKind::UnknownKey {
@@ -105,7 +104,7 @@ impl Reader {
         );
     }
 
-    /// Notes the keys of the table that are accepted without effect.
+    /// Records the keys of the table that are accepted without effect.
     pub(crate) fn note_unused(&mut self, table: &Table<'_>, unused: &[&str]) {
         for key in unused {
             if let Some(entry) = table.entries.get(*key) {
@@ -116,8 +115,8 @@ impl Reader {
         }
     }
 
-    /// The value under a key, read by `read`, which says what would work
-    /// where it does not.
+    /// Reads the value of a key with `read`, whose error names the valid
+    /// values.
     pub(crate) fn get<T>(
         &mut self,
         table: &Table<'_>,
@@ -196,7 +195,7 @@ pub(crate) fn string_map(node: &Node) -> Result<IndexMap<String, String>, Expect
     }
 }
 
-/// One of several words.
+/// Reads one of several strings.
 pub(crate) fn word<T: Copy>(node: &Node, words: &[(&str, T)]) -> Result<T, ExpectedValue> {
     let found = match &node.value {
         Value::String(text) => words.iter().find(|(word, _)| word == text),

@@ -1,5 +1,4 @@
-//! From a tool's merged tables to a tool: what must be there, what may not be
-//! together, and the defaults.
+//! Resolves a tool's merged tables: required keys, conflicts and defaults.
 
 use indexmap::IndexMap;
 use windlass_protocol::{ActionSet, HandleAction, IoMode, Parameter, Parameters, ToolShape};
@@ -12,16 +11,16 @@ use crate::host::HostConfig;
 use crate::keys::{self, BUILTINS};
 use crate::mcp::McpServerConfig;
 use crate::overlay::lay_over;
-use crate::place::Span;
-use crate::read::{Reader, Table};
+use crate::place::TextSpan;
+use crate::read::{ConfigReader, Table};
 use crate::settings::ToolSettings;
-use crate::tool::{Source, ToolConfig, ToolTable};
+use crate::tool::{ToolConfig, ToolSource, ToolTable};
 
-/// A tool's name, and where it was told.
+/// A tool's name, and its location.
 #[derive(Debug)]
 pub(crate) struct Told<'a> {
     pub(crate) name: &'a str,
-    pub(crate) key: &'a Span,
+    pub(crate) key: &'a TextSpan,
     pub(crate) table: &'a Table<'a>,
 }
 
@@ -31,7 +30,7 @@ impl Told<'_> {
     }
 
     /// The span of a value of the table, or of the table's name.
-    fn span(&self, path: &[&str]) -> &Span {
+    fn span(&self, path: &[&str]) -> &TextSpan {
         let mut steps = path.iter();
         let first = steps.next().and_then(|key| self.table.node(key));
         steps
@@ -39,8 +38,7 @@ impl Told<'_> {
             .map_or(self.key, |node| &node.span)
     }
 
-    /// The span of a parameter's name.
-    fn parameter(&self, name: &str) -> &Span {
+    fn parameter(&self, name: &str) -> &TextSpan {
         let parameters = self.table.node("parameters").map(|node| &node.value);
         match parameters {
             Some(crate::node::Value::Table(entries)) => {
@@ -60,9 +58,9 @@ pub(crate) fn is_tool_name(name: &str) -> bool {
         && bytes.iter().all(word)
 }
 
-/// Resolves one tool, or reports why that is not possible.
+/// Resolves one tool, or reports its problems.
 pub(crate) fn tool(
-    reader: &mut Reader,
+    reader: &mut ConfigReader,
     told: &Told<'_>,
     table: ToolTable,
     (servers, hosts): (&[McpServerConfig], &[HostConfig]),
@@ -83,7 +81,7 @@ pub(crate) fn tool(
     definition.origin = told.key.place().to_string();
     check_reserved(reader, told, &definition.shape, &defined);
     if let Some(command) = &table.command
-        && matches!(source, Source::Local { .. })
+        && matches!(source, ToolSource::Local { .. })
     {
         let known = KnownNames {
             parameters: (!asks_program).then_some(&definition.shape.parameters),
@@ -105,11 +103,11 @@ pub(crate) fn tool(
 
 /// A built-in tool that no table mentions.
 pub(crate) fn untold_builtin(name: &str, settings: ToolSettings) -> ToolConfig {
-    untold(name, Source::Builtin { tool: None }, settings)
+    untold(name, ToolSource::Builtin { tool: None }, settings)
 }
 
 /// A tool that no table mentions.
-pub(crate) fn untold(name: &str, source: Source, settings: ToolSettings) -> ToolConfig {
+pub(crate) fn untold(name: &str, source: ToolSource, settings: ToolSettings) -> ToolConfig {
     let definition = base_definition(name, &settings);
     with_settings(definition, source, settings)
 }
@@ -123,7 +121,11 @@ fn base_definition(name: &str, settings: &ToolSettings) -> ToolDefinition {
     lay_over(settings, definition)
 }
 
-fn with_settings(definition: ToolDefinition, source: Source, settings: ToolSettings) -> ToolConfig {
+fn with_settings(
+    definition: ToolDefinition,
+    source: ToolSource,
+    settings: ToolSettings,
+) -> ToolConfig {
     ToolConfig {
         name: definition.name.clone(),
         enabled: settings.enable.unwrap_or(true),
@@ -144,17 +146,17 @@ fn with_settings(definition: ToolDefinition, source: Source, settings: ToolSetti
     }
 }
 
-/// What the table says; else a built-in tool's name is one, and a command
-/// makes a tool local.
-fn source(reader: &mut Reader, told: &Told<'_>, table: &ToolTable) -> Option<Source> {
+/// The configured source. Default: built-in for the name of a built-in tool,
+/// local with a command.
+fn source(reader: &mut ConfigReader, told: &Told<'_>, table: &ToolTable) -> Option<ToolSource> {
     if let Some(source) = &table.source {
         return Some(source.clone());
     }
     if BUILTINS.contains(&told.name) {
-        return Some(Source::Builtin { tool: None });
+        return Some(ToolSource::Builtin { tool: None });
     }
     if table.command.is_some() {
-        return Some(Source::Local { tool: None });
+        return Some(ToolSource::Local { tool: None });
     }
     let tool = told.tool();
     reader.problem(told.key, ProblemKind::NoSource { tool });
@@ -162,13 +164,13 @@ fn source(reader: &mut Reader, told: &Told<'_>, table: &ToolTable) -> Option<Sou
 }
 
 fn check_source(
-    reader: &mut Reader,
+    reader: &mut ConfigReader,
     told: &Told<'_>,
-    source: &Source,
+    source: &ToolSource,
     servers: &[McpServerConfig],
 ) {
     match source {
-        Source::Builtin { tool } => {
+        ToolSource::Builtin { tool } => {
             let builtin = tool.as_deref().unwrap_or(told.name);
             if !BUILTINS.contains(&builtin) {
                 let kind = ProblemKind::NoBuiltin {
@@ -179,7 +181,7 @@ fn check_source(
                 reader.problem(told.span(&["source"]), kind);
             }
         }
-        Source::Mcp {
+        ToolSource::Mcp {
             server: Some(server),
             ..
         } if servers.iter().all(|known| known.name != *server) => {
@@ -201,8 +203,13 @@ fn check_source(
     }
 }
 
-fn check_command(reader: &mut Reader, told: &Told<'_>, source: &Source, table: &ToolTable) {
-    let local = matches!(source, Source::Local { .. });
+fn check_command(
+    reader: &mut ConfigReader,
+    told: &Told<'_>,
+    source: &ToolSource,
+    table: &ToolTable,
+) {
+    let local = matches!(source, ToolSource::Local { .. });
     let tool = told.tool();
     let command = told.span(&["command"]);
     match &table.command {
@@ -216,10 +223,10 @@ fn check_command(reader: &mut Reader, told: &Told<'_>, source: &Source, table: &
     }
 }
 
-/// Faults of the templates. The parameters of a program that must be asked are
-/// not known yet; names of them are checked when it has answered.
+/// Checks the templates. The parameters of a program that describes itself are
+/// not known yet; their names are checked after it has answered.
 fn check_templates(
-    reader: &mut Reader,
+    reader: &mut ConfigReader,
     told: &Told<'_>,
     command: &CommandConfig,
     known: &KnownNames<'_>,
@@ -241,9 +248,10 @@ fn check_templates(
     }
 }
 
-/// Hosts that a tool names are there, and it names one or a choice.
+/// Checks that the tool's hosts exist, and that it has either a host or a
+/// choice of hosts.
 fn check_hosts(
-    reader: &mut Reader,
+    reader: &mut ConfigReader,
     told: &Told<'_>,
     settings: &ToolSettings,
     hosts: &[HostConfig],
@@ -266,7 +274,7 @@ fn check_hosts(
     }
 }
 
-fn check_actions(reader: &mut Reader, told: &Told<'_>, settings: &ToolSettings) {
+fn check_actions(reader: &mut ConfigReader, told: &Told<'_>, settings: &ToolSettings) {
     let spawn = &settings.spawn;
     let missing = |actions: &Vec<_>| !actions.contains(&HandleAction::Spawn);
     if spawn.stateful != Some(false) && spawn.actions.as_ref().is_some_and(missing) {
@@ -277,7 +285,7 @@ fn check_actions(reader: &mut Reader, told: &Told<'_>, settings: &ToolSettings) 
 }
 
 fn check_reserved(
-    reader: &mut Reader,
+    reader: &mut ConfigReader,
     told: &Told<'_>,
     shape: &ToolShape,
     parameters: &IndexMap<String, Parameter>,
@@ -298,16 +306,17 @@ fn check_reserved(
 
 type Entries = IndexMap<String, Parameter>;
 
-/// What is defined, what is overridden, and whether the program is asked.
+/// The defined parameters, the overrides, and whether the program must describe
+/// itself.
 ///
-/// An empty table of parameters defines that there are none.
+/// An empty table defines that there are no parameters.
 fn parameters(
-    reader: &mut Reader,
+    reader: &mut ConfigReader,
     told: &Told<'_>,
-    source: &Source,
+    source: &ToolSource,
     entries: Option<Entries>,
 ) -> (Entries, Entries, bool) {
-    let local = matches!(source, Source::Local { .. });
+    let local = matches!(source, ToolSource::Local { .. });
     let Some(mut entries) = entries else {
         return (Entries::new(), Entries::new(), local);
     };
@@ -329,7 +338,7 @@ fn parameters(
     (entries, Entries::new(), false)
 }
 
-/// A parameter of the configuration is optional unless its table says
+/// A parameter in the configuration is optional unless its table says
 /// otherwise, at any depth. Only a program's own description infers it.
 fn state_required(parameter: &mut Parameter) {
     parameter.required.get_or_insert(false);

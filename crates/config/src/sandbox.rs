@@ -7,11 +7,14 @@ use windlass_sandbox::{
 use crate::expected::ExpectedValue;
 use crate::keys;
 use crate::node::{Node, Value};
-use crate::read::{self, Reader, Table};
+use crate::read::{self, ConfigReader, Table};
 use crate::units;
 
-/// Reads `sandbox`: a word, or a table.
-pub(crate) fn read_sandbox(reader: &mut Reader, table: &Table<'_>) -> Option<SandboxSettings> {
+/// Reads `sandbox`: a string, or a table.
+pub(crate) fn read_sandbox(
+    reader: &mut ConfigReader,
+    table: &Table<'_>,
+) -> Option<SandboxSettings> {
     let node = table.node("sandbox")?;
     if !matches!(node.value, Value::Table(_)) {
         let mode = reader.get(table, "sandbox", |node| {
@@ -49,7 +52,7 @@ pub(crate) fn read_sandbox(reader: &mut Reader, table: &Table<'_>) -> Option<San
     })
 }
 
-fn read_network(reader: &mut Reader, table: &Table<'_>) -> NetworkRule {
+fn read_network(reader: &mut ConfigReader, table: &Table<'_>) -> NetworkRule {
     if let Some(Value::Table(_)) = table.node("network").map(|node| &node.value) {
         let Some(table) = reader.table(table, "network") else {
             return NetworkRule::None;
@@ -87,12 +90,12 @@ fn paths(node: &Node) -> Result<Vec<String>, ExpectedValue> {
 }
 
 /// Reads `limits`.
-pub(crate) fn read_limits(reader: &mut Reader, table: &Table<'_>) -> ResourceLimits {
+pub(crate) fn read_limits(reader: &mut ConfigReader, table: &Table<'_>) -> ResourceLimits {
     read_known_limits(reader, table, keys::LIMITS)
 }
 
 fn read_known_limits(
-    reader: &mut Reader,
+    reader: &mut ConfigReader,
     table: &Table<'_>,
     known: &'static [&'static str],
 ) -> ResourceLimits {
@@ -118,8 +121,9 @@ fn read_known_limits(
     }
 }
 
-/// Reads `conversation.limits`: those limits that can be counted for all tools of a session.
-pub(crate) fn read_session_limits(reader: &mut Reader, table: &Table<'_>) -> ResourceLimits {
+/// Reads `conversation.limits`: limits that can be counted for all tools of a
+/// session.
+pub(crate) fn read_session_limits(reader: &mut ConfigReader, table: &Table<'_>) -> ResourceLimits {
     let limits = read_known_limits(reader, table, keys::SESSION_LIMITS);
     ResourceLimits {
         memory: limits.memory,
@@ -129,7 +133,8 @@ pub(crate) fn read_session_limits(reader: &mut Reader, table: &Table<'_>) -> Res
     }
 }
 
-/// Whether a project's word would allow more than the user's own in some respect. It then counts only in the others.
+/// Whether the project's sandbox is less strict than the user's in some
+/// respect. That part is then ignored.
 pub(crate) fn is_laxer(said: &SandboxSettings, own: &SandboxSettings) -> bool {
     let openness = |network: &NetworkRule| match network {
         NetworkRule::None => 0,

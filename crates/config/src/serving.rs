@@ -1,29 +1,30 @@
-//! The table `[mcp]`: how our own MCP server answers its clients.
+//! The table `[mcp]`: settings of Windlass' own MCP server.
 
 use std::time::Duration;
 
 use crate::expected::ExpectedValue;
 use crate::keys;
 use crate::node::{Node, Value};
-use crate::read::{self, Reader, Table};
+use crate::read::{self, ConfigReader, Table};
 use crate::units;
 
-/// How our MCP server answers its clients. A key that is not given is left to
-/// the server.
+/// Settings of Windlass' own MCP server. The server chooses the defaults.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct McpServing {
-    /// How long a call may block its client.
+    /// The maximum time for which a call may block its client.
     pub max_block: Option<Duration>,
-    /// When a call becomes a task of a client that takes tasks.
+    /// The condition on which a call becomes a task, for clients that support
+    /// tasks.
     pub tasks: Option<TaskSetting>,
     /// Results carry structured content beside their text.
     pub structured: Option<bool>,
 }
 
-/// When a call becomes a task.
+/// The condition on which a call becomes a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskSetting {
-    /// As suits the client, and never before it would have become a handle.
+    /// Depends on the client; never earlier than the call would have become a
+    /// handle.
     Auto,
     /// Never; tasks are not declared.
     Never,
@@ -32,7 +33,7 @@ pub enum TaskSetting {
 }
 
 impl McpServing {
-    pub(crate) fn read(reader: &mut Reader, table: &Table<'_>) -> Self {
+    pub(crate) fn read(reader: &mut ConfigReader, table: &Table<'_>) -> Self {
         reader.check_keys(table, keys::MCP_SERVING);
         Self {
             max_block: reader.get(table, "max_block_secs", units::seconds),

@@ -1,8 +1,8 @@
-//! What the tables say of a tool, and nothing that they do not say.
+//! The settings of a tool as written, without defaults.
 //!
-//! Defaults are not filled in here, so that a built-in tool, a program that
-//! describes itself or an MCP server keeps its own word wherever the person is
-//! silent. The table `conversation.tools."*"` is read into the same shape.
+//! Defaults are not filled in here, so that a built-in tool, a self-describing
+//! program or an MCP server keeps its own values for keys that are not set. The
+//! table `conversation.tools."*"` is read into the same type.
 
 use std::time::Duration;
 
@@ -16,66 +16,68 @@ use crate::expected::ExpectedValue;
 use crate::keys;
 use crate::node::{Node, Value};
 use crate::permissions::PermissionSettings;
-use crate::read::{self, Reader, Table};
+use crate::read::{self, ConfigReader, Table};
 use crate::sandbox::{read_limits, read_sandbox};
 use crate::tool::SecretTarget;
 use crate::units;
 use crate::variables::VariableSettings;
 
-/// What the person said of a tool, by itself or for every tool.
+/// The settings of a tool, or of every tool.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ToolSettings {
     /// The tool is offered.
     pub enable: Option<bool>,
-    /// Whether a person is asked before it runs.
+    /// Whether a person must approve a run.
     pub run: RunSettings,
-    /// What of it is allowed, asked about and denied.
+    /// Rules that allow, ask or deny.
     pub permissions: PermissionSettings,
-    /// The rules of the user's own configuration, which no project lifts.
+    /// The rules of the user's own configuration, which a project cannot
+    /// override.
     pub floor: PermissionSettings,
-    /// How long a one-shot may take.
+    /// The time limit of a one-shot.
     pub timeout: Option<Duration>,
-    /// How long an aborted tool has between TERM and KILL.
+    /// The time between TERM and KILL when a tool is aborted.
     pub grace: Option<Duration>,
-    /// How long a spawn or an apply waits for the tool to have its say.
+    /// The longest time that a spawn or an apply waits for the tool to settle.
     pub settle_max: Option<Duration>,
-    /// How long a program may take to describe its tools.
+    /// The time limit for a program's description of its tools.
     pub describe_timeout: Option<Duration>,
-    /// The program shows arguments as a person would like to read them.
+    /// The program can print arguments in readable form.
     pub format_arguments: Option<bool>,
-    /// A call changes nothing, as clients are told.
+    /// A call changes nothing; clients are told so.
     pub read_only: Option<bool>,
-    /// How many bytes of output one reply delivers.
+    /// The maximum number of bytes of output in one reply.
     pub output_limit: Option<u64>,
     /// Long output is shown in part.
     pub digest: Option<bool>,
     /// Output below this many bytes is shown whole.
     pub digest_from: Option<u64>,
-    /// How many bytes of output the log of a handle keeps.
+    /// The maximum size of a handle's log, in bytes.
     pub log_limit: Option<u64>,
-    /// Who answers when a program asks for a secret.
+    /// The recipient of a program's requests for secrets.
     pub secrets: Option<SecretTarget>,
-    /// Which variables its program gets.
+    /// The variables that its program inherits.
     pub variables: VariableSettings,
-    /// What is passed on to the program as `options`.
+    /// Passed on to the program as `options`.
     pub options: Arguments,
-    /// Who answers its questions, by question id.
+    /// The policies for its questions, by question id.
     pub questions: IndexMap<String, QuestionSettings>,
     /// The sandbox of its programs.
     pub sandbox: Option<SandboxSettings>,
-    /// The sandbox that the user's own configuration says, which no project loosens.
+    /// The sandbox of the user's own configuration, which a project cannot
+    /// weaken.
     pub sandbox_floor: Option<SandboxSettings>,
-    /// How much of the machine its programs may use.
+    /// The resource limits of its programs.
     pub limits: ResourceLimits,
     /// The host that its programs run on.
     pub host: Option<String>,
     /// The hosts that the assistant may choose.
     pub hosts: Vec<String>,
-    /// How it lasts.
+    /// Settings of its handles.
     pub spawn: SpawnSettings,
 }
 
-/// The `run` key: a [`RunMode`] per action, where one was given.
+/// The `run` key: a [`RunMode`] for each configured action.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RunSettings {
     /// Calls without an action.
@@ -95,7 +97,7 @@ pub struct RunSettings {
 pub struct QuestionSettings {
     /// Whom to ask.
     pub target: Option<QuestionTarget>,
-    /// The answer, so that nobody is asked.
+    /// A fixed answer, so that nobody is asked.
     pub answer: Option<Json>,
 }
 
@@ -104,9 +106,9 @@ pub struct QuestionSettings {
 pub struct SpawnSettings {
     /// The tool has handles.
     pub stateful: Option<bool>,
-    /// What may be done with them.
+    /// The actions on handles.
     pub actions: Option<Vec<HandleAction>>,
-    /// How the program is talked to.
+    /// The program's I/O mode.
     pub io: Option<IoMode>,
     /// Rows of its terminal.
     pub rows: Option<u16>,
@@ -114,16 +116,16 @@ pub struct SpawnSettings {
     pub cols: Option<u16>,
     /// Its terminal is recorded.
     pub record: Option<bool>,
-    /// What the assistant is told without asking.
+    /// The events that produce notices.
     pub notifications: NotificationSettings,
-    /// What becomes of handles at the turn's end.
+    /// The policy for handles at the turn's end.
     pub lifecycle: LifecycleSettings,
 }
 
 /// The `spawn.notifications` table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct NotificationSettings {
-    /// A handle stopped well.
+    /// A handle finished successfully.
     pub on_success: Option<bool>,
     /// A handle stopped badly.
     pub on_failure: Option<bool>,
@@ -138,17 +140,17 @@ pub struct NotificationSettings {
 pub struct LifecycleSettings {
     /// The policy.
     pub on_turn_end: Option<OnTurnEnd>,
-    /// How long the turn's end waits for a handle.
+    /// The longest time that the turn's end waits for a handle.
     pub timeout: Option<Duration>,
-    /// How long every handle outlives its runtime, unless its spawn says otherwise.
+    /// The lease with which every handle outlives its runtime by default.
     pub keep: Option<Duration>,
-    /// How long a handle outlives its runtime whose spawn asks for it.
+    /// The lease for a handle whose spawn asks to be kept.
     pub keepable: Option<Duration>,
 }
 
 impl ToolSettings {
     /// Reads the keys that a tool's table and `"*"` have in common.
-    pub(crate) fn read(reader: &mut Reader, table: &Table<'_>) -> Self {
+    pub(crate) fn read(reader: &mut ConfigReader, table: &Table<'_>) -> Self {
         Self {
             enable: read_enable(reader, table),
             run: RunSettings::read(reader, table),
@@ -186,9 +188,9 @@ impl ToolSettings {
     }
 }
 
-/// JP's `enable` is a boolean, one of four words, or a table with a `state`.
-/// Its `explicit` is off until someone says otherwise, so it is off here.
-fn read_enable(reader: &mut Reader, table: &Table<'_>) -> Option<bool> {
+/// Reads JP's `enable`: a boolean, one of four strings, or a table with a
+/// `state`. JP's `explicit` means off until enabled, so it is off here.
+fn read_enable(reader: &mut ConfigReader, table: &Table<'_>) -> Option<bool> {
     fn switch(node: &Node) -> Result<bool, ExpectedValue> {
         let words = [
             ("on", true),
@@ -209,7 +211,10 @@ fn read_enable(reader: &mut Reader, table: &Table<'_>) -> Option<bool> {
     reader.get(table, "enable", switch)
 }
 
-fn read_questions(reader: &mut Reader, table: &Table<'_>) -> IndexMap<String, QuestionSettings> {
+fn read_questions(
+    reader: &mut ConfigReader,
+    table: &Table<'_>,
+) -> IndexMap<String, QuestionSettings> {
     let mut questions = IndexMap::new();
     let Some(table) = reader.table(table, "questions") else {
         return questions;
@@ -228,8 +233,8 @@ fn read_questions(reader: &mut Reader, table: &Table<'_>) -> IndexMap<String, Qu
     questions
 }
 
-/// JP also writes a table that configures the assistant it asks; whom it asks
-/// is the same.
+/// Reads the target of a question. JP also accepts a table that configures the
+/// assistant; the target is the same.
 fn question_target(node: &Node) -> Result<QuestionTarget, ExpectedValue> {
     if let Value::Table(_) = node.value {
         return Ok(QuestionTarget::Assistant);
@@ -249,9 +254,9 @@ fn json_table(node: &Node) -> Result<Arguments, ExpectedValue> {
 }
 
 impl RunSettings {
-    /// One mode means what starts something; everything that follows is then
-    /// unattended. A table gives single actions.
-    pub(crate) fn read(reader: &mut Reader, table: &Table<'_>) -> Self {
+    /// Reads `run`. A single mode applies to starts, and later actions are then
+    /// unattended. A table sets single actions.
+    pub(crate) fn read(reader: &mut ConfigReader, table: &Table<'_>) -> Self {
         match table.node("run").map(|node| &node.value) {
             Some(Value::Table(_)) => {
                 let Some(table) = reader.table(table, "run") else {
@@ -278,7 +283,7 @@ impl RunSettings {
         }
     }
 
-    /// These, and where they are silent, those.
+    /// These settings, with gaps filled from `other`.
     pub(crate) fn or(self, other: Self) -> Self {
         Self {
             one_shot: self.one_shot.or(other.one_shot),
@@ -289,7 +294,7 @@ impl RunSettings {
         }
     }
 
-    /// The policy that comes of laying these over `policy`.
+    /// Merges these settings over `policy`.
     pub fn over(self, policy: RunPolicy) -> RunPolicy {
         RunPolicy {
             one_shot: self.one_shot.unwrap_or(policy.one_shot),
@@ -329,7 +334,7 @@ fn run_mode(node: &Node) -> Result<RunMode, ExpectedValue> {
 }
 
 impl SpawnSettings {
-    fn read(reader: &mut Reader, table: &Table<'_>) -> Option<Self> {
+    fn read(reader: &mut ConfigReader, table: &Table<'_>) -> Option<Self> {
         let table = reader.table(table, "spawn")?;
         reader.check_keys(&table, keys::SPAWN);
         Some(Self {
@@ -352,7 +357,7 @@ impl SpawnSettings {
     }
 }
 
-fn read_actions(reader: &mut Reader, table: &Table<'_>) -> Option<Vec<HandleAction>> {
+fn read_actions(reader: &mut ConfigReader, table: &Table<'_>) -> Option<Vec<HandleAction>> {
     let node = table.node("actions")?;
     let Value::Array(items) = &node.value else {
         reader.wrong(node, table.path_of("actions"), ExpectedValue::Actions);
@@ -376,7 +381,7 @@ fn read_actions(reader: &mut Reader, table: &Table<'_>) -> Option<Vec<HandleActi
 }
 
 impl NotificationSettings {
-    fn read(reader: &mut Reader, table: &Table<'_>) -> Option<Self> {
+    fn read(reader: &mut ConfigReader, table: &Table<'_>) -> Option<Self> {
         let table = reader.table(table, "notifications")?;
         reader.check_keys(&table, keys::NOTIFICATIONS);
         let mut switch = |key| reader.get(&table, key, read::boolean);
@@ -388,7 +393,7 @@ impl NotificationSettings {
         })
     }
 
-    /// What comes of laying these over `base`.
+    /// Merges these settings over `base`.
     pub fn over(self, base: Notifications) -> Notifications {
         Notifications {
             on_success: self.on_success.unwrap_or(base.on_success),
@@ -400,7 +405,7 @@ impl NotificationSettings {
 }
 
 impl LifecycleSettings {
-    fn read(reader: &mut Reader, table: &Table<'_>) -> Option<Self> {
+    fn read(reader: &mut ConfigReader, table: &Table<'_>) -> Option<Self> {
         let table = reader.table(table, "lifecycle")?;
         reader.check_keys(&table, keys::LIFECYCLE);
         Some(Self {
@@ -418,7 +423,7 @@ impl LifecycleSettings {
         })
     }
 
-    /// What comes of laying these over `base`.
+    /// Merges these settings over `base`.
     pub fn over(self, base: Lifecycle) -> Lifecycle {
         Lifecycle {
             on_turn_end: self.on_turn_end.unwrap_or(base.on_turn_end),

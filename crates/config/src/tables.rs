@@ -1,8 +1,8 @@
-//! The tables at the top of a configuration: which ones there are, and how a
-//! tool's own table meets the one that holds for every tool.
+//! The top-level tables of a configuration, and the merge of a tool's table
+//! with the one for every tool.
 //!
-//! Start at [`Tables::read`]. What stands in a single tool's table is read in
-//! `tool` and `settings`, and judged in `resolve`.
+//! Start at [`Tables::read`]. The keys of a tool's table are read in `tool` and
+//! `settings`, and validated in `resolve`.
 
 use indexmap::IndexMap;
 use windlass_runtime::RecordFailure;
@@ -14,17 +14,17 @@ use crate::host::HostConfig;
 use crate::keys;
 use crate::mcp::{McpServerConfig, McpTable};
 use crate::node::{Node, Value};
-use crate::read::{self, Reader, Table};
+use crate::read::{self, ConfigReader, Table};
 use crate::resolve;
 use crate::sandbox::read_session_limits;
 use crate::serving::McpServing;
 use crate::settings::{RunSettings, ToolSettings};
-use crate::tool::{Source, ToolConfig, ToolTable, read_every_tool};
+use crate::tool::{ToolConfig, ToolSource, ToolTable, read_every_tool};
 
-/// How many handles are kept at once, where the user does not say.
+/// The default maximum number of kept handles.
 const KEPT_MAX: usize = 8;
 
-/// The tables of a layer, or of all of them merged.
+/// The tables of one layer, or of all layers merged.
 #[derive(Debug, Default)]
 pub(crate) struct Tables<'a> {
     assistant: AssistantConfig,
@@ -43,7 +43,7 @@ pub(crate) struct Tables<'a> {
     providers: Option<Table<'a>>,
 }
 
-/// What comes of the tables.
+/// The resolved tables.
 #[derive(Debug)]
 pub(crate) struct Resolved {
     pub(crate) assistant: AssistantConfig,
@@ -56,8 +56,7 @@ pub(crate) struct Resolved {
     pub(crate) kept_max: usize,
     pub(crate) mcp_servers: Vec<McpServerConfig>,
     pub(crate) hosts: Vec<HostConfig>,
-    /// The settings of every tool that has a table, also of those that are not
-    /// defined.
+    /// The settings of every tool with a table, including undefined tools.
     pub(crate) told: IndexMap<String, ToolSettings>,
     /// The tools and servers that the user's own file defines.
     pub(crate) defined: DefinedNames,
@@ -72,7 +71,7 @@ pub(crate) struct DefinedNames {
 }
 
 impl<'a> Tables<'a> {
-    pub(crate) fn read(reader: &mut Reader, node: &'a Node) -> Self {
+    pub(crate) fn read(reader: &mut ConfigReader, node: &'a Node) -> Self {
         let mut tables = Self::default();
         let Some(top) = reader.as_table(node, String::new()) else {
             return tables;
@@ -135,7 +134,7 @@ impl<'a> Tables<'a> {
         tables
     }
 
-    fn read_tools(&mut self, reader: &mut Reader, parent: Table<'a>) {
+    fn read_tools(&mut self, reader: &mut ConfigReader, parent: Table<'a>) {
         if let Some(table) = reader.table(&parent, keys::EVERY_TOOL) {
             self.defaults = read_every_tool(reader, &table);
         }
@@ -156,8 +155,8 @@ impl<'a> Tables<'a> {
         self.parent = Some(parent);
     }
 
-    /// What comes of them; what must be there and is not goes to the reader.
-    pub(crate) fn resolve(self, reader: &mut Reader) -> Resolved {
+    /// Resolves the tables and reports missing required keys to the reader.
+    pub(crate) fn resolve(self, reader: &mut ConfigReader) -> Resolved {
         let every_tool = self
             .parent
             .as_ref()
@@ -209,10 +208,10 @@ impl<'a> Tables<'a> {
 }
 
 impl Resolved {
-    /// The tools that do not come with Windlass, and the servers.
+    /// The names of the servers and of the tools that are not built in.
     pub(crate) fn names(&self) -> DefinedNames {
         let tools = self.tools.iter();
-        let tools = tools.filter(|tool| !matches!(tool.source, Source::Builtin { .. }));
+        let tools = tools.filter(|tool| !matches!(tool.source, ToolSource::Builtin { .. }));
         let servers = self.mcp_servers.iter();
         DefinedNames {
             tools: tools.map(|tool| tool.name.clone()).collect(),
@@ -222,10 +221,10 @@ impl Resolved {
     }
 }
 
-/// The settings of a tool over those of every tool. They merge as layers do,
-/// but for `run`, whose short form stands for a table.
+/// Merges the settings of a tool over those of every tool, like layers. Only
+/// `run` differs, because its short form stands for a table.
 fn with_defaults(
-    reader: &mut Reader,
+    reader: &mut ConfigReader,
     every_tool: Option<&Node>,
     table: &Table<'_>,
     own: ToolSettings,

@@ -1,4 +1,4 @@
-//! One tool: what its table says, and what comes of it.
+//! One tool: its table, and the resolved tool.
 
 use std::time::Duration;
 
@@ -12,99 +12,98 @@ use crate::expected::ExpectedValue;
 use crate::keys;
 use crate::node::{Node, Value};
 use crate::parameter::{examples, read_parameters};
-use crate::place::Place;
-use crate::read::{self, Reader, Table};
+use crate::place::SourceLocation;
+use crate::read::{self, ConfigReader, Table};
 use crate::settings::ToolSettings;
 
-/// One tool of the configuration, with everything that decides how it runs.
+/// A tool of the configuration, with all settings of its execution.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolConfig {
     /// Its name, as the model calls it.
     pub name: String,
-    /// It is offered. A tool that is not stays here, so that a built-in one
-    /// can be left out by whoever registers it.
+    /// Whether it is offered. Disabled tools stay in the list, so that whoever
+    /// registers built-in tools can omit them.
     pub enabled: bool,
-    /// Where it comes from.
-    pub source: Source,
-    /// The tool as far as the configuration tells it, defaults filled in. For
-    /// built-in tools, MCP tools and programs that must be asked, lay the
-    /// configuration over what they say with [`ToolConfig::overlay`].
+    /// Its source.
+    pub source: ToolSource,
+    /// The tool as configured, with defaults filled in. For built-in tools, MCP
+    /// tools and self-describing programs, merge the configuration over their
+    /// description with [`ToolConfig::overlay`].
     pub definition: ToolDefinition,
-    /// What the person said, and nothing else.
+    /// The settings as written, without defaults.
     pub settings: ToolSettings,
-    /// Parameters that change what a program, a server or a built-in tool
-    /// says of its own.
+    /// Parameters that override those in the description of a program, a server
+    /// or a built-in tool.
     pub overrides: IndexMap<String, Parameter>,
-    /// The tool is local and its program must be asked for its parameters.
+    /// The tool is local and its program must describe the parameters.
     pub asks_program: bool,
-    /// What a local tool runs; every local tool has one.
+    /// The command of a local tool; always set for local tools.
     pub command: Option<CommandConfig>,
-    /// How the program is talked to.
+    /// The program's I/O mode.
     pub io: IoMode,
-    /// What is passed on to the program as `options`.
+    /// Passed on to the program as `options`.
     pub options: Arguments,
-    /// Who answers when the program asks for a secret.
+    /// The recipient of the program's requests for secrets.
     pub secrets: SecretTarget,
     /// Its terminal is recorded.
     pub record: bool,
-    /// Rows of its terminal, where said.
+    /// Rows of its terminal, if configured.
     pub rows: Option<u16>,
-    /// Columns of its terminal, where said.
+    /// Columns of its terminal, if configured.
     pub cols: Option<u16>,
-    /// How many bytes of output the log of a handle keeps.
+    /// The maximum size of a handle's log, in bytes.
     pub log_limit: u64,
-    /// Where its table stands.
-    pub place: Option<Place>,
+    /// The location of its table.
+    pub place: Option<SourceLocation>,
 }
 
 impl ToolConfig {
-    /// How long a log grows unless the configuration says otherwise.
+    /// The default maximum size of a log.
     pub const LOG_LIMIT: u64 = 1 << 30;
-    /// How long a program may take to describe its tools unless the
-    /// configuration says otherwise.
+    /// The default time limit for a program's description of its tools.
     pub const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(10);
 
-    /// Calls have something to tell its program: parameters, or the question
-    /// for them. A command without a template then gets the context and the
-    /// tool as its last two arguments.
+    /// Whether the program gets call data: arguments, or the request to
+    /// describe itself. A command without a template then gets the context and
+    /// the tool as its last two arguments.
     pub fn takes_call(&self) -> bool {
         self.asks_program || !self.definition.shape.parameters.properties.is_empty()
     }
 
-    /// The name by which the tool's source knows it: the built-in tool, the
-    /// server's tool, or the entry of a program that describes several.
+    /// The tool's name in its source: the built-in tool, the server's tool, or
+    /// the entry of a program that describes several.
     pub fn source_name(&self) -> &str {
         match &self.source {
-            Source::Local { tool } | Source::Builtin { tool } | Source::Mcp { tool, .. } => {
-                tool.as_deref().unwrap_or(&self.name)
-            }
+            ToolSource::Local { tool }
+            | ToolSource::Builtin { tool }
+            | ToolSource::Mcp { tool, .. } => tool.as_deref().unwrap_or(&self.name),
         }
     }
 }
 
-/// Where a tool comes from.
+/// The source of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
+pub enum ToolSource {
     /// A program of this machine.
     Local {
-        /// What the program calls it, where that differs.
+        /// The program's name for it, if different.
         tool: Option<String>,
     },
     /// Windlass itself.
     Builtin {
-        /// The built-in tool, where its name differs.
+        /// The name of the built-in tool, if different.
         tool: Option<String>,
     },
     /// An MCP server.
     Mcp {
-        /// The server; any that has the tool unless said.
+        /// The server; default: any server that has the tool.
         server: Option<String>,
-        /// What the server calls it, where that differs.
+        /// The server's name for it, if different.
         tool: Option<String>,
     },
 }
 
-/// Who answers when a program asks for a secret.
+/// The recipient of a program's requests for secrets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SecretTarget {
     /// The person, past the model.
@@ -117,7 +116,7 @@ pub enum SecretTarget {
 /// A tool's table as it was read.
 #[derive(Debug)]
 pub(crate) struct ToolTable {
-    pub(crate) source: Option<Source>,
+    pub(crate) source: Option<ToolSource>,
     pub(crate) command: Option<CommandConfig>,
     pub(crate) summary: Option<String>,
     pub(crate) description: Option<String>,
@@ -127,10 +126,10 @@ pub(crate) struct ToolTable {
 }
 
 impl ToolTable {
-    pub(crate) fn read(reader: &mut Reader, table: &Table<'_>) -> Self {
+    pub(crate) fn read(reader: &mut ConfigReader, table: &Table<'_>) -> Self {
         check_keys(reader, table);
         Self {
-            source: Source::read(reader, table),
+            source: ToolSource::read(reader, table),
             command: CommandConfig::read(reader, table, "command"),
             summary: reader.get(table, "summary", read::string),
             description: reader.get(table, "description", read::string),
@@ -142,7 +141,7 @@ impl ToolTable {
 }
 
 /// Reads the table that holds for every tool.
-pub(crate) fn read_every_tool(reader: &mut Reader, table: &Table<'_>) -> ToolSettings {
+pub(crate) fn read_every_tool(reader: &mut ConfigReader, table: &Table<'_>) -> ToolSettings {
     for (key, entry) in table.entries {
         let word = key.as_str();
         if keys::IDENTITY.contains(&word) {
@@ -156,7 +155,7 @@ pub(crate) fn read_every_tool(reader: &mut Reader, table: &Table<'_>) -> ToolSet
     ToolSettings::read(reader, table)
 }
 
-fn check_keys(reader: &mut Reader, table: &Table<'_>) {
+fn check_keys(reader: &mut ConfigReader, table: &Table<'_>) {
     let known = [keys::IDENTITY, keys::SETTINGS].concat();
     for (key, entry) in table.entries {
         let word = key.as_str();
@@ -173,8 +172,8 @@ fn check_keys(reader: &mut Reader, table: &Table<'_>) {
     reader.note_unused(table, keys::UNUSED);
 }
 
-impl Source {
-    fn read(reader: &mut Reader, parent: &Table<'_>) -> Option<Self> {
+impl ToolSource {
+    fn read(reader: &mut ConfigReader, parent: &Table<'_>) -> Option<Self> {
         let node = parent.node("source")?;
         if !matches!(node.value, Value::Table(_)) {
             return reader.get(parent, "source", |node| {

@@ -7,30 +7,30 @@ use std::path::{Path, PathBuf};
 use crate::keys;
 use crate::plain_file::{FileFault, Owners, read_text};
 
-/// A folder that holds one of these is a program's own package.
+/// A folder with one of these files is a program's own package.
 const MANIFESTS: [&str; 4] = ["Cargo.toml", "pyproject.toml", "package.json", "go.mod"];
 
 /// Links may lead in a circle.
 const DEPTH: usize = 16;
 
-/// How many files and folders are looked at. Links that lead in several circles
-/// would otherwise be followed for ever.
+/// The maximum number of files and folders that are visited, because links can
+/// form cycles.
 const MOST_ENTRIES: usize = 4096;
 
-/// The files that define tools, and the folders that cannot be read.
+/// The files that define tools, and the unreadable folders.
 #[derive(Debug, Default)]
 pub(crate) struct ToolFiles {
     pub(crate) files: Vec<PathBuf>,
     pub(crate) unreadable: Vec<(PathBuf, FileFault)>,
     seen: usize,
-    /// Files that seem to define tools in a format that is not read.
+    /// Files that seem to define tools, in a format that is not read.
     pub(crate) foreign: Vec<PathBuf>,
 }
 
 impl ToolFiles {
-    /// Finds every TOML file of a folder and of its sub-folders. Names that
-    /// begin with a dot are passed by, and of a program's package only files
-    /// that are about tools are taken.
+    /// Finds every TOML file of a folder and its sub-folders. Skips names that
+    /// begin with a dot. In a program's package, only files about tools are
+    /// taken.
     pub(crate) fn gather(&mut self, folder: &Path, owners: Owners<'_>, depth: usize) {
         let entries = match list(folder, owners) {
             Ok(entries) => entries,
@@ -92,7 +92,7 @@ fn is_toml(path: &Path) -> bool {
     path.extension().is_some_and(|end| end == "toml")
 }
 
-/// The file would be one of ours if it were TOML.
+/// Whether the file would define tools if it were TOML.
 fn is_foreign(path: &Path) -> bool {
     let end = path
         .extension()
@@ -107,7 +107,8 @@ fn is_foreign(path: &Path) -> bool {
     }
 }
 
-/// The file has a table of ours. One that cannot be parsed may have.
+/// Whether the file has a table of Windlass. A file that cannot be parsed may
+/// have one.
 fn is_about_tools(file: &Path) -> bool {
     if MANIFESTS.iter().any(|manifest| file.ends_with(manifest)) {
         return false;

@@ -1,9 +1,9 @@
-//! Whether a project's files count.
+//! Trust in a project's files.
 //!
-//! Start at [`ProjectTrust`], which says how that is decided, and at
-//! [`ProjectContent`], which is what is decided about: the exact texts and
-//! programs. What a person should know before deciding is a [`TrustQuestion`].
-//! Decisions are made and kept elsewhere.
+//! Start at [`ProjectTrust`], the method of the decision, and
+//! [`ProjectContent`], its subject: the exact texts and programs. A
+//! [`TrustQuestion`] has the information that a person needs to decide.
+//! Decisions are made and stored elsewhere.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -19,15 +19,14 @@ pub trait TrustDecision: Send + Sync {
     fn is_trusted(&self, content: &ProjectContent) -> bool;
 }
 
-/// How it is decided whether a project's files count.
+/// The method by which the use of a project's files is decided.
 #[derive(Clone, Default)]
 pub enum ProjectTrust {
-    /// No project is trusted, unless whoever loads the configuration says
-    /// otherwise.
+    /// No project is trusted; the caller of the loader may change this.
     #[default]
     Unsaid,
-    /// The project is trusted, whatever it holds and whoever owns it. This is
-    /// for programs that made it themselves, or have asked their user.
+    /// The project is trusted, whatever its content and owner. For programs
+    /// that created it themselves, or have asked their user.
     Always,
     /// By its content.
     By(Arc<dyn TrustDecision>),
@@ -43,8 +42,8 @@ impl fmt::Debug for ProjectTrust {
     }
 }
 
-/// The files of a project that were loaded or would be, and the programs in it
-/// that would start without a call.
+/// The files of a project that were or would be loaded, and its programs that
+/// would start without a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectContent {
     /// The project's folder, without links.
@@ -65,18 +64,19 @@ pub struct ProjectText {
     pub text: String,
 }
 
-/// A program, or a file that a program is given, inside the project.
+/// A program in the project, or a file in the project that a program is given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectProgram {
     /// Its path within the project.
     pub path: PathBuf,
-    /// The SHA-256 of its content in hexadecimal; `None` where there is no
-    /// such file.
+    /// The SHA-256 of its content in hexadecimal; `None` if the file does not
+    /// exist.
     pub digest: Option<String>,
 }
 
 impl ProjectContent {
-    /// The SHA-256 of all of it in hexadecimal, its folder's path included.
+    /// The SHA-256 of everything in hexadecimal, including the path of the
+    /// folder.
     pub fn digest(&self) -> String {
         let mut hash = Sha256::new();
         let mut add = |part: &[u8]| {
@@ -107,13 +107,13 @@ pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
     })
 }
 
-/// Everything that a person should know before they trust a project. Each
-/// entry is one line that is safe to print.
+/// Information that a person needs before trusting a project. Each entry is one
+/// line that is safe to print.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrustQuestion {
     /// The content that would be trusted.
     pub content: ProjectContent,
-    /// Programs and connections that start by themselves, before the assistant calls anything.
+    /// Programs and connections that start without a call of the assistant.
     pub starts: Vec<String>,
     /// Calls allowed without a question, replaced tools and changed settings.
     pub wants: Vec<String>,
@@ -121,11 +121,11 @@ pub struct TrustQuestion {
     pub offers: Vec<String>,
     /// Keys without effect, since they belong to the user.
     pub ignored: Vec<String>,
-    /// Why it could not be loaded even if it were trusted.
+    /// The error that prevents loading even if the project is trusted.
     pub broken: Option<String>,
 }
 
-/// How a project's files count in a configuration.
+/// The state of a project's files in a configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum ProjectState {
     /// There are none.

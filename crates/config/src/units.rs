@@ -8,10 +8,10 @@ use windlass_protocol::Lifecycle;
 use crate::expected::ExpectedValue;
 use crate::node::{Node, Value};
 
-/// Nothing waits longer than this; it also keeps deadlines computable.
+/// The longest time that can be configured; it also keeps deadlines computable.
 const YEAR_SECS: f64 = 365.0 * 24.0 * 3600.0;
 
-/// Seconds, whole or not, from none at all to a year.
+/// Reads seconds, with or without a fraction, from 0 to a year.
 pub(crate) fn seconds(node: &Node) -> Result<Duration, ExpectedValue> {
     let seconds = match node.value {
         #[expect(
@@ -54,7 +54,7 @@ pub(crate) fn heartbeat(node: &Node) -> Result<Duration, ExpectedValue> {
     }
 }
 
-/// Bytes: a whole number, or a string such as `"32KiB"`; not none.
+/// Reads bytes: a whole number, or a string such as `"32KiB"`; not 0.
 pub(crate) fn size(node: &Node) -> Result<u64, ExpectedValue> {
     let bytes = match &node.value {
         Value::Integer(number) => u64::try_from(*number).ok(),

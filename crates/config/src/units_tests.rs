@@ -1,10 +1,10 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::place::Text;
+use crate::place::SourceText;
 
 fn value(toml: &str) -> Node {
-    let text = Text {
+    let text = SourceText {
         name: "test".to_owned(),
         file: None,
         body: toml.to_owned(),

@@ -1,11 +1,12 @@
-//! The user's own word, which holds in a trusted project too.
+//! Enforces the user's own configuration in a trusted project.
 //!
-//! Start at [`uphold`]. A project may tighten the user's rules and never lifts
-//! them; its sandbox and its limits hold beside the user's own. The addresses and keys of providers, the record, who answers secrets,
-//! and which credentials programs get are the user's alone, and so are the tools
-//! and MCP servers that the user's own configuration defines: their commands and
-//! options may hold keys.
-//! What a project says of these has no effect and is told.
+//! Start at [`uphold`]. A project may tighten the user's rules but never
+//! override them; its sandbox and limits apply in addition to the user's. Some
+//! settings belong to the user alone: the addresses and keys of providers, the
+//! record, the recipient of requests for secrets, and the credentials that
+//! programs get. So do the tools and MCP servers that the user's own
+//! configuration defines, because their commands and options may contain keys.
+//! A project's values for these have no effect and are reported.
 
 use std::time::Duration;
 
@@ -17,14 +18,14 @@ use crate::mcp::{McpServerConfig, McpTransport};
 use crate::node::{Node, Value};
 use crate::overlay::lay_over;
 use crate::permissions::PermissionSettings;
-use crate::place::Span;
+use crate::place::TextSpan;
 use crate::sandbox::is_laxer;
 use crate::settings::{LifecycleSettings, RunSettings, ToolSettings};
 use crate::tables::Resolved;
-use crate::tool::{SecretTarget, Source, ToolConfig};
+use crate::tool::{SecretTarget, ToolConfig, ToolSource};
 
-/// Holds `with`, which the project has had a say in, to what the user's own
-/// configuration says. Gives what `said`, the project's tables, says in vain.
+/// Enforces the user's configuration on `with`, which includes the project.
+/// Returns the keys of `said`, the project's tables, that have no effect.
 pub(crate) fn uphold(said: Option<&Node>, user: &Resolved, with: &mut Resolved) -> Vec<String> {
     let mut ignored = Ignored::default();
     if let Some(said) = said {
@@ -64,16 +65,16 @@ pub(crate) fn uphold(said: Option<&Node>, user: &Resolved, with: &mut Resolved) 
     ignored.0
 }
 
-/// The user's settings of a tool: those of its own table, of the built-in tool
-/// or the server's tool that it is another name for, or of every tool.
+/// The user's settings of a tool: from its own table, from the built-in or
+/// server's tool that it renames, or from every tool.
 pub(crate) fn settings_for<'a>(user: &'a Resolved, tool: &ToolConfig) -> &'a ToolSettings {
     let own = user.told.get(&tool.name);
     let alias = || match &tool.source {
-        Source::Builtin { .. } => user.told.get(tool.source_name()),
-        Source::Mcp { server, .. } => {
+        ToolSource::Builtin { .. } => user.told.get(tool.source_name()),
+        ToolSource::Mcp { server, .. } => {
             let mut tools = user.tools.iter();
             let same = tools.find(|own| match &own.source {
-                Source::Mcp { server: of, .. } => {
+                ToolSource::Mcp { server: of, .. } => {
                     let same_server = of.is_none() || server.is_none() || of == server;
                     same_server && own.source_name() == tool.source_name()
                 }
@@ -81,7 +82,7 @@ pub(crate) fn settings_for<'a>(user: &'a Resolved, tool: &ToolConfig) -> &'a Too
             });
             same.map(|own| &own.settings)
         }
-        Source::Local { .. } => None,
+        ToolSource::Local { .. } => None,
     };
     own.or_else(alias).unwrap_or(&user.defaults)
 }
@@ -158,7 +159,7 @@ fn hold(settings: &mut ToolSettings, own: &ToolSettings) {
 }
 
 impl LifecycleSettings {
-    /// These, but no handle is kept for longer than those say, if they say anything of it.
+    /// These settings, with no lease longer than in `own`.
     fn at_most(self, own: Self) -> Self {
         let bounded =
             |said: Option<Duration>, own: Option<Duration>, other: Option<Duration>| match (
@@ -202,12 +203,12 @@ fn strictness(mode: RunMode) -> u8 {
     }
 }
 
-/// Keys of the project that have no effect, a line each.
+/// Keys of the project without effect, one line each.
 #[derive(Default)]
 struct Ignored(Vec<String>);
 
 impl Ignored {
-    fn note(&mut self, key: &str, why: &str, span: &Span) {
+    fn note(&mut self, key: &str, why: &str, span: &TextSpan) {
         let place = span.place();
         self.0.push(format!(
             "`{key}` of the project has no effect: {why} ({place})"
@@ -322,8 +323,9 @@ impl Ignored {
         }
     }
 
-    /// Patterns that the user's configuration is stricter about. Others that
-    /// would lift a rule are outweighed when a call is judged.
+    /// Reports patterns for which the user's configuration is stricter. Other
+    /// patterns that would override a rule are outweighed when a call is
+    /// judged.
     fn note_rules(
         &mut self,
         path: &str,
@@ -361,7 +363,9 @@ pub(crate) fn tools(said: &Node) -> Option<&Node> {
 }
 
 /// The entries of a table, if it is one.
-pub(crate) fn entries(node: Option<&Node>) -> impl Iterator<Item = (&String, &crate::node::Entry)> {
+pub(crate) fn entries(
+    node: Option<&Node>,
+) -> impl Iterator<Item = (&String, &crate::node::NodeEntry)> {
     let entries = node.and_then(|node| match &node.value {
         Value::Table(entries) => Some(entries),
         _ => None,

@@ -1,32 +1,32 @@
-//! Which environment variables programs get: those that look like credentials
-//! are hidden, unless a table passes them on.
+//! The environment variables that programs inherit. Variables that look like
+//! credentials are hidden, unless a table passes them on.
 
 use crate::expected::ExpectedValue;
 use crate::node::Node;
-use crate::read::{self, Reader, Table};
+use crate::read::{self, ConfigReader, Table};
 
-/// The variable that holds the token of a server of ours. Nothing passes it on.
+/// The variable with the token of a Windlass server. It is never passed on.
 pub const TOKEN_VARIABLE: &str = "WINDLASS_TOKEN";
 
 /// The keys `pass_env` and `hide_env`. `*` stands for any characters.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct VariableSettings {
-    /// Variables that are passed on though they look like credentials.
+    /// Variables that are passed on although they look like credentials.
     pub pass: Vec<String>,
-    /// Variables that are hidden. They are hidden also where `pass` has them.
+    /// Variables that are hidden, even if `pass` matches them.
     pub hide: Vec<String>,
 }
 
 impl VariableSettings {
-    pub(crate) fn read(reader: &mut Reader, table: &Table<'_>) -> Self {
+    pub(crate) fn read(reader: &mut ConfigReader, table: &Table<'_>) -> Self {
         Self {
             pass: reader.get(table, "pass_env", names).unwrap_or_default(),
             hide: reader.get(table, "hide_env", names).unwrap_or_default(),
         }
     }
 
-    /// A program gets this variable. `is_key` says that it holds the key of a
-    /// provider, which only its own name passes on.
+    /// Whether a program gets this variable. `is_key` means that it holds a
+    /// provider's key, which only its exact name passes on.
     pub fn passes(&self, name: &str, is_key: bool) -> bool {
         if name == TOKEN_VARIABLE || matches_any(&self.hide, name) {
             return false;
@@ -50,7 +50,7 @@ fn matches_any(patterns: &[String], name: &str) -> bool {
     patterns.iter().any(|pattern| matches(pattern, name))
 }
 
-/// `*` stands for any characters, everything else for itself.
+/// `*` matches any characters; everything else matches literally.
 fn matches(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == name,
@@ -61,8 +61,8 @@ fn matches(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// The name is one that credentials usually have. What ordinary work needs,
-/// such as `SSH_AUTH_SOCK`, is not.
+/// Whether the name is typical of credentials. Variables for ordinary work,
+/// such as `SSH_AUTH_SOCK`, are not.
 pub fn looks_like_credential(name: &str) -> bool {
     /// Anywhere in the name.
     const PARTS: [&str; 12] = [

@@ -1,7 +1,8 @@
-//! The effects that a project would have if it were trusted, as a person is told them.
+//! The effects that a project would have if it were trusted, for the question
+//! to the person.
 //!
-//! Start at [`Wishes::of`]. Every line is made safe to print, since all of it
-//! was written by whoever wrote the project.
+//! Start at [`Wishes::of`]. Every line is made safe to print, because the
+//! project's author wrote its content.
 
 use std::path::{Path, PathBuf};
 
@@ -17,11 +18,11 @@ use crate::plain_file::FileFault;
 use crate::programs::ProgramFinder;
 use crate::settings::RunSettings;
 use crate::tables::Resolved;
-use crate::tool::{Source, ToolConfig};
+use crate::tool::{ToolConfig, ToolSource};
 use crate::trust::ProjectProgram;
 use crate::user_word::{defined, defined_host, defined_server, entries, settings_for, tools};
 
-/// The effects that a project would have, a line each.
+/// The effects that a project would have, one line each.
 #[derive(Debug, Default)]
 pub(crate) struct Wishes {
     pub(crate) starts: Vec<String>,
@@ -31,8 +32,9 @@ pub(crate) struct Wishes {
 }
 
 impl Wishes {
-    /// `said` are the project's tables, `user` is the configuration without
-    /// them and `with` the one with them, held to the user's.
+    /// `said` are the project's tables. `user` is the configuration without
+    /// them, and `with` the one with them after
+    /// [`uphold`](crate::user_word::uphold).
     pub(crate) fn of(said: Option<&Node>, user: &Resolved, with: &Resolved) -> Self {
         let mut wishes = Self::default();
         let Some(said) = said else {
@@ -100,18 +102,20 @@ impl Wishes {
         }
     }
 
-    /// Where the tool comes from, and what that starts.
+    /// The tool's source, and the program that it starts.
     fn source(&mut self, tool: &ToolConfig) {
         let name = &tool.name;
         let is_builtin = BUILTINS.contains(&name.as_str());
         let from = match (&tool.source, &tool.command) {
-            (Source::Builtin { .. }, _) if tool.source_name() == name => return,
-            (Source::Builtin { .. }, _) => format!("the built-in tool `{}`", tool.source_name()),
-            (Source::Mcp { server, .. }, _) => match server {
+            (ToolSource::Builtin { .. }, _) if tool.source_name() == name => return,
+            (ToolSource::Builtin { .. }, _) => {
+                format!("the built-in tool `{}`", tool.source_name())
+            }
+            (ToolSource::Mcp { server, .. }, _) => match server {
                 Some(server) => format!("the MCP server `{server}`"),
                 None => "an MCP server".to_owned(),
             },
-            (Source::Local { .. }, command) => {
+            (ToolSource::Local { .. }, command) => {
                 let command = command.as_ref().map(line).unwrap_or_default();
                 if tool.asks_program && tool.enabled {
                     self.start(&format!("`{command}` to describe the tool `{name}`"));
@@ -203,9 +207,9 @@ fn line(command: &CommandConfig) -> String {
     words.map(String::as_str).collect::<Vec<_>>().join(" ")
 }
 
-/// The files of the project that would run without a call. `alone` is what comes
-/// of the project's tables by themselves, so that nothing that is given by hand
-/// makes another content of them.
+/// The files of the project that would run without a call. `alone` is the
+/// result of the project's tables alone, so that explicit options do not change
+/// the content.
 pub(crate) fn programs(
     root: &Path,
     path: Option<&str>,

@@ -1,4 +1,4 @@
-//! Chooses lines for a limit by rarity: trouble first, then what is unlike the
+//! Chooses lines for a limit by rarity: trouble first, then lines unlike the
 //! rest, then the first of each kind. Order is never changed.
 
 use super::kinds::Kinds;
@@ -6,17 +6,17 @@ use super::line::TextLine;
 
 /// The length of a marker with long numbers.
 const MARKER: usize = 48;
-/// A kind with so many troubled lines is a habit: only its first is rare.
+/// A kind with this many troubled lines is routine: only its first is rare.
 const HABIT: usize = 20;
-/// How often the room that is left is filled again.
+/// The number of times that the remaining room is filled.
 const ROUNDS: usize = 3;
 
-/// How the ends of a text are treated.
+/// The treatment of the ends of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TextShape {
     /// A report: a few lines of each end.
     Report,
-    /// Data: long ends, as much of them in one piece as is sensible.
+    /// Data: long ends, contiguous if possible.
     Data,
 }
 
@@ -25,7 +25,7 @@ pub(crate) fn longest_line(limit: usize) -> usize {
     limit / 4
 }
 
-/// Chooses from the kept lines so many that they and their markers fit the limit.
+/// Chooses kept lines so that they and their markers fit the limit.
 pub(crate) fn choose(
     lines: &[TextLine<'_>],
     kinds: &Kinds,
@@ -61,7 +61,7 @@ pub(crate) fn choose(
     selection.chosen
 }
 
-/// How rare a line is; 0 is rarest.
+/// The rarity of a line; 0 is rarest.
 fn rarity(lines: &[TextLine<'_>], kinds: &Kinds, index: usize) -> usize {
     let line = &lines[index];
     if line.is_blank() {
@@ -99,7 +99,7 @@ impl Selection<'_, '_> {
         self.lines[line].text.len().min(self.longest + MARKER) + 1
     }
 
-    /// Takes lines of one end in one piece, up to a share of the room.
+    /// Takes contiguous lines of one end, up to a share of the room.
     fn take_end(&mut self, lines: impl Iterator<Item = usize>, share: usize) {
         let mut left = share.min(self.room);
         for line in lines {

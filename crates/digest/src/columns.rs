@@ -4,33 +4,33 @@ use super::kinds::HashedMap;
 use super::line::TextLine;
 use super::tokens::{after_number, hash};
 
-/// Rare values are told from common ones among at least this many lines.
+/// Minimum number of lines to distinguish rare values from common ones.
 const LEAST_FOR_RARE: usize = 10;
-/// Outliers are told among at least this many.
+/// Minimum number of lines to detect outliers.
 const LEAST_FOR_OUTLIER: usize = 20;
-/// Of a column with at most this many values, each is shown.
+/// In a column with at most this many values, each is shown.
 const FEW_VALUES: usize = 6;
 /// The most lines that are kept for one column.
 const MOST_RARE: usize = 8;
 const MOST_OUTLIERS: usize = 5;
-/// How often common values are there for each time of a rare one, where several are common.
+/// The minimum ratio of common values to a rare one, if several are common.
 const MUCH_MORE: usize = 10;
 /// An order of magnitude.
 const ORDER: f64 = 10.0;
 
-/// A table of the values of some lines. Those with another number of values than nearly all
-/// others stand aside.
+/// A table of the values of some lines. Lines with an unusual number of values
+/// are excluded.
 pub(crate) struct Columns<'a> {
     width: usize,
     values: Vec<&'a str>,
-    /// The places of the lines of the table among those that were given.
+    /// The positions of the table's lines among the given ones.
     rows: Vec<usize>,
     /// The places of the others.
     aside: Vec<usize>,
 }
 
 impl<'a> Columns<'a> {
-    /// The columns of some lines. None if their number of values differs.
+    /// The columns of some lines; `None` if their number of values differs.
     pub(crate) fn of(lines: &[TextLine<'a>], members: &[usize]) -> Option<Self> {
         let mut values = Vec::new();
         let mut ends = Vec::with_capacity(members.len());
@@ -70,8 +70,8 @@ impl<'a> Columns<'a> {
         self.column(place).any(|value| value != first)
     }
 
-    /// Whether the lines are about their numbers: some column before the last
-    /// `aside` ones has numbers that do not just count up.
+    /// Whether the lines carry data: some column before the last `aside` ones
+    /// has numbers that do not just count up.
     pub(crate) fn has_payload(&self, aside: usize) -> bool {
         (0..self.width.saturating_sub(aside)).any(|place| {
             self.varies(place)
@@ -80,7 +80,8 @@ impl<'a> Columns<'a> {
         })
     }
 
-    /// The places of the lines that differ from the others in more than name and number.
+    /// The positions of the lines that differ from the others in more than name
+    /// and number.
     pub(crate) fn unusual(&self) -> Vec<usize> {
         let rows = self.rows.len();
         let mut unusual = Vec::new();
@@ -127,8 +128,9 @@ impl<'a> Columns<'a> {
         unusual.extend(rows.map(|(row, _)| row).take(MOST_RARE));
     }
 
-    /// The first row of each value. A value that is neither rare nor the most common one would
-    /// not be seen otherwise: every twentieth request that was answered with 500.
+    /// The first row of each value. Otherwise a value that is neither rare nor
+    /// the most common one would not be seen, such as status 500 for every
+    /// twentieth request.
     fn first_of_each(&self, place: usize, values: usize, unusual: &mut Vec<usize>) {
         let mut seen: Vec<&str> = Vec::with_capacity(values);
         for (row, value) in self.column(place).enumerate() {
@@ -142,8 +144,8 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// Rows with a number ten times as large as nearly all others, or a tenth of them where the
-    /// others are alike.
+    /// Rows with a number ten times as large as nearly all others, or a tenth
+    /// of them if the others are alike.
     fn outliers(&self, place: usize, rows: usize, unusual: &mut Vec<usize>) {
         let Some(numbers) = numbers(self.column(place), NumberShape::WithUnit) else {
             return;
@@ -203,7 +205,7 @@ impl NumberShape {
     }
 }
 
-/// All values as numbers, if all are numbers. Of `key=value` the value counts.
+/// All values as numbers, if all are numbers. In `key=value` the value is used.
 fn numbers<'a>(values: impl Iterator<Item = &'a str>, shape: NumberShape) -> Option<Vec<f64>> {
     values
         .map(|value| {
@@ -219,7 +221,7 @@ fn numbers<'a>(values: impl Iterator<Item = &'a str>, shape: NumberShape) -> Opt
         .collect()
 }
 
-/// Whether nine of ten steps do not go down.
+/// Whether at least nine of ten steps do not go down.
 pub(crate) fn is_rising(numbers: &[f64]) -> bool {
     let steps = numbers.len().saturating_sub(1);
     let rising = numbers.windows(2).filter(|pair| pair[1] >= pair[0]);

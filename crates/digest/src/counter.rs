@@ -1,10 +1,10 @@
 //! Counters and bars: `7/35`, `42%`, `[=====>    ]`.
 
-/// How far something has come.
+/// A progress counter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Counter {
     pub(crate) value: f64,
-    /// The total, if it is told. A percentage has none.
+    /// The total, if given. A percentage has none.
     pub(crate) total: Option<f64>,
 }
 

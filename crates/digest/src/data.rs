@@ -1,13 +1,13 @@
-//! Tells data from reports. Data is what was asked for: it passes unchanged.
+//! Distinguishes data from reports. Data was asked for and passes unchanged.
 
 use super::counter::Counter;
 use super::kinds::HashedMap;
 use super::line::{LineTraits, TextLine};
 use super::table::is_table;
 
-/// A text is judged by this many lines from each of its ends.
+/// The number of lines at each end by which a text is judged.
 const JUDGED: usize = 1000;
-/// Lines beyond this length are no lines: the text is packed.
+/// The maximum length of a line; a text with longer ones is packed.
 const PACKED: usize = 4000;
 
 /// Whether a text is data: JSON, separated values, a diff, source, a listing, a
@@ -87,7 +87,7 @@ fn is_hunk(text: &str) -> bool {
         .is_some_and(|rest| rest.contains(" @@"))
 }
 
-/// Whether a line begins with a hash or an address, as a listing of them does.
+/// Whether a line begins with a hash or an address, as in a listing of them.
 fn has_id(text: &str) -> bool {
     let id = text.trim_start_matches('^');
     let id = id.split(' ').next().unwrap_or("");
@@ -127,14 +127,15 @@ fn is_separated(lines: &[&TextLine<'_>], stamped: f64) -> bool {
     })
 }
 
-/// Whether no space stands behind a separator, as in a sentence, and no cell is a sentence.
+/// Whether no space follows a separator, unlike in a sentence, and no cell is a
+/// sentence.
 fn is_packed(text: &str, separator: u8) -> bool {
     let mut cells = text.as_bytes().split(|byte| *byte == separator);
     cells.all(|cell| cell.first() != Some(&b' ') && memchr::memchr_iter(b' ', cell).count() <= 2)
 }
 
-/// Whether a line looks like source code: by how it ends, or by a keyword that it
-/// begins with.
+/// Whether a line looks like source code: by its end, or by a keyword at its
+/// beginning.
 fn is_source(text: &str) -> bool {
     const BEGINNINGS: &[&str] = &[
         "//", "/*", "*/", "* ", "#include", "import ", "from ", "use ", "def ", "fn ", "pub ",

@@ -1,19 +1,18 @@
 //! Diagnostics of compilers and linters: `place: severity: message`, or a
 //! message with its place on the next line.
 //!
-//! A warning that comes again and again is told by its places. Errors are never
-//! folded.
+//! A repeated warning is summarised by its places. Errors are never folded.
 
 use super::kinds::HashedMap;
 use super::line::TextLine;
 use super::tokens::hash;
 
-/// How often a warning is shown whole.
+/// The number of times that a warning is shown whole.
 const SHOWN: usize = 2;
-/// The longest name that stands for a message.
+/// The maximum length of a name for a message.
 const LONGEST_NAME: usize = 60;
 
-/// A warning that is told by its place.
+/// A warning that is summarised by its place.
 #[derive(Clone, Debug)]
 pub(crate) struct FoldedWarning<'a> {
     /// Its first line.
@@ -22,13 +21,12 @@ pub(crate) struct FoldedWarning<'a> {
     pub(crate) end: usize,
     /// A rule's name, or the message.
     pub(crate) name: &'a str,
-    /// The file.
     pub(crate) file: &'a str,
     /// The line and column in the file.
     pub(crate) position: &'a str,
 }
 
-/// A place in a file at the beginning of a line, and the text behind it.
+/// A place in a file at the beginning of a line, and the text after it.
 struct Located<'a> {
     file: &'a str,
     /// `line` or `line:column`.
@@ -41,12 +39,12 @@ struct Warning<'a> {
     file: &'a str,
     position: &'a str,
     name: &'a str,
-    /// Equal for warnings that say the same.
+    /// Equal for warnings with the same message.
     message: u64,
     end: usize,
 }
 
-/// The warnings that repeat others: every one but the first two of a message.
+/// The repeated warnings: all but the first two of a message.
 pub(crate) fn fold_warnings<'a>(lines: &[TextLine<'a>]) -> Vec<FoldedWarning<'a>> {
     let mut seen: HashedMap<usize> = HashedMap::default();
     let mut folded = Vec::new();
@@ -187,7 +185,7 @@ impl<'a> Located<'a> {
     }
 }
 
-/// Whether a line begins with a place in a file, as results of a search do.
+/// Whether a line begins with a place in a file, as in search results.
 pub(crate) fn is_located(text: &str) -> bool {
     Located::read(text.trim_start()).is_some()
 }
@@ -213,7 +211,7 @@ fn rule_code(word: &str) -> Option<&str> {
     is_code.then_some(word)
 }
 
-/// The rule that a message names at its end in brackets, or the message.
+/// The rule in brackets at the end of a message, or the message.
 fn name_of(message: &str) -> &str {
     let message = message.trim_end();
     if let Some(inner) = message.strip_suffix([']', ')'])

@@ -1,11 +1,11 @@
-//! The result of a digest: sections of lines that are shown or left out.
+//! The result of a digest: sections of shown and omitted lines.
 
 use std::ops::RangeInclusive;
 
 /// A part of an output as it is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Digested {
-    /// The fates of the lines, in order. Together they name every line once.
+    /// The sections, in order. Together they cover every line once.
     pub sections: Vec<Section>,
 }
 
@@ -29,7 +29,7 @@ pub enum SectionContent {
     Shortened {
         /// The beginning of the line.
         head: String,
-        /// How many bytes between them are missing.
+        /// The number of omitted bytes between them.
         omitted: usize,
         /// The end of the line.
         tail: String,
@@ -76,7 +76,7 @@ impl Digested {
     }
 }
 
-/// The mark within a line that is shown in part.
+/// The marker within a shortened line.
 pub(crate) fn shortened(omitted: usize, line: u64) -> String {
     format!("[… {omitted} bytes of line {line} …]")
 }

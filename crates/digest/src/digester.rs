@@ -18,10 +18,10 @@ use super::passage::Passage;
 
 /// The most kinds that are remembered.
 const MOST_KINDS: usize = 4096;
-/// Room for the sentence that tells how to get the rest.
+/// Room for the sentence on how to get the rest.
 const FOOTER: usize = 80;
 
-/// How much is shown of a part.
+/// The limits of a digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DigestSettings {
     /// Shorter parts are shown whole, in bytes.
@@ -47,7 +47,7 @@ pub struct DigestSettings {
 #[derive(Default)]
 pub struct Digester {
     passage: Passage,
-    /// How many lines were digested.
+    /// The number of digested lines.
     lines: u64,
     learnt: HashedMap<Evidence>,
 }
@@ -61,20 +61,20 @@ impl Digester {
         }
     }
 
-    /// Goes on with another line than the next one: those between were shown or counted
-    /// elsewhere. Lines that were pushed and not digested are dropped.
+    /// Continues at another line than the next one: those between were shown or
+    /// counted elsewhere. Pushed lines that were not digested are dropped.
     pub fn go_on_at(&mut self, line: u64) {
         self.passage = Passage::default();
         self.lines = line.saturating_sub(1);
     }
 
-    /// Adds a complete line, without its newline, and the time since the tool's start
-    /// at which it was complete.
+    /// Adds a complete line, without its newline, and its completion time since
+    /// the tool's start.
     pub fn push(&mut self, line: &str, at: Duration) {
         self.passage.push(line, at);
     }
 
-    /// Counts lines that nobody has kept.
+    /// Counts lines that were not kept.
     pub fn skip(&mut self, lines: u64) {
         self.passage.skip(lines);
     }
@@ -84,8 +84,8 @@ impl Digester {
         self.lines + self.passage.count() + 1
     }
 
-    /// Gives the lines that were pushed since the last time as they are. If they do not fit
-    /// the limit, lines of rare kinds are chosen before others.
+    /// Returns the lines pushed since the last call unchanged. If they exceed
+    /// the limit, lines of rare kinds are preferred.
     pub fn excerpt(&mut self, limit: usize) -> Digested {
         let passage = std::mem::take(&mut self.passage);
         let first = self.lines + 1;
@@ -103,7 +103,7 @@ impl Digester {
         layout.fit(&Kinds::of(&lines), &vec![true; lines.len()], shape, limit)
     }
 
-    /// Digests the lines that were pushed since the last time.
+    /// Digests the lines pushed since the last call.
     pub fn digest(&mut self, settings: DigestSettings) -> Digested {
         let passage = std::mem::take(&mut self.passage);
         let first = self.lines + 1;
@@ -218,8 +218,8 @@ impl<'a, 'b> Layout<'a, 'b> {
         }
     }
 
-    /// Sections for the chosen lines. `keep` tells those that were left out for their
-    /// kind from those that were left out for the limit.
+    /// Sections for the chosen lines. `keep` distinguishes lines omitted for
+    /// their kind from those omitted for the limit.
     fn sections(&self, chosen: &[bool], keep: &[bool], longest: usize) -> Digested {
         let mut sections: Vec<Section> = Vec::new();
         let mut next = *self.numbers.start();

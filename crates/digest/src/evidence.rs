@@ -1,14 +1,14 @@
 //! The evidence that lines of one kind report progress.
 //!
-//! Without evidence nothing is left out: a list of files looks as regular as a
-//! list of compiled files, but it is what was asked for.
+//! Without evidence nothing is omitted: a list of files looks as regular as a
+//! list of compiled files, but it is the requested data.
 
 use super::columns::{Columns, is_rising};
 use super::counter::{Counter, has_bar};
 use super::diagnostic::is_located;
 use super::line::{LineTraits, TextLine};
 
-/// Lines that arrive one by one for at least this long are being waited for.
+/// Lines that arrive one by one over at least this time show progress.
 const TRICKLE_MILLISECONDS: u32 = 500;
 
 /// Why lines of a kind may be left out.
@@ -22,21 +22,24 @@ pub(crate) enum Evidence {
     Bar,
     /// They count up to a total.
     Count,
-    /// They tell of success.
+    /// They report success.
     Success,
-    /// They announce what the next line tells the success of, by the same name.
+    /// They announce an item whose success the next line reports, by the same
+    /// name.
     Announced,
     /// They arrived one by one.
     Trickle,
 }
 
 impl Evidence {
-    /// Whether it is that of a log, whose troubled lines repeat as others do.
+    /// Whether it comes from a log, in which troubled lines repeat as others
+    /// do.
     pub(crate) fn is_of_log(self) -> bool {
         matches!(self, Self::Stamp | Self::LowLevel)
     }
 
-    /// Whether it holds for one line of a kind for which it was found. Lines for which it does not are kept.
+    /// Whether it applies to one line of its kind. Lines to which it does not
+    /// are kept.
     pub(crate) fn holds_for(self, lines: &[TextLine<'_>], line: usize) -> bool {
         match self {
             Self::Success => lines[line].traits.has(LineTraits::SUCCEEDED),
@@ -92,15 +95,15 @@ impl Evidence {
     }
 }
 
-/// Whether the time stamps of a text go forward, as those of a log do and those
-/// of a listing do not.
+/// Whether the time stamps of a text go forward, as in a log and unlike in a
+/// listing.
 pub(crate) fn is_forward(lines: &[TextLine<'_>]) -> bool {
     let stamps = lines.iter().filter_map(|line| line.stamp);
     let seconds: Vec<f64> = stamps.map(|stamp| f64::from(stamp.seconds)).collect();
     is_rising(&seconds)
 }
 
-/// Whether the next line tells of success and has the last word of this one.
+/// Whether the next line reports success and has the last word of this one.
 fn is_announced(lines: &[TextLine<'_>], line: usize) -> bool {
     let Some(next) = lines.get(line + 1) else {
         return false;
@@ -126,7 +129,7 @@ fn counts_up(lines: &[TextLine<'_>], members: &[usize]) -> bool {
     is_rising(&values) && values.last() > values.first()
 }
 
-/// Whether the lines came at many different moments.
+/// Whether the lines arrived at many different times.
 fn trickles(lines: &[TextLine<'_>], members: &[usize]) -> bool {
     let (first, last) = (members[0], members[members.len() - 1]);
     if lines[last].at.saturating_sub(lines[first].at) < TRICKLE_MILLISECONDS {
@@ -144,8 +147,8 @@ fn has_payload(lines: &[TextLine<'_>], members: &[usize]) -> bool {
     Columns::of(lines, members).is_some_and(|columns| columns.has_payload(aside))
 }
 
-/// How many tokens at the end of a line stand in brackets. They are an aside: how
-/// much, how long.
+/// The number of tokens in brackets at the end of a line, such as a size or a
+/// duration.
 fn aside(text: &str) -> usize {
     let text = text.trim_end();
     let Some(inner) = text.strip_suffix([')', ']']) else {

@@ -1,5 +1,5 @@
-//! Makes gaps worth their markers: too short a gap is no gap, and blank lines
-//! between left-out lines go with them.
+//! Removes gaps that are shorter than their markers, and extends gaps over
+//! blank lines between omitted lines.
 
 use super::line::TextLine;
 

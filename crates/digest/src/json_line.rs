@@ -1,23 +1,24 @@
-//! Reads a line that is one JSON object, as structured logs write them.
+//! Reads a line that is one JSON object, as in structured logs.
 //!
-//! Its kind is its level, its fields and the words of its message. A scanner is
-//! enough: nothing is decoded, and a text that is not quite JSON is no log line.
+//! Its kind consists of its level, its fields and the words of its message. A
+//! scanner is sufficient: nothing is decoded, and invalid JSON is not a log
+//! line.
 
 use super::tokens::{LineToken, Tokens, hash};
 use super::trouble::{TroubleReader, is_trouble};
 
-/// How deep a level may stand: `{"log": {"level": "error"}}`.
+/// The maximum nesting of a level: `{"log": {"level": "error"}}`.
 const LEVEL_DEPTH: usize = 2;
 
 /// A line of a structured log.
 #[derive(Debug)]
 pub(crate) struct JsonLine {
     pub(crate) kind: u64,
-    /// Whether its level is a warning or above, or its message tells of trouble.
+    /// Whether its level is a warning or above, or its message reports trouble.
     pub(crate) is_troubled: bool,
 }
 
-/// The values of an object and of all within it, in order.
+/// The values of an object and of its nested objects, in order.
 pub(crate) struct JsonValues<'a> {
     text: &'a str,
     at: usize,
@@ -88,7 +89,8 @@ enum FieldRole {
 }
 
 impl FieldRole {
-    /// `@level`, `log.level`, `LEVEL` and `_level` are a level, as `level` is.
+    /// The role of a key. `@level`, `log.level`, `LEVEL` and `_level` are a
+    /// level, like `level`.
     fn of(key: &str) -> Self {
         const ROLES: &[(FieldRole, &[&str])] = &[
             (

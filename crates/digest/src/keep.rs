@@ -1,5 +1,5 @@
-//! Decides which lines are kept: everything without evidence, and of the rest a
-//! few of each kind, the unusual, trouble and its neighbourhood, both ends.
+//! Decides which lines are kept: all lines without evidence, a few of each
+//! kind, unusual lines, trouble with its neighbourhood, and both ends.
 
 use super::columns::Columns;
 use super::diagnostic::{FoldedWarning, fold_warnings};
@@ -13,16 +13,17 @@ const FIRST: usize = 2;
 const LAST: usize = 1;
 /// A kind with fewer lines is shown whole.
 const LEAST_OF_KIND: usize = FIRST + LAST + 2;
-/// A kind of troubled lines in a log is shown whole up to this many.
+/// The number of troubled lines of one kind in a log that are all shown.
 const TROUBLE_SHOWN: usize = 10;
 /// Lines at both ends that are always shown.
 const HEAD: usize = 3;
 const TAIL: usize = 5;
-/// Lines around trouble, and the longest passage that belongs to it.
+/// The number of lines around trouble, and the longest passage that belongs to
+/// it.
 const AROUND: usize = 2;
 const LONGEST_PASSAGE: usize = 40;
 
-/// Which lines are kept, and why some are not.
+/// The kept lines, and the reasons for omitting the others.
 pub(crate) struct KeptLines<'a> {
     pub(crate) keep: Vec<bool>,
     pub(crate) warnings: Vec<FoldedWarning<'a>>,
@@ -31,8 +32,8 @@ pub(crate) struct KeptLines<'a> {
 }
 
 impl<'a> KeptLines<'a> {
-    /// Decides for every line. `known` are kinds whose first lines were shown in an
-    /// earlier part of the output.
+    /// Decides for every line. `known` are kinds whose first lines were shown
+    /// in an earlier part of the output.
     pub(crate) fn of(lines: &[TextLine<'a>], kinds: &Kinds, known: &HashedMap<Evidence>) -> Self {
         let mut choice = LineChoice {
             lines,
@@ -73,7 +74,8 @@ struct LineChoice<'a, 'b> {
 }
 
 impl LineChoice<'_, '_> {
-    /// Finds the kinds that may be left out, and what of them is shown.
+    /// Finds the kinds that may be omitted, and the lines of them that are
+    /// shown.
     fn weigh_kinds(&mut self, kinds: &Kinds, known: &HashedMap<Evidence>) -> HashedMap<Evidence> {
         let is_forward = is_forward(self.lines);
         let mut found = HashedMap::default();
@@ -113,8 +115,9 @@ impl LineChoice<'_, '_> {
         found
     }
 
-    /// Keeps the lines around shown trouble: in a log those without a time stamp that
-    /// follow it, elsewhere two on each side and what is indented below it.
+    /// Keeps the lines around shown trouble: in a log the following lines
+    /// without a time stamp, elsewhere two on each side and the lines indented
+    /// below it.
     fn keep_neighbourhoods(&mut self) {
         let logged = self.lines.iter().filter(|line| line.is_logged()).count();
         let is_log = logged * 2 > self.lines.len();
@@ -146,8 +149,8 @@ impl LineChoice<'_, '_> {
         }
     }
 
-    /// Keeps the line that leads to an unusual one: the compiled file before its
-    /// warning.
+    /// Keeps the line before an unusual one, such as the compiled file before
+    /// its warning.
     fn keep_lead(&mut self, at: usize, is_log: bool) {
         let line = &self.lines[at];
         let is_led = !is_log && !line.is_blank() && !line.is_logged() && !self.droppable[at];

@@ -1,11 +1,11 @@
 //! A digest of text output: fewer lines to read, each verbatim and in order.
 //!
-//! Start at [`Digester`]: rendered lines with their arrival times go in, shown
-//! lines and the ranges of left-out lines come out. A line is left out only
-//! with evidence that its kind reports progress, and only beside lines of the
-//! same kind that are shown. No rule names a command. The crate does no I/O
-//! and knows nothing of tools. `docs/design/digest.md` has the rules and what
-//! they cannot see.
+//! Start at [`Digester`]: its input are rendered lines with their arrival
+//! times, its output are shown lines and ranges of omitted lines. A line is
+//! omitted only with evidence that its kind reports progress, and only beside
+//! shown lines of the same kind. No rule names a command. The crate does no I/O
+//! and does not depend on tools. `docs/design/digest.md` has the rules and
+//! their blind spots.
 
 mod budget;
 mod columns;

@@ -1,4 +1,4 @@
-//! One line with everything that the rules ask about it, read in one pass.
+//! One line with all properties that the rules use, read in one pass.
 
 use super::json_line::{JsonLine, JsonValues};
 use super::stamp::{Stamp, is_calendar};
@@ -6,11 +6,12 @@ use super::success::{HttpExchange, is_reservation, word_of_success};
 use super::tokens::{LineToken, TokenClass, Tokens, cores, hash, placed};
 use super::trouble::{TroubleReader, is_low_level};
 
-/// How far into a line a level may stand.
+/// The maximum offset of a level in a line.
 const LEVEL_REACH: usize = 90;
-/// The tokens of a line among which words are counted.
+/// The number of tokens of a line among which words are counted.
 pub(crate) const COUNTED_TOKENS: usize = 48;
-/// Longer lines are read up to here; their kind is their beginning.
+/// The length up to which a line is read; the kind of a longer line depends on
+/// its beginning.
 const READ_LENGTH: usize = 4096;
 
 /// One rendered line.
@@ -24,11 +25,11 @@ pub(crate) struct TextLine<'a> {
     /// Equal for lines that differ in numbers, names and values only.
     pub(crate) kind: u64,
     pub(crate) indent: u16,
-    /// How many of the first [`COUNTED_TOKENS`] are plain words.
+    /// The number of plain words among the first [`COUNTED_TOKENS`].
     pub(crate) words: u8,
     pub(crate) stamp: Option<Stamp>,
     pub(crate) traits: LineTraits,
-    /// The bytes in its middle that the text does not have.
+    /// The number of bytes omitted from its middle.
     pub(crate) omitted: usize,
 }
 
@@ -90,7 +91,7 @@ impl<'a> TextLine<'a> {
         self.traits.has(LineTraits::TROUBLED)
     }
 
-    /// Whether it is a line of a log: it tells its time.
+    /// Whether it is a line of a log: it has a time stamp.
     pub(crate) fn is_logged(&self) -> bool {
         self.stamp.is_some() || self.traits.has(LineTraits::JSON)
     }

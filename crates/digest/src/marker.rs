@@ -1,4 +1,4 @@
-//! The line that stands for left-out lines, and how a digest is recognised.
+//! The marker for omitted lines, and the detection of a digest.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use super::diagnostic::FoldedWarning;
 /// The most places that one marker lists.
 const MOST_PLACES: usize = 60;
 
-/// Whether left-out lines have their like among the shown ones.
+/// Whether similar lines are among the shown ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Likeness {
     /// Lines of the same kinds are shown.
@@ -40,7 +40,7 @@ pub(crate) fn marker(
     text
 }
 
-/// The places of folded warnings by what they say: `; C0301 at a.py:3,9 b.py:2`.
+/// The places of folded warnings by message: `; C0301 at a.py:3,9 b.py:2`.
 fn places(warnings: &[FoldedWarning<'_>]) -> String {
     let mut names: Vec<(&str, BTreeMap<&str, Vec<&str>>)> = Vec::new();
     for warning in warnings.iter().take(MOST_PLACES) {
@@ -74,8 +74,9 @@ fn places(warnings: &[FoldedWarning<'_>]) -> String {
     text
 }
 
-/// Whether lines are a digest already: their markers add up with the lines between
-/// them, counted from `first`. A line that only looks like a marker does not.
+/// Whether lines are already a digest: their markers add up with the lines
+/// between them, counted from `first`. Text that only looks like a marker does
+/// not.
 pub(crate) fn is_digest<'a>(lines: impl Iterator<Item = &'a str>, first: u64) -> bool {
     let mut next = first;
     let mut is_digest = false;

@@ -1,5 +1,5 @@
-//! Finds plain words that are names: in `Compiling serde v1.0`, the word that is
-//! another one nearly every time. Kinds that differ by it alone become one.
+//! Detects plain words that are names: in `Compiling serde v1.0`, the word that
+//! differs nearly every time. Kinds that differ only by it are merged.
 
 use super::kinds::{HashedMap, Kinds};
 use super::line::{COUNTED_TOKENS, LineTraits, TextLine};
@@ -8,7 +8,7 @@ use super::tokens::{LineToken, TokenClass, placed};
 /// Longer lines are prose, and prose has no kinds.
 const MOST_WORDS: u8 = 12;
 const LONGEST: usize = 400;
-/// How many different words make a name.
+/// The minimum number of different words of a name.
 const LEAST_WORDS: usize = 4;
 /// The hash of a word that is a name.
 const NAME: u64 = 0x6e61_6d65;
@@ -20,16 +20,16 @@ struct NamedKind {
     lines: usize,
 }
 
-/// A kind, and the end of its share in the list of the kinds that it would be with a name in
-/// it.
+/// A kind, and the end of its range in the list of kinds that it could merge
+/// into.
 struct Candidate {
     kind: u64,
     lines: usize,
     end: usize,
 }
 
-/// Counts of hashes, at least as large as they are. It keeps the words of prose, each of which
-/// is there once, out of a map.
+/// Approximate counts of hashes, never too small. It keeps the words of prose,
+/// which occur once each, out of a map.
 struct RoughCounts {
     counts: Vec<u8>,
 }

@@ -1,7 +1,7 @@
 //! A part of an output on its way into the digest, in bounded memory.
 //!
-//! Up to [`WHOLE`] bytes are kept. Of more, the first and the last MiB are kept,
-//! and of the middle only troubled lines.
+//! Up to [`WHOLE`] bytes are kept. Of a larger part, the first and the last MiB
+//! are kept, and only the troubled lines of the middle.
 
 use std::time::Duration;
 
@@ -13,9 +13,10 @@ use super::trouble::may_be_troubled;
 const WHOLE: usize = 4 << 20;
 /// The size of a block.
 const BLOCK: usize = 1 << 20;
-/// The most lines of a block. Short lines cost more memory than their text.
+/// The maximum number of lines in a block. Short lines need more memory than
+/// their text.
 const BLOCK_LINES: usize = 16 << 10;
-/// How many troubled lines of one kind are kept of the middle.
+/// The number of troubled lines of one kind that are kept of the middle.
 const OF_KIND: u8 = 2;
 /// The most bytes that are kept of the middle.
 const MIDDLE: usize = 256 << 10;
@@ -23,7 +24,7 @@ const MIDDLE: usize = 256 << 10;
 /// Lines in order.
 #[derive(Default)]
 pub(crate) struct Passage {
-    /// The first is the head, the last the one that is filled.
+    /// The first is the head, and the last is being filled.
     blocks: Vec<LineBlock>,
     /// Troubled lines between the first and the second block.
     middle: LineBlock,
@@ -45,13 +46,13 @@ struct StoredLine {
     at: u32,
     /// Its place in the passage, from 0.
     place: u64,
-    /// The bytes in the middle of the line that are not kept.
+    /// The number of bytes omitted from the middle of the line.
     omitted: usize,
 }
 
 impl Passage {
-    /// Adds a complete line, without its newline, and when it was complete: the time
-    /// since the tool's start.
+    /// Adds a complete line, without its newline, and its completion time since
+    /// the tool's start.
     pub(crate) fn push(&mut self, text: &str, at: Duration) {
         let line = StoredLine {
             end: 0,
@@ -70,12 +71,12 @@ impl Passage {
         block.push(text, line);
     }
 
-    /// Counts lines that nobody has kept.
+    /// Counts lines that were not kept.
     pub(crate) fn skip(&mut self, lines: u64) {
         self.count += lines;
     }
 
-    /// How many lines there are.
+    /// The number of lines.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }
@@ -86,7 +87,7 @@ impl Passage {
         kept as u64 == self.count
     }
 
-    /// How many bytes of text there are, newlines included.
+    /// The number of bytes of text, including newlines.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -114,7 +115,7 @@ impl Passage {
         blocks.flat_map(LineBlock::iter)
     }
 
-    /// Lets the oldest block behind the head go once there are too many.
+    /// Drops the oldest block after the head if there are too many.
     fn make_room(&mut self) {
         if self.blocks.len() < WHOLE / BLOCK {
             return;

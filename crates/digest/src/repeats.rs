@@ -1,14 +1,14 @@
-//! Blocks of lines that come again and again, as the frames of a recursion do:
-//! the first and the last are shown.
+//! Repeated blocks of lines, such as the frames of a recursion: the first and
+//! the last are shown.
 
 use super::line::TextLine;
 use super::tokens::hash;
 
 /// The longest block that is looked for.
 const LONGEST: usize = 12;
-/// How often a block must come.
+/// The minimum number of repetitions.
 const LEAST_TIMES: usize = 4;
-/// How many lines a repetition must have at least.
+/// The minimum number of lines of a repetition.
 const LEAST_LINES: usize = 6;
 
 /// The lines between the first and the last repetition of each block.
@@ -50,8 +50,8 @@ pub(crate) fn repeated(lines: &[TextLine<'_>]) -> Vec<std::ops::Range<usize>> {
     found
 }
 
-/// For each length, how many lines from each line on are echoed that many lines
-/// later.
+/// For each length, the number of lines from each line on that recur that many
+/// lines later.
 fn runs(lines: &[TextLine<'_>], echoes: &[u64]) -> Vec<Vec<u32>> {
     let count = lines.len();
     let is_echoed = |at: usize, length: usize| {

@@ -1,15 +1,16 @@
-//! Finds trouble in bytes that nobody has split into lines, at gigabytes per second.
+//! Finds trouble in bytes that are not split into lines, at gigabytes per
+//! second.
 //!
-//! It is a filter: the rules for trouble judge the line that it points at. It knows the words that most
-//! trouble is told with and misses the others.
+//! It is a filter: the rules for trouble judge the line that it finds. It knows
+//! the most common words of trouble and misses the others.
 
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 use aho_corasick::packed::{Config, Searcher};
 
-/// Up to 32 patterns are found by the fastest of the searchers. A first letter that is as often
-/// a capital is left out.
+/// Up to 32 patterns are found by the fastest searcher. A first letter that is
+/// often a capital is omitted.
 const PATTERNS: [&str; 32] = [
     "error",
     "Error",
@@ -51,7 +52,7 @@ static PACKED: LazyLock<Option<Searcher>> =
 /// The searcher of any other machine.
 static AUTOMATON: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(PATTERNS).ok());
 
-/// The place of the first word that may tell of trouble.
+/// The offset of the first word that may report trouble.
 pub fn find_trouble(bytes: &[u8]) -> Option<usize> {
     if let Some(searcher) = &*PACKED {
         return searcher.find(bytes).map(|found| found.start());

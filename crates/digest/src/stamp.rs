@@ -1,6 +1,6 @@
 //! Finds the time stamp near the beginning of a line.
 //!
-//! Time stamps that go forward are what tells a log from a listing.
+//! Time stamps that go forward distinguish a log from a listing.
 
 /// A time stamp in a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,13 +9,13 @@ pub(crate) struct Stamp {
     start: u16,
     /// The byte after it.
     end: u16,
-    /// The seconds of the day, or since the start, that it tells.
+    /// Its seconds of the day, or since the start.
     pub(crate) seconds: u32,
 }
 
-/// How far into a line a time stamp may begin.
+/// The maximum offset of a time stamp in a line.
 const REACH: usize = 100;
-/// How many words may stand before it: a date, a host, a level.
+/// The maximum number of words before it: a date, a host, a level.
 const WORDS_BEFORE: usize = 4;
 
 impl Stamp {
@@ -27,7 +27,7 @@ impl Stamp {
         })
     }
 
-    /// The text before the stamp and the text behind it.
+    /// The text before the stamp and the text after it.
     pub(crate) fn around(self, text: &str) -> [&str; 2] {
         [&text[..self.start.into()], &text[self.end.into()..]]
     }
@@ -50,8 +50,8 @@ impl Stamp {
         None
     }
 
-    /// `10:00:00` whose first colon stands at `separator`, or `10.00.00` behind
-    /// a date in the same token.
+    /// `10:00:00` whose first colon is at `separator`, or `10.00.00` after a
+    /// date in the same token.
     fn at_separator(bytes: &[u8], separator: usize) -> Option<Self> {
         let mark = bytes[separator];
         let hour = separator.checked_sub(2)?;
@@ -137,7 +137,7 @@ impl Stamp {
     }
 }
 
-/// Whether a text may stand before a time stamp: a few words, no sentence.
+/// Whether a text may precede a time stamp: a few words, no sentence.
 fn is_lead(lead: &[u8]) -> bool {
     let words = lead
         .split(u8::is_ascii_whitespace)

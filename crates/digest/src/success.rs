@@ -2,7 +2,7 @@
 
 use super::tokens::{LineToken, TokenClass};
 
-/// Words that tell of success when something sets them apart.
+/// Words of success if they are set apart.
 const APART: &[&str] = &[
     "ok",
     "done",
@@ -49,7 +49,7 @@ pub(crate) fn is_reservation(word: &str) -> bool {
         .any(|reservation| reservation.eq_ignore_ascii_case(word))
 }
 
-/// Reads the tokens of a line for an HTTP request and the status that answered it.
+/// Reads the tokens of a line for an HTTP request and its status.
 #[derive(Default)]
 pub(crate) struct HttpExchange {
     has_method: bool,
@@ -73,7 +73,7 @@ impl HttpExchange {
         }
     }
 
-    /// Whether a request was answered well.
+    /// Whether the request was successful.
     pub(crate) fn is_answered(&self) -> bool {
         self.has_method && self.has_good_status
     }
@@ -125,7 +125,8 @@ fn at_end(text: &str) -> Option<&str> {
     is_success.then_some(word)
 }
 
-/// The text before a duration or a share at its end: `ok (0.12s)`, `PASSED [ 50%]`.
+/// The text before a duration or a percentage at its end: `ok (0.12s)`, `PASSED
+/// [ 50%]`.
 fn before_measure(text: &str) -> &str {
     let Some(inner) = text.strip_suffix([']', ')']) else {
         // A measure is one word or two: `0.12s`, `0.12 sec`.

@@ -4,11 +4,12 @@ use super::kinds::HashedSet;
 use super::line::TextLine;
 use super::tokens::hash;
 
-/// How many lines are looked at.
+/// The number of lines that are examined.
 const LOOKED_AT: usize = 300;
 /// A table has at least this many lines.
 const LEAST_LINES: usize = 8;
-/// How many columns must differ from line to line. Two are a name and a word.
+/// The minimum number of columns that differ from line to line. Two are a name
+/// and a word.
 const LEAST_VARYING: usize = 3;
 
 /// Whether the lines are a table.

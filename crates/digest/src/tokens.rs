@@ -1,12 +1,12 @@
-//! Splits a line into tokens and classifies each: a word stays, a number, a
-//! name or a value stands for its class. Lines whose classified tokens are
-//! equal are of one kind.
+//! Splits a line into tokens and classifies each: a word counts as itself; a
+//! number, a name or a value counts as its class. Lines with equal classified
+//! tokens are of one kind.
 
 /// Classes of bytes, as bits.
 mod byte_class {
     pub(super) const LETTER: u8 = 1;
     pub(super) const DIGIT: u8 = 2;
-    /// Around a token it belongs to the sentence, not to the token.
+    /// Punctuation at the edge of a token, which belongs to the sentence.
     pub(super) const TRIMMED: u8 = 4;
     /// Joins the parts of a name.
     pub(super) const JOINT: u8 = 8;
@@ -80,7 +80,7 @@ pub(crate) enum TokenClass {
 /// A classified token.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LineToken<'a> {
-    /// The token as it stands in the line.
+    /// The token as written in the line.
     pub(crate) raw: &'a str,
     /// The token without the punctuation around it.
     pub(crate) core: &'a str,
@@ -122,7 +122,7 @@ impl<'a> Iterator for Tokens<'a> {
     }
 }
 
-/// The place of the quote that closes the one at `open`.
+/// The position of the quote that closes the one at `open`.
 fn closing_quote(bytes: &[u8], open: usize, quote: u8) -> Option<usize> {
     let from = open + 1;
     let until = bytes.len().min(from + 400);
@@ -178,7 +178,7 @@ impl<'a> LineToken<'a> {
         }
     }
 
-    /// Whether a reader would call it a word: it has two letters in a row.
+    /// Whether it reads as a word: it has two letters in a row.
     pub(crate) fn is_spoken(&self) -> bool {
         self.class == TokenClass::Word
             && self
@@ -259,7 +259,8 @@ fn classify(raw: &str, core: &str, classes: u8) -> (TokenClass, u64) {
 }
 
 /// The kind of a `key=value`: by the key, and by a value that is a plain word.
-/// A quoted value is read as words: in `msg="disk is full"` they are the message.
+/// A quoted value is read as words: in `msg="disk is full"` they are the
+/// message.
 fn field(key: &str, value: &str) -> u64 {
     let key = hash(key.as_bytes());
     if value.contains(' ') {
@@ -326,8 +327,7 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
-/// A fast hash of short byte strings. Equal strings have equal hashes; nothing
-/// depends on its resisting an adversary.
+/// A fast hash of short byte strings. It need not resist an adversary.
 pub(crate) fn hash(bytes: &[u8]) -> u64 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     let mut state = bytes.len() as u64 ^ FACTOR;
@@ -344,7 +344,8 @@ pub(crate) fn hash(bytes: &[u8]) -> u64 {
     state ^ state >> 29
 }
 
-/// A token's share in the kind of its line: by its hash and its place.
+/// A token's contribution to the kind of its line: from its hash and its
+/// position.
 pub(crate) fn placed(hash: u64, place: usize) -> u64 {
     let mixed = (hash ^ (place as u64 + 1).wrapping_mul(0xff51_afd7_ed55_8ccd))
         .wrapping_mul(0xc4ce_b9fe_1a85_ec53);

@@ -1,7 +1,7 @@
-//! Words that tell of trouble, and the levels of logs.
+//! Words of trouble, and the levels of logs.
 //!
-//! A troubled line and its neighbourhood are kept. The list errs on the side of
-//! trouble: a false alarm costs a line, a miss costs the reason of a failure.
+//! A troubled line and its neighbourhood are kept. The list prefers false
+//! alarms: one costs a line, while a miss costs the reason of a failure.
 
 use super::tokens::{LineToken, TokenClass};
 
@@ -139,7 +139,7 @@ const fn words(first: u8) -> &'static [&'static str] {
     }
 }
 
-/// Pairs of words that tell of trouble together.
+/// Pairs of words that mean trouble together.
 const PAIRS: &[(&str, &str)] = &[
     ("timed", "out"),
     ("not", "found"),
@@ -158,11 +158,11 @@ const LONGEST_SECOND: usize = 6;
 /// Signs that are drawn beside trouble.
 const SIGNS: &[char] = &['✗', '✕', '✖', '✘', '❌', '⚠'];
 
-/// Reads the tokens of a line in order and says whether it is troubled.
+/// Reads the tokens of a line in order and decides whether it is troubled.
 #[derive(Default)]
 pub(crate) struct TroubleReader<'a> {
     previous: &'a str,
-    /// A word of trouble that a zero behind it would take back: `errors: 0`.
+    /// A word of trouble that a following zero would cancel: `errors: 0`.
     pending: bool,
     found: bool,
 }
@@ -230,7 +230,7 @@ impl<'a> TroubleReader<'a> {
     }
 }
 
-/// Whether the word alone tells of trouble, however it is capitalised.
+/// Whether the word alone means trouble, in any capitalisation.
 pub(crate) fn is_trouble(word: &str) -> bool {
     begins_trouble(word.as_bytes())
         && words(word.as_bytes()[0].to_ascii_lowercase())
@@ -278,9 +278,9 @@ pub(crate) fn is_low_level(token: &LineToken<'_>) -> bool {
         })
 }
 
-/// Whether a line may be troubled: some word in it begins as a word of trouble does. A
-/// word begins at a capital or behind a character that is no letter. This is a filter
-/// that is much faster than reading the line.
+/// Whether a line may be troubled: some word begins like a word of trouble. A
+/// word begins at a capital or after a character that is not a letter. This is
+/// a filter, much faster than reading the line.
 pub(crate) fn may_be_troubled(text: &str) -> bool {
     let bytes = text.as_bytes();
     let mut previous = 0_u8;

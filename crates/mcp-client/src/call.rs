@@ -1,7 +1,7 @@
-//! One call of a server's tool: what it says, what it asks, how it is ended.
+//! One call of a server's tool: its output, its questions and its end.
 //!
-//! A [`Call`] is the part that the job, the server's messages and the task that
-//! waits for the result share. The waiting itself is in `follow`.
+//! A [`ServerCall`] is shared by the job, the server's messages and the task
+//! that waits for the result. The waiting itself is in `follow`.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,25 +20,26 @@ use windlass_runtime::{
     ClientRefusal, ClientRequest, Ending, JobOutput, Reporter, ToolEvent, ToolLogLine, ToolProgress,
 };
 
-use crate::form::{Field, Form, FormFields};
+use crate::form::{ElicitationForm, Field, FormFields};
 use crate::handler::NO_SAMPLING;
 
-/// How often an answer that does not do is asked for again.
+/// The number of times that an invalid answer is asked for again.
 const TRIES: usize = 3;
 
 /// A call that runs, or has ended.
-pub(crate) struct Call {
-    /// Its progress, and a result too large to be told whole.
+pub(crate) struct ServerCall {
+    /// Its progress, and a result that is too large for a reply.
     pub(crate) output: JobOutput,
     /// Cancelled when the call is to end.
     pub(crate) cancelled: CancellationToken,
     pub(crate) ended: watch::Sender<bool>,
-    /// Its progress is told, since somebody can read it while it runs.
+    /// Whether progress is written to the output, where it can be read during
+    /// the call.
     tells_progress: bool,
     reporter: Reporter,
-    /// Where the answer to the open question goes.
+    /// Receives the answer to the open question.
     open: Mutex<Option<oneshot::Sender<Value>>>,
-    /// Held while a form is asked, since one question is open at a time.
+    /// Held while a form is asked, because only one question may be open.
     asking: tokio::sync::Mutex<()>,
     is_over: AtomicBool,
     task_changed: Notify,
@@ -46,7 +47,7 @@ pub(crate) struct Call {
     refusal: Mutex<Option<ServerRefusal>>,
 }
 
-impl Call {
+impl ServerCall {
     pub(crate) fn new(reporter: Reporter, output: OutputOptions, tells_progress: bool) -> Self {
         Self {
             output: JobOutput::of_messages(output),
@@ -63,12 +64,11 @@ impl Call {
         }
     }
 
-    /// It has ended, and its end is told.
+    /// Whether it has ended and its end was reported.
     pub(crate) fn has_ended(&self) -> bool {
         self.is_over.load(Ordering::Acquire)
     }
 
-    /// Its server refused it.
     pub(crate) fn refused(&self, refusal: ServerRefusal) {
         *self.refusal.lock() = Some(refusal);
     }
@@ -83,13 +83,13 @@ impl Call {
         }
     }
 
-    /// Resolves when its end has been told.
+    /// Resolves when its end was reported.
     pub(crate) async fn wait(&self) {
         let mut ended = self.ended.subscribe();
         let _ = ended.wait_for(|ended| *ended).await;
     }
 
-    /// Adds what can be read of it while it runs.
+    /// Appends text to its output.
     pub(crate) fn say(&self, text: &str) {
         if text.is_empty() || self.has_ended() {
             return;
@@ -102,7 +102,7 @@ impl Call {
         self.reporter.report(self.output.written(), event);
     }
 
-    /// The server tells how far it is.
+    /// Handles a progress notification.
     pub(crate) fn progressed(&self, progress: &ProgressNotificationParam) {
         let share = progress.total.map_or_else(
             || format!("{}", progress.progress),
@@ -128,7 +128,7 @@ impl Call {
         }
     }
 
-    /// The server's task says how it stands; what it said before is not news.
+    /// Records the status of the server's task; a repeated status is ignored.
     pub(crate) fn told(&self, text: String) {
         if !self.tells_progress {
             return;
@@ -157,8 +157,7 @@ impl Call {
             .ok_or(InputError::NotOpen)
     }
 
-    /// Puts a server's elicitation to whoever answers questions. The server may
-    /// give up asking.
+    /// Asks the questions of a server's elicitation. The server may cancel it.
     pub(crate) async fn elicit(
         &self,
         request: ElicitRequestParams,
@@ -181,8 +180,8 @@ impl Call {
     }
 
     async fn ask_form(&self, request: ElicitRequestParams) -> Option<ElicitResult> {
-        let fields = match Form::of(request)? {
-            Form::Consent(question) => {
+        let fields = match ElicitationForm::of(request)? {
+            ElicitationForm::Consent(question) => {
                 let yes = self.ask(question, None).await? == Value::Bool(true);
                 return Some(ElicitResult::new(if yes {
                     ElicitationAction::Accept
@@ -190,7 +189,7 @@ impl Call {
                     ElicitationAction::Decline
                 }));
             }
-            Form::Fields(fields) => fields,
+            ElicitationForm::Fields(fields) => fields,
         };
         let mut content = Map::new();
         for (number, field) in fields.fields.iter().enumerate() {
@@ -209,8 +208,8 @@ impl Call {
         Some(accepted.with_content(Value::Object(content)))
     }
 
-    /// The value of a field, or of that and all further ones; `None` when
-    /// nobody gave one that does.
+    /// The value of a field, or of that and all further fields; `None` without
+    /// a valid answer.
     async fn ask_field(&self, field: &Field, number: usize, all: &FormFields) -> Option<Filled> {
         let mut question = field.question.clone();
         let mut form = all.rest(number);
@@ -244,9 +243,9 @@ impl Call {
         answered.await.ok()
     }
 
-    /// Answers what a result or a task says is needed to go on. Those that
-    /// `answered` has are not asked again. Requests to the client are put to it
-    /// together, and beside the first question.
+    /// Answers the requests in a result or a task. Those in `answered` are not
+    /// asked again. Requests to the client are sent together, in parallel with
+    /// the first question.
     pub(crate) async fn fulfil(
         &self,
         requests: InputRequests,
@@ -292,8 +291,8 @@ impl Call {
         Ok(responses)
     }
 
-    /// Puts requests of the server to the session's client. Folders are none
-    /// where there is no client, or one without them.
+    /// Passes requests of the server to the session's client. Without a client
+    /// that supports folders, the list of folders is empty.
     pub(crate) async fn ask_client(
         &self,
         requests: Vec<ClientRequest>,

@@ -1,7 +1,7 @@
 //! One connection to a server, from its start to its end.
 //!
-//! Start at [`open`]. A server that is a program is a process tree of ours: it
-//! ends with its connection, and the connection with it.
+//! Start at [`open`]. A server program is a process tree of Windlass:
+//! connection and process end together.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -26,36 +26,36 @@ use crate::handler::{Handler, ServerNews};
 use crate::routes::Tapped;
 use crate::spec::{Reach, ServerSpec};
 
-/// The longest message that is read. One that is longer is dropped.
+/// The maximum size of a message. A longer one is dropped.
 const LONGEST_MESSAGE: usize = 64 << 20;
-/// How long what a server said before its exit may take to be read, should
-/// somebody else hold its pipe open.
+/// The time for reading the remaining output of an exited server, in case
+/// another process keeps its pipe open.
 const LAST_WORDS: Duration = Duration::from_millis(500);
-/// How long a server has to leave.
+/// The time that a server has to exit.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// How the conversation is begun.
+/// The start of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Era {
-    /// By asking what the server speaks.
+    /// Asks for the server's protocol version.
     Either,
-    /// By the handshake of the protocol's first years. There are servers that
-    /// leave when they hear anything else first.
+    /// The handshake of early protocol versions. Some servers exit on any other
+    /// first message.
     Handshake,
 }
 
 /// A server that answers.
-pub(crate) struct Connection {
+pub(crate) struct ServerConnection {
     peer: Peer<RoleClient>,
-    /// How it ended, once it has.
+    /// The reason for its end, once it has ended.
     gone: watch::Receiver<Option<Arc<str>>>,
     retired: AtomicBool,
     pub(crate) opened: Instant,
-    /// Ends it when the last of those who use it is done.
+    /// Ends the connection when the last user drops it.
     _ended_with_us: DropGuard,
 }
 
-impl Connection {
+impl ServerConnection {
     pub(crate) fn peer(&self) -> &Peer<RoleClient> {
         &self.peer
     }
@@ -65,12 +65,13 @@ impl Connection {
         self.gone.borrow().is_none() && !self.retired.load(Ordering::Acquire)
     }
 
-    /// New calls are to use another one. Those that run may yet be answered.
+    /// Directs new calls to another connection. Running calls may still be
+    /// answered.
     pub(crate) fn retire(&self) {
         self.retired.store(true, Ordering::Release);
     }
 
-    /// How it ended, when a request was told that it has.
+    /// The reason for its end, after a request failed because of it.
     pub(crate) async fn closed(&self) -> Arc<str> {
         self.retire();
         let why = timeout(LAST_WORDS * 4, self.gone()).await;
@@ -86,14 +87,15 @@ impl Connection {
     }
 }
 
-/// Reaches a server. `ended` is called when it goes without having been let go.
+/// Connects to a server. `ended` is called if it ends without having been
+/// released.
 pub(crate) async fn open(
     spec: &ServerSpec,
     launcher: &Launcher,
     handler: Arc<Handler>,
     era: Era,
     ended: impl FnOnce(&str) + Send + 'static,
-) -> Result<Connection, ServerError> {
+) -> Result<ServerConnection, ServerError> {
     let routes = Arc::clone(&handler.routes);
     match &spec.reach {
         Reach::Program { .. } => {
@@ -186,8 +188,8 @@ where
     handler.serve_with_lifecycle(transport, lifecycle).await
 }
 
-/// Why a program is no server. One that has exited says more by that than by
-/// how the conversation broke off.
+/// The error of a program that did not become a server. An exit status says
+/// more than a broken connection.
 async fn not_served(
     spec: &ServerSpec,
     process: &Process,
@@ -211,7 +213,7 @@ fn keep(
     service: Service,
     process: Option<Process>,
     ended: impl FnOnce(&str) + Send + 'static,
-) -> Connection {
+) -> ServerConnection {
     let closing = CancellationToken::new();
     let (sender, gone) = watch::channel(None);
     let peer = service.peer().clone();
@@ -223,7 +225,7 @@ fn keep(
         gone: sender,
     };
     tokio::spawn(keeping.run(ended));
-    Connection {
+    ServerConnection {
         peer,
         gone,
         retired: AtomicBool::new(false),
@@ -232,8 +234,8 @@ fn keep(
     }
 }
 
-/// Hears of changes where that must be asked for. Before, servers said it by
-/// themselves.
+/// Subscribes to changes, for protocol versions that require it. In earlier
+/// versions, servers send them unasked.
 async fn listen(peer: Peer<RoleClient>, handler: Arc<Handler>) {
     let Some(info) = peer.peer_info() else {
         return;
@@ -318,7 +320,7 @@ impl Keeping {
     }
 }
 
-/// How a server ended whose output did.
+/// The reason for the end of a server whose output has ended.
 async fn closed(process: Option<&Process>) -> String {
     let Some(process) = process else {
         return "it closed the connection".to_owned();

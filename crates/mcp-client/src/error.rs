@@ -5,36 +5,33 @@ use std::sync::Arc;
 use rmcp::service::ClientInitializeError;
 use rmcp::transport::streamable_http_client::InsufficientScopeError;
 
-/// A server that cannot be reached, or is gone. Cloned, since several calls
-/// may wait for one server.
+/// A server that cannot be reached, or has ended. It is cloneable, because
+/// several calls may wait for one server.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum ServerError {
     /// Its program could not be started.
     #[error("MCP server `{server}` could not be started: {why}")]
     Start {
-        /// The server.
         server: String,
-        /// What went wrong, with its causes.
+        /// The error, with its causes.
         why: Arc<str>,
     },
-    /// It said nothing that makes it a server.
+    /// It did not complete the handshake.
     #[error("MCP server `{server}` did not come up: {why}")]
     Handshake {
-        /// The server.
         server: String,
-        /// What went wrong, with its causes.
+        /// The error, with its causes.
         why: Arc<str>,
     },
-    /// It lets nobody in without authorization.
+    /// It requires authorization.
     #[error(
         "MCP server `{server}` wants authorization ({why}); add what it wants to its table, such as \
          `headers = {{ Authorization = \"Bearer TOKEN\" }}` under [providers.mcp.{server}]. Signing in \
          through a browser (OAuth) is not supported"
     )]
     Unauthorized {
-        /// The server.
         server: String,
-        /// How it refused.
+        /// Its refusal.
         why: Arc<str>,
     },
     /// It took too long.
@@ -43,38 +40,30 @@ pub enum ServerError {
          `startup_timeout_secs` in its table gives it more time"
     )]
     Slow {
-        /// The server.
         server: String,
-        /// How long it had.
+        /// The time limit.
         seconds: f64,
     },
     /// A header of its configuration cannot be sent.
     #[error("MCP server `{server}` cannot be sent the header `{header}`; rename or remove it")]
-    Header {
-        /// The server.
-        server: String,
-        /// The header.
-        header: String,
-    },
-    /// It would not tell its tools.
+    Header { server: String, header: String },
+    /// It did not list its tools.
     #[error("MCP server `{server}` does not tell its tools: {why}")]
     List {
-        /// The server.
         server: String,
-        /// What it said instead.
+        /// Its error.
         why: Arc<str>,
     },
     /// It has ended.
     #[error("MCP server `{server}` has ended: {why}")]
     Gone {
-        /// The server.
         server: String,
-        /// How.
+        /// The reason.
         why: Arc<str>,
     },
 }
 
-/// Why a server behind an address did not come up.
+/// The error of a server with a URL that did not start.
 pub(crate) fn not_reached(server: &str, error: &(dyn std::error::Error + 'static)) -> ServerError {
     let why = chain(error);
     let server = server.to_owned();
@@ -104,7 +93,7 @@ pub(crate) fn not_reached(server: &str, error: &(dyn std::error::Error + 'static
     }
 }
 
-/// The scope that a server named when it refused us.
+/// The scope that a server named when it refused access.
 fn missing_scope(error: &(dyn std::error::Error + 'static)) -> Option<String> {
     let mut cause = match error.downcast_ref::<ClientInitializeError>() {
         Some(ClientInitializeError::TransportError { error, .. }) => {
@@ -137,7 +126,7 @@ pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> Arc<str> {
     without_types(&text).into()
 }
 
-/// Leaves out the names of our types, which transports put into their errors.
+/// Removes the names of Rust types, which transports put into their errors.
 fn without_types(text: &str) -> String {
     let mut left = String::with_capacity(text.len());
     let mut rest = text;

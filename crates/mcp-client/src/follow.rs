@@ -1,8 +1,9 @@
-//! Waiting for the result of a call, over as many rounds as the server wants.
+//! Waits for the result of a call, over several rounds if the server asks for
+//! them.
 //!
-//! Start at [`Follow::run`]. A server answers a call with its result, with what
-//! it needs to know first (the call is then made again with the answers), or
-//! with a task that is looked at until it is done.
+//! Start at [`CallRun::run`]. A server answers a call with its result, with a
+//! request for input (the call is then repeated with the answers), or with a
+//! task that is polled until it is done.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,32 +19,32 @@ use rmcp::service::PeerRequestOptions;
 use serde_json::Value;
 use windlass_protocol::{Arguments, ServerRefusal, ToolError};
 
-use crate::call::Call;
-use crate::connection::Connection;
+use crate::call::ServerCall;
+use crate::connection::ServerConnection;
 use crate::error::{ServerError, chain};
 use crate::routes::OfCall;
-use crate::server::Server;
+use crate::server::UpstreamServer;
 
-/// How often a server may ask for more before the call is given up.
+/// The maximum number of rounds.
 const ROUNDS: u32 = 32;
-/// How often a task is looked at, unless its server says.
+/// The default polling interval of a task.
 const LOOK: Duration = Duration::from_millis(500);
-/// What a server may say about that.
+/// The range of polling intervals that a server may set.
 const LOOK_RANGE: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(30));
-/// How long a server has to take note that a task is cancelled.
+/// The time limit for telling a server that a task is cancelled.
 const CANCEL_LIMIT: Duration = Duration::from_secs(1);
 
-/// One call on its way.
-pub(crate) struct Follow {
-    pub(crate) server: Server,
-    pub(crate) call: Arc<Call>,
-    /// What the server calls the tool.
+/// A call in progress.
+pub(crate) struct CallRun {
+    pub(crate) server: UpstreamServer,
+    pub(crate) call: Arc<ServerCall>,
+    /// The server's name for the tool.
     pub(crate) tool: String,
 }
 
-impl Follow {
-    /// Makes the call and gives its result. The call's being cancelled ends it
-    /// at once; the server is told.
+impl CallRun {
+    /// Makes the call and returns its result. Cancelling the call ends it at
+    /// once and notifies the server.
     pub(crate) async fn run(&self, arguments: Arguments) -> Result<CallToolResult, ToolError> {
         let connection = tokio::select! {
             biased;
@@ -63,7 +64,7 @@ impl Follow {
 
     async fn rounds(
         &self,
-        connection: &Connection,
+        connection: &ServerConnection,
         arguments: Arguments,
     ) -> Result<CallToolResult, ToolError> {
         let mut params = CallToolRequestParams::new(self.tool.clone()).with_arguments(arguments);
@@ -100,7 +101,7 @@ impl Follow {
     /// One request, which is cancelled if the call is.
     async fn request(
         &self,
-        connection: &Connection,
+        connection: &ServerConnection,
         params: CallToolRequestParams,
     ) -> Result<ServerResult, ToolError> {
         let mut request = CallToolRequest::new(params);
@@ -136,7 +137,7 @@ impl Follow {
     /// Looks at a task until it is done.
     async fn task(
         &self,
-        connection: &Connection,
+        connection: &ServerConnection,
         created: CreateTaskResult,
     ) -> Result<CallToolResult, ToolError> {
         let id = created.task.task_id;
@@ -196,7 +197,7 @@ impl Follow {
     }
 
     /// Why a request came to nothing.
-    async fn failed(&self, connection: &Connection, error: ServiceError) -> ToolError {
+    async fn failed(&self, connection: &ServerConnection, error: ServiceError) -> ToolError {
         match error {
             ServiceError::McpError(error) => self.said(&error),
             ServiceError::TransportClosed => again(&self.server.gone(&connection.closed().await)),

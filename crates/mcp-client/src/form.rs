@@ -1,10 +1,9 @@
-//! A server's elicitation as questions, one for each field of its form.
+//! Turns a server's elicitation into questions, one for each field of its form.
 //!
-//! Start at [`Form::of`]. A form of several fields is asked field by field,
-//! since a handle has one question open at a time; the form itself goes with
-//! each question, for front ends that can show it whole. A form without fields, and
-//! an address that a person is to visit, are a question of yes or no, whose no
-//! declines.
+//! Start at [`ElicitationForm::of`]. A form is asked field by field, because a
+//! handle has one open question at a time. The form accompanies each question,
+//! for front ends that can show it whole. A form without fields, and a URL to
+//! visit, become a yes-or-no question; no declines.
 
 use rmcp::model::{
     ElicitRequestParams, ElicitationSchema, EnumSchema, MultiSelectEnumSchema,
@@ -13,9 +12,9 @@ use rmcp::model::{
 use serde_json::{Map, Value, json};
 use windlass_protocol::{AnswerType, Question, QuestionForm};
 
-/// What a server wants to know.
+/// An elicitation of a server.
 #[derive(Debug)]
-pub(crate) enum Form {
+pub(crate) enum ElicitationForm {
     /// Only whether to go on.
     Consent(Question),
     /// The value of each field.
@@ -36,23 +35,22 @@ pub(crate) struct Field {
     pub(crate) name: String,
     pub(crate) question: Question,
     required: bool,
-    kind: Kind,
+    kind: FieldKind,
 }
 
 #[derive(Debug)]
-enum Kind {
+enum FieldKind {
     Boolean,
     Text,
     Number,
     Integer,
-    /// What is shown, and what it stands for.
+    /// Pairs of label and value.
     One(Vec<(String, String)>),
     Several(Vec<(String, String)>),
 }
 
-impl Form {
-    /// The questions that an elicitation comes to; `None` for a kind that is
-    /// not known.
+impl ElicitationForm {
+    /// The questions of an elicitation; `None` for an unknown kind.
     pub(crate) fn of(request: ElicitRequestParams) -> Option<Self> {
         match request {
             ElicitRequestParams::FormElicitationParams {
@@ -81,7 +79,7 @@ impl Form {
 }
 
 impl FormFields {
-    /// The form without its first fields, which have been filled in.
+    /// The form without its first `filled` fields.
     pub(crate) fn rest(&self, filled: usize) -> QuestionForm {
         let mut schema = self.schema.clone();
         for field in &self.fields[..filled] {
@@ -98,8 +96,8 @@ impl FormFields {
         }
     }
 
-    /// The values of all fields but the first ones, from an object that fills
-    /// them in together.
+    /// The values of all fields after the first ones, from an object with all
+    /// of them.
     pub(crate) fn values(
         &self,
         filled: usize,
@@ -171,7 +169,7 @@ fn field(
     };
     let kind = kind(schema);
     let optional = (!required).then(|| match kind {
-        Kind::Boolean | Kind::One(_) => None,
+        FieldKind::Boolean | FieldKind::One(_) => None,
         _ => Some(json!("")),
     });
     let default = Some(&json["default"]).filter(|default| !default.is_null());
@@ -191,17 +189,17 @@ fn field(
     }
 }
 
-fn kind(schema: PrimitiveSchemaDefinition) -> Kind {
+fn kind(schema: PrimitiveSchemaDefinition) -> FieldKind {
     match schema {
-        PrimitiveSchemaDefinition::Boolean(_) => Kind::Boolean,
-        PrimitiveSchemaDefinition::Number(_) => Kind::Number,
-        PrimitiveSchemaDefinition::Integer(_) => Kind::Integer,
+        PrimitiveSchemaDefinition::Boolean(_) => FieldKind::Boolean,
+        PrimitiveSchemaDefinition::Number(_) => FieldKind::Number,
+        PrimitiveSchemaDefinition::Integer(_) => FieldKind::Integer,
         PrimitiveSchemaDefinition::Enum(choice) => choices(choice),
-        _ => Kind::Text,
+        _ => FieldKind::Text,
     }
 }
 
-fn choices(choice: EnumSchema) -> Kind {
+fn choices(choice: EnumSchema) -> FieldKind {
     let plain = |values: Vec<String>| -> Vec<(String, String)> {
         let values = values.into_iter();
         values.map(|value| (value.clone(), value)).collect()
@@ -212,27 +210,29 @@ fn choices(choice: EnumSchema) -> Kind {
                 .enum_names
                 .filter(|titles| titles.len() == legacy.enum_.len());
             match titles {
-                Some(titles) => Kind::One(titles.into_iter().zip(legacy.enum_).collect()),
-                None => Kind::One(plain(legacy.enum_)),
+                Some(titles) => FieldKind::One(titles.into_iter().zip(legacy.enum_).collect()),
+                None => FieldKind::One(plain(legacy.enum_)),
             }
         }
-        EnumSchema::Single(SingleSelectEnumSchema::Untitled(one)) => Kind::One(plain(one.enum_)),
+        EnumSchema::Single(SingleSelectEnumSchema::Untitled(one)) => {
+            FieldKind::One(plain(one.enum_))
+        }
         EnumSchema::Single(SingleSelectEnumSchema::Titled(one)) => {
             let options = one.one_of.into_iter();
-            Kind::One(options.map(|it| (it.title, it.const_)).collect())
+            FieldKind::One(options.map(|it| (it.title, it.const_)).collect())
         }
         EnumSchema::Multi(MultiSelectEnumSchema::Untitled(several)) => {
-            Kind::Several(plain(several.items.enum_))
+            FieldKind::Several(plain(several.items.enum_))
         }
         EnumSchema::Multi(MultiSelectEnumSchema::Titled(several)) => {
             let options = several.items.any_of.into_iter();
-            Kind::Several(options.map(|it| (it.title, it.const_)).collect())
+            FieldKind::Several(options.map(|it| (it.title, it.const_)).collect())
         }
-        _ => Kind::Text,
+        _ => FieldKind::Text,
     }
 }
 
-impl Kind {
+impl FieldKind {
     fn answer_type(&self) -> AnswerType {
         match self {
             Self::Boolean => AnswerType::Boolean,
@@ -243,7 +243,7 @@ impl Kind {
         }
     }
 
-    /// A value of the form as an answer to its question.
+    /// Converts a value of the form to an answer of its question.
     fn shown(&self, value: &Value) -> Value {
         let title = |options: &[(String, String)], value: &Value| {
             let known = options.iter().find(|(_, meant)| *value == json!(meant));
@@ -264,24 +264,23 @@ impl Kind {
 }
 
 impl Field {
-    /// What the answer means in the form: a value, `None` for a field that is
-    /// left out, or why it does not do.
+    /// Converts an answer to the form's value; `None` for an omitted field.
     pub(crate) fn value(&self, answer: &Value) -> Result<Option<Value>, FieldMisfit> {
         let text = answer.as_str().map(str::trim);
         if text == Some("") && !self.required {
             return Ok(None);
         }
         match (&self.kind, text) {
-            (Kind::Number, Some(text)) => match text.parse::<f64>() {
+            (FieldKind::Number, Some(text)) => match text.parse::<f64>() {
                 Ok(number) if number.is_finite() => Ok(Some(json!(number))),
                 _ => Err(FieldMisfit::Number(text.to_owned())),
             },
-            (Kind::Integer, Some(text)) => match text.parse::<i64>() {
+            (FieldKind::Integer, Some(text)) => match text.parse::<i64>() {
                 Ok(number) => Ok(Some(json!(number))),
                 Err(_) => Err(FieldMisfit::Integer(text.to_owned())),
             },
-            (Kind::One(options), Some(text)) => meant(options, text).map(Some),
-            (Kind::Several(options), Some(text)) => {
+            (FieldKind::One(options), Some(text)) => meant(options, text).map(Some),
+            (FieldKind::Several(options), Some(text)) => {
                 let words = text.split(',').map(str::trim);
                 let words = words.filter(|word| !word.is_empty());
                 let values: Result<Vec<_>, _> = words.map(|word| meant(options, word)).collect();
@@ -304,22 +303,22 @@ fn meant(options: &[(String, String)], word: &str) -> Result<Value, FieldMisfit>
         })
 }
 
-/// Why an answer is no value of its field. Whoever answers reads it.
+/// An answer that is not valid for its field. The message is shown to whoever
+/// answers.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum FieldMisfit {
     /// The field must be filled in.
     #[error("the field `{0}` is missing")]
     Missing(String),
-    /// The field takes a number.
+    /// The field requires a number.
     #[error("\"{0}\" is no number")]
     Number(String),
-    /// The field takes an integer.
+    /// The field requires an integer.
     #[error("\"{0}\" is no whole number")]
     Integer(String),
-    /// The field takes one of its options.
+    /// The field requires one of its options.
     #[error("\"{word}\" is none of: {}", .options.join(", "))]
     Option {
-        /// The word that was given.
         word: String,
         /// The options, as they are shown.
         options: Vec<String>,

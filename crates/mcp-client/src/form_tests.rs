@@ -11,8 +11,8 @@ fn form(properties: Value, required: Value) -> Vec<Field> {
         "message": "Tell us",
         "requestedSchema": {"type": "object", "properties": properties, "required": required},
     });
-    match Form::of(serde_json::from_value(request).unwrap()) {
-        Some(Form::Fields(fields)) => fields.fields,
+    match ElicitationForm::of(serde_json::from_value(request).unwrap()) {
+        Some(ElicitationForm::Fields(fields)) => fields.fields,
         other => panic!("{other:?}"),
     }
 }
@@ -110,8 +110,8 @@ fn an_address_to_visit_is_a_question_of_yes_or_no() {
     let request = json!({
         "mode": "url", "message": "Sign in.", "url": "https://example.com/x", "elicitationId": "1",
     });
-    match Form::of(serde_json::from_value(request).unwrap()) {
-        Some(Form::Consent(question)) => {
+    match ElicitationForm::of(serde_json::from_value(request).unwrap()) {
+        Some(ElicitationForm::Consent(question)) => {
             assert_eq!(question.answer_type, AnswerType::Boolean);
             assert!(question.text.contains("https://example.com/x"));
         }
@@ -131,7 +131,9 @@ fn a_form_can_be_filled_in_whole_from_any_field_on() {
         "message": "Tell us",
         "requestedSchema": {"type": "object", "properties": properties, "required": ["a", "b"]},
     });
-    let Some(Form::Fields(form)) = Form::of(serde_json::from_value(request).unwrap()) else {
+    let Some(ElicitationForm::Fields(form)) =
+        ElicitationForm::of(serde_json::from_value(request).unwrap())
+    else {
         panic!("it has fields");
     };
     let whole = form.rest(0);

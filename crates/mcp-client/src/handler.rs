@@ -1,8 +1,8 @@
-//! What a server may ask of us.
+//! Requests of a server to its client.
 //!
-//! Questions go to the call that they belong to, and so do requests for the
-//! client's model and folders, which the front end passes on. Progress and log
-//! lines do not come by here, see `routes`.
+//! Questions are passed to the call that they belong to, and so are requests
+//! for the client's model and folders, which the front end passes on. Progress
+//! and log lines are handled in `routes`.
 
 use std::sync::Arc;
 
@@ -20,21 +20,21 @@ use tokio::sync::broadcast;
 use windlass_protocol::NoticeLevel;
 use windlass_runtime::{ClientRefusal, ClientRequest};
 
-use crate::call::Call;
-use crate::listing::{Change, Listed};
+use crate::call::ServerCall;
+use crate::listing::{Change, ToolListing};
 use crate::routes::Routes;
-use crate::telling::Telling;
+use crate::telling::ServerAnnouncer;
 
-/// The capability that is missing where no client lends its model.
+/// The missing capability if no client lends its model.
 pub(crate) const NO_SAMPLING: &str = "sampling, and Windlass has no model of its own to lend";
 
 /// Answers one server.
 pub(crate) struct Handler {
     pub(crate) routes: Arc<Routes>,
-    pub(crate) telling: Telling,
-    /// What the server has told of its tools.
-    pub(crate) listed: Arc<Mutex<Option<Vec<Listed>>>>,
-    /// The front end has clients that may lend their model.
+    pub(crate) telling: ServerAnnouncer,
+    /// The server's tools as last listed.
+    pub(crate) listed: Arc<Mutex<Option<Vec<ToolListing>>>>,
+    /// Whether the front end has clients that may lend their model.
     pub(crate) lends_clients: bool,
     pub(crate) news: broadcast::Sender<ServerNews>,
 }
@@ -42,21 +42,20 @@ pub(crate) struct Handler {
 /// Something of a server has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerNews {
-    /// Its prompts.
     Prompts,
     /// Its list of resources.
     Resources,
-    /// A resource that somebody has subscribed to, by its address.
+    /// A subscribed resource, by its URI.
     Resource(String),
 }
 
 impl Handler {
-    /// Fetches the tools again and tells in what they differ.
+    /// Fetches the tools again and announces the differences.
     pub(crate) async fn tools_changed(&self, peer: &Peer<RoleClient>) {
         let Ok(tools) = peer.list_all_tools().await else {
             return;
         };
-        let now: Vec<_> = tools.into_iter().map(Listed::from).collect();
+        let now: Vec<_> = tools.into_iter().map(ToolListing::from).collect();
         let before = self.listed.lock().replace(now.clone()).unwrap_or_default();
         if let Some(change) = Change::between(&before, &now) {
             let text = format!(
@@ -68,14 +67,14 @@ impl Handler {
 }
 
 impl Handler {
-    /// Tells whoever listens.
+    /// Notifies all listeners.
     pub(crate) fn tell(&self, news: ServerNews) {
         // Nobody may listen.
         let _ = self.news.send(news);
     }
 
     /// The call that a request of the server belongs to.
-    fn asking(&self, context: &RequestContext<RoleClient>) -> Option<Arc<Call>> {
+    fn asking(&self, context: &RequestContext<RoleClient>) -> Option<Arc<ServerCall>> {
         let origin = match context.extensions.get::<InboundStreamOrigin>() {
             Some(InboundStreamOrigin::OutboundRequest(id)) => Some(id),
             _ => None,
@@ -83,7 +82,7 @@ impl Handler {
         self.routes.asking(origin)
     }
 
-    /// Puts a request to the client of the call that it belongs to.
+    /// Passes a request to the client of its call.
     async fn ask(
         &self,
         context: &RequestContext<RoleClient>,

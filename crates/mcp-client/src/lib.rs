@@ -1,10 +1,10 @@
 //! Tools of other MCP servers.
 //!
-//! Start at [`Server`]: it is started when it is needed, tells its tools and is
-//! started again when it has gone. [`McpTool`] runs one of them, and `follow`
-//! is the way of a call. Servers that are programs are started by
-//! `windlass-process`, so that nothing of them is left. What is configured of
-//! them, and which of their tools are offered, is decided elsewhere.
+//! Start at [`UpstreamServer`]: it is started on demand, lists its tools, and is
+//! restarted after it ended. [`McpTool`] runs one of the tools, and `follow` is
+//! the path of a call. Server programs are started by `windlass-process`, so
+//! that none of their processes is left behind. Their configuration, and the
+//! choice of offered tools, are not part of this crate.
 
 mod call;
 mod connection;
@@ -24,8 +24,8 @@ mod tool;
 
 pub use error::ServerError;
 pub use handler::ServerNews;
-pub use listing::Listed;
+pub use listing::ToolListing;
 pub use pass::{PassError, PassedRequest};
-pub use server::Server;
+pub use server::UpstreamServer;
 pub use spec::{Reach, ServerSpec};
 pub use tool::McpTool;

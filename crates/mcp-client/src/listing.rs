@@ -1,4 +1,4 @@
-//! What a server tells of its tools, and the tool that comes of it.
+//! A server's listing of its tools, and the tool definition made from it.
 
 use std::fmt;
 
@@ -7,22 +7,22 @@ use serde_json::Value;
 use windlass_protocol::{ListedTool, Parameters};
 use windlass_runtime::ToolDefinition;
 
-/// One tool of a server, as the server tells it.
+/// A tool as its server lists it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Listed {
-    /// What the server calls it.
+pub struct ToolListing {
+    /// The server's name for it.
     pub name: String,
-    /// What it says the tool does.
+    /// The server's description.
     pub description: Option<String>,
     /// The server declares that the tool changes nothing.
     pub only_reads: bool,
-    /// Everything else that it says.
+    /// All other properties.
     pub details: ListedTool,
 }
 
-impl Listed {
-    /// The tool, as far as the server decides. Its description is what a model
-    /// is to read, and so is the summary.
+impl ToolListing {
+    /// The tool definition as far as the server determines it. Its description
+    /// and summary are both for the model.
     pub fn definition(&self, server: &str) -> ToolDefinition {
         let mut definition = ToolDefinition::new(&self.name);
         definition.summary.clone_from(&self.description);
@@ -35,7 +35,7 @@ impl Listed {
     }
 }
 
-impl From<Tool> for Listed {
+impl From<Tool> for ToolListing {
     fn from(tool: Tool) -> Self {
         let text = tool.description.map(|text| text.trim().to_owned());
         let hints = tool.annotations.unwrap_or_default();
@@ -57,7 +57,7 @@ impl From<Tool> for Listed {
     }
 }
 
-/// In what two listings differ.
+/// The difference between two listings.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Change {
     new: Vec<String>,
@@ -66,13 +66,13 @@ pub(crate) struct Change {
 }
 
 impl Change {
-    /// `None` where they do not.
-    pub(crate) fn between(before: &[Listed], now: &[Listed]) -> Option<Self> {
-        let find = |tools: &[Listed], name: &str| {
+    /// Compares two listings; `None` if they are equal.
+    pub(crate) fn between(before: &[ToolListing], now: &[ToolListing]) -> Option<Self> {
+        let find = |tools: &[ToolListing], name: &str| {
             let mut same = tools.iter().filter(|tool| tool.name == name);
             same.next().cloned()
         };
-        let names = |tools: &[Listed], wanted: &dyn Fn(&Listed) -> bool| -> Vec<String> {
+        let names = |tools: &[ToolListing], wanted: &dyn Fn(&ToolListing) -> bool| -> Vec<String> {
             let tools = tools.iter().filter(|tool| wanted(tool));
             tools.map(|tool| tool.name.clone()).collect()
         };

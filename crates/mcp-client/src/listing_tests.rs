@@ -1,7 +1,7 @@
 use super::*;
 
-fn listed(name: &str, description: &str) -> Listed {
-    Listed {
+fn listed(name: &str, description: &str) -> ToolListing {
+    ToolListing {
         name: name.to_owned(),
         description: Some(description.to_owned()),
         only_reads: false,
@@ -37,7 +37,7 @@ fn a_tool_only_reads_where_its_server_says_so() {
             "name": "look", "inputSchema": {"type": "object"}, "annotations": annotations,
         });
         let tool: Tool = serde_json::from_value(tool).unwrap();
-        let definition = Listed::from(tool).definition("fixture");
+        let definition = ToolListing::from(tool).definition("fixture");
         assert_eq!(definition.only_reads, only_reads, "{annotations}");
     }
 }

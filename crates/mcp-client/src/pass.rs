@@ -1,5 +1,5 @@
-//! Requests that are passed on to a server as they are: its prompts, its
-//! resources and completions.
+//! Requests that are passed through to a server: prompts, resources and
+//! completions.
 
 use rmcp::model::{
     CompleteRequestParams, ErrorData, GetPromptRequestParams, GetPromptResponse,
@@ -11,16 +11,15 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::error::{ServerError, chain};
-use crate::server::Server;
+use crate::server::UpstreamServer;
 use crate::standing;
 
-/// A request for something of a server that is no tool, with its parameters as
-/// the protocol has them.
+/// A request to a server that is not a tool call, with its parameters as in the
+/// protocol.
 #[derive(Debug, Clone)]
 pub enum PassedRequest {
     /// All prompts; a list.
     Prompts,
-    /// One prompt.
     Prompt(Value),
     /// All resources; a list.
     Resources,
@@ -30,9 +29,9 @@ pub enum PassedRequest {
     Resource(Value),
     /// Completions of an argument.
     Complete(Value),
-    /// From which level on log lines are wanted.
+    /// The minimum level of log lines.
     LogLevel(Value),
-    /// One more client wants to hear when a resource changes, by its address.
+    /// Another client subscribes to a resource, by its URI.
     Subscribe(String),
     /// One client less does.
     Unsubscribe(String),
@@ -44,11 +43,10 @@ pub enum PassError {
     /// The server answered with an error.
     #[error("{message}")]
     Refused {
-        /// The error's code.
         code: i32,
-        /// What it says.
+        /// The error message.
         message: String,
-        /// What it says besides.
+        /// Additional data of the error.
         data: Option<Value>,
     },
     /// The server cannot be reached.
@@ -56,9 +54,9 @@ pub enum PassError {
     Server(#[from] ServerError),
 }
 
-impl Server {
-    /// Passes a request on and gives the answer as the protocol has it. The
-    /// server is started for it, and stays.
+impl UpstreamServer {
+    /// Passes a request through and returns the reply as in the protocol.
+    /// Starts the server if needed.
     pub async fn pass(&self, request: PassedRequest) -> Result<Value, PassError> {
         let connection = match &request {
             // No server is started for these.
@@ -123,8 +121,8 @@ impl Server {
     }
 }
 
-impl Server {
-    /// Takes note of a wish, and tells the server if it runs.
+impl UpstreamServer {
+    /// Stores a lasting request, and passes it on if the server runs.
     async fn pass_standing(&self, request: PassedRequest) -> Value {
         let present = self.present().await;
         match request {

@@ -1,8 +1,8 @@
-//! What a server answers, as the assistant reads it.
+//! The reply of a server, converted for the assistant.
 //!
-//! Text is passed on as it is. Images, sound and files are written beside the
-//! session's logs and told by a line with their path, since a reply is text;
-//! the record holds them as attachments.
+//! Text is passed on unchanged. Images, audio and files are written beside the
+//! session's logs and mentioned by a line with their path, because a reply is
+//! text. The record holds them as attachments.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -14,23 +14,23 @@ use serde_json::Value;
 use windlass_protocol::ToolError;
 use windlass_runtime::Attachment;
 
-/// The media type of what nobody says more of.
+/// The media type of data without one.
 const UNKNOWN: &str = "application/octet-stream";
 
 /// The largest structured result that is passed on.
 const LARGEST_STRUCTURE: usize = 256 << 10;
 
-/// What a server answered.
-pub(crate) struct Answer {
-    /// The result as text, or the error that it tells.
+/// The reply of a server.
+pub(crate) struct ServerReply {
+    /// The result as text, or the reported error.
     pub(crate) result: Result<String, ToolError>,
-    /// What came with it.
+    /// Files of the reply.
     pub(crate) attachments: Vec<Attachment>,
     /// The result as data.
     pub(crate) structured: Option<Value>,
 }
 
-impl From<ToolError> for Answer {
+impl From<ToolError> for ServerReply {
     fn from(error: ToolError) -> Self {
         Self {
             result: Err(error),
@@ -40,8 +40,8 @@ impl From<ToolError> for Answer {
     }
 }
 
-/// Reads a result. Data goes into files named after `log`, where there is one.
-pub(crate) fn read(result: CallToolResult, log: Option<&Path>) -> Answer {
+/// Reads a result. Data is written to files named after `log`, if set.
+pub(crate) fn read(result: CallToolResult, log: Option<&Path>) -> ServerReply {
     let mut files = Files {
         log,
         count: 0,
@@ -76,14 +76,14 @@ pub(crate) fn read(result: CallToolResult, log: Option<&Path>) -> Answer {
         ))),
         _ => result,
     };
-    Answer {
+    ServerReply {
         structured: structured.filter(|_| result.is_ok()),
         result,
         attachments: files.attachments,
     }
 }
 
-/// Where data goes.
+/// The destination of data.
 struct Files<'a> {
     log: Option<&'a Path>,
     count: usize,
@@ -153,7 +153,7 @@ impl Files<'_> {
         }
     }
 
-    /// Attaches a file; what has an address of its own is named by that.
+    /// Attaches a file, named by its URI if it has one.
     fn keep(&mut self, path: &Path, mime_type: &str, address: Option<&str>) {
         let mut attachment = Attachment::file(path, mime_type);
         if let Some(address) = address {
@@ -162,8 +162,8 @@ impl Files<'_> {
         self.attachments.push(attachment);
     }
 
-    /// Keeps the data for as long as the session's logs. Without a place for
-    /// it, it is only told of.
+    /// Stores the data for as long as the session's logs. Without a folder, the
+    /// data is only mentioned.
     fn write(&self, mime_type: &str, bytes: &[u8]) -> Option<PathBuf> {
         let path = self
             .log?
@@ -190,7 +190,8 @@ fn private_folder(path: &Path) -> Option<()> {
     std::fs::create_dir_all(path).ok()
 }
 
-/// `png` for `image/png`, and nothing that could leave the folder.
+/// The file extension, such as `png` for `image/png`, without characters that
+/// could leave the folder.
 fn extension(mime_type: &str) -> String {
     let subtype = mime_type.rsplit('/').next().unwrap_or_default();
     let word = subtype.chars().take_while(char::is_ascii_alphanumeric);

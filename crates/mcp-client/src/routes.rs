@@ -1,9 +1,9 @@
-//! Which of a server's messages is about which call.
+//! Assigns a server's messages to calls.
 //!
-//! A message is looked at as it passes: requests on their way out, when rmcp
-//! has given them a number and a token, and notifications on their way in, in
-//! the order in which they were sent. rmcp itself hands notifications to tasks
-//! of their own, which may overtake each other and the result.
+//! Messages are inspected in transit: outgoing requests after rmcp has given
+//! them an id and a token, and incoming notifications in the order of sending.
+//! rmcp itself handles notifications in separate tasks, which may overtake each
+//! other and the result.
 
 #![expect(
     deprecated,
@@ -23,13 +23,13 @@ use rmcp::transport::Transport;
 use serde_json::Value;
 use windlass_runtime::ToolLogLine;
 
-use crate::call::Call;
+use crate::call::ServerCall;
 
-/// Marks a request as one of a call. It stays on this side.
+/// Marks a request as part of a call. It is not sent.
 #[derive(Clone)]
-pub(crate) struct OfCall(pub(crate) Arc<Call>);
+pub(crate) struct OfCall(pub(crate) Arc<ServerCall>);
 
-/// The requests of running calls, in the order in which they were sent.
+/// The requests of running calls, in the order of sending.
 #[derive(Default)]
 pub(crate) struct Routes {
     requests: Mutex<Vec<Route>>,
@@ -38,7 +38,7 @@ pub(crate) struct Routes {
 struct Route {
     request: RequestId,
     progress: Option<ProgressToken>,
-    call: Weak<Call>,
+    call: Weak<ServerCall>,
 }
 
 impl Routes {
@@ -98,9 +98,9 @@ impl Routes {
         }
     }
 
-    /// The call that a request of the server belongs to. Only HTTP tells; over
-    /// pipes it is the call that was made last.
-    pub(crate) fn asking(&self, origin: Option<&RequestId>) -> Option<Arc<Call>> {
+    /// The call that a request of the server belongs to. Only HTTP identifies
+    /// it; over pipes it is the latest call.
+    pub(crate) fn asking(&self, origin: Option<&RequestId>) -> Option<Arc<ServerCall>> {
         let requests = self.requests.lock();
         let told = requests
             .iter()
@@ -111,7 +111,7 @@ impl Routes {
     }
 
     /// The calls that run, the latest last.
-    fn calls(&self) -> Vec<Arc<Call>> {
+    fn calls(&self) -> Vec<Arc<ServerCall>> {
         let requests = self.requests.lock();
         let calls = requests.iter().filter_map(|route| route.call.upgrade());
         calls.filter(|call| !call.has_ended()).collect()

@@ -1,7 +1,7 @@
-//! A server: started when it is needed, and again when it has gone.
+//! A server, started on demand and restarted after it ended.
 //!
-//! Start at [`Server::connection`]. A server that keeps going is given longer
-//! and longer pauses; whoever waits for it shares one attempt.
+//! Start at [`UpstreamServer::connection`]. Repeated failures lead to longer
+//! and longer pauses; all waiters share one attempt.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,39 +15,39 @@ use windlass_process::Launcher;
 use windlass_protocol::NoticeLevel;
 use windlass_runtime::Announcer;
 
-use crate::connection::{self, Connection, Era};
+use crate::connection::{self, Era, ServerConnection};
 use crate::error::{ServerError, chain};
 use crate::handler::{Handler, ServerNews};
-use crate::listing::Listed;
+use crate::listing::ToolListing;
 use crate::routes::Routes;
 use crate::spec::{Reach, ServerSpec};
 use crate::standing::StandingWishes;
-use crate::telling::Telling;
+use crate::telling::ServerAnnouncer;
 
-/// The pause after the first failure; each further one doubles it.
+/// The pause after the first failure; it doubles with each further one.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 /// No pause is longer.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-/// A server that ran for so long, or gave a result, has not failed to start.
+/// After this time, or a result, a start counts as successful.
 const STEADY: Duration = Duration::from_secs(10);
 
-/// How many changes are kept for a listener that is slow.
+/// The buffer of changes for a slow listener.
 const NEWS: usize = 256;
 
-/// One MCP server. Clones are the same server; when the last of them and the
-/// tools made of it are dropped, the server ends.
+/// One MCP server. Clones share it; it ends when the last clone and the last
+/// tool made from it are dropped.
 #[derive(Clone)]
-pub struct Server {
-    inner: Arc<Inner>,
+pub struct UpstreamServer {
+    inner: Arc<ServerInner>,
 }
 
-struct Inner {
+struct ServerInner {
     spec: ServerSpec,
     launcher: Launcher,
-    telling: Telling,
-    listed: Arc<Mutex<Option<Vec<Listed>>>>,
-    state: tokio::sync::Mutex<State>,
-    /// How many attempts to reach it have ended.
+    telling: ServerAnnouncer,
+    listed: Arc<Mutex<Option<Vec<ToolListing>>>>,
+    state: tokio::sync::Mutex<ConnectionState>,
+    /// The number of finished attempts to connect.
     attempts: AtomicU64,
     standing: Arc<StandingWishes>,
     news: broadcast::Sender<ServerNews>,
@@ -56,27 +56,27 @@ struct Inner {
 }
 
 #[derive(Default)]
-struct State {
-    connection: Option<Arc<Connection>>,
-    /// How often it failed since it last worked.
+struct ConnectionState {
+    connection: Option<Arc<ServerConnection>>,
+    /// The number of failures since it last worked.
     failures: u32,
     not_before: Option<Instant>,
-    /// How the last attempt failed, if it did.
+    /// The error of the last attempt, if it failed.
     error: Option<ServerError>,
     only_handshake: bool,
     was_up: bool,
 }
 
-impl Server {
-    /// A server, which is not started yet. Sessions hear of its going through
-    /// the announcer.
+impl UpstreamServer {
+    /// Creates a server without starting it. Sessions are notified of its end
+    /// through the announcer.
     pub fn new(spec: ServerSpec, launcher: Launcher, announcer: Announcer) -> Self {
-        let telling = Telling {
+        let telling = ServerAnnouncer {
             server: spec.name.clone(),
             announcer,
         };
         Self {
-            inner: Arc::new(Inner {
+            inner: Arc::new(ServerInner {
                 spec,
                 launcher,
                 telling,
@@ -90,13 +90,12 @@ impl Server {
         }
     }
 
-    /// Its name.
     pub fn name(&self) -> &str {
         &self.inner.spec.name
     }
 
-    /// Its tools. The server is started for it, and stays.
-    pub async fn tools(&self) -> Result<Vec<Listed>, ServerError> {
+    /// Lists its tools. Starts the server if needed.
+    pub async fn tools(&self) -> Result<Vec<ToolListing>, ServerError> {
         let listing = async {
             let connection = self.connection().await?;
             let tools = tokio::select! {
@@ -116,16 +115,16 @@ impl Server {
                     });
                 }
             };
-            Ok(tools.into_iter().map(Listed::from).collect::<Vec<_>>())
+            Ok(tools.into_iter().map(ToolListing::from).collect::<Vec<_>>())
         };
         let tools = self.within_limit(listing).await?;
         *self.inner.listed.lock() = Some(tools.clone());
         Ok(tools)
     }
 
-    /// A connection that works: the one there is, or a new one. After a failure
-    /// this waits until the server's pause is over, and then for its start.
-    pub(crate) async fn connection(&self) -> Result<Arc<Connection>, ServerError> {
+    /// Returns a working connection: the current one, or a new one. After a
+    /// failure this waits for the pause and then for the start.
+    pub(crate) async fn connection(&self) -> Result<Arc<ServerConnection>, ServerError> {
         let before = self.inner.attempts.load(Ordering::Acquire);
         let mut state = self.inner.state.lock().await;
         if let Some(connection) = state.connection.take() {
@@ -172,7 +171,7 @@ impl Server {
         }
     }
 
-    async fn open(&self, state: &mut State) -> Result<Connection, ServerError> {
+    async fn open(&self, state: &mut ConnectionState) -> Result<ServerConnection, ServerError> {
         let era = if state.only_handshake {
             Era::Handshake
         } else {
@@ -190,7 +189,7 @@ impl Server {
         }
     }
 
-    async fn attempt(&self, era: Era) -> Result<Connection, ServerError> {
+    async fn attempt(&self, era: Era) -> Result<ServerConnection, ServerError> {
         let inner = &self.inner;
         let handler = Arc::new(Handler {
             routes: Arc::new(Routes::default()),
@@ -216,19 +215,19 @@ impl Server {
         Ok(connection)
     }
 
-    /// The wishes of clients that stand.
+    /// The lasting requests of clients.
     pub(crate) fn standing(&self) -> &StandingWishes {
         &self.inner.standing
     }
 
     /// The connection, if there is one just now.
-    pub(crate) async fn present(&self) -> Option<Arc<Connection>> {
+    pub(crate) async fn present(&self) -> Option<Arc<ServerConnection>> {
         let state = self.inner.state.lock().await;
         let connection = state.connection.clone();
         connection.filter(|connection| connection.is_alive())
     }
 
-    /// Hears of what changes from now on.
+    /// Subscribes to changes.
     pub fn news(&self) -> broadcast::Receiver<ServerNews> {
         self.inner.news.subscribe()
     }
@@ -265,8 +264,8 @@ impl Server {
     }
 }
 
-impl State {
-    /// It failed once more: the next attempt is not before a pause is over.
+impl ConnectionState {
+    /// Records a failure and schedules the next attempt.
     fn failed(&mut self) {
         self.failures = self.failures.saturating_add(1);
         self.not_before = Some(Instant::now() + pause(self.failures));

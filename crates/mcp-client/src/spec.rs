@@ -1,4 +1,4 @@
-//! What is known of a server before it is reached.
+//! The specification of a server.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,20 +8,19 @@ use std::time::Duration;
 pub struct ServerSpec {
     /// Its name, as tools and messages refer to it.
     pub name: String,
-    /// How it is reached.
+    /// The transport.
     pub reach: Reach,
-    /// How long it may take until it has told its tools; without limit where
-    /// `None`.
+    /// The time limit until it has listed its tools; `None`: no limit.
     pub startup_timeout: Option<Duration>,
-    /// The front end passes requests of the server on to clients that may lend
-    /// it their model and their folders.
+    /// Whether the front end passes requests of the server on to clients that
+    /// may lend it their model and folders.
     pub lends_clients: bool,
 }
 
-/// How a server is reached.
+/// The transport of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reach {
-    /// A program that is started and spoken to through its pipes.
+    /// A child process; messages are exchanged through its pipes.
     Program {
         /// The program, by name or path.
         program: String,

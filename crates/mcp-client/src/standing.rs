@@ -1,9 +1,8 @@
-//! The wishes of clients that outlast a request: a log level, and resources
-//! whose changes they want to hear of.
+//! Lasting requests of clients: a log level, and subscriptions to resources.
 //!
-//! A server is told when a wish is new, and again when it is started again.
-//! Servers of 2026-07-28 hear of a log level with each call and of resources by
-//! a stream; older ones by requests.
+//! A server is told of new ones, and of all of them after a restart. Servers of
+//! 2026-07-28 get the log level with each call and subscriptions by a stream;
+//! older ones get separate requests.
 
 #![expect(
     deprecated,
@@ -25,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::handler::ServerNews;
 
-/// The wishes that stand, for one server.
+/// The lasting requests for one server.
 #[derive(Default)]
 pub(crate) struct StandingWishes {
     level: Mutex<Option<LoggingLevel>>,
@@ -40,13 +39,13 @@ struct Subscribed {
 }
 
 impl StandingWishes {
-    /// The most talkative level that a client has asked for.
+    /// The most verbose level that a client has requested.
     pub(crate) fn level(&self) -> Option<LoggingLevel> {
         *self.level.lock()
     }
 
-    /// Asks for this level, unless a client has asked for more. Gives whether
-    /// the server must be told.
+    /// Requests this level, unless a client has requested a more verbose one.
+    /// Returns whether the server must be told.
     pub(crate) fn raise(&self, wanted: LoggingLevel) -> bool {
         let mut level = self.level.lock();
         let is_more = level.is_none_or(|known| rank(wanted) < rank(known));
@@ -56,7 +55,7 @@ impl StandingWishes {
         is_more
     }
 
-    /// Tells a server that has just come up.
+    /// Sends all of them to a server that has just started.
     pub(crate) async fn tell_all(
         &self,
         peer: &Peer<RoleClient>,
@@ -89,7 +88,7 @@ impl StandingWishes {
         }
     }
 
-    /// One more client wants to hear of a resource.
+    /// Adds a client's subscription to a resource.
     pub(crate) async fn subscribe(
         &self,
         peer: &Peer<RoleClient>,
@@ -115,8 +114,8 @@ impl StandingWishes {
         outcome
     }
 
-    /// One client less wants to hear of a resource. Gives whether it was the
-    /// last.
+    /// Removes a client's subscription to a resource. Returns whether it was
+    /// the last.
     pub(crate) fn release(&self, uri: &str) -> bool {
         let mut resources = self.resources.lock();
         let Some(subscribed) = resources.get_mut(uri) else {
@@ -159,8 +158,7 @@ async fn subscribe(
     Ok(())
 }
 
-/// Tells a server of the years before that nobody wants to hear of a resource
-/// any more.
+/// Unsubscribes from a resource, for servers of older versions.
 pub(crate) async fn unsubscribe(peer: &Peer<RoleClient>, uri: &str) -> Result<(), ServiceError> {
     let is_old = |info: Arc<ServerPeerInfo>| info.protocol_version.has_initialize();
     if peer.peer_info().is_some_and(is_old) {

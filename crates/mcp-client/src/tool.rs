@@ -16,27 +16,26 @@ use windlass_runtime::{
     OrderLedger, Reporter, Start, Subject, TypedCommands,
 };
 
-use crate::call::Call;
-use crate::follow::Follow;
-use crate::result::{self, Answer};
-use crate::server::Server;
+use crate::call::ServerCall;
+use crate::follow::CallRun;
+use crate::result::{self, ServerReply};
+use crate::server::UpstreamServer;
 
-/// How long a cancelled call may take to tell the server.
+/// The time limit for telling the server of a cancelled call.
 const LEAVE_LIMIT: Duration = Duration::from_secs(2);
 
 /// Runs a tool of an MCP server.
 pub struct McpTool {
-    /// The server.
-    pub server: Server,
-    /// What the server calls the tool.
+    pub server: UpstreamServer,
+    /// The server's name for the tool.
     pub tool: String,
-    /// How large the log of a call may grow.
+    /// The maximum size of a call's log.
     pub log_limit: u64,
 }
 
 #[async_trait]
 impl Executor for McpTool {
-    /// Answers at once: the server may have to be started first, and a call
+    /// Returns at once: the server may have to be started first, and a call
     /// that waits for that can be aborted like any other.
     async fn start(&self, start: Start, reporter: Reporter) -> Result<Arc<dyn Job>, ToolError> {
         let options = OutputOptions {
@@ -44,8 +43,8 @@ impl Executor for McpTool {
             log_limit: self.log_limit,
             ..OutputOptions::default()
         };
-        let call = Arc::new(Call::new(reporter, options, start.handle.is_some()));
-        let follow = Follow {
+        let call = Arc::new(ServerCall::new(reporter, options, start.handle.is_some()));
+        let follow = CallRun {
             server: self.server.clone(),
             call: Arc::clone(&call),
             tool: self.tool.clone(),
@@ -67,9 +66,9 @@ impl Executor for McpTool {
     }
 }
 
-/// Makes the call and tells its end, whatever comes of it.
-async fn run(follow: Follow, start: Start) {
-    let _ended = EndTold(Arc::clone(&follow.call));
+/// Makes the call and reports its end in every case.
+async fn run(follow: CallRun, start: Start) {
+    let _ended = CallEndGuard(Arc::clone(&follow.call));
     let call = Arc::clone(&follow.call);
     let overdue = async {
         call.cancelled.cancelled().await;
@@ -87,9 +86,9 @@ async fn run(follow: Follow, start: Start) {
     call.end(ending(&call, answer, start.tool.limits.output_limit));
 }
 
-/// A result that a reply can hold is passed on exactly. A larger one is cut as
-/// any output is.
-fn ending(call: &Call, answer: Answer, limit: usize) -> Ending {
+/// Passes on a result that fits into a reply unchanged. A larger one is cut
+/// like any output.
+fn ending(call: &ServerCall, answer: ServerReply, limit: usize) -> Ending {
     let ending = match answer.result {
         Ok(text) if text.len() > limit => {
             call.say(&text);
@@ -108,10 +107,10 @@ fn ending(call: &Call, answer: Answer, limit: usize) -> Ending {
     }
 }
 
-/// Tells the end also of a call whose task was dropped.
-struct EndTold(Arc<Call>);
+/// Guard: reports the end of a call whose task was dropped.
+struct CallEndGuard(Arc<ServerCall>);
 
-impl Drop for EndTold {
+impl Drop for CallEndGuard {
     fn drop(&mut self) {
         self.0
             .end(Ending::failed("the call ended without a result"));
@@ -120,7 +119,7 @@ impl Drop for EndTold {
 
 /// One call.
 struct McpJob {
-    call: Arc<Call>,
+    call: Arc<ServerCall>,
     orders: OrderLedger,
 }
 
@@ -140,7 +139,8 @@ impl Job for McpJob {
         None
     }
 
-    /// A server behind a URL may run anywhere; ports are looked for where its client is.
+    /// This machine: a server behind a URL may run anywhere, so ports are
+    /// looked up where its client runs.
     fn host(&self) -> Arc<dyn JobHost> {
         Arc::new(LocalHost)
     }

@@ -1,12 +1,12 @@
-//! Slips of tool authors in what their programs print.
+//! Detects typing errors in the protocol answers that tool programs print.
 //!
-//! A misspelt field of an optional value would be lost without a word, and a
-//! misspelt type would make protocol plain text. Both are told with the word
-//! that was probably meant.
+//! Serde ignores an unknown field, so a misspelt optional field would have no
+//! effect, and an object with a misspelt type would count as plain text. Both
+//! are reported with the name that was probably meant.
 
 use serde_json::{Map, Value};
 
-/// How alike two words are for one to be a slip of the other.
+/// Minimum similarity for one word to count as a misspelling of another.
 const LIKE: f64 = 0.7;
 
 /// The types of answers, each with its fields.
@@ -32,7 +32,7 @@ const QUESTION: &[&str] = &[
 const RESULT: &[&str] = &["Ok", "Err", "ok", "err"];
 const TOOL_ERROR: &[&str] = &["message", "trace", "transient"];
 
-/// Why an answer that was meant as protocol is not understood.
+/// An answer that was meant as protocol and cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum AnswerFault {
     /// The type is like one of the protocol.
@@ -51,7 +51,7 @@ pub enum AnswerFault {
         /// The field that was probably meant.
         meant: &'static str,
     },
-    /// It lacks a field that its type needs, or a field has the wrong form.
+    /// A required field is missing, or a field has the wrong type.
     #[error(transparent)]
     Form(#[from] serde_json::Error),
 }
@@ -61,8 +61,8 @@ pub(crate) fn is_type(kind: &str) -> bool {
     TYPES.iter().any(|(name, _)| *name == kind)
 }
 
-/// The slip in the type of an object that says nothing but what an answer of
-/// some type would say.
+/// Returns the probable type if `kind` is misspelt and every other field
+/// belongs to that type.
 pub(crate) fn type_slip(kind: &str, object: &Map<String, Value>) -> Option<AnswerFault> {
     let names = TYPES.iter().map(|(name, _)| *name);
     let meant = meant(kind, names)?;
@@ -78,7 +78,7 @@ pub(crate) fn type_slip(kind: &str, object: &Map<String, Value>) -> Option<Answe
     })
 }
 
-/// A field of the object, or of what it holds, that was meant to be another.
+/// Returns the first misspelt field of the object or of its nested objects.
 pub(crate) fn field_slip(kind: &str, object: &Map<String, Value>) -> Option<AnswerFault> {
     let inner = |holder: &Map<String, Value>, field: &str, known| {
         slip_in(holder.get(field)?.as_object()?, known)
@@ -99,8 +99,7 @@ fn slip_in_answer(kind: &str, object: &Map<String, Value>) -> Option<AnswerFault
     slip_in(object, &fields)
 }
 
-/// A field that is not known is a slip only where the one that it is like is
-/// missing.
+/// An unknown field is a misspelling only if the field it resembles is absent.
 fn slip_in(object: &Map<String, Value>, known: &[&'static str]) -> Option<AnswerFault> {
     let mut unknown = object
         .keys()

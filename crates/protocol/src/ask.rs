@@ -1,4 +1,4 @@
-//! Conversations with a model that a person begins over HTTP.
+//! Conversations with a model that a person starts over HTTP.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ pub struct AskBody {
     /// The model as `provider/name`; default: the configured one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The session whose conversation goes on; default: a new one.
+    /// The session whose conversation continues; default: a new session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
 }
@@ -26,7 +26,7 @@ pub struct AskBegun {
     pub session: SessionId,
     /// The model that answers.
     pub model: String,
-    /// A turn was under way, and hears of the message in between.
+    /// A turn was in progress; the message was added to it.
     pub interjected: bool,
 }
 
@@ -42,28 +42,28 @@ pub struct AskModels {
 /// A provider of models.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AskProvider {
-    /// Its name, which is the first part of a model's.
+    /// The provider's name, the first part of `provider/name`.
     pub name: String,
     /// It has everything that it needs to be asked.
     pub ready: bool,
-    /// Its state: the origin of its key, or the variable to set.
+    /// Where its key comes from, or the variable to set.
     pub note: String,
 }
 
-/// How far a model has come with its reply.
+/// The progress of a model's reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AskProgress {
-    /// A turn is under way.
+    /// A turn is in progress.
     pub working: bool,
     /// Counts the replies of the model.
     pub reply: u64,
-    /// The text so far is void, and begins anew with this one.
+    /// Discard the earlier text of this reply; `text` starts it again.
     pub anew: bool,
     /// More text of the reply.
     pub text: String,
     /// The model that answers.
     pub model: String,
-    /// The reason why the last turn could not go on.
+    /// The error that ended the last turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -72,7 +72,7 @@ pub struct AskProgress {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AskStop {
-    /// Only the tools are ended, and the model goes on.
+    /// Ends only the tools; the model continues.
     #[serde(default)]
     pub tools: bool,
 }

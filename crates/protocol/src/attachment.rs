@@ -1,23 +1,23 @@
-//! What came with a tool's output and is no text: pictures, sound, files.
+//! Non-text parts of a tool's output: images, audio, files.
 
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-/// Something that came with a tool's output. The assistant reads of it in the
-/// text; the record holds it by its address.
+/// A file that belongs to a tool's output. The assistant sees a mention of it
+/// in the text; the record stores its URL.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attachment {
-    /// Where it is.
+    /// The location of the content.
     pub url: String,
     /// Its media type.
     pub mime: String,
-    /// Its name, if it has one: that of a file, or the address of a resource.
+    /// The file's name or the resource's address, if known.
     pub filename: Option<String>,
 }
 
 impl Attachment {
-    /// A file of this machine, which must be kept for as long as the session's
+    /// A file on this machine, which must exist for as long as the session's
     /// logs.
     pub fn file(path: &Path, mime: impl Into<String>) -> Self {
         let name = path.file_name();
@@ -28,7 +28,7 @@ impl Attachment {
         }
     }
 
-    /// All of an output that did not fit into a reply.
+    /// The complete output of a call whose reply was cut.
     pub fn log(path: &Path) -> Self {
         Self::file(path, "text/plain")
     }

@@ -13,11 +13,11 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolCall {
-    /// Names the call within its batch.
+    /// The call's id within its batch.
     pub id: String,
     /// The tool's name.
     pub tool: String,
-    /// What it is given.
+    /// The arguments, as the model wrote them.
     #[serde(default)]
     pub arguments: Arguments,
 }
@@ -25,7 +25,7 @@ pub struct ToolCall {
 /// The calls of one model reply.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Batch {
-    /// Names the batch.
+    /// The batch's id.
     #[serde(rename = "batch")]
     pub id: String,
     /// The calls, answered in this order.
@@ -39,7 +39,7 @@ pub struct BatchReply {
     pub batch: String,
     /// One reply per call, in call order.
     pub replies: Vec<CallReply>,
-    /// What the assistant had not been told yet.
+    /// Notices that the assistant has not received yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<Notice>,
 }
@@ -49,28 +49,29 @@ pub struct BatchReply {
 pub struct CallReply {
     /// The call it answers.
     pub id: String,
-    /// What the assistant reads.
+    /// The text or object for the assistant.
     pub content: ReplyContent,
     /// The call was refused, or a one-shot failed.
     pub is_error: bool,
-    /// The error of a one-shot beside its message. The content says
-    /// the same in words.
+    /// Error details of a one-shot beside its message. The content has them as
+    /// text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorView>,
-    /// Details that a front end may tell beside the content. It does not cross a wire.
+    /// Details that a front end may show beside the content. They are not
+    /// serialized.
     #[serde(skip)]
     #[schemars(skip)]
     pub extras: ReplyExtras,
 }
 
-/// The parts of a reply that are no text for the assistant.
+/// The parts of a reply that are not text for the assistant.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReplyExtras {
-    /// How the process of a one-shot exited, if it was one and exited badly.
+    /// The exit status of a one-shot's process, if it failed.
     pub exit: Option<Exit>,
     /// Files that came with the output.
     pub attachments: Vec<Attachment>,
-    /// The result of a one-shot as data, where its tool gives that.
+    /// The structured result of a one-shot, if its tool returns one.
     pub structured: Option<Box<Value>>,
     /// The server of a one-shot's tool refused the call.
     pub refused: Option<Box<ServerRefusal>>,
@@ -79,7 +80,8 @@ pub struct ReplyExtras {
 }
 
 impl CallReply {
-    /// A refusal: nothing was done, and `why` says what would work.
+    /// A refusal: nothing was done. `why` gives the reason and a call that
+    /// would work.
     pub fn refused(id: impl Into<String>, why: impl Into<String>) -> Self {
         Self {
             id: id.into(),
@@ -95,7 +97,7 @@ impl CallReply {
 }
 
 impl ErrorView {
-    /// The rest of an error, beside its message; `None` when there is none.
+    /// The error's details without its message; `None` if it has none.
     pub fn beyond_message(error: &ToolError) -> Option<Self> {
         let says_more = error.transient || !error.trace.is_empty();
         says_more.then(|| Self {
@@ -105,7 +107,7 @@ impl ErrorView {
     }
 }
 
-/// What the assistant reads in reply to a call.
+/// The content of a reply, for the assistant.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum ReplyContent {
@@ -113,14 +115,14 @@ pub enum ReplyContent {
     Text(String),
     /// The handles that an `await` waited for.
     Await(AwaitReply),
-    /// How a handle stands.
+    /// The state of a handle.
     Handle(Box<HandleView>),
     /// A structured answer of another kind.
     Value(Value),
 }
 
 impl ReplyContent {
-    /// The content as the one string that a model's tool result holds.
+    /// The content as a single string, for a model's tool result.
     pub fn to_text(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
@@ -130,8 +132,8 @@ impl ReplyContent {
     }
 }
 
-/// Only an object is read as await's reply or as a handle: left to itself,
-/// serde would take a list for the fields of either in their order.
+/// Reads only an object as an `await` reply or a handle view. The derived
+/// implementation would also accept a list as the fields in order.
 impl<'de> Deserialize<'de> for ReplyContent {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(deserializer)?;

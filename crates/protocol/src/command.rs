@@ -1,9 +1,10 @@
-//! What an assistant may ask of a tool, and how its arguments are read.
+//! The commands that an assistant gives to a tool, and the parser for their
+//! arguments.
 //!
-//! Start at [`parse`]: it looks at raw arguments once and gives a
-//! [`Request`]. It checks what every tool has in common (the action, the id,
-//! what is missing); whether a value fits its parameter's schema is checked
-//! where the schema is compiled.
+//! Start at [`parse`]: it reads raw arguments once and returns a [`Request`].
+//! It checks the parts common to all tools: the action, the id, and required
+//! parameters. Values are validated against the parameter's schema where the
+//! schema is compiled.
 
 use std::fmt;
 
@@ -15,7 +16,7 @@ use crate::defaults::fill_defaults;
 use crate::null::null_as_default;
 use crate::{Arguments, HandleId, InvalidHandleId, LineRange, Parameters};
 
-/// What may be done with a handle.
+/// An action on a handle.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -23,7 +24,7 @@ use crate::{Arguments, HandleId, InvalidHandleId, LineRange, Parameters};
 pub enum HandleAction {
     /// Start a tool under an id.
     Spawn,
-    /// Read what is new.
+    /// Read new output.
     Fetch,
     /// Send input, or answer the open question.
     Apply,
@@ -32,10 +33,10 @@ pub enum HandleAction {
 }
 
 impl HandleAction {
-    /// All of them, in the order in which they are shown.
+    /// All actions, in display order.
     pub const ALL: [Self; 4] = [Self::Spawn, Self::Fetch, Self::Apply, Self::Abort];
 
-    /// The word for it.
+    /// The action's name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Spawn => "spawn",
@@ -98,40 +99,40 @@ impl FromIterator<HandleAction> for ActionSet {
     }
 }
 
-/// What a tool looks like from outside: enough to write its schema and to
-/// read a call of it.
+/// A tool's interface: enough to write its schema and to read a call.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each says whether the schema offers one thing"
 )]
 pub struct ToolShape {
-    /// What a one-shot or a spawn takes.
+    /// The parameters of a one-shot or a spawn.
     pub parameters: Parameters,
-    /// What may be done with its handles.
+    /// The actions on its handles.
     pub actions: ActionSet,
-    /// The schema offers the call without `action` too. Such a call is
-    /// understood in any case.
+    /// The schema offers the call without `action` too. Such a call is accepted
+    /// in any case.
     pub one_shot: bool,
-    /// The schema offers `enter` and `keys` for `apply`, and `view` for `fetch`.
-    /// They are understood in any case.
+    /// The schema offers `enter` and `keys` for `apply`, and `view` for
+    /// `fetch`. They are accepted in any case.
     pub typing: bool,
-    /// The schema offers `lines` for `fetch`. They are understood in any case,
+    /// The schema offers `lines` for `fetch`. They are accepted in any case,
     /// unless the tool has a parameter of that name.
     #[serde(default)]
     pub lines: bool,
-    /// A spawn takes `keep`: whether the handle outlives its runtime.
+    /// A spawn accepts `keep`: whether the handle outlives its runtime.
     #[serde(default)]
     pub keep: bool,
 }
 
 impl ToolShape {
-    /// Names that a parameter of a tool with actions may not have.
+    /// Reserved names: a tool with actions cannot have parameters called like
+    /// this.
     pub const RESERVED: [&str; 6] = ["action", "id", "input", "view", "keys", "enter"];
-    /// The name that a parameter may not have besides, of a tool whose spawns take it.
+    /// Also reserved in a tool whose spawns accept it.
     pub const KEEP: &str = "keep";
 
-    /// Whether lines of its output can be fetched by their numbers.
+    /// Whether lines of its output can be fetched by number.
     pub fn can_fetch_lines(&self) -> bool {
         self.actions.contains(HandleAction::Fetch)
             && !self.parameters.properties.contains_key(LINES)
@@ -141,20 +142,20 @@ impl ToolShape {
 /// The field of `fetch` that names lines.
 const LINES: &str = "lines";
 
-/// Which part of a handle's output a `fetch` wants.
+/// The part of a handle's output that a `fetch` returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum View {
-    /// What is new since the last read.
+    /// Output since the last read.
     #[default]
     New,
-    /// The screen as it is now; of a tool without one, the whole output.
+    /// The current screen; for a tool without a screen, the whole output.
     Screen,
     /// The whole output.
     All,
 }
 
-/// What an `apply` sends.
+/// The input of an `apply`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Typing {
     /// Text to type, or the answer to the open question. Any other value is
@@ -204,21 +205,22 @@ pub enum ToolCommand {
     Spawn {
         /// The new handle.
         id: HandleId,
-        /// Whether it outlives its runtime, where that can be said.
+        /// Whether the handle outlives its runtime, if the tool offers that
+        /// choice.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         keep: Option<bool>,
-        /// What the tool is given.
+        /// The tool's arguments.
         #[serde(flatten)]
         args: Arguments,
     },
-    /// Read what is new.
+    /// Read new output.
     Fetch {
         /// The handle.
         id: HandleId,
-        /// Which part of its output.
+        /// The part of its output.
         #[serde(default)]
         view: View,
-        /// Lines by their numbers, instead of a view. They are given as they are.
+        /// Lines by number, instead of a view. They are returned verbatim.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         lines: Option<LineRange>,
     },
@@ -226,7 +228,7 @@ pub enum ToolCommand {
     Apply {
         /// The handle.
         id: HandleId,
-        /// What is sent.
+        /// The input.
         #[serde(flatten)]
         typing: Typing,
     },
@@ -248,7 +250,7 @@ impl ToolCommand {
         }
     }
 
-    /// What it does.
+    /// The command's action.
     pub fn action(&self) -> HandleAction {
         match self {
             Self::Spawn { .. } => HandleAction::Spawn,
@@ -264,22 +266,22 @@ impl ToolCommand {
 pub enum Request {
     /// Run the tool once and answer with its result.
     OneShot {
-        /// What the tool is given.
+        /// The tool's arguments.
         args: Arguments,
     },
     /// Act on a handle.
     Handle(ToolCommand),
 }
 
-/// Arguments that cannot be read. Each says what would work.
+/// Arguments that cannot be read. Each message says what would work.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ParseError {
     /// `action` is not a string, or no action has that name.
     #[error("`{got}` is not an action of this tool; it has {}", list(.declared))]
     UnknownAction {
-        /// What was given.
+        /// The given action.
         got: String,
-        /// What the tool declares.
+        /// The actions that the tool declares.
         declared: Vec<HandleAction>,
     },
     /// The tool has no actions at all.
@@ -305,9 +307,9 @@ pub enum ParseError {
     /// There is no parameter of that name.
     #[error("unknown argument `{name}`; {}", takes(.known))]
     UnknownParameter {
-        /// What was given.
+        /// The given name.
         name: String,
-        /// What could be given.
+        /// The tool's parameters.
         known: Vec<String>,
     },
     /// The action has no field of that name.
@@ -321,7 +323,7 @@ pub enum ParseError {
     /// `apply` came with nothing to send.
     #[error("action `apply` needs `input`{}", if *.typing { " or `keys`" } else { "" })]
     MissingInput {
-        /// `keys` would do as well.
+        /// `keys` would be accepted instead.
         typing: bool,
     },
     /// A field of an action has the wrong type.
@@ -329,7 +331,7 @@ pub enum ParseError {
     WrongType {
         /// The field.
         field: &'static str,
-        /// What it must be.
+        /// The expected type.
         expected: &'static str,
     },
 }
@@ -348,8 +350,8 @@ fn needed_by(action: Option<HandleAction>) -> String {
     })
 }
 
-/// The fields of an action beside `action`. A spawn takes the tool's own
-/// parameters too.
+/// The fields that an action accepts beside `action`. A spawn also accepts the
+/// tool's own parameters.
 fn taken_by(action: HandleAction) -> &'static [&'static str] {
     match action {
         HandleAction::Spawn | HandleAction::Abort => &["id"],
@@ -451,9 +453,9 @@ fn handle_command(
     }))
 }
 
-/// Finds a field that an action on a running handle does not have. The tool's
-/// own parameters are passed over: some clients must fill every property, and
-/// not every property has a value that says nothing.
+/// Rejects a field that an action on a running handle does not have. The tool's
+/// own parameters are ignored: some clients must fill every property, and not
+/// every property has a neutral value.
 fn check_fields(
     shape: &ToolShape,
     action: HandleAction,
@@ -486,7 +488,7 @@ fn drop_neutral(shape: &ToolShape, arguments: &mut Arguments) {
     });
 }
 
-/// The value says nothing: it is empty, or what holds without it.
+/// The value has no effect: it is empty, or equal to the default.
 fn is_neutral(name: &str, value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -498,8 +500,8 @@ fn is_neutral(name: &str, value: &Value) -> bool {
     }
 }
 
-/// Drops nulls that mean "absent", adds defaults, and finds what is missing or
-/// unknown.
+/// Drops nulls that mean "absent", adds defaults, and rejects missing and
+/// unknown parameters.
 fn check_parameters(
     parameters: &Parameters,
     mut arguments: Arguments,

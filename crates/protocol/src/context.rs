@@ -1,4 +1,4 @@
-//! What a local program is told when it is run: the context and the tool.
+//! The input of a local program: its context and its call.
 
 use std::path::PathBuf;
 
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::Arguments;
 
-/// What a program is run for.
+/// The reason why a program is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
     /// Do the work.
     Run,
-    /// Show the arguments as a person would like to read them.
+    /// Print the arguments in readable form.
     FormatArguments,
     /// Describe the tools of the program.
     Schema,
@@ -22,17 +22,17 @@ pub enum Action {
 /// The `{{context}}` of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Context {
-    /// What the program is run for.
+    /// The reason why the program is run.
     pub action: Action,
     /// The project's root folder.
     pub root: PathBuf,
-    /// Names the project, the same across runs.
+    /// The project's id, equal across runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace_id: Option<String>,
-    /// Names the session that calls.
+    /// The id of the calling session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation_id: Option<String>,
-    /// Names the handle, when the call is one that lasts.
+    /// The handle's id; absent for a one-shot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handle_id: Option<String>,
 }
@@ -42,13 +42,13 @@ pub struct Context {
 pub struct Tool {
     /// The tool's name.
     pub name: String,
-    /// What the assistant gave.
+    /// The assistant's arguments.
     #[serde(default)]
     pub arguments: Arguments,
     /// Answers to the tool's earlier questions, by question id.
     #[serde(default)]
     pub answers: Arguments,
-    /// What the configuration sets for the tool.
+    /// The tool's options from the configuration.
     #[serde(default)]
     pub options: Arguments,
 }

@@ -1,9 +1,8 @@
-//! A conversation as it is recorded: what was said and what was answered, in
-//! order.
+//! A conversation as it is recorded: messages and replies, in order.
 //!
-//! A conversation is the list of its events, and going on with it is reading
-//! them again. Nothing here knows a provider: what one of them wants back
-//! with what it said is a `seal`, which nobody else reads.
+//! A conversation is the list of its events; resuming it means reading them
+//! again. Nothing here depends on a provider. Data that a provider needs back
+//! with its model's output is a `seal`, which only that provider reads.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -16,19 +15,19 @@ use crate::{CallReply, Notice, ToolCall};
 pub enum TurnEvent {
     /// The user's message.
     User {
-        /// What the user said.
+        /// The user's message.
         text: String,
-        /// What the assistant was told with it.
+        /// Notices delivered with the message.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         notices: Vec<Notice>,
     },
-    /// What the assistant said in one go.
+    /// One reply of the model.
     Assistant {
-        /// The model that said it, as `provider/name`; empty where the
-        /// assistant's words were put down for it.
+        /// The model as `provider/name`; empty for text that was written on the
+        /// assistant's behalf.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         model: String,
-        /// What it said, in order.
+        /// The reply's parts, in order.
         said: Vec<Said>,
         /// It was interrupted and had not finished.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -38,20 +37,20 @@ pub enum TurnEvent {
     Replies {
         /// One per call, in call order.
         replies: Vec<CallReply>,
-        /// What the assistant was told with them.
+        /// Notices delivered with the replies.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         notices: Vec<Notice>,
     },
-    /// What the assistant was told by itself.
+    /// Notices delivered on their own.
     Notices {
-        /// What it was told.
+        /// The notices.
         notices: Vec<Notice>,
     },
     /// The turn ended.
     TurnEnded,
 }
 
-/// One piece of what the assistant said.
+/// One part of a model's reply.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Said {
@@ -64,7 +63,7 @@ pub enum Said {
     Reasoning {
         /// The text.
         text: String,
-        /// What the provider wants back with it.
+        /// Data that the provider needs back with it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seal: Option<Value>,
     },
@@ -72,7 +71,7 @@ pub enum Said {
     Call {
         /// The call, with its arguments as the model wrote them.
         call: ToolCall,
-        /// What the provider wants back with it.
+        /// Data that the provider needs back with it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seal: Option<Value>,
     },

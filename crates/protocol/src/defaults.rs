@@ -5,9 +5,8 @@ use serde_json::{Map, Value};
 use crate::command::admits_null;
 use crate::{Arguments, Parameters};
 
-/// Adds the defaults of the parameters that are
-/// [`filled`](Parameters::filled), also those inside objects and arrays that
-/// were given.
+/// Adds the defaults of the [`filled`](Parameters::filled) parameters,
+/// including those inside given objects and arrays.
 pub(crate) fn fill_defaults(parameters: &Parameters, arguments: &mut Arguments) {
     for name in &parameters.filled {
         let Some(schema) = parameters.properties.get(name) else {
@@ -52,7 +51,8 @@ fn fill_fields(schema: &Value, fields: &mut Map<String, Value>) {
     }
 }
 
-/// Some describe "no default" as `null`, which their own schema forbids.
+/// Ignores a `null` default that the schema itself forbids: some tools write it
+/// for "no default".
 fn default_of(schema: &Value) -> Option<&Value> {
     let default = schema.get("default")?;
     (!default.is_null() || admits_null(schema)).then_some(default)

@@ -1,14 +1,15 @@
-//! Definitions that a schema shares between its parameters, given to each.
+//! Copies shared definitions of a schema into each parameter that refers to
+//! them.
 //!
-//! [`own_document`] is all. In [`Parameters`](crate::Parameters) the schema of
-//! a parameter is a document of its own, while in the schema of an object its
-//! references lead to the object's root.
+//! [`own_document`] is the only entry point. In
+//! [`Parameters`](crate::Parameters) each parameter's schema is a separate
+//! document, while references in an object's schema start at the object's root.
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
-/// A part of `root` with everything inside it that its references lead to, so
-/// that it can stand alone. References that lead nowhere stay as they are.
+/// Returns `part` with all definitions of `root` that it refers to, so that it
+/// is self-contained. Unresolvable references are left unchanged.
 pub(crate) fn own_document(root: &Value, part: &Value) -> Value {
     let mut gathering = Gathering {
         root,
@@ -28,7 +29,7 @@ pub(crate) fn own_document(root: &Value, part: &Value) -> Value {
     part
 }
 
-/// Where a definition stands in the new document.
+/// The location of a definition in the new document.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Home {
     section: &'static str,
@@ -57,7 +58,7 @@ impl Gathering<'_> {
         }
     }
 
-    /// Gathers what a reference leads to, and says where it leads now.
+    /// Copies the target of a reference and returns the new reference.
     fn reference(&mut self, reference: String) -> String {
         let Some(target) = reference
             .strip_prefix('#')
@@ -77,8 +78,8 @@ impl Gathering<'_> {
 }
 
 impl Home {
-    /// Definitions keep their names; anything else, such as another
-    /// parameter, is named after the way to it.
+    /// Definitions keep their names; any other target, such as another
+    /// parameter, is named after its path.
     fn of(pointer: &str) -> Self {
         let steps: Vec<&str> = pointer.split('/').skip(1).collect();
         let (section, name) = match steps[..] {

@@ -1,8 +1,8 @@
-//! How a tool describes itself, and the parameters that come of it.
+//! A tool's description of itself, and the parameters derived from it.
 //!
-//! [`ToolDescriptions`] is what a program prints when its context's action is
-//! `schema`; [`Parameters`] is the same as JSON Schema, which is what the
-//! rest of Windlass works with.
+//! A program prints [`ToolDescriptions`] if its context's action is `schema`.
+//! [`Parameters`] has the same content as JSON Schema, which the rest of
+//! Windlass uses.
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -33,14 +33,14 @@ pub struct ToolDescription {
     /// Examples, given only on `describe_tools`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub examples: Option<Examples>,
-    /// What a call takes.
+    /// The parameters of a call.
     #[serde(default)]
     pub parameters: IndexMap<String, Parameter>,
-    /// How the tool lasts, if it can.
+    /// Set if the tool can run as a handle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spawn: Option<SpawnDescription>,
-    /// The program answers the action `format_arguments` for this tool: it
-    /// prints a call's arguments as a person would like to read them.
+    /// The program supports the action `format_arguments` for this tool: it
+    /// prints a call's arguments in readable form.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub format_arguments: bool,
 }
@@ -55,22 +55,22 @@ pub enum Examples {
     List(Vec<Value>),
 }
 
-/// How a tool lasts.
+/// How a tool runs as a handle.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SpawnDescription {
     /// The tool can be spawned.
     #[serde(default)]
     pub stateful: bool,
-    /// What may be done with its handles; everything unless said.
+    /// The actions on its handles; default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actions: Option<Vec<HandleAction>>,
-    /// How the program is talked to.
+    /// The program's input and output mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub io: Option<IoMode>,
 }
 
-/// How a program is talked to.
+/// The input and output mode of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IoMode {
@@ -79,42 +79,43 @@ pub enum IoMode {
     Text,
     /// A pseudo-terminal.
     Terminal,
-    /// Pipes, one JSON value per line both ways.
+    /// Pipes, one JSON value per line in both directions.
     State,
 }
 
-/// One parameter, in the words of the TOML config and of D06.
+/// One parameter, with the keys of the TOML config and of D06.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Parameter {
-    /// Its JSON type; without one an entry overrides what a program says.
+    /// Its JSON type. An entry without a type overrides one that the program
+    /// describes.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<ParameterType>,
     /// A line for the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// Details; stands in for a missing summary.
+    /// A long description; replaces a missing summary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Examples, given only on `describe_tools`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub examples: Option<Examples>,
-    /// What it is when not given; `null` is a default like any other.
+    /// The default value; `null` is a valid default.
     #[serde(
         default,
         deserialize_with = "even_null",
         skip_serializing_if = "Option::is_none"
     )]
     pub default: Option<Value>,
-    /// It must be given; unless said, when it has no default.
+    /// Whether it must be given; default: if it has no default value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub required: Option<bool>,
     /// The values it may have.
     #[serde(default, rename = "enum", skip_serializing_if = "Option::is_none")]
     pub options: Option<Vec<Value>>,
-    /// What an array holds.
+    /// The elements of an array.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub items: Option<Box<Parameter>>,
-    /// What an object holds.
+    /// The properties of an object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub properties: Option<IndexMap<String, Parameter>>,
     /// Further JSON Schema keywords, passed on as they are.
@@ -122,8 +123,7 @@ pub struct Parameter {
     pub rest: Map<String, Value>,
 }
 
-/// A value that is there, also where it is `null`, which `Option` takes for
-/// absent.
+/// Keeps an explicit `null`, which `Option` would read as absent.
 fn even_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
@@ -144,7 +144,7 @@ impl Parameter {
         self.required.unwrap_or(self.default.is_none())
     }
 
-    /// It has a default, or something inside of it has one.
+    /// Whether it, or a value nested in it, has a default.
     pub fn has_default(&self) -> bool {
         let mut properties = self.properties.iter().flat_map(IndexMap::values);
         self.default.is_some()
@@ -190,10 +190,10 @@ impl Parameter {
     }
 }
 
-/// What a call takes, as JSON Schema.
+/// The parameters of a call, as JSON Schema.
 ///
-/// The schema of a parameter is a document of its own: `#` is its root, and
-/// the definitions that it refers to are inside it.
+/// Each parameter's schema is a separate document: `#` is its root, and it
+/// contains the definitions that it refers to.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Parameters {
     /// The schema of each parameter, in the order the model sees them.
@@ -202,14 +202,14 @@ pub struct Parameters {
     pub required: Vec<String>,
     /// Arguments that are not listed are passed on too.
     pub additional: bool,
-    /// The parameters whose defaults are added to calls that do not give them.
-    /// An MCP server adds its own.
+    /// Parameters whose defaults are added to calls that omit them. An MCP
+    /// server adds its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub filled: Vec<String>,
 }
 
 impl Parameters {
-    /// These and no others, with those of them that must be given.
+    /// Exactly these parameters, with the names of the required ones.
     pub fn exactly<const N: usize>(properties: [(&str, Value); N], required: &[&str]) -> Self {
         Self {
             properties: properties
@@ -222,7 +222,7 @@ impl Parameters {
         }
     }
 
-    /// From the entries of a description or of the config.
+    /// Reads the entries of a description or of the config.
     pub fn from_entries(entries: &IndexMap<String, Parameter>) -> Self {
         Self {
             properties: entries
@@ -243,8 +243,8 @@ impl Parameters {
         }
     }
 
-    /// From a JSON Schema of an object, as MCP servers give it. Definitions at
-    /// its root go into each parameter that refers to them.
+    /// Reads the JSON Schema of an object, as MCP servers send it. Definitions
+    /// at its root are copied into each parameter that refers to them.
     pub fn from_object_schema(schema: &Value) -> Self {
         let strings = |value: &Value| -> Vec<String> {
             value
@@ -267,8 +267,9 @@ impl Parameters {
         }
     }
 
-    /// The JSON Schema of an object with these parameters. A parameter with
-    /// definitions has an `$id` there, so that its references lead into itself.
+    /// Writes the JSON Schema of an object with these parameters. A parameter
+    /// with definitions gets an `$id`, so that its references resolve within
+    /// it.
     pub fn to_object_schema(&self) -> Value {
         let mut schema = json!({ "type": "object", "properties": self.properties });
         let properties = schema["properties"].as_object_mut().into_iter().flatten();

@@ -1,17 +1,16 @@
-//! From what a tool says of itself to a definition.
+//! Turns a tool's own description into a definition.
 //!
-//! Programs, and whatever else describes tools in the words of the protocol,
-//! come through here; the person's own word is laid over it by the
-//! configuration.
+//! Used for programs and for every other source that describes tools in the
+//! protocol. The configuration then overrides parts of the result.
 
 use crate::{
     ActionSet, IoMode, Parameters, SpawnDescription, ToolDefinition, ToolDescription, ToolShape,
 };
 
 impl ToolDefinition {
-    /// The tool as it describes itself, with default policies. What the
-    /// description says of how the tool is run (`io`, `format_arguments`) is
-    /// for its executor, and not in here.
+    /// The tool as it describes itself, with default policies. The fields on
+    /// how it is run (`io`, `format_arguments`) are for its executor and are
+    /// not included.
     pub fn described(description: &ToolDescription) -> Self {
         let spawn = description.spawn.as_ref();
         let actions = spawn.map_or(ActionSet::NONE, actions);
@@ -33,8 +32,8 @@ impl ToolDefinition {
     }
 }
 
-/// A stateful tool has all actions unless some are listed, and a list alone
-/// makes a tool stateful.
+/// A stateful tool has all actions unless it lists some. A list alone makes a
+/// tool stateful.
 fn actions(spawn: &SpawnDescription) -> ActionSet {
     match &spawn.actions {
         Some(actions) => actions.iter().copied().collect(),

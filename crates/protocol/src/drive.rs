@@ -1,4 +1,4 @@
-//! The lines of `windlass drive`: one JSON value each, both ways.
+//! The lines of `windlass drive`: one JSON value each, in both directions.
 //!
 //! [`DriveInput::read`] reads a line; [`DriveOutput`] is written as one.
 
@@ -23,7 +23,8 @@ pub enum DriveInput {
     Batch {
         /// The calls.
         batch: Batch,
-        /// They run beside other batches: they wait for none, and none waits for them.
+        /// They run in parallel with other batches, without waiting in either
+        /// direction.
         concurrent: bool,
     },
     /// End a blocking batch.
@@ -44,8 +45,7 @@ pub enum DriveInput {
         /// The answer.
         value: Value,
     },
-    /// Refuse to answer a question: its tool is ended with the reason as its
-    /// error.
+    /// Decline a question: its tool is ended with the reason as its error.
     Decline {
         /// The question, by the id it was asked under.
         ask: String,
@@ -54,28 +54,28 @@ pub enum DriveInput {
     },
     /// Ask something of the session.
     Request {
-        /// Names the request in its reply.
+        /// The request's id, repeated in its reply.
         id: String,
         /// The request.
         request: DriverRequest,
     },
-    /// Tell of a run of one of the driver's tools.
+    /// Report on a run of one of the driver's tools.
     Report {
         /// The run.
         run: String,
         /// The report.
         report: DriverReport,
     },
-    /// Say what becomes of the handles at the turn's end.
+    /// Decide about the handles at the turn's end.
     Inquire {
         /// The inquiry, by the id it was asked under.
         ask: String,
-        /// What becomes of each.
+        /// The decision for each handle.
         decisions: BTreeMap<String, TurnEndDecision>,
     },
 }
 
-/// What becomes of a handle at the turn's end.
+/// The decision about a handle at the turn's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnEndDecision {
@@ -93,21 +93,21 @@ pub enum DriveOutput {
     Replies(BatchReply),
     /// The turn has ended.
     TurnEnd {
-        /// What became of its handles.
+        /// The report on its handles.
         turn_end: TurnEndReport,
     },
-    /// The driver is asked or told something.
+    /// An event or request for the driver.
     Event(Box<DriveEvent>),
     /// A request is answered.
     Reply(DriverReply),
     /// A line was not understood; nothing else changed.
     Error {
-        /// What would have been.
+        /// The error, with a line that would work.
         error: String,
     },
 }
 
-/// Something that the driver is asked or told.
+/// An event or request for the driver.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum DriveEvent {
@@ -118,20 +118,19 @@ pub enum DriveEvent {
     },
     /// A tool asks.
     Question(Ask),
-    /// A question that was told is no longer open, and not by an answer of the
-    /// driver's.
+    /// A question is closed, and not by an answer of the driver.
     Withdrawn {
         /// The question, by the id it was asked under.
         ask: String,
     },
-    /// What becomes of these handles at the turn's end?
+    /// Asks for decisions about these handles at the turn's end.
     Inquire {
-        /// Names the inquiry.
+        /// The inquiry's id.
         ask: String,
         /// The handles that still run.
         handles: Vec<TurnEndHandle>,
     },
-    /// A tool of the driver's is to run.
+    /// The driver must run one of its tools.
     ToolCall(DriverCall),
     /// A run of the driver's has its answer.
     ToolAnswer {
@@ -142,24 +141,24 @@ pub enum DriveEvent {
         /// The answer.
         value: Value,
     },
-    /// A run of the driver's is to end soon. Its end is still reported.
+    /// A run of the driver must end soon. Its end is still reported.
     ToolAbort {
         /// The run.
         run: String,
     },
     /// Something happened in the session, which the driver follows.
     Update(Box<StreamedEvent>),
-    /// Events are gone that the driver has not read in time.
+    /// Events were dropped because the driver did not read them in time.
     Missed {
-        /// How many.
+        /// The number of dropped events.
         count: u64,
     },
 }
 
-/// A question on its way to whoever answers it.
+/// A question that waits for an answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ask {
-    /// Names the asking.
+    /// The question's id in the session.
     pub ask: String,
     /// The call that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -169,16 +168,16 @@ pub struct Ask {
     pub handle: Option<HandleId>,
     /// The tool that asks.
     pub tool: String,
-    /// What it asks.
+    /// The question itself.
     pub question: Question,
-    /// The tool's words beside the question, such as the hunk that it asks
-    /// about.
+    /// The tool's text that belongs to the question, such as the hunk that it
+    /// asks about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
     /// The form that the question is a field of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub form: Option<Box<QuestionForm>>,
-    /// How it is shown to a person, where one is asked.
+    /// The form in which a person sees it, if a person is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rendering: Option<Box<RequestRendering>>,
 }
@@ -203,7 +202,7 @@ pub struct TurnEndHandle {
     pub tool: String,
     /// Its state.
     pub state: HandleState,
-    /// How long it has run.
+    /// The time since its start.
     pub elapsed_secs: f64,
     /// The end of its output.
     pub output_preview: String,
@@ -212,27 +211,26 @@ pub struct TurnEndHandle {
     pub question: Option<Question>,
 }
 
-/// What became of the handles at a turn's end.
+/// The handles' fates at a turn's end.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct TurnEndReport {
     /// Those that were ended.
     pub ended: Vec<HandleId>,
     /// Those that were waited for and have stopped.
     pub awaited: Vec<HandleId>,
-    /// Those that the inquiry should have decided on and did not, because it
-    /// failed. They were ended.
+    /// Handles that were ended because the inquiry about them failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub undecided: Vec<HandleId>,
-    /// Those that go on, because the session keeps them between its turns.
+    /// Handles that continue, because the session keeps them between turns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<HandleId>,
-    /// What came of those that the inquiry said to wait for.
+    /// The final views of the handles that the inquiry decided to wait for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub results: Vec<HandleView>,
 }
 
-/// A batch as [`DriveInput::read`] takes it: the calls, or an object with them
-/// and the batch's name.
+/// A batch in the two forms that [`DriveInput::read`] accepts: a list of calls,
+/// or an object with the calls and the batch's name.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged, deny_unknown_fields)]
 pub enum CallsBody {
@@ -240,7 +238,7 @@ pub enum CallsBody {
     Calls(Vec<NewCall>),
     /// With a name.
     Batch {
-        /// Names the batch; the line's number unless given.
+        /// The batch's id; default: the line's number.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "String")]
         batch: Option<String>,
@@ -253,19 +251,19 @@ pub enum CallsBody {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewCall {
-    /// Names the call within its batch; its place unless given.
+    /// The call's id within its batch; default: its position.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// The tool's name.
     pub tool: String,
-    /// What it is given.
+    /// The arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Arguments>,
 }
 
 impl DriveInput {
-    /// Reads a line. `number` is the line's place in the input, from 1 on,
-    /// which names a batch that has no name of its own.
+    /// Reads a line. `number` is the line's number, from 1; it names a batch
+    /// that has no name of its own.
     pub fn read(line: &str, number: u64) -> Result<Self, LineError> {
         match serde_json::from_str(line).map_err(LineError::Json)? {
             Value::Array(calls) => Batch::of(number.to_string(), calls).map(|batch| Self::Batch {
@@ -332,11 +330,11 @@ impl DriveInput {
         } else if has("answer") {
             #[derive(Deserialize)]
             #[serde(deny_unknown_fields)]
-            struct Wire {
+            struct AnswerLine {
                 answer: String,
                 value: Value,
             }
-            let wire: Wire =
+            let wire: AnswerLine =
                 serde_json::from_value(Value::Object(object)).map_err(LineError::Answer)?;
             Ok(Self::Answer {
                 ask: wire.answer,
@@ -345,11 +343,11 @@ impl DriveInput {
         } else if has("inquire") {
             #[derive(Deserialize)]
             #[serde(deny_unknown_fields)]
-            struct Wire {
+            struct InquiryLine {
                 inquire: String,
                 decisions: BTreeMap<String, TurnEndDecision>,
             }
-            let wire: Wire =
+            let wire: InquiryLine =
                 serde_json::from_value(Value::Object(object)).map_err(LineError::Inquiry)?;
             Ok(Self::Inquire {
                 ask: wire.inquire,
@@ -376,7 +374,7 @@ impl DriveInput {
     }
 }
 
-/// Takes the id out of an object, and gives the rest of it.
+/// Removes the id from an object and returns it with the remaining object.
 fn split(mut object: Arguments, key: &'static str) -> Result<(String, Value), LineError> {
     match object.shift_remove(key) {
         Some(Value::String(id)) => Ok((id, Value::Object(object))),
@@ -388,11 +386,11 @@ fn split(mut object: Arguments, key: &'static str) -> Result<(String, Value), Li
 }
 
 impl Batch {
-    /// The most calls that a batch may have when it is read.
+    /// Maximum number of calls in a batch.
     pub const MOST_CALLS: usize = 1024;
 
-    /// Reads what must be a batch, in either of the forms that a line of
-    /// [`DriveInput`] has it. `number` names one that has no name of its own.
+    /// Reads a batch, in either form that a line of [`DriveInput`] accepts.
+    /// `number` names a batch that has no name of its own.
     pub fn read(text: &str, number: u64) -> Result<Self, LineError> {
         match serde_json::from_str(text).map_err(LineError::Json)? {
             Value::Array(calls) => Self::of(number.to_string(), calls),

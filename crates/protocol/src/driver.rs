@@ -1,8 +1,10 @@
-//! Requests of a driver, and the tools that a driver runs itself.
+//! Requests of a driver, and tools that the driver runs itself.
 //!
-//! These are lines of `windlass drive` beside the batches of [`DriveInput`](crate::DriveInput). A [`DriverRequest`] is
-//! answered with a [`DriverReply`] of the same id. A [`DriverTool`] is a tool that runs in the driver's own program: the
-//! runtime tells it a [`DriverCall`], and the driver reports with [`DriverReport`] lines.
+//! These are lines of `windlass drive` beside the batches of
+//! [`DriveInput`](crate::DriveInput). A [`DriverRequest`] is answered with a
+//! [`DriverReply`] of the same id. A [`DriverTool`] runs in the driver's own
+//! program: the runtime sends a [`DriverCall`], and the driver replies with
+//! [`DriverReport`] lines.
 
 use std::path::PathBuf;
 
@@ -26,38 +28,43 @@ pub enum DriverRequest {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         dialect: Option<String>,
     },
-    /// Every handle that can be read, and every one-shot that runs.
+    /// Every readable handle, and every running one-shot.
     Handles {},
     /// The screen of a handle.
     Screen {
         /// The handle.
         handle: HandleId,
-        /// The generation that the driver has seen. Default: all rows are told.
+        /// The generation that the driver has seen. Default: all rows are sent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         since: Option<u64>,
-        /// The reply waits until the screen has changed since then, or the handle has stopped.
+        /// Delays the reply until the screen has changed since then, or the
+        /// handle has stopped.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         wait: bool,
     },
-    /// The output of a handle from an offset on. The assistant's cursor does not move.
+    /// The output of a handle from an offset. The assistant's cursor does not
+    /// move.
     Output {
         /// The handle.
         handle: HandleId,
         /// The offset of the first byte. Default: 0.
         #[serde(default)]
         from: u64,
-        /// The reply waits for output beyond the offset, or until the handle has stopped.
+        /// Delays the reply until there is output beyond the offset, or the
+        /// handle has stopped.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         wait: bool,
-        /// Only whole lines are told, without control sequences; the last one once the handle has stopped.
+        /// Sends only whole lines, without control sequences; an unfinished
+        /// last line is sent once the handle has stopped.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         lines: bool,
     },
     /// Adds a tool that the driver runs.
     AddTool(DriverTool),
-    /// Tells every event of the session from now on. One that is followed already is followed from here.
+    /// Sends every event of the session from now on. Following a followed
+    /// session again restarts at this point.
     Follow {
-        /// The number of the event before the first one that is told. Default: the newest.
+        /// Events after this number are sent. Default: the newest.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         after: Option<u64>,
     },
@@ -70,17 +77,17 @@ pub enum DriverRequest {
 pub struct DriverReply {
     /// The request.
     pub reply: String,
-    /// The value that was asked for; `{}` where nothing was.
+    /// The requested value; `{}` if the request has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "DriverValue")]
     pub value: Option<Value>,
-    /// The reason why the request was refused, and what would work.
+    /// The reason for the refusal, and a request that would work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
 impl DriverReply {
-    /// The reply to a request: its value, or the reason why it is refused.
+    /// The reply to a request: its value, or its refusal.
     pub fn new(request: String, outcome: Result<DriverValue, impl ToString>) -> Self {
         let (value, error) = match outcome {
             Ok(value) => {
@@ -112,7 +119,7 @@ pub enum DriverValue {
     Screen(Box<DriverScreen>),
     /// To `output`.
     Output(OutputPiece),
-    /// To a request for which there is nothing to tell.
+    /// The reply to a request without a value.
     Done {},
 }
 
@@ -140,17 +147,17 @@ pub struct ToolOffer {
     pub name: String,
     /// A line for the model.
     pub description: String,
-    /// The JSON Schema of its parameters, in the dialect that was asked for.
+    /// The JSON Schema of its parameters, in the requested dialect.
     pub parameters: Value,
 }
 
 /// The screen of a handle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DriverScreen {
-    /// How it stands.
+    /// The current screen.
     #[serde(flatten)]
     pub screen: ScreenUpdate,
-    /// The handle has stopped: the screen does not change any more.
+    /// The handle has stopped: the screen no longer changes.
     pub ended: bool,
 }
 
@@ -161,12 +168,12 @@ pub struct OutputPiece {
     pub from: u64,
     /// The offset after its last byte, where the next piece begins.
     pub to: u64,
-    /// The text. Bytes that are not UTF-8 are told as U+FFFD.
+    /// The text. Invalid UTF-8 is replaced by U+FFFD.
     pub text: String,
-    /// How many bytes between the two offsets are no longer kept.
+    /// The number of bytes between the two offsets that are no longer stored.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub omitted_bytes: u64,
-    /// The handle has stopped, and there is no output beyond this piece.
+    /// The handle has stopped, and this is the last of its output.
     pub ended: bool,
 }
 
@@ -190,16 +197,18 @@ pub struct DriverTool {
     /// Details, given only on `describe_tools`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The JSON Schema of an object: its arguments. Default: it takes none.
+    /// The JSON Schema of its arguments, an object. Default: no arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parameters: Option<Value>,
-    /// It can be spawned, and then lasts as a handle.
+    /// It can be spawned and then runs as a handle.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub background: bool,
-    /// Nobody is asked before it runs, unless the configuration says otherwise.
+    /// It runs without asking a person, unless the configuration says
+    /// otherwise.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unattended: bool,
-    /// How long a one-shot may take. Default: as the configuration says, else 600.
+    /// Time limit of a one-shot in seconds. Default: the configured one, else
+    /// 600.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_secs: Option<u64>,
     /// The fate of its handles at the turn's end. Default: the assistant is asked.
@@ -207,10 +216,10 @@ pub struct DriverTool {
     pub on_turn_end: Option<OnTurnEnd>,
 }
 
-/// A call that the driver is to run.
+/// A call that the driver must run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DriverCall {
-    /// Names the run in reports and orders.
+    /// The run's id, used in reports and orders.
     pub run: String,
     /// The tool.
     pub tool: String,
@@ -221,11 +230,12 @@ pub struct DriverCall {
     pub arguments: Arguments,
 }
 
-/// A report of the driver about one of its runs.
+/// The driver's report about one of its runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "report", rename_all = "snake_case", deny_unknown_fields)]
 pub enum DriverReport {
-    /// It has done what it does at once, and goes on. A `spawn`, and an answer to a question, are replied to now.
+    /// The first step is done and the run continues. Windlass now replies to
+    /// the `spawn`, or to the answer of a question.
     Running {},
     /// It has written a line, or several.
     Output {
@@ -240,7 +250,7 @@ pub enum DriverReport {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         content: Option<String>,
     },
-    /// It has ended well. Nothing follows.
+    /// It finished successfully. Nothing follows.
     Result {
         /// Its result.
         text: String,

@@ -10,10 +10,10 @@ use serde_json::Value;
 
 use crate::{Attachment, Question, QuestionForm, ToolError};
 
-/// An event, and the place in the tool's output at which it happened.
+/// An event with the offset in the tool's output at which it happened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolReport {
-    /// How many bytes of output preceded the event.
+    /// The number of output bytes before the event.
     pub at: u64,
     /// The event.
     pub event: ToolEvent,
@@ -27,14 +27,15 @@ pub enum ToolEvent {
     Started,
     /// It wrote this many bytes.
     Wrote {
-        /// How many.
+        /// The number of bytes.
         bytes: u64,
     },
     /// It asks something and waits.
     Asked {
-        /// What it asks.
+        /// The question itself.
         question: Question,
-        /// Its words beside the question, such as the hunk that it asks about.
+        /// The tool's text that belongs to the question, such as the hunk that
+        /// it asks about.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         content: Option<String>,
         /// The form that the question is a field of.
@@ -43,17 +44,17 @@ pub enum ToolEvent {
     },
     /// Its question was answered.
     Answered,
-    /// It is being ended; its end will be told as `reason`.
+    /// It is being ended; `reason` becomes its result.
     Aborting {
-        /// Who or what ends it, as a message for the assistant.
+        /// The cause, as a message for the assistant.
         reason: String,
     },
-    /// It has ended, and all that it wrote can be read.
+    /// It has ended, and all of its output can be read.
     Ended(Ending),
 }
 
 impl ToolEvent {
-    /// It asks this, and has nothing to say beside it.
+    /// A question without further text.
     pub fn asked(question: Question) -> Self {
         Self::Asked {
             question,
@@ -63,37 +64,37 @@ impl ToolEvent {
     }
 }
 
-/// How a tool ended.
+/// The end of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ending {
-    /// `Ok(None)` when its result is its output, `Ok(Some)` when it reported
+    /// `Ok(None)` if the output is the result, `Ok(Some)` if the tool reported
     /// a result of its own.
     pub result: Result<Option<String>, ToolError>,
-    /// How its process exited, if it was one and exited badly.
+    /// The exit status of its process, if it failed.
     pub exit: Option<Exit>,
-    /// How many processes it left running.
+    /// The number of processes that it left running.
     pub left_running: usize,
-    /// What came with its output.
+    /// Files that belong to its output.
     pub attachments: Vec<Attachment>,
-    /// The result as data, where the tool gives that beside its text.
+    /// The structured result, if the tool returns one beside its text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub structured: Option<Box<Value>>,
-    /// The tool's server refused the call, in these words.
+    /// The tool's server refused the call with this error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<Box<ServerRefusal>>,
-    /// The tool reported the result itself. Otherwise its executor concluded
-    /// it, from an exit code for example.
+    /// The tool reported the result itself. Otherwise its executor derived it,
+    /// for example from an exit code.
     #[serde(default)]
     pub reported: bool,
-    /// The message of whoever ended the tool, where the tool reported a result
-    /// all the same.
+    /// The message of whoever ended the tool, if the tool reported a result
+    /// nevertheless.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aborted: Option<String>,
-    /// Denials of its sandbox, as far as they are known, a phrase each. The
-    /// error names them too.
+    /// Known denials of its sandbox, one phrase each. The error names them too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub denied: Vec<String>,
-    /// Wider rules of its sandbox that would allow them, such as `write /srv/out`, for a person to decide on.
+    /// Wider sandbox rules that would allow them, such as `write /srv/out`, for
+    /// a person to decide on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub widenings: Vec<String>,
     /// Set when the result was too long for a reply and was cut.
@@ -101,8 +102,8 @@ pub struct Ending {
     pub cut: Option<Box<ResultCut>>,
 }
 
-/// A call that another server answered with an error of its own, rather than
-/// with a result of the tool.
+/// Another server answered the call with a protocol error instead of a tool
+/// result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerRefusal {
     /// The error's code.
@@ -114,15 +115,15 @@ pub struct ServerRefusal {
 /// A result that was too long for a reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResultCut {
-    /// How many bytes of it were left out.
+    /// The number of bytes that were cut.
     pub omitted_bytes: u64,
-    /// The file with all of it, if there is one.
+    /// The file with the complete result, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<PathBuf>,
 }
 
 impl Ending {
-    /// It ended well, and its result is its output.
+    /// It finished successfully, and its output is its result.
     pub fn output() -> Self {
         Self::with(Ok(None))
     }
@@ -158,7 +159,7 @@ impl Ending {
     }
 }
 
-/// How a process exited badly.
+/// The exit status of a process that failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Exit {

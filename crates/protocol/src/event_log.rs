@@ -1,8 +1,7 @@
-//! Lines of the files in which `windlass serve` keeps events for the process
-//! that takes its sessions up next.
+//! Lines of the files in which `windlass serve` stores events for its
+//! successor.
 //!
-//! Another version of Windlass may read them: a line that it does not know is
-//! left out.
+//! Another version of Windlass may read them; unknown lines are skipped.
 
 use std::collections::BTreeMap;
 
@@ -24,8 +23,8 @@ pub struct LoggedSession {
     /// Whoever drives it needs no permission for anything.
     #[serde(default)]
     pub trusted: bool,
-    /// It was begun over HTTP, and ends when nothing was asked of it for so
-    /// long.
+    /// Set if it was created over HTTP: it ends after this many seconds without
+    /// a request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_secs: Option<u64>,
     /// When it began.
@@ -35,19 +34,20 @@ pub struct LoggedSession {
 /// The first line of the file with the events of all sessions.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct LoggedHub {
-    /// Names the numbering.
+    /// The id of the numbering.
     pub epoch: String,
     /// The number of the last event before the next line.
     pub last: u64,
     /// The server's sessions that had not ended by then.
     #[serde(default)]
     pub sessions: BTreeMap<SessionId, HubSession>,
-    /// How far the events of other runtimes had been read, by their sockets.
+    /// The position up to which the events of other runtimes were read, by
+    /// socket.
     #[serde(default)]
     pub peers: BTreeMap<String, String>,
 }
 
-/// A session of the server, whose events are told with those of all others.
+/// A session of the server whose events are part of the combined stream.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct HubSession {
     /// The number of its newest event.

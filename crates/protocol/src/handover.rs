@@ -1,15 +1,16 @@
-//! The words between a server and the one that takes its place.
+//! Messages between a server and its successor.
 //!
 //! ```text
-//!  new ──ask──▶ old       who it is, and where it would listen
-//!  new ◀─offer── old      the listening socket comes along
-//!  new ──ready──▶ old     it has set everything up
-//!  new ◀─yours── old      nobody else takes connections or has the handles
+//!  new ──ask──▶ old       its identity, and its address to listen on
+//!  new ◀─offer── old      with the listening socket
+//!  new ──ready──▶ old     everything is set up
+//!  new ◀─yours── old      the old server has released connections and handles
 //!  new ──up──▶ old        it serves; the old one ends
 //! ```
 //!
-//! Until the last word the old server can go on. One word is one line of JSON. The two may be of different versions: a
-//! field that one of them does not know is left out.
+//! Until the last message the old server can continue. A message is one line of
+//! JSON. The two servers may have different versions: unknown fields are
+//! ignored.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -26,7 +27,7 @@ pub enum HandoverWord {
     Offer(HandoverOffer),
     /// The server does not hand it over.
     Refuse {
-        /// The reason, and what would work.
+        /// The reason, and a command that would work.
         why: String,
     },
     /// The successor has set everything up.
@@ -42,7 +43,7 @@ pub enum HandoverWord {
 pub struct HandoverRequest {
     /// The root folder of its project.
     pub root: PathBuf,
-    /// The address at which it is told to listen, if it is.
+    /// The address that it was told to listen on, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listen: Option<SocketAddr>,
     /// It listens on its control socket alone.
@@ -55,7 +56,7 @@ pub struct HandoverRequest {
 pub struct HandoverOffer {
     /// Its process.
     pub pid: u32,
-    /// The address at which it listens. The socket comes along.
+    /// The address that it listens on. The socket is passed along.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<SocketAddr>,
 }

@@ -68,7 +68,7 @@ impl From<HandleId> for String {
     }
 }
 
-/// At most 40 characters of a string that may be of any size.
+/// Cuts a string to at most 40 characters.
 fn shorten(text: &str) -> String {
     match text.char_indices().nth(40) {
         Some((cut, _)) => format!("{}…", &text[..cut]),
@@ -76,13 +76,13 @@ fn shorten(text: &str) -> String {
     }
 }
 
-/// An id without the prefix that says what it names.
+/// An id without the prefix of its kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is not an ID of this kind; it must begin with `{prefix}`", shorten(.id))]
 pub struct InvalidId {
-    /// What was given.
+    /// The given id.
     pub id: String,
-    /// What it should have begun with.
+    /// The required prefix.
     pub prefix: &'static str,
 }
 

@@ -1,8 +1,9 @@
-//! The orders that a running tool takes, and its description.
+//! Orders to a running tool, and its description.
 //!
-//! Everything here can cross a wire: an executor may run its tools in another process or on another machine.
-//! [`Start`] starts a tool, [`OrderId`] makes an order idempotent, [`JobDescription`] lets an executor adopt a tool
-//! that runs already.
+//! Everything here can be serialized: an executor may run its tools in another
+//! process or on another machine. [`Start`] starts a tool, [`OrderId`] makes an
+//! order idempotent, and [`JobDescription`] lets an executor adopt a running
+//! tool.
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,8 @@ use serde_json::Value;
 
 use crate::{Arguments, HandleId, SessionId, ToolDefinition, ToolError, Typing};
 
-/// A path on the machine of the runtime. It means nothing elsewhere, and its wire form says so: `{"local": "/tmp/x"}`.
+/// A path on the machine of the runtime. It is meaningless elsewhere, so its
+/// wire form is marked: `{"local": "/tmp/x"}`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LocalPath {
     /// The path.
@@ -53,19 +55,20 @@ pub struct Start {
     pub session: SessionId,
     /// The project's root folder.
     pub root: LocalPath,
-    /// The file to make a log in, should output outgrow memory.
+    /// The file for a log, used when output outgrows memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<LocalPath>,
     /// The handle's id; a one-shot has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handle: Option<HandleId>,
-    /// The tool is to outlive its runtime, if its executor can do that.
+    /// Set if the tool should outlive its runtime. An executor may not support
+    /// that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keep: Option<KeepRequest>,
-    /// A person has said that it runs outside of its sandbox.
+    /// A person has allowed it to run outside its sandbox.
     #[serde(default, skip_serializing_if = "is_false")]
     pub outside: bool,
-    /// Wider rules of its sandbox that a person has allowed, such as `write /srv/out`.
+    /// Wider sandbox rules that a person has allowed, such as `write /srv/out`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub widenings: Vec<String>,
     /// The tool.
@@ -85,38 +88,40 @@ fn is_false(value: &bool) -> bool {
 /// A request to keep a tool beyond its runtime.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeepRequest {
-    /// How long it is held without a runtime, in seconds.
+    /// The time for which it is held without a runtime, in seconds.
     pub lease_secs: u64,
-    /// The folder of the files that lead to its holder.
+    /// The folder with the holder's files.
     pub folder: LocalPath,
     /// The name of those files, without an extension.
     pub name: String,
-    /// The file that leads others to the tool. Without it nobody could find the tool, which is then not kept.
+    /// The file by which others find the tool. A tool without it is not kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registration: Option<LocalPath>,
 }
 
-/// The key to a program that is kept: the holder's files, and the proof that whoever asks has read them.
+/// The key to a kept program: the holder's files, and a nonce that proves
+/// access to them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptProgramKey {
     /// The folder of the request.
     pub folder: LocalPath,
     /// The name of the request.
     pub name: String,
-    /// A number that nobody can guess, in hexadecimal.
+    /// A random number that cannot be guessed, in hexadecimal.
     pub nonce: String,
-    /// The process that holds it, and when that started, in clock ticks since the boot.
+    /// The holder's process id, and its start time in clock ticks since boot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holder: Option<(u32, u64)>,
     /// The rows and columns of its terminal, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terminal: Option<(u16, u16)>,
-    /// The program's place, if it runs on another machine. The nonce is then the session of the link.
+    /// The program's location, if it runs on another machine. The nonce is then
+    /// the session of the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remote: Option<KeptRemotePlace>,
 }
 
-/// The place of a kept program that runs on another machine.
+/// The location of a kept program on another machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptRemotePlace {
     /// The host's name.
@@ -125,19 +130,20 @@ pub struct KeptRemotePlace {
     pub program: u64,
 }
 
-/// A running tool, described well enough for its executor to adopt it.
+/// A running tool, described so that its executor can adopt it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JobDescription {
     /// The request that started it.
     pub start: Start,
     /// The executor's own key to the running tool.
     pub key: Value,
-    /// The offset up to which reports have been taken in. Reports on what happened later follow the adoption.
+    /// The offset up to which reports were processed. Later reports follow the
+    /// adoption.
     pub at: u64,
 }
 
-/// Names one order to a job. A job carries out an order once, however often it arrives, and gives the same answer each
-/// time.
+/// The id of an order to a job. A job carries out an order once, however often
+/// it arrives, and returns the same result each time.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct OrderId(pub Arc<str>);
@@ -172,13 +178,14 @@ impl Keyboard {
 /// The result of stopping a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Receipt {
-    /// How many processes were ended.
+    /// The number of processes that were ended.
     pub ended: usize,
     /// Those that could not be ended, as text.
     pub survivors: Vec<String>,
 }
 
-/// Input that a running tool did not take. Nothing was typed. Each message says what would work.
+/// Input that a running tool did not accept. Nothing was typed. Each message
+/// says what would work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 pub enum InputError {
@@ -191,7 +198,7 @@ pub enum InputError {
     /// An agent takes text and nothing else.
     #[error("an agent takes a message as `input`")]
     AgentWantsMessage,
-    /// The tool has not taken what it was sent before.
+    /// The tool has not read its earlier input yet.
     #[error("it has not taken your last messages yet; await it first")]
     QueueFull,
     /// The tool has no terminal.
@@ -248,10 +255,11 @@ pub enum InputError {
         "the program does not read its input ({queued} bytes wait); wait until it reads, or end it"
     )]
     StdinFull {
-        /// How many bytes wait to be read.
+        /// The number of unread bytes.
         queued: usize,
     },
-    /// The program has begun to ask for a secret, which this input was not meant for.
+    /// The program started to ask for a secret, and this input was not meant as
+    /// one.
     #[error(
         "the program has just asked for a secret; this was not typed, its question is open now"
     )]
@@ -268,7 +276,7 @@ pub enum InputError {
     /// The test refused it.
     #[error("{reason}")]
     Refused {
-        /// The reason, and what would work.
+        /// The reason, and input that would work.
         reason: String,
     },
 }

@@ -1,7 +1,7 @@
-//! Handles that outlive their runtime: the file that leads to one, and its standing.
+//! Handles that outlive their runtime: their state files and their status.
 //!
-//! Start at [`KeptHandle`], which is the state file, and [`HeldHandleInfo`], which people see. The file only leads to the
-//! holder; the holder's word is the truth.
+//! Start at [`KeptHandle`], the state file, and [`HeldHandleInfo`], the view
+//! for people. The file only locates the holder; the holder is authoritative.
 
 use std::path::PathBuf;
 
@@ -13,10 +13,10 @@ use crate::{HandleId, JobDescription, KeptProgramKey, Millis, SessionId};
 /// A kept handle, as its state file describes it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KeptHandle {
-    /// Where and since when it runs.
+    /// The machine that it runs on, and the holder's version.
     #[serde(flatten)]
     pub stamp: KeptStamp,
-    /// The way to its holder.
+    /// The key to its holder.
     pub key: KeptProgramKey,
     /// The session that it belongs to.
     pub session: SessionId,
@@ -25,10 +25,10 @@ pub struct KeptHandle {
     pub session_name: Option<String>,
     /// The root folder of the project.
     pub project: PathBuf,
-    /// How the outside reached the session: `mcp`, `drive`.
+    /// The session's front end: `mcp`, `drive`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub front_end: Option<String>,
-    /// The name of the client of the session, as the client gave it.
+    /// The client's name, as given by the client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
     /// The handle.
@@ -42,10 +42,11 @@ pub struct KeptHandle {
     /// The command that it runs, or its arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Its start was permitted by a rule, which knows no more than the call's text.
+    /// Its start was permitted by a rule, which was matched against the text of
+    /// the call only.
     #[serde(default)]
     pub by_rule: bool,
-    /// How long it is held without a runtime, in seconds.
+    /// The time for which it is held without a runtime, in seconds.
     pub lease_secs: u64,
     /// When it was spawned.
     pub spawned: Millis,
@@ -80,9 +81,10 @@ impl KeptHandle {
 pub struct KeptLock {
     /// The name of the lock.
     pub id: String,
-    /// How long it lasts after the person has typed, in milliseconds.
+    /// The time after the person's last input at which it expires, in
+    /// milliseconds.
     pub lease_ms: u64,
-    /// How much the tool had written when it was locked.
+    /// The size of the tool's output when it was locked.
     pub written: u64,
     /// The rows and columns of its terminal when it was locked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -94,12 +96,12 @@ pub struct KeptLock {
 pub struct KeptReceipt {
     /// The reason.
     pub reason: KeptReceiptReason,
-    /// How many processes were ended.
+    /// The number of processes that were ended.
     pub ended: u32,
     /// The processes that could not be ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub survivors: Vec<u32>,
-    /// How the program itself had exited, if it had.
+    /// The exit status of the program, if it had exited before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit: Option<KeptExit>,
     /// When.
@@ -115,17 +117,17 @@ pub struct KeptReceipt {
 pub enum KeptReceiptReason {
     /// Its lease was over.
     Lease,
-    /// It was aborted, and the runtime died before it could say so.
+    /// It was aborted, and the runtime died before it could report that.
     Aborted,
     /// A person ended it while it was held.
     Asked,
-    /// Its holder spoke a version that nobody understands any more.
+    /// Its holder uses a version that is no longer supported.
     Outdated,
     /// It exceeded a limit while it was held.
     Limit,
 }
 
-/// How a kept program exited.
+/// The exit status of a kept program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum KeptExit {
@@ -150,7 +152,7 @@ impl std::fmt::Display for KeptExit {
 pub enum LossReason {
     /// Its holder was killed, and its tree was ended with it.
     HolderDied,
-    /// The machine was started anew.
+    /// The machine was rebooted.
     Rebooted,
     /// Its state file cannot be read. Its tree is ended.
     Unreadable,
@@ -174,7 +176,7 @@ impl std::fmt::Display for LossReason {
 pub enum HeldStanding {
     /// It runs without a runtime.
     Held {
-        /// How much is left of its lease, in seconds.
+        /// The remaining time of its lease, in seconds.
         left_secs: f64,
     },
     /// A runtime that lives has it.
@@ -182,26 +184,27 @@ pub enum HeldStanding {
         /// The runtime's process.
         owner: u32,
     },
-    /// It has exited while no runtime had it, and its status waits to be fetched.
+    /// It exited while no runtime had it; its exit status has not been read
+    /// yet.
     Stopped {
-        /// How it exited.
+        /// The exit status.
         exit: KeptExit,
-        /// How much is left of its lease, in seconds.
+        /// The remaining time of its lease, in seconds.
         left_secs: f64,
     },
-    /// It was ended, and nobody has been told yet.
+    /// It was ended; this has not been reported yet.
     Ended {
         /// The receipt.
         receipt: KeptReceipt,
     },
-    /// It is gone, and nobody has been told yet.
+    /// It is gone; this has not been reported yet.
     Lost {
         /// The reason.
         why: LossReason,
     },
-    /// Its holder does not answer for now, or is ending it.
+    /// Its holder does not respond now, or is ending it.
     Silent,
-    /// Its holder belongs to a newer Windlass, which alone can adopt it.
+    /// Its holder belongs to a newer Windlass, and only that one can adopt it.
     Newer {
         /// The version of the messages that the holder speaks.
         version: u8,
@@ -227,7 +230,7 @@ pub struct HeldHandleInfo {
     pub session_name: Option<String>,
     /// The root folder of the project.
     pub root: PathBuf,
-    /// How the outside reached the session.
+    /// The session's front end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub front_end: Option<String>,
     /// The client of the session.
@@ -237,7 +240,7 @@ pub struct HeldHandleInfo {
     pub terminal: bool,
     /// When it was spawned.
     pub spawned: Millis,
-    /// How long it is held without a runtime, in seconds.
+    /// The time for which it is held without a runtime, in seconds.
     pub lease_secs: u64,
     /// Its standing.
     #[serde(flatten)]
@@ -245,7 +248,7 @@ pub struct HeldHandleInfo {
 }
 
 impl HeldHandleInfo {
-    /// A kept handle that stands like this.
+    /// A kept handle with this status.
     pub fn new(kept: &KeptHandle, standing: HeldStanding) -> Self {
         Self {
             name: kept.name().to_owned(),

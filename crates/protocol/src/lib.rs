@@ -1,9 +1,10 @@
-//! The words of Windlass: everything that crosses a wire.
+//! The types of Windlass that cross a wire.
 //!
-//! Start at [`ToolState`], which is what a tool is at any moment, then read
-//! [`ToolCommand`], which is what an assistant may ask of it, and
-//! [`HandleView`], which is what the assistant reads in return. Nothing here
-//! does I/O, and no other crate serialises types of its own.
+//! Start at [`ToolState`], the state of a tool. Then read [`ToolCommand`], the
+//! assistant's order to a tool, and [`HandleView`], the reply. This crate does
+//! no I/O, and no other crate serialises types of its own.
+
+#![warn(missing_docs)]
 
 mod answer_fault;
 mod ask;

@@ -1,9 +1,9 @@
-//! Why a line of `windlass drive`, or the body of a batch, cannot be read.
+//! Errors in a line of `windlass drive`, or in the body of a batch.
 
 use std::fmt::Display;
 
-/// A line or a batch that cannot be read. The message is one line, whatever
-/// it quotes.
+/// A line or a batch that cannot be read. The message is a single line,
+/// whatever it quotes.
 #[derive(Debug, thiserror::Error)]
 pub enum LineError {
     /// The text is not JSON.
@@ -15,7 +15,7 @@ pub enum LineError {
          [{{\"tool\":\"shell\",\"arguments\":{{\"command\":\"ls\"}}}}]"
     )]
     NotALine,
-    /// The JSON value is not a batch, and nothing else is taken here.
+    /// The JSON value is not a batch, and only a batch is accepted here.
     #[error(
         "a batch is a list of calls, or an object with `calls`; for example \
          [{{\"tool\":\"shell\",\"arguments\":{{\"command\":\"ls\"}}}}]"
@@ -24,23 +24,22 @@ pub enum LineError {
     /// A batch has more calls than one may have.
     #[error("a batch has at most {most} calls, and this one has {given}; send several", most = crate::Batch::MOST_CALLS)]
     TooManyCalls {
-        /// How many it has.
+        /// The number of calls.
         given: usize,
     },
-    /// The object has none of the keys that say what it is.
+    /// The object has none of the keys that identify its kind.
     #[error(
         "an object must have one of `calls`, `cancel`, `turn_end`, `permission`, `answer`, \
          `inquire`, `request` and `run`"
     )]
     UnknownObject,
-    /// A batch has a key that means nothing.
+    /// A batch has an unknown key.
     #[error(
         "unknown key `{}` beside `calls`; a batch has `batch` and `calls`",
         one_line(.0)
     )]
     UnknownBatchKey(String),
-    /// An object has a key that means nothing beside the one that says what
-    /// it is.
+    /// An object has an unknown key beside the one that identifies its kind.
     #[error("unknown key `{}` beside `{beside}`", one_line(.key))]
     UnknownKey {
         /// The unknown key.
@@ -108,14 +107,14 @@ pub enum LineError {
 }
 
 impl LineError {
-    /// Whether the text is not JSON. Otherwise it can be read, and a value in
-    /// it does not fit.
+    /// Whether the text is not JSON. Otherwise it is JSON with a wrong value.
     pub fn is_syntax(&self) -> bool {
         matches!(self, Self::Json(_))
     }
 }
 
-/// A quotation may hold control characters; the message may not.
+/// Escapes control characters in a quotation, so that the message stays on one
+/// line.
 fn one_line(quoted: &impl Display) -> String {
     quoted.to_string().replace(char::is_control, " ")
 }

@@ -1,4 +1,4 @@
-//! What the assistant has not been told yet.
+//! Notices: news that the assistant has not received yet.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,9 +8,9 @@ use crate::HandleId;
 /// One thing the assistant should know, delivered exactly once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Notice {
-    /// How much it matters.
+    /// The severity.
     pub level: NoticeLevel,
-    /// What it is about.
+    /// The subject.
     pub kind: NoticeKind,
     /// The handle it concerns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -22,7 +22,7 @@ pub struct Notice {
     pub text: String,
 }
 
-/// Advice that ends a notice: it names actions that only the assistant has.
+/// Advice at the end of a notice. It names actions that only the assistant has.
 pub mod advice {
     /// Of a handle that has stopped.
     pub const READ_RESULT: &str = "; fetch it to read its result";
@@ -40,7 +40,7 @@ pub mod advice {
 }
 
 impl Notice {
-    /// The sentence for a person: without the advice to the assistant.
+    /// The text for a person, without the advice to the assistant.
     pub fn for_person(&self) -> String {
         let text = self.text.clone();
         advice::ALL
@@ -49,7 +49,7 @@ impl Notice {
     }
 }
 
-/// How much a notice matters.
+/// The severity of a notice.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -65,11 +65,11 @@ pub enum NoticeLevel {
     Critical,
 }
 
-/// What a notice is about.
+/// The subject of a notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NoticeKind {
-    /// A handle stopped well.
+    /// A handle finished successfully.
     Success,
     /// A handle stopped with an error.
     Failure,
@@ -79,7 +79,7 @@ pub enum NoticeKind {
     Content,
     /// A one-shot left processes running.
     LeftRunning,
-    /// A handle of an earlier runtime: it runs on, or how it ended.
+    /// A handle of an earlier runtime: it still runs, or its end.
     Kept,
     /// A server that tools depend on came or went.
     Server,
@@ -87,11 +87,10 @@ pub enum NoticeKind {
     Record,
     /// A person changed the arguments of a call before it ran.
     Edited,
-    /// The project's own tools are not there until the user trusts them, or
-    /// are there now.
+    /// The project's own tools are unavailable until the user trusts the
+    /// project, or are available now.
     Trust,
-    /// A person lets a handle that its sandbox has denied something run
-    /// again.
+    /// A person lets a handle run again after its sandbox denied it something.
     Sandbox,
 }
 

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Deserializer};
 
-/// Reads a field that may be left out. A `null` is the default, as if the field
-/// had been: many clients write every field that they know.
+/// Reads an optional field and treats `null` as absent: many clients write
+/// every field that they know.
 pub(crate) fn null_as_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,

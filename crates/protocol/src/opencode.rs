@@ -1,9 +1,9 @@
-//! What opencode's clients read and send, in both generations of its SDK.
+//! The messages of opencode's clients, in both generations of its SDK.
 //!
-//! Start at [`OpencodeEvent`]. Parts, requests and replies are the record's
-//! own ([`ToolPart`](crate::ToolPart), [`PermissionRequest`]); here is what
-//! stands around them. Where the two generations have different fields for
-//! one thing, both are written.
+//! Start at [`OpencodeEvent`]. Parts, requests and replies are those of the
+//! record ([`ToolPart`](crate::ToolPart), [`PermissionRequest`]); this module
+//! has the envelope around them. If the two generations use different fields
+//! for one value, both are written.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,18 +16,18 @@ use crate::{
 /// A session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OpencodeSession {
-    /// Names the session.
+    /// The session's id.
     pub id: SessionId,
     /// Names it for people.
     pub slug: String,
-    /// Names the project, the same in every session of it.
+    /// The project's id, equal in all of its sessions.
     #[serde(rename = "projectID")]
     pub project_id: String,
     /// The project's root folder.
     pub directory: String,
-    /// What to show for it.
+    /// The title to show.
     pub title: String,
-    /// The version of what runs it.
+    /// The server's version.
     pub version: String,
     /// When it began and was last heard of.
     pub time: OpencodeSessionTime,
@@ -42,11 +42,11 @@ pub struct OpencodeSessionTime {
     pub updated: Millis,
 }
 
-/// The body that begins a session. What else a client sends is for models,
-/// which have no part in it.
+/// The body that creates a session. Other fields that clients send concern
+/// models and are ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct OpencodeNewSession {
-    /// What to show for it.
+    /// The title to show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
@@ -54,13 +54,13 @@ pub struct OpencodeNewSession {
 /// A message and its parts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OpencodeMessage {
-    /// What the message is.
+    /// The message's properties.
     pub info: OpencodeMessageInfo,
-    /// What it holds, in order.
+    /// Its parts, in order.
     pub parts: Vec<MessagePart>,
 }
 
-/// What a message is, by who wrote it.
+/// A message's properties, by author.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "role", rename_all = "snake_case")]
 pub enum OpencodeMessageInfo {
@@ -70,17 +70,17 @@ pub enum OpencodeMessageInfo {
     Assistant(Box<OpencodeAssistantMessage>),
 }
 
-/// What the user wrote.
+/// A message of the user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OpencodeUserMessage {
-    /// Names the message.
+    /// The message's id.
     pub id: MessageId,
     /// The session it belongs to.
     #[serde(rename = "sessionID")]
     pub session_id: SessionId,
     /// When it was written.
     pub time: MessageTime,
-    /// Who it was for.
+    /// The agent that it is addressed to.
     pub agent: String,
     /// The model it was for.
     pub model: OpencodeModel,
@@ -89,7 +89,7 @@ pub struct OpencodeUserMessage {
 /// A model, as a user's message names it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OpencodeModel {
-    /// Whose it is.
+    /// The model's provider.
     #[serde(rename = "providerID")]
     pub provider_id: String,
     /// Its name.
@@ -97,10 +97,10 @@ pub struct OpencodeModel {
     pub model_id: String,
 }
 
-/// What the assistant wrote: a batch of calls, where nobody says otherwise.
+/// A message of the assistant. By default, a batch of calls.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OpencodeAssistantMessage {
-    /// Names the message.
+    /// The message's id.
     pub id: MessageId,
     /// The session it belongs to.
     #[serde(rename = "sessionID")]
@@ -113,22 +113,22 @@ pub struct OpencodeAssistantMessage {
     /// The model.
     #[serde(rename = "modelID")]
     pub model_id: String,
-    /// Whose it is.
+    /// The model's provider.
     #[serde(rename = "providerID")]
     pub provider_id: String,
-    /// How it worked.
+    /// The agent's mode.
     pub mode: String,
-    /// Who wrote it.
+    /// The agent that wrote it.
     pub agent: String,
-    /// Where it worked.
+    /// Its working folder.
     pub path: OpencodePath,
-    /// What it cost; nothing, where that is not known.
+    /// The cost; 0 if unknown.
     pub cost: f64,
-    /// What it took of the model.
+    /// The tokens used.
     pub tokens: OpencodeTokens,
 }
 
-/// Where a message worked.
+/// The working folder of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OpencodePath {
     /// The folder.
@@ -137,20 +137,20 @@ pub struct OpencodePath {
     pub root: String,
 }
 
-/// What a message took of its model; nothing, where that is not known.
+/// The tokens that a message used; 0 if unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct OpencodeTokens {
-    /// What was read.
+    /// Input tokens.
     pub input: u64,
-    /// What was written.
+    /// Output tokens.
     pub output: u64,
-    /// What was thought.
+    /// Reasoning tokens.
     pub reasoning: u64,
-    /// What was remembered.
+    /// Cached tokens.
     pub cache: OpencodeCache,
 }
 
-/// What a model remembered.
+/// Cached tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct OpencodeCache {
     /// And was read again.
@@ -162,21 +162,21 @@ pub struct OpencodeCache {
 /// One event of `GET /event`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OpencodeEvent {
-    /// Names the event.
+    /// The event's id.
     pub id: String,
-    /// What happened.
+    /// The event's content.
     #[serde(flatten)]
     pub update: OpencodeUpdate,
 }
 
-/// What happened.
+/// The content of an event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", content = "properties")]
 pub enum OpencodeUpdate {
-    /// The stream begins here; what was before must be asked for.
+    /// The start of the stream; earlier events must be requested.
     #[serde(rename = "server.connected")]
     Connected {},
-    /// Nothing, told so that both sides know that the other is there.
+    /// A keep-alive message.
     #[serde(rename = "server.heartbeat")]
     Heartbeat {},
     /// A session is new to the reader.
@@ -188,13 +188,13 @@ pub enum OpencodeUpdate {
     /// A session is gone.
     #[serde(rename = "session.deleted")]
     SessionDeleted(OpencodeSessionNews),
-    /// A session has begun or ceased to be at work.
+    /// A session has become busy or idle.
     #[serde(rename = "session.status")]
     SessionStatus {
         /// The session.
         #[serde(rename = "sessionID")]
         session_id: SessionId,
-        /// How it stands.
+        /// The new status.
         status: OpencodeStatus,
     },
     /// A session has ceased to be at work.
@@ -213,7 +213,7 @@ pub enum OpencodeUpdate {
         /// The message.
         info: OpencodeMessageInfo,
     },
-    /// A call has come further; this is all of its part.
+    /// A call has changed; this is its whole part.
     #[serde(rename = "message.part.updated")]
     PartUpdated {
         /// The session.
@@ -227,10 +227,11 @@ pub enum OpencodeUpdate {
     /// A person is asked for permission.
     #[serde(rename = "permission.asked")]
     PermissionAsked(PermissionRequest),
-    /// The same, for clients of the first generation.
+    /// A request for permission, in the form for clients of the first
+    /// generation.
     #[serde(rename = "permission.updated")]
     PermissionUpdated(OpencodePermission),
-    /// A request was replied to. One that was withdrawn counts as rejected.
+    /// A request was replied to. A withdrawn request counts as rejected.
     #[serde(rename = "permission.replied")]
     PermissionReplied(OpencodeReplied),
 }
@@ -241,11 +242,11 @@ pub struct OpencodeSessionNews {
     /// The session.
     #[serde(rename = "sessionID")]
     pub session_id: SessionId,
-    /// All of it.
+    /// The whole session.
     pub info: OpencodeSession,
 }
 
-/// Whether a session is at work.
+/// Whether a session is busy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum OpencodeStatus {
@@ -258,23 +259,23 @@ pub enum OpencodeStatus {
 /// A request for permission, for clients of the first generation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OpencodePermission {
-    /// Names the request.
+    /// The request's id.
     pub id: PermissionId,
-    /// What kind of thing is asked for.
+    /// The kind of permission.
     #[serde(rename = "type")]
     pub kind: String,
-    /// What would be done, one pattern each.
+    /// The patterns of the requested action.
     pub pattern: Vec<String>,
     /// The session that asks.
     #[serde(rename = "sessionID")]
     pub session_id: SessionId,
-    /// The message that holds the call, or nothing where no call asks.
+    /// The message that contains the call; empty without a call.
     #[serde(rename = "messageID")]
     pub message_id: String,
     /// The call.
     #[serde(rename = "callID", default, skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
-    /// What to show for it.
+    /// The title to show.
     pub title: String,
     /// The arguments and whatever else helps to decide.
     pub metadata: Arguments,
@@ -307,14 +308,14 @@ pub struct OpencodeReplied {
     pub response: PermissionReply,
 }
 
-/// A reply in the first generation's words.
+/// A reply in the form of the first generation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OpencodeResponseBody {
     /// Yes, always or no.
     pub response: PermissionReply,
 }
 
-/// A reply in the second generation's words.
+/// A reply in the form of the second generation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OpencodeReplyBody {
     /// Yes, always or no.
@@ -327,24 +328,23 @@ pub struct OpencodeReplyBody {
 /// A refused request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OpencodeError {
-    /// What kind of refusal it is: `NotFoundError`, `BadRequest` or
-    /// `UnknownError`.
+    /// The kind of error: `NotFoundError`, `BadRequest` or `UnknownError`.
     pub name: String,
-    /// What there is to say about it.
+    /// The details.
     pub data: OpencodeErrorData,
-    /// The same kind, where newer clients look for it.
+    /// The kind of error again, where newer clients look for it.
     #[serde(rename = "_tag", default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<String>,
     /// The permission request that there is not.
     #[serde(rename = "requestID", default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
-    /// What would work, where newer clients look for it.
+    /// The message, where newer clients look for it.
     pub message: String,
 }
 
-/// What there is to say about a refusal.
+/// The details of an error.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OpencodeErrorData {
-    /// What would work.
+    /// A message that says what would work.
     pub message: String,
 }

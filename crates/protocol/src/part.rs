@@ -18,7 +18,7 @@ use crate::{Arguments, MessageId, PartId, SessionId};
 #[serde(tag = "type", rename = "tool")]
 #[schemars(rename = "ToolPart", transform = says_type("tool"))]
 pub struct ToolPart {
-    /// Names the part.
+    /// The part's id.
     pub id: PartId,
     /// The session that called.
     #[serde(rename = "sessionID")]
@@ -31,7 +31,7 @@ pub struct ToolPart {
     pub call_id: String,
     /// The tool's name.
     pub tool: String,
-    /// How far the call has come.
+    /// The call's state.
     pub state: PartState,
     /// Anything else worth keeping.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -42,8 +42,8 @@ pub struct ToolPart {
 const INTERRUPTED: &str = "interrupted: the runtime ended before the call did";
 
 impl ToolPart {
-    /// The part of a call whose runtime died, which was last seen at this time.
-    /// A call that had ended is as it was.
+    /// The part of a call whose runtime died and was last seen at this time. A
+    /// finished call is unchanged.
     #[must_use]
     pub fn interrupted(mut self, last_seen: Millis) -> Self {
         let (input, metadata, start) = match self.state {
@@ -68,7 +68,7 @@ impl ToolPart {
     }
 }
 
-/// How far a recorded call has come.
+/// The state of a recorded call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum PartState {
@@ -76,7 +76,7 @@ pub enum PartState {
     Pending(StatePending),
     /// Running.
     Running(StateRunning),
-    /// Ended well.
+    /// Finished successfully.
     Completed(StateCompleted),
     /// Ended with an error.
     Error(StateError),
@@ -92,8 +92,8 @@ pub struct StatePending {
     pub raw: RawArguments,
 }
 
-/// The arguments of a call as text. Most pending calls run before anybody
-/// reads them, so the text is written when it is read.
+/// The arguments of a call as text. The text is produced only when it is read,
+/// because most pending calls run before that.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(from = "String")]
 pub enum RawArguments {
@@ -148,7 +148,7 @@ impl PartialEq for RawArguments {
 pub struct StateRunning {
     /// The arguments.
     pub input: Arc<Arguments>,
-    /// What to show for it.
+    /// The title to show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Anything else worth keeping.
@@ -158,14 +158,14 @@ pub struct StateRunning {
     pub time: PartTime,
 }
 
-/// A call that ended well.
+/// A call that finished successfully.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StateCompleted {
     /// The arguments.
     pub input: Arc<Arguments>,
-    /// What the assistant read.
+    /// The output that the assistant read.
     pub output: String,
-    /// What to show for it.
+    /// The title to show.
     pub title: String,
     /// Anything else worth keeping.
     #[serde(default)]
@@ -182,7 +182,7 @@ pub struct StateCompleted {
 pub struct StateError {
     /// The arguments.
     pub input: Arc<Arguments>,
-    /// What went wrong.
+    /// The error message.
     pub error: String,
     /// Anything else worth keeping.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -216,7 +216,7 @@ pub struct PartTimeWithEnd {
 pub struct Millis(pub u64);
 
 impl Millis {
-    /// The time as the record has it; before the epoch is the epoch.
+    /// The time in milliseconds. A time before the epoch becomes 0.
     pub fn at(time: SystemTime) -> Self {
         let since = time.duration_since(SystemTime::UNIX_EPOCH);
         Self(since.map_or(0, |since| {
@@ -250,7 +250,7 @@ impl<'de> Deserialize<'de> for Millis {
 #[serde(tag = "type", rename = "file")]
 #[schemars(rename = "FilePart", transform = says_type("file"))]
 pub struct FilePart {
-    /// Names the part.
+    /// The part's id.
     pub id: PartId,
     /// The session that called.
     #[serde(rename = "sessionID")]
@@ -263,15 +263,15 @@ pub struct FilePart {
     /// Its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filename: Option<String>,
-    /// Where it is, or its bytes as a `data:` URL.
+    /// Its location, or its content as a `data:` URL.
     pub url: String,
-    /// Where it came from, as its origin described it.
+    /// Its origin, as the origin described it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Value>,
 }
 
-/// Adds the `type` that serde writes into a part, which schemars leaves out
-/// of the schema of a tagged struct.
+/// Adds the `type` field of a part to its schema. Serde writes it, but schemars
+/// omits it from the schema of a tagged struct.
 pub(crate) fn says_type(name: &'static str) -> impl FnMut(&mut Schema) {
     move |schema| {
         let object = schema.ensure_object();

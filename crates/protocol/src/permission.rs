@@ -5,21 +5,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Arguments, MessageId, PermissionId, SessionId};
 
-/// A request for permission, as it is put to a person.
+/// A request for permission, addressed to a person.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PermissionRequest {
-    /// Names the request; begins with `per`.
+    /// The request's id; begins with `per`.
     pub id: PermissionId,
     /// The session that asks; begins with `ses`.
     #[serde(rename = "sessionID")]
     pub session_id: SessionId,
-    /// What kind of thing is asked for; a built-in tool's name.
+    /// The kind of permission; for a built-in tool, its name.
     pub permission: String,
-    /// What would be done, one pattern each.
+    /// The patterns of the requested action.
     pub patterns: Vec<String>,
     /// The arguments and whatever else helps to decide.
     pub metadata: Arguments,
-    /// What an "always" would remember.
+    /// The patterns that an "always" would remember.
     pub always: Vec<String>,
     /// The call it is for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -43,14 +43,14 @@ pub struct PermissionToolContext {
 pub enum PermissionReply {
     /// This time.
     Once,
-    /// This time, and whenever the request's `always` patterns cover it.
+    /// Allow it now, and whenever the request's `always` patterns match.
     Always,
     /// No.
     Reject,
 }
 
-/// A person's whole reply to a permission request, whichever way it comes. The
-/// request is named beside it: by an address, or by a key of the same object.
+/// A person's reply to a permission request. The request is named beside it: by
+/// an address, or by a key of the same object.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(

@@ -1,49 +1,49 @@
-//! Questions that a tool asks, and what counts as an answer.
+//! Questions of a tool, and the validation of answers.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// One question of a tool. A handle has at most one open at a time.
+/// A question of a tool. A handle has at most one open question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Question {
-    /// Names the question among the tool's own, and keys its answer.
+    /// The question's id among the tool's questions, and the key of its answer.
     pub id: String,
-    /// What is asked.
+    /// The text of the question.
     pub text: String,
-    /// What to show before the question, such as a diff.
+    /// Text to show before the question, such as a diff.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pre_amble: Option<String>,
-    /// What kind of answer is wanted.
+    /// The type of the answer.
     pub answer_type: AnswerType,
-    /// The answer to take when nobody can be asked.
+    /// The answer to use if nobody can be asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<Value>,
-    /// The answer is a secret: it goes from the person to the program and
-    /// nowhere else.
+    /// The answer is a secret: it is passed from the person to the program
+    /// only.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub secret: bool,
 }
 
-/// A form of several fields that a question is the first open field of. Whoever
-/// can show it whole answers the question with an object of all its fields.
+/// A form of several fields; the question is its first unanswered field. A
+/// front end that can show the whole form answers with an object of all its
+/// fields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct QuestionForm {
     /// The text above the form.
     pub message: String,
-    /// The fields as a JSON Schema of a flat object, as MCP's elicitation has
-    /// it.
+    /// The fields as the JSON Schema of a flat object, as in MCP elicitation.
     pub schema: Value,
 }
 
-/// What kind of answer a question wants.
+/// The type of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum AnswerType {
     /// Yes or no.
     Boolean,
     /// One of the options.
     Select {
-        /// What may be answered, exactly one of these.
+        /// The valid answers.
         options: Vec<String>,
     },
     /// Any text.
@@ -58,7 +58,7 @@ pub enum AnswerError {
     NotBoolean {
         /// The question's id.
         question: String,
-        /// What came instead.
+        /// The given value.
         got: String,
     },
     /// One of several options was wanted.
@@ -66,9 +66,9 @@ pub enum AnswerError {
     NotAnOption {
         /// The question's id.
         question: String,
-        /// What could have been answered.
+        /// The valid answers.
         options: Vec<String>,
-        /// What came instead.
+        /// The given value.
         got: String,
     },
     /// Text was wanted.
@@ -76,18 +76,18 @@ pub enum AnswerError {
     NotText {
         /// The question's id.
         question: String,
-        /// What came instead.
+        /// The given value.
         got: String,
     },
 }
 
 impl Question {
-    /// Checks an answer against the question's type and gives it in the form
-    /// in which the tool reads it.
+    /// Checks an answer against the question's type and converts it to the form
+    /// that the tool reads.
     ///
     /// Models often write every value as a string, so `"yes"`, `"y"` and
-    /// `"true"` (and their opposites) count as booleans, and a number counts
-    /// as text. Anything else of the wrong type is an error.
+    /// `"true"` (and their opposites) count as booleans, and a number counts as
+    /// text. Any other value of the wrong type is an error.
     pub fn check(&self, answer: Value) -> Result<Value, AnswerError> {
         match (&self.answer_type, answer) {
             (AnswerType::Boolean, Value::Bool(answer)) => Ok(Value::Bool(answer)),
@@ -141,7 +141,7 @@ fn quoted(options: &[String]) -> String {
         .join(", ")
 }
 
-/// A value in at most 60 characters, for an error message.
+/// Shortens a value to 60 characters, for an error message.
 fn brief(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(60) {

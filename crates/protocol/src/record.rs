@@ -1,5 +1,4 @@
-//! The record: sessions, their messages and what was permitted, as they are
-//! read back.
+//! The record as it is read back: sessions, messages and permissions.
 //!
 //! Names and spelling follow opencode's wire where it has them. A call in the
 //! record is a [`ToolPart`].
@@ -15,7 +14,7 @@ use crate::{
     SessionId, ToolPart,
 };
 
-/// A name for a project that is the same across runs, made of its root folder.
+/// A stable id of a project, derived from its root folder.
 pub fn project_id(root: &Path) -> String {
     // FNV-1a: the same in every version, and good enough for names.
     let bytes = root.as_os_str().as_encoded_bytes();
@@ -28,21 +27,21 @@ pub fn project_id(root: &Path) -> String {
 /// One session in the record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionRecord {
-    /// Names the session.
+    /// The session's id.
     pub id: SessionId,
-    /// Names the project, the same in every session of it.
+    /// The project's id, equal in all of its sessions.
     #[serde(rename = "projectID")]
     pub project_id: String,
     /// The project's root folder.
     pub directory: String,
-    /// The session that it worked for, as an agent's does.
+    /// The parent session, if it is an agent's session.
     #[serde(rename = "parentID", default, skip_serializing_if = "Option::is_none")]
     pub parent_id: Option<SessionId>,
-    /// What to show for it.
+    /// The title to show.
     pub title: String,
     /// The version of Windlass that recorded it.
     pub version: String,
-    /// How the outside reached it: `drive`, `mcp`, `query`, `serve`, `call`.
+    /// The front end: `drive`, `mcp`, `query`, `serve`, `call`.
     #[serde(rename = "frontEnd")]
     pub front_end: String,
     /// The process that ran it.
@@ -54,13 +53,13 @@ pub struct SessionRecord {
 /// The process that ran a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RuntimeRecord {
-    /// Names the runtime; numbers of processes are given again in time.
+    /// The runtime's id, because process ids are reused.
     pub id: String,
     /// The process's number.
     pub pid: u32,
 }
 
-/// When a session began, was last heard of and ended.
+/// The times of a session's start, last sign of life and end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionTime {
     /// When it began.
@@ -75,34 +74,33 @@ pub struct SessionTime {
 /// One message of a session with its parts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MessageRecord {
-    /// What the message is.
+    /// The message's properties.
     pub info: MessageInfo,
-    /// What it holds, in order.
+    /// Its parts, in order.
     pub parts: Vec<MessagePart>,
 }
 
-/// What a message is.
+/// A message's properties.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MessageInfo {
-    /// Names the message.
+    /// The message's id.
     pub id: MessageId,
     /// The session it belongs to.
     #[serde(rename = "sessionID")]
     pub session_id: SessionId,
-    /// Who wrote it.
+    /// The author.
     pub role: Role,
     /// When it was begun and finished.
     pub time: MessageTime,
 }
 
-/// Who wrote a message.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// The user.
     User,
-    /// The assistant. A batch of calls is a message of its own where nobody
-    /// says otherwise.
+    /// The assistant. By default, a batch of calls is a message of its own.
     Assistant,
 }
 
@@ -122,16 +120,16 @@ pub struct MessageTime {
 pub enum MessagePart {
     /// A call.
     Tool(Box<ToolPart>),
-    /// What somebody said.
+    /// Text.
     Text(TextPart),
 }
 
-/// What somebody said in a message.
+/// A text in a message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename = "text")]
 #[schemars(rename = "TextPart", transform = crate::part::says_type("text"))]
 pub struct TextPart {
-    /// Names the part.
+    /// The part's id.
     pub id: PartId,
     /// The session it belongs to.
     #[serde(rename = "sessionID")]
@@ -139,51 +137,50 @@ pub struct TextPart {
     /// The message that holds it.
     #[serde(rename = "messageID")]
     pub message_id: MessageId,
-    /// What was said.
+    /// The text itself.
     pub text: String,
 }
 
-/// One event of a conversation, as the front end that holds it wrote it. What
-/// `payload` means is that front end's business; `text` is what a person who
-/// reads the record is shown.
+/// An event of a conversation, as its front end wrote it. Only that front end
+/// interprets `payload`; `text` is shown to people who read the record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ConversationEvent {
     /// The message that it belongs to.
     pub message: MessageId,
-    /// Who wrote the message.
+    /// The author of the message.
     pub role: Role,
-    /// What was said, if anything was.
+    /// Its text, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// The event itself, without its replies.
     pub payload: Value,
-    /// The replies to the message's calls that the event tells. Where a call's
-    /// part says the same, the record stores the text once.
+    /// The replies to the message's calls that are part of the event. Text that
+    /// a call's part contains too is stored once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replies: Vec<CallReply>,
     /// When it was written.
     pub at: Millis,
 }
 
-/// A permission that was decided, or is being asked for.
+/// A permission that is decided or pending.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PermissionRecord {
-    /// What was asked.
+    /// The request.
     pub request: PermissionRequest,
-    /// How it was decided; missing while it is not.
+    /// The decision; absent while the request is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<DecisionRecord>,
     /// When it was asked and decided.
     pub time: PermissionTime,
 }
 
-/// How a permission was decided.
+/// The decision on a permission.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DecisionRecord {
-    /// The reply; missing when the request was withdrawn or nobody answered.
+    /// The reply; absent if the request was withdrawn or nobody answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<PermissionReply>,
-    /// Who decided.
+    /// The decider.
     pub by: Decider,
     /// A word to the assistant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -197,7 +194,7 @@ pub struct DecisionRecord {
 }
 
 impl DecisionRecord {
-    /// Decided so by this one, and nothing else to say.
+    /// A decision without further details.
     pub fn new(by: Decider, reply: Option<PermissionReply>) -> Self {
         Self {
             reply,
@@ -209,7 +206,7 @@ impl DecisionRecord {
     }
 }
 
-/// Who decided on a permission.
+/// The party that decided on a permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Decider {
@@ -217,7 +214,7 @@ pub enum Decider {
     Person,
     /// A rule of the configuration, or a remembered one.
     Rule,
-    /// A person's reply to another request settled this one too.
+    /// A person's reply to another request also settled this one.
     Another,
     /// Nobody could be asked, or nobody answered.
     Nobody,
@@ -235,18 +232,18 @@ pub struct PermissionTime {
     pub decided: Option<Millis>,
 }
 
-/// A rule: what becomes of a request whose permission and pattern it matches.
+/// A rule: the action for requests that match its permission and pattern.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct PermissionRule {
     /// The permission, which may itself hold `*`.
     pub permission: String,
-    /// The pattern of what would be done.
+    /// The pattern, matched against the requested action.
     pub pattern: String,
-    /// What becomes of it.
+    /// The rule's action.
     pub action: RuleAction,
 }
 
-/// What a rule does.
+/// The action of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RuleAction {
@@ -261,7 +258,7 @@ pub enum RuleAction {
 /// A rule that an "always" has made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RuleRecord {
-    /// Names the rule.
+    /// The rule's id.
     pub id: i64,
     /// The rule.
     #[serde(flatten)]
@@ -275,11 +272,11 @@ pub struct RuleRecord {
 /// A notice in the record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NoticeRecord {
-    /// What the assistant should know.
+    /// The notice.
     pub notice: Notice,
     /// When it was made.
     pub created: Millis,
-    /// When it was given to the assistant, or a reply had told it.
+    /// The time at which the assistant received it, or a reply covered it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivered: Option<Millis>,
 }

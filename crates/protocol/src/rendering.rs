@@ -1,11 +1,11 @@
-//! A request to a person as every front end shows it.
+//! The rendering of a request to a person, common to all front ends.
 //!
 //! Start at [`RequestRendering::of_permission`] and
-//! [`RequestRendering::of_question`]. Whoever wrote the request may want to
-//! deceive the person, so everything here is plain text in which nothing is
-//! invisible, reorders its neighbours, steers a terminal or passes for another
-//! field, and long text is cut with a word on how much. Pure; nothing here
-//! decides anything.
+//! [`RequestRendering::of_question`]. The author of a request may try to
+//! deceive the person. So everything here is plain text without invisible
+//! characters, reordering, terminal control sequences or text that imitates a
+//! field. Long text is cut, with a note on how much. Pure; nothing here makes a
+//! decision.
 
 use std::fmt::Write as _;
 
@@ -15,33 +15,33 @@ use serde_json::Value;
 
 use crate::{Arguments, Ask, PermissionRequest};
 
-/// At most so many lines of one text are shown.
+/// Maximum number of lines of one text.
 const LINES: usize = 20;
-/// At most so many lines of what a question is about are shown: nobody can
-/// answer for a hunk that they see a part of.
+/// Maximum number of lines of a question's subject. It is larger, because a
+/// person must see a hunk whole to decide on it.
 const CONTEXT_LINES: usize = 200;
 /// Of those, so many are its end.
 const LAST_LINES: usize = 6;
-/// At most so many characters of one line are shown.
+/// Maximum number of characters of one line.
 const WIDTH: usize = 600;
 /// Of those, so many are its end.
 const LAST_WIDTH: usize = 150;
-/// A longer run of spaces is shown as its length.
+/// A longer run of spaces is replaced by its length.
 const SPACES: usize = 16;
-/// At most so many arguments, variables or patterns are shown.
+/// Maximum number of arguments, variables or patterns.
 const ENTRIES: usize = 30;
 
-/// A request in plain text that is safe to show. Every string is one line.
+/// A request in plain text that is safe to show. Every string is a single line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RequestRendering {
-    /// Who asks for what.
+    /// The tool, and the kind of request.
     pub title: String,
-    /// The tool's own words, before the request itself.
+    /// The tool's own text, before the request itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lead: Vec<String>,
     /// The command that would run, or the question.
     pub body: Vec<String>,
-    /// Where and how it would run, and its other arguments.
+    /// The folder and mode in which it would run, and its other arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<RenderedField>,
     /// The patterns that an "always" would remember.
@@ -131,9 +131,9 @@ impl RequestRendering {
         }
     }
 
-    /// All of it as text. The title and the names of fields stand at the
-    /// beginning of a line and nothing else does. A question of one line stands
-    /// beside its title.
+    /// The whole rendering as text. Only the title and the names of fields
+    /// start at the beginning of a line. A question of one line follows its
+    /// title.
     pub fn to_text(&self) -> String {
         if let ([], [only]) = (&*self.lead, &*self.body)
             && self.title.ends_with(':')
@@ -146,7 +146,7 @@ impl RequestRendering {
         text
     }
 
-    /// The same text without the title; each line ends with a newline.
+    /// The text without the title; each line ends with a newline.
     pub fn details(&self) -> String {
         let mut text = String::new();
         for line in self.lead.iter().chain(&self.body) {
@@ -171,7 +171,7 @@ impl RequestRendering {
     }
 }
 
-/// Text on one line, with nothing in it that cannot be seen.
+/// Makes a text visible on a single line, with hidden characters escaped.
 pub fn visible_line(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -183,8 +183,8 @@ pub fn visible_line(text: &str) -> String {
     cut_line(&collapse_spaces(&shown))
 }
 
-/// Text line by line, with nothing in it that cannot be seen. Runs of blank
-/// lines and too many lines are cut, which a line says.
+/// Makes a text visible line by line, with hidden characters escaped. Runs of
+/// blank lines and excess lines are cut, with a note.
 pub fn visible_lines(text: &str) -> Vec<String> {
     visible_within(text, LINES)
 }
@@ -277,8 +277,8 @@ fn entries<T>(items: impl ExactSizeIterator<Item = T>, show: impl Fn(T) -> Strin
     shown
 }
 
-/// A run of spaces could push what follows out of sight, or to where a line
-/// seems to begin.
+/// Shortens runs of spaces, which could push text out of sight or imitate the
+/// start of a line.
 fn collapse_spaces(line: &str) -> String {
     let mut shown = String::with_capacity(line.len());
     let mut run = 0;
@@ -318,8 +318,8 @@ fn push_visible(shown: &mut String, letter: char) {
     }
 }
 
-/// It steers a terminal, reorders text, or cannot be told from nothing or from
-/// an ordinary space.
+/// Whether a character controls a terminal, reorders text, is invisible, or
+/// looks like an ordinary space.
 fn is_hidden(letter: char) -> bool {
     letter.is_control()
         || letter.is_whitespace() && letter != ' '

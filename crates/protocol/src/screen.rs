@@ -1,31 +1,32 @@
-//! What a terminal shows, for somebody who draws it.
+//! The content of a terminal, for programs that draw it.
 //!
-//! Start at [`ScreenUpdate`]: the rows that changed since a generation that
-//! the reader names, or all of them. What an indexed colour looks like is left
-//! to who draws.
+//! Start at [`ScreenUpdate`]: the rows that changed since the reader's
+//! generation, or all rows. The drawing program chooses the colours of the
+//! palette.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How a screen stands, and those of its rows that changed.
+/// A screen's state, with the rows that changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ScreenUpdate {
-    /// Grows with every change; names what the reader has seen.
+    /// A counter that grows with every change; a reader names the last one it
+    /// has seen.
     pub generation: u64,
-    /// How many rows there are.
+    /// The number of rows.
     pub rows: u16,
-    /// How many columns there are.
+    /// The number of columns.
     pub cols: u16,
     /// Row and column of the cursor, from 1 on.
     pub cursor: (u16, u16),
     /// The program shows the cursor.
     pub cursor_visible: bool,
-    /// How it is to be drawn; default: a block that does not blink.
+    /// The cursor's look; default: a block that does not blink.
     #[serde(default, skip_serializing_if = "ScreenCursor::is_default")]
     pub cursor_look: ScreenCursor,
     /// The program has the whole screen to itself.
     pub full_screen: bool,
-    /// What the program wants of the keyboard.
+    /// The keyboard modes that the program has set.
     pub modes: KeyboardModes,
     /// The window's title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -34,7 +35,7 @@ pub struct ScreenUpdate {
     pub changed: Vec<ScreenRow>,
 }
 
-/// What a program has asked of the keyboard and the mouse.
+/// The keyboard and mouse modes that a program has set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -43,23 +44,22 @@ pub struct ScreenUpdate {
 pub struct KeyboardModes {
     /// Arrow keys send `ESC O A` instead of `ESC [ A`.
     pub application_cursor: bool,
-    /// Pasted text is to come between `ESC [200~` and `ESC [201~`.
+    /// Pasted text is sent between `ESC [200~` and `ESC [201~`.
     pub bracketed_paste: bool,
-    /// The mouse is to be sent too.
+    /// Mouse events are sent too.
     pub mouse: bool,
-    /// The use of the mouse that is to be sent.
+    /// The mouse events to send.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mouse_reports: Option<MouseReports>,
-    /// The mouse is to be sent as `ESC [ < … M`.
+    /// Mouse events are sent as `ESC [ < … M`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub mouse_sgr: bool,
-    /// Gaining and losing the focus is to be sent.
+    /// Focus changes are sent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub focus: bool,
 }
 
-/// The use of the mouse that a program wants to hear of. Each includes the one
-/// before it.
+/// The mouse events that a program requests. Each includes the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MouseReports {
@@ -73,7 +73,7 @@ pub enum MouseReports {
     Motion,
 }
 
-/// How a cursor is drawn.
+/// The look of a cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ScreenCursor {
     /// Its shape.
@@ -123,8 +123,7 @@ pub struct ScreenRow {
     pub runs: Vec<ScreenRun>,
 }
 
-/// Neighbouring text that looks the same. Absent fields are how a terminal
-/// looks when nothing was said.
+/// Adjacent text of one style. Absent fields have the terminal's default.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -151,11 +150,10 @@ pub struct ScreenRun {
     /// Underlined in any way.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub underline: bool,
-    /// How it is underlined, unless with a single straight line.
+    /// The underline style, unless it is a single straight line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub underline_kind: Option<ScreenUnderline>,
-    /// The address that the program has put under it, as it wrote it: it may be
-    /// of any scheme.
+    /// The hyperlink that the program set, verbatim: it may have any scheme.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
     /// With foreground and background exchanged.
@@ -169,7 +167,7 @@ pub struct ScreenRun {
     pub strikeout: bool,
 }
 
-/// A line under text other than a single straight one.
+/// An underline style other than a single straight line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ScreenUnderline {

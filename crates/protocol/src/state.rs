@@ -1,4 +1,4 @@
-//! What a tool produces: [`ToolState`], and the older [`Outcome`].
+//! The states of a tool: [`ToolState`], and the older [`Outcome`].
 //!
 //! ```text
 //!            ┌────────────── Apply ──────────────┐
@@ -8,9 +8,9 @@
 //!     └─────────┴────────▶ Stopped ◀─────────────┘
 //! ```
 //!
-//! `Pending` is a state of the registry, never of a tool, and so stands in
-//! [`crate::HandleState`] and not here. Reading accepts both wire formats;
-//! writing always produces the newer one.
+//! `Pending` is a state of the registry, never of a tool, so it is part of
+//! [`crate::HandleState`] and not of this module. Reading accepts both wire
+//! formats; writing always produces the newer one.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -21,18 +21,18 @@ use crate::Question;
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ToolState {
-    /// The tool is running, with what it has said so far.
+    /// The tool is running, with its output so far.
     Running {
-        /// What the tool has to say, if anything.
+        /// The tool's output, if any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         content: Option<String>,
     },
     /// The tool waits for the answer to one question.
     Waiting {
-        /// What the tool has to say, if anything.
+        /// The tool's output, if any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         content: Option<String>,
-        /// What it asks.
+        /// The question.
         question: Question,
     },
     /// The tool has ended; nothing follows.
@@ -54,7 +54,7 @@ impl ToolState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
 #[error("{message}")]
 pub struct ToolError {
-    /// What went wrong, for the assistant to read.
+    /// The message for the assistant.
     pub message: String,
     /// The causes, outermost first.
     #[serde(default)]
@@ -65,7 +65,7 @@ pub struct ToolError {
 }
 
 impl ToolError {
-    /// An error that trying again would not mend, with no trace.
+    /// A permanent error without a trace.
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -86,7 +86,7 @@ pub enum Outcome {
     },
     /// The tool failed.
     Error {
-        /// What went wrong.
+        /// The error message.
         message: String,
         /// The causes, outermost first.
         #[serde(default)]
@@ -95,9 +95,9 @@ pub enum Outcome {
         #[serde(default)]
         transient: bool,
     },
-    /// The tool has exited and wants to be run again with an answer.
+    /// The tool has exited and must be run again with an answer.
     NeedsInput {
-        /// What it asks.
+        /// The question.
         question: Question,
     },
 }

@@ -1,7 +1,7 @@
-//! What the runtime knows of a tool: its shape, its limits and its policies.
+//! The runtime's description of a tool: its interface, limits and policies.
 //!
-//! A [`ToolDefinition`] says everything about a tool except how it runs; that
-//! is the executor it is registered with.
+//! A [`ToolDefinition`] describes everything about a tool except how it runs;
+//! that is up to the executor it is registered with.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -23,43 +23,42 @@ pub struct ToolDefinition {
     pub description: Option<String>,
     /// Examples, given only on `describe_tools`.
     pub examples: Option<Examples>,
-    /// Parameters, actions and what the schema offers.
+    /// Its parameters and actions, and the fields that its schema offers.
     pub shape: ToolShape,
-    /// Whether a person is asked before it runs.
+    /// Whether a person must approve a run.
     pub run: RunPolicy,
-    /// The same in sessions whose client asks its user by itself; as `run`
-    /// unless set.
+    /// Replaces `run` in sessions whose client asks its user itself; default:
+    /// `run`.
     pub run_for_client: Option<RunPolicy>,
-    /// What of it is allowed, asked about and denied; the last that matches
-    /// decides.
+    /// Rules that allow, ask or deny; the last match decides.
     pub permissions: Vec<PermissionRule>,
-    /// Rules of the user's own configuration. Where they deny or ask,
+    /// Rules of the user's own configuration. If they deny or ask,
     /// `permissions` cannot allow.
     #[serde(default)]
     pub permission_floor: Vec<PermissionRule>,
     /// Time and size limits.
     pub limits: Limits,
-    /// Whether long output of it is shown in part.
+    /// Whether long output is shown as a digest.
     #[serde(default)]
     pub digest: DigestPolicy,
-    /// What the assistant is told of its handles without asking.
+    /// The events of its handles that produce notices.
     pub notifications: Notifications,
-    /// What becomes of its handles at the turn's end.
+    /// The policy for its handles at the turn's end.
     pub lifecycle: Lifecycle,
-    /// Who answers its questions, by question id.
+    /// The policies for its questions, by question id.
     pub questions: HashMap<String, QuestionPolicy>,
-    /// It changes nothing, so that calls of it may run side by side.
+    /// It changes nothing, so that its calls may run in parallel.
     #[serde(default)]
     pub only_reads: bool,
-    /// The assistant may answer when it asks for a secret, and so knows it.
+    /// The assistant may answer a request for a secret, and therefore knows the
+    /// secret.
     pub secrets_to_assistant: bool,
-    /// Where the definition came from, for people: `builtin`, a file, a
-    /// program.
+    /// The origin of the definition, for people: `builtin`, a file, a program.
     pub origin: String,
-    /// The sandbox that its programs run in, in words for a person.
+    /// A description of its programs' sandbox, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<String>,
-    /// How another MCP server lists the tool, if it is one of its tools.
+    /// The listing by another MCP server, if the tool is one of its tools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listed: Option<Box<ListedTool>>,
 }
@@ -78,10 +77,10 @@ pub struct ListedTool {
     /// A call may destroy something.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destructive: Option<bool>,
-    /// A second call with the same arguments changes nothing more.
+    /// Repeating a call with the same arguments has no further effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotent: Option<bool>,
-    /// A call reaches beyond what the server knows, such as the web.
+    /// A call may reach systems outside the server, such as the web.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_world: Option<bool>,
 }
@@ -112,8 +111,8 @@ impl ToolDefinition {
         }
     }
 
-    /// Whether long text output of it is shown as a digest. Lines that are left out
-    /// must be within reach.
+    /// Whether long text output is shown as a digest. Omitted lines must be
+    /// fetchable.
     pub fn is_digested(&self) -> bool {
         self.digest.enabled && self.shape.can_fetch_lines()
     }
@@ -124,7 +123,7 @@ impl ToolDefinition {
     }
 }
 
-/// Whether a person is asked before a tool runs.
+/// Whether a person must approve a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunMode {
@@ -134,7 +133,7 @@ pub enum RunMode {
     Unattended,
     /// A person is asked and may change the arguments.
     Edit,
-    /// It does not run, and the reply says so.
+    /// It is not run, and the reply says so.
     Skip,
 }
 
@@ -154,7 +153,7 @@ pub struct RunPolicy {
 }
 
 impl RunPolicy {
-    /// `mode` for one-shots and spawns; the rest follows without asking.
+    /// `mode` for one-shots and spawns; other actions run without asking.
     pub fn starting(mode: RunMode) -> Self {
         Self {
             one_shot: mode,
@@ -187,13 +186,13 @@ impl Default for RunPolicy {
 /// Time and size limits of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// How long a one-shot may take.
+    /// The time limit of a one-shot.
     pub timeout: Duration,
-    /// How long an aborted tool has between TERM and KILL.
+    /// The time between TERM and KILL when a tool is aborted.
     pub grace: Duration,
-    /// How long a spawn or an apply waits for the tool to have its say.
+    /// The longest time that a spawn or an apply waits for the tool to settle.
     pub settle_max: Duration,
-    /// How many bytes of output one reply delivers.
+    /// The maximum number of bytes of output in one reply.
     pub output_limit: usize,
 }
 
@@ -208,11 +207,12 @@ impl Default for Limits {
     }
 }
 
-/// Whether long text output is shown in part, with markers for the lines left out.
+/// Whether long text output is shown as a digest, with markers for the omitted
+/// lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DigestPolicy {
-    /// It is. Terminals, tools that report states and tools without `fetch` have no
-    /// digest in any case.
+    /// Digests are enabled. Terminals, tools that report states and tools
+    /// without `fetch` never have a digest.
     pub enabled: bool,
     /// Shorter output is shown whole, in bytes.
     pub from: usize,
@@ -238,11 +238,11 @@ impl Default for DigestPolicy {
     }
 }
 
-/// What the assistant is told of a tool's handles without asking.
+/// The events of a tool's handles that produce notices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "four switches of the config")]
 pub struct Notifications {
-    /// A handle stopped well.
+    /// A handle finished successfully.
     pub on_success: bool,
     /// A handle stopped badly.
     pub on_failure: bool,
@@ -263,17 +263,18 @@ impl Default for Notifications {
     }
 }
 
-/// What becomes of a tool's handles at the turn's end.
+/// The policy for a tool's handles at the turn's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lifecycle {
     /// The policy.
     pub on_turn_end: OnTurnEnd,
-    /// How long the turn's end waits for a handle.
+    /// The longest time that the turn's end waits for a handle.
     pub timeout: Duration,
-    /// How long every handle outlives its runtime, unless its spawn says otherwise; zero: it does not.
+    /// The lease with which every handle outlives its runtime by default; zero:
+    /// it does not.
     #[serde(default)]
     pub keep: Duration,
-    /// How long a handle outlives its runtime whose spawn asks for it; zero: none may.
+    /// The lease for a handle whose spawn asks to be kept; zero: not allowed.
     #[serde(default)]
     pub keepable: Duration,
 }
@@ -282,12 +283,12 @@ impl Lifecycle {
     /// No handle outlives its runtime for longer than this.
     pub const LONGEST_LEASE: Duration = Duration::from_hours(24);
 
-    /// Whether a spawn may say whether its handle outlives the runtime.
+    /// Whether a spawn may choose that its handle outlives the runtime.
     pub fn may_keep(&self) -> bool {
         !self.keep.is_zero() || !self.keepable.is_zero()
     }
 
-    /// How long a handle outlives its runtime whose spawn says this, if it does.
+    /// The lease of a handle whose spawn has this `keep`, if it is kept.
     pub fn lease(&self, keep: Option<bool>) -> Option<Duration> {
         let lease = match keep {
             Some(false) => return None,
@@ -309,7 +310,7 @@ impl Default for Lifecycle {
     }
 }
 
-/// What becomes of a handle that still runs when the turn ends.
+/// The action on a handle that still runs when the turn ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OnTurnEnd {
@@ -321,12 +322,12 @@ pub enum OnTurnEnd {
     Abort,
 }
 
-/// Who answers a question.
+/// The policy for a question: who answers it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct QuestionPolicy {
     /// Whom to ask.
     pub target: QuestionTarget,
-    /// The answer, so that nobody is asked.
+    /// A fixed answer, so that nobody is asked.
     pub answer: Option<Value>,
 }
 

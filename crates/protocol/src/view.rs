@@ -1,4 +1,4 @@
-//! What the assistant reads of a handle: one flat object.
+//! The assistant's view of a handle: one flat object.
 
 use std::path::PathBuf;
 
@@ -7,22 +7,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::{HandleId, Question};
 
-/// How a handle stands, and what is new about it. Absent fields are left out.
+/// The state of a handle, and its new output. Absent fields are omitted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HandleView {
     /// The handle.
     pub id: HandleId,
     /// Its state.
     pub state: HandleState,
-    /// What it said that was not delivered yet. Of a handle that stopped
-    /// well, the output is its `result`.
+    /// Output that was not delivered yet. The output of a handle that finished
+    /// successfully is its `result`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
-    /// What it asks, when waiting.
+    /// The question, when waiting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<Question>,
-    /// Set while the user is asked: that they are waited for, and the command
-    /// by which they answer.
+    /// Set while the user is asked. Names the command by which the user
+    /// answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// Its output or its error message, when stopped.
@@ -37,45 +37,45 @@ pub struct HandleView {
     /// The signal that ended it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signal: Option<String>,
-    /// Who or what ended it, where the tool reported a result of its own all
-    /// the same.
+    /// The cause of its abort, if the tool reported a result nevertheless.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aborted: Option<String>,
-    /// How many processes an abort ended.
+    /// The number of processes that an abort ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<usize>,
-    /// How much of the output was left out.
+    /// The number of omitted bytes of output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub omitted_bytes: Option<u64>,
-    /// Where all of the output can be read.
+    /// The file with the whole output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<PathBuf>,
     /// The program is blocked at a prompt.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub awaiting_input: bool,
-    /// Where the cursor is, as row and column from 1 on, while the program has
-    /// the whole screen to itself.
+    /// The cursor's row and column, from 1, while the program uses the whole
+    /// screen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<(u16, u16)>,
-    /// How much of the output is shown, for the record.
+    /// The proportion of the output that is shown, for the record.
     #[serde(skip)]
     pub digest: Option<Box<ShownInPart>>,
 }
 
-/// An output of which a reply shows a part, for the record. It is not part of the reply.
+/// The size of an output and of the shown part. It goes into the record, not
+/// into the reply.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ShownInPart {
     /// The bytes of output that are shown.
     pub shown: u64,
-    /// The bytes that would have been shown otherwise: the output within the limit. 0 if
-    /// lines were fetched that an earlier reply had left out.
+    /// The bytes that would have been shown without a digest, within the limit.
+    /// 0 if the lines had been omitted by an earlier reply.
     pub whole: u64,
     /// The file that has all of the output.
     pub log: Option<PathBuf>,
 }
 
 impl HandleView {
-    /// A view with an id and a state and nothing else.
+    /// A view with only an id and a state.
     pub fn new(id: HandleId, state: HandleState) -> Self {
         Self {
             id,
@@ -98,7 +98,7 @@ impl HandleView {
     }
 }
 
-/// The word for a handle's state.
+/// The name of a handle's state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HandleState {
@@ -124,8 +124,8 @@ impl HandleState {
     }
 }
 
-/// How a tool failed, beside its message: that is the `result` of a handle's
-/// view, and the text of a one-shot's reply.
+/// Details of a tool's error, beside its message. The message is the `result`
+/// of a handle's view, or the text of a one-shot's reply.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorView {
     /// Trying again may help.

@@ -1,4 +1,4 @@
-//! The `await` tool: what may be waited for, and what comes back.
+//! The `await` tool: its conditions and its reply.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ pub struct AwaitRequest {
     /// Every one of these holds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub until: Vec<Condition>,
-    /// How long to wait at most; without it, as long as it takes.
+    /// The longest time to wait; default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_secs: Option<f64>,
 }
@@ -54,11 +54,11 @@ pub struct Condition {
 pub struct Until {
     /// The handle.
     pub id: String,
-    /// What must be true of it.
+    /// The condition.
     pub wait_for: WaitFor,
 }
 
-/// What a condition waits for.
+/// A condition of a handle to wait for.
 #[derive(Debug, Clone, PartialEq)]
 pub enum WaitFor {
     /// A line matches.
@@ -76,7 +76,7 @@ pub enum WaitFor {
     Waiting,
 }
 
-/// A condition that says too little or too much.
+/// A condition with a missing or an extra field.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConditionError {
     /// None or several of the kinds were given.
@@ -99,7 +99,7 @@ pub enum ConditionError {
 }
 
 impl Condition {
-    /// Checks that exactly one thing is waited for. Where several are given,
+    /// Checks that exactly one condition is given. If there are several,
     /// neutral values (`""`, `0`, `false`) count as absent: some clients fill
     /// every field.
     pub fn read(&self) -> Result<Until, ConditionError> {
@@ -165,7 +165,7 @@ impl Condition {
     }
 }
 
-/// What `await` found.
+/// The result of an `await`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AwaitReply {
@@ -179,7 +179,7 @@ pub struct AwaitReply {
     /// The conditions whose handle stopped first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unmet: Vec<Condition>,
-    /// Those that wait for an answer that only the caller can give.
+    /// Handles whose question only the caller can answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needs_answer: Vec<HandleId>,
     /// The time was up first.
@@ -200,7 +200,7 @@ pub struct Matched {
 
 /// The ids that a request names, each once, in the order of first mention.
 impl AwaitRequest {
-    /// Every handle that is named anywhere in the request, once.
+    /// Every handle id in the request, once.
     pub fn ids(&self) -> Vec<&str> {
         let mut ids: Vec<&str> = Vec::new();
         let named = self.all.iter().chain(&self.any).map(String::as_str);
@@ -213,7 +213,7 @@ impl AwaitRequest {
         ids
     }
 
-    /// The ids as handle ids, leaving out what could not be one.
+    /// The valid handle ids in the request.
     pub fn handle_ids(&self) -> Vec<HandleId> {
         self.ids()
             .into_iter()

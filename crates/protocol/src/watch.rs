@@ -1,8 +1,8 @@
-//! What somebody who looks on sees of sessions and handles, and what they may
-//! do. The bodies of the HTTP interface.
+//! The types of the HTTP interface: sessions and handles as an observer sees
+//! them, and the observer's requests.
 //!
-//! Start at [`SessionInfo`] and [`HandleInfo`]; [`SessionUpdate`] is what the
-//! event stream carries. None of this moves the assistant's cursor.
+//! Start at [`SessionInfo`] and [`HandleInfo`]; the event stream carries
+//! [`SessionUpdate`]. None of this moves the assistant's cursor.
 
 use std::path::PathBuf;
 
@@ -16,17 +16,17 @@ use crate::{
     PermissionRequest, Question, ScreenUpdate, SessionId, ToolPart, Typing,
 };
 
-/// A session that is under way.
+/// An open session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionInfo {
     /// The session.
     pub id: SessionId,
-    /// How the outside reaches it: `drive`, `mcp`, `query`, `serve`.
+    /// The front end: `drive`, `mcp`, `query`, `serve`.
     pub front_end: String,
     /// The name that it was given, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The name by which its client introduced itself, such as `claude-code`.
+    /// The client's name as given by the client, such as `claude-code`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
     /// The process that owns it.
@@ -35,9 +35,9 @@ pub struct SessionInfo {
     pub root: PathBuf,
     /// When it began.
     pub created: Millis,
-    /// How many handles have not stopped.
+    /// The number of handles that have not stopped.
     pub active: usize,
-    /// How many permissions and questions wait for a person.
+    /// The number of permissions and questions that wait for a person.
     pub pending: usize,
     /// The number of its newest event.
     pub last_event: u64,
@@ -49,12 +49,12 @@ pub struct SessionInfo {
 /// Trouble with the record of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RecordTrouble {
-    /// Why it cannot be written now. Absent once it can be again.
+    /// The error that prevents writing. Absent once writing works again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// How many changes wait to be written.
+    /// The number of changes that wait to be written.
     pub waiting: u64,
-    /// How many changes are lost, since the process began.
+    /// The number of changes lost since the process started.
     pub lost: u64,
 }
 
@@ -65,7 +65,8 @@ pub struct NewSession {
     /// Whoever drives it needs no permission for anything.
     #[serde(default, deserialize_with = "null_as_default")]
     pub trusted: bool,
-    /// It ends when nothing was asked of it for this long; an hour unless said.
+    /// The session ends after this many seconds without a request; default:
+    /// 3600.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_secs: Option<u64>,
 }
@@ -77,11 +78,11 @@ pub struct SessionBegun {
     pub id: SessionId,
 }
 
-/// A handle as somebody sees it who looks on.
+/// A handle as an observer sees it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HandleInfo {
-    /// The handle. A one-shot has no handle; this is the id by which a person
-    /// reads and ends it while it runs.
+    /// The handle's id. A one-shot has no handle; this id identifies it while
+    /// it runs.
     pub id: HandleId,
     /// Whether it is a handle or a one-shot.
     #[serde(default)]
@@ -93,9 +94,9 @@ pub struct HandleInfo {
     /// The command that it runs, or its arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// How long it has run, or ran.
+    /// Its running time.
     pub elapsed_secs: f64,
-    /// How many bytes it has written.
+    /// The number of bytes it has written.
     pub written: u64,
     /// It has a screen.
     pub terminal: bool,
@@ -104,27 +105,27 @@ pub struct HandleInfo {
     /// The last line of its output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_line: Option<String>,
-    /// What it asks, when waiting.
+    /// The question, when waiting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<Question>,
-    /// Its result of its own or its error message, when stopped.
+    /// Its reported result or its error message, when stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
     /// It stopped with an error.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
-    /// The exit code of its process, when stopped with one other than 0.
+    /// The exit code of its process, when stopped with a code other than 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
     /// The signal that ended its process, such as `SIGKILL`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signal: Option<String>,
-    /// Its use of the machine now, where that is known.
+    /// Its current resource usage, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<HandleUse>,
 }
 
-/// The use of the machine by a tool and everything that it has started.
+/// The resource usage of a tool with all of its child processes.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct HandleUse {
     /// CPU time in seconds.
@@ -146,7 +147,7 @@ pub enum HandleKind {
     OneShot,
 }
 
-/// What a person types into a handle: one of its fields.
+/// A person's input to a handle: exactly one of the fields.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PersonInput {
@@ -159,26 +160,26 @@ pub struct PersonInput {
     /// The answer to the handle's open question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Value>,
-    /// The lock, by whoever has taken the handle over.
+    /// The lock of the person who has taken the handle over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lock: Option<String>,
 }
 
-/// How large a terminal is to be.
+/// The new size of a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Resize {
-    /// How many rows.
+    /// The number of rows.
     pub rows: u16,
-    /// How many columns.
+    /// The number of columns.
     pub cols: u16,
 }
 
-/// How a handle is to be taken over.
+/// A request to take a handle over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LockBody {
-    /// Takes it even from somebody who has taken it over already.
+    /// Takes it even if another person has taken it over.
     #[serde(default)]
     pub anyway: bool,
 }
@@ -186,22 +187,22 @@ pub struct LockBody {
 /// A person has taken a handle over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LockInfo {
-    /// Names the lock; whoever has it may type and hand back.
+    /// The lock's id; its owner may type and hand the handle back.
     pub lock: String,
-    /// The handle is handed back when nothing was typed for this long.
+    /// The handle is handed back after this many seconds without input.
     pub expires_in_secs: u64,
 }
 
-/// What a stop ended.
+/// The result of a stop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StopReceipt {
-    /// How many processes were ended.
+    /// The number of processes that were ended.
     pub ended: usize,
     /// Those that could not be.
     pub survivors: Vec<String>,
 }
 
-/// What was found in a log.
+/// The matches in a log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LogMatches {
     /// The lines that match, oldest first.
@@ -211,13 +212,13 @@ pub struct LogMatches {
 /// A line of a log that matches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LogMatch {
-    /// Where it begins.
+    /// The offset at which it begins.
     pub from: u64,
     /// The line, cut where it is long.
     pub line: String,
 }
 
-/// How a server is.
+/// The status of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Health {
     /// `ok`: it answers.
@@ -227,11 +228,11 @@ pub struct Health {
 /// A refused request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorBody {
-    /// What would work.
+    /// The message, which says what would work.
     pub error: String,
 }
 
-/// An answer to a question, by the question's own address.
+/// An answer to a question that the request's address names.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AnswerBody {
@@ -244,7 +245,7 @@ pub struct AnswerBody {
 pub struct OpenQuestion {
     /// The session.
     pub session: SessionId,
-    /// What is asked.
+    /// The question.
     #[serde(flatten)]
     pub ask: Ask,
 }
@@ -258,16 +259,15 @@ pub struct StreamedEvent {
     pub number: u64,
     /// When it happened.
     pub at: Millis,
-    /// What happened.
+    /// The event's content.
     #[serde(flatten)]
     pub update: SessionUpdate,
 }
 
-/// What has happened in a session, as far as it is kept. That a tool wrote is
-/// left out.
+/// The stored events of a session, without write events.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionHistory {
-    /// How many events before these are gone.
+    /// The number of earlier events that are no longer stored.
     pub missed: u64,
     /// The number of the newest event.
     pub last: u64,
@@ -299,7 +299,7 @@ pub enum SessionUpdate {
         /// It was refused or failed.
         is_error: bool,
     },
-    /// A call as it is recorded has changed; this is all of it.
+    /// A recorded call has changed; this is its whole part.
     Part {
         /// The part.
         part: Box<ToolPart>,
@@ -308,25 +308,25 @@ pub enum SessionUpdate {
     Started(ToolPlace),
     /// A tool wrote.
     Wrote {
-        /// Which.
+        /// The tool.
         #[serde(flatten)]
         tool: ToolPlace,
-        /// How many bytes.
+        /// The number of bytes.
         bytes: u64,
     },
     /// A tool asks something and waits.
     Asked {
-        /// Which.
+        /// The tool.
         #[serde(flatten)]
         tool: ToolPlace,
-        /// What it asks.
+        /// The question.
         question: Question,
     },
     /// A tool's question was answered.
     Answered(ToolPlace),
     /// A tool is being ended.
     Aborting {
-        /// Which.
+        /// The tool.
         #[serde(flatten)]
         tool: ToolPlace,
         /// By whom, or why.
@@ -334,7 +334,7 @@ pub enum SessionUpdate {
     },
     /// A tool has ended.
     Stopped {
-        /// Which.
+        /// The tool.
         #[serde(flatten)]
         tool: ToolPlace,
         /// It ended badly.
@@ -348,7 +348,7 @@ pub enum SessionUpdate {
         /// The request.
         request: PermissionRequest,
     },
-    /// The request was replied to, or withdrawn when there is no reply.
+    /// A request was replied to, or withdrawn if there is no reply.
     PermissionReplied {
         /// The request.
         permission: PermissionId,
@@ -358,25 +358,25 @@ pub enum SessionUpdate {
     },
     /// A permission was decided without asking anybody.
     PermissionDecided {
-        /// What would have been asked.
+        /// The request that would have been made.
         request: PermissionRequest,
         /// The reply.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reply: Option<PermissionReply>,
     },
-    /// A question is on its way to whoever answers it.
+    /// A question was opened.
     Question(Ask),
     /// A question was answered, or withdrawn.
     QuestionClosed {
         /// The asking.
         ask: String,
     },
-    /// The assistant will be told this.
+    /// A notice for the assistant was queued.
     Noticed {
-        /// What.
+        /// The notice.
         notice: Notice,
     },
-    /// The assistant has been told, or a reply has made the notices needless.
+    /// Notices were delivered to the assistant, or became obsolete by a reply.
     Delivered {
         /// The numbers that the notices have in the journal.
         notices: Vec<u64>,
@@ -397,7 +397,7 @@ pub enum SessionUpdate {
     Closed,
 }
 
-/// Which tool something happened to.
+/// The tool that an event is about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolPlace {
     /// Its number within the session; one-shots have one too.
@@ -405,10 +405,10 @@ pub struct ToolPlace {
     /// The handle's id, unless it is a one-shot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handle: Option<HandleId>,
-    /// The id by which a person finds it, if it is a one-shot.
+    /// The id of a one-shot, by which a person finds it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub one_shot: Option<HandleId>,
-    /// How many bytes of the tool's output preceded the event.
+    /// The number of output bytes before the event.
     #[serde(default)]
     pub offset: u64,
 }
@@ -420,7 +420,7 @@ pub struct StreamedScreen {
     pub session: SessionId,
     /// The handle.
     pub handle: HandleId,
-    /// How its screen changed.
+    /// The change of its screen.
     #[serde(flatten)]
     pub screen: ScreenUpdate,
 }

@@ -1,4 +1,4 @@
-//! What a local program and Windlass say to each other: the answers of a
+//! The messages between a local program and Windlass: the answers of a
 //! one-shot, and the lines of an `io = "state"` tool.
 
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::answer_fault::{AnswerFault, field_slip, is_type, type_slip};
 use crate::{IoMode, ToolState};
 
-/// Run this program as the handle, instead of what was called.
+/// Runs this program as the handle, in place of the called tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExecAnswer {
     /// The program, by name or path.
@@ -22,7 +22,7 @@ pub struct ExecAnswer {
     /// Pipes or a terminal.
     #[serde(default)]
     pub io: IoMode,
-    /// Where to run it; the project's root unless said.
+    /// The working folder; default: the project's root.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<PathBuf>,
     /// Variables to add to its environment.
@@ -30,7 +30,7 @@ pub struct ExecAnswer {
     pub env: IndexMap<String, String>,
 }
 
-/// What a configured local tool's stdout says, read as a whole.
+/// The stdout of a configured local tool, read as a whole.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ToolAnswer {
     /// A state, in either wire format.
@@ -43,11 +43,11 @@ impl ToolAnswer {
     /// The largest stdout that is looked at.
     pub const MAX_BYTES: usize = 1 << 20;
 
-    /// Reads stdout as protocol, or gives `None` where it is plain text.
+    /// Reads stdout as protocol; `None` if it is plain text.
     ///
-    /// It is protocol only when it is one JSON object whose `type` is one of
-    /// ours. An object of such a type that lacks what the type needs, or that
-    /// misspells it, is an error, since its author meant to speak the protocol.
+    /// It is protocol only if it is one JSON object with a known `type`. An
+    /// object of such a type with missing or misspelt fields is an error,
+    /// because its author meant to speak the protocol.
     pub fn read(stdout: &str) -> Option<Result<Self, AnswerFault>> {
         if stdout.len() > Self::MAX_BYTES || !stdout.trim_start().starts_with('{') {
             return None;
@@ -72,14 +72,14 @@ impl ToolAnswer {
     pub fn to_json(&self) -> String {
         #[derive(Serialize)]
         #[serde(tag = "type", rename = "exec")]
-        struct Exec<'a> {
+        struct ExecLine<'a> {
             #[serde(flatten)]
             answer: &'a ExecAnswer,
         }
 
         let json = match self {
             Self::State(state) => serde_json::to_string(state),
-            Self::Exec(answer) => serde_json::to_string(&Exec { answer }),
+            Self::Exec(answer) => serde_json::to_string(&ExecLine { answer }),
         };
         json.expect("an answer has only strings for keys")
     }
@@ -91,7 +91,7 @@ impl ToolAnswer {
 pub enum StateInput {
     /// Input for a running tool.
     Apply {
-        /// What the assistant gave.
+        /// The assistant's input.
         input: Value,
     },
     /// The answer to the open question.
@@ -101,7 +101,7 @@ pub enum StateInput {
         /// The answer, checked against the question's type.
         answer: Value,
     },
-    /// The tool is to stop; it is ended by signals if it does not.
+    /// The tool must stop; if it does not, it is ended by signals.
     Abort,
 }
 

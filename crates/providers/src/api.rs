@@ -9,16 +9,14 @@ pub enum Api {
     Anthropic,
     /// `OpenAI` Responses.
     Responses,
-    /// `OpenAI` Chat Completions, and all who copy them.
+    /// `OpenAI` Chat Completions, and compatible APIs.
     Chat,
     /// Google Gemini.
     Gemini,
-    /// Ollama.
     Ollama,
 }
 
 impl Api {
-    /// All of them.
     pub const ALL: [Self; 5] = [
         Self::Anthropic,
         Self::Responses,
@@ -27,7 +25,7 @@ impl Api {
         Self::Ollama,
     ];
 
-    /// The word for it in the configuration.
+    /// Its name in the configuration.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Anthropic => "anthropic",
@@ -38,13 +36,11 @@ impl Api {
         }
     }
 
-    /// The API of that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|api| api.as_str() == name)
     }
 
-    /// The dialect in which its tools are described, unless the provider has
-    /// another.
+    /// The schema dialect for its tools, unless the provider has another.
     pub fn dialect(self) -> Dialect {
         match self {
             Self::Anthropic => Dialect::Anthropic,

@@ -15,14 +15,12 @@ pub struct KnownProvider {
     pub base_url: &'static str,
     /// The variable that overrides the address.
     pub base_url_variable: &'static str,
-    /// The variables that may hold its key, first wins; none where it needs
-    /// none.
+    /// The variables that may hold its key, first wins; empty if it needs none.
     pub key_variables: &'static [&'static str],
     dialect: Option<Dialect>,
 }
 
 impl KnownProvider {
-    /// The provider of that name.
     pub fn named(name: &str) -> Option<&'static Self> {
         KNOWN_PROVIDERS.iter().find(|known| known.name == name)
     }
@@ -139,7 +137,7 @@ pub const KNOWN_PROVIDERS: &[KnownProvider] = &[
     ),
 ];
 
-/// The variables that hold keys of known providers. No tool is given them.
+/// The variables that hold keys of known providers. Tools do not get them.
 pub fn key_variables() -> impl Iterator<Item = &'static str> {
     KNOWN_PROVIDERS
         .iter()

@@ -1,9 +1,9 @@
 //! The providers of models that are known without configuration.
 //!
-//! Start at [`KNOWN_PROVIDERS`]. It is the only list of them: `config` reads
-//! from it which words name an API, `assistant` how each provider is reached,
-//! and the runtime's set-up which environment variables hold keys and are
-//! therefore withheld from tools. Nothing here does I/O.
+//! Start at [`KNOWN_PROVIDERS`], the only list of them. `config` takes the
+//! names of APIs from it, `assistant` the address of each provider, and the
+//! runtime's set-up the environment variables that hold keys and are therefore
+//! hidden from tools. This crate does no I/O.
 
 mod api;
 mod known;

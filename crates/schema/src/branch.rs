@@ -1,7 +1,7 @@
-//! The ways in which a tool can be called, and the `oneOf` made of them.
+//! The ways to call a tool, and the `oneOf` made from them.
 //!
-//! Start at [`branches`]. Both the canonical form here and the flat form of
-//! `flat` are written from the same branches, so they cannot disagree.
+//! Start at [`branches`]. The canonical form here and the flat form of `flat`
+//! are both written from the same branches, so they cannot disagree.
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
@@ -9,16 +9,16 @@ use windlass_protocol::{HandleAction, ToolShape};
 
 /// One way to call a tool.
 pub(crate) struct Branch {
-    /// The action; none for the one-shot call. A branch with an action takes
-    /// `action` and `id` besides its properties, and requires both.
+    /// The action; `None` for the one-shot call. A branch with an action also
+    /// requires `action` and `id`.
     pub(crate) action: Option<HandleAction>,
     pub(crate) properties: IndexMap<String, Value>,
     pub(crate) required: Vec<String>,
-    /// A property that may not be given, so that no call fits two branches.
+    /// A forbidden property, so that no call matches two branches.
     excluded: Option<&'static str>,
 }
 
-/// Every way to call the tool, in the order of the actions, one-shot last.
+/// All ways to call the tool, in the order of the actions, one-shot last.
 pub(crate) fn branches(shape: &ToolShape) -> Vec<Branch> {
     let mut branches: Vec<Branch> = shape
         .actions
@@ -34,8 +34,8 @@ pub(crate) fn branches(shape: &ToolShape) -> Vec<Branch> {
     branches
 }
 
-/// The canonical schema: a branch per way of calling, exactly one of which
-/// fits a call.
+/// The canonical schema: one branch per way of calling. A call matches exactly
+/// one of them.
 pub(crate) fn one_of(branches: &[Branch]) -> Value {
     let branches: Vec<Value> = branches.iter().map(Branch::to_schema).collect();
     json!({ "type": "object", "oneOf": branches })
@@ -75,8 +75,8 @@ fn fetch(shape: &ToolShape) -> Branch {
 }
 
 /// Input with or without keys, or keys alone. These are two branches rather
-/// than one with an inner `anyOf`, because llama.cpp's grammar would take the
-/// inner alternatives for the whole object.
+/// than one with an inner `anyOf`, because llama.cpp's grammar would apply the
+/// inner alternatives to the whole object.
 fn apply_with_typing() -> Vec<Branch> {
     let keys = || {
         json!({

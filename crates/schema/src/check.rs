@@ -1,8 +1,8 @@
-//! What no tool may look like, found before a schema is written.
+//! Checks of a tool's schema, made before it is written.
 //!
-//! One bad tool fails a provider's whole request, so a tool is refused when it
-//! is registered. This looks at how a schema is built; it knows nothing of
-//! what a keyword demands of a value.
+//! One invalid tool fails a provider's whole request, so a tool is refused when
+//! it is registered. The checks concern the structure of a schema, not the
+//! values that a keyword allows.
 
 use serde_json::Value;
 use windlass_protocol::ToolShape;
@@ -13,13 +13,13 @@ use crate::subschema::map_subschemas;
 /// A tool that cannot be offered to a model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaError {
-    /// The tool's name is not one that every provider takes.
+    /// The tool's name is not accepted by every provider.
     #[error("`{0}` cannot be a tool's name; use a letter or `_`, then up to 47 of A-Z a-z 0-9 _ -")]
     ToolName(String),
-    /// A parameter's name is not one that every provider takes.
+    /// A parameter's name is not accepted by every provider.
     #[error("`{0}` cannot be a parameter's name; use 1 to 64 of A-Z a-z 0-9 _ . -")]
     ParameterName(String),
-    /// A tool with actions has a parameter that an action takes for itself.
+    /// A tool with actions has a parameter with a reserved name.
     #[error(
         "a tool with actions cannot have a parameter `{0}`; {list} are taken",
         list = ToolShape::RESERVED.join(", ")
@@ -31,15 +31,14 @@ pub enum SchemaError {
     /// A parameter's schema is not JSON Schema.
     #[error("parameter `{parameter}` has no valid JSON Schema: {problem}")]
     NotSchema {
-        /// The parameter.
         parameter: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
 }
 
-/// Refuses a tool's name unless it is a letter or `_`, followed by at most 47
-/// letters, digits, `_` or `-`.
+/// Checks a tool's name: a letter or `_`, followed by at most 47 letters,
+/// digits, `_` or `-`.
 pub fn check_name(name: &str) -> Result<(), SchemaError> {
     let first = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
     let later = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
@@ -52,8 +51,7 @@ pub fn check_name(name: &str) -> Result<(), SchemaError> {
     }
 }
 
-/// Refuses a shape whose schema would be refused somewhere, or would not mean
-/// what it says.
+/// Checks that a shape's schema is accepted everywhere and means what it says.
 pub fn check(shape: &ToolShape) -> Result<(), SchemaError> {
     let parameters = &shape.parameters;
     for (name, schema) in &parameters.properties {
@@ -88,7 +86,7 @@ fn fits_parameter(name: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'))
 }
 
-/// What is wrong with how a schema is built, if anything is.
+/// The first structural problem of a schema, if any.
 fn problem(root: &Value, schema: &Value) -> Option<String> {
     let map = match schema {
         Value::Object(map) => map,
@@ -116,7 +114,7 @@ fn problem(root: &Value, schema: &Value) -> Option<String> {
     found
 }
 
-/// What the keyword's value should have been.
+/// The expected value of the keyword, if the given one is wrong.
 fn keyword_problem(root: &Value, keyword: &str, value: &Value) -> Option<&'static str> {
     const KINDS: [&str; 7] = [
         "string", "number", "integer", "boolean", "object", "array", "null",
@@ -169,7 +167,7 @@ fn brief(value: &Value) -> String {
     shorten(&value.to_string())
 }
 
-/// At most 60 characters of what may be of any size.
+/// Cuts a text to at most 60 characters.
 fn shorten(text: &str) -> String {
     match text.char_indices().nth(60) {
         Some((cut, _)) => format!("{}…", &text[..cut]),

@@ -1,9 +1,9 @@
-//! From a Rust struct of arguments to the parameters of a tool.
+//! Derives the parameters of a tool from a Rust struct of arguments.
 //!
-//! Start at [`derive_arguments`]. The JSON Schema that schemars derives is brought
-//! into the words of a description: doc comments become summaries and
-//! descriptions, `Option` becomes a parameter that is not required, and what
-//! only Rust needs to know (the width of an integer) goes.
+//! Start at [`derive_arguments`]. The schema that schemars derives is
+//! simplified: doc comments become summaries and descriptions, an `Option`
+//! becomes an optional parameter, and details of Rust (the width of an integer)
+//! are removed.
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -118,8 +118,8 @@ fn parameter(schema: Value) -> Parameter {
     }
 }
 
-/// An `Option` without its `null`: leaving a parameter out says the same, and
-/// every provider understands that.
+/// Removes the `null` of an `Option`: an omitted parameter means the same, and
+/// every provider supports that.
 fn without_null(mut schema: Map<String, Value>) -> Map<String, Value> {
     if let Some(Value::Array(kinds)) = schema.get_mut("type") {
         kinds.retain(|kind| kind != "null");
@@ -181,7 +181,7 @@ fn with_variants(
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// A doc comment's first paragraph and the rest of it.
+/// The first paragraph of a doc comment, and the rest.
 fn split(text: Option<Value>) -> (Option<String>, Option<String>) {
     let Some(Value::String(text)) = text else {
         return (None, None);
@@ -191,9 +191,9 @@ fn split(text: Option<Value>) -> (Option<String>, Option<String>) {
     (some(&summary.replace('\n', " ")), some(rest))
 }
 
-/// Takes out what no model needs: titles, formats that only Rust knows, and
-/// references. Only a type that holds itself leaves a reference behind; of its
-/// inner self no more is said than that it is an object.
+/// Removes details that no model needs: titles, formats of Rust, and
+/// references. Only a recursive type leaves a reference behind; the inner
+/// occurrence is described as an object.
 fn cleaned(schema: Value) -> Value {
     match schema {
         Value::Object(map) if map.contains_key("$ref") => {

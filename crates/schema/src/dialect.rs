@@ -1,6 +1,6 @@
 //! The dialects of JSON Schema, by name.
 //!
-//! What each of them looks like is in [`render`](crate::render()).
+//! [`render`](crate::render()) describes the form of each of them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,7 +12,7 @@ pub enum Dialect {
     JsonSchema,
     /// Anthropic's `input_schema`.
     Anthropic,
-    /// `OpenAI`'s `parameters` with `strict: false`, and all who copy them.
+    /// `OpenAI`'s `parameters` with `strict: false`, and compatible APIs.
     OpenAi,
     /// `OpenAI`'s `parameters` with `strict: true`.
     OpenAiStrict,

@@ -1,9 +1,9 @@
 //! The flat form: one object with the properties of every branch.
 //!
-//! Start at [`flatten`]. Most providers refuse alternatives at the root of a
-//! schema, so what a branch says by its structure is said here in words, and
-//! in few of them, since the model pays for each. Which property an action
-//! needs is not enforced: reading the call names what is missing.
+//! Start at [`flatten`]. Most providers reject alternatives at the root of a
+//! schema, so the structure of the branches is expressed in descriptions. They
+//! are short, because the model pays for each word. The properties that an
+//! action needs are not enforced: reading a call names the missing ones.
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
@@ -12,10 +12,10 @@ use windlass_protocol::{HandleAction, RUN, ToolShape};
 use crate::branch::Branch;
 use crate::subschema::{describe, map_subschemas};
 
-/// An object schema, not yet put together.
+/// An object schema under construction.
 pub(crate) struct Flat {
     pub(crate) properties: IndexMap<String, Value>,
-    /// What every branch requires.
+    /// The properties that every branch requires.
     pub(crate) required: Vec<String>,
     /// No property beyond those listed may be given.
     pub(crate) closed: bool,
@@ -67,8 +67,9 @@ impl Flat {
         schema
     }
 
-    /// Adds [`RUN`] to the actions of a tool that can run once: converters that
-    /// make every property required leave a model no other way to say so.
+    /// Adds [`RUN`] to the actions of a tool that can run as a one-shot: if a
+    /// converter makes every property required, the model has no other way to
+    /// express that.
     pub(crate) fn with_run(mut self, shape: &ToolShape) -> Self {
         if !shape.actions.is_empty()
             && shape.one_shot
@@ -80,9 +81,9 @@ impl Flat {
         self
     }
 
-    /// Gives `input` a type, for those who insist on one. Text loses nothing:
-    /// an answer is read by its question's type, and a value that is typed
-    /// into a program is written as JSON text anyway.
+    /// Gives `input` a type, for providers that require one. Text loses
+    /// nothing: an answer is converted to its question's type, and a value
+    /// typed into a program is written as JSON text anyway.
     pub(crate) fn with_text_input(mut self) -> Self {
         let has_actions = self.properties.contains_key("action");
         if let Some(Value::Object(input)) = self.properties.get_mut("input")
@@ -95,7 +96,8 @@ impl Flat {
     }
 }
 
-/// Each action with what it needs, and what a call without one does.
+/// The `action` property: each action with its required properties, and the
+/// effect of a call without one.
 fn action(branches: &[Branch]) -> Value {
     let actions = actions(branches);
     let mut text = actions
@@ -145,7 +147,7 @@ fn needs(action: HandleAction, branches: &[Branch]) -> String {
     }
 }
 
-/// Says so when a property belongs to one action of several.
+/// A note if a property belongs to one of several actions.
 fn only_for(name: &str, branches: &[Branch]) -> Option<String> {
     let users = actions(
         branches
@@ -168,7 +170,7 @@ fn actions<'a>(branches: impl IntoIterator<Item = &'a Branch>) -> Vec<Option<Han
     actions
 }
 
-/// Says the type of lists of strings, which several providers insist on.
+/// Adds the type to enums of strings, which several providers require.
 fn with_enum_types(schema: Value) -> Value {
     let mut schema = map_subschemas(schema, &mut with_enum_types);
     if let Value::Object(map) = &mut schema

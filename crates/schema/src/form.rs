@@ -1,13 +1,14 @@
-//! What kind of value a schema describes, as far as narrow dialects can say.
+//! The kind of value that a schema describes, as far as narrow dialects can
+//! express it.
 //!
-//! Start at [`form`]. Writing a schema and reading arguments back both go by
-//! it, so that what one turns into text the other turns back.
+//! Start at [`form`]. Writing a schema and reading arguments back both use it,
+//! so that values converted to text are converted back.
 
 use serde_json::{Value, json};
 
-/// What a narrow dialect can make of a schema.
+/// The form of a schema in a narrow dialect.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Form {
+pub(crate) enum SchemaForm {
     /// An object with listed properties.
     Object,
     /// An array whose items have one schema.
@@ -16,32 +17,34 @@ pub(crate) enum Form {
     Scalar,
     /// One of several.
     AnyOf(Vec<Value>),
-    /// Nothing that a narrow dialect can say.
+    /// Not expressible in a narrow dialect.
     Free,
 }
 
 /// The form of a schema without references.
-pub(crate) fn form(schema: &Value) -> Form {
+pub(crate) fn form(schema: &Value) -> SchemaForm {
     let kinds = kinds(schema);
     match kinds.as_slice() {
         [] => match alternatives(schema) {
-            Some(alternatives) if !alternatives.is_empty() => Form::AnyOf(alternatives.clone()),
-            _ => Form::Free,
+            Some(alternatives) if !alternatives.is_empty() => {
+                SchemaForm::AnyOf(alternatives.clone())
+            }
+            _ => SchemaForm::Free,
         },
         ["object"] => match schema["properties"].as_object() {
-            Some(properties) if !properties.is_empty() => Form::Object,
-            _ => Form::Free,
+            Some(properties) if !properties.is_empty() => SchemaForm::Object,
+            _ => SchemaForm::Free,
         },
-        ["array"] if schema["items"].is_object() => Form::List,
-        ["array"] => Form::Free,
+        ["array"] if schema["items"].is_object() => SchemaForm::List,
+        ["array"] => SchemaForm::Free,
         kinds
             if kinds
                 .iter()
                 .all(|kind| !matches!(*kind, "object" | "array")) =>
         {
-            Form::Scalar
+            SchemaForm::Scalar
         }
-        kinds => Form::AnyOf(kinds.iter().map(|kind| narrow(schema, kind)).collect()),
+        kinds => SchemaForm::AnyOf(kinds.iter().map(|kind| narrow(schema, kind)).collect()),
     }
 }
 
@@ -68,13 +71,13 @@ pub(crate) fn kinds(schema: &Value) -> Vec<&str> {
     kinds
 }
 
-/// The schema says nothing about the type of its values.
+/// Whether the schema does not restrict the type of its values.
 pub(crate) fn is_untyped(schema: &Value) -> bool {
-    kinds(schema).is_empty() && form(schema) == Form::Free
+    kinds(schema).is_empty() && form(schema) == SchemaForm::Free
 }
 
-/// Rewrites those schemas of values that are untyped. The alternatives of a
-/// schema that has a type are left alone: they may be mere conditions on it.
+/// Rewrites untyped schemas of values. The alternatives of a typed schema are
+/// left unchanged: they may be mere conditions.
 pub(crate) fn rewrite_untyped(schema: Value, rewrite: fn(&Value) -> Value) -> Value {
     if is_untyped(&schema) {
         return rewrite(&schema);
@@ -128,7 +131,7 @@ fn alternatives(schema: &Value) -> Option<&Vec<Value>> {
         .find_map(|&keyword| schema[keyword].as_array())
 }
 
-/// The type of a value, in the words of JSON Schema.
+/// The JSON Schema type of a value.
 pub(crate) fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -141,8 +144,7 @@ pub(crate) fn kind_of(value: &Value) -> &'static str {
     }
 }
 
-/// The part of the schema that speaks of one type. The description stays
-/// with the whole.
+/// The part of the schema for one type. The description stays with the whole.
 fn narrow(schema: &Value, kind: &str) -> Value {
     let mut part = schema.clone();
     if let Value::Object(map) = &mut part {

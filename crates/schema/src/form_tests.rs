@@ -13,7 +13,7 @@ fn what_a_narrow_dialect_cannot_say_is_free() {
         json!({ "allOf": [{ "type": "string" }, { "minLength": 1 }] }),
         json!({ "enum": [{ "a": 1 }] }),
     ] {
-        assert_eq!(form(&schema), Form::Free, "{schema}");
+        assert_eq!(form(&schema), SchemaForm::Free, "{schema}");
     }
 }
 
@@ -30,10 +30,13 @@ fn a_type_is_found_in_the_values() {
 
 #[test]
 fn several_types_are_alternatives_unless_all_are_scalars() {
-    assert_eq!(form(&json!({ "type": ["string", "null"] })), Form::Scalar);
+    assert_eq!(
+        form(&json!({ "type": ["string", "null"] })),
+        SchemaForm::Scalar
+    );
     let list =
         json!({ "type": ["array", "null"], "items": { "type": "string" }, "description": "Some" });
-    let Form::AnyOf(alternatives) = form(&list) else {
+    let SchemaForm::AnyOf(alternatives) = form(&list) else {
         panic!("{:?}", form(&list));
     };
     assert_eq!(
@@ -52,7 +55,7 @@ fn conditions_on_a_typed_object_do_not_make_it_several() {
         "properties": { "a": {}, "b": {} },
         "anyOf": [{ "required": ["a"] }, { "required": ["b"] }]
     });
-    assert_eq!(form(&schema), Form::Object);
+    assert_eq!(form(&schema), SchemaForm::Object);
     let rewritten = rewrite_untyped(schema.clone(), |_| json!({ "type": "string" }));
     assert_eq!(rewritten["anyOf"], schema["anyOf"]);
     assert_eq!(rewritten["properties"]["a"], json!({ "type": "string" }));

@@ -1,14 +1,14 @@
 //! The two dialects of Gemini.
 //!
 //! [`modern`] writes for `parametersJsonSchema`, which is JSON Schema with a
-//! few gaps. [`legacy`] writes for `parameters`, which knows its own list of
-//! keywords, one type per schema, and enums of strings; an unknown keyword
-//! fails the whole request. Both want a type everywhere: what has none
-//! travels as JSON text.
+//! few gaps. [`legacy`] writes for `parameters`, which has its own list of
+//! keywords, one type per schema, and enums of strings only; an unknown keyword
+//! fails the whole request. Both require a type everywhere: values without one
+//! are passed as JSON text.
 
 use serde_json::{Map, Value, json};
 
-use crate::form::{Form, form, kinds, required, rewrite_untyped};
+use crate::form::{SchemaForm, form, kinds, required, rewrite_untyped};
 use crate::subschema::{const_to_enum, copy, describe, json_text, map_subschemas};
 
 /// A parameter for `parametersJsonSchema`.
@@ -28,7 +28,7 @@ fn without_const(schema: Value) -> Value {
     schema
 }
 
-/// The type of a `const` that comes without one.
+/// The type of a `const` without a `type`.
 fn kinds_of_const(map: &Map<String, Value>) -> Vec<String> {
     if map.contains_key("type") || !map.contains_key("const") {
         return Vec::new();
@@ -40,21 +40,21 @@ fn kinds_of_const(map: &Map<String, Value>) -> Vec<String> {
 /// A parameter for `parameters`.
 pub(crate) fn legacy(schema: &Value) -> Value {
     match form(schema) {
-        Form::Object => {
+        SchemaForm::Object => {
             let properties = schema["properties"].as_object().into_iter().flatten();
             let names = required(schema).filter(|&name| !schema["properties"][name].is_null());
             let mut object = legacy_object(properties, &names.collect::<Vec<_>>());
             copy(schema, &mut object, &["description"]);
             object
         }
-        Form::List => {
+        SchemaForm::List => {
             let mut list = json!({ "type": "array", "items": legacy(&schema["items"]) });
             copy(schema, &mut list, &["description", "minItems", "maxItems"]);
             list
         }
-        Form::AnyOf(alternatives) => legacy_any_of(schema, &alternatives),
-        Form::Scalar => legacy_scalar(schema),
-        Form::Free => json_text(schema),
+        SchemaForm::AnyOf(alternatives) => legacy_any_of(schema, &alternatives),
+        SchemaForm::Scalar => legacy_scalar(schema),
+        SchemaForm::Free => json_text(schema),
     }
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn legacy_object<'a>(
     object
 }
 
-/// `anyOf` may have no neighbours here, so what the whole says is told by its
+/// Moves the siblings of `anyOf`, which are not allowed here, into its
 /// alternatives.
 fn legacy_any_of(schema: &Value, alternatives: &[Value]) -> Value {
     let is_null = |alternative: &Value| kinds(alternative) == ["null"];
@@ -142,7 +142,8 @@ fn legacy_scalar(schema: &Value) -> Value {
     scalar
 }
 
-/// Only strings, and no empty ones, may be listed; others are told in words.
+/// Writes an enum. Only non-empty strings are allowed; other values are listed
+/// in the description.
 fn legacy_enum(scalar: &mut Value, mut options: Vec<&Value>) {
     options.retain(|option| !option.is_null());
     if options.is_empty() {

@@ -1,12 +1,12 @@
-//! From a tool's shape to the JSON Schema that a model is given.
+//! Renders a tool's shape as the JSON Schema for a model.
 //!
-//! Start at [`render()`]: it writes the `oneOf` form, which has a branch per
-//! action and is the canonical one, or the form that a provider accepts, one
-//! [`Dialect`] each. [`RenderedShape`] renders each of them once. [`restore()`]
-//! undoes in a call's arguments what a dialect made of the parameters, and
-//! [`check()`] refuses a tool before any schema is written.
-//! [`derive_arguments()`] goes the other way: it makes parameters of a Rust
-//! struct. Nothing here validates a call or does I/O.
+//! Start at [`render()`]: it writes the canonical `oneOf` form with a branch
+//! per action, or the form that a provider accepts, one [`Dialect`] each.
+//! [`RenderedShape`] caches each of them. [`restore()`] converts a call's
+//! arguments back from a dialect, and [`check()`] rejects a tool before any
+//! schema is written. [`derive_arguments()`] works in the other direction: it
+//! derives parameters from a Rust struct. This crate does no validation of
+//! calls and no I/O.
 
 mod branch;
 mod check;

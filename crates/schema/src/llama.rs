@@ -1,19 +1,19 @@
-//! The dialect of llama.cpp, which makes a grammar of the canonical form.
+//! The dialect of llama.cpp, which makes a grammar from the canonical form.
 //!
-//! Its converter takes `{}` for an object and fails on patterns that are not
-//! anchored, so types are spelled out and such patterns left out.
+//! Its converter reads `{}` as an object and fails on unanchored patterns, so
+//! types are written out and such patterns omitted.
 
 use serde_json::{Value, json};
 
 use crate::form::rewrite_untyped;
 use crate::subschema::map_subschemas;
 
-/// A parameter that means the same to the grammar as to a validator.
+/// A parameter with the same meaning for the grammar as for a validator.
 pub(crate) fn spelled_out(schema: Value) -> Value {
     rewrite_untyped(without_loose_patterns(schema), with_all_types)
 }
 
-/// The schema of a value of any type, which is said.
+/// The schema of any value, with all types listed.
 pub(crate) fn with_all_types(schema: &Value) -> Value {
     let mut schema = match schema {
         Value::Object(map) => map.clone(),

@@ -1,11 +1,11 @@
-//! The dialect of Ollama: what it would drop is not sent.
+//! The dialect of Ollama, without the keywords that it would drop.
 
 use serde_json::Value;
 
 use crate::subschema::{const_to_enum, map_subschemas};
 
-/// A parameter without `default` and `additionalProperties`, and with a list
-/// of one instead of `const`.
+/// A parameter without `default` and `additionalProperties`, and with an enum
+/// of one value instead of `const`.
 pub(crate) fn plain(schema: Value) -> Value {
     let mut schema = map_subschemas(schema, &mut plain);
     if let Value::Object(map) = &mut schema {

@@ -1,20 +1,20 @@
-//! References inside a parameter's schema, put in place.
+//! Resolves references inside a parameter's schema.
 //!
-//! Start at [`inline`]. A parameter's schema is a document of its own: `#` is
-//! its root, and its `$defs` are inside it. Once it stands inside a tool's
-//! schema its pointers would lead elsewhere, so no dialect gets to see them.
-//! A schema that contains itself admits anything at the second turn.
+//! Start at [`inline`]. A parameter's schema is a separate document: `#` is its
+//! root, and it contains its `$defs`. Inside a tool's schema its pointers would
+//! be wrong, so every dialect gets a schema without references. A recursive
+//! schema allows any value at the second level.
 
 use serde_json::{Map, Value, json};
 use windlass_protocol::Parameters;
 
 use crate::subschema::map_subschemas;
 
-/// How many references one parameter may follow. A few definitions that use
-/// each other twice would otherwise grow without bounds.
+/// The maximum number of references that one parameter may follow. Otherwise a
+/// few definitions that use each other twice could grow without bounds.
 const MOST: usize = 500;
 
-/// Keywords that only make sense at the root of a document.
+/// Keywords that are valid only at the root of a document.
 const ROOT_ONLY: [&str; 5] = ["$schema", "$id", "id", "$defs", "definitions"];
 
 /// The parameters without any reference.
@@ -45,7 +45,7 @@ pub(crate) fn inline(schema: &Value) -> Value {
     schema
 }
 
-/// What a reference points to, if it is inside this document.
+/// The target of a reference, if it is inside this document.
 pub(crate) fn resolve<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
     let pointer = reference.strip_prefix('#')?;
     root.pointer(pointer)
@@ -80,7 +80,7 @@ impl Inliner<'_> {
     }
 }
 
-/// What is beside a reference refines what it points to.
+/// Merges the siblings of a reference over its target.
 fn merge(target: Value, beside: Value) -> Value {
     match (target, beside) {
         (Value::Object(mut target), Value::Object(mut beside)) => {
@@ -92,8 +92,8 @@ fn merge(target: Value, beside: Value) -> Value {
     }
 }
 
-/// Generators write `{"allOf": [{"$ref": …}], "description": …}` for what is
-/// one schema with a description.
+/// Unwraps `{"allOf": [{"$ref": …}], "description": …}`, which generators write
+/// for a single schema with a description.
 fn unwrap_all_of(schema: Value) -> Value {
     let Value::Object(mut map) = schema else {
         return schema;

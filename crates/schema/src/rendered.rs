@@ -9,15 +9,14 @@ use windlass_protocol::ToolShape;
 
 use crate::{Dialect, render};
 
-/// A tool's shape, and its schema in every dialect that was asked for.
+/// A tool's shape, with its schemas in all requested dialects.
 ///
-/// A schema is rendered when it is first asked for, and clones share it. The
-/// shape cannot be changed: a tool that changes gets another value, so that a
-/// schema is never stale.
+/// A schema is rendered on first use, and clones share it. The shape cannot be
+/// changed: a changed tool gets a new value, so that a schema is never stale.
 #[derive(Clone)]
-pub struct RenderedShape(Arc<Shared>);
+pub struct RenderedShape(Arc<RenderedInner>);
 
-struct Shared {
+struct RenderedInner {
     shape: ToolShape,
     schemas: [OnceLock<Value>; Dialect::ALL.len()],
 }
@@ -25,15 +24,15 @@ struct Shared {
 impl RenderedShape {
     /// A shape of which nothing has been rendered yet.
     pub fn new(shape: ToolShape) -> Self {
-        Self(Arc::new(Shared {
+        Self(Arc::new(RenderedInner {
             shape,
             schemas: Default::default(),
         }))
     }
 
-    /// The schema in a dialect, as [`render`](render()) gives it.
+    /// The schema in a dialect, as returned by [`render`](render()).
     pub fn schema(&self, dialect: Dialect) -> &Value {
-        let Shared { shape, schemas } = &*self.0;
+        let RenderedInner { shape, schemas } = &*self.0;
         schemas[dialect as usize].get_or_init(|| render(shape, dialect))
     }
 }
@@ -52,7 +51,7 @@ impl fmt::Debug for RenderedShape {
     }
 }
 
-/// Two are equal when their shapes are, whatever has been rendered.
+/// Compares the shapes only, whatever has been rendered.
 impl PartialEq for RenderedShape {
     fn eq(&self, other: &Self) -> bool {
         **self == **other

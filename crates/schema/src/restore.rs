@@ -1,14 +1,14 @@
-//! Arguments as the tool's own parameters have them.
+//! Converts a call's arguments back from a dialect.
 //!
-//! Start at [`restore()`]. It is the way back from what `strict` and `gemini`
-//! make of parameters, and goes by the same [`Form`]. It never fails: what
-//! does not fit stays as it is, for whoever validates the call to name.
+//! Start at [`restore()`]. It reverses the conversions of `strict` and
+//! `gemini`, using the same [`SchemaForm`]. It never fails: invalid values are
+//! left unchanged, and the validation of the call reports them.
 
 use serde_json::{Map, Value};
 use windlass_protocol::{Arguments, ToolShape};
 
 use crate::Dialect;
-use crate::form::{Form, admits_null, form, is_untyped, kind_of, kinds, required};
+use crate::form::{SchemaForm, admits_null, form, is_untyped, kind_of, kinds, required};
 use crate::reference::inline;
 
 /// Undoes in a call's arguments what the dialect's schema asked for.
@@ -48,7 +48,7 @@ pub fn restore(shape: &ToolShape, dialect: Dialect, mut arguments: Arguments) ->
     arguments
 }
 
-/// How a dialect changed the values.
+/// The conversions of a dialect.
 struct Way {
     /// A value of this schema travels as JSON text.
     is_text: fn(&Value) -> bool,
@@ -56,7 +56,7 @@ struct Way {
 }
 
 fn is_free(schema: &Value) -> bool {
-    form(schema) == Form::Free
+    form(schema) == SchemaForm::Free
 }
 
 impl Way {
@@ -66,13 +66,13 @@ impl Way {
             return;
         }
         match (form(schema), &mut *value) {
-            (Form::Object, Value::Object(object)) => self.back_in_object(schema, object),
-            (Form::List, Value::Array(items)) => {
+            (SchemaForm::Object, Value::Object(object)) => self.back_in_object(schema, object),
+            (SchemaForm::List, Value::Array(items)) => {
                 for item in items {
                     self.back(&schema["items"], item);
                 }
             }
-            (Form::AnyOf(alternatives), _) => {
+            (SchemaForm::AnyOf(alternatives), _) => {
                 if let Some(chosen) = self.choose(&alternatives, value) {
                     self.back(chosen, value);
                 }
@@ -98,17 +98,17 @@ impl Way {
         }
     }
 
-    /// The alternative under which the value was written, as far as its shape
-    /// tells. A string that one alternative admits is never read as text.
+    /// The alternative under which the value was written, judged by its type. A
+    /// string that some alternative allows is not parsed as JSON.
     fn choose<'a>(&self, alternatives: &'a [Value], value: &Value) -> Option<&'a Value> {
         let fits = |alternative: &&Value| match form(alternative) {
-            Form::Object => value
+            SchemaForm::Object => value
                 .as_object()
                 .is_some_and(|object| fits_object(alternative, object)),
-            Form::List => value.is_array(),
-            Form::Scalar => fits_scalar(alternative, value),
-            Form::AnyOf(inner) => self.choose(&inner, value).is_some(),
-            Form::Free => false,
+            SchemaForm::List => value.is_array(),
+            SchemaForm::Scalar => fits_scalar(alternative, value),
+            SchemaForm::AnyOf(inner) => self.choose(&inner, value).is_some(),
+            SchemaForm::Free => false,
         };
         alternatives
             .iter()
@@ -121,7 +121,7 @@ fn fits_object(schema: &Value, object: &Map<String, Value>) -> bool {
     let known = |name: &String| schema["properties"].get(name).is_some();
     let tag_fits = |(name, value): (&String, &Value)| {
         let property = &schema["properties"][name];
-        form(property) != Form::Scalar || value.is_null() || fits_scalar(property, value)
+        form(property) != SchemaForm::Scalar || value.is_null() || fits_scalar(property, value)
     };
     object.keys().all(known)
         && required(schema).all(|name| object.contains_key(name))

@@ -1,16 +1,16 @@
 //! The dialect of `OpenAI`'s strict mode.
 //!
-//! Start at [`strict_object`]. Every property is required, so one that may be
-//! left out becomes nullable; no object takes more than its properties; what
-//! has no type travels as JSON text. Keywords are taken from a list, since an
+//! Start at [`strict_object`]. Every property is required, so an optional one
+//! becomes nullable. Objects accept no further properties, and values without a
+//! type are passed as JSON text. Only listed keywords are written, because an
 //! unknown one fails the whole request.
 
 use serde_json::{Map, Value, json};
 
-use crate::form::{Form, form, kinds, required};
+use crate::form::{SchemaForm, form, kinds, required};
 use crate::subschema::{copy, json_text};
 
-/// Keywords of scalars that strict mode knows and that need no second look.
+/// Scalar keywords that strict mode supports unchanged.
 const KEPT: [&str; 6] = [
     "description",
     "multipleOf",
@@ -33,8 +33,7 @@ const FORMATS: [&str; 9] = [
     "uuid",
 ];
 
-/// An object with these properties, of which the required ones are not
-/// nullable.
+/// An object with these properties; the optional ones are nullable.
 pub(crate) fn strict_object<'a>(
     properties: impl IntoIterator<Item = (&'a String, &'a Value)>,
     required: &[&str],
@@ -62,26 +61,26 @@ pub(crate) fn strict_object<'a>(
 
 fn strict(schema: &Value) -> Value {
     match form(schema) {
-        Form::Object => {
+        SchemaForm::Object => {
             let required: Vec<&str> = required(schema).collect();
             let properties = schema["properties"].as_object().into_iter().flatten();
             let mut object = strict_object(properties, &required);
             copy(schema, &mut object, &["description"]);
             object
         }
-        Form::List => {
+        SchemaForm::List => {
             let mut list = json!({ "type": "array", "items": strict(&schema["items"]) });
             copy(schema, &mut list, &["description", "minItems", "maxItems"]);
             list
         }
-        Form::AnyOf(alternatives) => {
+        SchemaForm::AnyOf(alternatives) => {
             let alternatives: Vec<Value> = alternatives.iter().map(strict).collect();
             let mut any = json!({ "anyOf": alternatives });
             copy(schema, &mut any, &["description"]);
             any
         }
-        Form::Scalar => scalar(schema),
-        Form::Free => json_text(schema),
+        SchemaForm::Scalar => scalar(schema),
+        SchemaForm::Free => json_text(schema),
     }
 }
 

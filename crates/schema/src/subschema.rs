@@ -1,7 +1,7 @@
-//! Where a schema holds further schemas.
+//! The locations of schemas within a schema.
 //!
-//! Keywords and data look alike in JSON: a property may be called `const`,
-//! and a default may hold a `type`. Whoever rewrites schemas goes through
+//! Keywords and data look alike in JSON: a property may be called `const`, and
+//! a default may contain a `type`. Code that rewrites schemas uses
 //! [`map_subschemas`], which knows the difference.
 
 use serde_json::{Map, Value, json};
@@ -78,7 +78,7 @@ pub(crate) fn describe(schema: &mut Value, sentence: &str) {
     map.insert("description".into(), json!(text));
 }
 
-/// A value that can only be told as text where a dialect wants a type.
+/// A value that is passed as JSON text because the dialect requires a type.
 pub(crate) fn json_text(schema: &Value) -> Value {
     let mut text = json!({ "type": "string" });
     copy(schema, &mut text, &["description"]);
@@ -98,7 +98,7 @@ pub(crate) fn copy(from: &Value, to: &mut Value, keywords: &[&str]) {
     }
 }
 
-/// `const` as a list of one, for those who do not know it.
+/// Writes `const` as an enum of one value, for dialects without `const`.
 pub(crate) fn const_to_enum(map: &mut Map<String, Value>) {
     if let Some(value) = map.get("const").cloned() {
         let renamed = std::mem::take(map)

@@ -1,14 +1,14 @@
-//! What a tool prints: one JSON value per line, within what is read.
+//! The output of a tool: one JSON value per line, within the line limit.
 
 use std::io::{self, Write};
 
 use windlass_protocol::{ToolAnswer, ToolError, ToolState};
 
-use crate::error::Stop;
+use crate::error::StopReason;
 use crate::{Error, Exec};
 
-/// How much text goes into one line; even if every character of it must be
-/// escaped, the line stays within what is read.
+/// The maximum text per line. Even if every character must be escaped, the line
+/// stays within the limit.
 const PIECE: usize = 128 << 10;
 
 /// Prints how a one-shot ended.
@@ -57,7 +57,8 @@ pub(crate) fn write_state(output: &mut dyn Write, state: &ToolState) -> io::Resu
     output.flush()
 }
 
-/// The text in pieces that fit a line each, cut at line ends where possible.
+/// Splits the text into pieces that fit a line each, at line ends where
+/// possible.
 pub(crate) fn pieces(mut text: &str) -> impl Iterator<Item = &str> {
     let mut first = true;
     std::iter::from_fn(move || {
@@ -85,14 +86,14 @@ fn stopped(text: &str) -> ToolState {
 
 fn state_of(error: Error) -> ToolState {
     match error.into_stop() {
-        Stop::Asks(question) => ToolState::Waiting {
+        StopReason::Asks(question) => ToolState::Waiting {
             content: None,
             question: *question,
         },
-        Stop::Aborted => ToolState::Stopped {
+        StopReason::Aborted => ToolState::Stopped {
             result: Err(ToolError::new("aborted")),
         },
-        Stop::Failed(mut error) => {
+        StopReason::Failed(mut error) => {
             shorten(&mut error.message);
             error.trace.truncate(16);
             error.trace.iter_mut().for_each(|cause| {

@@ -1,4 +1,4 @@
-//! One call of a tool: what came with the arguments.
+//! One call of a tool: its context beside the arguments.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use windlass_protocol::{Arguments, Context};
 use crate::Error;
 use crate::question::{Answer, Question};
 
-/// One call of a tool: where it runs, for whom, and with which answers.
+/// One call of a tool: its folder, session, options and answers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
     pub(crate) context: Context,
@@ -36,7 +36,7 @@ impl Call {
         self.context.conversation_id.as_deref()
     }
 
-    /// The id of the handle, when the call is one that lasts.
+    /// The id of the handle; `None` for a one-shot.
     pub fn handle_id(&self) -> Option<&str> {
         self.context.handle_id.as_deref()
     }
@@ -46,7 +46,7 @@ impl Call {
         &self.tool.arguments
     }
 
-    /// What the tool's config sets under `options` for this key, if anything.
+    /// The value of this key in the tool's `options` in the config, if set.
     pub fn option<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, Error> {
         let Some(value) = self.tool.options.get(key) else {
             return Ok(None);

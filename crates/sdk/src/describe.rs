@@ -3,7 +3,7 @@
 /// A program's tools cannot be described.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DescribeError {
-    /// The arguments of a tool are no struct with named fields.
+    /// The arguments of a tool are not a struct with named fields.
     #[error(
         "the arguments of tool `{tool}` are no struct with named fields; wrap them in one, and put \
          enums into its fields"
@@ -12,7 +12,8 @@ pub enum DescribeError {
         /// The tool.
         tool: String,
     },
-    /// An interactive tool has arguments that are called as its commands are.
+    /// An argument of an interactive tool has the name of the parameter for its
+    /// commands.
     #[error("the arguments of tool `{tool}` have a field `command`, which chooses the command")]
     CommandTaken {
         /// The tool.
@@ -26,7 +27,7 @@ pub enum DescribeError {
     Unfit {
         /// The tool.
         tool: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: windlass_schema::SchemaError,
     },
 }

@@ -11,7 +11,7 @@ struct Unreadable {
 
 fn failed(error: Error) -> ToolError {
     match error.into_stop() {
-        Stop::Failed(error) => error,
+        StopReason::Failed(error) => error,
         other => panic!("{other:?}"),
     }
 }
@@ -54,7 +54,7 @@ fn context_goes_in_front_of_the_causes() {
 fn a_question_ends_the_run_with_itself() {
     let question = Question::select("colour", "Which?", ["red", "blue"]).default("red");
     match Error::from(question).into_stop() {
-        Stop::Asks(question) => {
+        StopReason::Asks(question) => {
             assert_eq!(question.id, "colour");
             assert_eq!(question.default, Some("red".into()));
         }

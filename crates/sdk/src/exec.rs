@@ -1,4 +1,4 @@
-//! Tools that answer a spawn with the program to run.
+//! Tools that answer a spawn with a program to run.
 
 use std::path::PathBuf;
 
@@ -6,10 +6,10 @@ use windlass_protocol::{ExecAnswer, IoMode};
 
 use crate::{Call, Error};
 
-/// A program to run as the handle, in the place of the tool.
+/// A program to run as the handle, in place of the tool.
 ///
-/// Windlass runs it: what it prints is the handle's content, what is applied
-/// is typed into it, and its end is the handle's.
+/// Windlass runs it: its output is the handle's content, applied input is typed
+/// into it, and the handle ends with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exec(ExecAnswer);
 
@@ -44,8 +44,8 @@ impl Exec {
         self
     }
 
-    /// Where to run it, relative to the project's folder, which it is unless
-    /// said.
+    /// The working folder, relative to the project's folder; default: the
+    /// project's folder.
     pub fn cwd(mut self, folder: impl Into<PathBuf>) -> Self {
         self.0.cwd = Some(folder.into());
         self
@@ -62,8 +62,8 @@ impl Exec {
     }
 }
 
-/// One command of an interactive tool: a name for the model to choose, and
-/// the program that it stands for.
+/// A command of an interactive tool: a name for the model to choose, and its
+/// program.
 pub struct Command<A> {
     pub(crate) name: String,
     pub(crate) summary: String,
@@ -88,8 +88,8 @@ impl<A> Command<A> {
         }
     }
 
-    /// Says that the program takes input. A tool with such a command has the
-    /// action `apply`.
+    /// Declares that the program reads input. A tool with such a command has
+    /// the action `apply`.
     pub fn takes_input(mut self) -> Self {
         self.takes_input = true;
         self

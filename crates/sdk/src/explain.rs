@@ -1,8 +1,9 @@
-//! Arguments that do not fit: which one, what was expected, and what came.
+//! Error messages for invalid arguments: the argument, the expected value and
+//! the given value.
 //!
-//! Start at [`read`]. Serde decides what fits, so that a lenient field stays
-//! lenient; the tool's own description finds the words when something does
-//! not.
+//! Start at [`read`]. Serde decides which values are valid, so that a lenient
+//! field stays lenient; the tool's own description provides the text of the
+//! message.
 
 use indexmap::IndexMap;
 use serde::de::DeserializeOwned;
@@ -32,7 +33,7 @@ pub(crate) fn read<A: DeserializeOwned>(
     })
 }
 
-/// The error of arguments that are known not to fit.
+/// The error for arguments that are known to be invalid.
 pub(crate) fn wrong_arguments(arguments: &Arguments, entries: &Entries) -> Error {
     let words = wrong_in(arguments, entries, "");
     Error::new(words.unwrap_or_else(|| "the arguments do not fit".to_owned()))

@@ -79,7 +79,7 @@ impl Handle {
         &self.call
     }
 
-    /// Says something. The assistant reads it with its next `fetch`.
+    /// Writes output. The assistant reads it with its next `fetch`.
     pub fn report(&self, content: impl AsRef<str>) {
         for piece in answer::pieces(content.as_ref()) {
             self.print(&ToolState::Running {
@@ -101,7 +101,7 @@ impl Handle {
             .inbox
             .when(|mail| (!mail.asking || mail.aborted).then(|| mail.asking = true));
         turn.await;
-        let _open = Open(&self.inbox);
+        let _open = AskingGuard(&self.inbox);
         self.print(&ToolState::Waiting {
             content: None,
             question: question.wire().clone(),
@@ -111,8 +111,8 @@ impl Handle {
         Ok(answer)
     }
 
-    /// Waits for the next input: what the assistant gave to `apply`. `None`
-    /// when the handle was aborted, or nothing more will come.
+    /// Waits for the next input: the value given to `apply`. `None` if the
+    /// handle was aborted, or the input has ended.
     pub async fn input(&self) -> Option<Value> {
         let next = |mail: &mut Mail| match mail.input.pop_front() {
             Some(input) if !mail.aborted => Some(Some(input)),
@@ -132,8 +132,8 @@ impl Handle {
         self.inbox.look(|mail| mail.aborted)
     }
 
-    /// Waits for something, unless the handle is aborted first. Then the
-    /// other future is dropped, and this is an error.
+    /// Waits for a future, unless the handle is aborted first. In that case the
+    /// future is dropped, and this is an error.
     pub async fn unless_aborted<T>(&self, work: impl Future<Output = T>) -> Result<T, Error> {
         let aborted = async {
             self.aborted().await;
@@ -179,9 +179,9 @@ fn read_answer<A: Answer>(mail: &mut Mail, question: &Question<A>) -> Option<Res
 }
 
 /// A question that is open until this is dropped.
-struct Open<'a>(&'a Inbox);
+struct AskingGuard<'a>(&'a Inbox);
 
-impl Drop for Open<'_> {
+impl Drop for AskingGuard<'_> {
     fn drop(&mut self) {
         self.0.change(|mail| mail.asking = false);
     }

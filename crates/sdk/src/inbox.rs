@@ -1,7 +1,7 @@
-//! What comes in on a stateful tool's stdin, for its future to wait for.
+//! Messages from a stateful tool's stdin, for its future to wait for.
 //!
-//! A thread reads the lines into an [`Inbox`]; [`Inbox::when`] waits until
-//! there is something of interest in it.
+//! A thread reads the lines into an [`Inbox`]; [`Inbox::when`] waits until it
+//! contains a matching message.
 
 use std::collections::VecDeque;
 use std::io::BufRead;
@@ -12,7 +12,7 @@ use event_listener::Event;
 use serde_json::Value;
 use windlass_protocol::StateInput;
 
-/// What has come in and was not taken yet.
+/// Messages that were received and not taken yet.
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
     mail: Mutex<Mail>,
@@ -28,7 +28,7 @@ pub(crate) struct Mail {
     pub(crate) answers: Vec<(String, Value)>,
     /// The tool is to stop.
     pub(crate) aborted: bool,
-    /// Nothing more will come.
+    /// The input has ended.
     pub(crate) closed: bool,
     /// A question is open.
     pub(crate) asking: bool,
@@ -62,7 +62,7 @@ impl Inbox {
         }
     }
 
-    /// Changes the contents, and wakes whoever waits for that.
+    /// Changes the contents, and wakes all waiters.
     pub(crate) fn change(&self, change: impl FnOnce(&mut Mail)) {
         change(&mut self.mail.lock().unwrap_or_else(PoisonError::into_inner));
         self.changed.notify(usize::MAX);
@@ -73,7 +73,7 @@ impl Inbox {
         look(&mut self.mail.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Waits until a look at the contents gives something.
+    /// Waits until `look` returns a value.
     pub(crate) async fn when<T>(&self, mut look: impl FnMut(&mut Mail) -> Option<T>) -> T {
         loop {
             // Listening comes first, so that no change is missed between the

@@ -1,9 +1,9 @@
-//! How a program learns what it is run for.
+//! Reads the action, context and call for which a program is run.
 //!
-//! Its last two arguments are the context and the tool as JSON objects; a
+//! The last two arguments are the context and the tool as JSON objects; a
 //! `schema` needs the context only. Without such arguments one object
-//! `{"context": …, "tool": …}` is read from stdin, and whatever follows it
-//! there is for the tool.
+//! `{"context": …, "tool": …}` is read from stdin, and the rest of stdin is for
+//! the tool.
 
 use std::io::BufRead;
 use std::path::PathBuf;
@@ -12,14 +12,14 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use windlass_protocol::{Action, Context, Tool};
 
-/// What a program is run for.
+/// The action, context and call of a program run.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Invocation {
     pub(crate) context: Context,
     pub(crate) tool: Tool,
 }
 
-/// A program cannot tell what it is run for.
+/// The action cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum InvocationError {
     /// There is nothing to read.

@@ -43,6 +43,8 @@
 //! started: a stateful tool's future is polled on the main thread, and may
 //! block it.
 
+#![warn(missing_docs)]
+
 mod answer;
 mod call;
 mod describe;
@@ -67,6 +69,5 @@ pub use tool::Tool;
 pub use tools::Tools;
 pub use unblock::unblock;
 
-/// What a description is made of, for those who look at
-/// [`Tools::descriptions`].
+/// The types of a description, for users of [`Tools::descriptions`].
 pub use windlass_protocol::{Examples, HandleAction, ToolDescription, ToolDescriptions};

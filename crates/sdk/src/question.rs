@@ -1,4 +1,4 @@
-//! Questions that a tool asks, with the type of their answer.
+//! Questions of a tool, with the type of their answer.
 
 use std::marker::PhantomData;
 
@@ -8,8 +8,8 @@ use windlass_protocol::AnswerType;
 /// A question whose answer is an `A`: `bool` for yes or no, `String` for text
 /// and for one of several options.
 ///
-/// The id names the question among the tool's own. Config can answer it ahead
-/// (`questions.ID.answer`) or say who is asked.
+/// The id names the question among those of the tool. The config can give a
+/// fixed answer (`questions.ID.answer`) or choose who is asked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question<A> {
     wire: windlass_protocol::Question,
@@ -55,14 +55,14 @@ impl<A: Answer> Question<A> {
         }
     }
 
-    /// The answer to take where nobody can be asked. Without one, the call
-    /// then fails and says what was asked.
+    /// The answer to use if nobody can be asked. Without it the call fails and
+    /// names the question.
     pub fn default(mut self, answer: impl Into<A>) -> Self {
         self.wire.default = Some(answer.into().into());
         self
     }
 
-    /// What to show before the question, such as a diff.
+    /// Text to show before the question, such as a diff.
     pub fn pre_amble(mut self, text: impl Into<String>) -> Self {
         self.wire.pre_amble = Some(text.into());
         self
@@ -83,13 +83,13 @@ impl<A: Answer> Question<A> {
         self.wire
     }
 
-    /// Reads an answer; `None` if it is not one to this question.
+    /// Reads an answer; `None` if it is not valid for this question.
     pub(crate) fn read(&self, answer: Value) -> Option<A> {
         A::from_json(self.wire.check(answer).ok()?)
     }
 }
 
-/// What a question can be answered with: `bool` or `String`.
+/// The type of an answer: `bool` or `String`.
 pub trait Answer: Into<Value> + private::Sealed {
     /// Reads an answer that has been checked against its question.
     #[doc(hidden)]

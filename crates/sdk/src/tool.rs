@@ -1,4 +1,4 @@
-//! One tool: its name, what it says of itself, and what it does.
+//! One tool: its name, description and function.
 
 use futures_lite::future::block_on;
 use indexmap::IndexMap;
@@ -17,15 +17,14 @@ use crate::{Call, Command, DescribeError, Error, Exec, Handle, Stateful, explain
 /// The parameter that chooses an interactive tool's command.
 const COMMAND: &str = "command";
 
-/// A tool: a name, a struct of arguments, and what is done with them.
+/// A tool: a name, a struct of arguments, and a function.
 ///
-/// The struct's doc comment is what the model reads of the tool: its first
-/// paragraph is the summary, the rest the description, which is given only
-/// when the model asks for it. The doc comments of its fields are the same
-/// for the parameters.
+/// The model reads the struct's doc comment: its first paragraph is the
+/// summary, and the rest is the description, which the model gets on request.
+/// The doc comments of the fields describe the parameters in the same way.
 pub struct Tool {
     pub(crate) name: String,
-    pub(crate) work: Work,
+    pub(crate) work: ToolBody,
     pub(crate) format: Option<OfCall<String>>,
     arguments: fn() -> Option<DerivedArguments>,
     commands: Vec<(String, String, bool)>,
@@ -35,17 +34,17 @@ pub struct Tool {
     spawn: Option<SpawnDescription>,
 }
 
-/// What a call of a tool comes to.
-pub(crate) enum Work {
+/// The implementation of a tool.
+pub(crate) enum ToolBody {
     /// A result.
     OneShot(OfCall<String>),
-    /// A result, after whatever is said through the handle.
+    /// A result, after any output through the handle.
     Stateful(Box<dyn Fn(Handle) -> Result<String, Error>>),
     /// A program to run instead.
     Interactive(OfCall<Exec>),
 }
 
-/// What a call gives.
+/// A function of a call.
 type OfCall<T> = Box<dyn Fn(&Call) -> Result<T, Error>>;
 
 impl Tool {
@@ -62,16 +61,17 @@ impl Tool {
         T: Serialize,
     {
         let work = move |call: &Call| to_text(&run(read::<A>(call)?, call)?);
-        Self::with::<A>(name.into(), Work::OneShot(Box::new(work)))
+        Self::with::<A>(name.into(), ToolBody::OneShot(Box::new(work)))
     }
 
-    /// A tool that lasts, with every action. It also works as a one-shot.
+    /// A tool that runs as a handle, with every action. It also works as a
+    /// one-shot.
     pub fn stateful<A: Stateful + 'static>(name: impl Into<String>) -> Self {
         let work = |handle: Handle| {
             let arguments = read::<A>(handle.call())?;
             block_on(arguments.run(handle))
         };
-        let mut tool = Self::with::<A>(name.into(), Work::Stateful(Box::new(work)));
+        let mut tool = Self::with::<A>(name.into(), ToolBody::Stateful(Box::new(work)));
         tool.spawn = Some(SpawnDescription {
             stateful: true,
             actions: None,
@@ -80,11 +80,11 @@ impl Tool {
         tool
     }
 
-    /// A tool with commands, each of which is answered with a program to run.
+    /// A tool with commands; the answer to each is a program to run.
     ///
-    /// The model chooses by a parameter `command`; `A` holds all others, for
-    /// every command alike. `apply` is one of the actions if a command takes
-    /// input.
+    /// The model chooses with a parameter `command`; `A` has all other
+    /// parameters, for every command alike. `apply` is one of the actions if a
+    /// command reads input.
     pub fn interactive<A: DeserializeOwned + JsonSchema + 'static>(
         name: impl Into<String>,
         commands: impl IntoIterator<Item = Command<A>>,
@@ -116,7 +116,7 @@ impl Tool {
             (command.exec)(read::<A>(call)?, call)
         };
         let input = listed.iter().any(|(_, _, takes_input)| *takes_input);
-        let mut tool = Self::with::<A>(name.into(), Work::Interactive(Box::new(work)));
+        let mut tool = Self::with::<A>(name.into(), ToolBody::Interactive(Box::new(work)));
         tool.commands = listed;
         tool.spawn = Some(SpawnDescription {
             stateful: true,
@@ -132,7 +132,7 @@ impl Tool {
         tool
     }
 
-    fn with<A: JsonSchema>(name: String, work: Work) -> Self {
+    fn with<A: JsonSchema>(name: String, work: ToolBody) -> Self {
         Self {
             name,
             work,
@@ -146,29 +146,27 @@ impl Tool {
         }
     }
 
-    /// The line for the model, in the place of the doc comment's first
-    /// paragraph.
+    /// The summary for the model, replacing the doc comment's first paragraph.
     pub fn summary(mut self, text: impl Into<String>) -> Self {
         self.summary = Some(text.into());
         self
     }
 
-    /// The details, in the place of the rest of the doc comment.
+    /// The description, replacing the rest of the doc comment.
     pub fn description(mut self, text: impl Into<String>) -> Self {
         self.description = Some(text.into());
         self
     }
 
-    /// Examples, which the model is given when it asks for the details.
+    /// Examples, which the model gets with the description.
     pub fn examples<E: Into<Value>>(mut self, examples: impl IntoIterator<Item = E>) -> Self {
         let examples = examples.into_iter().map(Into::into).collect();
         self.examples = Some(Examples::List(examples));
         self
     }
 
-    /// What may be done with the tool's handles, where that is not
-    /// everything. `spawn` must be among it. On a tool made by [`Tool::new`]
-    /// this lets it run in the background.
+    /// Restricts the actions on the tool's handles. `spawn` must be included.
+    /// On a tool made by [`Tool::new`] this lets it run in the background.
     pub fn actions(mut self, actions: impl IntoIterator<Item = HandleAction>) -> Self {
         let actions: ActionSet = actions.into_iter().collect();
         let spawn = self.spawn.get_or_insert_default();
@@ -177,7 +175,7 @@ impl Tool {
         self
     }
 
-    /// How the arguments are shown to a person who is asked for permission.
+    /// Sets how arguments are shown to a person who is asked for permission.
     pub fn format_arguments<A: DeserializeOwned + JsonSchema + 'static>(
         mut self,
         format: impl Fn(A) -> String + 'static,

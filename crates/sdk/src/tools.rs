@@ -1,4 +1,4 @@
-//! All tools of one program, and how it is run.
+//! The tools of a program, and its main function.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::process::ExitCode;
@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use windlass_protocol::{Action, ToolDescriptions};
 
-use crate::error::Stop;
+use crate::error::StopReason;
 use crate::handle::Output;
 use crate::inbox::Inbox;
 use crate::invocation::{self, Invocation};
-use crate::tool::{Tool, Work};
+use crate::tool::{Tool, ToolBody};
 use crate::{Call, DescribeError, Error, Handle, answer};
 
 /// The tools of a program.
@@ -33,12 +33,12 @@ impl Tools {
         self
     }
 
-    /// Does what the program was run for and gives its exit code. This is the
-    /// whole of a `main`.
+    /// Runs the program's action and returns its exit code. This is all that
+    /// `main` needs.
     ///
-    /// What that is stands in the program's last two arguments, the context
-    /// and the tool as JSON, or on stdin as one object
-    /// `{"context": …, "tool": …}`.
+    /// The action is read from the program's last two arguments, the context
+    /// and the tool as JSON, or from stdin as one object `{"context": …,
+    /// "tool": …}`.
     pub fn run(self) -> ExitCode {
         let args: Vec<String> = std::env::args().skip(1).collect();
         if args.is_empty() && io::stdin().is_terminal() {
@@ -48,7 +48,8 @@ impl Tools {
         self.run_on(&args, io::BufReader::new(io::stdin()), io::stdout())
     }
 
-    /// The same with arguments, input and output of the caller's, for tests.
+    /// Like [`Tools::run`], with the caller's arguments, input and output, for
+    /// tests.
     pub fn run_on(
         self,
         args: &[String],
@@ -76,10 +77,10 @@ impl Tools {
         }
     }
 
-    /// What the program answers when it is asked for its tools.
+    /// The program's description of its tools.
     ///
-    /// A test that calls this sees mistakes that the compiler does not: two
-    /// tools of one name, or a parameter that no model could be given.
+    /// A test that calls this finds mistakes that the compiler does not: two
+    /// tools of one name, or a parameter that no model could use.
     pub fn descriptions(&self) -> Result<ToolDescriptions, DescribeError> {
         let mut descriptions = ToolDescriptions::default();
         for tool in &self.tools {
@@ -135,8 +136,8 @@ impl Tools {
         let call = Call::of(invocation);
         let result = match self.find(call.tool()).map(|tool| &tool.work) {
             Err(error) => Err(error),
-            Ok(Work::OneShot(run)) => run(&call),
-            Ok(Work::Interactive(run)) => match run(&call) {
+            Ok(ToolBody::OneShot(run)) => run(&call),
+            Ok(ToolBody::Interactive(run)) => match run(&call) {
                 Err(error) => Err(error),
                 Ok(exec) => {
                     let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
@@ -144,7 +145,7 @@ impl Tools {
                     return Ok(ExitCode::SUCCESS);
                 }
             },
-            Ok(Work::Stateful(run)) => {
+            Ok(ToolBody::Stateful(run)) => {
                 let handle = Handle::new(call, Inbox::filled_from(input), Arc::clone(output));
                 let result = run(handle);
                 let code = code_of(&result);
@@ -205,7 +206,7 @@ impl Call {
     }
 }
 
-/// Windlass goes by what is printed; a person at a prompt goes by this.
+/// The exit code, for a person at a prompt. Windlass reads only the output.
 fn code_of(result: &Result<String, Error>) -> ExitCode {
     match result {
         Ok(_) => ExitCode::SUCCESS,
@@ -216,12 +217,12 @@ fn code_of(result: &Result<String, Error>) -> ExitCode {
 /// An error and its causes in a line.
 fn chain(error: Error) -> String {
     match error.into_stop() {
-        Stop::Failed(error) => {
+        StopReason::Failed(error) => {
             let mut parts = vec![error.message];
             parts.extend(error.trace);
             parts.join(": ")
         }
-        Stop::Asks(_) | Stop::Aborted => String::new(),
+        StopReason::Asks(_) | StopReason::Aborted => String::new(),
     }
 }
 

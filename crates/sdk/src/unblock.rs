@@ -5,10 +5,10 @@ use std::thread;
 
 use event_listener::Event;
 
-/// Runs work that blocks on a thread of its own; the future gives its result.
+/// Runs blocking work on a separate thread; the future resolves to its result.
 ///
-/// If the future is dropped, the work goes on by itself; it ends with the
-/// program at the latest. A panic is passed on.
+/// If the future is dropped, the work continues; it ends with the program at
+/// the latest. A panic is propagated.
 pub async fn unblock<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let done = Arc::new(Event::new());
     let listener = done.listen();

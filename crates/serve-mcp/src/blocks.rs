@@ -1,4 +1,4 @@
-//! Attachments of a tool's output, as blocks of a result.
+//! Converts attachments of a tool's output to blocks of a result.
 
 use std::path::PathBuf;
 
@@ -7,10 +7,12 @@ use base64::engine::general_purpose::STANDARD;
 use rmcp::model::{ContentBlock, ResourceContents};
 use windlass_protocol::Attachment;
 
-/// The largest file that goes into a result. The text names its path anyway.
+/// The largest file that is included in a result. The text names its path
+/// anyway.
 const LARGEST: u64 = 4 << 20;
 
-/// Images, sound and resources among the attachments. Logs are none of them.
+/// Blocks for the images, audio and resources among the attachments. Logs are
+/// skipped.
 pub(crate) fn blocks(attachments: &[Attachment]) -> Vec<ContentBlock> {
     attachments.iter().filter_map(block).collect()
 }
@@ -45,7 +47,7 @@ fn resource(address: &str, mime: &str, bytes: Vec<u8>) -> ContentBlock {
     ContentBlock::resource(contents.with_mime_type(mime))
 }
 
-/// The path of a `file:` address, whose bytes may be escaped.
+/// The path of a `file:` URL, with escaped bytes decoded.
 fn path(url: &str) -> Option<PathBuf> {
     let escaped = url.strip_prefix("file://")?;
     let mut bytes = Vec::with_capacity(escaped.len());

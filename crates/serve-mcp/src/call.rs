@@ -1,8 +1,8 @@
-//! A `tools/call` on its way: a batch of one, and what is asked meanwhile.
+//! A `tools/call` in progress: a batch of one, with the questions of its tool.
 //!
-//! Start at [`Call::begin`]. [`Call::next`] gives the result, or something to
-//! put to the user first; how that is put is the caller's affair: within the
-//! request, as another round (`rounds.rs`), or as a task's input (`task.rs`).
+//! Start at [`ActiveCall::begin`]. [`ActiveCall::next`] returns the result, or
+//! a request to the user. The caller decides how to send the request: within
+//! the call, as another round (`rounds.rs`), or as a task's input (`task.rs`).
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -16,16 +16,16 @@ use tokio_util::sync::CancellationToken;
 use windlass_protocol::{Arguments, Batch, BatchReply, HandleAction, ToolCall};
 use windlass_runtime::{Await, RunOptions, Session, ToolDefinition};
 
-use crate::conversation::Conversation;
+use crate::conversation::ClientSession;
 use crate::grace;
 use crate::progress::Waiting;
 use crate::relay::Asides;
-use crate::reply::{Structure, Telling, refusal, tell};
+use crate::reply::{ReplyFormat, Structure, refusal, tell};
 use crate::seats::{Means, Put, Seat, SeatEvent};
 use crate::status::Doing;
 
-/// A call that has been begun. Dropping it ends what it runs.
-pub(crate) struct Call {
+/// A call that has started. Dropping it ends its tool.
+pub(crate) struct ActiveCall {
     run: BoxFuture<'static, BatchReply>,
     seat: Seat,
     options: RunOptions,
@@ -36,23 +36,23 @@ pub(crate) struct Call {
     tool: String,
     /// The handle that it starts.
     spawns: Option<String>,
-    telling: Telling,
+    telling: ReplyFormat,
     may_last: bool,
     refusal: Option<ErrorData>,
 }
 
-/// What comes of a call next.
-pub(crate) enum Step {
+/// The next step of a call.
+pub(crate) enum CallStep {
     /// It is answered.
     Done(CallToolResult),
-    /// Something must be put to the client before it can go on.
+    /// A request to the client comes first.
     Put(Put),
     /// Its tool needs the client's model, which the client does not lend.
     LacksSampling,
 }
 
-/// What is called.
-pub(crate) struct Wanted<'a> {
+/// The requested call.
+pub(crate) struct RequestedCall<'a> {
     pub(crate) definition: &'a ToolDefinition,
     pub(crate) arguments: Arguments,
     pub(crate) means: Means,
@@ -60,9 +60,9 @@ pub(crate) struct Wanted<'a> {
     pub(crate) structured: bool,
 }
 
-impl Call {
-    pub(crate) fn begin(conversation: &Conversation, wanted: Wanted<'_>) -> Self {
-        let Wanted {
+impl ActiveCall {
+    pub(crate) fn begin(conversation: &ClientSession, wanted: RequestedCall<'_>) -> Self {
+        let RequestedCall {
             definition,
             arguments,
             means,
@@ -103,7 +103,7 @@ impl Call {
             spawns,
             may_last: one_shot,
             refusal: None,
-            telling: Telling {
+            telling: ReplyFormat {
                 structure: Structure {
                     results: structured
                         && (definition.name == Await::NAME || !definition.shape.actions.is_empty()),
@@ -122,8 +122,8 @@ impl Call {
         }
     }
 
-    /// Waits for what comes next. Dropping the future loses nothing.
-    pub(crate) async fn next(&mut self) -> Step {
+    /// Waits for the next step. Dropping the future loses nothing.
+    pub(crate) async fn next(&mut self) -> CallStep {
         let hurry = &self.options.hurry;
         loop {
             // It is hurried once.
@@ -133,18 +133,18 @@ impl Call {
                 biased;
                 reply = &mut self.run => {
                     self.refusal = refusal(&reply);
-                    return Step::Done(tell(reply, &self.telling));
+                    return CallStep::Done(tell(reply, &self.telling));
                 }
                 event = self.seat.next(requests) => match event {
-                    SeatEvent::Put(put) => return Step::Put(put),
-                    SeatEvent::LacksSampling => return Step::LacksSampling,
+                    SeatEvent::Put(put) => return CallStep::Put(put),
+                    SeatEvent::LacksSampling => return CallStep::LacksSampling,
                     SeatEvent::Unseen => hurry.cancel(),
                 },
             }
         }
     }
 
-    /// The error with which the tool's server refused it, once it is done.
+    /// The error with which the tool's server refused the finished call.
     pub(crate) fn refusal(&mut self) -> Option<ErrorData> {
         self.refusal.take()
     }
@@ -154,12 +154,12 @@ impl Call {
         self.options.hurry.clone()
     }
 
-    /// It may take its time: it waits for handles, or runs to its end.
+    /// Whether it may take long: it waits for handles, or is a one-shot.
     pub(crate) fn may_last(&self) -> bool {
         self.may_last
     }
 
-    /// Where what it does can be seen.
+    /// A view of its activity.
     pub(crate) fn doing(&self) -> Doing {
         Doing {
             session: self.session.clone(),
@@ -169,11 +169,11 @@ impl Call {
         }
     }
 
-    /// The next thing to put to the client, without waiting.
-    pub(crate) fn more(&mut self) -> Option<Step> {
+    /// The next request to the client, without waiting.
+    pub(crate) fn more(&mut self) -> Option<CallStep> {
         self.seat.more().map(|event| match event {
-            SeatEvent::Put(put) => Step::Put(put),
-            SeatEvent::LacksSampling => Step::LacksSampling,
+            SeatEvent::Put(put) => CallStep::Put(put),
+            SeatEvent::LacksSampling => CallStep::LacksSampling,
             SeatEvent::Unseen => unreachable!("that is waited for"),
         })
     }
@@ -183,14 +183,14 @@ impl Call {
         self.seat.asides()
     }
 
-    /// The client no longer wants it: ends what it started.
+    /// Cancels the call and ends everything that it started.
     pub(crate) async fn cancel(mut self) -> CallToolResult {
         self.options.cancel.cancel();
         let result = loop {
             match self.next().await {
-                Step::Done(result) => break result,
-                Step::Put(put) => drop(put),
-                Step::LacksSampling => {}
+                CallStep::Done(result) => break result,
+                CallStep::Put(put) => drop(put),
+                CallStep::LacksSampling => {}
             }
         };
         if let Some(id) = &self.spawns {
@@ -201,8 +201,7 @@ impl Call {
         result
     }
 
-    /// Runs it to its end, and puts what is asked to the user from within the
-    /// request.
+    /// Runs the call to its end, and sends requests to the user from within it.
     pub(crate) async fn answer(
         mut self,
         peer: &Peer<RoleServer>,
@@ -216,7 +215,7 @@ impl Call {
             tokio::select! {
                 biased;
                 step = self.next() => match step {
-                    Step::Done(result) => {
+                    CallStep::Done(result) => {
                         // What was said before it is told before it.
                         tokio::select! {
                             () = waiting.flush() => {}
@@ -224,9 +223,9 @@ impl Call {
                         }
                         return result;
                     }
-                    Step::Put(put) => asking.push(put_to(peer, put)),
+                    CallStep::Put(put) => asking.push(put_to(peer, put)),
                     // The tool was told, and its client is not.
-                    Step::LacksSampling => {}
+                    CallStep::LacksSampling => {}
                 },
                 Some(()) = asking.next(), if !asking.is_empty() => {}
                 () = gone.cancelled() => return self.cancel().await,
@@ -236,7 +235,7 @@ impl Call {
     }
 }
 
-/// Puts something to the client, as long as anybody wants to know.
+/// Sends a request to the client, until its requester no longer waits.
 async fn put_to(peer: &Peer<RoleServer>, put: Put) {
     let Put {
         request, mut reply, ..
@@ -255,8 +254,8 @@ async fn put_to(peer: &Peer<RoleServer>, put: Put) {
     }
 }
 
-/// The action that a call names, if its tool has that one; a `null` names none,
-/// and a tool without actions may have a parameter of that name.
+/// The action that a call names, if its tool has it. `null` is no action, and a
+/// tool without actions may have a parameter of that name.
 fn handle_action(definition: &ToolDefinition, arguments: &Arguments) -> Option<HandleAction> {
     let action = HandleAction::from_name(arguments.get("action")?.as_str()?)?;
     let actions = definition.shape.actions;

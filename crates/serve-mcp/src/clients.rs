@@ -1,25 +1,25 @@
-//! Clients that want to be answered in their own way.
+//! Clients with special needs.
 //!
-//! Start at [`KNOWN`]: a client that is not listed there gets the defaults. The
-//! options of the server override all of it.
+//! Start at [`KNOWN`]: other clients get the defaults. The options of the
+//! server override all of it.
 
 use std::time::Duration;
 
 use crate::server::{McpOptions, TaskPolicy};
 
-/// How a client is answered.
+/// The treatment of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ClientTraits {
-    /// The name that it introduces itself with begins so, in any case.
+    /// The prefix of the client's name, in lower or upper case.
     name: &'static str,
-    /// It gives its model the text of a result or the structured content. A
-    /// client that gives both would let every result cost twice.
+    /// Whether the client passes only one of text and structured content to its
+    /// model. For a client that passes both, every result would cost twice.
     structured: bool,
-    /// How long a call stays a call before it becomes a task. `None`: for as
-    /// long as a call may block.
+    /// The time after which a call becomes a task. `None`: when it may no
+    /// longer block.
     task_after: Option<Duration>,
-    /// The least time in which a person can have declined a dialog of it. What
-    /// is declined faster was declined by the client itself.
+    /// The minimum time in which a person can decline a dialog of this client.
+    /// A faster reply was made by the client itself.
     pub(crate) reading: Duration,
 }
 
@@ -67,7 +67,7 @@ const KNOWN: &[ClientTraits] = &[
 ];
 
 impl ClientTraits {
-    /// The traits of the client that introduces itself with this name.
+    /// The traits of the client with this name.
     pub(crate) fn of(name: Option<&str>) -> Self {
         let name = name.unwrap_or_default().to_ascii_lowercase();
         let mut known = KNOWN.iter();
@@ -80,9 +80,9 @@ impl ClientTraits {
         options.structured.unwrap_or(self.structured)
     }
 
-    /// How long a call of a client that takes tasks stays a call; `None` when
-    /// it never becomes a task. A client that asked for progress waits longer
-    /// than `max_block` if the configuration says so.
+    /// The time after which a call becomes a task, for a client that supports
+    /// tasks; `None` if never. A client that asked for progress may wait longer
+    /// than `max_block` if configured.
     pub(crate) fn task_after(&self, options: &McpOptions, has_progress: bool) -> Option<Duration> {
         let after = match options.tasks {
             TaskPolicy::Never => return None,

@@ -1,4 +1,4 @@
-//! A session and what a client of it has going on.
+//! A session, and its client's activity.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,37 +12,37 @@ use windlass_runtime::{Attendance, Session, SessionOptions};
 
 use crate::listen::Level;
 use crate::relay::Relay;
-use crate::rounds::Parked;
+use crate::rounds::ParkedCalls;
 use crate::seats::Seats;
 use crate::status::Board;
 use crate::upstream::Subscription;
 
-/// Has a session take over what its predecessor left.
+/// Makes a session adopt the handles of its predecessor.
 pub type SessionSuccession = Arc<dyn Fn(Session) -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// Begins a session with these options.
 pub type SessionFactory = Arc<dyn Fn(SessionOptions) -> Session + Send + Sync>;
 
 /// One client's session.
-pub(crate) struct Conversation {
+pub(crate) struct ClientSession {
     pub(crate) session: Session,
     pub(crate) seats: Seats,
     pub(crate) tasks: TaskManager,
-    /// How its tasks stand.
+    /// The status of its tasks.
     pub(crate) board: Board,
     /// Calls that wait for their next round.
-    pub(crate) parked: Parked,
-    /// From which level on the client wants to be told, if it said.
+    pub(crate) parked: ParkedCalls,
+    /// The minimum level of notices for the client, if set.
     pub(crate) level: Mutex<Option<Level>>,
-    /// Done once the session has taken over what its predecessor left.
+    /// Set once the session has adopted the handles of its predecessor.
     pub(crate) succession: tokio::sync::OnceCell<()>,
-    /// The resources whose changes the client wants to hear of.
+    /// The client's subscriptions to resources.
     pub(crate) subscriptions: Mutex<HashMap<String, Subscription>>,
     calls: AtomicU64,
 }
 
-impl Conversation {
-    /// Begins a session, under a name if it has one.
+impl ClientSession {
+    /// Starts a session, with a name if given.
     pub(crate) fn begin(factory: &SessionFactory, name: Option<String>) -> Arc<Self> {
         let seats = Seats::default();
         let session = factory(SessionOptions {
@@ -59,7 +59,7 @@ impl Conversation {
             seats,
             tasks: TaskManager::new(),
             board: Board::default(),
-            parked: Parked::default(),
+            parked: ParkedCalls::default(),
             level: Mutex::new(None),
             succession: tokio::sync::OnceCell::new(),
             subscriptions: Mutex::default(),
@@ -78,7 +78,7 @@ impl Conversation {
         self.close_within(Duration::MAX).await;
     }
 
-    /// The same, with at most `grace` for each tool.
+    /// Closes the session, with at most `grace` for each tool.
     pub(crate) async fn close_within(&self, grace: Duration) {
         self.tasks.shutdown();
         self.parked.clear();

@@ -1,4 +1,4 @@
-//! Questions and permissions as forms that a client shows its user.
+//! Questions and permissions as elicitation forms.
 
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
 use serde_json::{Value, json};
@@ -7,8 +7,8 @@ use windlass_protocol::{
 };
 use windlass_runtime::Answered;
 
-/// A question of a tool, as a form with one field, or as the form that it is a
-/// field of.
+/// The form for a tool's question: one field, or the whole form that the
+/// question is part of.
 pub(crate) fn of_question(ask: &Ask) -> ElicitRequestParams {
     if let Some(form) = whole(ask) {
         return form;
@@ -28,7 +28,7 @@ pub(crate) fn of_question(ask: &Ask) -> ElicitRequestParams {
     )
 }
 
-/// The form that the question is a field of, as its server wrote it.
+/// The whole form that the question is part of, as its server wrote it.
 fn whole(ask: &Ask) -> Option<ElicitRequestParams> {
     let form = ask.form.as_ref()?;
     let mut shown = ask.clone();
@@ -41,8 +41,9 @@ fn whole(ask: &Ask) -> Option<ElicitRequestParams> {
     })
 }
 
-/// A request for permission, as a form with one field: some clients show no
-/// other. Where the arguments may be edited, the field takes them too.
+/// The form for a permission request. It has a single field, because some
+/// clients support no more. If the arguments may be edited, the field accepts
+/// them too.
 pub(crate) fn of_permission(request: &PermissionRequest) -> ElicitRequestParams {
     let rendering = RequestRendering::of_permission(request);
     let covers = format!("always also covers: {}", rendering.always.join(", "));
@@ -96,7 +97,7 @@ pub(crate) fn answered(ask: &Ask, result: &ElicitResult) -> Answered {
     }
 }
 
-/// The outcome of a permission's form; `None` where it holds no decision.
+/// The decision in a permission's form; `None` if there is none.
 pub(crate) fn decided(result: &ElicitResult) -> Option<PermissionAnswer> {
     if result.action == ElicitationAction::Decline {
         return Some(PermissionReply::Reject.into());
@@ -131,8 +132,8 @@ fn answer(result: &ElicitResult) -> Option<&Value> {
     only_field(result, "answer")
 }
 
-/// The form's field; a client that names its only field otherwise is
-/// understood.
+/// The form's field. A client that gives its only field another name is
+/// accepted.
 fn only_field<'a>(result: &'a ElicitResult, name: &str) -> Option<&'a Value> {
     let only = || match result.content.as_ref()?.as_object()? {
         fields if fields.len() == 1 => fields.values().next().filter(|value| !value.is_null()),
@@ -141,8 +142,7 @@ fn only_field<'a>(result: &'a ElicitResult, name: &str) -> Option<&'a Value> {
     field(result, name).or_else(only)
 }
 
-/// A field of the form that was filled in; some clients send `null` for the
-/// others.
+/// A completed field of the form; some clients send `null` for the others.
 fn field<'a>(result: &'a ElicitResult, name: &str) -> Option<&'a Value> {
     let value = result.content.as_ref()?.get(name);
     value.filter(|value| !value.is_null())

@@ -1,8 +1,8 @@
-//! An id that is not there yet.
+//! Waits for a handle that does not exist yet.
 //!
-//! A client sends the calls of one model reply as requests of their own, and
-//! an `await` may overtake the spawn that was written before it. So an unknown
-//! id is waited for a little before it is an error.
+//! A client sends the calls of one model reply as separate requests, so an
+//! `await` may overtake the spawn before it. An unknown id is therefore waited
+//! for briefly before it is an error.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use serde_json::Value;
 use windlass_protocol::{Arguments, HandleAction, HandleState};
 use windlass_runtime::{Await, Session, SessionEvent};
 
-/// How long an unknown id may take to appear.
+/// The longest time to wait for an unknown id.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// The handles that a call, which names this action, expects to be there.
+/// The handles that a call with this action refers to.
 pub(crate) fn expected(
     tool: &str,
     action: Option<HandleAction>,
@@ -33,8 +33,7 @@ pub(crate) fn expected(
     }
 }
 
-/// Resolves when all of them are there and have had their start, or when they
-/// have had their chance.
+/// Resolves when all of them exist and have started, or after the time limit.
 pub(crate) async fn appear(session: &Session, ids: &[String]) {
     if ids.is_empty() || are_there(session, ids) {
         return;

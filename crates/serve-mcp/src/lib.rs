@@ -1,11 +1,11 @@
-//! The MCP server: any agent that speaks MCP gets tools that last.
+//! The MCP server: offers tools and their handles to any agent that speaks MCP.
 //!
 //! Start at [`McpServer`], then `call.rs`: a `tools/call` becomes a batch of
-//! one, and whatever its tool asks on the way goes to the client by the way
-//! that the client declares. [`serve_stdio`] serves one client over pipes,
-//! [`http_router`] any number over HTTP. Both speak every version of the
-//! protocol from `initialize` to the stateless ones. Which tools there are, how
-//! they run and who may come in is decided elsewhere.
+//! one, and questions of its tool are sent to the client in the way that the
+//! client supports. [`serve_stdio`] serves one client over pipes,
+//! [`http_router`] any number over HTTP. Both support every version of the
+//! protocol from `initialize` to the stateless ones. The tools, their execution
+//! and access control are not part of this crate.
 
 mod blocks;
 mod call;
@@ -31,7 +31,7 @@ mod upstream;
 mod wording;
 
 pub use conversation::{SessionFactory, SessionSuccession};
-pub use http::{HttpOptions, Owner, Sessions, http_router};
+pub use http::{ClientIdentity, HttpOptions, HttpSessions, http_router};
 pub use offer::offered;
 pub use server::{McpOptions, McpServer, TaskPolicy};
 pub use stdio::{StdioError, serve_stdio};

@@ -1,7 +1,7 @@
-//! Telling a client of notices as they come, where it listens.
+//! Sends notices to a client as they occur, if it listens.
 //!
-//! A client listens once it has set a level. The notices still ride on the
-//! next result: what a client is told in this way it may show to nobody.
+//! A client listens once it has set a level. Notices are also part of the next
+//! result, because the client may not show these messages to anyone.
 
 #![expect(
     deprecated,
@@ -16,9 +16,9 @@ use serde_json::json;
 use windlass_protocol::NoticeLevel;
 use windlass_runtime::SessionEvent;
 
-use crate::conversation::Conversation;
+use crate::conversation::ClientSession;
 
-/// From which level on a client wants to be told.
+/// The minimum level of notices for a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Level(u8);
 
@@ -37,9 +37,9 @@ impl From<LoggingLevel> for Level {
     }
 }
 
-/// Tells the client of notices from this level on, for as long as it is there.
+/// Sends notices from this level to the client, for as long as it is connected.
 pub(crate) fn listen(
-    conversation: &Arc<Conversation>,
+    conversation: &Arc<ClientSession>,
     level: LoggingLevel,
     peer: Peer<RoleServer>,
 ) {

@@ -46,9 +46,8 @@ fn show(definition: &ToolDefinition) -> Tool {
     tool
 }
 
-/// The schema of a tool's arguments. One that says more than parameters can is
-/// shown as its server wrote it, as long as the configuration has changed
-/// nothing.
+/// The schema of a tool's arguments. A server's schema that parameters cannot
+/// express is shown unchanged, unless the configuration has changed the tool.
 fn input_schema(definition: &ToolDefinition) -> JsonObject {
     let listed = definition.listed.as_ref();
     let written = listed.and_then(|listed| listed.input_schema.as_object());
@@ -65,7 +64,7 @@ fn input_schema(definition: &ToolDefinition) -> JsonObject {
     object(render(shape, Dialect::Mcp))
 }
 
-/// The keywords of an object's schema that parameters are made of.
+/// The keywords of an object's schema that parameters can express.
 const PARAMETERS: [&str; 6] = [
     "type",
     "properties",
@@ -75,7 +74,7 @@ const PARAMETERS: [&str; 6] = [
     "description",
 ];
 
-/// A sentence on handles that a model needs to use the tool.
+/// Instructions on handles that a model needs to use the tool.
 fn note(definition: &ToolDefinition) -> Option<String> {
     if definition.name == Await::NAME {
         return Some(of_await());
@@ -84,8 +83,8 @@ fn note(definition: &ToolDefinition) -> Option<String> {
     spawns.then(|| OF_LASTING_TOOL.to_owned())
 }
 
-/// Clients that defer tools behind a search are asked not to: a model must see
-/// `await` beside what it waits for.
+/// Asks clients that defer tools behind a search not to do so: a model must see
+/// `await` together with the tools it waits for.
 fn always_loaded() -> Option<MetaObject> {
     serde_json::from_value(json!({"anthropic/alwaysLoad": true})).ok()
 }
@@ -99,8 +98,8 @@ fn title(name: &str) -> String {
     words
 }
 
-/// Hints about the effects of a call. Those of another MCP server's tool are its
-/// server's, unless the configuration says otherwise.
+/// Hints about the effects of a call. For another MCP server's tool they are
+/// its server's, unless configured otherwise.
 fn annotations(definition: &ToolDefinition) -> ToolAnnotations {
     let mut annotations = ToolAnnotations::default();
     let actions = definition.shape.actions;
@@ -120,8 +119,8 @@ fn annotations(definition: &ToolDefinition) -> ToolAnnotations {
     annotations
 }
 
-/// The schema of structured content. Plain one-shots answer with text alone,
-/// unless they are tools of a server that declares it.
+/// The schema of structured content. Plain one-shots reply with text only,
+/// unless their server declares a schema.
 fn output_schema(definition: &ToolDefinition) -> Option<Value> {
     let mut schema = if definition.name == Await::NAME {
         schema_of::<AwaitReply>()
@@ -158,8 +157,8 @@ fn schema_of<T: schemars::JsonSchema>() -> JsonObject {
     schema
 }
 
-/// Leaves out what is only for readers of the documentation, and formats that
-/// only we know.
+/// Removes parts that are only for readers of the documentation, and unknown
+/// formats.
 fn terse(schema: &mut JsonObject) {
     for key in ["title", "description", "format"] {
         // A property may have that name.

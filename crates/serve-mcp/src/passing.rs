@@ -1,5 +1,5 @@
-//! The server passes things on between its clients and whoever has prompts and
-//! resources: log levels, and news of changes.
+//! Passes log levels and change notifications between clients and the servers
+//! with prompts and resources.
 
 #![expect(
     deprecated,
@@ -12,21 +12,21 @@ use rmcp::ErrorData;
 use rmcp::model::{ConstString, LoggingLevel};
 use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
 
-use crate::conversation::Conversation;
+use crate::conversation::ClientSession;
 use crate::listen::Level;
 use crate::progress::{LogWish, Requester};
 use crate::server::{McpServer, is_stateless};
 use crate::upstream::{self, Subscription, Upstream, UpstreamNews, UpstreamRequest};
 
 impl McpServer {
-    /// Whoever has prompts and resources; the method is unknown where nobody
-    /// does.
+    /// The upstream with prompts and resources; without one, the method is
+    /// unknown.
     pub(crate) fn having<M: ConstString>(&self) -> Result<&Arc<dyn Upstream>, ErrorData> {
         let upstream = self.upstream.as_ref();
         upstream.ok_or_else(ErrorData::method_not_found::<M>)
     }
 
-    /// Passes on that a client wants log lines from this level on.
+    /// Passes on a client's minimum level of log lines.
     pub(crate) async fn want_logs(&self, level: LoggingLevel) {
         if let Some(upstream) = &self.upstream {
             let level = serde_json::json!(level);
@@ -38,7 +38,7 @@ impl McpServer {
     /// The request that a call answers.
     pub(crate) async fn caller(
         &self,
-        conversation: &Arc<Conversation>,
+        conversation: &Arc<ClientSession>,
         context: &RequestContext<RoleServer>,
     ) -> Requester {
         let log = if is_stateless(context) {
@@ -57,7 +57,7 @@ impl McpServer {
         }
     }
 
-    /// Tells a stream what changes of prompts and resources. Never resolves.
+    /// Sends changes of prompts and resources to a stream. Never resolves.
     pub(crate) async fn tell_listener(&self, context: &SubscriptionContext) {
         let Some(upstream) = &self.upstream else {
             return std::future::pending().await;

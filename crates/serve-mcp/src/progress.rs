@@ -1,5 +1,5 @@
-//! How long a call may block, signs of life for one that may block longer, and
-//! what its tool says meanwhile.
+//! Time limits of calls, progress messages for longer ones, and messages of
+//! their tools.
 
 #![expect(
     deprecated,
@@ -20,8 +20,8 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use windlass_runtime::{ToolLogLine, ToolProgress};
 
-use crate::call::Call;
-use crate::conversation::Conversation;
+use crate::call::ActiveCall;
+use crate::conversation::ClientSession;
 use crate::listen::Level;
 use crate::relay::{Aside, Asides};
 use crate::server::McpOptions;
@@ -32,11 +32,11 @@ pub(crate) struct Waiting {
     began: Instant,
     options: McpOptions,
     caller: Requester,
-    /// `None` when the call goes on as a task instead.
+    /// `None` if the call continues as a task instead.
     hurry: Option<CancellationToken>,
     doing: Arc<Doing>,
     asides: Asides,
-    /// Asides that were taken and not sent yet.
+    /// Asides that were received and not sent yet.
     taken: Mutex<VecDeque<Aside>>,
     /// Held while an aside is sent.
     sending: tokio::sync::Mutex<()>,
@@ -46,20 +46,20 @@ pub(crate) struct Waiting {
 /// The request that a call answers.
 pub(crate) struct Requester {
     pub(crate) peer: Peer<RoleServer>,
-    /// Set when it asked for progress.
+    /// Set if it asked for progress.
     pub(crate) token: Option<ProgressToken>,
     pub(crate) log: LogWish,
 }
 
-/// Which log lines a caller wants.
+/// The log lines that a caller requests.
 pub(crate) enum LogWish {
     /// Those that its client has set a level for.
-    OfClient(Arc<Conversation>),
-    /// Those from this level on, if it said one.
+    OfClient(Arc<ClientSession>),
+    /// Those from this level, if set.
     OfRequest(Option<Level>),
 }
 
-/// The progress that a caller was told.
+/// The progress already sent to a caller.
 #[derive(Default)]
 struct Reported {
     /// It must grow.
@@ -71,13 +71,12 @@ struct Reported {
 }
 
 impl Waiting {
-    /// A caller that asked for progress is kept waiting; any other is answered
-    /// when it has blocked for as long as it may, unless its call then becomes
-    /// a task.
+    /// A caller that asked for progress keeps waiting; any other gets its reply
+    /// after the time limit, unless its call becomes a task.
     pub(crate) fn new(
         options: &McpOptions,
         caller: Requester,
-        call: &Call,
+        call: &ActiveCall,
         becomes_task: bool,
     ) -> Self {
         Self {
@@ -93,13 +92,13 @@ impl Waiting {
         }
     }
 
-    /// The moment at which the call has lasted for so long.
+    /// The time at which the call will have lasted that long.
     pub(crate) fn after(&self, time: Duration) -> Instant {
         self.began + time
     }
 
-    /// Runs beside the call, and never resolves: sends signs of life, or says
-    /// to hurry when the time has come, and passes on what the tool says.
+    /// Runs beside the call and never resolves: sends progress, or hurries the
+    /// call at the time limit, and passes on the tool's messages.
     pub(crate) async fn keep(&self) {
         let asides = async {
             loop {
@@ -112,7 +111,7 @@ impl Waiting {
         tokio::join!(self.keep_alive(), asides);
     }
 
-    /// Passes on everything that the tool has said by now.
+    /// Passes on all messages of the tool so far.
     pub(crate) async fn flush(&self) {
         let _turn = self.sending.lock().await;
         loop {
@@ -139,7 +138,7 @@ impl Waiting {
         }
     }
 
-    /// A sign of life. Where the tool reports progress, that is repeated.
+    /// A progress message. Repeats the tool's own progress, if it reports any.
     fn sign(&self) -> ToolProgress {
         let seconds = self.began.elapsed().as_secs_f64();
         let reported = self.reported.lock();

@@ -1,10 +1,9 @@
-//! What tools of other MCP servers have for the client: requests, progress and
+//! Messages of other MCP servers' tools to the client: requests, progress and
 //! log lines.
 //!
-//! Start at [`Relay`]. Everything goes to the call that the tool runs for, or
-//! else to a call that waits for its handle. Requests take the same way as
-//! questions (`seats.rs`); progress and log lines go beside it, and
-//! `progress.rs` sends them.
+//! Start at [`Relay`]. Everything is sent to the call that the tool runs for,
+//! or else to a call that waits for its handle. Requests take the same path as
+//! questions (`seats.rs`); progress and log lines are sent by `progress.rs`.
 
 #![expect(
     deprecated,
@@ -29,7 +28,7 @@ use windlass_runtime::{
 
 use crate::seats::{Arrival, Means, Put, Seats, Taken};
 
-/// A request to the client, whichever way it is put.
+/// A request to the client, independent of how it is sent.
 #[derive(Debug, Clone)]
 pub(crate) enum PutRequest {
     /// To its user.
@@ -43,7 +42,7 @@ pub(crate) enum PutRequest {
 pub(crate) type Sampling = rmcp::model::CreateMessageRequestParams;
 
 impl PutRequest {
-    /// The request, put from within a call.
+    /// The request as sent from within a call.
     pub(crate) fn into_server_request(self) -> ServerRequest {
         match self {
             Self::Elicit(params) => ServerRequest::ElicitRequest(ElicitRequest::new(*params)),
@@ -54,7 +53,7 @@ impl PutRequest {
         }
     }
 
-    /// The request, as the input that a call or a task wants.
+    /// The request as the required input of a call or a task.
     pub(crate) fn into_input_request(self) -> InputRequest {
         match self {
             Self::Elicit(params) => InputRequest::Elicitation(ElicitRequest::new(*params)),
@@ -65,7 +64,7 @@ impl PutRequest {
         }
     }
 
-    /// A few words for people.
+    /// A short description for people.
     pub(crate) fn text(&self) -> String {
         match self {
             Self::Elicit(params) => match &**params {
@@ -79,7 +78,7 @@ impl PutRequest {
     }
 }
 
-/// Something that a tool says while its call runs.
+/// A message of a tool while its call runs.
 #[derive(Debug)]
 pub(crate) enum Aside {
     Progress(ToolProgress),
@@ -96,7 +95,7 @@ impl Asides {
         (sender, Self(Arc::new(Mutex::new(receiver))))
     }
 
-    /// Waits for the next one; never resolves when there will be none.
+    /// Waits for the next aside; never resolves if there will be none.
     pub(crate) async fn next(&self) -> Aside {
         let poll = |context: &mut Context<'_>| match self.0.lock().poll_recv(context) {
             Poll::Ready(Some(aside)) => Poll::Ready(aside),
@@ -105,7 +104,6 @@ impl Asides {
         std::future::poll_fn(poll).await
     }
 
-    /// The next one, if it is there.
     pub(crate) fn try_next(&self) -> Option<Aside> {
         self.0.lock().try_recv().ok()
     }
@@ -174,7 +172,7 @@ impl SessionClient for Relay {
 
 type Answer = oneshot::Receiver<Result<Value, ErrorData>>;
 
-/// Puts a request to a call's client. `more` says that another one follows.
+/// Sends a request to a call's client. `more` means that another one follows.
 fn put(seat: &Taken, request: ClientRequest, more: bool) -> Result<Answer, ClientRefusal> {
     if !seat.means.offers(&request) {
         if seat.means.stateless && matches!(request, ClientRequest::Sample(_)) {

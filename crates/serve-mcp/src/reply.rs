@@ -1,4 +1,4 @@
-//! From a reply of the runtime to a tool's result.
+//! Converts a reply of the runtime to a tool's result.
 
 use std::fmt::Write as _;
 
@@ -9,38 +9,37 @@ use windlass_protocol::{BatchReply, Exit, HandleState, HandleView, Notice, Reply
 use crate::blocks::blocks;
 use crate::wording::{goes_on, mark};
 
-/// How a call's reply is told to a client.
+/// The format of a call's reply for a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Telling {
+pub(crate) struct ReplyFormat {
     pub(crate) structure: Structure,
-    /// The tool, if the call was to run it to its end.
+    /// The tool, if the call is a one-shot.
     pub(crate) one_shot: Option<String>,
-    /// The tool declares, in its server's words, what its results look like.
+    /// Whether the tool's server declares a schema of its results.
     pub(crate) declares: bool,
 }
 
-/// The structured content that a client is given, beside the text.
+/// The structured content for a client, beside the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Structure {
-    /// Results, of a tool that declares what they look like.
+    /// Results of a tool that declares their schema.
     pub(crate) results: bool,
     /// The rest of an error, beside its message.
     pub(crate) errors: bool,
-    /// Results of another MCP server's tool, as that server gives them.
+    /// Results of another MCP server's tool, unchanged.
     pub(crate) upstream: bool,
 }
 
-/// The error with which the tool's server refused the call, if it did.
+/// The error with which the tool's server refused the call, if any.
 pub(crate) fn refusal(batch: &BatchReply) -> Option<ErrorData> {
     let refused = batch.replies.first()?.extras.refused.as_ref()?;
     let code = ErrorCode(refused.code);
     Some(ErrorData::new(code, refused.message.clone(), None))
 }
 
-/// The result that tells the only reply of a batch: what the assistant had not
-/// been told yet, then the reply, and both again as structured content if the
-/// client is given that.
-pub(crate) fn tell(batch: BatchReply, telling: &Telling) -> CallToolResult {
+/// The result for the only reply of a batch: pending notices, then the reply,
+/// and both again as structured content if the client gets that.
+pub(crate) fn tell(batch: BatchReply, telling: &ReplyFormat) -> CallToolResult {
     let BatchReply {
         replies, notices, ..
     } = batch;
@@ -96,17 +95,17 @@ pub(crate) fn tell(batch: BatchReply, telling: &Telling) -> CallToolResult {
     result
 }
 
-/// A one-shot that outlasted its call went on as a handle, which its model has
-/// not asked for.
+/// Adds a note on a one-shot that outlasted its call and became a handle, which
+/// the model has not asked for.
 fn note(view: &mut HandleView, tool: &str) {
     if view.state == HandleState::Running && view.note.is_none() {
         view.note = Some(goes_on(view.id.as_str(), tool));
     }
 }
 
-/// Each notice in an item, between two lines that no tool can print. Its text
-/// may repeat what a tool printed, so that further lines are set in: no line
-/// of it begins another item.
+/// Writes each notice as an item, between two lines that no tool can print. A
+/// notice may quote a tool's output, so further lines are indented: none can
+/// imitate another item.
 fn told(notices: &[Notice]) -> String {
     let mark = mark();
     let mut text = format!("[{mark}] Notices:");

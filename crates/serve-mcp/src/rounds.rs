@@ -1,9 +1,9 @@
-//! Calls in several rounds: the stateless way of asking.
+//! Calls in several rounds: questions in the stateless protocol.
 //!
-//! A call whose tool asks something is answered with what it asks, and put
-//! aside; the client sends it again with the answers and with the sealed state
-//! that names it. The tool itself notices nothing and keeps waiting. A call
-//! that nobody comes back for is ended.
+//! If a call's tool asks a question, the reply contains the question, and the
+//! call is parked. The client repeats the call with the answers and with the
+//! sealed state that names it. The tool does not notice and keeps waiting. A
+//! call that no client continues is ended.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -19,32 +19,32 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use ulid::Ulid;
 
-use crate::call::{Call, Step};
+use crate::call::{ActiveCall, CallStep};
 use crate::progress::Waiting;
 use crate::seats::Put;
 use crate::task::{self, Taker};
 
-/// How long a call waits for its next round.
+/// The longest time that a call waits for its next round.
 const PATIENCE: Duration = Duration::from_mins(10);
 
-/// How long requests that are put together wait for one that does not come.
+/// The longest time that requests of one round wait for a missing one.
 const TOGETHER: Duration = Duration::from_secs(5);
 
-/// A call, and what of it the client has been asked.
+/// A call, with the requests sent to its client.
 pub(crate) struct Round {
-    call: Call,
+    call: ActiveCall,
     open: BTreeMap<String, Put>,
-    /// Another request follows at once, which is put in the same round.
+    /// Another request follows at once, in the same round.
     more: bool,
-    /// Answers that came with the first request, before anything was asked.
+    /// Answers that came with the first request, in advance.
     given: InputResponses,
 }
 
-/// Calls that wait for their next round, by the name that their state seals.
+/// Calls that wait for their next round, by the name in their sealed state.
 #[derive(Clone, Default)]
-pub(crate) struct Parked(Arc<Mutex<HashMap<String, Round>>>);
+pub(crate) struct ParkedCalls(Arc<Mutex<HashMap<String, Round>>>);
 
-impl Parked {
+impl ParkedCalls {
     fn park(&self, round: Round) -> String {
         let name = Ulid::generate().to_string();
         self.0.lock().insert(name.clone(), round);
@@ -67,15 +67,15 @@ impl Parked {
     }
 }
 
-/// Who comes back must be who was asked, about the same call.
+/// The data to verify: the same client must continue the same call.
 pub(crate) struct Sealing<'a> {
     pub(crate) codec: &'a RequestStateCodec,
     pub(crate) context: Vec<u8>,
-    pub(crate) parked: &'a Parked,
+    pub(crate) parked: &'a ParkedCalls,
 }
 
 impl Sealing<'_> {
-    /// The call that a state names, with these answers given to it.
+    /// The call that a state names, with these answers applied.
     pub(crate) fn resume(
         &self,
         state: &str,
@@ -102,8 +102,8 @@ impl Sealing<'_> {
         Ok(round)
     }
 
-    /// Runs a call until it is answered or has something to ask; where the
-    /// client takes tasks, one that takes longer goes on as a task.
+    /// Runs a call until it has a result or a question. A call that takes
+    /// longer becomes a task if the client supports tasks.
     pub(crate) async fn run(
         &self,
         mut round: Round,
@@ -132,7 +132,7 @@ impl Sealing<'_> {
             tokio::select! {
                 biased;
                 step = round.call.next() => match step {
-                    Step::Done(result) => {
+                    CallStep::Done(result) => {
                         // What was said before it is told before it.
                         tokio::select! {
                             () = waiting.flush() => {}
@@ -177,9 +177,8 @@ fn lacks_sampling() -> ErrorData {
 }
 
 impl Round {
-    /// The first round of a call, with the answers that its client expects to
-    /// be asked for.
-    pub(crate) fn first(call: Call, given: InputResponses) -> Self {
+    /// The first round of a call, with answers given in advance.
+    pub(crate) fn first(call: ActiveCall, given: InputResponses) -> Self {
         Self {
             call,
             open: BTreeMap::new(),
@@ -188,11 +187,11 @@ impl Round {
         }
     }
 
-    /// Takes what is to be put to the client. A client that does not lend its
-    /// model to a tool that needs it is told so, and the call ends.
-    fn take(&mut self, step: Step) -> Result<(), ErrorData> {
+    /// Adds a request to the client. If the tool needs a model and the client
+    /// does not lend one, the call ends with an error.
+    fn take(&mut self, step: CallStep) -> Result<(), ErrorData> {
         match step {
-            Step::Put(put) => {
+            CallStep::Put(put) => {
                 self.more = put.more;
                 let given = self.given.remove(&put.key);
                 if let Some(answer) = given.filter(Value::is_object) {
@@ -203,12 +202,12 @@ impl Round {
                 }
                 Ok(())
             }
-            Step::LacksSampling => Err(lacks_sampling()),
-            Step::Done(_) => unreachable!("it is answered"),
+            CallStep::LacksSampling => Err(lacks_sampling()),
+            CallStep::Done(_) => unreachable!("it is answered"),
         }
     }
 
-    pub(crate) fn call(&self) -> &Call {
+    pub(crate) fn call(&self) -> &ActiveCall {
         &self.call
     }
 }

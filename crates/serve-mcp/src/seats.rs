@@ -1,12 +1,12 @@
 //! Routes a session's open requests to calls that can put them to the user.
 //!
 //! Start at [`Seats::attend`]. A client can be asked only within one of its own
-//! requests, so every call that can ask takes a [`Seat`]: what a call asks goes
-//! to its own seat, and what a handle asks to the call that waits for that
-//! handle, now or later. A request never depends on its client: one that the
-//! client cannot show, or whose dialog was dismissed, stays open, and the other
-//! front ends show it until it is answered or withdrawn. A dialog that was
-//! dismissed is not shown again.
+//! requests, so every call that can ask takes a [`Seat`]. A call's question
+//! goes to its own seat; a handle's question goes to a call that waits for that
+//! handle, now or later. A request does not depend on its client: if the client
+//! cannot show it, or its dialog was dismissed, it stays open, and the other
+//! front ends show it until it is answered or withdrawn. A dismissed dialog is
+//! not shown again.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ use crate::form;
 use crate::relay::{Aside, Asides, PutRequest};
 use crate::secret;
 
-/// How a client can ask its user.
+/// A client's ways to ask its user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Means {
     /// It shows forms.
@@ -36,12 +36,12 @@ pub(crate) struct Means {
     /// It opens pages.
     pub(crate) url: bool,
     pub(crate) lends: Lends,
-    /// Each of its requests stands for itself.
+    /// Each of its requests is independent.
     pub(crate) stateless: bool,
-    /// How long its call may block while its user sees nothing of what is
-    /// asked.
+    /// The longest time that its call may block while its user cannot see the
+    /// question.
     pub(crate) patience: Duration,
-    /// The least time in which a person can have declined.
+    /// The minimum time in which a person can decline.
     pub(crate) reading: Duration,
 }
 
@@ -55,7 +55,8 @@ pub(crate) struct Lends {
 }
 
 impl Means {
-    /// As the client declares them. One that says nothing of modes has forms.
+    /// The capabilities that the client declares. A client that declares no
+    /// modes supports forms.
     pub(crate) fn of(
         capabilities: Option<&ClientCapabilities>,
         traits: &ClientTraits,
@@ -76,8 +77,8 @@ impl Means {
         }
     }
 
-    /// A person gave this result. `cancel` is no answer. Some agents decline
-    /// everything by themselves, faster than anybody reads a question.
+    /// Whether a person gave this result. `cancel` is no answer. Some agents
+    /// decline everything themselves, faster than a person can read.
     fn is_of_person(self, result: &ElicitResult, asked: Instant) -> bool {
         match result.action {
             ElicitationAction::Accept => true,
@@ -95,7 +96,8 @@ impl Means {
         }
     }
 
-    /// The client can show the request. A secret is never typed into a form.
+    /// Whether the client can show the request. A secret is never typed into a
+    /// form.
     fn fits(self, request: &PersonRequest) -> bool {
         match request {
             PersonRequest::Question(ask) if ask.question.secret => self.url,
@@ -104,7 +106,7 @@ impl Means {
     }
 }
 
-/// Something to put to the client, most often to its user.
+/// A request to the client, usually to its user.
 #[derive(Debug)]
 pub(crate) struct Put {
     /// Names it within its call.
@@ -128,8 +130,8 @@ pub(crate) enum Arrival {
 pub(crate) enum SeatEvent {
     Put(Put),
     LacksSampling,
-    /// The call has blocked for as long as it may, and its user is asked
-    /// something that the client does not show.
+    /// The call has reached its time limit, and waits for a question that the
+    /// client does not show.
     Unseen,
 }
 
@@ -142,21 +144,21 @@ impl From<Arrival> for SeatEvent {
     }
 }
 
-/// How often a client whose answer does not fit is asked again.
+/// The number of times that an invalid answer is asked for again.
 const TRIES: usize = 3;
 
 /// The calls of a session that can ask. Clones share them.
 #[derive(Clone, Default)]
-pub(crate) struct Seats(Arc<Inner>);
+pub(crate) struct Seats(Arc<SeatTable>);
 
 #[derive(Default)]
-struct Inner {
+struct SeatTable {
     seats: watch::Sender<Vec<Taken>>,
     /// The open requests whose dialogs were dismissed.
     dismissed: Mutex<HashSet<String>>,
     /// Changes when a request was opened, or was dismissed.
     news: watch::Sender<()>,
-    secrets: Mutex<Option<Arc<secret::Page>>>,
+    secrets: Mutex<Option<Arc<secret::SecretPage>>>,
 }
 
 #[derive(Clone)]
@@ -166,13 +168,13 @@ pub(crate) struct Taken {
     pub(crate) means: Means,
     pub(crate) puts: mpsc::UnboundedSender<Arrival>,
     pub(crate) asides: mpsc::UnboundedSender<Aside>,
-    /// What it has been asked already, by name.
+    /// The number of earlier requests, by name.
     asked: Arc<Mutex<HashMap<String, usize>>>,
 }
 
 impl Taken {
-    /// A key that the call has not had before: the question's name, with a
-    /// number from the second time on.
+    /// A key that the call has not used before: the question's name, with a
+    /// number from the second time.
     pub(crate) fn key(&self, name: &str) -> String {
         let mut asked = self.asked.lock();
         let times = asked.entry(name.to_owned()).or_default();
@@ -184,8 +186,8 @@ impl Taken {
     }
 }
 
-/// A call that can ask. Whatever is put to it and not answered when it is
-/// dropped waits for another.
+/// A call that can ask. Unanswered requests wait for another seat when it is
+/// dropped.
 pub(crate) struct Seat {
     place: SeatPlace,
     puts: mpsc::UnboundedReceiver<Arrival>,
@@ -198,13 +200,12 @@ struct SeatPlace {
     call: String,
     handles: Vec<String>,
     means: Means,
-    /// When its patience ends.
+    /// The end of its time limit.
     due: Instant,
 }
 
 impl Seats {
-    /// Puts everything that is asked to a call that can ask, until the session
-    /// ends.
+    /// Routes all requests to calls that can ask, until the session ends.
     pub(crate) fn attend(&self, mut watch: RequestWatch) {
         let seats = self.clone();
         tokio::spawn(async move {
@@ -223,8 +224,8 @@ impl Seats {
         });
     }
 
-    /// Puts a request to the client's user, as soon as a call can. Whatever
-    /// comes of that but an answer leaves the request open.
+    /// Puts a request to the client's user, as soon as a call can. Without an
+    /// answer the request stays open.
     async fn route(&self, open: &OpenRequest) {
         let id = open.request().id();
         if self.0.dismissed.lock().contains(id) {
@@ -289,8 +290,7 @@ impl Seats {
         self.0.seats.borrow().iter().find(waits).cloned()
     }
 
-    /// The seat of a call that waits for the handle and has the means, once
-    /// there is one.
+    /// Waits for the seat of a call that waits for the handle and can ask.
     pub(crate) async fn seat_for(
         &self,
         handle: &str,
@@ -308,9 +308,9 @@ impl Seats {
         }
     }
 
-    /// The seat at which a request can be shown: its own call's while that is
-    /// there, else that of a call that waits for its handle. `None` when there
-    /// is no such call and will be none.
+    /// The seat at which a request can be shown: that of its own call, else
+    /// that of a call that waits for its handle. `None` if there will be no
+    /// such call.
     async fn seat(
         &self,
         call: Option<&str>,
@@ -323,8 +323,8 @@ impl Seats {
         self.seat_for(handle?, fits).await
     }
 
-    /// Puts a request to a call; `None` when the call ends first. The reply is
-    /// `None` when the call's client cannot ask after all.
+    /// Puts a request to a call; `None` if the call ends first. The reply is
+    /// `None` if the call's client cannot ask after all.
     async fn put(
         &self,
         seat: &Taken,
@@ -372,8 +372,8 @@ impl Seats {
         }
     }
 
-    /// Shows a question, as its kind wants. A secret is typed into a page of
-    /// ours, and never into a form.
+    /// Shows a question according to its kind. A secret is typed into a page of
+    /// Windlass, never into a form.
     async fn ask(
         &self,
         open: &OpenRequest,
@@ -408,7 +408,7 @@ impl Seats {
         }
     }
 
-    /// Asks whether the project is trusted, at any call that can.
+    /// Asks whether the project is trusted, at any call that can ask.
     async fn ask_trust(
         &self,
         open: &OpenRequest,
@@ -431,7 +431,7 @@ impl Seats {
         }
     }
 
-    /// The seat of any call that has the means, once there is one.
+    /// Waits for the seat of any call that can ask.
     async fn any_seat(&self, fits: impl Fn(Means) -> bool) -> Option<Taken> {
         let mut seats = self.0.seats.subscribe();
         loop {
@@ -455,7 +455,7 @@ impl Seats {
 
     /// `None` when the call ends first.
     async fn ask_secret(&self, seat: &Taken, ask: &Ask) -> Option<Answered> {
-        let Some(page) = secret::Page::shared(&self.0.secrets).await else {
+        let Some(page) = secret::SecretPage::shared(&self.0.secrets).await else {
             return Some(Answered::Nobody);
         };
         let asked = Instant::now();
@@ -480,7 +480,7 @@ enum DialogOutcome {
     Nowhere,
 }
 
-/// Replies with what a form says.
+/// Replies with the decision in a form.
 fn decide(open: &OpenRequest, result: &ElicitResult) -> DialogOutcome {
     match form::decided(result) {
         Some(answer) => {
@@ -492,14 +492,14 @@ fn decide(open: &OpenRequest, result: &ElicitResult) -> DialogOutcome {
     }
 }
 
-/// The user's reply to a form. What cannot be read is none.
+/// The user's reply to a form. An unreadable one counts as no reply.
 fn read_answer(value: Value) -> ElicitResult {
     serde_json::from_value(value).unwrap_or_else(|_| ElicitResult::new(ElicitationAction::Cancel))
 }
 
 impl Seat {
-    /// The next thing to see to. With the session's requests given, also when
-    /// the user is asked something that the client does not show.
+    /// The next request or event. With the session's requests given, also
+    /// reports questions that the client does not show.
     pub(crate) async fn next(&mut self, requests: Option<&PendingRequests>) -> SeatEvent {
         let Self { place, puts, .. } = self;
         let unseen = async {
@@ -527,8 +527,8 @@ impl Seat {
 }
 
 impl SeatPlace {
-    /// Resolves when the call has blocked for as long as it may, and its user is
-    /// asked something that the client does not show.
+    /// Resolves when the call has reached its time limit and waits for a
+    /// question that the client does not show.
     async fn asks_unseen(&self, requests: &PendingRequests) {
         let mut news = self.all.0.news.subscribe();
         tokio::time::sleep_until(self.due).await;
@@ -543,8 +543,8 @@ impl SeatPlace {
         }
     }
 
-    /// The request is this call's, or that of a handle that it waits for, and
-    /// the client does not show it.
+    /// Whether the request belongs to this call, or to a handle that it waits
+    /// for, and the client does not show it.
     fn hides(&self, request: &PersonRequest) -> bool {
         let call = match request {
             PersonRequest::Permission(request) => {

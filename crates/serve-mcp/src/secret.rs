@@ -1,9 +1,8 @@
 //! A page on loopback where the user types a secret.
 //!
-//! A form of the client's would show the secret to the client and perhaps to
-//! its model. So the client is asked to open a page of ours instead, whose
-//! address nobody can guess and which works once; the secret goes from there to
-//! the program.
+//! A form would show the secret to the client and perhaps to its model. So the
+//! client is asked to open a page of Windlass instead. Its address cannot be
+//! guessed and works once; the secret is passed from there to the program.
 
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
@@ -26,29 +25,29 @@ use windlass_runtime::Answered;
 
 use crate::form;
 
-/// The page; there is one for all secrets of a session.
-pub(crate) struct Page {
+/// The page server, shared by all secrets of a session.
+pub(crate) struct SecretPage {
     authority: String,
-    open: Arc<Mutex<HashMap<String, Asked>>>,
+    open: Arc<Mutex<HashMap<String, PendingSecret>>>,
     server: tokio::task::JoinHandle<()>,
 }
 
-struct Asked {
+struct PendingSecret {
     text: String,
     answer: oneshot::Sender<String>,
 }
 
-/// One secret that is asked for. Dropping it closes its address.
-pub(crate) struct Opened {
+/// A requested secret. Dropping it closes its address.
+pub(crate) struct SecretLink {
     key: String,
     url: String,
     message: String,
     answer: oneshot::Receiver<String>,
-    open: Arc<Mutex<HashMap<String, Asked>>>,
+    open: Arc<Mutex<HashMap<String, PendingSecret>>>,
 }
 
-impl Page {
-    /// The session's page, served from when it is first needed.
+impl SecretPage {
+    /// The session's page server, started on first use.
     pub(crate) async fn shared(slot: &Mutex<Option<Arc<Self>>>) -> Option<Arc<Self>> {
         if let Some(page) = &*slot.lock() {
             return Some(Arc::clone(page));
@@ -77,17 +76,17 @@ impl Page {
     }
 
     /// Opens an address for a question.
-    pub(crate) fn open(&self, ask: &Ask) -> Opened {
+    pub(crate) fn open(&self, ask: &Ask) -> SecretLink {
         // Twice as long as anyone could guess.
         let key = format!("{}{}", Ulid::generate(), Ulid::generate());
         let (sender, answer) = oneshot::channel();
         let text = RequestRendering::of_question(ask).to_text();
-        let asked = Asked {
+        let asked = PendingSecret {
             text: text.clone(),
             answer: sender,
         };
         self.open.lock().insert(key.clone(), asked);
-        Opened {
+        SecretLink {
             url: format!("http://{}/{key}", self.authority),
             message: text,
             key,
@@ -97,14 +96,14 @@ impl Page {
     }
 }
 
-impl Drop for Page {
+impl Drop for SecretPage {
     fn drop(&mut self) {
         self.server.abort();
     }
 }
 
-impl Opened {
-    /// What the client is asked to show.
+impl SecretLink {
+    /// The elicitation for the client.
     pub(crate) fn request(&self) -> ElicitRequestParams {
         ElicitRequestParams::UrlElicitationParams {
             meta: None,
@@ -114,7 +113,7 @@ impl Opened {
         }
     }
 
-    /// What came of it: where the client agreed, what the user then typed.
+    /// The outcome: if the client accepted, the user's input on the page.
     pub(crate) async fn answered(mut self, ask: &Ask, result: &ElicitResult) -> Answered {
         if result.action != ElicitationAction::Accept {
             return form::answered(ask, result);
@@ -126,16 +125,16 @@ impl Opened {
     }
 }
 
-impl Drop for Opened {
+impl Drop for SecretLink {
     fn drop(&mut self) {
         self.open.lock().remove(&self.key);
     }
 }
 
-type Shared = Arc<(String, Arc<Mutex<HashMap<String, Asked>>>)>;
+type Shared = Arc<(String, Arc<Mutex<HashMap<String, PendingSecret>>>)>;
 
 #[derive(Deserialize)]
-struct Typed {
+struct SecretSubmission {
     secret: String,
 }
 
@@ -158,7 +157,7 @@ async fn take(
     State(state): State<Shared>,
     Path(key): Path<String>,
     headers: HeaderMap,
-    Form(typed): Form<Typed>,
+    Form(typed): Form<SecretSubmission>,
 ) -> Response {
     if !is_ours(&state.0, &headers) {
         return StatusCode::NOT_FOUND.into_response();
@@ -172,7 +171,8 @@ async fn take(
     }
 }
 
-/// A page of another site that resolves to loopback has another `Host`.
+/// Whether the `Host` is right. It differs for a page of another site that
+/// resolves to loopback.
 fn is_ours(authority: &str, headers: &HeaderMap) -> bool {
     headers
         .get(header::HOST)

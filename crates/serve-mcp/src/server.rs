@@ -1,4 +1,4 @@
-//! What the protocol asks of a server, and where each thing is done.
+//! The methods of the protocol, dispatched to their modules.
 
 #![expect(
     deprecated,
@@ -29,10 +29,10 @@ use rmcp::{ErrorData, ServerHandler};
 use tokio::time::Instant;
 use windlass_runtime::Runtime;
 
-use crate::call::{Call, Wanted};
+use crate::call::{ActiveCall, RequestedCall};
 use crate::clients::ClientTraits;
-use crate::conversation::{Conversation, SessionFactory, SessionSuccession};
-use crate::http::{Sessions, Visit};
+use crate::conversation::{ClientSession, SessionFactory, SessionSuccession};
+use crate::http::{HttpSessions, Visit};
 use crate::listen;
 use crate::offer::offered;
 use crate::progress::Waiting;
@@ -43,35 +43,37 @@ use crate::task::Taker;
 use crate::upstream::{self, Subscription, Upstream, UpstreamRequest};
 use crate::wording::instructions;
 
-/// How long after its start the server waits for tools that come later.
+/// The time after its start for which the server waits for late tools.
 const LATE_TOOLS: Duration = Duration::from_secs(5);
 
-/// How the server behaves.
+/// Options of the server.
 #[derive(Debug, Clone)]
 pub struct McpOptions {
-    /// How long a call may block its client; 50 s, which is less than the
-    /// least patient client waits.
+    /// The longest time that a call may block its client; default: 50 s, less
+    /// than the shortest client timeout.
     pub max_block: Duration,
-    /// How often a caller that asked for progress gets a sign of life.
+    /// The interval of progress messages for a caller that asked for progress.
     pub progress_every: Duration,
-    /// When a call becomes a task of a client that takes tasks.
+    /// The condition on which a call becomes a task, for clients that support
+    /// tasks.
     pub tasks: TaskPolicy,
-    /// The name of the session that a connection over pipes is.
+    /// The name of the session of a connection over pipes.
     pub session: Option<String>,
-    /// Whether results carry structured content beside their text. `None`
-    /// decides by the client.
+    /// Whether results have structured content beside their text. `None`:
+    /// depends on the client.
     pub structured: Option<bool>,
 }
 
-/// When a call becomes a task of a client that takes tasks.
+/// The condition on which a call becomes a task, for clients that support
+/// tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskPolicy {
-    /// When the client would otherwise be answered with a handle.
+    /// When the call would otherwise become a handle.
     Auto,
     /// Never; tasks are not declared.
     Never,
-    /// After this time, and not later than `max_block` for a client that asks
-    /// for no progress.
+    /// After this time, and at most `max_block` for a client that asks for no
+    /// progress.
     After(Duration),
 }
 
@@ -87,16 +89,15 @@ impl Default for McpOptions {
     }
 }
 
-/// What all connections share.
-pub(crate) struct Shared {
+/// State that all connections share.
+pub(crate) struct ServerState {
     pub(crate) runtime: Runtime,
     pub(crate) factory: SessionFactory,
-    /// The tools as they are shown, and how many places for others were empty
-    /// when they were.
+    /// The tools as shown, and the number of tools still missing at that time.
     shown: Mutex<(u64, Arc<Vec<Tool>>)>,
-    /// Tools may come later.
+    /// Whether tools may be added later.
     may_change: bool,
-    /// Until then tools that come later are waited for.
+    /// The time until which late tools are waited for.
     patience: Instant,
     codec: RequestStateCodec,
     options: McpOptions,
@@ -106,25 +107,24 @@ pub(crate) struct Shared {
 /// server.
 #[derive(Clone)]
 pub struct McpServer {
-    shared: Arc<Shared>,
-    place: Place,
+    shared: Arc<ServerState>,
+    place: SessionLocation,
     pub(crate) upstream: Option<Arc<dyn Upstream>>,
     succession: Option<SessionSuccession>,
 }
 
-/// Where the session of a request is found.
+/// The location of a request's session.
 #[derive(Clone)]
-enum Place {
-    /// The connection is the session.
-    Connection(Arc<Conversation>),
-    /// By who asks, over HTTP.
-    Http(Sessions),
+enum SessionLocation {
+    Connection(Arc<ClientSession>),
+    /// Found by the client's identity, over HTTP.
+    Http(HttpSessions),
     /// Nowhere yet.
     Nowhere,
 }
 
 impl McpServer {
-    /// Serves these tools; `factory` begins a session of the same runtime for
+    /// Serves these tools; `factory` starts a session of the same runtime for
     /// each client.
     pub fn new(runtime: Runtime, factory: SessionFactory, options: McpOptions) -> Self {
         let tools = Arc::new(offered(runtime.tools()));
@@ -134,7 +134,7 @@ impl McpServer {
         let key = format!("{}{}", ulid::Ulid::generate(), ulid::Ulid::generate());
         let codec = RequestStateCodec::try_new(key.as_bytes()).expect("the key is long enough");
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(ServerState {
                 runtime,
                 factory,
                 shown: Mutex::new((version, tools)),
@@ -143,7 +143,7 @@ impl McpServer {
                 codec,
                 options,
             }),
-            place: Place::Nowhere,
+            place: SessionLocation::Nowhere,
             upstream: None,
             succession: None,
         }
@@ -156,17 +156,16 @@ impl McpServer {
         self
     }
 
-    /// The server whose sessions take over what their predecessors left, once
-    /// their client is known and before its first call is answered.
+    /// Makes sessions adopt the handles of their predecessors, once their
+    /// client is known and before its first call is answered.
     #[must_use]
     pub fn with_succession(mut self, succession: SessionSuccession) -> Self {
         self.succession = Some(succession);
         self
     }
 
-    /// Has the session of a conversation take over what its predecessor left,
-    /// if it has not yet.
-    async fn succeed(&self, conversation: &Conversation, client: Option<&str>) {
+    /// Makes a session adopt the handles of its predecessor, once.
+    async fn succeed(&self, conversation: &ClientSession, client: Option<&str>) {
         if let Some(client) = client {
             conversation.session.set_client_name(client);
         }
@@ -187,35 +186,36 @@ impl McpServer {
         Arc::clone(&shown.1)
     }
 
-    /// Waits a little for tools that come later: a client may ask only once.
+    /// Waits a little for late tools, because a client may list the tools only
+    /// once.
     async fn late_tools(&self) {
         let mut awaited = self.shared.runtime.tools().awaited();
         let all = awaited.wait_for(|awaited| *awaited == 0);
         let _ = tokio::time::timeout_at(self.shared.patience, all).await;
     }
 
-    pub(crate) fn shared(&self) -> &Arc<Shared> {
+    pub(crate) fn shared(&self) -> &Arc<ServerState> {
         &self.shared
     }
 
-    /// The same server for one connection, whose session this is.
-    pub(crate) fn connected(&self) -> (Self, Arc<Conversation>) {
+    /// The server for one connection, with its session.
+    pub(crate) fn connected(&self) -> (Self, Arc<ClientSession>) {
         let conversation =
-            Conversation::begin(&self.shared.factory, self.shared.options.session.clone());
+            ClientSession::begin(&self.shared.factory, self.shared.options.session.clone());
         let server = Self {
             shared: Arc::clone(&self.shared),
-            place: Place::Connection(Arc::clone(&conversation)),
+            place: SessionLocation::Connection(Arc::clone(&conversation)),
             upstream: self.upstream.clone(),
             succession: self.succession.clone(),
         };
         (server, conversation)
     }
 
-    /// The same server for requests over HTTP.
-    pub(crate) fn on_http(&self, sessions: Sessions) -> Self {
+    /// The server for requests over HTTP.
+    pub(crate) fn on_http(&self, sessions: HttpSessions) -> Self {
         Self {
             shared: Arc::clone(&self.shared),
-            place: Place::Http(sessions),
+            place: SessionLocation::Http(sessions),
             upstream: self.upstream.clone(),
             succession: self.succession.clone(),
         }
@@ -223,11 +223,13 @@ impl McpServer {
 
     fn visit(&self, context: &RequestContext<RoleServer>) -> Result<Visit, ErrorData> {
         match &self.place {
-            Place::Connection(conversation) => Ok(Visit::to(Arc::clone(conversation))),
-            Place::Http(sessions) => sessions.of_request(context).ok_or_else(|| {
+            SessionLocation::Connection(conversation) => Ok(Visit::to(Arc::clone(conversation))),
+            SessionLocation::Http(sessions) => sessions.of_request(context).ok_or_else(|| {
                 ErrorData::invalid_request("the request does not identify its client", None)
             }),
-            Place::Nowhere => Err(ErrorData::internal_error("the server is not served", None)),
+            SessionLocation::Nowhere => {
+                Err(ErrorData::internal_error("the server is not served", None))
+            }
         }
     }
 
@@ -330,7 +332,8 @@ impl ServerHandler for McpServer {
         let taker = after.filter(|_| tasks).map(|after| Taker {
             conversation,
             after,
-            peer: matches!(self.place, Place::Connection(_)).then(|| context.peer.clone()),
+            peer: matches!(self.place, SessionLocation::Connection(_))
+                .then(|| context.peer.clone()),
         });
         let taker = taker.as_ref();
         if let Some(state) = request.request_state.take() {
@@ -340,9 +343,9 @@ impl ServerHandler for McpServer {
             let waiting = Waiting::new(options, caller, round.call(), taker.is_some());
             return sealing.run(round, &waiting, &context.ct, taker).await;
         }
-        let call = Call::begin(
+        let call = ActiveCall::begin(
             conversation,
-            Wanted {
+            RequestedCall {
                 definition,
                 arguments: request.arguments.take().unwrap_or_default(),
                 means: Means::of(capabilities.as_ref(), &traits, stateless, options.max_block),
@@ -363,8 +366,10 @@ impl ServerHandler for McpServer {
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let parts = context.extensions.get::<Parts>();
         let visit = match (&self.place, parts) {
-            (Place::Http(sessions), Some(parts)) => sessions.of_session(parts),
-            (Place::Connection(conversation), _) => Some(Visit::to(Arc::clone(conversation))),
+            (SessionLocation::Http(sessions), Some(parts)) => sessions.of_session(parts),
+            (SessionLocation::Connection(conversation), _) => {
+                Some(Visit::to(Arc::clone(conversation)))
+            }
             _ => None,
         };
         if self.shared.may_change {
@@ -571,7 +576,7 @@ impl ServerHandler for McpServer {
     }
 }
 
-/// The request stands for itself, as those of 2026-07-28 do.
+/// Whether the request is independent of a connection, as in 2026-07-28.
 pub(crate) fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
     let version = context.protocol_version();
     version.is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())

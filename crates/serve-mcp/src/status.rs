@@ -1,8 +1,8 @@
-//! How a task stands: in words, and told to whoever listens.
+//! The status of tasks: as text, and as notifications.
 //!
-//! What a task does is looked up when somebody wants to know. When its state
-//! changes, every `subscriptions/listen` stream of its client is told; over
-//! pipes, a client that has none is told all the same.
+//! The activity of a task is looked up on demand. A change of state is sent to
+//! every `subscriptions/listen` stream of its client; over pipes, also to a
+//! client without a stream.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Weak};
@@ -20,32 +20,32 @@ use tokio::sync::watch;
 use windlass_protocol::HandleState;
 use windlass_runtime::Session;
 
-use crate::conversation::Conversation;
+use crate::conversation::ClientSession;
 
-/// How much a message may say.
+/// The maximum length of a message.
 const LONGEST: usize = 200;
 
-/// How often it is looked whether a task that is over has been settled.
+/// The maximum number of checks whether a finished task has been settled.
 const LOOKS: usize = 5000;
 
-/// Where what a task does can be seen.
+/// A view of a task's activity.
 pub(crate) struct Doing {
     pub(crate) session: Session,
     /// The call that the task is.
     pub(crate) call: String,
     /// The handles that it waits for.
     pub(crate) handles: Vec<String>,
-    /// What it has put to the user, by key.
+    /// Its open requests to the user, by key.
     pub(crate) asked: Mutex<BTreeMap<String, String>>,
 }
 
 impl Doing {
-    /// What it asks, else what its tool said last.
+    /// The open question, else the tool's last output.
     pub(crate) fn text(&self) -> String {
         self.said().unwrap_or_else(|| "running".to_owned())
     }
 
-    /// The text; `None` when there is nothing to tell yet.
+    /// The text; `None` if there is none yet.
     pub(crate) fn said(&self) -> Option<String> {
         let asked = self.asked.lock().values().next().cloned();
         let text = asked
@@ -57,7 +57,7 @@ impl Doing {
         })
     }
 
-    /// The handles that have not stopped, each with what it said last.
+    /// The handles that have not stopped, each with its last output.
     fn awaited(&self) -> Option<String> {
         let infos = self.session.handle_infos().into_iter();
         let awaited: Vec<String> = infos
@@ -73,7 +73,7 @@ impl Doing {
     }
 }
 
-/// The tasks of a session that are under way, and who hears of them.
+/// The running tasks of a session, and the listeners.
 #[derive(Default)]
 pub(crate) struct Board {
     tasks: Mutex<HashMap<String, (TaskContext, Arc<Doing>)>>,
@@ -86,15 +86,15 @@ struct Listener {
     peer: Peer<RoleServer>,
 }
 
-/// A stream that hears of tasks until this is dropped.
+/// A stream's subscription to tasks; dropping it ends the subscription.
 pub(crate) struct Listening {
-    conversation: Arc<Conversation>,
+    conversation: Arc<ClientSession>,
     subscription: RequestId,
 }
 
 impl Listening {
     pub(crate) fn new(
-        conversation: &Arc<Conversation>,
+        conversation: &Arc<ClientSession>,
         subscription: &RequestId,
         peer: &Peer<RoleServer>,
     ) -> Self {
@@ -121,8 +121,8 @@ impl Drop for Listening {
     }
 }
 
-impl Conversation {
-    /// How a task stands now.
+impl ClientSession {
+    /// The current status of a task.
     pub(crate) fn task(&self, id: &str) -> Result<DetailedTask, ErrorData> {
         let under_way = self.board.tasks.lock().get(id).cloned();
         let task = self.tasks.get_task(id)?;
@@ -137,9 +137,9 @@ impl Conversation {
         self.tasks.get_task(id)
     }
 
-    /// Tells of a task from now on, whenever `changes` says that its state has
-    /// changed, and of its end when `changes` is closed. Where no stream
-    /// listens, `maker` is told.
+    /// Sends the status of a task whenever `changes` signals a change, and its
+    /// end when `changes` is closed. Without a listening stream, `maker`
+    /// receives them.
     pub(crate) fn follow_task(
         self: &Arc<Self>,
         context: TaskContext,
@@ -168,7 +168,7 @@ impl Conversation {
     }
 }
 
-async fn tell(conversation: &Weak<Conversation>, id: &str, maker: Option<&Peer<RoleServer>>) {
+async fn tell(conversation: &Weak<ClientSession>, id: &str, maker: Option<&Peer<RoleServer>>) {
     let Some(conversation) = conversation.upgrade() else {
         return;
     };
@@ -179,9 +179,9 @@ async fn tell(conversation: &Weak<Conversation>, id: &str, maker: Option<&Peer<R
     }
 }
 
-/// Tells of the end; `None` when the task has not been settled yet.
+/// Sends the end of a task; `None` if it has not been settled yet.
 async fn tell_end(
-    conversation: &Weak<Conversation>,
+    conversation: &Weak<ClientSession>,
     id: &str,
     maker: Option<&Peer<RoleServer>>,
 ) -> Option<()> {
@@ -201,7 +201,7 @@ async fn tell_end(
     Some(())
 }
 
-async fn send(conversation: &Conversation, task: &DetailedTask, maker: Option<&Peer<RoleServer>>) {
+async fn send(conversation: &ClientSession, task: &DetailedTask, maker: Option<&Peer<RoleServer>>) {
     let listeners = conversation.board.listeners.lock().clone();
     if let (true, Some(maker)) = (listeners.is_empty(), maker) {
         notify(maker, task, None).await;

@@ -1,4 +1,5 @@
-//! One client over a pair of pipes: the connection is the session.
+//! The server for one client over a pair of pipes: the connection is the
+//! session.
 
 use std::io;
 use std::sync::Arc;
@@ -14,21 +15,21 @@ use tokio_util::sync::CancellationToken;
 
 use crate::server::McpServer;
 
-/// The longest line that is taken.
+/// The maximum length of a line.
 const LONGEST: usize = 8 << 20;
-/// After the end of input, calls that are nearly answered still are.
+/// The time after the end of input in which calls may still be answered.
 const LAST_WORDS: Duration = Duration::from_millis(300);
 
-/// Why a client could not be served to the end.
+/// The error that ended the service of a client.
 #[derive(Debug, thiserror::Error)]
 pub enum StdioError {
-    /// It did not begin as the protocol wants.
+    /// It did not start as the protocol requires.
     #[error("the client did not begin as MCP wants")]
     Beginning(#[source] Box<ServerInitializeError>),
 }
 
-/// Serves one client until its input ends or `stop` says so, and then ends
-/// everything that runs. Resolves when that is gone.
+/// Serves one client until its input ends or `stop` is cancelled, and then ends
+/// everything that runs. Resolves when all processes are gone.
 pub async fn serve_stdio(
     server: &McpServer,
     input: impl AsyncRead + Send + Unpin + 'static,
@@ -37,7 +38,7 @@ pub async fn serve_stdio(
 ) -> Result<(), StdioError> {
     let (server, conversation) = server.connected();
     let ended = CancellationToken::new();
-    let lines = Lines {
+    let lines = LineTransport {
         input: BufReader::with_capacity(64 << 10, input),
         line: Vec::new(),
         too_long: false,
@@ -85,11 +86,12 @@ pub async fn serve_stdio(
     outcome
 }
 
-/// A message per line, both ways. What is no message is answered and survived.
-struct Lines<R, W> {
+/// One message per line, in both directions. An invalid line gets an error as
+/// its reply and is otherwise ignored.
+struct LineTransport<R, W> {
     input: BufReader<R>,
-    /// The line that is being read; kept here, since reading may be dropped
-    /// half-way.
+    /// The line in progress; stored here, because the read may be cancelled
+    /// midway.
     line: Vec<u8>,
     too_long: bool,
     output: Arc<tokio::sync::Mutex<W>>,
@@ -97,12 +99,12 @@ struct Lines<R, W> {
     ended: CancellationToken,
 }
 
-impl<R, W> Lines<R, W>
+impl<R, W> LineTransport<R, W>
 where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    /// Reads to the end of a line. `None` when the input has ended.
+    /// Reads to the end of a line. `None` at the end of input.
     async fn read(&mut self) -> Option<Result<RxJsonRpcMessage<RoleServer>, ErrorData>> {
         loop {
             let buffer = self.input.fill_buf().await.ok()?;
@@ -146,7 +148,7 @@ fn parse(line: &[u8]) -> Result<RxJsonRpcMessage<RoleServer>, ErrorData> {
     })
 }
 
-impl<R, W> Transport<RoleServer> for Lines<R, W>
+impl<R, W> Transport<RoleServer> for LineTransport<R, W>
 where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,

@@ -1,10 +1,10 @@
 //! Calls as tasks, for clients that declare the extension.
 //!
 //! A call stays a call for as long as its client waits for it (`clients.rs`),
-//! and asks in rounds meanwhile (`rounds.rs`); one that takes longer goes on as
-//! a task. What it asks from then on is the task's input, and cancelling the
-//! task ends what it runs. A client may put every task into the background at
-//! once, so that a task's result reaches its model later than a call's.
+//! and asks in rounds meanwhile (`rounds.rs`). A call that takes longer becomes
+//! a task. Its later questions are the task's input, and cancelling the task
+//! ends its tool. Clients may run every task in the background, so a task's
+//! result may reach the model later than a call's.
 
 use std::sync::Arc;
 use std::task::Poll;
@@ -17,27 +17,27 @@ use rmcp::service::{Peer, RoleServer};
 use rmcp::task_manager::{TaskContext, TaskExit, TaskOptions};
 use tokio::sync::watch;
 
-use crate::call::{Call, Step};
-use crate::conversation::Conversation;
+use crate::call::{ActiveCall, CallStep};
+use crate::conversation::ClientSession;
 use crate::seats::Put;
 use crate::status::Doing;
 
-/// How long a task and its result are kept.
+/// The time for which a task and its result are kept.
 const TTL: Duration = Duration::from_hours(1);
-/// How often a client should ask how it goes.
+/// The suggested polling interval.
 const POLL: Duration = Duration::from_millis(500);
 
-/// A client that takes tasks.
+/// A client that supports tasks.
 pub(crate) struct Taker<'a> {
-    pub(crate) conversation: &'a Arc<Conversation>,
-    /// How long a call stays a call.
+    pub(crate) conversation: &'a Arc<ClientSession>,
+    /// The time after which a call becomes a task.
     pub(crate) after: Duration,
-    /// Whom to tell of a task where no stream listens.
+    /// The receiver of task notifications if no stream listens.
     pub(crate) peer: Option<Peer<RoleServer>>,
 }
 
 /// Makes a task of a call.
-pub(crate) fn make(taker: &Taker<'_>, call: Call) -> CallToolResponse {
+pub(crate) fn make(taker: &Taker<'_>, call: ActiveCall) -> CallToolResponse {
     let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     let doing = Arc::new(call.doing());
     let options = TaskOptions::new()
@@ -49,7 +49,7 @@ pub(crate) fn make(taker: &Taker<'_>, call: Call) -> CallToolResponse {
     let task = conversation.tasks.spawn(options, |context| {
         let peer = taker.peer.clone();
         conversation.follow_task(context.clone(), Arc::clone(&doing), news, peer);
-        let asking = Asking {
+        let asking = TaskElicitor {
             context,
             doing,
             changed,
@@ -59,26 +59,26 @@ pub(crate) fn make(taker: &Taker<'_>, call: Call) -> CallToolResponse {
     CreateTaskResult::new(task).into()
 }
 
-/// Puts what a task asks to its client. Dropped when the task is over.
-struct Asking {
+/// Sends a task's questions to its client. Dropped when the task is over.
+struct TaskElicitor {
     context: TaskContext,
     doing: Arc<Doing>,
     changed: watch::Sender<()>,
 }
 
-async fn run(mut call: Call, task: Asking) -> Result<CallToolResult, TaskExit> {
+async fn run(mut call: ActiveCall, task: TaskElicitor) -> Result<CallToolResult, TaskExit> {
     let mut asking = FuturesUnordered::new();
     loop {
         tokio::select! {
             biased;
             step = call.next() => match step {
                 // A tool that fails is a completed task; a server that fails is not.
-                Step::Done(result) => {
+                CallStep::Done(result) => {
                     return call.refusal().map_or(Ok(result), |error| Err(error.into()));
                 }
-                Step::Put(put) => asking.push(task.ask(put)),
+                CallStep::Put(put) => asking.push(task.ask(put)),
                 // The tool was told, and fails by itself.
-                Step::LacksSampling => {}
+                CallStep::LacksSampling => {}
             },
             Some(()) = asking.next(), if !asking.is_empty() => {}
             () = task.context.cancelled() => {
@@ -89,7 +89,7 @@ async fn run(mut call: Call, task: Asking) -> Result<CallToolResult, TaskExit> {
     }
 }
 
-impl Asking {
+impl TaskElicitor {
     async fn ask(&self, put: Put) {
         let Put {
             key,

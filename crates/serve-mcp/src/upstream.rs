@@ -1,5 +1,5 @@
-//! Prompts, resources and completions, which others have: the MCP servers
-//! whose tools are offered here.
+//! Prompts, resources and completions of the MCP servers whose tools are
+//! offered.
 
 use std::sync::Arc;
 
@@ -12,16 +12,15 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::sync::broadcast;
 
-use crate::conversation::Conversation;
+use crate::conversation::ClientSession;
 use crate::server::is_stateless;
 
-/// A request for something that is no tool. Parameters and answers are as the
-/// protocol has them.
+/// A request that is not a tool call. Parameters and replies are as in the
+/// protocol.
 #[derive(Debug, Clone)]
 pub enum UpstreamRequest {
     /// All prompts; a list.
     Prompts,
-    /// One prompt.
     Prompt(Value),
     /// All resources; a list.
     Resources,
@@ -31,9 +30,9 @@ pub enum UpstreamRequest {
     Resource(Value),
     /// Completions of an argument.
     Complete(Value),
-    /// From which level on a client wants log lines.
+    /// A client's minimum level of log lines.
     LogLevel(Value),
-    /// One more client wants to hear when a resource changes, by its address.
+    /// Another client subscribes to a resource, by its URI.
     Subscribe(String),
     /// One client less does.
     Unsubscribe(String),
@@ -42,11 +41,10 @@ pub enum UpstreamRequest {
 /// Something of theirs has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UpstreamNews {
-    /// The prompts.
     Prompts,
     /// The list of resources.
     Resources,
-    /// A resource that somebody has subscribed to, by its address.
+    /// A subscribed resource, by its URI.
     Resource(String),
 }
 
@@ -56,11 +54,11 @@ pub trait Upstream: Send + Sync + 'static {
     /// Answers a request.
     async fn ask(&self, request: UpstreamRequest) -> Result<Value, ErrorData>;
 
-    /// Hears of what changes from now on.
+    /// Subscribes to changes.
     fn news(&self) -> broadcast::Receiver<UpstreamNews>;
 }
 
-/// A resource whose changes somebody wants to hear of. Dropping it ends that.
+/// A subscription to a resource. Dropping it unsubscribes.
 pub(crate) struct Subscription {
     upstream: Arc<dyn Upstream>,
     uri: String,
@@ -87,10 +85,11 @@ impl Drop for Subscription {
     }
 }
 
-/// Tells a client of the years before what changes, for as long as it is there.
+/// Sends changes to a client of an older version, for as long as it is
+/// connected.
 pub(crate) fn tell_news(
     upstream: &Arc<dyn Upstream>,
-    conversation: &Arc<Conversation>,
+    conversation: &Arc<ClientSession>,
     peer: Peer<RoleServer>,
 ) {
     let mut news = upstream.news();
@@ -118,8 +117,8 @@ pub(crate) fn tell_news(
     });
 }
 
-/// The next change; those that a slow listener has missed are left out. `None`
-/// when there will be none.
+/// The next change; `None` at the end. Skips changes that a slow listener has
+/// missed.
 pub(crate) async fn next(news: &mut broadcast::Receiver<UpstreamNews>) -> Option<UpstreamNews> {
     loop {
         match news.recv().await {
@@ -130,8 +129,8 @@ pub(crate) async fn next(news: &mut broadcast::Receiver<UpstreamNews>) -> Option
     }
 }
 
-/// Reads the answer to a request that may want to know more first, which only
-/// the newest version of the protocol can say.
+/// Reads a reply that may ask for input first, which only the newest version of
+/// the protocol supports.
 pub(crate) fn read_round<T, R>(
     answer: Value,
     context: &RequestContext<RoleServer>,
@@ -150,7 +149,7 @@ where
     read::<InputRequiredResult>(answer).map(T::from)
 }
 
-/// Asks for a list, as the field of a result that holds it.
+/// Requests a list, which is a field of the result.
 pub(crate) async fn list<T: DeserializeOwned>(
     upstream: &dyn Upstream,
     request: UpstreamRequest,
@@ -160,7 +159,7 @@ pub(crate) async fn list<T: DeserializeOwned>(
     read(json!({ field: items }))
 }
 
-/// Reads an answer. One of an older server does not say that it is complete.
+/// Reads a reply. An older server does not mark it as complete.
 pub(crate) fn read<T: DeserializeOwned>(mut answer: Value) -> Result<T, ErrorData> {
     if let Value::Object(fields) = &mut answer {
         let result_type = fields.entry("resultType");
@@ -170,7 +169,7 @@ pub(crate) fn read<T: DeserializeOwned>(mut answer: Value) -> Result<T, ErrorDat
         .map_err(|error| ErrorData::internal_error(error.to_string(), None))
 }
 
-/// Writes parameters, without what concerns this connection alone.
+/// Writes parameters, without those of this connection.
 pub(crate) fn written(params: impl Serialize) -> Result<Value, ErrorData> {
     let mut value = serde_json::to_value(params)
         .map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;

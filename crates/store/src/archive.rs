@@ -188,7 +188,7 @@ fn calls(connection: &Connection, message: &str) -> Result<Vec<ToolPart>> {
         .collect()
 }
 
-/// When the last call was answered, once all are.
+/// The time of the last reply, once all calls have one.
 fn completed(calls: &[ToolPart]) -> Option<Millis> {
     let ends = calls.iter().map(|part| match &part.state {
         PartState::Completed(state) => Some(state.time.end),
@@ -198,7 +198,7 @@ fn completed(calls: &[ToolPart]) -> Option<Millis> {
     ends.collect::<Option<Vec<_>>>()?.into_iter().max()
 }
 
-/// What was said, by message.
+/// The texts by message.
 fn texts(connection: &Connection, id: &SessionId) -> Result<HashMap<String, Vec<MessagePart>>> {
     let mut texts: HashMap<String, Vec<MessagePart>> = HashMap::new();
     let said: Vec<(i64, String, String)> = connection

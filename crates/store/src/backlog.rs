@@ -1,7 +1,7 @@
-//! Changes that could not be written yet, and how the record stands.
+//! Changes that could not be written yet, and the state of the record.
 //!
-//! The backlog is bounded. Changes beyond that are lost and counted; a later change of a part that waits already takes the
-//! place of the earlier one.
+//! The backlog is bounded. Changes beyond that are lost and counted. A later
+//! change of a waiting part replaces the earlier one.
 
 use parking_lot::Mutex;
 use windlass_protocol::{PartState, RecordTrouble};
@@ -10,10 +10,10 @@ use crate::write::Write;
 
 /// About how many bytes may wait.
 const MOST_BYTES: usize = 32 << 20;
-/// About what a change takes besides its texts.
+/// The approximate size of a change without its texts.
 const OVERHEAD: usize = 512;
 
-/// How the record stands, for those who ask.
+/// The state of the record, for queries.
 #[derive(Default)]
 pub(crate) struct Standing(Mutex<StandingNow>);
 
@@ -62,8 +62,9 @@ pub(crate) struct Backlog {
 }
 
 impl Backlog {
-    /// Drops the newest changes until the rest is within bounds, and gives their number. The beginning of a session is
-    /// kept: what follows it refers to it.
+    /// Drops the newest changes until the rest is within bounds, and returns
+    /// their number. The start of a session is kept, because later changes
+    /// refer to it.
     pub(crate) fn bound(&mut self) -> usize {
         self.bound_to(MOST_BYTES)
     }
@@ -83,7 +84,7 @@ impl Backlog {
     }
 }
 
-/// About how much memory a change takes.
+/// The approximate memory size of a change.
 fn size(write: &Write) -> usize {
     let texts = match write {
         Write::Part { part, .. } => match &part.state {

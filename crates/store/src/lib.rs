@@ -1,13 +1,13 @@
 //! The record of every call, in `SQLite`.
 //!
-//! Start at [`Store::open`]. A session writes through [`Store::recorder`]:
-//! what it tells goes to a thread that commits in groups, so that waiting for
-//! it costs little. Everyone else reads through the runtime's `Archive`, which
-//! the store implements. Several processes may use one store at once; what a
-//! dead one left unfinished is marked so by the next that opens it.
+//! Start at [`Store::open`]. A session writes through [`Store::recorder`]. A
+//! thread commits the changes in groups, so that waiting for them is cheap.
+//! Readers use the runtime's `Archive`, which the store implements. Several
+//! processes may use one store at the same time. The next process that opens
+//! the store marks the unfinished work of dead ones.
 //!
-//! A commit survives the death of the process at any moment. It does not
-//! promise to survive the loss of power within the last moments.
+//! A commit survives the death of the process at any time. The newest commits
+//! may not survive a loss of power.
 
 mod archive;
 mod backlog;

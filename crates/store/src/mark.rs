@@ -1,8 +1,8 @@
-//! A runtime's mark: a locked file that says that it lives.
+//! A runtime's mark: a locked file that shows that it is alive.
 //!
-//! The system lets go of a lock when its process dies, however it dies, and
-//! no other process can have it by mistake. Numbers of processes are given
-//! again and mean nothing in another container.
+//! The system releases a lock when its process dies, for whatever reason, and
+//! no other process can hold it by mistake. Process ids are reused and are
+//! meaningless in another container.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use ulid::Ulid;
 
-/// The mark of this runtime. Dropping it takes it away.
+/// The mark of this runtime. Dropping it removes it.
 #[derive(Debug)]
 pub(crate) struct Mark {
     pub(crate) id: String,
@@ -46,7 +46,7 @@ impl Drop for Mark {
     }
 }
 
-/// The runtime of that name lives. Where it cannot be told, it does.
+/// Whether the runtime of that name is alive; true if unknown.
 pub(crate) fn is_alive(folder: &Path, id: &str) -> bool {
     let path = place(folder, id);
     match File::open(&path) {

@@ -1,7 +1,7 @@
-//! The database's shape, and how an older one becomes the present one.
+//! The schema of the database, and its migrations.
 //!
-//! `user_version` counts the steps that were taken. A step is never changed
-//! once it was released; another one follows it.
+//! `user_version` counts the applied steps. A released step is never changed; a
+//! new one is added.
 
 use rusqlite::{Connection, TransactionBehavior};
 
@@ -94,11 +94,11 @@ CREATE TABLE notice (
 /// Sessions that work for another one.
 const PARENTS: &str = "ALTER TABLE session ADD COLUMN parent TEXT;";
 
-/// Replies of a conversation, which refer to the parts of their calls. Older
+/// Replies of a conversation, as references to the parts of their calls. Older
 /// rows have them in `payload`.
 const REPLIES: &str = "ALTER TABLE said ADD COLUMN replies TEXT;";
 
-/// Takes the steps that are missing. Two processes may try at once.
+/// Applies the missing steps. Two processes may do so at the same time.
 pub(crate) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     if version(connection)? == STEPS.len() {
         return Ok(());

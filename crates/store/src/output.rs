@@ -1,5 +1,5 @@
-//! Output too large for a row: the whole of it lies in a file, and the part
-//! keeps its beginning.
+//! Output that is too large for a row: the whole output is in a file, and the
+//! part contains its beginning.
 
 use std::fs;
 use std::io::{self, Write};
@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use windlass_protocol::{PartState, ToolPart};
 
-/// What a row holds at most.
+/// The maximum size of an output in a row.
 const LIMIT: usize = 64 << 10;
-/// What a row keeps of more than that.
+/// The size of the beginning that the row keeps of a larger output.
 const KEPT: usize = 4 << 10;
 
-/// The part as it is written, and the file with all of its output, if that is
-/// too large. Where there can be no file, the part stays whole.
+/// The part to write, and the file with its whole output if that is too large.
+/// Without a file the part stays whole.
 pub(crate) fn shorten(outputs: &Path, part: &Arc<ToolPart>) -> (Arc<ToolPart>, Option<PathBuf>) {
     let text = match &part.state {
         PartState::Completed(state) => &state.output,
@@ -42,8 +42,8 @@ pub(crate) fn shorten(outputs: &Path, part: &Arc<ToolPart>) -> (Arc<ToolPart>, O
     (Arc::new(part), Some(path))
 }
 
-/// Where the outputs of a session lie. Whatever its id holds, it is one
-/// folder's name.
+/// The folder with the outputs of a session. Any session id maps to a single
+/// folder name.
 pub(crate) fn folder_of(outputs: &Path, session: &str) -> PathBuf {
     let name: String = session
         .chars()

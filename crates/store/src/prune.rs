@@ -13,21 +13,21 @@ use crate::output::folder_of;
 use crate::rows::{json, number, read};
 use crate::store::Store;
 
-/// What is to go.
+/// The data to remove.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prune {
     /// Whole sessions, with their logs.
     Sessions,
-    /// What their tools printed; that they were called stays.
+    /// The outputs of their tools; the calls are kept.
     Outputs,
 }
 
-/// What went.
+/// The removed data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Pruned {
-    /// How many sessions went, or lost their outputs.
+    /// The number of sessions that were removed, or lost their outputs.
     pub sessions: usize,
-    /// How many calls went, or lost their output.
+    /// The number of calls that were removed, or lost their output.
     pub parts: usize,
 }
 
@@ -37,8 +37,7 @@ struct Old {
 }
 
 impl Store {
-    /// Removes what nothing has happened to since `before`. Sessions that
-    /// still run stay.
+    /// Removes data without changes since `before`. Running sessions are kept.
     pub async fn prune(
         &self,
         what: Prune,

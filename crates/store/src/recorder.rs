@@ -1,4 +1,4 @@
-//! A session's way into the record.
+//! The recorder of a session.
 
 use std::sync::Arc;
 
@@ -6,12 +6,12 @@ use async_trait::async_trait;
 use windlass_protocol::{Millis, RecordTrouble, SessionId};
 use windlass_runtime::{Entry, Recorder, SessionEvent};
 
-use crate::store::Inner;
+use crate::store::StoreInner;
 use crate::write::Write;
 
 pub(crate) struct SessionRecorder {
     pub(crate) session: SessionId,
-    pub(crate) store: Arc<Inner>,
+    pub(crate) store: Arc<StoreInner>,
 }
 
 #[async_trait]

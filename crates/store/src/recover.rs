@@ -1,5 +1,4 @@
-//! What runtimes that died have left: calls that were never answered, and
-//! requests that nobody will reply to.
+//! Recovery after runtimes that died: unanswered calls, and open requests.
 
 use std::path::Path;
 
@@ -9,7 +8,8 @@ use windlass_protocol::{Decider, DecisionRecord, Millis, ToolPart};
 use crate::mark::{is_alive, sweep};
 use crate::rows::{json, maybe_millis, read};
 
-/// Marks what the dead have left. Another process may be doing the same.
+/// Marks the remains of dead runtimes. Another process may do so at the same
+/// time.
 pub(crate) fn recover(connection: &mut Connection, marks: &Path) -> Result<()> {
     let open = "SELECT DISTINCT runtime FROM session WHERE ended IS NULL";
     let runtimes: Vec<String> = connection

@@ -1,9 +1,8 @@
 //! Replies to calls, whose texts are stored once.
 //!
-//! The part of a call holds what the call was answered with. A conversation
-//! that tells the reply refers to that part, so that a text is in the database
-//! once, and pruned once. A reply whose part says something else is stored
-//! whole.
+//! The part of a call contains its reply. A conversation refers to that part,
+//! so that a text is stored once and pruned once. A reply that differs from its
+//! part is stored whole.
 
 use std::fs;
 
@@ -32,7 +31,7 @@ enum StoredReply {
     Whole(CallReply),
 }
 
-/// How the text of a part is read.
+/// The interpretation of a part's text.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum ReplyForm {
@@ -40,7 +39,7 @@ enum ReplyForm {
     Json,
 }
 
-/// The replies of a message as its row holds them; `None` where there are none.
+/// The replies of a message in the form of its row; `None` without replies.
 pub(crate) fn stored(
     connection: &Connection,
     message: &str,
@@ -114,11 +113,11 @@ fn content(text: String, form: ReplyForm) -> Option<ReplyContent> {
     }
 }
 
-/// What a call was answered with, as its part holds it.
+/// The reply to a call, as its part contains it.
 struct RecordedText {
     id: PartId,
     call: String,
-    /// Missing when the call is not answered, or its output was pruned.
+    /// Absent if the call has no reply, or its output was pruned.
     text: Option<String>,
 }
 

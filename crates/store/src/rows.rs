@@ -1,4 +1,4 @@
-//! Rows and what they mean.
+//! Conversion of rows.
 
 use rusqlite::types::Type;
 use rusqlite::{Error, Result, Row};

@@ -1,5 +1,5 @@
-//! What an "always" has allowed, for a project, across restarts and seen by
-//! every process.
+//! The rules that "always" replies have created for a project. They persist and
+//! are shared by all processes.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -10,12 +10,12 @@ use windlass_protocol::{Millis, PermissionRule};
 use windlass_runtime::RuleBook;
 
 use crate::rows::{self, RULE, action_word, number};
-use crate::store::Inner;
+use crate::store::StoreInner;
 
 pub(crate) struct ProjectRules {
     pub(crate) project: String,
     pub(crate) directory: String,
-    pub(crate) store: Arc<Inner>,
+    pub(crate) store: Arc<StoreInner>,
 }
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! Opening the record, and who gets what of it.
+//! Opens the record and hands out recorders and readers.
 
 use std::fs;
 use std::io;
@@ -18,13 +18,13 @@ use crate::recorder::SessionRecorder;
 use crate::recover::recover;
 use crate::rules::ProjectRules;
 use crate::write::{Begun, Write};
-use crate::writer::Writer;
+use crate::writer::WriterThread;
 
-/// How long a process that opens the record waits for another that writes.
+/// The longest wait for another writing process while opening.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long it waits to read, once it is open.
+/// The longest wait for reading, once open.
 const READING: Duration = Duration::from_secs(2);
-/// How often opening is tried while another process opens it too.
+/// The number of attempts to open while another process opens it too.
 const TRIES: u32 = 50;
 
 /// Why the record cannot be used.
@@ -33,7 +33,6 @@ pub enum StoreError {
     /// Its folder cannot be made or used.
     #[error("the folder `{}` cannot be used", .folder.display())]
     Folder {
-        /// The folder.
         folder: PathBuf,
         /// Why.
         #[source]
@@ -47,7 +46,7 @@ pub enum StoreError {
     Newer {
         /// The record's version.
         version: usize,
-        /// What we know.
+        /// The latest known version.
         known: usize,
     },
 }
@@ -55,18 +54,16 @@ pub enum StoreError {
 /// A session that is to be recorded.
 #[derive(Debug, Clone)]
 pub struct SessionStart {
-    /// Its id.
     pub id: SessionId,
-    /// Names its project, the same in every session of it.
+    /// The project's id, equal in all of its sessions.
     pub project_id: String,
     /// The project's root folder.
     pub directory: PathBuf,
-    /// The session that it works for, as an agent's does.
+    /// The parent session, if it is an agent's session.
     pub parent: Option<SessionId>,
-    /// How the outside reaches it.
+    /// The front end.
     pub front_end: String,
-    /// Its title, if it has a name. Otherwise the first thing that happens gives
-    /// it one.
+    /// Its title, if it has a name. Otherwise the first event sets it.
     pub title: Option<String>,
     /// The version of the program that records it.
     pub version: String,
@@ -74,22 +71,22 @@ pub struct SessionStart {
     pub logs: Option<PathBuf>,
 }
 
-/// The record. Cloning is cheap and gives the same one; what was told is
-/// written when the last clone and the last recorder are gone.
+/// The record. Cloning is cheap and gives the same one. Pending changes are
+/// written when the last clone and the last recorder are dropped.
 #[derive(Clone)]
 pub struct Store {
-    pub(crate) inner: Arc<Inner>,
+    pub(crate) inner: Arc<StoreInner>,
 }
 
-pub(crate) struct Inner {
+pub(crate) struct StoreInner {
     pub(crate) folder: PathBuf,
     pub(crate) mark: Mark,
-    pub(crate) writer: Writer,
-    /// For those who read.
+    pub(crate) writer: WriterThread,
+    /// The connection for reading.
     pub(crate) reading: Mutex<Connection>,
 }
 
-impl Inner {
+impl StoreInner {
     pub(crate) fn outputs(&self) -> PathBuf {
         self.folder.join("outputs")
     }
@@ -100,8 +97,8 @@ impl Inner {
 }
 
 impl Store {
-    /// Opens the record in this folder, and makes it if it is not there. What
-    /// dead runtimes have left unfinished is then marked as interrupted.
+    /// Opens the record in this folder, and creates it if missing. Marks the
+    /// unfinished work of dead runtimes as interrupted.
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
         let failed = |source| StoreError::Folder {
             folder: folder.to_owned(),
@@ -116,9 +113,9 @@ impl Store {
         let reading = connect(&database)?;
         reading.pragma_update(None, "query_only", true)?;
         reading.busy_timeout(READING)?;
-        let writer = Writer::start(writing, folder.join("outputs")).map_err(failed)?;
+        let writer = WriterThread::start(writing, folder.join("outputs")).map_err(failed)?;
         Ok(Self {
-            inner: Arc::new(Inner {
+            inner: Arc::new(StoreInner {
                 folder: folder.to_owned(),
                 mark,
                 writer,
@@ -150,7 +147,7 @@ impl Store {
         })
     }
 
-    /// Reads on a thread that may wait, after everything that was told.
+    /// Reads on a blocking thread, after all changes so far are written.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
@@ -159,7 +156,7 @@ impl Store {
     }
 }
 
-impl Inner {
+impl StoreInner {
     pub(crate) async fn read<T: Send + 'static>(
         self: &Arc<Self>,
         read: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
@@ -174,7 +171,7 @@ impl Inner {
     }
 }
 
-/// The record holds what tools printed, which is nobody else's business.
+/// Restricts access to the user, because the record contains output of tools.
 fn make_private(folder: &Path) -> io::Result<()> {
     fs::DirBuilder::new()
         .recursive(true)

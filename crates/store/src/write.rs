@@ -1,4 +1,4 @@
-//! What is written, each thing as one small change.
+//! The changes to the record, one small write each.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -222,8 +222,8 @@ fn write_said(
     touch(connection, session, at, &title)
 }
 
-/// Something happened in the session, which may give it its title. The time is
-/// kept to the second, so that most calls leave the row alone.
+/// Records activity in the session, which may set its title. The time has a
+/// resolution of a second, so that most calls do not change the row.
 fn touch(connection: &Connection, session: &str, at: i64, title: &str) -> Result<()> {
     run(
         connection,

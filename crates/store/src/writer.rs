@@ -1,11 +1,11 @@
 //! The thread that writes, in groups.
 //!
-//! What is told waits a moment for company, so that a call that is over
-//! quickly is one row written once. Whoever asks for durability ends the wait.
+//! A change waits a short time for further ones, so that a short call is one
+//! row written once. A request for durability ends the wait.
 //!
-//! What cannot be written (the disk is full, another process holds the
-//! record) waits in a bounded backlog and is tried again. Whoever waits for
-//! durability is then let go, and [`Writer::trouble`] says how things stand.
+//! A change that cannot be written (the disk is full, another process holds
+//! the record) waits in a bounded backlog and is retried. Requests for
+//! durability then complete, and [`WriterThread::trouble`] reports the state.
 
 use std::collections::HashMap;
 use std::io;
@@ -22,22 +22,23 @@ use windlass_protocol::{PartId, RecordTrouble, ToolPart};
 use crate::backlog::{Backlog, Standing};
 use crate::write::{Write, apply};
 
-/// How long what was told waits for company.
+/// The time for which a change waits for others.
 const LINGER: Duration = Duration::from_millis(20);
-/// How much is written in one go.
+/// The maximum number of changes in one transaction.
 const GROUP: usize = 4096;
-/// How long a write waits for another process that writes, while all is well…
+/// The longest wait for another writing process in normal operation.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// … and once it has waited in vain.
+/// The longest wait after such a wait has failed.
 const IMPATIENCE: Duration = Duration::from_millis(20);
-/// How often what could not be written is tried again.
+/// The interval of retries for failed writes.
 const RETRY: Duration = Duration::from_millis(250);
-/// How long the end of the process waits for what is not written yet.
+/// The longest time that the end of the process waits for pending writes.
 const LAST_CHANCE: Duration = Duration::from_secs(2);
 
-/// The thread's other end. Dropping it waits until everything is written.
-pub(crate) struct Writer {
-    inbox: Arc<Inbox>,
+/// The handle of the writer thread. Dropping it waits until everything is
+/// written.
+pub(crate) struct WriterThread {
+    inbox: Arc<WriteQueue>,
     standing: Arc<Standing>,
     thread: Option<JoinHandle<()>>,
 }
@@ -45,7 +46,7 @@ pub(crate) struct Writer {
 /// Something to do with the connection that writes.
 type Work = Box<dyn FnOnce(&mut Connection) + Send>;
 
-enum Order {
+enum WriterCommand {
     Write(Write),
     /// Answer when everything before is written.
     Durable(oneshot::Sender<()>),
@@ -53,9 +54,9 @@ enum Order {
     Work(Work),
 }
 
-impl Writer {
+impl WriterThread {
     pub(crate) fn start(connection: Connection, outputs: PathBuf) -> io::Result<Self> {
-        let inbox = Arc::new(Inbox::default());
+        let inbox = Arc::new(WriteQueue::default());
         let standing = Arc::new(Standing::default());
         let theirs = Arc::clone(&inbox);
         let mut thread = WritingThread {
@@ -76,7 +77,7 @@ impl Writer {
 
     /// Writes this, some time soon.
     pub(crate) fn write(&self, write: Write) {
-        self.inbox.put(Order::Write(write));
+        self.inbox.put(WriterCommand::Write(write));
     }
 
     /// Why not everything is written, if it is not.
@@ -84,30 +85,30 @@ impl Writer {
         self.standing.trouble()
     }
 
-    /// Resolves when everything told so far is written, or could not be.
+    /// Resolves when all changes so far are written, or have failed.
     pub(crate) async fn durable(&self) {
         let (sender, receiver) = oneshot::channel();
-        self.inbox.put(Order::Durable(sender));
+        self.inbox.put(WriterCommand::Durable(sender));
         // A thread that is gone has said why.
         let _ = receiver.await;
     }
 
-    /// Does something after everything told so far. `None` when the thread is
-    /// gone.
+    /// Runs `work` after all changes so far. `None` if the thread has ended.
     pub(crate) async fn work<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Connection) -> T + Send + 'static,
     ) -> Option<T> {
         let (sender, receiver) = oneshot::channel();
-        self.inbox.put(Order::Work(Box::new(move |connection| {
-            // Nobody may wait for it any more, and it is done all the same.
-            let _ = sender.send(work(connection));
-        })));
+        self.inbox
+            .put(WriterCommand::Work(Box::new(move |connection| {
+                // Nobody may wait for it any more, and it is done all the same.
+                let _ = sender.send(work(connection));
+            })));
         receiver.await.ok()
     }
 }
 
-impl Drop for Writer {
+impl Drop for WriterThread {
     fn drop(&mut self) {
         self.inbox.close();
         if let Some(thread) = self.thread.take() {
@@ -116,33 +117,33 @@ impl Drop for Writer {
     }
 }
 
-/// What is to be done. A call tells of itself three times before it waits;
-/// the thread is woken for the last of them only.
+/// The queue of the writer thread. A call sends three changes before it waits;
+/// the thread is woken only for the last.
 #[derive(Default)]
-struct Inbox {
-    state: Mutex<InboxState>,
+struct WriteQueue {
+    state: Mutex<WriteQueueState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct InboxState {
-    orders: Vec<Order>,
+struct WriteQueueState {
+    orders: Vec<WriterCommand>,
     /// Somebody waits for one of them.
     urgent: bool,
-    /// The thread sleeps until it is woken; else it looks here soon by itself.
+    /// Whether the thread sleeps until it is woken; otherwise it checks the
+    /// queue soon.
     asleep: bool,
     closed: bool,
 }
 
-impl Inbox {
-    /// An order that comes too late is dropped, and whoever waits for it learns
-    /// that.
-    fn put(&self, order: Order) {
+impl WriteQueue {
+    /// Adds a command. After the end it is dropped, and its waiter is notified.
+    fn put(&self, order: WriterCommand) {
         let mut state = self.state.lock();
         if state.closed {
             return;
         }
-        let urgent = !matches!(order, Order::Write(_));
+        let urgent = !matches!(order, WriterCommand::Write(_));
         state.orders.push(order);
         state.urgent |= urgent;
         let wake = urgent || std::mem::take(&mut state.asleep);
@@ -152,16 +153,16 @@ impl Inbox {
         }
     }
 
-    /// No more will come.
+    /// Closes the queue.
     fn close(&self) {
         self.state.lock().closed = true;
         self.changed.notify_one();
     }
 
-    /// Waits for something to do and, unless that is urgent, for what else
-    /// comes soon. Gives nothing to do after `most`, if that is given. `None`
-    /// when no more will come.
-    fn take(&self, most: Option<Duration>) -> Option<Vec<Order>> {
+    /// Waits for commands and, unless one is urgent, for more to arrive soon.
+    /// Returns an empty list after `most`, if set. `None` once the queue is
+    /// closed.
+    fn take(&self, most: Option<Duration>) -> Option<Vec<WriterCommand>> {
         let end = most.map(|most| Instant::now() + most);
         let mut state = self.state.lock();
         loop {
@@ -194,10 +195,10 @@ impl Inbox {
     }
 }
 
-/// Nobody waits for a thread that is gone, whatever ended it.
-struct Gone<'a>(&'a Inbox);
+/// Guard: wakes all waiters when the thread ends, for whatever reason.
+struct WriterExitGuard<'a>(&'a WriteQueue);
 
-impl Drop for Gone<'_> {
+impl Drop for WriterExitGuard<'_> {
     fn drop(&mut self) {
         let mut state = self.0.state.lock();
         state.closed = true;
@@ -214,8 +215,8 @@ struct WritingThread {
 }
 
 impl WritingThread {
-    fn run(&mut self, inbox: &Inbox) {
-        let _gone = Gone(inbox);
+    fn run(&mut self, inbox: &WriteQueue) {
+        let _gone = WriterExitGuard(inbox);
         self.be_patient(true);
         loop {
             let failing = !self.backlog.writes.is_empty();
@@ -225,9 +226,9 @@ impl WritingThread {
             let mut durable = Vec::new();
             for order in orders {
                 match order {
-                    Order::Write(write) => self.backlog.writes.push(write),
-                    Order::Durable(waiting) => durable.push(waiting),
-                    Order::Work(work) => {
+                    WriterCommand::Write(write) => self.backlog.writes.push(write),
+                    WriterCommand::Durable(waiting) => durable.push(waiting),
+                    WriterCommand::Work(work) => {
                         self.flush();
                         work(&mut self.connection);
                     }
@@ -280,7 +281,7 @@ impl WritingThread {
         }
     }
 
-    /// Nobody waits long for a record that has failed already.
+    /// Shortens the wait for a record that has failed already.
     fn be_patient(&self, patient: bool) {
         let patience = if patient { PATIENCE } else { IMPATIENCE };
         if let Err(error) = self.connection.busy_timeout(patience) {
@@ -288,7 +289,7 @@ impl WritingThread {
         }
     }
 
-    /// No more will come: tries for a while to write what is left.
+    /// Tries for a while to write the remaining changes.
     fn finish(&mut self) {
         let end = Instant::now() + LAST_CHANCE;
         while !self.backlog.writes.is_empty() && Instant::now() < end {
@@ -303,8 +304,8 @@ impl WritingThread {
     }
 }
 
-/// Of each part only the last change counts. It stands where the first one
-/// stood, so that parts keep the order in which their calls came.
+/// Keeps only the last change of each part, at the position of the first, so
+/// that parts keep the order of their calls.
 fn without_overtaken(mut writes: Vec<Write>) -> Vec<Write> {
     let mut last: HashMap<PartId, Arc<ToolPart>> = HashMap::new();
     for write in &writes {
@@ -325,7 +326,8 @@ fn without_overtaken(mut writes: Vec<Write>) -> Vec<Write> {
     writes
 }
 
-/// Writes all of them, but for those that the record does not take, whose number it gives. With an error nothing is written.
+/// Writes all changes, and returns the number of those that the record rejects.
+/// On an error nothing is written.
 fn try_write(
     connection: &mut Connection,
     outputs: &Path,
@@ -348,7 +350,7 @@ fn try_write(
     Ok(refused)
 }
 
-/// The error is about this change, and would come again.
+/// Whether the error is about this change and would recur.
 fn is_lasting(error: &rusqlite::Error) -> bool {
     !matches!(
         error.sqlite_error_code(),

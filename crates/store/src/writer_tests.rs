@@ -45,7 +45,7 @@ fn of_a_part_only_the_last_change_is_written_where_the_first_one_stood() {
 #[tokio::test]
 async fn nobody_waits_for_a_thread_that_is_gone() {
     let connection = Connection::open_in_memory().unwrap();
-    let writer = Writer::start(connection, PathBuf::new()).unwrap();
+    let writer = WriterThread::start(connection, PathBuf::new()).unwrap();
     assert_eq!(writer.work(|_| 1).await, Some(1));
     let gone: Option<()> = writer.work(|_| panic!("the thread ends")).await;
     assert_eq!(gone, None);

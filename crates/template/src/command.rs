@@ -11,33 +11,32 @@ use crate::shell::ShellScan;
 use crate::similar::{listed, nearest};
 use crate::syntax::{ParsedTemplate, TemplateUses, dotted, is_template};
 
-/// The words of a command, each of which may hold templates.
+/// The words of a command, which may contain templates.
 #[derive(Debug, Clone, Copy)]
 pub struct CommandTemplate<'a> {
     /// The program, or under a shell the beginning of its line.
     pub program: &'a str,
-    /// The words after it.
+    /// The remaining words.
     pub args: &'a [String],
-    /// The words are one line for a shell.
+    /// Whether the words are one line for a shell.
     pub shell: bool,
 }
 
-/// A weakness of a command that does not keep it from running. It is said to
+/// A weakness of a command that does not prevent it from running; a warning for
 /// the tool's author.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateAdvice {
-    /// A flag stands alone when its value is not given.
+    /// A flag remains without its value if the value is not given.
     #[error(
         "`{flag}` is left without its value in calls that do not give `{name}`; write \
          `{flag}={{{{{name}}}}}`, or `{{% if {name} %}}{flag} {{{{{name}}}}}{{% endif %}}`"
     )]
     LonelyFlag {
-        /// The flag.
         flag: String,
         /// The dotted name of its value.
         name: String,
     },
-    /// A value that is not given leaves its place to the value after it.
+    /// The next value moves into the position of a value that is not given.
     #[error(
         "`{next}` takes the place of `{name}` in calls that do not give that one; make `{name}` \
          `required`, give it a `default`, or write `{{{{ {name} | default('') }}}}`"
@@ -60,7 +59,7 @@ pub enum TemplateAdvice {
 }
 
 impl CommandTemplate<'_> {
-    /// Some word of it holds a template.
+    /// Whether any word contains a template.
     pub fn has_template(&self) -> bool {
         self.words().any(is_template)
     }
@@ -107,7 +106,7 @@ impl CommandTemplate<'_> {
         faults
     }
 
-    /// Why further words cannot follow a shell line, if they cannot.
+    /// Checks that further words can follow a shell line.
     pub fn check_room(&self) -> Result<(), TemplateFault> {
         if !self.shell {
             return Ok(());
@@ -123,7 +122,7 @@ impl CommandTemplate<'_> {
         }
     }
 
-    /// What its author should know besides.
+    /// Warnings for its author.
     pub fn advice(&self, known: &KnownNames<'_>) -> Vec<TemplateAdvice> {
         let mut advice = Vec::new();
         let mut before: Option<&str> = None;
@@ -164,9 +163,8 @@ impl CommandTemplate<'_> {
         advice
     }
 
-    /// The words to run: the program and its arguments. An argument whose
-    /// value was not given is left out; a shell line and a program are refused
-    /// instead.
+    /// The words to run: the program and its arguments. An argument without a
+    /// value is omitted; a shell line and a program are refused instead.
     pub fn render(
         &self,
         tool: &impl Serialize,
@@ -247,7 +245,7 @@ fn suggestion(name: &str, usual: &[&str]) -> String {
     }
 }
 
-/// Follows the quotes of a shell line through a template.
+/// Tracks the quotes of a shell line through a template.
 fn scan_statement(
     scan: &mut ShellScan,
     parsed: &ParsedTemplate<'_>,

@@ -1,22 +1,22 @@
-//! Faults of templates: those that a check finds, and those of one call.
+//! Errors of templates: those that a check finds, and those of one call.
 
 use std::fmt;
 
 use minijinja::Error;
 
-/// A fault of a command that makes it unfit to run. The messages complete
+/// An error of a command that prevents it from running. The messages complete
 /// "the command …".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateFault {
     /// A template cannot be parsed.
     #[error("has a template that cannot be read, `{template}`: {message}")]
     Syntax {
-        /// The word that holds it.
+        /// The word that contains it.
         template: String,
         /// The parser's message.
         message: String,
     },
-    /// A name is none of those that templates can use.
+    /// A name is unknown to templates.
     #[error("uses `{name}`, which is unknown; {hint}")]
     UnknownName {
         /// The dotted name.
@@ -24,7 +24,7 @@ pub enum TemplateFault {
         /// The nearest known name, or all of them.
         hint: String,
     },
-    /// A field is taken of a value that has none.
+    /// A field is accessed on a value without fields.
     #[error("uses `{name}`, but `{parent}` is {kind} and has no fields")]
     NoFields {
         /// The dotted name.
@@ -39,17 +39,15 @@ pub enum TemplateFault {
     UnknownOperation {
         /// `filter`, `test` or `function`.
         kind: &'static str,
-        /// Its name.
         name: String,
-        /// The nearest one, or a way to do without.
+        /// The nearest one, or an alternative.
         hint: String,
     },
-    /// A value would stand where quoting does not protect the shell from it.
+    /// A value is in a place where quoting does not protect the shell.
     #[error("has the template `{template}` {place}; {}", .place.way_out())]
     Unquotable {
-        /// The template.
         template: String,
-        /// The place where it stands.
+        /// The place.
         place: ShellPlace,
     },
     /// The branches of a block open or close quotes differently.
@@ -57,7 +55,7 @@ pub enum TemplateFault {
         "has a `{{% … %}}` block that opens a quote or a bracket without closing it; close it within the block"
     )]
     UnevenBlock,
-    /// The context and the tool cannot follow a line that ends like this.
+    /// The context and the tool cannot be appended to a line with this end.
     #[error(
         "has parameters and no template, and its line ends {0}, where arguments cannot follow; write {{{{context}}}} and {{{{tool}}}} where they belong"
     )]
@@ -77,7 +75,6 @@ pub enum ShellPlace {
     Parameter,
     /// Inside `$((…))`.
     Arithmetic,
-    /// In a comment.
     Comment,
     /// In a here-document or after one.
     HereDocument,
@@ -87,7 +84,7 @@ pub enum ShellPlace {
     Dollar,
     /// After `$'…'`, which shells read differently.
     DollarQuote,
-    /// After a `case` within quotes, or other text that is not followed here.
+    /// After a `case` within quotes, or other unsupported text.
     Unclear,
     /// Inside `$(…)` or `(…)` that is not closed.
     Bracket,
@@ -138,7 +135,7 @@ impl fmt::Display for ShellPlace {
 /// A command that cannot be rendered for one call.
 #[derive(Debug, thiserror::Error)]
 pub enum RenderError {
-    /// A value was not given, and the command does not say what it is then.
+    /// A value is not given, and the command has no default for it.
     #[error("{}", not_given(.name))]
     NotGiven {
         /// The dotted name.
@@ -147,7 +144,7 @@ pub enum RenderError {
     /// A template failed.
     #[error("the command's template `{template}` cannot be rendered: {source}")]
     Failed {
-        /// The word that holds it.
+        /// The word that contains it.
         template: String,
         /// The engine's error.
         #[source]

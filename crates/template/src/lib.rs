@@ -1,8 +1,8 @@
 //! Commands with templates in them, such as `{{tool.arguments.path}}`.
 //!
-//! Start at [`CommandTemplate`]: `check` finds what is wrong with a command
-//! before it is ever run, `render` gives the words to run. [`split_line`]
-//! makes words of a line. Nothing here starts a program or reads a file.
+//! Start at [`CommandTemplate`]: `check` finds the faults of a command before
+//! it is run, `render` returns the words to run. [`split_line`] splits a line
+//! into words. This crate starts no program and reads no file.
 
 mod command;
 mod error;

@@ -1,4 +1,4 @@
-//! The names that the templates of a command can use.
+//! The names that are available in a command's templates.
 
 use serde_json::Value;
 use windlass_protocol::{Arguments, Parameters};
@@ -20,14 +20,14 @@ const CONTEXT: [&str; 5] = [
 /// The names that are known of a tool.
 #[derive(Debug, Clone, Copy)]
 pub struct KnownNames<'a> {
-    /// The tool's parameters; `None` where its program has not been asked yet.
+    /// The tool's parameters; `None` if its program has not described them yet.
     pub parameters: Option<&'a Parameters>,
     /// The options that the configuration sets.
     pub options: &'a Arguments,
 }
 
 impl KnownNames<'_> {
-    /// The name is one that a call can have a value for.
+    /// Checks that a call can have a value of this name.
     pub(crate) fn check(&self, used: &NameUse) -> Result<(), TemplateFault> {
         let keys: Vec<Option<&str>> = used.path.iter().map(key).collect();
         match keys.as_slice() {
@@ -58,7 +58,7 @@ impl KnownNames<'_> {
         }
     }
 
-    /// The value may be missing in a call that is right.
+    /// Whether a valid call may lack the value.
     pub(crate) fn is_optional(&self, used: &NameUse) -> bool {
         let keys: Vec<Option<&str>> = used.path.iter().map(key).collect();
         match keys.as_slice() {
@@ -92,8 +92,8 @@ impl KnownNames<'_> {
         }
     }
 
-    /// An option that is not set may be asked for; without a value it cannot
-    /// be used.
+    /// A template may test for an option that is not set, but cannot use its
+    /// value.
     fn check_option(&self, used: &NameUse, name: &str) -> Result<(), TemplateFault> {
         if self.options.contains_key(name) || !used.is_needed() {
             return Ok(());
@@ -175,8 +175,8 @@ fn no_fields(used: &NameUse, steps: usize, kind: &str) -> TemplateFault {
     }
 }
 
-/// Follows the rest of a path into a parameter's schema, as far as that says
-/// what there is.
+/// Follows the rest of a path into a parameter's schema, as far as the schema
+/// is known.
 fn descend(used: &NameUse, done: usize, schema: &Value) -> Result<(), TemplateFault> {
     let Some(step) = used.path.get(done) else {
         return Ok(());

@@ -1,9 +1,9 @@
-//! Templates with the values of one call.
+//! Renders templates with the values of one call.
 //!
-//! Each word is rendered by itself, so a value stays one argument whatever it
-//! holds. Scalars render bare, everything else as JSON. Only under a shell are
-//! values quoted, because only there would they be read again. A value that
-//! was not given is an error, never an empty text.
+//! Each word is rendered separately, so a value stays one argument whatever it
+//! contains. Scalars render bare, everything else as JSON. Values are quoted
+//! only under a shell, because only a shell parses them again. A missing value
+//! is an error, never an empty text.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -19,7 +19,7 @@ use crate::error::RenderError;
 use crate::split::WORD_BREAK;
 use crate::syntax::{NameUse, ParsedTemplate, PathStep, UseKind, is_template, shown};
 
-/// Stands for a value that is empty, so that it is told from no value.
+/// Marks an empty value, to distinguish it from a missing one.
 const EMPTY_VALUE: &str = "\0e";
 
 /// Renders the words of one command.
@@ -27,27 +27,27 @@ pub(crate) struct WordRenderer<'a, T> {
     tool: &'a T,
     context: &'a Context,
     quoting: Quoting,
-    /// Made for the first template: most commands have none, and arguments may
-    /// be large.
+    /// Created for the first template: most commands have none, and arguments
+    /// may be large.
     call: OnceCell<CallValues>,
 }
 
-/// The values of one call, and the engine that writes them.
+/// The values of one call, and the template engine.
 struct CallValues {
     variables: Json,
     environment: Environment<'static>,
 }
 
-/// Whether a mark in a value can only be one that this crate has put there.
+/// Whether a mark in a value can only come from this crate.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Marks {
     /// No value of the call holds a zero byte.
     Ours,
-    /// A value of the call may hold what looks like a mark.
+    /// A value of the call may contain text that looks like a mark.
     Forgeable,
 }
 
-/// How values are written.
+/// The quoting of values.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Quoting {
     /// As they are: the result is one argument.
@@ -57,8 +57,8 @@ pub(crate) enum Quoting {
 }
 
 impl<'a, T: Serialize> WordRenderer<'a, T> {
-    /// `{{tool}}` holds the call, or nothing where a program is asked what it
-    /// is.
+    /// `{{tool}}` contains the call; it is empty when a program is asked to
+    /// describe itself.
     pub(crate) fn new(tool: &'a T, context: &'a Context, quoting: Quoting) -> Self {
         Self {
             tool,
@@ -84,7 +84,7 @@ impl<'a, T: Serialize> WordRenderer<'a, T> {
     }
 
     /// The words that one word of the command becomes. A block that renders to
-    /// nothing is no word.
+    /// nothing gives no word.
     pub(crate) fn words(&self, word: &str) -> Result<Vec<String>, RenderError> {
         if !is_template(word) {
             return Ok(vec![word.to_owned()]);
@@ -122,13 +122,13 @@ impl<'a, T: Serialize> WordRenderer<'a, T> {
     }
 }
 
-/// Filters of the engine that take a missing value for an empty one.
+/// Filters of the engine that treat a missing value as empty.
 const FORGIVING: [&str; 20] = [
     "attr", "batch", "chain", "count", "dictsort", "first", "items", "join", "last", "length",
     "lines", "list", "max", "min", "reverse", "slice", "sort", "string", "sum", "unique",
 ];
 
-/// Applies a filter of the engine to values that are all there.
+/// Applies a filter of the engine after checking that no value is missing.
 fn strictly(name: &str, values: &[Value]) -> Result<Value, Error> {
     static ENGINE: LazyLock<Environment<'static>> = LazyLock::new(Environment::new);
     if values
@@ -176,7 +176,7 @@ fn environment(quoting: Quoting, marks: Marks) -> Environment<'static> {
     environment
 }
 
-/// A value that its author wants to stand unquoted.
+/// A value that is not quoted, at its author's request.
 #[derive(Debug)]
 struct RawText(String);
 
@@ -197,7 +197,7 @@ fn raw(value: &Value, marks: Marks) -> Result<Value, Error> {
     Ok(Value::from_object(RawText(text(value, marks)?)))
 }
 
-/// Jinja's `default`, for which `null` is no value either.
+/// Jinja's `default`, which also replaces `null`.
 #[expect(
     clippy::needless_pass_by_value,
     reason = "the engine hands further arguments over by value"
@@ -213,7 +213,7 @@ fn default_value(value: &Value, others: Rest<Value>) -> Result<Value, Error> {
     Ok(value.clone())
 }
 
-/// An `if` without `else` gives nothing, on purpose.
+/// Whether the value is given. An `if` without `else` is empty on purpose.
 fn is_given(value: &Value) -> bool {
     !value.is_undefined()
 }
@@ -264,10 +264,9 @@ fn is_undefined(error: &Error) -> bool {
     error.kind() == ErrorKind::UndefinedError
 }
 
-/// The variables as a template needs them, if that differs: a value that is
-/// `null` counts as missing, and an object that is missing counts as empty
-/// where the template only looks into it, so that `{% if a.b %}` and
-/// `{{ a.b | default("x") }}` work without `a`.
+/// The variables adapted to a template, if needed: a `null` counts as missing,
+/// and a missing object counts as empty if the template only reads its fields,
+/// so that `{% if a.b %}` and `{{ a.b | default("x") }}` work without `a`.
 fn prepare(variables: &Json, uses: &[NameUse]) -> Option<Json> {
     let whole = |path: &[PathStep]| {
         let counts = |used: &&NameUse| used.kind != UseKind::Tested && path.starts_with(&used.path);
@@ -325,7 +324,7 @@ fn is_missing(variables: &Json, used: &NameUse) -> bool {
         && find(variables, &used.path).is_none_or(Json::is_null)
 }
 
-/// The engine, or this crate, has a filter of that name.
+/// Whether the engine or this crate has a filter of that name.
 pub(crate) fn knows_filter(name: &str) -> bool {
     knows("name is filter", name)
 }

@@ -1,21 +1,21 @@
-//! Where a value would stand in a shell line.
+//! The place of a value in a shell line.
 //!
-//! This follows the quotes and brackets of POSIX shells. Text that it cannot
-//! follow for certain makes every later place unclear, so that a template
-//! there is refused: a wrong "yes" would let a value run as code.
+//! Tracks the quotes and brackets of POSIX shells. After text that it does not
+//! support, every place is unclear and a template there is refused: a wrong
+//! "yes" would let a value run as code.
 
 use crate::error::ShellPlace;
 
-/// The place in a line after the text that was read so far.
+/// The state after the text read so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ShellScan {
     /// The brackets and quotes that are open, outermost first.
     open: Vec<Enclosure>,
     pending: Pending,
-    /// A `#` here would begin a comment; `None` where that depends on a
+    /// Whether a `#` here would start a comment; `None` if that depends on a
     /// branch.
     word_start: Option<bool>,
-    /// The unquoted word so far, to notice `case`.
+    /// The unquoted word so far, to detect `case`.
     word: String,
 }
 
@@ -28,10 +28,10 @@ enum Enclosure {
     Bracket,
     /// `${…}`
     Parameter,
-    /// `$((…))`, with the number of brackets that are open in it.
+    /// `$((…))`, with the number of open brackets in it.
     Arithmetic(u32),
     Comment,
-    /// Nothing after this can be told.
+    /// The rest cannot be tracked.
     Lost(ShellPlace),
 }
 
@@ -83,8 +83,8 @@ impl ShellScan {
         Ok(())
     }
 
-    /// Reads a value that stands as it is, wherever that may be. Nothing is
-    /// known of its quotes; they are the author's concern.
+    /// Reads an unquoted value, in any place. Its quotes are unknown and the
+    /// author's responsibility.
     pub(crate) fn unquoted_value(&mut self) {
         self.pending = Pending::Nothing;
         self.word_start = None;
@@ -105,7 +105,7 @@ impl ShellScan {
         Ok(())
     }
 
-    /// Why words cannot follow this line, if they cannot.
+    /// The reason why no words can follow this line, if any.
     pub(crate) fn end(&self) -> Option<ShellPlace> {
         let bracket = || self.open.last().map(|_| ShellPlace::Bracket);
         self.obstacle().or_else(bracket).or(match self.pending {
@@ -272,8 +272,8 @@ impl ShellScan {
         self.word_start = Some(false);
     }
 
-    /// The patterns of a `case` have brackets that are closed and never
-    /// opened. That matters only where a bracket stands in quotes.
+    /// Detects a `case`: its patterns have closing brackets without opening
+    /// ones. That matters only for a bracket in quotes.
     fn end_word(&mut self) {
         let word = std::mem::take(&mut self.word);
         self.word_start = Some(true);

@@ -1,6 +1,6 @@
-//! The name that was probably meant.
+//! Finds the name that was probably meant.
 
-/// The candidate that is most like `word`, if one is like it at all.
+/// The candidate most similar to `word`, if any is similar.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     const LIKE: f64 = 0.5;
     candidates

@@ -1,13 +1,13 @@
-//! A line as words, with its templates left whole.
+//! Splits a line into words and keeps its templates whole.
 //!
-//! A block such as `{% if … %}--package {{…}}{% endif %}` may hold several
-//! words. It stays one entry, in which [`WORD_BREAK`] stands where its words
-//! part; rendering splits it there.
+//! A block such as `{% if … %}--package {{…}}{% endif %}` may contain several
+//! words. It stays one entry, in which [`WORD_BREAK`] separates its words;
+//! rendering splits it there.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// Parts the words of one entry. No argument can hold a zero byte.
+/// Separates the words of one entry. No argument can contain a zero byte.
 pub(crate) const WORD_BREAK: &str = "\0b";
 
 /// A line that cannot be split.
@@ -16,7 +16,7 @@ pub enum SplitError {
     /// A quote is opened and not closed.
     #[error("a quote is not closed")]
     OpenQuote,
-    /// A template or a block is opened and not closed.
+    /// A template or a block is not closed.
     #[error("a template is not closed")]
     OpenTemplate,
     /// It holds a zero byte.
@@ -24,9 +24,9 @@ pub enum SplitError {
     ZeroByte,
 }
 
-/// Splits a line as a shell would, without being one: quotes and backslashes
-/// group, a word that begins with `#` begins a comment, variables and globs
-/// mean nothing, and templates and blocks stay together.
+/// Splits a line like a shell: quotes and backslashes group, and a word that
+/// begins with `#` starts a comment. Variables and globs are not expanded, and
+/// templates and blocks stay whole.
 pub fn split_line(line: &str) -> Result<Vec<String>, SplitError> {
     if line.contains('\0') {
         return Err(SplitError::ZeroByte);
@@ -42,9 +42,9 @@ pub fn split_line(line: &str) -> Result<Vec<String>, SplitError> {
 
 struct Splitter {
     words: Vec<String>,
-    /// The word that is being read; `None` between words.
+    /// The word in progress; `None` between words.
     word: Option<String>,
-    /// How many blocks are open.
+    /// The number of open blocks.
     depth: usize,
 }
 
@@ -104,7 +104,8 @@ impl Splitter {
         Ok(())
     }
 
-    /// Takes up to the closing quote and gives the length, the quote included.
+    /// Takes the text up to the closing quote and returns its length, including
+    /// the quote.
     fn quoted(&mut self, text: &str, quote: char) -> Result<usize, SplitError> {
         self.word();
         let mut place = 0;
@@ -132,7 +133,7 @@ impl Splitter {
         Err(SplitError::OpenQuote)
     }
 
-    /// Takes a tag as it is, if one begins here, and gives its length.
+    /// Takes a tag verbatim, if one starts here, and returns its length.
     fn tag(&mut self, text: &str) -> Result<Option<usize>, SplitError> {
         let end = match text.get(..2) {
             Some("{{") => tag_length(text, "}}"),
@@ -157,7 +158,7 @@ impl Splitter {
     }
 }
 
-/// The length of a tag, in whose strings its end means nothing.
+/// The length of a tag; its end inside a string is ignored.
 fn tag_length(text: &str, end: &str) -> Option<usize> {
     let mut quote = None;
     let mut escaped = false;
@@ -174,7 +175,7 @@ fn tag_length(text: &str, end: &str) -> Option<usize> {
     None
 }
 
-/// The length of a `{% raw %}` block, its end included.
+/// The length of a `{% raw %}` block, including its end.
 fn raw_length(text: &str) -> Option<usize> {
     let mut place = 2;
     while let Some(start) = text[place..].find("{%") {

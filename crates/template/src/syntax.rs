@@ -1,4 +1,4 @@
-//! The names that a template uses, and how it uses them.
+//! The names that a template uses, and the kinds of use.
 
 use std::collections::HashMap;
 
@@ -29,20 +29,20 @@ pub(crate) struct NameUse {
     /// From the outermost name inwards.
     pub(crate) path: Vec<PathStep>,
     pub(crate) kind: UseKind,
-    /// A condition around the use asks for the same name.
+    /// A surrounding condition tests for the same name.
     pub(crate) guarded: bool,
-    /// Whether the value is used depends on others.
+    /// Whether the use depends on other values.
     pub(crate) conditional: bool,
 }
 
-/// What becomes of a template whose value is missing.
+/// The consequence of a missing value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum UseKind {
     /// It cannot be rendered.
     Needed,
-    /// It says what the value is then.
+    /// The template has a default for it.
     Defaulted,
-    /// It asks whether the value is there.
+    /// The template tests for it.
     Tested,
 }
 
@@ -63,7 +63,7 @@ impl NameUse {
         dotted(&self.path)
     }
 
-    /// A call that does not give the value cannot be rendered.
+    /// Whether a call without the value cannot be rendered.
     pub(crate) fn is_needed(&self) -> bool {
         self.kind == UseKind::Needed && !self.guarded
     }
@@ -108,7 +108,7 @@ impl<'s> ParsedTemplate<'s> {
         walk.uses
     }
 
-    /// The tag that an expression stands in, as it is written.
+    /// The tag around an expression, verbatim.
     pub(crate) fn tag(&self, expression: &Expr<'_>) -> String {
         let span = expression.span();
         let (start, end) = (span.start_offset as usize, span.end_offset as usize);
@@ -121,12 +121,12 @@ impl<'s> ParsedTemplate<'s> {
     }
 }
 
-/// A word of a command as people wrote it.
+/// A word of a command as its author wrote it.
 pub(crate) fn shown(word: &str) -> String {
     word.replace(crate::split::WORD_BREAK, " ")
 }
 
-/// Local names, with the path that each stands for where that is known.
+/// Local names, with the path of each if known.
 type Scope<'s> = HashMap<&'s str, Option<Vec<PathStep>>>;
 
 #[derive(Default)]
@@ -135,7 +135,7 @@ struct Walk<'s> {
     scopes: Vec<Scope<'s>>,
     /// The names that conditions around this place ask for.
     guards: Vec<Vec<PathStep>>,
-    /// How many branches are open.
+    /// The number of open branches.
     branches: usize,
 }
 
@@ -209,7 +209,7 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// A name that stands for another is needed where it is used.
+    /// An alias of another name needs its value where the alias is used.
     fn assigned(&mut self, value: &Expr<'s>) {
         let kind = match self.path_of(value) {
             Some(_) => UseKind::Tested,
@@ -314,8 +314,7 @@ impl<'s> Walk<'s> {
         });
     }
 
-    /// Goes through branches in which the names of the condition have been
-    /// asked about.
+    /// Visits branches whose condition has tested the names.
     fn guarded(&mut self, condition: &Expr<'s>, branches: impl FnOnce(&mut Self)) {
         let before = self.uses.names.len();
         self.expression(condition, UseKind::Tested);
@@ -358,8 +357,8 @@ impl<'s> Walk<'s> {
         });
     }
 
-    /// The path of an expression that only takes fields and items of a name
-    /// from outside of the template.
+    /// The path of an expression that only accesses fields and items of an
+    /// outer name.
     fn path_of(&self, expression: &Expr<'s>) -> Option<Vec<PathStep>> {
         match expression {
             Expr::Var(name) => match self.local(name.id) {
@@ -400,8 +399,8 @@ impl<'s> Walk<'s> {
         self.scopes.iter().rev().find_map(|scope| scope.get(name))
     }
 
-    /// Declares the names of a target. A name that is assigned twice stands
-    /// for nothing that is known.
+    /// Declares the names of a target. A name that is assigned twice has no
+    /// known path.
     fn declare(&mut self, target: &Expr<'s>, path: Option<Vec<PathStep>>) {
         match target {
             Expr::Var(name) => {

@@ -1,7 +1,7 @@
-//! Someone to ask whose answers the test gives.
+//! A scripted person and inquirer; the test gives the answers.
 //!
-//! Each question arrives at the test as a [`Prompt`] and stays open until the
-//! test replies, or until the runtime withdraws it.
+//! Each question arrives at the test as a [`PendingPrompt`] and stays open
+//! until the test replies, or until the runtime withdraws it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,15 +16,15 @@ use windlass_runtime::{
     Inquirer, OpenRequest, PendingRequests, PersonRequest, ReplyError, RequestWatch,
 };
 
-/// Something that was asked and is not answered yet.
+/// A prompt that waits for the test's reply.
 #[derive(Debug)]
-pub struct Prompt<Q, A> {
-    /// What was asked.
+pub struct PendingPrompt<Q, A> {
+    /// The question or request.
     pub asked: Q,
     reply: oneshot::Sender<Option<A>>,
 }
 
-impl<Q, A> Prompt<Q, A> {
+impl<Q, A> PendingPrompt<Q, A> {
     /// Answers. Nothing happens when the question was withdrawn.
     pub fn reply(self, answer: A) {
         let _ = self.reply.send(Some(answer));
@@ -35,18 +35,18 @@ impl<Q, A> Prompt<Q, A> {
         let _ = self.reply.send(None);
     }
 
-    /// Resolves when the runtime no longer wants an answer.
+    /// Resolves when the runtime withdraws the prompt.
     pub async fn withdrawn(mut self) {
         self.reply.closed().await;
     }
 
-    /// The runtime still wants an answer.
+    /// Whether the runtime still waits for an answer.
     pub fn is_open(&self) -> bool {
         !self.reply.is_closed()
     }
 }
 
-impl<Q> Prompt<Q, PermissionAnswer> {
+impl<Q> PendingPrompt<Q, PermissionAnswer> {
     /// Permits it this time.
     pub fn once(self) {
         self.decide(PermissionReply::Once, None);
@@ -57,7 +57,7 @@ impl<Q> Prompt<Q, PermissionAnswer> {
         self.decide(PermissionReply::Always, None);
     }
 
-    /// Does not permit it, with a word to the assistant or without.
+    /// Rejects the request, optionally with a message to the assistant.
     pub fn reject(self, message: Option<&str>) {
         self.decide(PermissionReply::Reject, message);
     }
@@ -71,14 +71,14 @@ impl<Q> Prompt<Q, PermissionAnswer> {
     }
 }
 
-/// Prompts on their way from the runtime to the test.
+/// A channel of prompts from the runtime to the test.
 #[derive(Debug)]
-struct Line<Q, A> {
-    sender: mpsc::UnboundedSender<Prompt<Q, A>>,
-    receiver: Mutex<mpsc::UnboundedReceiver<Prompt<Q, A>>>,
+struct PromptChannel<Q, A> {
+    sender: mpsc::UnboundedSender<PendingPrompt<Q, A>>,
+    receiver: Mutex<mpsc::UnboundedReceiver<PendingPrompt<Q, A>>>,
 }
 
-impl<Q, A> Line<Q, A> {
+impl<Q, A> PromptChannel<Q, A> {
     fn new() -> Self {
         let (sender, receiver) = mpsc::unbounded_channel();
         let receiver = Mutex::new(receiver);
@@ -87,22 +87,22 @@ impl<Q, A> Line<Q, A> {
 
     async fn ask(&self, asked: Q) -> Option<A> {
         let (reply, answer) = oneshot::channel();
-        self.sender.send(Prompt { asked, reply }).ok()?;
+        self.sender.send(PendingPrompt { asked, reply }).ok()?;
         // A prompt that the test drops was not answered.
         answer.await.ok().flatten()
     }
 
-    async fn next(&self) -> Prompt<Q, A> {
+    async fn next(&self) -> PendingPrompt<Q, A> {
         let mut receiver = self.receiver.lock().await;
         let prompt = receiver.recv().await;
         prompt.expect("the line holds its own sender")
     }
 }
 
-/// How often a person whose answer does not fit is asked again.
+/// The number of times that an invalid answer is asked for again.
 const TRIES: usize = 3;
 
-/// A person whose part the test plays: a watcher of a session's requests.
+/// A person played by the test: a watcher of a session's requests.
 #[derive(Debug)]
 pub struct ScriptedPerson {
     lines: Arc<PersonLines>,
@@ -110,8 +110,8 @@ pub struct ScriptedPerson {
 
 #[derive(Debug)]
 struct PersonLines {
-    permissions: Line<PermissionRequest, PermissionAnswer>,
-    questions: Line<Ask, Value>,
+    permissions: PromptChannel<PermissionRequest, PermissionAnswer>,
+    questions: PromptChannel<Ask, Value>,
 }
 
 impl Default for ScriptedPerson {
@@ -125,25 +125,25 @@ impl ScriptedPerson {
     pub fn new() -> Self {
         Self {
             lines: Arc::new(PersonLines {
-                permissions: Line::new(),
-                questions: Line::new(),
+                permissions: PromptChannel::new(),
+                questions: PromptChannel::new(),
             }),
         }
     }
 
-    /// Watches these requests from now on, until their session ends. A prompt
-    /// that the test declines or drops is given up.
+    /// Watches these requests until their session ends. A prompt that the test
+    /// declines or drops is given up.
     pub fn attend(&self, requests: &PendingRequests) {
         tokio::spawn(follow(Arc::clone(&self.lines), requests.watch()));
     }
 
-    /// The next permission that is asked for.
-    pub async fn next_permission(&self) -> Prompt<PermissionRequest, PermissionAnswer> {
+    /// The next permission request.
+    pub async fn next_permission(&self) -> PendingPrompt<PermissionRequest, PermissionAnswer> {
         self.lines.permissions.next().await
     }
 
-    /// The next question that is put.
-    pub async fn next_question(&self) -> Prompt<Ask, Value> {
+    /// The next question.
+    pub async fn next_question(&self) -> PendingPrompt<Ask, Value> {
         self.lines.questions.next().await
     }
 }
@@ -190,11 +190,11 @@ impl PersonLines {
     }
 }
 
-/// A model beside the conversation whose part the test plays.
+/// A model for inquiries, played by the test.
 #[derive(Debug)]
 pub struct ScriptedInquirer {
-    questions: Line<Ask, Value>,
-    decisions: Line<Vec<TurnEndHandle>, BTreeMap<String, TurnEndDecision>>,
+    questions: PromptChannel<Ask, Value>,
+    decisions: PromptChannel<Vec<TurnEndHandle>, BTreeMap<String, TurnEndDecision>>,
 }
 
 impl Default for ScriptedInquirer {
@@ -207,20 +207,20 @@ impl ScriptedInquirer {
     /// A model that answers when the test does.
     pub fn new() -> Self {
         Self {
-            questions: Line::new(),
-            decisions: Line::new(),
+            questions: PromptChannel::new(),
+            decisions: PromptChannel::new(),
         }
     }
 
-    /// The next question that is put.
-    pub async fn next_question(&self) -> Prompt<Ask, Value> {
+    /// The next question.
+    pub async fn next_question(&self) -> PendingPrompt<Ask, Value> {
         self.questions.next().await
     }
 
-    /// The next inquiry about what becomes of handles at a turn's end.
+    /// The next inquiry about handles at a turn's end.
     pub async fn next_inquiry(
         &self,
-    ) -> Prompt<Vec<TurnEndHandle>, BTreeMap<String, TurnEndDecision>> {
+    ) -> PendingPrompt<Vec<TurnEndHandle>, BTreeMap<String, TurnEndDecision>> {
         self.decisions.next().await
     }
 }

@@ -27,8 +27,8 @@ pub fn batch<const N: usize>(calls: [(&str, Value); N]) -> Batch {
     }
 }
 
-/// A tool that can last: it has every action, takes any argument and runs
-/// without asking.
+/// A tool that can run as a handle: it has every action, accepts any argument
+/// and runs without asking.
 pub fn lasting(name: &str) -> ToolDefinition {
     ToolDefinition {
         shape: ToolShape {
@@ -47,7 +47,7 @@ pub fn lasting(name: &str) -> ToolDefinition {
     }
 }
 
-/// A question that wants yes or no.
+/// A yes-or-no question.
 pub fn question(id: &str, text: &str) -> Question {
     Question {
         id: id.to_owned(),
@@ -59,7 +59,7 @@ pub fn question(id: &str, text: &str) -> Question {
     }
 }
 
-/// A question that wants any text.
+/// A question with a text answer.
 pub fn text_question(id: &str, text: &str) -> Question {
     Question {
         answer_type: AnswerType::Text,

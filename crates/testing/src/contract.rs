@@ -1,8 +1,9 @@
 //! The contract of [`Job`](windlass_runtime::Job), for every executor.
 //!
-//! An executor's tests implement [`Contractor`]: they start tools of that kind which behave as the contract wants them
-//! to. [`check_contract`] then holds the jobs to everything that the trait's documentation promises, first as they were
-//! started and, where the executor can, again as they were adopted.
+//! An executor's tests implement [`Contractor`]: they start tools with the
+//! [`Behaviour`] that the contract asks for. [`check_contract`] then checks the
+//! jobs against the trait's documentation, first as they were started and, if
+//! the executor supports it, again after adoption.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,24 +17,26 @@ use windlass_protocol::{
 };
 use windlass_runtime::{AdoptError, Job, JobTerminal, Reports, Since};
 
-/// Nothing takes longer, however busy the machine is.
+/// The time limit of every step, on a busy machine too.
 const DEADLINE: Duration = Duration::from_mins(1);
 /// A limit for settling that no test waits out.
 const SETTLE: Duration = Duration::from_secs(30);
 const GRACE: Duration = Duration::from_secs(2);
 
-/// How a tool is to behave.
+/// The required behaviour of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Behaviour {
-    /// Writes the lines `one` and `two` and ends well.
+    /// Writes the lines `one` and `two` and finishes successfully.
     Writes,
     /// Writes the line `ready` and runs until it is ended.
     Stays,
     /// Writes the line `ready`, and `got X` for each line `X` of its input.
     Repeats,
-    /// Asks a question that takes a text, writes `hello X` for the answer `X` and ends well.
+    /// Asks a question with a text answer, writes `hello X` for the answer `X`
+    /// and finishes successfully.
     Asks,
-    /// Asks for a secret on its terminal, writes `hello X` for the answer `X` and ends well.
+    /// Asks for a secret on its terminal, writes `hello X` for the answer `X`
+    /// and finishes successfully.
     AsksSecret,
 }
 
@@ -43,26 +46,30 @@ pub struct Specimen {
     pub job: Arc<dyn Job>,
     /// Its reports.
     pub reports: Reports,
-    /// Whether the tool still runs, as seen from outside of its job.
+    /// Whether the tool still runs, observed independently of its job.
     pub runs: Arc<dyn Fn() -> bool + Send + Sync>,
-    /// The tool is ended by a message to another program, which hears of it some time later.
+    /// The tool is ended by a message to another program, which arrives with a
+    /// delay.
     pub is_remote: bool,
 }
 
 /// Makes tools of one kind behave.
 #[async_trait]
 pub trait Contractor: Sync {
-    /// Starts a tool that behaves so; `None` if tools of this kind cannot.
+    /// Starts a tool with this behaviour; `None` if tools of this kind cannot
+    /// have it.
     async fn start(&self, behaviour: Behaviour) -> Option<Specimen>;
 
     /// Makes a running tool outlive its job, and adopts it.
     async fn adopt(&self, running: JobDescription) -> Result<Specimen, AdoptError>;
 
-    /// Describes a running tool so that it can be adopted, and makes it outlive its job; `None` if it cannot be.
+    /// Describes a running tool for adoption and makes it outlive its job;
+    /// `None` if that is not supported.
     async fn describe(&self, specimen: &Specimen) -> Option<JobDescription>;
 }
 
-/// Holds the tools of an executor to the contract. Panics with the clause that is broken.
+/// Checks the tools of an executor against the contract. Panics with the
+/// violated clause.
 pub async fn check_contract(contractor: &dyn Contractor) {
     Clauses {
         contractor,
@@ -362,7 +369,7 @@ impl Specimen {
         }
     }
 
-    /// The answer is in the output or in the result, once.
+    /// Checks that the answer is in the output or in the result, once.
     fn said_hello_once(&self, ending: &Ending) {
         let log = self.job.output().log(0..u64::MAX);
         let mut text = String::from_utf8_lossy(&log).into_owned();
@@ -384,7 +391,7 @@ impl Specimen {
         self.is_gone().await;
     }
 
-    /// An abort that was answered has ended everything that it could verify.
+    /// Checks that a completed abort has ended everything that it could verify.
     async fn is_gone(&self) {
         if self.is_remote {
             until_gone(&*self.runs).await;

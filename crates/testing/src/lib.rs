@@ -1,12 +1,15 @@
-//! Stand-ins for everything around the runtime, so that a test is in charge.
+//! Test doubles for everything around the runtime.
 //!
-//! Start at [`Scripted`]: an executor whose tools do exactly what the test
-//! says, step by step. [`ScriptedPerson`] and [`ScriptedInquirer`] hand every
-//! question to the test, [`Recording`] keeps what a recorder is told, and
-//! [`batch`] writes calls down briefly; [`needs!`] skips a test whose program
-//! the machine lacks. [`model`] is a model server that says what a script
-//! says, [`load`] a crowd of clients, and [`contract`] the suite that every executor's jobs must pass. No process is started here and no time is spent waiting: whatever is
-//! awaited is awaited as a condition.
+//! Start at [`Scripted`]: an executor whose tools follow the test's
+//! instructions step by step. [`ScriptedPerson`] and [`ScriptedInquirer`] pass
+//! every question to the test, [`MemoryRecorder`] stores everything recorded,
+//! and [`batch`] is a short form for calls; [`needs!`] skips a test whose
+//! program is missing. [`model`] is a model server that follows a script,
+//! [`load`] a load generator, and [`contract`] the suite that every executor's
+//! jobs must pass. No process is started here, and nothing sleeps: every wait
+//! is for a condition.
+
+#![warn(missing_docs)]
 
 mod asking;
 mod calls;
@@ -18,10 +21,10 @@ mod recording;
 mod scripted;
 mod scripted_job;
 
-pub use asking::{Prompt, ScriptedInquirer, ScriptedPerson};
+pub use asking::{PendingPrompt, ScriptedInquirer, ScriptedPerson};
 pub use calls::{batch, lasting, question, text_question};
 #[doc(hidden)]
 pub use programs::{has_program, skip};
-pub use recording::{Recorded, Recording};
+pub use recording::{MemoryRecorder, Recorded};
 pub use scripted::Scripted;
-pub use scripted_job::{ScriptedJob, Typed};
+pub use scripted_job::{ScriptedJob, TerminalEcho};

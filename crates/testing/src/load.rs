@@ -1,9 +1,9 @@
-//! Many who follow a server's events while many call, and what was lost on the
-//! way.
+//! A load generator: many clients that follow a server's events while others
+//! call.
 //!
-//! Start at [`Load::put_on`]. Everything goes over the wire as any client would
-//! send it, and every reader keeps count by itself: an [`Outcome`] says what
-//! they saw, and judges nothing.
+//! Start at [`Load::put_on`]. Everything goes over the wire as with any client,
+//! and every reader counts its events: a [`LoadReport`] has the figures,
+//! without judging them.
 
 mod caller;
 mod connection;
@@ -19,40 +19,40 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use self::caller::Caller;
-use self::connection::Connection;
-use self::reader::{Reader, Seen};
+use self::connection::LoadConnection;
+use self::reader::{EventCounts, LoadReader};
 
 pub use self::reader::Stalled;
 
-/// A server under way.
+/// A running server.
 #[derive(Debug, Clone)]
-pub struct Target {
-    /// Where it listens: `127.0.0.1:8413`.
+pub struct LoadTarget {
+    /// Its address, such as `127.0.0.1:8413`.
     pub address: String,
-    /// What lets in.
+    /// The access token.
     pub token: String,
 }
 
-/// How much is asked of a server.
+/// The amount of load.
 #[derive(Debug, Clone)]
 pub struct Load {
-    /// How many follow events: every other one those of all sessions, the rest
-    /// those of one.
+    /// The number of readers: every other one follows all sessions, the rest
+    /// one session each.
     pub readers: usize,
-    /// How many call, each in a session of its own.
+    /// The number of callers, each in a session of its own.
     pub callers: usize,
-    /// How many calls they make together.
+    /// The total number of calls.
     pub calls: usize,
-    /// How many of them in a second; as fast as they are answered unless said.
+    /// Calls per second; default: as fast as they are answered.
     pub rate: Option<f64>,
 }
 
-/// What came of it.
+/// The figures of a run.
 #[derive(Debug, Default)]
-pub struct Outcome {
+pub struct LoadReport {
     /// From the first call to the last answer.
     pub took: Duration,
-    /// How long each call took.
+    /// The latency of each call.
     pub latencies: Vec<Duration>,
     /// Events that all readers saw together.
     pub events: u64,
@@ -62,20 +62,20 @@ pub struct Outcome {
     pub answers_given: u64,
     /// Events that some reader never got.
     pub lost: u64,
-    /// Events that came to some reader after a later one.
+    /// Events that reached a reader after a later one.
     pub out_of_order: u64,
 }
 
-/// What stood in the way.
+/// An error that stopped the run.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// A connection broke.
     #[error("a connection broke")]
     Broken(#[from] io::Error),
-    /// Something else was answered than was asked for.
+    /// An unexpected response.
     #[error("`{0}` was not expected")]
     Strange(String),
-    /// A reader waits for events that do not come.
+    /// A reader waits for events that do not arrive.
     #[error("a reader is stuck")]
     Stuck,
 }
@@ -84,18 +84,18 @@ pub enum LoadError {
 type Totals = HashMap<String, u64>;
 
 impl Load {
-    /// Calls and reads until every reader has seen everything, or has been told
-    /// that it missed it.
-    pub async fn put_on(&self, target: &Target) -> Result<Outcome, LoadError> {
+    /// Calls and reads until every reader has received every event, or a report
+    /// that it missed some.
+    pub async fn put_on(&self, target: &LoadTarget) -> Result<LoadReport, LoadError> {
         let (tell, totals) = watch::channel(None::<Totals>);
         let mut readers = JoinSet::new();
         for _ in (0..self.readers).step_by(2) {
-            let reader = Reader::of_all(target).await?;
+            let reader = LoadReader::of_all(target).await?;
             readers.spawn(reader.read(totals.clone()));
         }
         let sessions = self.sessions(target).await?;
         for reader in 0..self.readers / 2 {
-            let reader = Reader::of(target, &sessions[reader % sessions.len()]).await?;
+            let reader = LoadReader::of(target, &sessions[reader % sessions.len()]).await?;
             readers.spawn(reader.read(totals.clone()));
         }
         let mut outcome = self.call(target, &sessions).await?;
@@ -108,8 +108,8 @@ impl Load {
         Ok(outcome)
     }
 
-    async fn sessions(&self, target: &Target) -> Result<Vec<String>, LoadError> {
-        let mut connection = Connection::open(target).await?;
+    async fn sessions(&self, target: &LoadTarget) -> Result<Vec<String>, LoadError> {
+        let mut connection = LoadConnection::open(target).await?;
         let mut sessions = Vec::new();
         for _ in 0..self.callers {
             let body = json!({ "trusted": true });
@@ -120,18 +120,22 @@ impl Load {
         Ok(sessions)
     }
 
-    async fn call(&self, target: &Target, sessions: &[String]) -> Result<Outcome, LoadError> {
+    async fn call(
+        &self,
+        target: &LoadTarget,
+        sessions: &[String],
+    ) -> Result<LoadReport, LoadError> {
         let start = Instant::now();
         let mut callers = JoinSet::new();
         for (place, session) in sessions.iter().enumerate() {
             let caller = Caller {
-                connection: Connection::open(target).await?,
+                connection: LoadConnection::open(target).await?,
                 session: session.clone(),
                 due: self.due(place),
             };
             callers.spawn(caller.call(start));
         }
-        let mut outcome = Outcome::default();
+        let mut outcome = LoadReport::default();
         while let Some(latencies) = callers.join_next().await {
             outcome
                 .latencies
@@ -141,7 +145,7 @@ impl Load {
         Ok(outcome)
     }
 
-    /// When one caller's calls are due.
+    /// The due times of one caller's calls.
     fn due(&self, caller: usize) -> Vec<Duration> {
         let calls = (caller..self.calls).step_by(self.callers);
         let due = |call: usize| match self.rate {
@@ -159,8 +163,8 @@ impl Load {
     }
 }
 
-impl Outcome {
-    fn add(&mut self, seen: &Seen) {
+impl LoadReport {
+    fn add(&mut self, seen: &EventCounts) {
         self.events += seen.events;
         self.answers += seen.answers;
         self.lost += seen.lost;
@@ -168,8 +172,8 @@ impl Outcome {
     }
 }
 
-async fn last_events(target: &Target, sessions: &[String]) -> Result<Totals, LoadError> {
-    let mut connection = Connection::open(target).await?;
+async fn last_events(target: &LoadTarget, sessions: &[String]) -> Result<Totals, LoadError> {
+    let mut connection = LoadConnection::open(target).await?;
     let mut totals = Totals::new();
     for session in sessions {
         let shown = connection

@@ -1,10 +1,9 @@
-//! A model server that says what a script says, in every provider's own
-//! format.
+//! A model server that follows a script, in the format of every provider.
 //!
 //! Start at [`ModelServer::start`]; a [`Script`] is a list of [`Turn`]s, each
-//! of which answers one request. [`stream`] gives the bytes of a turn without
-//! any server, for those who read streams. It judges nothing that it is
-//! asked: requests are kept for the test to look at.
+//! of which answers one request. [`stream`] returns the bytes of a turn without
+//! a server, for tests of stream readers. Requests are not checked, but stored
+//! for the test.
 
 mod anthropic;
 mod chat;
@@ -16,6 +15,6 @@ mod script;
 mod segment;
 mod server;
 
-pub use format::{Format, stream};
+pub use format::{ProviderFormat, stream};
 pub use script::{Fault, Say, Script, ScriptError, Spent, Turn};
-pub use server::{ModelServer, Seen};
+pub use server::{ModelServer, SeenRequest};

@@ -1,15 +1,15 @@
 //! Programs that tests run and that a machine may lack.
 //!
-//! [`needs!`](crate::needs) is all a test writes. `WINDLASS_SKIP` lists, with
-//! commas between, the programs to do without; a test that needs one of them
-//! says so in the file that `WINDLASS_SKIP_LOG` names and passes. A program
-//! that is missing without being listed fails the test.
+//! A test only writes [`needs!`](crate::needs). `WINDLASS_SKIP` is a
+//! comma-separated list of programs to do without. A test that needs one of
+//! them is recorded in the file `WINDLASS_SKIP_LOG` and passes. A missing
+//! program that is not listed fails the test.
 
 use std::env;
 use std::io::Write;
 
-/// Leaves the test, and records that it was skipped, when the machine has to
-/// do without this program. Works in a test that returns nothing.
+/// Returns from the test, and records the skip, if this program is in
+/// `WINDLASS_SKIP`. Works in a test that returns nothing.
 #[macro_export]
 macro_rules! needs {
     ($($program:literal),+ $(,)?) => {{
@@ -22,9 +22,8 @@ macro_rules! needs {
     }};
 }
 
-/// Whether a test may run this program; `here` is the path of something inside
-/// the test, which names it. Panics when the program is missing and nobody
-/// said that it may be.
+/// Whether a test may run this program. `here` is the path of an item inside
+/// the test, which names it. Panics if the program is missing and not listed.
 #[doc(hidden)]
 pub fn has_program(here: &str, program: &str) -> bool {
     let listed = env::var("WINDLASS_SKIP").unwrap_or_default();
@@ -41,8 +40,8 @@ pub fn has_program(here: &str, program: &str) -> bool {
     true
 }
 
-/// Records that a test was skipped for want of something; the test leaves by
-/// itself.
+/// Records that a test was skipped because something is missing; the test must
+/// return itself.
 pub fn skip(test: &str, wanted: &str) {
     let Some(log) = env::var_os("WINDLASS_SKIP_LOG") else {
         return;
@@ -54,7 +53,7 @@ pub fn skip(test: &str, wanted: &str) {
         .expect("the file that WINDLASS_SKIP_LOG names can be written");
 }
 
-/// The test's own name, out of the path of something inside it.
+/// The test's name, from the path of an item inside it.
 fn test_name(here: &str) -> &str {
     here.rsplit("::")
         .find(|part| *part != "here" && *part != "{{closure}}")

@@ -1,34 +1,34 @@
-//! A recorder that keeps what it is told, in order.
+//! A recorder that stores everything in memory, in order.
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 use windlass_runtime::{Entry, Recorder};
 
-/// One thing that a recorder was told.
+/// An entry of the recorder.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "tests hold few of them")]
 pub enum Recorded {
     /// Something happened.
     Happened(Entry),
-    /// The runtime asked for everything so far to be made durable.
+    /// The runtime asked for durability of everything so far.
     Durable,
 }
 
-/// Keeps everything in memory, and can be slow on demand.
+/// A recorder in memory, which can be made slow.
 #[derive(Debug)]
-pub struct Recording {
+pub struct MemoryRecorder {
     told: Mutex<Vec<Recorded>>,
     held: watch::Sender<bool>,
 }
 
-impl Default for Recording {
+impl Default for MemoryRecorder {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Recording {
+impl MemoryRecorder {
     /// A recording that is durable at once.
     pub fn new() -> Self {
         Self {
@@ -37,17 +37,17 @@ impl Recording {
         }
     }
 
-    /// Everything told so far.
+    /// All entries so far.
     pub fn told(&self) -> Vec<Recorded> {
         self.told.lock().clone()
     }
 
-    /// From now on nothing becomes durable until [`Recording::release`].
+    /// From now on nothing becomes durable until [`MemoryRecorder::release`].
     pub fn hold(&self) {
         self.held.send_replace(true);
     }
 
-    /// What was held becomes durable.
+    /// Completes held requests for durability.
     pub fn release(&self) {
         self.held.send_replace(false);
     }
@@ -58,7 +58,7 @@ impl Recording {
 }
 
 #[async_trait]
-impl Recorder for Recording {
+impl Recorder for MemoryRecorder {
     fn happened(&self, entry: &Entry) {
         self.keep(Recorded::Happened(entry.clone()));
     }

@@ -1,4 +1,4 @@
-//! An executor whose tools do what the test says.
+//! An executor whose tools follow the test's instructions.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use windlass_runtime::{
     AdoptError, Executor, Job, JobDescription, Reporter, Start, Subject, ToolDefinition,
 };
 
-use crate::scripted_job::{Running, ScriptedJob};
+use crate::scripted_job::{ScriptedJob, ScriptedRun};
 
 type Opening = Box<dyn FnMut(&ScriptedJob) + Send>;
 type Naming = Box<dyn Fn(&Arguments) -> Subject + Send + Sync>;
@@ -21,8 +21,8 @@ type Naming = Box<dyn Fn(&Arguments) -> Subject + Send + Sync>;
 /// that one clone is registered and the other is kept as the control.
 ///
 /// Every tool that it starts is a [`ScriptedJob`], which the test gets with
-/// [`Scripted::next`] and then directs. What a tool should do of its own
-/// accord, before its spawn is answered, is said with [`Scripted::opening`].
+/// [`Scripted::next`] and then controls. [`Scripted::opening`] sets the actions
+/// of a tool before its spawn is answered.
 ///
 /// ```
 /// # use serde_json::json;
@@ -51,11 +51,11 @@ type Naming = Box<dyn Fn(&Arguments) -> Subject + Send + Sync>;
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct Scripted(Arc<Inner>);
+pub struct Scripted(Arc<ScriptedInner>);
 
-struct Inner {
+struct ScriptedInner {
     started: watch::Sender<Vec<ScriptedJob>>,
-    /// How many of them [`Scripted::next`] has given out.
+    /// The number of tools that [`Scripted::next`] has returned.
     given: Mutex<usize>,
     opening: Mutex<Option<Opening>>,
     subject: Mutex<Option<Naming>>,
@@ -75,7 +75,7 @@ impl Default for Scripted {
 impl Scripted {
     /// An executor that has started nothing.
     pub fn new() -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(ScriptedInner {
             started: watch::Sender::new(Vec::new()),
             given: Mutex::new(0),
             opening: Mutex::new(None),
@@ -93,7 +93,7 @@ impl Scripted {
         Arc::new(self.clone())
     }
 
-    /// The next tool that is started and was not given out before.
+    /// The next started tool that was not returned before.
     pub async fn next(&self) -> ScriptedJob {
         let place = {
             let mut given = self.0.given.lock();
@@ -117,17 +117,17 @@ impl Scripted {
         started.iter().rev().find(is_it).cloned()
     }
 
-    /// What each tool does as it starts, before its start has returned.
+    /// Sets the actions of each tool at its start, before the start returns.
     pub fn opening(&self, opening: impl FnMut(&ScriptedJob) + Send + 'static) {
         *self.0.opening.lock() = Some(Box::new(opening));
     }
 
-    /// What a person is asked to permit.
+    /// Sets the subject of permission requests.
     pub fn subject(&self, subject: impl Fn(&Arguments) -> Subject + Send + Sync + 'static) {
         *self.0.subject.lock() = Some(Box::new(subject));
     }
 
-    /// How every call's arguments are shown to a person.
+    /// Sets the rendering of every call's arguments for a person.
     pub fn set_display(&self, display: &str) {
         *self.0.display.lock() = Some(display.to_owned());
     }
@@ -137,7 +137,7 @@ impl Scripted {
         *self.0.failure.lock() = Some(error);
     }
 
-    /// The time limit that every call's arguments are taken to set.
+    /// Sets the time limit that every call's arguments imply.
     pub fn set_timeout(&self, limit: Duration) {
         *self.0.timeout.lock() = Some(limit);
     }
@@ -147,13 +147,12 @@ impl Scripted {
         self.0.held.send_replace(true);
     }
 
-    /// Lets held starts go on.
+    /// Releases held starts.
     pub fn release(&self) {
         self.0.held.send_replace(false);
     }
 
-    /// Resolves when this many starts have been asked for, held ones
-    /// included.
+    /// Resolves after this many attempts to start, including held ones.
     pub async fn attempted(&self, count: usize) {
         let mut attempts = self.0.attempts.subscribe();
         let reached = attempts.wait_for(|attempts| *attempts >= count).await;
@@ -177,10 +176,10 @@ impl Executor for Scripted {
             opening(&job);
         }
         inner.started.send_modify(|jobs| jobs.push(job.clone()));
-        Ok(Arc::new(Running(job)))
+        Ok(Arc::new(ScriptedRun(job)))
     }
 
-    /// Adopts what [`ScriptedJob::detach`] has made adoptable.
+    /// Adopts a tool that was detached with [`ScriptedJob::detach`].
     async fn adopt(
         &self,
         running: JobDescription,
@@ -190,7 +189,7 @@ impl Executor for Scripted {
         let job = started.into_iter().find(|job| job.key() == running.key);
         let job = job.filter(|job| !job.has_ended()).ok_or(AdoptError::Gone)?;
         job.adopted(running.at, reporter);
-        Ok(Arc::new(Running(job)))
+        Ok(Arc::new(ScriptedRun(job)))
     }
 
     fn subject(&self, tool: &ToolDefinition, args: &Arguments, _: &Path) -> Subject {

@@ -1,5 +1,4 @@
-//! One tool whose life the test directs, and the job that the runtime sees
-//! of it.
+//! A tool that the test controls, and its job for the runtime.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,34 +22,35 @@ use windlass_runtime::{
 type OnInput = Arc<dyn Fn(&ScriptedJob, &Typing) + Send + Sync>;
 type OnAnswer = Arc<dyn Fn(&ScriptedJob, &Value) + Send + Sync>;
 
-/// A tool that was started and does what the test says. Cloning is cheap and
-/// gives the same tool.
+/// A started tool that the test controls. Cloning is cheap and gives the same
+/// tool.
 ///
-/// Unless told otherwise it settles at once, takes any input, and ends as
-/// soon as it is aborted.
+/// By default it settles at once, accepts any input, and ends as soon as it is
+/// aborted.
 #[derive(Clone)]
-pub struct ScriptedJob(Arc<Shared>);
+pub struct ScriptedJob(Arc<ScriptedJobInner>);
 
-struct Shared {
+struct ScriptedJobInner {
     start: Start,
     reporter: Mutex<Reporter>,
     output: JobOutput,
     orders: OrderLedger,
     host: Mutex<Arc<dyn JobHost>>,
-    life: watch::Sender<Life>,
-    script: Mutex<Script>,
+    life: watch::Sender<ScriptedState>,
+    script: Mutex<JobScript>,
 }
 
-/// What others wait for.
+/// State that others wait for.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a fact of its own, and any mix of them can be true"
 )]
-struct Life {
+struct ScriptedState {
     ended: bool,
     at_prompt: bool,
     open: Option<Question>,
-    /// Another runtime takes it over, so that losing this one does not end it.
+    /// Another runtime will adopt it, so that dropping this job does not end
+    /// it.
     detached: bool,
     held: bool,
     abort_held: bool,
@@ -60,23 +60,23 @@ struct Life {
     dropped: bool,
 }
 
-/// How it behaves.
-struct Script {
+/// Its configured behaviour.
+struct JobScript {
     processes: usize,
     left_running: usize,
     survivors: Vec<String>,
     refusal: Option<String>,
-    terminal: Option<Typed>,
+    terminal: Option<TerminalEcho>,
     screen: Arc<Mutex<Screen>>,
     on_input: Option<OnInput>,
     on_answer: Option<OnAnswer>,
-    /// The program that it is like, if it runs what is typed.
+    /// The program to imitate, if it runs typed commands.
     runs_typed: Option<String>,
 }
 
-/// What becomes of typing on a terminal.
+/// The echo of typed input on a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Typed {
+pub enum TerminalEcho {
     /// It is shown.
     Shown,
     /// It is not, as for a secret.
@@ -91,13 +91,13 @@ impl ScriptedJob {
             log: start.log.clone().map(Into::into),
             ..OutputOptions::default()
         });
-        Self(Arc::new(Shared {
+        Self(Arc::new(ScriptedJobInner {
             start,
             reporter: Mutex::new(reporter),
             output,
             orders: OrderLedger::default(),
             host: Mutex::new(Arc::new(LocalHost)),
-            life: watch::Sender::new(Life {
+            life: watch::Sender::new(ScriptedState {
                 ended: false,
                 at_prompt: false,
                 open: None,
@@ -109,7 +109,7 @@ impl ScriptedJob {
                 aborts: Vec::new(),
                 dropped: false,
             }),
-            script: Mutex::new(Script {
+            script: Mutex::new(JobScript {
                 processes: 1,
                 left_running: 0,
                 survivors: Vec::new(),
@@ -124,7 +124,7 @@ impl ScriptedJob {
     }
 }
 
-/// What it was given.
+/// Inspection of the job and its input.
 impl ScriptedJob {
     /// All that the runtime started it with.
     pub fn start(&self) -> &Start {
@@ -141,7 +141,7 @@ impl ScriptedJob {
         &self.0.start.args
     }
 
-    /// The inputs it has taken.
+    /// The inputs received.
     pub fn inputs(&self) -> Vec<Typing> {
         self.0.life.borrow().inputs.clone()
     }
@@ -156,13 +156,13 @@ impl ScriptedJob {
         self.0.life.borrow().aborts.clone()
     }
 
-    /// It has ended, by itself, by an abort or because it was dropped.
+    /// Whether it has ended: by itself, by an abort or because it was dropped.
     pub fn has_ended(&self) -> bool {
         let life = self.0.life.borrow();
         life.ended || life.dropped
     }
 
-    /// The runtime has let go of it, which ends it.
+    /// Whether the runtime has dropped it, which ends it.
     pub fn is_dropped(&self) -> bool {
         self.0.life.borrow().dropped
     }
@@ -182,19 +182,19 @@ impl ScriptedJob {
         self.until(|life| life.aborts.len() >= count).await;
     }
 
-    /// Resolves when it has taken this many inputs.
+    /// Resolves after this many inputs.
     pub async fn typed(&self, count: usize) {
         self.until(|life| life.inputs.len() >= count).await;
     }
 
-    async fn until(&self, mut wanted: impl FnMut(&Life) -> bool) {
+    async fn until(&self, mut wanted: impl FnMut(&ScriptedState) -> bool) {
         let mut life = self.0.life.subscribe();
         let reached = life.wait_for(|life| wanted(life)).await;
         reached.expect("`self` holds the sender");
     }
 }
 
-/// What it does.
+/// Actions of the tool.
 impl ScriptedJob {
     /// Writes.
     pub fn write(&self, text: &str) {
@@ -213,7 +213,7 @@ impl ScriptedJob {
         self.asks(ToolEvent::asked(question.clone()), question);
     }
 
-    /// Asks and waits, and says what the question is about.
+    /// Asks a question with accompanying text, and waits.
     pub fn ask_beside(&self, question: Question, content: &str) {
         let event = ToolEvent::Asked {
             question: question.clone(),
@@ -229,12 +229,12 @@ impl ScriptedJob {
         self.report(event);
     }
 
-    /// Ends well; what it wrote is its result.
+    /// Finishes successfully; its output is its result.
     pub fn end(&self) {
         self.end_with(Ending::output());
     }
 
-    /// Ends well with a result of its own.
+    /// Finishes successfully with a reported result.
     pub fn end_saying(&self, result: &str) {
         self.end_with(Ending::with(Ok(Some(result.to_owned()))));
     }
@@ -244,8 +244,8 @@ impl ScriptedJob {
         self.end_with(Ending::failed(message));
     }
 
-    /// Ends in any way. It leaves running what [`ScriptedJob::leave_running`]
-    /// said, and ends only once.
+    /// Ends with any ending. Leaves as many processes running as set by
+    /// [`ScriptedJob::leave_running`], and ends only once.
     pub fn end_with(&self, mut ending: Ending) {
         let first = self
             .0
@@ -268,9 +268,9 @@ impl ScriptedJob {
     }
 }
 
-/// How it behaves.
+/// Configuration of its behaviour.
 impl ScriptedJob {
-    /// It consists of this many processes, which an abort ends and counts.
+    /// Sets the number of its processes, which an abort ends and counts.
     pub fn processes(&self, count: usize) {
         self.0.script.lock().processes = count;
     }
@@ -286,12 +286,12 @@ impl ScriptedJob {
         self.0.script.lock().survivors = survivors.collect();
     }
 
-    /// It takes no input, for this reason.
+    /// Rejects input, for this reason.
     pub fn refuse_input(&self, why: &str) {
         self.0.script.lock().refusal = Some(why.to_owned());
     }
 
-    /// Whether it is blocked at a prompt, which it needs a terminal for.
+    /// Sets whether it is blocked at a prompt, which requires a terminal.
     pub fn at_prompt(&self, at_prompt: bool) {
         self.0.life.send_modify(|life| life.at_prompt = at_prompt);
     }
@@ -301,12 +301,13 @@ impl ScriptedJob {
         *self.0.host.lock() = host;
     }
 
-    /// From now on it outlives the runtime that started it, and can be adopted.
+    /// Makes it outlive the runtime that started it, so that it can be adopted.
     pub fn detach(&self) {
         self.0.life.send_modify(|life| life.detached = true);
     }
 
-    /// Another runtime has adopted it, which knows what happened up to this offset.
+    /// Attaches it to the adopting runtime, which knows the events up to this
+    /// offset.
     pub(crate) fn adopted(&self, at: u64, reporter: Reporter) {
         *self.0.reporter.lock() = reporter;
         self.0.life.send_modify(|life| life.detached = false);
@@ -326,51 +327,51 @@ impl ScriptedJob {
         json!({ "scripted": address })
     }
 
-    /// It is on a terminal, which does this with typing.
-    pub fn on_terminal(&self, typed: Typed) {
+    /// Puts it on a terminal with this echo.
+    pub fn on_terminal(&self, typed: TerminalEcho) {
         self.0.script.lock().terminal = Some(typed);
     }
 
-    /// What it does with each input.
+    /// Sets the reaction to each input.
     pub fn on_input(&self, act: impl Fn(&Self, &Typing) + Send + Sync + 'static) {
         self.0.script.lock().on_input = Some(Arc::new(act));
     }
 
-    /// What it does with each answer.
+    /// Sets the reaction to each answer.
     pub fn on_answer(&self, act: impl Fn(&Self, &Value) + Send + Sync + 'static) {
         self.0.script.lock().on_answer = Some(Arc::new(act));
     }
 
-    /// From now on it runs what is typed, as this program does.
+    /// Makes it run typed commands, as this program does.
     pub fn run_typed(&self, reader: &str) {
         self.0.script.lock().runs_typed = Some(reader.to_owned());
     }
 
-    /// From now on it has not had its say until [`ScriptedJob::settle`].
+    /// Makes it unsettled until [`ScriptedJob::settle`].
     pub fn hold(&self) {
         self.0.life.send_modify(|life| life.held = true);
     }
 
-    /// It has had its say.
+    /// Settles it.
     pub fn settle(&self) {
         self.0.life.send_modify(|life| life.held = false);
     }
 
-    /// From now on an abort takes until [`ScriptedJob::let_go`].
+    /// Makes an abort take until [`ScriptedJob::let_go`].
     pub fn hold_on(&self) {
         self.0.life.send_modify(|life| life.abort_held = true);
     }
 
-    /// A held abort goes on.
+    /// Lets a held abort continue.
     pub fn let_go(&self) {
         self.0.life.send_modify(|life| life.abort_held = false);
     }
 }
 
 /// The runtime's side. Dropping it ends the tool, unless it is detached.
-pub(crate) struct Running(pub(crate) ScriptedJob);
+pub(crate) struct ScriptedRun(pub(crate) ScriptedJob);
 
-impl Drop for Running {
+impl Drop for ScriptedRun {
     fn drop(&mut self) {
         self.0.0.life.send_if_modified(|life| {
             life.dropped |= !life.detached;
@@ -380,7 +381,7 @@ impl Drop for Running {
 }
 
 #[async_trait]
-impl Job for Running {
+impl Job for ScriptedRun {
     fn output(&self) -> &JobOutput {
         &self.0.0.output
     }
@@ -503,7 +504,7 @@ impl JobTerminal for ScriptedTerminal {
     fn screen_changed(&self, generation: u64) -> BoxFuture<'static, ()> {
         let job = self.0.clone();
         let screen = self.screen();
-        let changed = move |_: &Life| screen.lock().generation() != generation;
+        let changed = move |_: &ScriptedState| screen.lock().generation() != generation;
         async move { job.until(changed).await }.boxed()
     }
 
@@ -546,11 +547,11 @@ impl JobTerminal for ScriptedTerminal {
     }
 
     fn has_masked_typing(&self) -> bool {
-        self.0.0.script.lock().terminal == Some(Typed::Masked)
+        self.0.0.script.lock().terminal == Some(TerminalEcho::Masked)
     }
 
     fn hides_typing(&self) -> bool {
-        self.0.0.script.lock().terminal == Some(Typed::Hidden)
+        self.0.0.script.lock().terminal == Some(TerminalEcho::Hidden)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The models, sessions and prompts that agents are made of.
+//! The models, sessions and prompts of agents.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use windlass_runtime::{Conversations, Runtime, Session, SessionOptions};
 
 use crate::build::Windlass;
 
-/// How hard a model should think.
+/// The reasoning effort.
 pub(crate) fn effort(config: &AssistantConfig) -> Option<Effort> {
     config.reasoning.map(|effort| match effort {
         ReasoningEffort::Low => Effort::Low,
@@ -18,7 +18,7 @@ pub(crate) fn effort(config: &AssistantConfig) -> Option<Effort> {
     })
 }
 
-/// Makes agents of a runtime's tools, and of this model unless they name
+/// Creates agents with a runtime's tools, and with this model unless they name
 /// another.
 pub(crate) struct ConfiguredAgents {
     pub(crate) windlass: Arc<Windlass>,

@@ -1,4 +1,4 @@
-//! From a runtime and its configuration to assistants: models, agents,
+//! Sets up assistants from a runtime and its configuration: models, agents,
 //! inquiries and the system prompt.
 
 use std::sync::Arc;
@@ -41,7 +41,7 @@ pub struct Assistants {
     _agent_source: Arc<dyn AgentSource>,
 }
 
-/// No model can be asked.
+/// No model is available.
 #[derive(Debug, thiserror::Error)]
 pub enum ChooseModelError {
     /// Neither the caller nor the configuration names a model.
@@ -52,7 +52,7 @@ pub enum ChooseModelError {
     Open(#[from] OpenError),
 }
 
-/// The conversation that an assistant begins or goes on with.
+/// The conversation to start or continue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Resume {
     /// A new one.
@@ -63,7 +63,7 @@ pub enum Resume {
     Session(String),
 }
 
-/// There is no conversation to go on with.
+/// There is no conversation to continue.
 #[derive(Debug, thiserror::Error)]
 pub enum ResumeError {
     /// The configuration turns the record off.
@@ -75,7 +75,7 @@ pub enum ResumeError {
     /// The record cannot be read.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
-    /// The text is no session's id.
+    /// The text is not a session id.
     #[error(transparent)]
     BadId(#[from] InvalidId),
     /// The project has none.
@@ -87,8 +87,7 @@ pub enum ResumeError {
 }
 
 impl Assistants {
-    /// Opens this model, or the one that the configuration names, and the one
-    /// that answers inquiries.
+    /// Opens this model, or the configured one, and the one for inquiries.
     pub async fn open(
         windlass: &Arc<Windlass>,
         model: Option<&str>,
@@ -106,8 +105,8 @@ impl Assistants {
         Ok(Self::with_models(windlass, model, inquiry_model))
     }
 
-    /// Uses these models, whoever runs them: one for conversations and one
-    /// that answers inquiries. Agents use the first unless they name another.
+    /// Uses these models: one for conversations and one for inquiries. Agents
+    /// use the first unless they name another.
     pub fn with_models(
         windlass: &Arc<Windlass>,
         model: Arc<dyn Model>,
@@ -129,8 +128,8 @@ impl Assistants {
         }
     }
 
-    /// A conversation, and the id of the session that it belongs to. It is
-    /// recorded if sessions are.
+    /// Starts or loads a conversation, and returns it with its session id. It
+    /// is recorded if sessions are.
     pub async fn conversation(
         &self,
         resume: Resume,
@@ -165,8 +164,8 @@ impl Assistants {
         Ok((id, conversation))
     }
 
-    /// An assistant with this model that goes on in the session and the
-    /// conversation of another one.
+    /// An assistant with this model that continues the session and conversation
+    /// of another one.
     pub fn take_over(&self, assistant: &Assistant) -> Assistant {
         Assistant {
             model: Arc::clone(&self.model),
@@ -179,8 +178,8 @@ impl Assistants {
         }
     }
 
-    /// Begins a session with an assistant in it. The model answers the
-    /// session's inquiries unless the options name somebody else.
+    /// Starts a session with an assistant. The model answers the session's
+    /// inquiries unless the options name another inquirer.
     pub fn begin(&self, conversation: Conversation, options: SessionOptions) -> Assistant {
         let config = &self.windlass.config().assistant;
         let conversation = Arc::new(conversation);

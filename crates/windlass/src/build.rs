@@ -7,14 +7,14 @@ use std::sync::{Arc, OnceLock};
 
 use windlass_assistant::Agents;
 use windlass_config::{
-    BUILTINS, Config, ConfigError, LoadOptions, Place, ProjectState, ProjectTrust, SecretTarget,
-    Source, ToolConfig,
+    BUILTINS, Config, ConfigError, LoadOptions, ProjectState, ProjectTrust, SecretTarget,
+    SourceLocation, ToolConfig, ToolSource,
 };
 use windlass_executors::{
     Describer, Git, Kept, Launcher, LauncherOptions, LocalTool, SchemaError, Shell, TerminalSize,
 };
 use windlass_kept::KeptStore;
-use windlass_mcp_client::Server;
+use windlass_mcp_client::UpstreamServer;
 use windlass_process::SandboxSupport;
 use windlass_runtime::protocol::IoMode;
 use windlass_runtime::{
@@ -26,7 +26,7 @@ use windlass_store::{Store, StoreError};
 
 use crate::builder::{Builder, LateReport};
 use crate::cache::Cache;
-use crate::describe::{self, Answers, Asking};
+use crate::describe::{self, Answers, DescriptionCaching};
 use crate::embedded::{self, NameOwner};
 use crate::environment::Environment;
 use crate::hosts::{Hosts, PlaceError};
@@ -38,16 +38,16 @@ use crate::record::Record;
 use crate::sandboxes::Sandboxes;
 use crate::trust::TrustStore;
 
-/// Why there is no runtime.
+/// A runtime that cannot be built.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum BuildError {
     /// The configuration is wrong.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// A tool cannot be offered.
     #[error(transparent)]
     Register(#[from] RegisterError),
-    /// A tool that the program adds has a name that is taken.
+    /// A tool of the embedding program has a name that is taken.
     #[error("tool `{name}` cannot be added: {owner}; choose another name")]
     NameTaken {
         /// The name.
@@ -55,7 +55,7 @@ pub enum Error {
         /// The tool that has it.
         owner: NameOwner,
     },
-    /// The arguments of a function are no struct with named fields.
+    /// The arguments of a function are not a struct with named fields.
     #[error(
         "the arguments of tool `{tool}` are no struct with named fields; wrap them in one, or give \
          their schema"
@@ -64,7 +64,7 @@ pub enum Error {
         /// The tool.
         tool: String,
     },
-    /// A tool that the program adds is one that no model could be given.
+    /// A tool of the embedding program has a schema that models cannot use.
     #[error("tool `{tool}` cannot be added")]
     Unfit {
         /// The tool.
@@ -97,7 +97,7 @@ pub struct Windlass {
     advice: Vec<ToolProblem>,
     warnings: Vec<String>,
     pub(crate) agents: Option<Arc<Agents>>,
-    servers: Vec<Server>,
+    servers: Vec<UpstreamServer>,
     state_dir: PathBuf,
     pub(crate) kept: KeptStore,
     record: Record,
@@ -106,14 +106,14 @@ pub struct Windlass {
     pub(crate) embedded: Vec<String>,
 }
 
-/// A tool of the configuration that is not as it should be.
+/// A problem of a tool in the configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolProblem {
     /// The tool.
     pub tool: String,
-    /// Where its table stands.
-    pub place: Option<Place>,
-    /// What is wrong, and what would work.
+    /// The location of its table.
+    pub place: Option<SourceLocation>,
+    /// The problem, and what would work.
     pub problem: String,
     /// The tool is offered all the same.
     pub offered: bool,
@@ -134,13 +134,13 @@ impl fmt::Display for ToolProblem {
 
 impl Windlass {
     /// Loads the configuration and sets everything up. Programs that describe
-    /// their tools are asked, unless their answers are remembered; MCP servers
-    /// are asked always, and stay.
+    /// their tools are run, unless their answers are cached. MCP servers are
+    /// always started, and stay.
     ///
-    /// A project's files count only if they are trusted. Where
-    /// [`LoadOptions::trust`] does not say how that is decided, the user's
-    /// [`TrustStore`] does, as it does for the command `windlass`.
-    pub async fn load(options: &LoadOptions) -> Result<Self, Error> {
+    /// A project's files are used only if they are trusted. If
+    /// [`LoadOptions::trust`] is unset, the user's [`TrustStore`] decides, as
+    /// for the command `windlass`.
+    pub async fn load(options: &LoadOptions) -> Result<Self, BuildError> {
         let mut options = options.clone();
         if matches!(options.trust, ProjectTrust::Unsaid) {
             options.trust = TrustStore::of_user().decides();
@@ -149,16 +149,17 @@ impl Windlass {
     }
 
     /// Sets everything up by a configuration.
-    pub async fn new(config: Config) -> Result<Self, Error> {
+    pub async fn new(config: Config) -> Result<Self, BuildError> {
         Self::builder(config).build().await
     }
 
-    /// The same, and says which answers of programs are good enough.
-    pub async fn asking(config: Config, asking: Asking) -> Result<Self, Error> {
+    /// Like [`Windlass::new`], with a choice of whether descriptions may come
+    /// from the cache.
+    pub async fn asking(config: Config, asking: DescriptionCaching) -> Result<Self, BuildError> {
         Self::builder(config).asking(asking).build().await
     }
 
-    pub(crate) async fn build(builder: Builder) -> Result<Self, Error> {
+    pub(crate) async fn build(builder: Builder) -> Result<Self, BuildError> {
         let Builder {
             config,
             asking,
@@ -171,7 +172,7 @@ impl Windlass {
         let embedded = embedded::checked(embedded, &config)?;
         let environment = Environment::own(&config);
         let sandboxes = Sandboxes::of(&config);
-        let hosts = Hosts::of(&config, &environment).map_err(Error::Launcher)?;
+        let hosts = Hosts::of(&config, &environment).map_err(BuildError::Launcher)?;
         let (launcher, mut catalogue) = if let Some(onto) = onto {
             onto
         } else {
@@ -179,7 +180,7 @@ impl Windlass {
                 environment: Some(environment.usual()),
                 ..LauncherOptions::default()
             });
-            (launcher.map_err(Error::Launcher)?, Catalogue::new())
+            (launcher.map_err(BuildError::Launcher)?, Catalogue::new())
         };
         expect_trust(&config, &mut catalogue);
         let own_tools = catalogue.all().map(|it| it.definition().name.clone());
@@ -263,7 +264,7 @@ impl Windlass {
         &self.runtime
     }
 
-    /// What starts its programs.
+    /// The launcher of its programs.
     pub fn launcher(&self) -> &Launcher {
         &self.launcher
     }
@@ -273,22 +274,21 @@ impl Windlass {
         windlass_process::sandbox_support(&self.launcher).await
     }
 
-    /// Starts programs of the person's own, which get every variable but
-    /// our token and the keys of providers.
+    /// A launcher for the user's own programs, which get every variable except
+    /// the server's token and the keys of providers.
     pub(crate) fn trusted_launcher(&self) -> Launcher {
         self.environment.trusted(&self.launcher)
     }
 
-    /// The variables of this process that a tool's program does not get, by
-    /// name.
+    /// The variables of this process that are hidden from a tool's program.
     pub fn hidden_variables(&self, tool: &str) -> Vec<String> {
         let own = self.config.tool(tool).map(|tool| &tool.settings);
         let settings = own.unwrap_or(&self.config.defaults);
         self.environment.hidden(&settings.variables)
     }
 
-    /// The MCP servers that tools are wanted of.
-    pub fn mcp_servers(&self) -> &[Server] {
+    /// The MCP servers whose tools are used.
+    pub fn mcp_servers(&self) -> &[UpstreamServer] {
         &self.servers
     }
 
@@ -297,8 +297,8 @@ impl Windlass {
         &self.config
     }
 
-    /// Gives what ends the processes that dead runtimes have left and removes
-    /// their logs. It may take a moment, and so is for a thread of its own.
+    /// Returns a function that ends the processes of dead runtimes and removes
+    /// their logs. It may take a moment, so run it on a separate thread.
     pub fn sweep(&self) -> impl FnOnce() + Send + 'static {
         let launcher = self.launcher.clone();
         let logs = self.state_dir.join("logs");
@@ -309,43 +309,43 @@ impl Windlass {
         }
     }
 
-    /// What a person should know: tools that are configured and cannot be
-    /// offered, and what the configuration says in vain.
+    /// Warnings for a person: tools that cannot be offered, and keys without
+    /// effect.
     pub fn warnings(&self) -> impl Iterator<Item = &str> {
         self.warnings.iter().map(String::as_str)
     }
 
-    /// The tools that are not as they should be, in the order of the
-    /// configuration. They are among the warnings too.
+    /// The tools with problems, in the order of the configuration. They are
+    /// among the warnings too.
     pub fn problems(&self) -> &[ToolProblem] {
         &self.problems
     }
 
-    /// Weaknesses of tools that their authors should know of; the tools work.
+    /// Warnings for the authors of tools; the tools work.
     pub fn advice(&self) -> &[ToolProblem] {
         &self.advice
     }
 
-    /// Names the project, the same in every session of it.
+    /// The project's id, equal in all of its sessions.
     pub fn project_id(&self) -> String {
         workspace_id(&self.config.root)
     }
 
-    /// The record of every session, whichever runtime has it. It is opened
-    /// when it is first asked for, and made if it is not there.
+    /// The record of all sessions of all runtimes. It is opened on first use,
+    /// and created if missing.
     pub fn record(&self) -> Result<&Store, &StoreError> {
         self.record.store()
     }
 
-    /// Begins a session in the project's root, with its logs in the state
+    /// Starts a session in the project's root, with its logs in the state
     /// directory and a record, unless the options or the configuration say
-    /// otherwise. Without a record that can be opened it is not recorded.
+    /// otherwise. If the record cannot be opened, the session is not recorded.
     pub fn session(&self, options: SessionOptions) -> Session {
         self.session_of(&self.runtime, options)
     }
 
-    /// The same with the tools of another runtime, such as one that is
-    /// [`offering`](Runtime::offering) only some of them.
+    /// Like [`Windlass::session`], with the tools of another runtime, such as
+    /// one that is [`offering`](Runtime::offering) only some of them.
     pub fn session_of(&self, runtime: &Runtime, mut options: SessionOptions) -> Session {
         if options.root.as_os_str().is_empty() {
             options.root.clone_from(&self.config.root);
@@ -375,7 +375,7 @@ impl Windlass {
     }
 }
 
-/// The tools of a project that is not trusted yet may come later.
+/// Reserves a place for the tools of a project that is not trusted yet.
 fn expect_trust(config: &Config, catalogue: &mut Catalogue) {
     if matches!(config.project, ProjectState::Untrusted(_)) {
         catalogue.expect_replacement();
@@ -417,27 +417,27 @@ impl Build<'_> {
 
     fn register(&mut self, tool: &ToolConfig) -> Result<(), RegisterError> {
         match &tool.source {
-            Source::Builtin { .. } if self.is_there(tool.source_name()) => {
+            ToolSource::Builtin { .. } if self.is_there(tool.source_name()) => {
                 self.register_builtin(tool)
             }
-            Source::Builtin { .. } if BUILTINS.contains(&tool.source_name()) => {
+            ToolSource::Builtin { .. } if BUILTINS.contains(&tool.source_name()) => {
                 let why = "it is not offered here; `windlass query` has it";
                 self.catalogue.set_unavailable(&tool.name, why);
                 Ok(())
             }
-            Source::Builtin { .. } => {
+            ToolSource::Builtin { .. } => {
                 self.cannot_offer(tool, "there is no such built-in tool");
                 Ok(())
             }
-            Source::Local { .. } => self.register_local(tool),
+            ToolSource::Local { .. } => self.register_local(tool),
             // These come last, when nobody can be in their way.
-            Source::Mcp { .. } => Ok(()),
+            ToolSource::Mcp { .. } => Ok(()),
         }
     }
 
-    /// The tools of MCP servers. What is wrong with one of them is others'
-    /// work and does not keep Windlass from starting. Gives what is wrong with
-    /// servers whose tools are not known.
+    /// Registers the tools of MCP servers. Their problems do not prevent
+    /// Windlass from starting. Returns the problems of servers whose tools are
+    /// unknown.
     fn register_mcp(&mut self, servers: &Servers) -> Vec<String> {
         let found = servers.offer(self.config);
         for offered in found.tools {
@@ -464,8 +464,9 @@ impl Build<'_> {
         found.unreached
     }
 
-    /// Lets the tools of MCP servers come when their servers have.
-    fn await_mcp(&mut self, report: &LateReport, lends_clients: bool) -> Vec<Server> {
+    /// Reserves places for the tools of MCP servers, to be filled once their
+    /// servers have started.
+    fn await_mcp(&mut self, report: &LateReport, lends_clients: bool) -> Vec<UpstreamServer> {
         let coming = Coming {
             set_up: ServerSetup {
                 config: self.config,
@@ -478,7 +479,7 @@ impl Build<'_> {
             report,
         };
         for tool in self.config.offered() {
-            if matches!(tool.source, Source::Mcp { .. }) {
+            if matches!(tool.source, ToolSource::Mcp { .. }) {
                 let why = "its MCP server has not come up; it is offered when the server has";
                 self.catalogue.set_unavailable(&tool.name, why);
             }
@@ -486,7 +487,8 @@ impl Build<'_> {
         coming.begin(|| self.catalogue.late())
     }
 
-    /// Reports a tool that is not there; a call of it is told why.
+    /// Reports a tool that cannot be offered; a call of it is refused with the
+    /// reason.
     pub(crate) fn cannot_offer(&mut self, tool: &ToolConfig, why: &str) {
         self.catalogue.set_unavailable(&tool.name, why);
         self.report(tool, why, false);
@@ -536,8 +538,8 @@ impl Build<'_> {
         }
     }
 
-    /// What the configuration says of a built-in tool, of its permissions and
-    /// of its secrets.
+    /// A built-in tool with the configuration merged in, including permissions
+    /// and secrets.
     fn overlaid(tool: &ToolConfig, base: ToolDefinition) -> ToolDefinition {
         let mut definition = tool.overlay(base);
         permit(tool, &mut definition);
@@ -556,8 +558,8 @@ impl Build<'_> {
         self.register_executor(tool, definition, &local)
     }
 
-    /// A tool that its program describes. Whatever is wrong with it is its own
-    /// problem, and no other tool's.
+    /// Registers a tool that its program describes. Its problems do not affect
+    /// other tools.
     fn register_described(&mut self, tool: &ToolConfig) {
         let described = match self.answers.describe(tool) {
             Ok(described) => described,
@@ -605,7 +607,8 @@ impl Build<'_> {
         Ok(())
     }
 
-    /// Registers a tool where it runs. One whose host is not there is not offered.
+    /// Registers a tool on its host. A tool whose host is missing is not
+    /// offered.
     fn register_placed(
         &mut self,
         tool: &ToolConfig,
@@ -621,7 +624,7 @@ impl Build<'_> {
         }
     }
 
-    /// The launcher of a tool's programs, with the variables that its table says.
+    /// The launcher of a tool's programs, with the variables of its table.
     fn launcher_of(&self, tool: &ToolConfig) -> Launcher {
         let variables = &tool.settings.variables;
         let launcher = self.environment.launcher(self.launcher, variables);
@@ -643,8 +646,8 @@ impl Build<'_> {
     }
 }
 
-/// Where the configuration is silent, a person is asked before a tool starts,
-/// unless the session's client has asked its user already.
+/// By default a person is asked before a tool starts, unless the session's
+/// client has asked its user already.
 pub(crate) fn permit(tool: &ToolConfig, definition: &mut ToolDefinition) {
     let run = tool.settings.run;
     let unattended = RunPolicy::starting(RunMode::Unattended);
@@ -652,7 +655,8 @@ pub(crate) fn permit(tool: &ToolConfig, definition: &mut ToolDefinition) {
     definition.run_for_client = Some(run.over(unattended));
 }
 
-/// The definition, with its launcher's sandbox as requests to a person show it.
+/// Adds the description of the launcher's sandbox to the definition, for
+/// requests to a person.
 fn sandboxed(mut definition: ToolDefinition, launcher: &Launcher) -> ToolDefinition {
     definition.sandbox = launcher.confinement().map(|it| it.summary());
     definition

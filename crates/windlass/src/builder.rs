@@ -1,15 +1,15 @@
-//! How a runtime is set up: by which configuration, and with which tools of
-//! the program beside its own.
+//! Sets up a runtime from a configuration and the tools of the embedding
+//! program.
 
 use std::sync::Arc;
 
 use windlass_assistant::{AgentLimits, Agents};
-use windlass_config::{BUILTINS, Config, Source};
+use windlass_config::{BUILTINS, Config, ToolSource};
 use windlass_executors::Launcher;
 use windlass_runtime::{Catalogue, Executor, ToolDefinition};
 
-use crate::build::{Error, Windlass};
-use crate::describe::Asking;
+use crate::build::{BuildError, Windlass};
+use crate::describe::DescriptionCaching;
 use crate::function::FunctionTool;
 
 /// A runtime that is to be set up. Start at [`Windlass::builder`].
@@ -18,7 +18,7 @@ use crate::function::FunctionTool;
 /// # use windlass::{FunctionTool, Windlass};
 /// # use schemars::JsonSchema;
 /// # #[derive(serde::Deserialize, JsonSchema)] struct Add { left: i64, right: i64 }
-/// # async fn run(config: windlass::config::Config) -> Result<(), windlass::Error> {
+/// # async fn run(config: windlass::config::Config) -> Result<(), windlass::BuildError> {
 /// let windlass = Windlass::builder(config)
 ///     .function(FunctionTool::new("add", |add: Add| async move { Ok(add.left + add.right) }))
 ///     .build()
@@ -28,7 +28,7 @@ use crate::function::FunctionTool;
 /// ```
 pub struct Builder {
     pub(crate) config: Config,
-    pub(crate) asking: Asking,
+    pub(crate) asking: DescriptionCaching,
     pub(crate) agents: Option<Arc<Agents>>,
     pub(crate) embedded: Vec<EmbeddedTool>,
     pub(crate) late_servers: Option<LateReport>,
@@ -37,7 +37,7 @@ pub struct Builder {
     pub(crate) lends_clients: bool,
 }
 
-/// Told what is wrong with MCP servers that are not waited for.
+/// Receives the problems of MCP servers that are not waited for.
 pub(crate) type LateReport = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// A tool that the embedding program brings.
@@ -47,11 +47,11 @@ pub(crate) enum EmbeddedTool {
 }
 
 impl Windlass {
-    /// Sets everything up by a configuration, and as the builder is told.
+    /// Creates a builder for this configuration.
     pub fn builder(config: Config) -> Builder {
         Builder {
             config,
-            asking: Asking::Remembering,
+            asking: DescriptionCaching::Remembering,
             agents: None,
             embedded: Vec::new(),
             late_servers: None,
@@ -63,14 +63,14 @@ impl Windlass {
 
 impl Builder {
     /// Says which answers of programs are good enough.
-    pub fn asking(mut self, asking: Asking) -> Self {
+    pub fn asking(mut self, asking: DescriptionCaching) -> Self {
         self.asking = asking;
         self
     }
 
     /// Does not wait for MCP servers: the tools of each are offered as soon as
-    /// it has told them, also in sessions that are under way. What is wrong
-    /// with one is told to `report`.
+    /// it has listed them, in running sessions too. Problems are passed to
+    /// `report`.
     pub fn late_servers(mut self, report: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.late_servers = Some(Arc::new(report));
         self
@@ -97,16 +97,14 @@ impl Builder {
         self
     }
 
-    /// Adds a function as a tool. What holds for [`tool`](Self::tool) holds
-    /// here.
+    /// Adds a function as a tool, under the same rules as [`tool`](Self::tool).
     pub fn function(mut self, tool: FunctionTool) -> Self {
         self.embedded.push(EmbeddedTool::Function(Box::new(tool)));
         self
     }
 
-    /// Offers the built-in tool `agent`, within the limits of the
-    /// configuration; limits that leave no room for any agent leave the tool
-    /// out. Its agents can be started once
+    /// Offers the built-in tool `agent`, within the configured limits; if they
+    /// allow no agents, the tool is omitted. Agents can be started once
     /// [`Assistants`](crate::Assistants) are open.
     pub fn agents(mut self) -> Self {
         let config = &self.config.assistant;
@@ -120,13 +118,12 @@ impl Builder {
         self
     }
 
-    /// Leaves out the configured tools other than this one, so that no program
-    /// is asked and no server started for them. The servers stay if the tool
-    /// may be one of theirs.
+    /// Loads only `tool`, so that no other program or server is started.
+    /// Servers are kept if the tool may be one of theirs.
     pub fn only(mut self, tool: Option<&str>) -> Self {
         let config = &mut self.config;
         let may_be_a_servers = tool.is_some_and(|name| match config.tool(name) {
-            Some(tool) => matches!(tool.source, Source::Mcp { .. }),
+            Some(tool) => matches!(tool.source, ToolSource::Mcp { .. }),
             None => !BUILTINS.contains(&name),
         });
         if !may_be_a_servers {
@@ -137,7 +134,7 @@ impl Builder {
     }
 
     /// Sets it up.
-    pub async fn build(self) -> Result<Windlass, Error> {
+    pub async fn build(self) -> Result<Windlass, BuildError> {
         Windlass::build(self).await
     }
 }

@@ -1,7 +1,7 @@
-//! Answers of programs, remembered across starts.
+//! A persistent cache of programs' descriptions.
 //!
-//! One file per question in the user's cache directory. Whatever is wrong with
-//! a file, or with the directory, means that the program is asked again.
+//! One file per question in the user's cache directory. If a file or the
+//! directory cannot be read, the program is run again.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -19,16 +19,14 @@ impl Cache {
         Self { folder }
     }
 
-    /// The answer that was given when everything it depends on was as `seal`
-    /// says.
+    /// The cached answer, if everything it depends on still equals `seal`.
     pub(crate) fn find(&self, seal: &Value) -> Option<Value> {
         let text = std::fs::read(self.file(seal)).ok()?;
         let mut remembered: Value = serde_json::from_slice(&text).ok()?;
         (remembered["asked"] == sealed(seal)).then(|| remembered["answer"].take())
     }
 
-    /// Remembers an answer, in the place of an older one to the same command
-    /// line.
+    /// Caches an answer, replacing an older one for the same command line.
     pub(crate) fn remember(&self, seal: &Value, answer: &Value) {
         let text = json!({ "asked": sealed(seal), "answer": answer }).to_string();
         if let Err(error) = write(&self.file(seal), text.as_bytes()) {
@@ -37,8 +35,8 @@ impl Cache {
         }
     }
 
-    /// Named after the command line alone, so that the answer of a program
-    /// that was changed replaces the older one.
+    /// Named after the command line only, so that the answer of a changed
+    /// program replaces the older one.
     fn file(&self, seal: &Value) -> PathBuf {
         let name = crate::place::fnv(seal["command"].to_string().as_bytes());
         self.folder.join(format!("{name:016x}.json"))
@@ -50,8 +48,8 @@ fn sealed(seal: &Value) -> Value {
     json!([env!("CARGO_PKG_VERSION"), seal])
 }
 
-/// Readers find the old file or the new one, and nobody else finds either: a
-/// temporary file has mode 0600.
+/// Writes the file atomically and with mode 0600, so that readers see the old
+/// or the new content, and other users neither.
 fn write(file: &Path, text: &[u8]) -> std::io::Result<()> {
     let folder = file.parent().unwrap_or(Path::new("/"));
     std::fs::create_dir_all(folder)?;

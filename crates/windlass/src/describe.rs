@@ -1,9 +1,9 @@
-//! Local tools without parameters: their programs are asked what they take.
+//! Local tools without configured parameters: their programs describe them.
 //!
-//! Start at [`Answers::gather`], which asks every program once, all of them at
-//! the same time, unless its answer is remembered. [`Answers::describe`] then
-//! finds one tool and lays the person's word over it. How a program is asked
-//! is in `windlass-executors`.
+//! Start at [`Answers::gather`], which runs every program once, in parallel,
+//! unless its answer is cached. [`Answers::describe`] then finds one tool and
+//! merges the configuration over it. The execution itself is in
+//! `windlass-executors`.
 
 use std::time::Duration;
 
@@ -21,30 +21,29 @@ use windlass_template::{KnownNames, TemplateFault};
 use crate::build::ToolProblem;
 use crate::cache::Cache;
 
-/// No model could read a tool whose parameters are larger.
+/// The maximum size of a tool's parameters, which a model must be able to read.
 const MOST_SCHEMA: usize = 1 << 20;
 
-/// Which answers of programs are good enough.
+/// Whether programs' descriptions may come from the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Asking {
-    /// A remembered answer is, as long as nothing that it depends on has
-    /// changed.
+pub enum DescriptionCaching {
+    /// Uses a cached answer, as long as nothing that it depends on has changed.
     #[default]
     Remembering,
-    /// Every program is asked.
+    /// Runs every program.
     Anew,
 }
 
-/// A tool that its program has described, with the person's word over it.
+/// A tool described by its program, with the configuration merged in.
 pub(crate) struct Described {
     pub(crate) definition: ToolDefinition,
     pub(crate) io: IoMode,
     pub(crate) formats_arguments: bool,
-    /// Overrides that name nothing, in words.
+    /// Messages about overrides without a matching parameter.
     pub(crate) problems: Vec<String>,
 }
 
-/// What programs have answered, by question.
+/// The answers of programs, by question.
 pub(crate) struct Answers {
     describer: Describer,
     answers: IndexMap<SchemaQuestion, Result<SchemaAnswer, DescribeError>>,
@@ -55,7 +54,7 @@ impl Answers {
     pub(crate) async fn gather(
         describer: Describer,
         tools: impl Iterator<Item = &ToolConfig>,
-        asking: Asking,
+        asking: DescriptionCaching,
         cache: &Cache,
         confine: impl Fn(Launcher, &ToolConfig) -> Launcher,
     ) -> Self {
@@ -85,8 +84,8 @@ impl Answers {
         Self { describer, answers }
     }
 
-    /// The tool as its program describes it. The error says what is wrong and
-    /// both ways out.
+    /// The tool as its program describes it. The error names the problem and
+    /// two ways to fix it.
     pub(crate) fn describe(&self, tool: &ToolConfig) -> Result<Described, Undescribed<'_>> {
         let question = self.describer.question(&command(tool))?;
         let answer = self.answers[&question].as_ref();
@@ -115,10 +114,10 @@ impl Answers {
 /// Why a tool is not described by its program.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Undescribed<'a> {
-    /// The program cannot be asked, or does not know the tool.
+    /// The program cannot be run, or does not know the tool.
     #[error("{}{WAYS_OUT}", chain(.0))]
     Tool(#[from] DescribeError),
-    /// The program was asked and gave no answer.
+    /// The program gave no answer.
     #[error("{}{WAYS_OUT}", chain(*.0))]
     Answer(&'a DescribeError),
     /// The answer has parameters of a wrong form.
@@ -131,7 +130,7 @@ pub(crate) enum Undescribed<'a> {
         /// The fault.
         error: SchemaError,
     },
-    /// The command uses a name that the answer does not have.
+    /// The command uses a name that the description does not have.
     #[error("its `command` {0}")]
     Template(TemplateFault),
     /// The answer has parameters that take too many bytes.
@@ -143,7 +142,7 @@ pub(crate) enum Undescribed<'a> {
     TooLarge {
         /// The program.
         program: String,
-        /// How many bytes they take.
+        /// Their size in bytes.
         size: usize,
     },
 }
@@ -155,13 +154,13 @@ async fn answer(
     describer: &Describer,
     question: &SchemaQuestion,
     limit: Duration,
-    asking: Asking,
+    asking: DescriptionCaching,
     cache: &Cache,
 ) -> Result<SchemaAnswer, DescribeError> {
     // Before the program is asked: should it be changed meanwhile, it is asked
     // again the next time.
     let seal = describer.seal(question);
-    if asking == Asking::Remembering
+    if asking == DescriptionCaching::Remembering
         && let Some(remembered) = seal.as_ref().and_then(|seal| cache.find(seal))
         && let Ok(answer) = SchemaAnswer::from_value(question.program(), remembered)
     {
@@ -174,7 +173,8 @@ async fn answer(
     Ok(answer)
 }
 
-/// What a local tool runs; the configuration refuses one without a command.
+/// The command of a local tool; the configuration rejects one without a
+/// command.
 pub(crate) fn command(tool: &ToolConfig) -> LocalCommand {
     let command = tool.command.as_ref().expect("a local tool has a command");
     LocalCommand {
@@ -184,7 +184,7 @@ pub(crate) fn command(tool: &ToolConfig) -> LocalCommand {
     }
 }
 
-/// The templates can be checked once the parameters are known.
+/// Checks the templates, once the parameters are known.
 fn check_templates(
     tool: &ToolConfig,
     definition: &ToolDefinition,
@@ -222,7 +222,7 @@ pub(crate) fn advice(tool: &ToolConfig, parameters: &Parameters) -> Vec<ToolProb
         .collect()
 }
 
-/// Refuses what no provider would take.
+/// Rejects definitions that no provider accepts.
 fn check(definition: &ToolDefinition, program: &str) -> Result<(), Undescribed<'static>> {
     let program = program.to_owned();
     if let Err(error) = check_shape(&definition.shape) {

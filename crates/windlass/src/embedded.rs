@@ -3,11 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use windlass_config::{BUILTINS, Config, Place, ToolConfig};
+use windlass_config::{BUILTINS, Config, SourceLocation, ToolConfig};
 use windlass_executors::check_shape;
 use windlass_runtime::{Executor, Session, SessionOptions, ToolDefinition};
 
-use crate::build::{Build, Error, Windlass};
+use crate::build::{Build, BuildError, Windlass};
 use crate::builder::EmbeddedTool;
 
 /// The owner of a tool's name.
@@ -17,8 +17,8 @@ pub enum NameOwner {
     Builtin,
     /// Another tool of the program.
     Program,
-    /// A tool of the configuration, and where its table stands.
-    Config(Option<Place>),
+    /// A tool of the configuration, and the location of its table.
+    Config(Option<SourceLocation>),
 }
 
 impl fmt::Display for NameOwner {
@@ -39,8 +39,8 @@ impl fmt::Display for NameOwner {
 
 type Parts = (ToolDefinition, Arc<dyn Executor>);
 
-/// The tools as they are registered, or why one of them cannot be.
-pub(crate) fn checked(tools: Vec<EmbeddedTool>, config: &Config) -> Result<Vec<Parts>, Error> {
+/// The tools in registrable form, or the error of the first invalid one.
+pub(crate) fn checked(tools: Vec<EmbeddedTool>, config: &Config) -> Result<Vec<Parts>, BuildError> {
     let mut checked: Vec<Parts> = Vec::new();
     for tool in tools {
         let parts = match tool {
@@ -58,9 +58,9 @@ pub(crate) fn checked(tools: Vec<EmbeddedTool>, config: &Config) -> Result<Vec<P
         };
         if let Some(owner) = owner {
             let name = name.clone();
-            return Err(Error::NameTaken { name, owner });
+            return Err(BuildError::NameTaken { name, owner });
         }
-        check_shape(&parts.0.shape).map_err(|problem| Error::Unfit {
+        check_shape(&parts.0.shape).map_err(|problem| BuildError::Unfit {
             tool: name.clone(),
             problem,
         })?;
@@ -70,25 +70,26 @@ pub(crate) fn checked(tools: Vec<EmbeddedTool>, config: &Config) -> Result<Vec<P
 }
 
 impl Windlass {
-    /// Begins a session to which tools can be added that no other session is offered, with
+    /// Starts a session that can have tools of its own, added with
     /// [`add_tool`](Self::add_tool).
     pub fn session_with_tools(&self, options: SessionOptions) -> Session {
         self.session_of(&self.runtime().layered(), options)
     }
 
-    /// Adds a tool of the embedding program to a session of [`session_with_tools`](Self::session_with_tools) that is
-    /// under way. What holds for [`Builder::tool`](crate::Builder::tool) holds here.
+    /// Adds a tool of the embedding program to a running session of
+    /// [`session_with_tools`](Self::session_with_tools), under the same rules
+    /// as [`Builder::tool`](crate::Builder::tool).
     pub fn add_tool(
         &self,
         session: &Session,
         definition: ToolDefinition,
         executor: Arc<dyn Executor>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), BuildError> {
         let tool = EmbeddedTool::Executor(Box::new(definition), executor);
         for (base, executor) in checked(vec![tool], self.config())? {
             let tool = self.config().embedded_tool(&base.name);
             if !tool.enabled {
-                return Err(Error::Disabled { tool: base.name });
+                return Err(BuildError::Disabled { tool: base.name });
             }
             session.tools().append(overlaid(&tool, base), executor)?;
         }
@@ -96,7 +97,8 @@ impl Windlass {
     }
 }
 
-/// A tool of the program: its own policies, with what the configuration says of every tool laid over them.
+/// A tool of the embedding program: its own policies, with the settings of
+/// every tool merged in.
 fn overlaid(tool: &ToolConfig, base: ToolDefinition) -> ToolDefinition {
     let mut definition = tool.overlay(base.clone());
     definition.origin = base.origin;
@@ -107,7 +109,7 @@ fn overlaid(tool: &ToolConfig, base: ToolDefinition) -> ToolDefinition {
 
 impl Build<'_> {
     /// Registers the program's tools.
-    pub(crate) fn register_embedded(&mut self, tools: Vec<Parts>) -> Result<(), Error> {
+    pub(crate) fn register_embedded(&mut self, tools: Vec<Parts>) -> Result<(), BuildError> {
         for (base, executor) in tools {
             let tool = self.config.embedded_tool(&base.name);
             if !tool.enabled {

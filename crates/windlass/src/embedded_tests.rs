@@ -24,7 +24,7 @@ fn config(folder: &Path, text: &str) -> Config {
 }
 
 /// Builds with a configuration of this text.
-async fn build(text: &str, add: impl FnOnce(Builder) -> Builder) -> Result<Windlass, Error> {
+async fn build(text: &str, add: impl FnOnce(Builder) -> Builder) -> Result<Windlass, BuildError> {
     let folder = tempfile::tempdir().unwrap();
     let builder = Windlass::builder(config(folder.path(), text));
     add(builder).build().await
@@ -40,7 +40,7 @@ fn hello() -> Arc<dyn Executor> {
     Arc::new(Function::new(|_| async { Ok("hello".to_owned()) }))
 }
 
-async fn error(text: &str, add: impl FnOnce(Builder) -> Builder) -> Error {
+async fn error(text: &str, add: impl FnOnce(Builder) -> Builder) -> BuildError {
     build(text, add).await.err().expect("it cannot be built")
 }
 
@@ -98,7 +98,7 @@ async fn two_tools_of_one_name_are_an_error() {
                 Ok("hi")
             }))
     });
-    let Error::NameTaken { name, owner } = error.await else {
+    let BuildError::NameTaken { name, owner } = error.await else {
         panic!("the name is taken");
     };
     assert_eq!((name.as_str(), owner), ("greet", NameOwner::Program));
@@ -118,7 +118,9 @@ async fn the_name_of_a_configured_tool_is_taken_even_where_it_is_off() {
 #[tokio::test]
 async fn a_name_that_no_provider_takes_is_an_error() {
     let error = error("", |builder| builder.tool(definition("say hi"), hello())).await;
-    assert!(matches!(error, Error::Register(RegisterError::BadName(name)) if name == "say hi"));
+    assert!(
+        matches!(error, BuildError::Register(RegisterError::BadName(name)) if name == "say hi")
+    );
 }
 
 #[tokio::test]
@@ -128,7 +130,7 @@ async fn parameters_that_no_provider_takes_are_an_error() {
         Parameters::exactly([("a name", json!({"type": "string"}))], &["a name"]);
     let error = error("", |builder| builder.tool(definition, hello())).await;
     let problem = SchemaError::ParameterName("a name".to_owned());
-    assert!(matches!(error, Error::Unfit { problem: found, .. } if found == problem));
+    assert!(matches!(error, BuildError::Unfit { problem: found, .. } if found == problem));
 }
 
 #[tokio::test]
@@ -175,7 +177,7 @@ async fn policies_of_an_added_tool_hold_unless_the_configuration_speaks() {
 async fn a_function_that_takes_no_struct_is_an_error() {
     let tool = FunctionTool::new("sum", |_: Vec<i64>| async { Ok(Value::Null) });
     let error = error("", |builder| builder.function(tool)).await;
-    assert!(matches!(error, Error::NotStruct { tool } if tool == "sum"));
+    assert!(matches!(error, BuildError::NotStruct { tool } if tool == "sum"));
 }
 
 #[tokio::test]
@@ -188,14 +190,14 @@ async fn a_tool_is_added_to_one_session_that_is_under_way() {
     assert!(session.tools().get("greet").is_some());
     assert!(other.tools().get("greet").is_none());
     assert!(windlass.runtime().tools().get("greet").is_none());
-    assert!(matches!(add("shell"), Err(Error::NameTaken { .. })));
+    assert!(matches!(add("shell"), Err(BuildError::NameTaken { .. })));
     assert!(matches!(
         add("greet"),
-        Err(Error::Register(RegisterError::Twice(_)))
+        Err(BuildError::Register(RegisterError::Twice(_)))
     ));
     let off = "[conversation.tools.\"*\"]\nenable = false\n";
     let windlass = build(off, |builder| builder).await.unwrap();
     let session = windlass.session_with_tools(SessionOptions::default());
     let refused = windlass.add_tool(&session, definition("greet"), hello());
-    assert!(matches!(refused, Err(Error::Disabled { tool }) if tool == "greet"));
+    assert!(matches!(refused, Err(BuildError::Disabled { tool }) if tool == "greet"));
 }

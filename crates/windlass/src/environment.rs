@@ -1,18 +1,18 @@
-//! The environment of this process, and how much of it programs get.
+//! The environment of this process, and the part of it that programs get.
 //!
-//! Start at [`Environment::own`]. Keys of providers, our own token and what
-//! looks like a credential are hidden from programs, unless a table passes them
-//! on.
+//! Start at [`Environment::own`]. Keys of providers, the server's token and
+//! variables that look like credentials are hidden from programs, unless a
+//! table passes them on.
 
 use std::ffi::{OsStr, OsString};
 
 use windlass_config::{Config, VariableSettings, looks_like_credential};
 use windlass_executors::Launcher;
 
-/// Takes what looks like a credential out of this process's environment, so
-/// that neither children nor other processes of the user find it there;
-/// Windlass itself still has it. Call it at the top of `main`, after
-/// [`init`](crate::init); later it does nothing.
+/// Removes credentials from this process's environment, so that neither
+/// children nor other processes of the user find them there; Windlass itself
+/// still has them. Call it at the top of `main`, after [`init`](crate::init);
+/// later it does nothing.
 pub fn withdraw_credentials() {
     windlass_process::withdraw_variables(|name| {
         let known = windlass_config::is_known_key(name.to_str().unwrap_or_default());
@@ -20,7 +20,7 @@ pub fn withdraw_credentials() {
     });
 }
 
-/// A variable of this process, whether it was withdrawn or not.
+/// A variable of this process, including withdrawn ones.
 pub fn variable(name: &str) -> Option<String> {
     let withdrawn = windlass_process::withdrawn_variable(name).map(OsStr::to_owned);
     let value = withdrawn.or_else(|| std::env::var_os(name))?;
@@ -63,7 +63,8 @@ impl Environment {
         base.with_variables(changes.collect())
     }
 
-    /// The launcher with everything but our token and the keys of providers.
+    /// The launcher with everything except the server's token and the keys of
+    /// providers.
     pub(crate) fn trusted(&self, base: &Launcher) -> Launcher {
         let everything = VariableSettings {
             pass: vec!["*".to_owned()],
@@ -72,7 +73,7 @@ impl Environment {
         self.launcher(base, &everything)
     }
 
-    /// The variables that a program does not get, by name.
+    /// The names of the variables that a program does not get.
     pub(crate) fn hidden(&self, settings: &VariableSettings) -> Vec<String> {
         let hidden = self
             .all

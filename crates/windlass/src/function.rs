@@ -13,7 +13,7 @@ use windlass_runtime::protocol::{
 use windlass_runtime::{Executor, RunMode, RunPolicy, ToolDefinition};
 use windlass_schema::derive_arguments;
 
-use crate::build::Error;
+use crate::build::BuildError;
 
 /// An async function that assistants can call.
 ///
@@ -40,7 +40,7 @@ use crate::build::Error;
 pub struct FunctionTool {
     definition: ToolDefinition,
     function: Function,
-    /// The arguments are a struct, or their schema was given.
+    /// Whether the arguments are a struct, or their schema was given.
     has_parameters: bool,
 }
 
@@ -50,7 +50,7 @@ impl FunctionTool {
     /// text is given as JSON.
     ///
     /// `A` must be a struct with named fields; if not, building fails with
-    /// [`Error::NotStruct`].
+    /// [`BuildError::NotStruct`].
     pub fn new<A, T, F, R>(name: impl Into<String>, function: F) -> Self
     where
         A: DeserializeOwned + JsonSchema,
@@ -78,7 +78,7 @@ impl FunctionTool {
         tool
     }
 
-    /// A function of JSON arguments that fit this JSON Schema of an object.
+    /// A function of JSON arguments that match this JSON Schema of an object.
     pub fn with_schema<T, F, R>(name: impl Into<String>, schema: &Value, function: F) -> Self
     where
         T: Serialize,
@@ -112,7 +112,7 @@ impl FunctionTool {
         }
     }
 
-    /// Sets the line for the model, in the place of the struct's doc comment.
+    /// Sets the summary for the model, replacing the struct's doc comment.
     pub fn summary(mut self, text: impl Into<String>) -> Self {
         self.definition.summary = Some(text.into());
         self
@@ -124,7 +124,7 @@ impl FunctionTool {
         self
     }
 
-    /// Lets it run in the background too, as a handle.
+    /// Allows it to run in the background too, as a handle.
     pub fn in_background(mut self) -> Self {
         let actions = [
             HandleAction::Spawn,
@@ -135,13 +135,13 @@ impl FunctionTool {
         self
     }
 
-    /// The definition and the executor, as a catalogue registers them.
-    pub fn into_parts(self) -> Result<(ToolDefinition, Arc<dyn Executor>), Error> {
+    /// The definition and the executor, for registration in a catalogue.
+    pub fn into_parts(self) -> Result<(ToolDefinition, Arc<dyn Executor>), BuildError> {
         if self.has_parameters {
             Ok((self.definition, Arc::new(self.function)))
         } else {
             let tool = self.definition.name;
-            Err(Error::NotStruct { tool })
+            Err(BuildError::NotStruct { tool })
         }
     }
 }

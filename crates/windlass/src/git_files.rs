@@ -1,14 +1,18 @@
-//! The files of git in a project that decide which programs git runs, beside those that every repository has.
+//! The files of git in a project that decide which programs git runs, in
+//! addition to those of every repository.
 //!
-//! Start at [`deciding_files`]. A file that is changed here runs a program when the person uses git outside of a sandbox.
+//! Start at [`deciding_files`]. A change of such a file runs a program when the
+//! user uses git outside of a sandbox.
 
 use std::path::{Component, Path, PathBuf};
 
-/// So deep names of submodules are followed, and so many submodules are looked at.
+/// The maximum nesting of submodules' names.
 const MODULE_DEPTH: usize = 8;
+/// The maximum number of submodules.
 const MOST_MODULES: usize = 512;
 
-/// The deciding files of a repository, given by its folder of git, whose work tree is `root`.
+/// The deciding files of the repository with this git folder and the work tree
+/// `root`.
 pub(crate) fn deciding_files(repository: &Path, root: &Path) -> Vec<PathBuf> {
     // It names the folder whose configuration and hooks count. Without a repository nobody looks for it.
     let mut files = Vec::new();
@@ -31,7 +35,8 @@ pub(crate) fn deciding_files(repository: &Path, root: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Files and folders of the project that a configuration names: folders of hooks, and included files.
+/// Files and folders of the project that a git configuration names: hook
+/// folders, and included files.
 fn named_by_config(text: &str, repository: &Path, root: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut includes = false;
@@ -60,7 +65,8 @@ fn named_by_config(text: &str, repository: &Path, root: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The folder of hooks. Those that husky puts into `_` run the files beside that folder.
+/// The folder of hooks. Hooks that husky puts into `_` run the files beside
+/// that folder.
 fn hook_folder(folder: &Path) -> PathBuf {
     match folder.parent() {
         Some(parent) if folder.ends_with("_") => parent.to_owned(),

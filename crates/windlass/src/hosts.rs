@@ -1,7 +1,8 @@
 //! The machines that a configuration's tools run on.
 //!
-//! Start at [`Hosts::place`]: it gives the executor of a tool where the tool runs. A tool with `host` runs there; one with
-//! `hosts` gets an argument by which the assistant chooses, and runs here without it.
+//! Start at [`Hosts::place`]: it returns the executor of a tool on its host. A
+//! tool with `host` runs there. A tool with `hosts` gets an argument by which
+//! the assistant chooses; without it, the tool runs on this machine.
 
 use std::io;
 use std::path::Path;
@@ -28,7 +29,7 @@ use crate::pools;
 /// The argument by which an assistant chooses a host.
 const ARGUMENT: &str = "host";
 
-/// A tool cannot run where its table says.
+/// A tool cannot run on its host.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PlaceError {
     #[error("its host `{name}` is not configured; add [hosts.{name}] with `via`")]
@@ -44,11 +45,11 @@ struct ConfiguredHost {
     config: HostConfig,
     /// Starts programs there.
     remote: Arc<dyn RemoteHost>,
-    /// The same host, where it is reached by a command, which may ask.
+    /// The same host, if it is reached by a command, which may ask questions.
     carrier: Option<Host>,
 }
 
-/// The hosts of a configuration. No link is made before a tool needs it.
+/// The hosts of a configuration. A link is made only when a tool needs it.
 pub(crate) struct Hosts {
     hosts: Vec<ConfiguredHost>,
 }
@@ -82,7 +83,8 @@ impl Hosts {
         })
     }
 
-    /// The executor of a tool, which `make` makes for a launcher. The definition gets the argument that chooses a host.
+    /// The executor of a tool, created by `make` for a launcher. The definition
+    /// gets the argument that chooses a host.
     pub(crate) fn place(
         &self,
         tool: &ToolConfig,
@@ -126,7 +128,7 @@ impl Hosts {
     }
 }
 
-/// The options of a host as it is configured, for a project.
+/// The options of a configured host, for a project.
 pub fn host_options(host: &HostConfig, project: &Path) -> HostOptions {
     let via = host.carrier().into_iter().map(Into::into).collect();
     // One that has no file cannot be installed, which the attempt says.
@@ -167,7 +169,7 @@ fn add_host(mut subject: Subject, host: &str) -> Subject {
     subject
 }
 
-/// The question of a carrier, as front ends show it.
+/// The question of a carrier, for front ends.
 pub fn carrier_question(asked: CarrierQuestion) -> Question {
     let CarrierQuestion {
         host,
@@ -188,7 +190,8 @@ pub fn carrier_question(asked: CarrierQuestion) -> Question {
     }
 }
 
-/// Puts what a carrier asks to the person of the session in which a tool is being started.
+/// Puts a carrier's questions to the person of the session in which a tool is
+/// being started.
 struct SessionAsker(Reporter);
 
 impl CarrierAsker for SessionAsker {
@@ -210,7 +213,7 @@ impl CarrierAsker for SessionAsker {
 /// A tool that runs on one host.
 struct HostedTool {
     name: String,
-    /// Set where the way to the host may ask a person.
+    /// Set if the connection to the host may ask a person.
     carrier: Option<Host>,
     executor: Arc<dyn Executor>,
 }
@@ -267,7 +270,8 @@ struct HostChoice {
 }
 
 impl HostChoice {
-    /// The executor that arguments choose. One that is elsewhere adds its host to subjects.
+    /// The executor that the arguments choose. A remote one adds its host to
+    /// subjects.
     fn chosen(&self, args: &Arguments) -> Arc<dyn Executor> {
         let name = args.get(ARGUMENT).and_then(Value::as_str);
         let mut there = self.there.iter();
@@ -276,7 +280,8 @@ impl HostChoice {
     }
 }
 
-/// Arguments without the choice of a host: the tool itself does not know it.
+/// The arguments without the choice of a host, which the tool itself does not
+/// know.
 fn without_host(args: &Arguments) -> Arguments {
     let mut args = args.clone();
     args.shift_remove(ARGUMENT);

@@ -1,4 +1,5 @@
-//! Handles that outlive their runtime: how a session keeps them, and how its successor takes them over.
+//! Handles that outlive their runtime: keeping them, and their adoption by a
+//! successor.
 //!
 //! Start at [`Windlass::succeed`].
 
@@ -18,33 +19,34 @@ use windlass_runtime::{
 
 use crate::build::Windlass;
 
-/// How long a holder that does not answer is left alone before it is asked again.
+/// The pause before a holder that did not respond is asked again.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// How long the runtime that has a handle may take to end: an agent that is started again may be faster than the one
-/// before it. Later it counts as another window of the same client.
+/// The longest time that the predecessor's runtime may take to end, because a
+/// restarted agent may be faster. After that it counts as another window of the
+/// same client.
 const PREDECESSOR: Duration = Duration::from_secs(5);
-/// The time between two looks at a handle whose runtime may be about to end.
+/// The polling interval for a handle whose runtime may be about to end.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Whose kept handles a session takes over.
+/// The kept handles that a session adopts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Succession {
     /// Those of the session of the same name, in the same project.
     Named(String),
     /// Those of sessions without a name, of the same project, front end and client.
     Client {
-        /// How the outside reaches the session, such as `mcp`.
+        /// The session's front end, such as `mcp`.
         front_end: String,
-        /// The client's name, if it has said it.
+        /// The client's name, if given.
         client: Option<String>,
     },
-    /// Those of the session with the same id: the conversation goes on.
+    /// Those of the session with the same id, whose conversation continues.
     Conversation,
 }
 
 impl Succession {
-    /// Whether these are this session's to take over.
+    /// Whether this session may adopt the handle.
     fn covers(&self, kept: &KeptHandle, session: &Session) -> bool {
         let same_project = kept.project == session.root();
         match self {
@@ -66,12 +68,14 @@ impl Windlass {
         &self.kept
     }
 
-    /// Has a session take over the handles that its predecessor left. A notice for each of them tells the assistant: it
-    /// still runs, how it stopped, that its lease was over, or that it is lost. Where the assistant may never have seen
-    /// them (`lines`), the notices show the end of their output.
+    /// Makes a session adopt the handles of its predecessor. A notice for each
+    /// of them tells the assistant its state: it still runs, it stopped, its
+    /// lease expired, or it is lost. If the assistant may never have seen them
+    /// (`lines`), the notices include the end of their output.
     ///
-    /// Holders that do not answer delay this by two seconds, and are taken over when they do. A handle that another runtime
-    /// has stays there. Nothing is read where nothing is kept.
+    /// Holders that do not respond delay this by two seconds, and are adopted
+    /// later. A handle of another living runtime stays there. If nothing is
+    /// kept, nothing is read.
     pub async fn succeed(&self, session: &Session, succession: &Succession, lines: bool) {
         let store = &self.kept;
         if store.is_empty() {
@@ -152,8 +156,9 @@ impl Successor {
         }
     }
 
-    /// Tells the assistant how a handle stands that was not adopted. One that is over is forgotten once that is told, and
-    /// one whose holder does not answer is adopted when that does.
+    /// Notifies the assistant of a handle that was not adopted. A finished
+    /// handle is then forgotten, and one whose holder does not respond is
+    /// adopted later.
     fn tell(&self, session: &Session, kept: SurveyedHandle) {
         let notice = of_standing(&kept);
         if kept.standing == HeldStanding::Silent {
@@ -187,7 +192,8 @@ impl Successor {
         }
     }
 
-    /// Asks a holder again and again that has not answered, for as long as the session lasts.
+    /// Asks a holder that did not respond again and again, for as long as the
+    /// session lasts.
     async fn retry(self, session: String, mut kept: KeptHandle) {
         loop {
             tokio::time::sleep(RETRY).await;
@@ -206,7 +212,7 @@ impl Successor {
     }
 }
 
-/// Keeps the handles of sessions in the user's state directory.
+/// Stores kept handles in the user's state directory.
 struct StateFileKeeper {
     store: KeptStore,
     max: usize,

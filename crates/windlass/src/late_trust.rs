@@ -1,9 +1,9 @@
-//! Trust that comes when sessions are under way.
+//! Trust that is given while sessions are running.
 //!
 //! Start at [`Windlass::await_trust`], for front ends that an agent has started
-//! and that nobody watches. Every session then asks its person, among all its
-//! other requests; whoever answers first, on whichever front end, answers for
-//! all. `windlass trust` in a terminal answers too.
+//! and that nobody watches. Every session then asks its person, among its other
+//! requests. The first answer on any front end applies to all. `windlass trust`
+//! in a terminal answers too.
 
 use std::sync::{Arc, OnceLock};
 
@@ -22,7 +22,7 @@ pub(crate) struct LateTrust {
     options: LoadOptions,
     store: TrustStore,
     report: LateReport,
-    /// The question that is open; `None` once it is decided.
+    /// The open question; `None` once decided.
     question: parking_lot::Mutex<Option<TrustQuestion>>,
     answers: mpsc::UnboundedSender<bool>,
     /// Somebody may have decided elsewhere.
@@ -32,11 +32,11 @@ pub(crate) struct LateTrust {
 }
 
 impl Windlass {
-    /// Asks in every session whether the project is trusted, where it is not,
-    /// and takes its tools once it is: they are then offered in all sessions,
-    /// also in those that are under way. `options` are those that the
-    /// configuration was loaded with, and `store` keeps the answer. What is
-    /// wrong with the project's tools is told to `report`.
+    /// Asks in every session whether the project is trusted, unless it is. Once
+    /// it is, its tools are offered in all sessions, including running ones.
+    /// `options` are those with which the configuration was loaded, and `store`
+    /// keeps the answer. Problems of the project's tools are passed to
+    /// `report`.
     pub fn await_trust(
         self: &Arc<Self>,
         options: LoadOptions,
@@ -93,7 +93,7 @@ impl Windlass {
         }
     }
 
-    /// Tells a session that begins how the project's files count.
+    /// Notifies a new session of the state of the project's files.
     pub(crate) fn tell_of_trust(&self, session: &Session) {
         let why = match &self.config().project {
             ProjectState::Empty | ProjectState::Trusted(_) => return,
@@ -114,7 +114,7 @@ impl Windlass {
         }
     }
 
-    /// Takes an answer, or looks for one. Gives whether the project's tools
+    /// Applies an answer, or looks for one. Returns whether the project's tools
     /// are offered now.
     async fn take_trust(&self, answer: Option<bool>) -> bool {
         let Some(late) = self.late_trust.get() else {
@@ -184,7 +184,7 @@ impl Windlass {
         true
     }
 
-    /// Every session asks what is to be asked now, and nothing else.
+    /// Replaces the open question in every session by the current one.
     fn ask_everywhere(&self, late: &LateTrust) {
         for (session, _) in self.runtime().sessions().list() {
             session.requests().withdraw_trust();
@@ -214,7 +214,7 @@ fn notice(text: String) -> Notice {
     }
 }
 
-/// The question as a person is asked it.
+/// The question for a person.
 fn asked(question: &TrustQuestion, store: &TrustStore) -> Question {
     let root = question.content.root.display();
     let lists = [

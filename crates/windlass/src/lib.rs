@@ -11,7 +11,7 @@
 //! use windlass::runtime::{RunOptions, SessionOptions};
 //! use windlass::runtime::protocol::{Batch, ToolCall};
 //!
-//! # async fn run() -> Result<(), windlass::Error> {
+//! # async fn run() -> Result<(), windlass::BuildError> {
 //! let windlass = windlass::Windlass::load(&windlass::config::LoadOptions::for_process("/project")).await?;
 //! let session = windlass.session(SessionOptions { trusted: true, ..Default::default() });
 //! let batch = Batch {
@@ -28,6 +28,8 @@
 //! # Ok(())
 //! # }
 //! ```
+
+#![warn(missing_docs)]
 
 mod agents;
 mod assistants;
@@ -51,9 +53,9 @@ mod sandboxes;
 mod trust;
 
 pub use assistants::{Assistants, ChooseModelError, Resume, ResumeError};
-pub use build::{Error, ToolProblem, Windlass};
+pub use build::{BuildError, ToolProblem, Windlass};
 pub use builder::Builder;
-pub use describe::Asking;
+pub use describe::DescriptionCaching;
 pub use embedded::NameOwner;
 pub use environment::{variable, withdraw_credentials};
 pub use function::FunctionTool;

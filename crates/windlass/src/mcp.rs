@@ -1,16 +1,16 @@
-//! Which tools of MCP servers there are, and what is wrong with the others.
+//! The tools of MCP servers, and the problems of servers and tools.
 //!
-//! Start at [`Servers::ask`], which reaches every server that somebody wants a
-//! tool of; [`Servers::offer`] then says what comes of it.
+//! Start at [`Servers::ask`], which starts every server with a requested tool;
+//! [`Servers::offer`] then returns the tools and the problems.
 
 use std::sync::Arc;
 
 use futures_util::future::join_all;
 use windlass_config::{
-    Config, McpServerConfig, McpTools, McpTransport, Source, ToolConfig, nearest,
+    Config, McpServerConfig, McpTools, McpTransport, ToolConfig, ToolSource, nearest,
 };
 use windlass_executors::Launcher;
-use windlass_mcp_client::{Listed, McpTool, Reach, Server, ServerError, ServerSpec};
+use windlass_mcp_client::{McpTool, Reach, ServerError, ServerSpec, ToolListing, UpstreamServer};
 use windlass_runtime::{Announcer, Executor, LateTools, ToolDefinition};
 
 use crate::build::permit;
@@ -18,22 +18,22 @@ use crate::builder::LateReport;
 use crate::environment::Environment;
 use crate::sandboxes::Sandboxes;
 
-/// The servers that are wanted, and what they said.
+/// The requested servers, and their listings.
 #[derive(Default)]
-pub(crate) struct Servers(Vec<Asked>);
+pub(crate) struct Servers(Vec<ServerListing>);
 
-struct Asked {
+struct ServerListing {
     config: McpServerConfig,
-    server: Server,
-    tools: Result<Vec<Listed>, ServerError>,
+    server: UpstreamServer,
+    tools: Result<Vec<ToolListing>, ServerError>,
 }
 
-/// What comes of the servers' tools.
+/// The servers' tools, and their problems.
 #[derive(Default)]
 pub(crate) struct Found {
     pub(crate) tools: Vec<Offered>,
-    pub(crate) missing: Vec<Missing>,
-    /// Servers whose tools are all wanted, and not known.
+    pub(crate) missing: Vec<MissingTool>,
+    /// Servers without a listing whose tools are all requested.
     pub(crate) unreached: Vec<String>,
 }
 
@@ -42,12 +42,12 @@ pub(crate) struct Offered {
     pub(crate) tool: ToolConfig,
     pub(crate) definition: ToolDefinition,
     pub(crate) executor: McpTool,
-    /// What its table says in vain.
+    /// Messages about keys of its table without effect.
     pub(crate) problems: Vec<String>,
 }
 
 /// A tool that is configured and not there.
-pub(crate) struct Missing {
+pub(crate) struct MissingTool {
     pub(crate) tool: ToolConfig,
     pub(crate) why: String,
     /// The person should know.
@@ -55,8 +55,8 @@ pub(crate) struct Missing {
 }
 
 impl Servers {
-    /// Asks every server that a tool is wanted of, all at once. One that cannot
-    /// be reached holds up nobody for longer than its time limit.
+    /// Lists the tools of every requested server, in parallel. An unreachable
+    /// server delays this by at most its time limit.
     pub(crate) async fn ask(set_up: &ServerSetup<'_>) -> Self {
         let config = set_up.config;
         let wanted = config.mcp_servers.iter().filter(|it| is_wanted(config, it));
@@ -65,15 +65,15 @@ impl Servers {
     }
 
     /// The servers themselves.
-    pub(crate) fn all(&self) -> Vec<Server> {
+    pub(crate) fn all(&self) -> Vec<UpstreamServer> {
         self.0.iter().map(|asked| asked.server.clone()).collect()
     }
 
-    /// The tools that tables name, and those that servers are to offer whole.
+    /// The tools with a table, and all tools of servers that offer them whole.
     pub(crate) fn offer(&self, config: &Config) -> Found {
         let mut found = Found::default();
         let tables = config.offered();
-        for tool in tables.filter(|tool| matches!(tool.source, Source::Mcp { .. })) {
+        for tool in tables.filter(|tool| matches!(tool.source, ToolSource::Mcp { .. })) {
             self.offer_table(tool, &mut found);
         }
         for asked in &self.0 {
@@ -84,11 +84,12 @@ impl Servers {
 
     fn offer_table(&self, tool: &ToolConfig, found: &mut Found) {
         let server = match &tool.source {
-            Source::Mcp { server, .. } => server.as_deref(),
+            ToolSource::Mcp { server, .. } => server.as_deref(),
             _ => None,
         };
         let name = tool.source_name();
-        let of_server = |asked: &&Asked| server.is_none_or(|server| server == asked.config.name);
+        let of_server =
+            |asked: &&ServerListing| server.is_none_or(|server| server == asked.config.name);
         let candidates: Vec<_> = self.0.iter().filter(of_server).collect();
         let listed = candidates
             .iter()
@@ -106,7 +107,7 @@ impl Servers {
                     ..asked.offered(tool.clone(), listed)
                 });
             }
-            None => found.missing.push(Missing {
+            None => found.missing.push(MissingTool {
                 tool: tool.clone(),
                 why: match server {
                     Some(server) if candidates.is_empty() => format!(
@@ -138,9 +139,9 @@ pub(crate) struct Coming<'a> {
 }
 
 impl Coming<'_> {
-    /// Asks every server that a tool is wanted of, each in a task of its own,
-    /// which fills a place of its own.
-    pub(crate) fn begin(&self, mut place: impl FnMut() -> LateTools) -> Vec<Server> {
+    /// Lists the tools of every requested server, each in a task of its own,
+    /// which fills a place in the catalogue.
+    pub(crate) fn begin(&self, mut place: impl FnMut() -> LateTools) -> Vec<UpstreamServer> {
         let config = self.set_up.config;
         let wanted = |server: &&McpServerConfig| is_wanted(config, server);
         let mut servers = Vec::new();
@@ -163,7 +164,7 @@ impl Coming<'_> {
 }
 
 impl Found {
-    /// Offers the tools of one server from now on. Gives what is wrong.
+    /// Offers the tools of one server from now on. Returns the problems.
     fn fill(self, place: LateTools, server: &str) -> Vec<String> {
         let mut problems = self.unreached;
         let tools = self.tools.into_iter().map(|offered| {
@@ -179,8 +180,8 @@ impl Found {
             problems.push(format!("tool `{name}` is not offered: {error}"));
         }
         // A table that names no server may mean another one.
-        let names_it = |missing: &&Missing| match &missing.tool.source {
-            Source::Mcp { server: named, .. } => named.as_deref() == Some(server),
+        let names_it = |missing: &&MissingTool| match &missing.tool.source {
+            ToolSource::Mcp { server: named, .. } => named.as_deref() == Some(server),
             _ => false,
         };
         for missing in self.missing.iter().filter(names_it) {
@@ -194,8 +195,8 @@ impl Found {
 }
 
 impl ServerSetup<'_> {
-    /// A server that is started when it is first asked something.
-    fn begin(&self, server: &McpServerConfig) -> Server {
+    /// A server that is started on its first request.
+    fn begin(&self, server: &McpServerConfig) -> UpstreamServer {
         let launcher = match &server.transport {
             McpTransport::Stdio { variables, .. } => {
                 self.environment.launcher(self.launcher, variables)
@@ -210,31 +211,31 @@ impl ServerSetup<'_> {
             lends_clients: self.lends_clients,
             ..spec(self.config, server)
         };
-        Server::new(spec, launcher, self.announcer.clone())
+        UpstreamServer::new(spec, launcher, self.announcer.clone())
     }
 }
 
-async fn ask(config: &McpServerConfig, server: Server) -> Asked {
+async fn ask(config: &McpServerConfig, server: UpstreamServer) -> ServerListing {
     let tools = server.tools().await;
-    Asked {
+    ServerListing {
         config: config.clone(),
         server,
         tools,
     }
 }
 
-impl Asked {
-    fn listed(&self, name: &str) -> Option<&Listed> {
+impl ServerListing {
+    fn listed(&self, name: &str) -> Option<&ToolListing> {
         let tools = self.tools.as_ref().ok()?;
         tools.iter().find(|tool| tool.name == name)
     }
 
-    /// A person is told of what is wrong with it.
+    /// Whether its problems are reported to a person.
     fn is_told(&self) -> bool {
         !self.config.optional || self.tools.is_ok()
     }
 
-    fn offered(&self, tool: ToolConfig, listed: &Listed) -> Offered {
+    fn offered(&self, tool: ToolConfig, listed: &ToolListing) -> Offered {
         let mut definition = tool.overlay(listed.definition(&self.config.name));
         if definition.summary != listed.description && definition.description.is_none() {
             // What the server says is still there for who asks.
@@ -262,7 +263,7 @@ impl Asked {
         let wanted = &self.config.tools;
         if let McpTools::Listed(names) = wanted {
             for name in names.iter().filter(|name| self.listed(name).is_none()) {
-                found.missing.push(Missing {
+                found.missing.push(MissingTool {
                     tool: ToolConfig {
                         place: Some(self.config.place.clone()),
                         ..config.mcp_tool(server, name)
@@ -282,7 +283,7 @@ impl Asked {
                 return;
             }
         };
-        let has_table = |listed: &&Listed| {
+        let has_table = |listed: &&ToolListing| {
             let mut tables = config.tools.iter();
             tables.any(|tool| is_about(tool, server, &listed.name))
         };
@@ -303,7 +304,7 @@ impl Asked {
 fn is_wanted(config: &Config, server: &McpServerConfig) -> bool {
     server.tools != McpTools::None
         || config.offered().any(|tool| match &tool.source {
-            Source::Mcp { server: named, .. } => {
+            ToolSource::Mcp { server: named, .. } => {
                 named.as_ref().is_none_or(|named| *named == server.name)
             }
             _ => false,
@@ -313,7 +314,7 @@ fn is_wanted(config: &Config, server: &McpServerConfig) -> bool {
 /// The table speaks of this tool of this server.
 fn is_about(table: &ToolConfig, server: &str, tool: &str) -> bool {
     match &table.source {
-        Source::Mcp { server: named, .. } => {
+        ToolSource::Mcp { server: named, .. } => {
             named.as_deref().is_none_or(|named| named == server) && table.source_name() == tool
         }
         _ => false,
@@ -357,7 +358,7 @@ fn pairs<'a>(table: impl IntoIterator<Item = (&'a String, &'a String)>) -> Vec<(
         .collect()
 }
 
-fn why_missing(name: &str, candidates: &[&Asked]) -> String {
+fn why_missing(name: &str, candidates: &[&ServerListing]) -> String {
     let reasons = candidates.iter().map(|asked| match &asked.tools {
         Ok(tools) => has_no(&asked.config.name, name, tools),
         Err(error) => error.to_string(),
@@ -370,7 +371,7 @@ fn why_missing(name: &str, candidates: &[&Asked]) -> String {
     }
 }
 
-fn has_no(server: &str, tool: &str, tools: &[Listed]) -> String {
+fn has_no(server: &str, tool: &str, tools: &[ToolListing]) -> String {
     let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
     let hint = match nearest(tool, names.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),

@@ -1,12 +1,12 @@
-//! Where Windlass keeps what it must keep.
+//! The folders in which Windlass stores files.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use etcetera::{BaseStrategy, choose_base_strategy};
 
-/// The user's state directory: `$XDG_STATE_HOME/windlass` or its usual place.
-/// Nothing is made there before it is needed.
+/// The user's state directory: `$XDG_STATE_HOME/windlass` or its default. It is
+/// created only when needed.
 pub fn state_dir() -> PathBuf {
     choose_base_strategy()
         .ok()
@@ -15,8 +15,8 @@ pub fn state_dir() -> PathBuf {
         .join("windlass")
 }
 
-/// The user's cache directory: `$XDG_CACHE_HOME/windlass` or its usual place.
-/// Whatever is in it can be made again.
+/// The user's cache directory: `$XDG_CACHE_HOME/windlass` or its default. Its
+/// content can be recreated.
 pub fn cache_dir() -> PathBuf {
     choose_base_strategy()
         .map_or_else(|_| std::env::temp_dir(), |strategy| strategy.cache_dir())
@@ -30,20 +30,20 @@ pub(crate) fn config_dir() -> Option<PathBuf> {
     Some(strategy.config_dir().join("windlass"))
 }
 
-/// A name for a project that is the same across runs, made of its path.
+/// A stable id of a project, derived from its path.
 pub(crate) fn workspace_id(root: &Path) -> String {
     windlass_runtime::protocol::project_id(root)
 }
 
-/// FNV-1a: the same in every version, and good enough for names.
+/// FNV-1a: stable across versions, and sufficient for names.
 pub(crate) fn fnv(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
 
-/// A folder for one session's logs, named so that it can be told whose it is.
-/// It is made when something is logged.
+/// A folder for one session's logs, whose name identifies its process. It is
+/// created when something is logged.
 pub(crate) fn new_log_dir(state_dir: &Path) -> PathBuf {
     // The clock tells apart the sessions of one process, and processes that
     // had the same number.
@@ -53,8 +53,8 @@ pub(crate) fn new_log_dir(state_dir: &Path) -> PathBuf {
     state_dir.join("logs").join(name)
 }
 
-/// Removes the log folders of processes that are gone. Where it cannot be
-/// told, they stay, and so do those that are `spared`.
+/// Removes the log folders of processes that have ended. Folders whose process
+/// is unknown are kept, and so are those in `spared`.
 pub(crate) fn remove_logs_of_the_dead(logs: &Path, spared: &[PathBuf]) {
     let Ok(folders) = std::fs::read_dir(logs) else {
         return;

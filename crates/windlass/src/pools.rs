@@ -7,7 +7,7 @@ use std::sync::Arc;
 use windlass_config::{HostConfig, PoolConfig};
 use windlass_process::RemoteHost;
 
-/// The host that stands for a pool.
+/// The host for a pool.
 #[cfg(feature = "nats")]
 #[expect(clippy::unnecessary_wraps, reason = "a build without NATS has none")]
 pub(crate) fn pool(

@@ -1,4 +1,4 @@
-//! The providers of models, by the configuration and the environment.
+//! The providers of models, from the configuration and the environment.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use windlass_process::Command;
 
 use crate::build::Windlass;
 
-/// How much of what a command prints is read for a key.
+/// The maximum output of a key command.
 const KEY_LIMIT: usize = 1 << 16;
 
 impl Windlass {
-    /// Every provider, known and configured. Keys come from this process's
-    /// environment, or from the commands that the configuration names.
+    /// All providers, known and configured. Keys come from this process's
+    /// environment, or from the configured commands.
     pub fn providers(&self) -> Providers {
         let providers = &self.config().assistant.providers;
         let settings = providers

@@ -10,7 +10,7 @@ use windlass_store::{SessionStart, Store, StoreError};
 
 use crate::place::{state_dir, workspace_id};
 
-/// Opens the user's record, for those who only read it or tidy it up.
+/// Opens the user's record, for reading or pruning.
 pub fn open_record() -> Result<Store, StoreError> {
     Store::open(&folder(&state_dir()))
 }
@@ -39,7 +39,7 @@ impl Record {
         store.as_ref()
     }
 
-    /// Has a session kept. Its logs then live as long as its record.
+    /// Records a session. Its logs then live as long as its record.
     pub(crate) fn keep(&self, options: &mut SessionOptions, state_dir: &Path) {
         let store = match self.store() {
             Ok(store) => store,
@@ -74,10 +74,11 @@ impl Record {
     }
 }
 
-/// Stands for a record that could not be opened: nothing is recorded, and that is told.
+/// Replaces a record that could not be opened: nothing is recorded, and that is
+/// reported.
 struct Unrecorded {
     error: String,
-    /// How many changes of calls were not recorded.
+    /// The number of changes that were not recorded.
     lost: AtomicU64,
 }
 

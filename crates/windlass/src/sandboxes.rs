@@ -1,6 +1,7 @@
 //! The sandboxes and limits of a project's programs.
 //!
-//! Start at [`Sandboxes::of`], which looks at the project once; [`Sandboxes::confine`] then gives the launcher of one tool.
+//! Start at [`Sandboxes::of`], which reads the project once;
+//! [`Sandboxes::confine`] then returns the launcher of one tool.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +13,7 @@ use windlass_sandbox::{ProjectPlaces, ResourceLimits, SandboxSettings, resolve};
 use crate::git_files::deciding_files;
 use crate::place::{cache_dir, config_dir, state_dir};
 
-/// The places of a project on this machine, for this user.
+/// The paths of a project on this machine, for this user.
 pub fn project_places(root: &Path) -> ProjectPlaces {
     let clean = |path: PathBuf| path.canonicalize().unwrap_or(path);
     let root = clean(root.to_owned());
@@ -61,7 +62,8 @@ impl Sandboxes {
         self.apply(launcher, sandbox.as_ref(), sandbox_floor.as_ref(), *limits)
     }
 
-    /// The launcher with a server's sandbox and limits; those of every tool where its table says nothing.
+    /// The launcher with a server's sandbox and limits; default: those of every
+    /// tool.
     pub(crate) fn confine_server(
         &self,
         launcher: Launcher,
@@ -112,8 +114,9 @@ impl Sandboxes {
     }
 }
 
-/// The folders of git that a linked work tree writes to, if the project is one. A repository that does not know of the
-/// project is none of it, whatever the project's `.git` says.
+/// The git folders that a linked work tree writes to, if the project is one.
+/// The project's `.git` is not trusted: the repository must know the project
+/// too.
 fn linked_git_folders(root: &Path) -> Vec<PathBuf> {
     let link = root.join(".git");
     let read = |path: &Path| std::fs::read_to_string(path).ok();

@@ -1,7 +1,7 @@
 //! The projects that the user has trusted, by path and content.
 //!
-//! Start at [`TrustStore`]. One file per project lies in the user's state
-//! directory, outside every project. It holds the texts that were trusted, so
+//! Start at [`TrustStore`]. It has one file per project in the user's state
+//! directory, outside every project. The file contains the trusted texts, so
 //! that a change can be shown. No environment variable trusts a project: tools
 //! and project files could set one for a Windlass that they start.
 
@@ -61,14 +61,14 @@ impl TrustStore {
         self.write(content, true)
     }
 
-    /// Notes that the user does not trust this content, so that they are not
-    /// asked about it again. What was trusted before is forgotten.
+    /// Records that the user does not trust this content, so that the question
+    /// is not repeated. An earlier decision is forgotten.
     pub fn decline(&self, content: &ProjectContent) -> io::Result<()> {
         self.write(content, false)
     }
 
-    /// Forgets the project in this folder, without links. Tells whether it was
-    /// known.
+    /// Forgets the project in this folder, without resolving links. Returns
+    /// whether it was known.
     pub fn forget(&self, root: &Path) -> io::Result<bool> {
         match std::fs::remove_file(self.file(root)) {
             Ok(()) => Ok(true),
@@ -77,7 +77,8 @@ impl TrustStore {
         }
     }
 
-    /// The decision about the project in this folder, whatever it holds now.
+    /// The decision about the project in this folder, whatever its current
+    /// content.
     pub fn find(&self, root: &Path) -> Option<TrustRecord> {
         let record = read(&self.file(root))?;
         (record.root == root.to_string_lossy()).then_some(record)
@@ -101,7 +102,7 @@ impl TrustStore {
         self.folder.join(format!("{}.json", workspace_id(root)))
     }
 
-    /// Readers find the old file or the new one, and nobody else finds either.
+    /// Writes the file atomically and readable by the user only.
     fn write(&self, content: &ProjectContent, is_trusted: bool) -> io::Result<()> {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let texts = content.texts.iter();
@@ -138,7 +139,7 @@ impl TrustDecision for TrustStore {
 }
 
 impl TrustRecord {
-    /// The changes since this content was decided about, as a unified diff of
+    /// The changes since the decision about this content, as a unified diff of
     /// its texts and a line for each program.
     pub fn difference(&self, content: &ProjectContent) -> String {
         let mut shown = String::new();

@@ -125,7 +125,7 @@ class AnswerTypeSelectSelect(TypedDict):
     """No more than its fields."""
 
     options: List[str]
-    """What may be answered, exactly one of these."""
+    """The valid answers."""
 
 
 class AnswerTypeSelect(TypedDict):
@@ -136,26 +136,26 @@ class AnswerTypeSelect(TypedDict):
 
 class _Ask(TypedDict):
     ask: str
-    """Names the asking."""
+    """The question's id in the session."""
     tool: str
     """The tool that asks."""
     question: Question
-    """What it asks."""
+    """The question itself."""
 
 
 class Ask(_Ask, total=False):
-    """A question on its way to whoever answers it."""
+    """A question that waits for an answer."""
 
     call: str
     """The call that it belongs to."""
     handle: HandleId
     """The handle that it belongs to."""
     content: str
-    """The tool's words beside the question, such as the hunk that it asks about."""
+    """The tool's text that belongs to the question, such as the hunk that it asks about."""
     form: QuestionForm
     """The form that the question is a field of."""
     rendering: RequestRendering
-    """How it is shown to a person, where one is asked."""
+    """The form in which a person sees it, if a person is asked."""
 
 
 class _AwaitReply(TypedDict):
@@ -166,14 +166,14 @@ class _AwaitReply(TypedDict):
 
 
 class AwaitReply(_AwaitReply, total=False):
-    """What `await` found."""
+    """The result of an `await`."""
 
     matched: List[Matched]
     """The conditions that came to hold."""
     unmet: List[Condition]
     """The conditions whose handle stopped first."""
     needs_answer: List[HandleId]
-    """Those that wait for an answer that only the caller can give."""
+    """Handles whose question only the caller can answer."""
     timed_out: bool
     """The time was up first."""
 
@@ -192,7 +192,7 @@ class AwaitRequest(_AwaitRequest, total=False):
     until: List[Condition]
     """Every one of these holds."""
     timeout_secs: Union[float, None]
-    """How long to wait at most; without it, as long as it takes."""
+    """The longest time to wait; default: no limit."""
 
 
 class _BatchReply(TypedDict):
@@ -206,14 +206,14 @@ class BatchReply(_BatchReply, total=False):
     """The replies to a batch."""
 
     notices: List[Notice]
-    """What the assistant had not been told yet."""
+    """Notices that the assistant has not received yet."""
 
 
 class _CallReply(TypedDict):
     id: str
     """The call it answers."""
     content: ReplyContent
-    """What the assistant reads."""
+    """The text or object for the assistant."""
     is_error: bool
     """The call was refused, or a one-shot failed."""
 
@@ -222,7 +222,7 @@ class CallReply(_CallReply, total=False):
     """The reply to one call."""
 
     error: ErrorView
-    """The error of a one-shot beside its message. The content says the same in words."""
+    """Error details of a one-shot beside its message. The content has them as text."""
 
 
 class _Condition(TypedDict):
@@ -260,7 +260,7 @@ class DriveEventQuestion(Ask):
 
 
 class DriveEventWithdrawn(TypedDict):
-    """A question that was told is no longer open, and not by an answer of the driver's."""
+    """A question is closed, and not by an answer of the driver."""
 
     event: Literal['withdrawn']
     ask: str
@@ -268,11 +268,11 @@ class DriveEventWithdrawn(TypedDict):
 
 
 class DriveEventInquire(TypedDict):
-    """What becomes of these handles at the turn's end?"""
+    """Asks for decisions about these handles at the turn's end."""
 
     event: Literal['inquire']
     ask: str
-    """Names the inquiry."""
+    """The inquiry's id."""
     handles: List[TurnEndHandle]
     """The handles that still run."""
 
@@ -290,7 +290,7 @@ class DriveEventToolAnswer(TypedDict):
 
 
 class DriveEventToolAbort(TypedDict):
-    """A run of the driver's is to end soon. Its end is still reported."""
+    """A run of the driver must end soon. Its end is still reported."""
 
     event: Literal['tool_abort']
     run: str
@@ -298,31 +298,31 @@ class DriveEventToolAbort(TypedDict):
 
 
 class DriveEventMissed(TypedDict):
-    """Events are gone that the driver has not read in time."""
+    """Events were dropped because the driver did not read them in time."""
 
     event: Literal['missed']
     count: int
-    """How many."""
+    """The number of dropped events."""
 
 
 class DriveOutputTurnEnd(TypedDict):
     """The turn has ended."""
 
     turn_end: TurnEndReport
-    """What became of its handles."""
+    """The report on its handles."""
 
 
 class DriveOutputError(TypedDict):
     """A line was not understood; nothing else changed."""
 
     error: str
-    """What would have been."""
+    """The error, with a line that would work."""
 
 
 class _DriverCall(TypedDict):
     event: Literal['tool_call']
     run: str
-    """Names the run in reports and orders."""
+    """The run's id, used in reports and orders."""
     tool: str
     """The tool."""
     arguments: Dict[str, Any]
@@ -330,7 +330,7 @@ class _DriverCall(TypedDict):
 
 
 class DriverCall(_DriverCall, total=False):
-    """A call that the driver is to run."""
+    """A call that the driver must run."""
 
     handle: HandleId
     """The handle, unless it is a one-shot."""
@@ -345,13 +345,13 @@ class DriverReply(_DriverReply, total=False):
     """The reply to a request: a value, or an error."""
 
     value: DriverValue
-    """The value that was asked for; `{}` where nothing was."""
+    """The requested value; `{}` if the request has none."""
     error: str
-    """The reason why the request was refused, and what would work."""
+    """The reason for the refusal, and a request that would work."""
 
 
 class DriverReportRunning(TypedDict):
-    """It has done what it does at once, and goes on. A `spawn`, and an answer to a question, are replied to now."""
+    """The first step is done and the run continues. Windlass now replies to the `spawn`, or to the answer of a question."""
 
     report: Literal['running']
 
@@ -378,7 +378,7 @@ class DriverReportQuestion(_DriverReportQuestion, total=False):
 
 
 class DriverReportResult(TypedDict):
-    """It has ended well. Nothing follows."""
+    """It finished successfully. Nothing follows."""
 
     report: Literal['result']
     text: str
@@ -411,7 +411,7 @@ class DriverRequestTools(_DriverRequestTools, total=False):
 
 
 class DriverRequestHandles(TypedDict):
-    """Every handle that can be read, and every one-shot that runs."""
+    """Every readable handle, and every running one-shot."""
 
     op: Literal['handles']
 
@@ -426,9 +426,9 @@ class DriverRequestScreen(_DriverRequestScreen, total=False):
     """The screen of a handle."""
 
     since: Union[int, None]
-    """The generation that the driver has seen. Default: all rows are told."""
+    """The generation that the driver has seen. Default: all rows are sent."""
     wait: bool
-    """The reply waits until the screen has changed since then, or the handle has stopped."""
+    """Delays the reply until the screen has changed since then, or the handle has stopped."""
 
 
 class _DriverRequestOutput(TypedDict):
@@ -441,7 +441,7 @@ _DriverRequestOutputOptional = TypedDict("_DriverRequestOutputOptional", {"from"
 
 
 class DriverRequestOutput(_DriverRequestOutput, _DriverRequestOutputOptional):
-    """The output of a handle from an offset on. The assistant's cursor does not move."""
+    """The output of a handle from an offset. The assistant's cursor does not move."""
 
 
 class _DriverRequestAddTool(TypedDict):
@@ -458,13 +458,13 @@ class DriverRequestAddTool(_DriverRequestAddTool, total=False):
     description: Union[str, None]
     """Details, given only on `describe_tools`."""
     parameters: Any
-    """The JSON Schema of an object: its arguments. Default: it takes none."""
+    """The JSON Schema of its arguments, an object. Default: no arguments."""
     background: bool
-    """It can be spawned, and then lasts as a handle."""
+    """It can be spawned and then runs as a handle."""
     unattended: bool
-    """Nobody is asked before it runs, unless the configuration says otherwise."""
+    """It runs without asking a person, unless the configuration says otherwise."""
     timeout_secs: Union[int, None]
-    """How long a one-shot may take. Default: as the configuration says, else 600."""
+    """Time limit of a one-shot in seconds. Default: the configured one, else 600."""
     on_turn_end: Union[OnTurnEnd, None]
     """The fate of its handles at the turn's end. Default: the assistant is asked."""
 
@@ -474,10 +474,10 @@ class _DriverRequestFollow(TypedDict):
 
 
 class DriverRequestFollow(_DriverRequestFollow, total=False):
-    """Tells every event of the session from now on. One that is followed already is followed from here."""
+    """Sends every event of the session from now on. Following a followed session again restarts at this point."""
 
     after: Union[int, None]
-    """The number of the event before the first one that is told. Default: the newest."""
+    """Events after this number are sent. Default: the newest."""
 
 
 class DriverRequestUnfollow(TypedDict):
@@ -488,11 +488,11 @@ class DriverRequestUnfollow(TypedDict):
 
 class _DriverScreen(TypedDict):
     generation: int
-    """Grows with every change; names what the reader has seen."""
+    """A counter that grows with every change; a reader names the last one it has seen."""
     rows: int
-    """How many rows there are."""
+    """The number of rows."""
     cols: int
-    """How many columns there are."""
+    """The number of columns."""
     cursor: List[int]
     """Row and column of the cursor, from 1 on."""
     cursor_visible: bool
@@ -500,18 +500,18 @@ class _DriverScreen(TypedDict):
     full_screen: bool
     """The program has the whole screen to itself."""
     modes: KeyboardModes
-    """What the program wants of the keyboard."""
+    """The keyboard modes that the program has set."""
     changed: List[ScreenRow]
     """The rows that changed."""
     ended: bool
-    """The handle has stopped: the screen does not change any more."""
+    """The handle has stopped: the screen no longer changes."""
 
 
 class DriverScreen(_DriverScreen, total=False):
     """The screen of a handle."""
 
     cursor_look: ScreenCursor
-    """How it is to be drawn; default: a block that does not blink."""
+    """The cursor's look; default: a block that does not blink."""
     title: str
     """The window's title."""
 
@@ -539,7 +539,7 @@ class _ErrorView(TypedDict):
 
 
 class ErrorView(_ErrorView, total=False):
-    """How a tool failed, beside its message: that is the `result` of a handle's view, and the text of a one-shot's reply."""
+    """Details of a tool's error, beside its message. The message is the `result` of a handle's view, or the text of a one-shot's reply."""
 
     trace: List[str]
     """The causes, where the tool reports them."""
@@ -547,7 +547,7 @@ class ErrorView(_ErrorView, total=False):
 
 class _FilePart(TypedDict):
     id: PartId
-    """Names the part."""
+    """The part's id."""
     sessionID: SessionId
     """The session that called."""
     messageID: MessageId
@@ -555,7 +555,7 @@ class _FilePart(TypedDict):
     mime: str
     """Its media type."""
     url: str
-    """Where it is, or its bytes as a `data:` URL."""
+    """Its location, or its content as a `data:` URL."""
     type: Literal['file']
 
 
@@ -565,12 +565,12 @@ class FilePart(_FilePart, total=False):
     filename: str
     """Its name."""
     source: Any
-    """Where it came from, as its origin described it."""
+    """Its origin, as the origin described it."""
 
 
 class _HandleInfo(TypedDict):
     id: HandleId
-    """The handle. A one-shot has no handle; this is the id by which a person reads and ends it while it runs."""
+    """The handle's id. A one-shot has no handle; this id identifies it while it runs."""
     kind: HandleKind
     """Whether it is a handle or a one-shot."""
     tool: str
@@ -578,9 +578,9 @@ class _HandleInfo(TypedDict):
     state: HandleState
     """Its state."""
     elapsed_secs: float
-    """How long it has run, or ran."""
+    """Its running time."""
     written: int
-    """How many bytes it has written."""
+    """The number of bytes it has written."""
     terminal: bool
     """It has a screen."""
     locked: bool
@@ -588,28 +588,28 @@ class _HandleInfo(TypedDict):
 
 
 class HandleInfo(_HandleInfo, total=False):
-    """A handle as somebody sees it who looks on."""
+    """A handle as an observer sees it."""
 
     command: str
     """The command that it runs, or its arguments."""
     last_line: str
     """The last line of its output."""
     question: Question
-    """What it asks, when waiting."""
+    """The question, when waiting."""
     result: str
-    """Its result of its own or its error message, when stopped."""
+    """Its reported result or its error message, when stopped."""
     failed: bool
     """It stopped with an error."""
     exit_code: int
-    """The exit code of its process, when stopped with one other than 0."""
+    """The exit code of its process, when stopped with a code other than 0."""
     signal: str
     """The signal that ended its process, such as `SIGKILL`."""
     usage: HandleUse
-    """Its use of the machine now, where that is known."""
+    """Its current resource usage, if known."""
 
 
 class HandleUse(TypedDict):
-    """The use of the machine by a tool and everything that it has started."""
+    """The resource usage of a tool with all of its child processes."""
 
     cpu_secs: float
     """CPU time in seconds."""
@@ -627,14 +627,14 @@ class _HandleView(TypedDict):
 
 
 class HandleView(_HandleView, total=False):
-    """How a handle stands, and what is new about it. Absent fields are left out."""
+    """The state of a handle, and its new output. Absent fields are omitted."""
 
     content: str
-    """What it said that was not delivered yet. Of a handle that stopped well, the output is its `result`."""
+    """Output that was not delivered yet. The output of a handle that finished successfully is its `result`."""
     question: Question
-    """What it asks, when waiting."""
+    """The question, when waiting."""
     note: str
-    """Set while the user is asked: that they are waited for, and the command by which they answer."""
+    """Set while the user is asked. Names the command by which the user answers."""
     result: str
     """Its output or its error message, when stopped."""
     error: ErrorView
@@ -644,37 +644,37 @@ class HandleView(_HandleView, total=False):
     signal: str
     """The signal that ended it."""
     aborted: str
-    """Who or what ended it, where the tool reported a result of its own all the same."""
+    """The cause of its abort, if the tool reported a result nevertheless."""
     ended: int
-    """How many processes an abort ended."""
+    """The number of processes that an abort ended."""
     omitted_bytes: int
-    """How much of the output was left out."""
+    """The number of omitted bytes of output."""
     log: str
-    """Where all of the output can be read."""
+    """The file with the whole output."""
     awaiting_input: bool
     """The program is blocked at a prompt."""
     cursor: List[int]
-    """Where the cursor is, as row and column from 1 on, while the program has the whole screen to itself."""
+    """The cursor's row and column, from 1, while the program uses the whole screen."""
 
 
 class _KeyboardModes(TypedDict):
     application_cursor: bool
     """Arrow keys send `ESC O A` instead of `ESC [ A`."""
     bracketed_paste: bool
-    """Pasted text is to come between `ESC [200~` and `ESC [201~`."""
+    """Pasted text is sent between `ESC [200~` and `ESC [201~`."""
     mouse: bool
-    """The mouse is to be sent too."""
+    """Mouse events are sent too."""
 
 
 class KeyboardModes(_KeyboardModes, total=False):
-    """What a program has asked of the keyboard and the mouse."""
+    """The keyboard and mouse modes that a program has set."""
 
     mouse_reports: MouseReports
-    """The use of the mouse that is to be sent."""
+    """The mouse events to send."""
     mouse_sgr: bool
-    """The mouse is to be sent as `ESC [ < … M`."""
+    """Mouse events are sent as `ESC [ < … M`."""
     focus: bool
-    """Gaining and losing the focus is to be sent."""
+    """Focus changes are sent."""
 
 
 class _Matched(TypedDict):
@@ -701,9 +701,9 @@ class Matched(_Matched, total=False):
 
 class _Notice(TypedDict):
     level: NoticeLevel
-    """How much it matters."""
+    """The severity."""
     kind: NoticeKind
-    """What it is about."""
+    """The subject."""
     text: str
     """A sentence for the assistant."""
 
@@ -724,7 +724,7 @@ class OutputPiece(_OutputPiece, total=False):
     """A piece of a handle's output."""
 
     omitted_bytes: int
-    """How many bytes between the two offsets are no longer kept."""
+    """The number of bytes between the two offsets that are no longer stored."""
 
 
 class PartTime(TypedDict):
@@ -750,21 +750,21 @@ class PartTimeWithEnd(_PartTimeWithEnd, total=False):
 
 class _PermissionRequest(TypedDict):
     id: PermissionId
-    """Names the request; begins with `per`."""
+    """The request's id; begins with `per`."""
     sessionID: SessionId
     """The session that asks; begins with `ses`."""
     permission: str
-    """What kind of thing is asked for; a built-in tool's name."""
+    """The kind of permission; for a built-in tool, its name."""
     patterns: List[str]
-    """What would be done, one pattern each."""
+    """The patterns of the requested action."""
     metadata: Dict[str, Any]
     """The arguments and whatever else helps to decide."""
     always: List[str]
-    """What an "always" would remember."""
+    """The patterns that an "always" would remember."""
 
 
 class PermissionRequest(_PermissionRequest, total=False):
-    """A request for permission, as it is put to a person."""
+    """A request for permission, addressed to a person."""
 
     tool: PermissionToolContext
     """The call it is for."""
@@ -781,31 +781,31 @@ class PermissionToolContext(TypedDict):
 
 class _Question(TypedDict):
     id: str
-    """Names the question among the tool's own, and keys its answer."""
+    """The question's id among the tool's questions, and the key of its answer."""
     text: str
-    """What is asked."""
+    """The text of the question."""
     answer_type: AnswerType
-    """What kind of answer is wanted."""
+    """The type of the answer."""
 
 
 class Question(_Question, total=False):
-    """One question of a tool. A handle has at most one open at a time."""
+    """A question of a tool. A handle has at most one open question."""
 
     pre_amble: str
-    """What to show before the question, such as a diff."""
+    """Text to show before the question, such as a diff."""
     default: Any
-    """The answer to take when nobody can be asked."""
+    """The answer to use if nobody can be asked."""
     secret: bool
-    """The answer is a secret: it goes from the person to the program and nowhere else."""
+    """The answer is a secret: it is passed from the person to the program only."""
 
 
 class QuestionForm(TypedDict):
-    """A form of several fields that a question is the first open field of. Whoever can show it whole answers the question with an object of all its fields."""
+    """A form of several fields; the question is its first unanswered field. A front end that can show the whole form answers with an object of all its fields."""
 
     message: str
     """The text above the form."""
     schema: Any
-    """The fields as a JSON Schema of a flat object, as MCP's elicitation has it."""
+    """The fields as the JSON Schema of a flat object, as in MCP elicitation."""
 
 
 class RenderedField(TypedDict):
@@ -819,24 +819,24 @@ class RenderedField(TypedDict):
 
 class _RequestRendering(TypedDict):
     title: str
-    """Who asks for what."""
+    """The tool, and the kind of request."""
     body: List[str]
     """The command that would run, or the question."""
 
 
 class RequestRendering(_RequestRendering, total=False):
-    """A request in plain text that is safe to show. Every string is one line."""
+    """A request in plain text that is safe to show. Every string is a single line."""
 
     lead: List[str]
-    """The tool's own words, before the request itself."""
+    """The tool's own text, before the request itself."""
     fields: List[RenderedField]
-    """Where and how it would run, and its other arguments."""
+    """The folder and mode in which it would run, and its other arguments."""
     always: List[str]
     """The patterns that an "always" would remember."""
 
 
 class ScreenCursor(TypedDict):
-    """How a cursor is drawn."""
+    """The look of a cursor."""
 
     shape: ScreenCursorShape
     """Its shape."""
@@ -859,7 +859,7 @@ class _ScreenRun(TypedDict):
 
 
 class ScreenRun(_ScreenRun, total=False):
-    """Neighbouring text that looks the same. Absent fields are how a terminal looks when nothing was said."""
+    """Adjacent text of one style. Absent fields have the terminal's default."""
 
     fg: ScreenColour
     """The colour of the text."""
@@ -874,9 +874,9 @@ class ScreenRun(_ScreenRun, total=False):
     underline: bool
     """Underlined in any way."""
     underline_kind: ScreenUnderline
-    """How it is underlined, unless with a single straight line."""
+    """The underline style, unless it is a single straight line."""
     link: str
-    """The address that the program has put under it, as it wrote it: it may be of any scheme."""
+    """The hyperlink that the program set, verbatim: it may have any scheme."""
     inverse: bool
     """With foreground and background exchanged."""
     hidden: bool
@@ -890,9 +890,9 @@ class _StateCompleted(TypedDict):
     input: Dict[str, Any]
     """The arguments."""
     output: str
-    """What the assistant read."""
+    """The output that the assistant read."""
     title: str
-    """What to show for it."""
+    """The title to show."""
     metadata: Dict[str, Any]
     """Anything else worth keeping."""
     time: PartTimeWithEnd
@@ -900,7 +900,7 @@ class _StateCompleted(TypedDict):
 
 
 class StateCompleted(_StateCompleted, total=False):
-    """A call that ended well."""
+    """A call that finished successfully."""
 
     attachments: List[FilePart]
     """Files that came with the output."""
@@ -911,7 +911,7 @@ class _StateError(TypedDict):
     input: Dict[str, Any]
     """The arguments."""
     error: str
-    """What went wrong."""
+    """The error message."""
     time: PartTimeWithEnd
     """When it started and ended."""
 
@@ -945,7 +945,7 @@ class StateRunning(_StateRunning, total=False):
     """A call that runs."""
 
     title: str
-    """What to show for it."""
+    """The title to show."""
     metadata: Dict[str, Any]
     """Anything else worth keeping."""
 
@@ -992,7 +992,7 @@ class StreamedEventReplied(TypedDict):
 
 
 class StreamedEventPart(TypedDict):
-    """A call as it is recorded has changed; this is all of it."""
+    """A recorded call has changed; this is its whole part."""
 
     event: Literal['update']
     session: SessionId
@@ -1010,16 +1010,16 @@ class _ToolPlace(TypedDict):
     tool_number: int
     """Its number within the session; one-shots have one too."""
     offset: int
-    """How many bytes of the tool's output preceded the event."""
+    """The number of output bytes before the event."""
 
 
 class ToolPlace(_ToolPlace, total=False):
-    """Which tool something happened to."""
+    """The tool that an event is about."""
 
     handle: HandleId
     """The handle's id, unless it is a one-shot."""
     one_shot: HandleId
-    """The id by which a person finds it, if it is a one-shot."""
+    """The id of a one-shot, by which a person finds it."""
 
 
 class StreamedEventStarted(ToolPlace):
@@ -1047,9 +1047,9 @@ class _StreamedEventWrote(TypedDict):
     tool_number: int
     """Its number within the session; one-shots have one too."""
     offset: int
-    """How many bytes of the tool's output preceded the event."""
+    """The number of output bytes before the event."""
     bytes: int
-    """How many bytes."""
+    """The number of bytes."""
 
 
 class StreamedEventWrote(_StreamedEventWrote, total=False):
@@ -1058,7 +1058,7 @@ class StreamedEventWrote(_StreamedEventWrote, total=False):
     handle: HandleId
     """The handle's id, unless it is a one-shot."""
     one_shot: HandleId
-    """The id by which a person finds it, if it is a one-shot."""
+    """The id of a one-shot, by which a person finds it."""
 
 
 class _StreamedEventAsked(TypedDict):
@@ -1073,9 +1073,9 @@ class _StreamedEventAsked(TypedDict):
     tool_number: int
     """Its number within the session; one-shots have one too."""
     offset: int
-    """How many bytes of the tool's output preceded the event."""
+    """The number of output bytes before the event."""
     question: Question
-    """What it asks."""
+    """The question."""
 
 
 class StreamedEventAsked(_StreamedEventAsked, total=False):
@@ -1084,7 +1084,7 @@ class StreamedEventAsked(_StreamedEventAsked, total=False):
     handle: HandleId
     """The handle's id, unless it is a one-shot."""
     one_shot: HandleId
-    """The id by which a person finds it, if it is a one-shot."""
+    """The id of a one-shot, by which a person finds it."""
 
 
 class StreamedEventAnswered(ToolPlace):
@@ -1112,7 +1112,7 @@ class _StreamedEventAborting(TypedDict):
     tool_number: int
     """Its number within the session; one-shots have one too."""
     offset: int
-    """How many bytes of the tool's output preceded the event."""
+    """The number of output bytes before the event."""
     reason: str
     """By whom, or why."""
 
@@ -1123,7 +1123,7 @@ class StreamedEventAborting(_StreamedEventAborting, total=False):
     handle: HandleId
     """The handle's id, unless it is a one-shot."""
     one_shot: HandleId
-    """The id by which a person finds it, if it is a one-shot."""
+    """The id of a one-shot, by which a person finds it."""
 
 
 class _StreamedEventStopped(TypedDict):
@@ -1138,7 +1138,7 @@ class _StreamedEventStopped(TypedDict):
     tool_number: int
     """Its number within the session; one-shots have one too."""
     offset: int
-    """How many bytes of the tool's output preceded the event."""
+    """The number of output bytes before the event."""
     failed: bool
     """It ended badly."""
 
@@ -1149,7 +1149,7 @@ class StreamedEventStopped(_StreamedEventStopped, total=False):
     handle: HandleId
     """The handle's id, unless it is a one-shot."""
     one_shot: HandleId
-    """The id by which a person finds it, if it is a one-shot."""
+    """The id of a one-shot, by which a person finds it."""
     message: str
     """Its error's message."""
 
@@ -1183,7 +1183,7 @@ class _StreamedEventPermissionReplied(TypedDict):
 
 
 class StreamedEventPermissionReplied(_StreamedEventPermissionReplied, total=False):
-    """The request was replied to, or withdrawn when there is no reply."""
+    """A request was replied to, or withdrawn if there is no reply."""
 
     reply: PermissionReply
     """The reply."""
@@ -1199,7 +1199,7 @@ class _StreamedEventPermissionDecided(TypedDict):
     """When it happened."""
     type: Literal['permission_decided']
     request: PermissionRequest
-    """What would have been asked."""
+    """The request that would have been made."""
 
 
 class StreamedEventPermissionDecided(_StreamedEventPermissionDecided, total=False):
@@ -1210,7 +1210,7 @@ class StreamedEventPermissionDecided(_StreamedEventPermissionDecided, total=Fals
 
 
 class StreamedEventQuestion(Ask):
-    """A question is on its way to whoever answers it."""
+    """A question was opened."""
 
     event: Literal['update']
     session: SessionId
@@ -1238,7 +1238,7 @@ class StreamedEventQuestionClosed(TypedDict):
 
 
 class StreamedEventNoticed(TypedDict):
-    """The assistant will be told this."""
+    """A notice for the assistant was queued."""
 
     event: Literal['update']
     session: SessionId
@@ -1249,11 +1249,11 @@ class StreamedEventNoticed(TypedDict):
     """When it happened."""
     type: Literal['noticed']
     notice: Notice
-    """What."""
+    """The notice."""
 
 
 class StreamedEventDelivered(TypedDict):
-    """The assistant has been told, or a reply has made the notices needless."""
+    """Notices were delivered to the assistant, or became obsolete by a reply."""
 
     event: Literal['update']
     session: SessionId
@@ -1325,7 +1325,7 @@ class StreamedEventClosed(TypedDict):
 
 class _ToolError(TypedDict):
     message: str
-    """What went wrong, for the assistant to read."""
+    """The message for the assistant."""
 
 
 class ToolError(_ToolError, total=False):
@@ -1345,12 +1345,12 @@ class ToolOffer(TypedDict):
     description: str
     """A line for the model."""
     parameters: Any
-    """The JSON Schema of its parameters, in the dialect that was asked for."""
+    """The JSON Schema of its parameters, in the requested dialect."""
 
 
 class _ToolPart(TypedDict):
     id: PartId
-    """Names the part."""
+    """The part's id."""
     sessionID: SessionId
     """The session that called."""
     messageID: MessageId
@@ -1360,7 +1360,7 @@ class _ToolPart(TypedDict):
     tool: str
     """The tool's name."""
     state: PartState
-    """How far the call has come."""
+    """The call's state."""
     type: Literal['tool']
 
 
@@ -1379,7 +1379,7 @@ class _TurnEndHandle(TypedDict):
     state: HandleState
     """Its state."""
     elapsed_secs: float
-    """How long it has run."""
+    """The time since its start."""
     output_preview: str
     """The end of its output."""
 
@@ -1399,21 +1399,21 @@ class _TurnEndReport(TypedDict):
 
 
 class TurnEndReport(_TurnEndReport, total=False):
-    """What became of the handles at a turn's end."""
+    """The handles' fates at a turn's end."""
 
     undecided: List[HandleId]
-    """Those that the inquiry should have decided on and did not, because it failed. They were ended."""
+    """Handles that were ended because the inquiry about them failed."""
     kept: List[HandleId]
-    """Those that go on, because the session keeps them between its turns."""
+    """Handles that continue, because the session keeps them between turns."""
     results: List[HandleView]
-    """What came of those that the inquiry said to wait for."""
+    """The final views of the handles that the inquiry decided to wait for."""
 
 
 AnswerType = Union[Literal['Boolean'], AnswerTypeSelect, Literal['Text']]
-"""What kind of answer a question wants."""
+"""The type of an answer."""
 
 DriverReport = Union[DriverReportRunning, DriverReportOutput, DriverReportQuestion, DriverReportResult, DriverReportError]
-"""A report of the driver about one of its runs."""
+"""The driver's report about one of its runs."""
 
 DriverRequest = Union[DriverRequestSession, DriverRequestTools, DriverRequestHandles, DriverRequestScreen, DriverRequestOutput, DriverRequestAddTool, DriverRequestFollow, DriverRequestUnfollow]
 """A request of the driver."""
@@ -1422,9 +1422,9 @@ DriverValue = Union[DriverSession, List[ToolOffer], List[HandleInfo], DriverScre
 """The value of a reply, by the request."""
 
 HandleAction = Literal['spawn', 'fetch', 'apply', 'abort']
-"""What may be done with a handle.
+"""An action on a handle.
 `spawn`: Start a tool under an id.
-`fetch`: Read what is new.
+`fetch`: Read new output.
 `apply`: Send input, or answer the open question.
 `abort`: End it, tree and all."""
 
@@ -1437,7 +1437,7 @@ HandleKind = Literal['handle', 'one_shot']
 `one_shot`: A call runs it to its end. It is listed only while it runs."""
 
 HandleState = Literal['pending', 'running', 'waiting', 'stopped']
-"""The word for a handle's state.
+"""The name of a handle's state.
 `pending`: The id is taken and nothing runs yet.
 `running`: It runs.
 `waiting`: It waits for an answer.
@@ -1450,35 +1450,35 @@ Millis = float
 """Milliseconds since the epoch; read from any JSON number, written whole."""
 
 MouseReports = Literal['presses', 'clicks', 'drags', 'motion']
-"""The use of the mouse that a program wants to hear of. Each includes the one before it.
+"""The mouse events that a program requests. Each includes the one before it.
 `presses`: Buttons that are pressed.
 `clicks`: Buttons that are let go, and the wheel.
 `drags`: Movements while a button is down.
 `motion`: All movements."""
 
 NoticeKind = Literal['success', 'failure', 'waiting', 'content', 'left_running', 'kept', 'server', 'record', 'edited', 'trust', 'sandbox']
-"""What a notice is about.
-`success`: A handle stopped well.
+"""The subject of a notice.
+`success`: A handle finished successfully.
 `failure`: A handle stopped with an error.
 `waiting`: A handle waits for an answer.
 `content`: A running handle has new output.
 `left_running`: A one-shot left processes running.
-`kept`: A handle of an earlier runtime: it runs on, or how it ended.
+`kept`: A handle of an earlier runtime: it still runs, or its end.
 `server`: A server that tools depend on came or went.
 `record`: The record cannot be written, or can be again.
 `edited`: A person changed the arguments of a call before it ran.
-`trust`: The project's own tools are not there until the user trusts them, or are there now.
-`sandbox`: A person lets a handle that its sandbox has denied something run again."""
+`trust`: The project's own tools are unavailable until the user trusts the project, or are available now.
+`sandbox`: A person lets a handle run again after its sandbox denied it something."""
 
 NoticeLevel = Literal['info', 'warning', 'error', 'critical']
-"""How much a notice matters.
+"""The severity of a notice.
 `info`: Good to know.
 `warning`: Something may want attention.
 `error`: Something failed.
 `critical`: The model is interrupted for it."""
 
 OnTurnEnd = Literal['inquire', 'await', 'abort']
-"""What becomes of a handle that still runs when the turn ends.
+"""The action on a handle that still runs when the turn ends.
 `inquire`: The assistant is asked, handle by handle.
 `await`: It is waited for.
 `abort`: It is ended."""
@@ -1487,7 +1487,7 @@ PartId = str
 """Names a part of a message; begins with `prt`."""
 
 PartState = Union[StatePending, StateRunning, StateCompleted, StateError]
-"""How far a recorded call has come."""
+"""The state of a recorded call."""
 
 PermissionId = str
 """Names a permission request; begins with `per`."""
@@ -1495,11 +1495,11 @@ PermissionId = str
 PermissionReply = Literal['once', 'always', 'reject']
 """A person's reply to a permission request.
 `once`: This time.
-`always`: This time, and whenever the request's `always` patterns cover it.
+`always`: Allow it now, and whenever the request's `always` patterns match.
 `reject`: No."""
 
 ReplyContent = Any
-"""What the assistant reads in reply to a call."""
+"""The content of a reply, for the assistant."""
 
 ScreenColour = Union[int, List[int]]
 """A colour: a number of the terminal's 256, or red, green and blue."""
@@ -1511,7 +1511,7 @@ ScreenCursorShape = Literal['block', 'underline', 'bar']
 `bar`: A line before the character."""
 
 ScreenUnderline = Literal['double', 'curly', 'dotted', 'dashed']
-"""A line under text other than a single straight one.
+"""An underline style other than a single straight line.
 `double`: Two lines.
 `curly`: A wave.
 `dotted`: Dots.
@@ -1524,7 +1524,7 @@ StreamedEvent = Union[StreamedEventCalled, StreamedEventReplied, StreamedEventPa
 """One event of the event stream."""
 
 DriveEvent = Union[DriveEventPermission, DriveEventQuestion, DriveEventWithdrawn, DriveEventInquire, DriverCall, DriveEventToolAnswer, DriveEventToolAbort, StreamedEvent, DriveEventMissed]
-"""Something that the driver is asked or told."""
+"""An event or request for the driver."""
 
 DriveOutput = Union[BatchReply, DriveOutputTurnEnd, DriveEvent, DriverReply, DriveOutputError]
 """A line to the driver."""

@@ -1,4 +1,4 @@
-//! `ask`: how an agent asks whoever started it.
+//! `ask`: the tool by which an agent asks its parent.
 
 use std::sync::Arc;
 
@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use windlass_protocol::{AnswerType, Arguments, Parameters, Question, ReplyContent, ToolShape};
 use windlass_runtime::{BuiltinContext, BuiltinTool, Refusal, RunMode, RunPolicy, ToolDefinition};
 
-use super::job::Shared;
+use super::job::AgentState;
 
 /// The tool of one agent.
-pub(super) struct Ask(pub(super) Arc<Shared>);
+pub(super) struct AskTool(pub(super) Arc<AgentState>);
 
-impl Ask {
+impl AskTool {
     pub(super) const NAME: &str = "ask";
-    /// The id of every question that it asks.
+    /// The id of all of its questions.
     pub(super) const QUESTION: &str = "ask";
 
     pub(super) fn definition() -> ToolDefinition {
@@ -38,7 +38,7 @@ impl Ask {
 }
 
 #[async_trait]
-impl BuiltinTool for Ask {
+impl BuiltinTool for AskTool {
     async fn execute(
         &self,
         arguments: &Arguments,

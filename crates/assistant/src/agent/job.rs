@@ -17,37 +17,37 @@ use windlass_runtime::{
     ToolEvent, TypedCommands,
 };
 
-use super::Place;
+use super::AgentSlot;
 use super::log;
 use crate::between::{abort_handles, processes_ended};
 use crate::turn::{Assistant, Audience, Heard, Interjection, TurnError, TurnOutcome};
 
-/// Messages that an agent has not taken yet.
+/// Maximum number of messages that an agent has not read yet.
 const WAITING: usize = 16;
 
-/// An agent, as the runtime holds it. Dropped, the agent is ended.
+/// An agent as the runtime holds it. Dropping it ends the agent.
 pub(super) struct AgentJob {
-    shared: Arc<Shared>,
+    shared: Arc<AgentState>,
     say: mpsc::Sender<Interjection>,
     orders: OrderLedger,
     cancel: CancellationToken,
 }
 
-/// What the agent and its job share.
-pub(super) struct Shared {
+/// State that the agent and its job share.
+pub(super) struct AgentState {
     reporter: Reporter,
     output: JobOutput,
     /// The calls that are being run.
     calls: Mutex<Vec<ToolCall>>,
-    /// The agent's newest text. It is written when something follows it; the
-    /// last word is the result.
+    /// The agent's newest text. It is written to the output once something
+    /// follows it; the last text is the result.
     said: Mutex<Option<String>>,
     /// Its end has been reported.
     over: watch::Sender<bool>,
     /// One question at a time.
     asking: tokio::sync::Mutex<()>,
     asked: Mutex<Option<oneshot::Sender<Value>>>,
-    /// How many processes of its tools were ended, and how long they had.
+    /// The time limit for ending its tools' processes.
     grace: Mutex<Duration>,
     ended: Mutex<usize>,
 }
@@ -56,8 +56,8 @@ impl AgentJob {
     pub(super) fn start(
         assistant: Assistant,
         task: String,
-        shared: Arc<Shared>,
-        place: Place,
+        shared: Arc<AgentState>,
+        place: AgentSlot,
     ) -> Self {
         let (say, interjections) = mpsc::channel(WAITING);
         let cancel = CancellationToken::new();
@@ -84,16 +84,16 @@ impl Drop for AgentJob {
     }
 }
 
-/// The agent's turn, and the end of everything that it started.
+/// Runs the agent's turn, then ends everything that it started.
 async fn work(
     assistant: Assistant,
     task: String,
     mut interjections: mpsc::Receiver<Interjection>,
-    shared: Arc<Shared>,
+    shared: Arc<AgentState>,
     cancel: CancellationToken,
-    place: Place,
+    place: AgentSlot,
 ) {
-    let told = EndTold(&shared);
+    let told = AgentEndGuard(&shared);
     let outcome = tokio::select! {
         biased;
         () = cancel.cancelled() => None,
@@ -118,9 +118,9 @@ async fn work(
 }
 
 /// Tells the end also of an agent that panics.
-struct EndTold<'a>(&'a Shared);
+struct AgentEndGuard<'a>(&'a AgentState);
 
-impl Drop for EndTold<'_> {
+impl Drop for AgentEndGuard<'_> {
     fn drop(&mut self) {
         if !*self.0.over.borrow() {
             self.0
@@ -144,7 +144,7 @@ fn ending(outcome: Option<Result<TurnOutcome, TurnError>>) -> Ending {
     }
 }
 
-impl Shared {
+impl AgentState {
     pub(super) fn new(reporter: Reporter, output: OutputOptions) -> Self {
         Self {
             reporter,
@@ -159,12 +159,12 @@ impl Shared {
         }
     }
 
-    /// Puts a question to whoever started the agent. Dropped, it is withdrawn.
+    /// Asks the agent's parent. Dropping the future withdraws the question.
     pub(super) async fn ask(&self, question: Question) -> Value {
         let _one = self.asking.lock().await;
         let (sender, answer) = oneshot::channel();
         *self.asked.lock() = Some(sender);
-        let _open = Open(self);
+        let _open = OpenQuestionGuard(self);
         self.write_said();
         self.report(ToolEvent::asked(question));
         match answer.await {
@@ -182,7 +182,7 @@ impl Shared {
         self.report(ToolEvent::Wrote { bytes });
     }
 
-    /// Writes what the agent said last, if that is not written yet.
+    /// Writes the agent's last text to the output, unless already written.
     fn write_said(&self) {
         let said = self.said.lock().take();
         if let Some(said) = said {
@@ -209,9 +209,9 @@ impl Shared {
 }
 
 /// A question that is open.
-struct Open<'a>(&'a Shared);
+struct OpenQuestionGuard<'a>(&'a AgentState);
 
-impl Drop for Open<'_> {
+impl Drop for OpenQuestionGuard<'_> {
     fn drop(&mut self) {
         if self.0.asked.lock().take().is_some() {
             self.0.report(ToolEvent::Answered);
@@ -219,7 +219,7 @@ impl Drop for Open<'_> {
     }
 }
 
-impl Audience for Shared {
+impl Audience for AgentState {
     fn hear(&self, heard: Heard<'_>) {
         match heard {
             Heard::Said(reply) => {
@@ -295,7 +295,7 @@ impl Job for AgentJob {
         })
     }
 
-    /// An agent's work takes its time; whoever wants it awaits it.
+    /// Returns at once: an agent's work takes long, and callers use `await`.
     async fn settle(&self, _: Duration) {}
 
     async fn leave(&self) {

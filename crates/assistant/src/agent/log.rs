@@ -2,7 +2,7 @@
 
 use windlass_protocol::{BatchReply, ReplyContent, ToolCall};
 
-/// How much of a call or an error is shown.
+/// The maximum length of a call or an error in the output.
 const BRIEF: usize = 120;
 
 /// A call in a line.
@@ -11,7 +11,7 @@ pub(super) fn call_line(call: &ToolCall) -> String {
     format!("> {} {}", call.tool, brief(&arguments))
 }
 
-/// The calls of a batch that failed, a line each.
+/// The failed calls of a batch, one line each.
 pub(super) fn failures(calls: &[ToolCall], reply: &BatchReply) -> Vec<String> {
     let failed = reply.replies.iter().filter(|reply| reply.is_error);
     failed

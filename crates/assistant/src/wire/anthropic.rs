@@ -6,14 +6,15 @@ use serde_json::{Value, json};
 use windlass_protocol::{Said, ToolCall, TurnEvent};
 
 use super::{
-    Ask, ReadError, Reader, arguments, called, error_message, notices_text, number, parse,
+    ReadError, ReplyReader, WireRequest, arguments, called, error_message, notices_text, number,
+    parse,
 };
 use crate::model::{Finish, ModelEvent, Usage};
 
-/// What it may say unless told: the API wants a number.
+/// The default limit; the API requires one.
 const MAX_TOKENS: u32 = 16_384;
 
-pub(super) fn body(ask: &Ask<'_>) -> Value {
+pub(super) fn body(ask: &WireRequest<'_>) -> Value {
     let request = ask.request;
     let mut body = json!({
         "model": ask.model.name,
@@ -45,7 +46,7 @@ pub(super) fn body(ask: &Ask<'_>) -> Value {
     body
 }
 
-fn messages(ask: &Ask<'_>) -> Vec<Value> {
+fn messages(ask: &WireRequest<'_>) -> Vec<Value> {
     let mut messages = Vec::new();
     for event in ask.request.events {
         match &**event {
@@ -94,7 +95,7 @@ fn messages(ask: &Ask<'_>) -> Vec<Value> {
     messages
 }
 
-/// Messages of one role in a row are one message.
+/// Merges consecutive messages of one role.
 fn push(messages: &mut Vec<Value>, role: &str, blocks: Vec<Value>) {
     if blocks.is_empty() {
         return;
@@ -130,8 +131,8 @@ fn said_block(said: &Said, own: bool) -> Option<Value> {
     }
 }
 
-/// Reads the stream. Blocks are kept by index, since some servers let them
-/// overlap.
+/// Reads the stream. Blocks are stored by index, because some servers
+/// interleave them.
 #[derive(Default)]
 pub(super) struct AnthropicReader {
     blocks: BTreeMap<u64, Block>,
@@ -150,11 +151,11 @@ enum Block {
         tool: String,
         json: String,
     },
-    /// Something that is kept as it is, or that we do not know.
+    /// A block that is passed back unchanged, or an unknown one.
     Other(Option<Value>),
 }
 
-impl Reader for AnthropicReader {
+impl ReplyReader for AnthropicReader {
     fn read(&mut self, frame: &str, events: &mut Vec<ModelEvent>) -> Result<(), ReadError> {
         if self.finished {
             return Ok(());

@@ -1,15 +1,15 @@
-//! `OpenAI` Chat Completions, and those who copy them.
+//! `OpenAI` Chat Completions, and compatible APIs.
 
 use serde_json::{Value, json};
 use windlass_protocol::{Notice, Said, ToolCall, TurnEvent};
 
 use super::{
-    Ask, ReadError, Reader, arguments, called, error_message, new_call_id, notices_text, number,
-    parse,
+    ReadError, ReplyReader, WireRequest, arguments, called, error_message, new_call_id,
+    notices_text, number, parse,
 };
 use crate::model::{Finish, ModelEvent, Usage};
 
-pub(super) fn body(ask: &Ask<'_>) -> Value {
+pub(super) fn body(ask: &WireRequest<'_>) -> Value {
     let request = ask.request;
     let provider = ask.model.provider.as_str();
     let mut body = json!({
@@ -49,7 +49,7 @@ pub(super) fn body(ask: &Ask<'_>) -> Value {
     body
 }
 
-fn messages(ask: &Ask<'_>) -> Vec<Value> {
+fn messages(ask: &WireRequest<'_>) -> Vec<Value> {
     let provider = ask.model.provider.as_str();
     let mut messages = Vec::new();
     if !ask.request.system.is_empty() {
@@ -128,8 +128,8 @@ fn assistant(said: &[Said], provider: &str, own: bool) -> Option<Value> {
     Some(message)
 }
 
-/// Mistral's ids are nine letters and digits; others take what they gave, and
-/// what others gave.
+/// Converts an id for Mistral, which requires nine letters and digits. Other
+/// providers accept any id.
 fn call_id(id: &str, provider: &str) -> String {
     let fits = |id: &str| id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
     if provider != "mistral" || fits(id) {
@@ -148,24 +148,24 @@ fn call_id(id: &str, provider: &str) -> String {
     short
 }
 
-/// Reads the stream. A call is whole when the stream is.
+/// Reads the stream. Calls are complete only at its end.
 #[derive(Default)]
 pub(super) struct ChatReader {
-    calls: Vec<Call>,
-    /// What `OpenRouter` wants back with the reasoning.
+    calls: Vec<PartialCall>,
+    /// Data that `OpenRouter` needs back with the reasoning.
     details: Vec<Value>,
     finish: Option<Finish>,
     finished: bool,
 }
 
-struct Call {
+struct PartialCall {
     index: u64,
     id: String,
     tool: String,
     json: String,
 }
 
-impl Reader for ChatReader {
+impl ReplyReader for ChatReader {
     fn read(&mut self, frame: &str, events: &mut Vec<ModelEvent>) -> Result<(), ReadError> {
         if self.finished {
             return Ok(());
@@ -278,7 +278,7 @@ impl ChatReader {
         }
         let tool = function["name"].as_str().unwrap_or_default().to_owned();
         events.push(ModelEvent::Calling { tool: tool.clone() });
-        self.calls.push(Call {
+        self.calls.push(PartialCall {
             index: index.unwrap_or(self.calls.len() as u64),
             id: id.to_owned(),
             tool,

@@ -4,15 +4,15 @@ use serde_json::{Value, json};
 use windlass_protocol::{Said, ToolCall, TurnEvent};
 
 use super::{
-    Ask, ReadError, Reader, arguments_value, called, error_message, new_call_id, notices_text,
-    number, parse,
+    ReadError, ReplyReader, WireRequest, arguments_value, called, error_message, new_call_id,
+    notices_text, number, parse,
 };
 use crate::model::{Effort, Finish, ModelEvent, Usage};
 
-/// What stands for the signature of a call that Gemini did not make itself.
+/// The placeholder signature for a call that Gemini did not make itself.
 const UNSIGNED: &str = "skip_thought_signature_validator";
 
-pub(super) fn body(ask: &Ask<'_>) -> Value {
+pub(super) fn body(ask: &WireRequest<'_>) -> Value {
     let request = ask.request;
     let mut body = json!({"contents": contents(ask)});
     if !request.system.is_empty() {
@@ -47,7 +47,7 @@ pub(super) fn body(ask: &Ask<'_>) -> Value {
     body
 }
 
-fn contents(ask: &Ask<'_>) -> Vec<Value> {
+fn contents(ask: &WireRequest<'_>) -> Vec<Value> {
     let names = ask.called();
     let mut contents = Vec::new();
     for event in ask.request.events {
@@ -130,17 +130,17 @@ fn said_parts(said: &[Said], own: bool) -> Vec<Value> {
     parts
 }
 
-/// Reads the stream. Calls come whole, and the last chunk says why it is the
-/// last.
+/// Reads the stream. Calls arrive complete, and the last chunk has the reason
+/// for the end.
 #[derive(Default)]
 pub(super) struct GeminiReader {
     finish: Option<Finish>,
     finished: bool,
-    /// The last frame that held a call, which may come twice.
+    /// The last frame with a call, to detect repetition.
     last_call: Option<String>,
 }
 
-impl Reader for GeminiReader {
+impl ReplyReader for GeminiReader {
     fn read(&mut self, frame: &str, events: &mut Vec<ModelEvent>) -> Result<(), ReadError> {
         let chunk = parse(frame)?;
         if !chunk["error"].is_null() {

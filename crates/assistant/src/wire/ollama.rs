@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 use windlass_protocol::{Notice, Said, ToolCall, TurnEvent};
 
 use super::{
-    Ask, ReadError, Reader, arguments_value, called, error_message, new_call_id, notices_text,
-    number, parse,
+    ReadError, ReplyReader, WireRequest, arguments_value, called, error_message, new_call_id,
+    notices_text, number, parse,
 };
 use crate::model::{Finish, ModelEvent, Usage};
 
-pub(super) fn body(ask: &Ask<'_>) -> Value {
+pub(super) fn body(ask: &WireRequest<'_>) -> Value {
     let request = ask.request;
     let mut body = json!({
         "model": ask.model.name,
@@ -31,7 +31,7 @@ pub(super) fn body(ask: &Ask<'_>) -> Value {
     body
 }
 
-fn messages(ask: &Ask<'_>) -> Vec<Value> {
+fn messages(ask: &WireRequest<'_>) -> Vec<Value> {
     let names = ask.called();
     let mut messages = Vec::new();
     if !ask.request.system.is_empty() {
@@ -93,15 +93,15 @@ fn assistant(said: &[Said], own: bool) -> Option<Value> {
     Some(message)
 }
 
-/// Reads the stream. Calls come whole, and the last line says that it is.
+/// Reads the stream. Calls arrive complete, and the last line is marked.
 #[derive(Default)]
 pub(super) struct OllamaReader {
     finished: bool,
-    /// The last line that held a call, which may come twice.
+    /// The last line with a call, to detect repetition.
     last_call: Option<String>,
 }
 
-impl Reader for OllamaReader {
+impl ReplyReader for OllamaReader {
     fn read(&mut self, frame: &str, events: &mut Vec<ModelEvent>) -> Result<(), ReadError> {
         if self.finished {
             return Ok(());

@@ -6,11 +6,12 @@ use serde_json::{Value, json};
 use windlass_protocol::{Notice, Said, ToolCall, TurnEvent};
 
 use super::{
-    Ask, ReadError, Reader, arguments, called, error_message, notices_text, number, parse,
+    ReadError, ReplyReader, WireRequest, arguments, called, error_message, notices_text, number,
+    parse,
 };
 use crate::model::{Finish, ModelEvent, Usage};
 
-pub(super) fn body(ask: &Ask<'_>) -> Value {
+pub(super) fn body(ask: &WireRequest<'_>) -> Value {
     let request = ask.request;
     let mut body = json!({
         "model": ask.model.name,
@@ -51,14 +52,14 @@ pub(super) fn body(ask: &Ask<'_>) -> Value {
     body
 }
 
-/// Models that do not reason refuse to be asked for their reasoning.
+/// Whether the model supports reasoning; other models reject a request for it.
 fn reasons(name: &str) -> bool {
     !["gpt-3", "gpt-4", "chatgpt-4"]
         .iter()
         .any(|older| name.starts_with(older))
 }
 
-fn input(ask: &Ask<'_>) -> Vec<Value> {
+fn input(ask: &WireRequest<'_>) -> Vec<Value> {
     let mut input = Vec::new();
     let tell = |input: &mut Vec<Value>, notices: &[Notice]| {
         if !notices.is_empty() {
@@ -107,17 +108,17 @@ fn item(said: &Said, own: bool) -> Option<Value> {
     }
 }
 
-/// Reads the stream. Every event has a number, so that what comes again is
-/// told apart; what counts is the item as it is when it is done.
+/// Reads the stream. Events are numbered, so that repeated ones are detected.
+/// The final state of an item counts.
 #[derive(Default)]
 pub(super) struct ResponsesReader {
     last: Option<u64>,
-    /// Text that was told, by item.
+    /// Text already sent as events, by item.
     told: HashMap<String, String>,
     finished: bool,
 }
 
-impl Reader for ResponsesReader {
+impl ReplyReader for ResponsesReader {
     fn read(&mut self, frame: &str, events: &mut Vec<ModelEvent>) -> Result<(), ReadError> {
         if self.finished || frame == "[DONE]" {
             return Ok(());

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use windlass_assistant::{
-    Api, Endpoint, Model, ModelError, ModelEvent, ModelId, Patience, RemoteModel, Reply, Request,
-    Secret,
+    Api, Endpoint, Model, ModelError, ModelEvent, ModelId, ModelReply, ModelRequest, Patience,
+    RemoteModel, Secret,
 };
 use windlass_protocol::TurnEvent;
 use windlass_schema::Dialect;
@@ -71,8 +71,8 @@ pub(crate) fn model_at(url: &str, which: usize) -> Arc<dyn Model> {
 pub(crate) async fn ask(
     model: &dyn Model,
     events: &[Arc<TurnEvent>],
-) -> (Vec<ModelEvent>, Result<Reply, ModelError>) {
-    let request = Request {
+) -> (Vec<ModelEvent>, Result<ModelReply, ModelError>) {
+    let request = ModelRequest {
         system: "be brief",
         events,
         tools: &[],
@@ -82,7 +82,7 @@ pub(crate) async fn ask(
     };
     let mut stream = model.stream(request);
     let mut heard = Vec::new();
-    let mut reply = Reply::default();
+    let mut reply = ModelReply::default();
     while let Some(event) = stream.next().await {
         match event {
             Ok(event) => {

@@ -4,7 +4,8 @@
 use serde_json::{Value, json};
 use windlass::assistant::{AgentLimits, address_of};
 use windlass::config::{
-    AbsentValue, Config, ConfigValue, DefaultValue, LoadOptions, Place, looks_like_credential,
+    AbsentValue, Config, ConfigValue, DefaultValue, LoadOptions, SourceLocation,
+    looks_like_credential,
 };
 use windlass_assistant::{KNOWN_PROVIDERS, KnownProvider};
 use windlass_serve_mcp::{McpOptions, TaskPolicy};
@@ -20,7 +21,7 @@ pub(crate) struct EffectiveValue {
 /// The origin of a value that is not a default.
 pub(super) enum ValueOrigin {
     /// A file, a flag, or an assignment in a variable.
-    Layer(Place),
+    Layer(SourceLocation),
     /// A variable of its own.
     Variable(&'static str),
 }
@@ -155,7 +156,7 @@ impl EffectiveValue {
         }
     }
 
-    pub(super) fn place(&self) -> Option<&Place> {
+    pub(super) fn place(&self) -> Option<&SourceLocation> {
         match &self.origin {
             Some(ValueOrigin::Layer(place)) => Some(place),
             _ => None,

@@ -49,7 +49,7 @@ pub(crate) enum DriveFault {
     Dialect(#[from] UnknownDialect),
     /// The driver's tool cannot be offered.
     #[error("{}", chain(.0))]
-    Tool(Box<windlass::Error>),
+    Tool(Box<windlass::BuildError>),
     /// The parameters of the driver's tool are no JSON Schema of an object.
     #[error("the parameters of tool `{0}` must be a JSON Schema with `\"type\": \"object\"`")]
     NotObject(String),
@@ -72,7 +72,7 @@ pub(crate) enum DriveFault {
 }
 
 /// An error and its causes, in one line.
-fn chain(error: &windlass::Error) -> String {
+fn chain(error: &windlass::BuildError) -> String {
     let mut causes = vec![error.to_string()];
     let mut cause = std::error::Error::source(error);
     while let Some(error) = cause {

@@ -6,13 +6,13 @@ use rmcp::ErrorData;
 use rmcp::model::ErrorCode;
 use serde_json::Value;
 use tokio::sync::broadcast;
-use windlass::mcp_client::{PassError, PassedRequest, Server, ServerNews};
+use windlass::mcp_client::{PassError, PassedRequest, ServerNews, UpstreamServer};
 use windlass_serve_mcp::{Upstream, UpstreamNews, UpstreamRequest};
 
 /// Several servers as one: lists are joined, and everything else is answered
 /// by the first server that can.
 pub(super) struct Upstreams {
-    servers: Vec<Server>,
+    servers: Vec<UpstreamServer>,
     news: broadcast::Sender<UpstreamNews>,
 }
 
@@ -20,7 +20,7 @@ pub(super) struct Upstreams {
 const NEWS: usize = 256;
 
 impl Upstreams {
-    pub(super) fn new(servers: &[Server]) -> Self {
+    pub(super) fn new(servers: &[UpstreamServer]) -> Self {
         let news = broadcast::Sender::new(NEWS);
         for server in servers {
             let (mut of_server, news) = (server.news(), news.clone());

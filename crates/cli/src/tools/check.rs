@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use windlass::{Asking, ToolProblem, Windlass};
+use windlass::{DescriptionCaching, ToolProblem, Windlass};
 use windlass_runtime::ToolDefinition;
 
 use crate::args::Global;
@@ -17,7 +17,7 @@ pub(super) async fn run(global: &Global) -> anyhow::Result<ExitCode> {
     for warning in &config.warnings {
         errln!("windlass: {warning}");
     }
-    let windlass = Windlass::asking(config, Asking::Anew).await?;
+    let windlass = Windlass::asking(config, DescriptionCaching::Anew).await?;
     let tools = windlass.runtime().tools().offered();
     let tools: Vec<&ToolDefinition> = tools.map(|tool| tool.definition()).collect();
     let problems = windlass.problems();

@@ -1,7 +1,7 @@
 //! Many readers and many callers at once. `cargo xtask bench --only load` does
 //! the same for longer.
 
-use windlass_testing::load::{Load, Target};
+use windlass_testing::load::{Load, LoadTarget};
 
 use crate::http_support::Serve;
 use crate::support::Project;
@@ -10,7 +10,7 @@ use crate::support::Project;
 async fn check(load: Load) {
     let project = Project::new();
     let serve = Serve::start(&project);
-    let target = Target {
+    let target = LoadTarget {
         address: serve.address.clone(),
         token: serve.token.clone(),
     };

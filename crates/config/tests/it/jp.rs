@@ -1,6 +1,6 @@
 //! Files as JP has them load as they are.
 
-use windlass_config::Source;
+use windlass_config::ToolSource;
 use windlass_runtime::{QuestionTarget, RunMode};
 
 use crate::support::{Folder, load_text};
@@ -78,7 +78,7 @@ fn tool_files_load_and_unused_keys_are_said_once() {
     ");
 
     let stage = config.tool("stage_hunks").unwrap();
-    assert_eq!(stage.source, Source::Local { tool: None });
+    assert_eq!(stage.source, ToolSource::Local { tool: None });
     assert!(!stage.enabled && !stage.asks_program);
     let questions = &stage.definition.questions;
     assert_eq!(questions["stage_changes"].target, QuestionTarget::Assistant);

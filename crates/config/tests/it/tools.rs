@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use windlass_config::{
-    CommandConfig, McpTools, McpTransport, RunSettings, SecretTarget, Source, TaskSetting,
+    CommandConfig, McpTools, McpTransport, RunSettings, SecretTarget, TaskSetting, ToolSource,
 };
 use windlass_protocol::{HandleAction, IoMode};
 use windlass_runtime::{OnTurnEnd, QuestionTarget, RunMode, RunPolicy};
@@ -45,7 +45,7 @@ lifecycle = { on_turn_end = "await", timeout_secs = 7 }
     let tool = config.tool("x").unwrap();
     assert_eq!(
         tool.source,
-        Source::Local {
+        ToolSource::Local {
             tool: Some("y".to_owned())
         }
     );
@@ -182,7 +182,7 @@ run = "unattended"
 "#,
     );
     let shell = config.builtin("shell").unwrap();
-    assert_eq!(shell.source, Source::Builtin { tool: None });
+    assert_eq!(shell.source, ToolSource::Builtin { tool: None });
     assert_eq!(shell.definition.run.one_shot, RunMode::Skip);
     assert_eq!(shell.definition.run.fetch, RunMode::Ask);
     assert_eq!(shell.definition.limits.timeout, Duration::from_secs(9));
@@ -256,7 +256,7 @@ d.source = { type = "mcp", server = "docs", tool = "search" }
 e = { source = { type = "local", tool = "f" }, command = "e" }
 "#,
     );
-    let mcp = |server: Option<&str>, tool: Option<&str>| Source::Mcp {
+    let mcp = |server: Option<&str>, tool: Option<&str>| ToolSource::Mcp {
         server: server.map(str::to_owned),
         tool: tool.map(str::to_owned),
     };
@@ -267,7 +267,7 @@ e = { source = { type = "local", tool = "f" }, command = "e" }
     assert_eq!(source("d"), mcp(Some("docs"), Some("search")));
     assert_eq!(
         source("e"),
-        Source::Local {
+        ToolSource::Local {
             tool: Some("f".to_owned())
         }
     );

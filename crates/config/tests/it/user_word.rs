@@ -1,7 +1,7 @@
 //! A trusted project never lifts what the user says, and some keys are the
 //! user's alone.
 
-use windlass_config::{Config, McpTransport, SecretTarget, Source};
+use windlass_config::{Config, McpTransport, SecretTarget, ToolSource};
 use windlass_protocol::{RuleAction, RunMode};
 
 use crate::support::Folder;
@@ -288,5 +288,5 @@ fn a_project_may_replace_a_built_in_tool_once_it_is_trusted() {
         "[conversation.tools.git]\nsource = 'local'\ncommand = './my-git'",
     );
     let git = config.tool("git").unwrap();
-    assert_eq!(git.source, Source::Local { tool: None });
+    assert_eq!(git.source, ToolSource::Local { tool: None });
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use windlass_mcp_client::{Listed, McpTool, Reach, Server, ServerError, ServerSpec};
+use windlass_mcp_client::{McpTool, Reach, ServerError, ServerSpec, ToolListing, UpstreamServer};
 use windlass_process::{Launcher, LauncherOptions};
 use windlass_protocol::{ActionSet, Batch, BatchReply, Notice, ToolCall};
 use windlass_runtime::{Await, Catalogue, RunOptions, Runtime, Session, SessionOptions};
@@ -17,7 +17,7 @@ const DEADLINE: Duration = Duration::from_mins(1);
 /// A server whose tools are all offered, to a session that is trusted.
 pub(crate) struct Stage {
     pub(crate) session: Session,
-    pub(crate) server: Server,
+    pub(crate) server: UpstreamServer,
     pub(crate) folder: TempDir,
 }
 
@@ -39,7 +39,11 @@ pub(crate) fn fixture(folder: &TempDir, flags: &[&str]) -> Reach {
     }
 }
 
-pub(crate) fn server(catalogue: &Catalogue, reach: Reach, limit: Option<Duration>) -> Server {
+pub(crate) fn server(
+    catalogue: &Catalogue,
+    reach: Reach,
+    limit: Option<Duration>,
+) -> UpstreamServer {
     let spec = ServerSpec {
         name: "fixture".to_owned(),
         reach,
@@ -47,7 +51,7 @@ pub(crate) fn server(catalogue: &Catalogue, reach: Reach, limit: Option<Duration
         lends_clients: true,
     };
     let launcher = Launcher::new(LauncherOptions::default()).unwrap();
-    Server::new(spec, launcher, catalogue.announcer().clone())
+    UpstreamServer::new(spec, launcher, catalogue.announcer().clone())
 }
 
 impl Stage {
@@ -160,7 +164,7 @@ pub(crate) async fn eventually(what: &str, mut condition: impl FnMut() -> bool) 
 pub(crate) async fn listing(
     flags: &[&str],
     limit: Option<Duration>,
-) -> Result<Vec<Listed>, ServerError> {
+) -> Result<Vec<ToolListing>, ServerError> {
     let folder = tempfile::tempdir().unwrap();
     let catalogue = Catalogue::new();
     let server = server(&catalogue, fixture(&folder, flags), limit);

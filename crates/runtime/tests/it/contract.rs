@@ -9,7 +9,7 @@ use windlass_runtime::{
     AdoptError, Executor, Job, JobDescription, Reporter, Reports, Start, ToolDefinition,
 };
 use windlass_testing::contract::{Behaviour, Contractor, Specimen, check_contract};
-use windlass_testing::{Scripted, ScriptedJob, Typed, text_question};
+use windlass_testing::{Scripted, ScriptedJob, TerminalEcho, text_question};
 
 struct ScriptedTools {
     executor: Scripted,
@@ -79,7 +79,7 @@ impl Contractor for ScriptedTools {
         let job = self.executor.start(start(), reporter).await.unwrap();
         let scripted = self.newest();
         if self.on_terminal {
-            scripted.on_terminal(Typed::Shown);
+            scripted.on_terminal(TerminalEcho::Shown);
         }
         scripted.on_input(|job, typing| {
             let input = typing.input.as_ref().and_then(Value::as_str);

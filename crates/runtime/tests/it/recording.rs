@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use windlass_protocol::{Arguments, MessageId, PartState, ToolPart};
 use windlass_runtime::{Attachment, Ending, Entry, RunOptions, SessionEvent, ToolEvent};
-use windlass_testing::{Recorded, ScriptedJob, Typed, batch};
+use windlass_testing::{Recorded, ScriptedJob, TerminalEcho, batch};
 
 use crate::support::{Cast, NOBODY, Stage};
 
@@ -269,7 +269,9 @@ const APPLY: fn() -> Value = || json!({"action": "apply", "id": "a", "input": "h
 #[tokio::test]
 async fn what_is_typed_on_a_terminal_is_told_once_it_was_to_be_seen() {
     let stage = Stage::with(RECORDER, |_| {});
-    stage.tool.opening(|job| job.on_terminal(Typed::Shown));
+    stage
+        .tool
+        .opening(|job| job.on_terminal(TerminalEcho::Shown));
     let spawn = json!({"action": "spawn", "id": "a"});
     stage.run([("tool", spawn), ("tool", APPLY())]).await;
     let parts = parts(&stage);
@@ -284,10 +286,10 @@ async fn what_is_typed_on_a_terminal_is_told_once_it_was_to_be_seen() {
 
 #[tokio::test]
 async fn what_a_terminal_hides_is_never_told() {
-    let before: fn(&ScriptedJob) = |job| job.on_terminal(Typed::Hidden);
+    let before: fn(&ScriptedJob) = |job| job.on_terminal(TerminalEcho::Hidden);
     let meanwhile: fn(&ScriptedJob) = |job| {
-        job.on_terminal(Typed::Shown);
-        job.on_input(|job, _| job.on_terminal(Typed::Hidden));
+        job.on_terminal(TerminalEcho::Shown);
+        job.on_input(|job, _| job.on_terminal(TerminalEcho::Hidden));
     };
     for hide in [before, meanwhile] {
         let stage = Stage::with(RECORDER, |_| {});

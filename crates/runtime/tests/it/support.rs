@@ -11,7 +11,9 @@ use windlass_runtime::{
     Attendance, Await, Catalogue, DescribeTools, RunOptions, Runtime, Session, SessionEvent,
     SessionOptions, ToolDefinition, ToolEvent,
 };
-use windlass_testing::{Recording, Scripted, ScriptedInquirer, ScriptedPerson, batch, lasting};
+use windlass_testing::{
+    MemoryRecorder, Scripted, ScriptedInquirer, ScriptedPerson, batch, lasting,
+};
 
 /// What a test may change before the session begins.
 pub(crate) struct Setup {
@@ -29,7 +31,7 @@ pub(crate) struct Stage {
     pub(crate) session: Session,
     pub(crate) person: Arc<ScriptedPerson>,
     pub(crate) inquirer: Arc<ScriptedInquirer>,
-    pub(crate) recording: Arc<Recording>,
+    pub(crate) recording: Arc<MemoryRecorder>,
 }
 
 /// Who takes part besides the tools.
@@ -63,7 +65,7 @@ impl Stage {
     pub(crate) fn with(cast: Cast, change: impl FnOnce(&mut Setup)) -> Self {
         let person = Arc::new(ScriptedPerson::new());
         let inquirer = Arc::new(ScriptedInquirer::new());
-        let recording = Arc::new(Recording::new());
+        let recording = Arc::new(MemoryRecorder::new());
         let mut options = SessionOptions::default();
         if cast.person {
             options.attendance = Attendance::Attended;

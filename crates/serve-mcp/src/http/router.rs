@@ -1,4 +1,5 @@
-//! The service: who asks is known, then the session, then the protocol.
+//! The service: identifies the client, finds the session, then runs the
+//! protocol.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,37 +15,37 @@ use rmcp::transport::streamable_http_server::session::local::{LocalSessionManage
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
-use super::sessions::{Key, Sessions};
+use super::sessions::{HttpSessions, SessionKey};
 use crate::server::McpServer;
 
-/// After how long a client whose stream broke should open another.
+/// The delay after which a client should reopen a broken stream.
 pub(super) const RETRY: Duration = Duration::from_secs(1);
 /// The header that names a session.
 pub(super) const SESSION: &str = "mcp-session-id";
-/// A header by which clients of one owner and one name can be told apart.
+/// A header that distinguishes clients of one owner with the same name.
 pub(super) const CLIENT: &str = "windlass-client";
-/// A header by which a client names the session that it comes back to, for
-/// those that connect anew for every call.
+/// A header that names the session to continue, for clients that reconnect for
+/// every call.
 pub(super) const CHOSEN: &str = "windlass-session";
 
-/// Whoever a request comes from, as the access layer has found out: a token, a
-/// user. It stands in the request's extensions.
+/// The authenticated client of a request, set by the access layer in the
+/// request's extensions: a token or a user.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Owner(pub Arc<str>);
+pub struct ClientIdentity(pub Arc<str>);
 
-/// How the service behaves.
+/// Options of the service.
 #[derive(Debug, Clone)]
 pub struct HttpOptions {
-    /// Whoever nests the service has checked host and origin already, and the
-    /// two lists below are not looked at.
+    /// The embedding server has already checked host and origin; the two lists
+    /// below are ignored.
     pub guarded: bool,
-    /// The hosts that it may be called by, with or without a port.
+    /// The accepted hosts, with or without a port.
     pub hosts: Vec<String>,
-    /// The origins whose pages may call it, such as `http://localhost:*`.
+    /// The accepted origins, such as `http://localhost:*`.
     pub origins: Vec<String>,
-    /// How long a client may be silent before its session ends.
+    /// The time without a request after which a session ends.
     pub idle: Duration,
-    /// The largest body that is taken, in bytes.
+    /// The maximum size of a body, in bytes.
     pub max_body: usize,
     /// Ends all streams when it is cancelled.
     pub stop: CancellationToken,
@@ -64,9 +65,9 @@ impl Default for HttpOptions {
     }
 }
 
-/// The server as a service for its one path, and the sessions that it holds.
-/// A request without an [`Owner`] in its extensions is refused.
-pub fn http_router(server: &McpServer, options: HttpOptions) -> (Router, Sessions) {
+/// The service for the single path of the server, and its sessions. A request
+/// without a [`ClientIdentity`] in its extensions is refused.
+pub fn http_router(server: &McpServer, options: HttpOptions) -> (Router, HttpSessions) {
     let mut session_config = SessionConfig::default();
     // Presence decides when a session ends.
     session_config.keep_alive = None;
@@ -74,7 +75,7 @@ pub fn http_router(server: &McpServer, options: HttpOptions) -> (Router, Session
     manager.session_config = session_config;
     let manager = Arc::new(manager);
     let factory = Arc::clone(&server.shared().factory);
-    let sessions = Sessions::new(factory, options.idle, Arc::clone(&manager));
+    let sessions = HttpSessions::new(factory, options.idle, Arc::clone(&manager));
     let config = StreamableHttpServerConfig::default();
     let config = if options.guarded {
         config.disable_allowed_hosts().disable_allowed_origins()
@@ -96,14 +97,15 @@ pub fn http_router(server: &McpServer, options: HttpOptions) -> (Router, Session
     (router, sessions)
 }
 
-/// Lets nobody near a session of somebody else's, and notes who is there.
-async fn attend(State(sessions): State<Sessions>, request: Request, next: Next) -> Response {
-    let Some(owner) = request.extensions().get::<Owner>().cloned() else {
+/// Rejects requests for the session of another owner, and records the client's
+/// presence.
+async fn attend(State(sessions): State<HttpSessions>, request: Request, next: Next) -> Response {
+    let Some(owner) = request.extensions().get::<ClientIdentity>().cloned() else {
         return StatusCode::UNAUTHORIZED.into_response();
     };
     let method = request.method().clone();
     let named = session_of(request.headers());
-    let chosen = Key::chosen(request.headers(), &owner);
+    let chosen = SessionKey::chosen(request.headers(), &owner);
     let visit = match &named {
         None => None,
         Some(id) if sessions.belongs(id, &owner) => Some(sessions.visit_given(id, chosen.clone())),

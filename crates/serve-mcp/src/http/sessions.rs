@@ -1,8 +1,8 @@
 //! The sessions of HTTP clients, and when each ends.
 //!
-//! HTTP does not say that a client has gone, so presence is counted: a
-//! [`Visit`] is a request or an open stream. A client that kept a stream open
-//! and has none any more has gone; one that never had is given longer.
+//! HTTP does not report that a client has gone, so presence is counted: a
+//! [`Visit`] is a request or an open stream. A client has gone when its last
+//! stream is closed. A client without streams is given more time.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,41 +16,47 @@ use rmcp::transport::streamable_http_server::session::SessionManager as _;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use tokio::sync::watch;
 
-use super::router::{CHOSEN, CLIENT, Owner, SESSION};
-use crate::conversation::{Conversation, SessionFactory};
+use super::router::{CHOSEN, CLIENT, ClientIdentity, SESSION};
+use crate::conversation::{ClientSession, SessionFactory};
 
-/// How long a client that kept a stream open may be without one. It is told to
-/// come back after [`super::router::RETRY`].
+/// The longest time that a client with streams may be without one. It is told
+/// to reconnect after [`super::router::RETRY`].
 const LINGER: Duration = Duration::from_secs(5);
 
-/// Who a session belongs to.
+/// The owner of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Key {
-    /// A client that began with `initialize`, by the id that it was given.
+pub(super) enum SessionKey {
+    /// A client that sent `initialize`, by its session id.
     Given(String),
     /// A stateless client.
-    Named { owner: Owner, client: String },
+    Named {
+        owner: ClientIdentity,
+        client: String,
+    },
     /// A client that names its session, however often it connects.
-    Chosen { owner: Owner, session: String },
+    Chosen {
+        owner: ClientIdentity,
+        session: String,
+    },
 }
 
 /// The sessions of all clients. Cloning is cheap and gives the same ones.
 #[derive(Clone)]
-pub struct Sessions(Arc<Inner>);
+pub struct HttpSessions(Arc<SessionTable>);
 
-struct Inner {
+struct SessionTable {
     factory: SessionFactory,
     idle: Duration,
     manager: Arc<LocalSessionManager>,
-    held: Mutex<HashMap<Key, Held>>,
-    owners: Mutex<HashMap<String, Owner>>,
+    held: Mutex<HashMap<SessionKey, Held>>,
+    owners: Mutex<HashMap<String, ClientIdentity>>,
 }
 
 #[derive(Clone)]
 struct Held {
-    conversation: Arc<Conversation>,
+    conversation: Arc<ClientSession>,
     presence: watch::Sender<Presence>,
-    /// The conversation is that of a session that was named, and goes on.
+    /// The conversation belongs to a named session and outlives this one.
     is_shared: bool,
 }
 
@@ -61,13 +67,13 @@ struct Presence {
     stood: bool,
 }
 
-impl Sessions {
+impl HttpSessions {
     pub(super) fn new(
         factory: SessionFactory,
         idle: Duration,
         manager: Arc<LocalSessionManager>,
     ) -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(SessionTable {
             factory,
             idle,
             manager,
@@ -76,13 +82,13 @@ impl Sessions {
         }))
     }
 
-    /// How many there are.
+    /// The number of sessions.
     pub fn count(&self) -> usize {
         self.0.held.lock().len()
     }
 
-    /// Ends all of them, with at most `grace` for each tool. Resolves when
-    /// everything that ran is gone.
+    /// Ends all sessions, with at most `grace` for each tool. Resolves when all
+    /// processes are gone.
     pub async fn close(&self, grace: Duration) {
         let held = std::mem::take(&mut *self.0.held.lock());
         let closing = held
@@ -92,14 +98,14 @@ impl Sessions {
         futures_util::future::join_all(closing).await;
     }
 
-    /// The session that a request belongs to; `None` when it does not say who
-    /// asks.
+    /// The session of a request; `None` if the request does not identify its
+    /// client.
     pub(crate) fn of_request(&self, context: &RequestContext<RoleServer>) -> Option<Visit> {
         let parts = context.extensions.get::<Parts>()?;
         if let Some(visit) = self.of_session(parts) {
             return Some(visit);
         }
-        let owner = parts.extensions.get::<Owner>()?.clone();
+        let owner = parts.extensions.get::<ClientIdentity>()?.clone();
         let info = context.client_info();
         let name = info.map(|info| format!("{}\n{}", info.name, info.version));
         let client = format!(
@@ -107,39 +113,38 @@ impl Sessions {
             name.unwrap_or_default(),
             header(&parts.headers, CLIENT).unwrap_or_default()
         );
-        Some(self.visit(Key::Named { owner, client }))
+        Some(self.visit(SessionKey::Named { owner, client }))
     }
 
     /// The session that a request names, or whose id it carries.
     pub(crate) fn of_session(&self, parts: &Parts) -> Option<Visit> {
-        let owner = parts.extensions.get::<Owner>();
-        let chosen = owner.and_then(|owner| Key::chosen(&parts.headers, owner));
+        let owner = parts.extensions.get::<ClientIdentity>();
+        let chosen = owner.and_then(|owner| SessionKey::chosen(&parts.headers, owner));
         match header(&parts.headers, SESSION) {
             Some(id) => Some(self.visit_given(&id, chosen)),
             None => chosen.map(|key| self.visit(key)),
         }
     }
 
-    /// A client was given this id.
-    pub(super) fn given(&self, id: &str, owner: Owner) {
+    pub(super) fn given(&self, id: &str, owner: ClientIdentity) {
         self.0.owners.lock().insert(id.to_owned(), owner);
     }
 
     /// Whether the id was given to this owner.
-    pub(super) fn belongs(&self, id: &str, owner: &Owner) -> bool {
+    pub(super) fn belongs(&self, id: &str, owner: &ClientIdentity) -> bool {
         self.0.owners.lock().get(id) == Some(owner)
     }
 
-    /// The session, begun if need be, which stays at least as long as the
+    /// Returns the session, created if needed. It stays at least as long as the
     /// visit.
-    pub(super) fn visit(&self, key: Key) -> Visit {
+    pub(super) fn visit(&self, key: SessionKey) -> Visit {
         self.hold(key, None)
     }
 
-    /// The session of a client that was given this id. If the client names a
-    /// session, its own is that one.
-    pub(super) fn visit_given(&self, id: &str, chosen: Option<Key>) -> Visit {
-        let given = Key::Given(id.to_owned());
+    /// The session of the client with this id, or the session that the client
+    /// names.
+    pub(super) fn visit_given(&self, id: &str, chosen: Option<SessionKey>) -> Visit {
+        let given = SessionKey::Given(id.to_owned());
         let Some(chosen) = chosen else {
             return self.visit(given);
         };
@@ -149,15 +154,15 @@ impl Sessions {
         visit
     }
 
-    fn hold(&self, key: Key, shared: Option<Arc<Conversation>>) -> Visit {
+    fn hold(&self, key: SessionKey, shared: Option<Arc<ClientSession>>) -> Visit {
         let mut held = self.0.held.lock();
         let entry = held.entry(key.clone()).or_insert_with(|| {
             let is_shared = shared.is_some();
             let name = match &key {
-                Key::Chosen { session, .. } => Some(session.clone()),
-                Key::Given(_) | Key::Named { .. } => None,
+                SessionKey::Chosen { session, .. } => Some(session.clone()),
+                SessionKey::Given(_) | SessionKey::Named { .. } => None,
             };
-            let begin = || Conversation::begin(&self.0.factory, name);
+            let begin = || ClientSession::begin(&self.0.factory, name);
             let entry = Held {
                 conversation: shared.unwrap_or_else(begin),
                 presence: watch::Sender::default(),
@@ -168,8 +173,8 @@ impl Sessions {
             tokio::spawn(async move {
                 // Whoever names a session comes back to it, stream or not.
                 let linger = match &key {
-                    Key::Chosen { .. } => idle,
-                    Key::Given(_) | Key::Named { .. } => LINGER.min(idle),
+                    SessionKey::Chosen { .. } => idle,
+                    SessionKey::Given(_) | SessionKey::Named { .. } => LINGER.min(idle),
                 };
                 while gone(&watched.presence, idle, linger).await {
                     let Some(inner) = sessions.upgrade() else {
@@ -190,9 +195,9 @@ impl Sessions {
         }
     }
 
-    /// The client says that it goes.
+    /// Ends the session of a client that says goodbye.
     pub(super) async fn end(&self, id: &str) {
-        let key = Key::Given(id.to_owned());
+        let key = SessionKey::Given(id.to_owned());
         let held = self.0.held.lock().remove(&key);
         self.0.owners.lock().remove(id);
         if let Some(held) = held
@@ -202,8 +207,8 @@ impl Sessions {
         }
     }
 
-    /// Ends a session unless its client has come back. Gives whether it ended.
-    async fn end_if_gone(&self, key: &Key, watched: &Held) -> bool {
+    /// Ends a session unless its client has returned. Returns whether it ended.
+    async fn end_if_gone(&self, key: &SessionKey, watched: &Held) -> bool {
         {
             let mut held = self.0.held.lock();
             if watched.presence.borrow().visits > 0 {
@@ -214,7 +219,7 @@ impl Sessions {
                 held.remove(key);
             }
         }
-        if let Key::Given(id) = key {
+        if let SessionKey::Given(id) = key {
             self.0.owners.lock().remove(id);
             // It is gone already when its client said so.
             let _ = self.0.manager.close_session(&id.as_str().into()).await;
@@ -226,9 +231,9 @@ impl Sessions {
     }
 }
 
-impl Key {
-    /// The session that a request names in its headers, if it does.
-    pub(super) fn chosen(headers: &HeaderMap, owner: &Owner) -> Option<Self> {
+impl SessionKey {
+    /// The session that a request names in its headers, if any.
+    pub(super) fn chosen(headers: &HeaderMap, owner: &ClientIdentity) -> Option<Self> {
         let session = header(headers, CHOSEN)?.trim().to_owned();
         let owner = owner.clone();
         (!session.is_empty()).then_some(Self::Chosen { owner, session })
@@ -240,7 +245,7 @@ fn header(headers: &HeaderMap, name: &str) -> Option<String> {
     value.to_str().ok().map(str::to_owned)
 }
 
-/// Resolves to true when nobody has been there for long enough.
+/// Resolves to true after the client was absent for long enough.
 async fn gone(presence: &watch::Sender<Presence>, idle: Duration, linger: Duration) -> bool {
     let mut presence = presence.subscribe();
     loop {
@@ -258,15 +263,15 @@ async fn gone(presence: &watch::Sender<Presence>, idle: Duration, linger: Durati
 
 /// A client that is there.
 pub(crate) struct Visit {
-    conversation: Arc<Conversation>,
+    conversation: Arc<ClientSession>,
     presence: Option<watch::Sender<Presence>>,
-    /// The client's own connection, where the session is one that it named.
+    /// The client's own connection, if the session is a named one.
     connection: Option<Box<Visit>>,
 }
 
 impl Visit {
     /// A connection's own session, which ends with it.
-    pub(crate) fn to(conversation: Arc<Conversation>) -> Self {
+    pub(crate) fn to(conversation: Arc<ClientSession>) -> Self {
         Self {
             conversation,
             presence: None,
@@ -274,7 +279,7 @@ impl Visit {
         }
     }
 
-    pub(crate) fn conversation(&self) -> &Arc<Conversation> {
+    pub(crate) fn conversation(&self) -> &Arc<ClientSession> {
         &self.conversation
     }
 

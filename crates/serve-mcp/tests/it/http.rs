@@ -13,13 +13,13 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Barrier;
-use windlass_serve_mcp::{HttpOptions, Owner, Sessions, http_router};
+use windlass_serve_mcp::{ClientIdentity, HttpOptions, HttpSessions, http_router};
 use windlass_testing::ScriptedJob;
 
 use crate::support::{Tools, text};
 
 /// Serves the tools; the header `owner` says who asks.
-async fn serve(tools: &Tools, idle: Duration) -> (SocketAddr, Sessions) {
+async fn serve(tools: &Tools, idle: Duration) -> (SocketAddr, HttpSessions) {
     let options = HttpOptions {
         idle,
         max_body: 1 << 16,
@@ -39,7 +39,7 @@ async fn by_header(mut request: Request, next: Next) -> Response {
     let owner = request.headers().get("owner").cloned();
     if let Some(owner) = owner {
         let owner = owner.to_str().unwrap().into();
-        request.extensions_mut().insert(Owner(owner));
+        request.extensions_mut().insert(ClientIdentity(owner));
     }
     next.run(request).await
 }

@@ -8,7 +8,7 @@ use axum::http::{Request, Response};
 use axum::{Extension, Router};
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
-use windlass_serve_mcp::{HttpOptions, Owner, Sessions, http_router};
+use windlass_serve_mcp::{ClientIdentity, HttpOptions, HttpSessions, http_router};
 
 use crate::support::Tools;
 
@@ -17,7 +17,7 @@ pub(crate) const IDLE: Duration = Duration::from_mins(30);
 /// The service, and the one client that it has.
 pub(crate) struct Web {
     router: Router,
-    pub(crate) sessions: Sessions,
+    pub(crate) sessions: HttpSessions,
     headers: Vec<(&'static str, String)>,
     meta: Option<Value>,
 }
@@ -30,7 +30,7 @@ impl Web {
         };
         let (router, sessions) = http_router(&tools.server(Duration::from_hours(2)), options);
         Self {
-            router: router.layer(Extension(Owner("ann".into()))),
+            router: router.layer(Extension(ClientIdentity("ann".into()))),
             sessions,
             headers: Vec::new(),
             meta: None,

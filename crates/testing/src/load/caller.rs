@@ -1,17 +1,17 @@
-//! Someone who calls, one call after the other.
+//! A caller: makes one call after the other.
 
 use std::time::Duration;
 
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::connection::Connection;
+use super::connection::LoadConnection;
 use super::{LoadError, strange};
 
 pub(super) struct Caller {
-    pub(super) connection: Connection,
+    pub(super) connection: LoadConnection,
     pub(super) session: String,
-    /// When each call is due; one that is late is made at once.
+    /// The due time of each call; a late call is made at once.
     pub(super) due: Vec<Duration>,
 }
 

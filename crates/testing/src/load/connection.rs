@@ -6,15 +6,15 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 
-use super::{LoadError, Target};
+use super::{LoadError, LoadTarget};
 
-pub(super) struct Connection {
+pub(super) struct LoadConnection {
     stream: BufReader<TcpStream>,
     headers: String,
 }
 
-impl Connection {
-    pub(super) async fn open(target: &Target) -> io::Result<Self> {
+impl LoadConnection {
+    pub(super) async fn open(target: &LoadTarget) -> io::Result<Self> {
         let stream = TcpStream::connect(&target.address).await?;
         stream.set_nodelay(true)?;
         Ok(Self {
@@ -59,8 +59,8 @@ impl Connection {
     }
 }
 
-/// What every request says.
-pub(super) fn headers(target: &Target) -> String {
-    let Target { address, token } = target;
+/// The headers of every request.
+pub(super) fn headers(target: &LoadTarget) -> String {
+    let LoadTarget { address, token } = target;
     format!("host: {address}\r\nauthorization: Bearer {token}\r\n")
 }

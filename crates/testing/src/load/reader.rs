@@ -1,4 +1,4 @@
-//! Someone who follows events, and someone who does not.
+//! Clients that follow events, and a client that never reads them.
 
 use std::collections::HashMap;
 use std::io;
@@ -11,30 +11,30 @@ use tokio::net::{TcpSocket, TcpStream};
 use tokio::sync::watch;
 
 use super::connection::headers;
-use super::{LoadError, Target, Totals};
+use super::{LoadError, LoadTarget, Totals};
 
-/// How long a reader waits for an event that must come.
+/// The longest time that a reader waits for an event.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-pub(super) struct Reader {
+pub(super) struct LoadReader {
     lines: Lines<BufReader<TcpStream>>,
     /// The one session that is followed, unless all are.
     session: Option<String>,
-    /// For each session, the number of the last event that came.
+    /// For each session, the number of the last event received.
     places: HashMap<String, u64>,
-    seen: Seen,
+    seen: EventCounts,
 }
 
-/// What a reader saw.
+/// The counts of a reader.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct EventCounts {
     pub(super) events: u64,
     pub(super) answers: u64,
     pub(super) lost: u64,
     pub(super) out_of_order: u64,
 }
 
-/// The beginning of an event; the rest is read over.
+/// The start of an event; the rest is skipped.
 #[derive(Deserialize)]
 struct Update<'a> {
     session: &'a str,
@@ -43,19 +43,19 @@ struct Update<'a> {
     kind: &'a str,
 }
 
-impl Reader {
-    pub(super) async fn of_all(target: &Target) -> Result<Self, LoadError> {
+impl LoadReader {
+    pub(super) async fn of_all(target: &LoadTarget) -> Result<Self, LoadError> {
         Self::follow(target, "/api/v1/events", None).await
     }
 
-    pub(super) async fn of(target: &Target, session: &str) -> Result<Self, LoadError> {
+    pub(super) async fn of(target: &LoadTarget, session: &str) -> Result<Self, LoadError> {
         let path = format!("/api/v1/sessions/{session}/events?after=0");
         Self::follow(target, &path, Some(session.to_owned())).await
     }
 
-    /// Has read up to the greeting: whatever happens now is told.
+    /// Reads up to the greeting, so that all later events are received.
     async fn follow(
-        target: &Target,
+        target: &LoadTarget,
         path: &str,
         session: Option<String>,
     ) -> Result<Self, LoadError> {
@@ -73,15 +73,15 @@ impl Reader {
             lines,
             session,
             places: HashMap::new(),
-            seen: Seen::default(),
+            seen: EventCounts::default(),
         })
     }
 
-    /// Reads until everything has come that the totals tell of.
+    /// Reads until all events of the totals have arrived.
     pub(super) async fn read(
         mut self,
         mut totals: watch::Receiver<Option<Totals>>,
-    ) -> Result<Seen, LoadError> {
+    ) -> Result<EventCounts, LoadError> {
         loop {
             let has_all = totals
                 .borrow_and_update()
@@ -110,7 +110,7 @@ impl Reader {
         followed.all(|(session, last)| self.places.get(session) >= Some(last))
     }
 
-    /// Lengths of chunks and other fields have no such names.
+    /// Reads one line. Lengths of chunks and other fields are ignored.
     fn take(&mut self, line: Option<String>) -> Result<(), LoadError> {
         let line = line.ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))?;
         let Some(data) = line.strip_prefix("data: ") else {
@@ -134,12 +134,12 @@ impl Reader {
     }
 }
 
-/// A client that asks for events and never reads them.
+/// A client that requests events and never reads them.
 pub struct Stalled(TcpStream);
 
 impl Stalled {
-    /// Asks for the events of all sessions, with little room for them.
-    pub async fn before(target: &Target) -> Result<Self, LoadError> {
+    /// Requests the events of all sessions, with a small receive buffer.
+    pub async fn before(target: &LoadTarget) -> Result<Self, LoadError> {
         let address: SocketAddr = target
             .address
             .parse()
@@ -152,7 +152,7 @@ impl Stalled {
         Ok(Self(stream))
     }
 
-    /// Whether the server lets go of it, within a time.
+    /// Whether the server closes the connection within a time.
     pub async fn is_cut_off(mut self, within: Duration) -> bool {
         let end = async {
             let mut room = vec![0; 64 << 10];
@@ -162,6 +162,6 @@ impl Stalled {
     }
 }
 
-fn request(target: &Target, path: &str) -> String {
+fn request(target: &LoadTarget, path: &str) -> String {
     format!("GET {path} HTTP/1.1\r\n{}\r\n", headers(target))
 }

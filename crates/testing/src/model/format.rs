@@ -6,14 +6,14 @@ use super::script::{Fault, Turn};
 use super::segment::Segment;
 use super::{anthropic, chat, gemini, ollama, responses};
 
-/// How a provider speaks.
+/// The wire format of a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Format {
+pub enum ProviderFormat {
     /// Anthropic Messages.
     Anthropic,
     /// `OpenAI` Responses.
     Responses,
-    /// `OpenAI` Chat Completions, and all who copy them.
+    /// `OpenAI` Chat Completions, and compatible APIs.
     Chat,
     /// Google Gemini.
     Gemini,
@@ -21,7 +21,7 @@ pub enum Format {
     Ollama,
 }
 
-impl Format {
+impl ProviderFormat {
     /// All of them.
     pub const ALL: [Self; 5] = [
         Self::Anthropic,
@@ -57,7 +57,7 @@ impl Format {
         }
     }
 
-    /// The request wants a stream.
+    /// Whether the request asks for a stream.
     pub(crate) fn wants_stream(self, path: &str, body: &Value) -> bool {
         match self {
             Self::Gemini => path.contains(":streamGenerateContent"),
@@ -66,7 +66,7 @@ impl Format {
         }
     }
 
-    /// The request wants structured output.
+    /// Whether the request asks for structured output.
     pub(crate) fn wants_structure(self, body: &Value) -> bool {
         let format = match self {
             Self::Anthropic => &body["output_config"]["format"],
@@ -99,9 +99,9 @@ impl Format {
     }
 }
 
-/// The bytes with which a turn is streamed. `number` is the request's place,
-/// which names its calls. Of faults, those count that change what is said.
-pub fn stream(format: Format, turn: &Turn, number: usize) -> Vec<u8> {
+/// The bytes of a streamed turn. `number` is the request's position, which
+/// names its calls. Only faults that change the content are applied.
+pub fn stream(format: ProviderFormat, turn: &Turn, number: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     for segment in format.segments(turn, number) {
         if let Segment::Event(text) = segment {

@@ -1,4 +1,4 @@
-//! What the model says, turn by turn.
+//! The script of a model, turn by turn.
 //!
 //! A script is written in Rust or as JSON:
 //!
@@ -14,14 +14,14 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// What a scripted model says.
+/// The script of a model.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Script {
-    /// The turns. A request is answered by the first one that is not used up
-    /// and that it fits.
+    /// The turns. A request is answered by the first unused turn that matches
+    /// it.
     pub turns: Vec<Turn>,
-    /// How many bytes are sent at a time; whole events unless said.
+    /// The number of bytes sent at a time; default: whole events.
     #[serde(default)]
     pub chunk: Option<usize>,
 }
@@ -45,36 +45,35 @@ impl Script {
         Ok(serde_json::from_str(text)?)
     }
 
-    /// The same, sent `bytes` at a time.
+    /// Sends the script `bytes` at a time.
     pub fn in_chunks(mut self, bytes: usize) -> Self {
         self.chunk = Some(bytes);
         self
     }
 }
 
-/// What answers one request.
+/// The answer to one request.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Turn {
-    /// What the model says, in this order.
+    /// The content of the reply, in order.
     pub say: Vec<Say>,
     /// Only for requests whose body holds this text.
     pub when: Option<String>,
-    /// Only for requests that want structured output, or only for others.
+    /// Matches only requests with structured output, or only those without.
     pub structured: Option<bool>,
     /// It is never used up.
     pub repeat: bool,
-    /// What it is said to have cost.
+    /// The reported usage.
     pub usage: Option<Spent>,
-    /// What goes wrong.
+    /// The fault to simulate.
     pub fault: Option<Fault>,
-    /// Why the model stopped, where it is not for its calls or its end:
-    /// `length` or `refusal`.
+    /// The finish reason if it is not the usual one: `length` or `refusal`.
     pub finish: Option<String>,
 }
 
 impl Turn {
-    /// A turn that says these.
+    /// A turn with this content.
     pub fn new(say: impl IntoIterator<Item = Say>) -> Self {
         Self {
             say: say.into_iter().collect(),
@@ -82,12 +81,12 @@ impl Turn {
         }
     }
 
-    /// A turn that says this text.
+    /// A turn with this text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::new([Say::Text(text.into())])
     }
 
-    /// A turn that makes these calls, as tools and arguments.
+    /// A turn with these calls, as tools and arguments.
     pub fn calls<'a>(calls: impl IntoIterator<Item = (&'a str, Value)>) -> Self {
         Self::new(
             calls
@@ -96,30 +95,30 @@ impl Turn {
         )
     }
 
-    /// A turn that goes wrong before it says anything.
+    /// A turn that fails before any content.
     pub fn fault(fault: Fault) -> Self {
         Self::default().with(fault)
     }
 
-    /// The same, going wrong like this.
+    /// Adds a fault.
     pub fn with(mut self, fault: Fault) -> Self {
         self.fault = Some(fault);
         self
     }
 
-    /// The same, for requests that hold this text.
+    /// Matches only requests that contain this text.
     pub fn when(mut self, text: impl Into<String>) -> Self {
         self.when = Some(text.into());
         self
     }
 
-    /// The same, for requests that want structured output.
+    /// Matches only requests that ask for structured output.
     pub fn structured(mut self) -> Self {
         self.structured = Some(true);
         self
     }
 
-    /// The same, never used up.
+    /// Makes the turn reusable.
     pub fn repeated(mut self) -> Self {
         self.repeat = true;
         self
@@ -137,7 +136,7 @@ impl Turn {
     }
 }
 
-/// One thing that the model says.
+/// One part of a scripted reply.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Say {
@@ -150,15 +149,15 @@ pub enum Say {
         /// The tool; `NAMESPACE/TOOL` for one that was offered to Responses
         /// within a namespace.
         tool: String,
-        /// What it is given.
+        /// The arguments.
         #[serde(default)]
         arguments: Value,
         /// The call's id; made up unless given.
         #[serde(default)]
         id: Option<String>,
     },
-    /// Nothing, until [`ModelServer::release`](super::ModelServer::release)
-    /// lets it go on. Where nobody releases anything it goes on at once.
+    /// A pause until [`ModelServer::release`](super::ModelServer::release).
+    /// Without a server that holds, it continues at once.
     Hold(String),
     /// Nothing, for this many milliseconds: for people to watch.
     Pause(u64),
@@ -175,7 +174,7 @@ impl Say {
     }
 }
 
-/// What a turn is said to have cost, in tokens.
+/// The reported usage of a turn, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 pub struct Spent {
     /// Read.
@@ -184,21 +183,21 @@ pub struct Spent {
     pub output: u64,
 }
 
-/// What goes wrong with a turn.
+/// A fault of a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
     /// The connection breaks after this many bytes.
     Cut(usize),
-    /// The stream ends, as if it were whole, after this many bytes.
+    /// The stream ends normally after this many bytes.
     End(usize),
-    /// Nothing more comes after this many bytes.
+    /// The stream hangs after this many bytes.
     Hang(usize),
-    /// Every event comes twice.
+    /// Every event is sent twice.
     Duplicate,
-    /// Events and fields that nobody knows come in between.
+    /// Unknown events and fields are interspersed.
     Noise,
-    /// The stream reports that the provider is overloaded, after what is said.
+    /// The stream reports that the provider is overloaded, after the content.
     Overloaded,
     /// The request is refused.
     #[serde(untagged)]
@@ -234,7 +233,7 @@ impl Fault {
     }
 }
 
-/// The body of a refusal, which all providers write alike enough.
+/// The body of an error, in a form similar enough to all providers.
 pub(crate) fn refusal(status: u16, message: Option<&str>) -> Value {
     let kind = match status {
         400 => "invalid_request_error",

@@ -1,4 +1,4 @@
-//! A stream in pieces: what is sent, and where it waits.
+//! A stream in segments: data to send, and pauses.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use super::script::Fault;
 /// A piece of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Segment {
-    /// One event, with what ends it.
+    /// One event, with its terminator.
     Event(String),
     /// Wait until this is released.
     Hold(String),
@@ -15,7 +15,7 @@ pub(crate) enum Segment {
     Pause(u64),
 }
 
-/// Collects the events of a stream, with what a fault does to them.
+/// Collects the events of a stream and applies faults.
 pub(crate) struct Segments {
     list: Vec<Segment>,
     twice: bool,
@@ -72,12 +72,12 @@ impl Segments {
     }
 }
 
-/// Text as a model streams it, a word at a time.
+/// Splits a text into words, as a model streams it.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive(' ')
 }
 
-/// JSON as a model streams it, a few characters at a time.
+/// Splits JSON into a few characters each, as a model streams it.
 pub(crate) fn crumbs(arguments: &Value) -> Vec<String> {
     let text = arguments.to_string();
     let characters: Vec<char> = text.chars().collect();
@@ -87,7 +87,7 @@ pub(crate) fn crumbs(arguments: &Value) -> Vec<String> {
         .collect()
 }
 
-/// Arguments as an object, also where the script left them out.
+/// The arguments as an object; empty if the script omitted them.
 pub(crate) fn object(arguments: &Value) -> Value {
     match arguments {
         Value::Null => Value::Object(serde_json::Map::new()),

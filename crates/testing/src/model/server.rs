@@ -1,4 +1,5 @@
-//! The server: takes requests, answers them by the script, keeps them.
+//! The server: receives requests, answers them from the script, and stores
+//! them.
 
 use std::collections::HashSet;
 use std::io;
@@ -18,33 +19,33 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
-use super::format::Format;
+use super::format::ProviderFormat;
 use super::script::{Fault, Script, Turn, refusal};
 use super::segment::Segment;
 
-/// A model on loopback that says what its script says. Dropped, it is gone.
+/// A scripted model server on loopback. Dropping it stops it.
 pub struct ModelServer {
     address: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<ModelServerState>,
     task: AbortHandle,
 }
 
 /// A request that came.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Seen {
-    /// How it was put.
-    pub format: Format,
-    /// Where to, with its query.
+pub struct SeenRequest {
+    /// The format of the request.
+    pub format: ProviderFormat,
+    /// The path, with its query.
     pub path: String,
     /// Its headers, names in lower case.
     pub headers: Vec<(String, String)>,
     /// Its body.
     pub body: Value,
-    /// When all of it had come.
+    /// The time at which it had arrived completely.
     pub at: std::time::Instant,
 }
 
-impl Seen {
+impl SeenRequest {
     /// The header of that name.
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut headers = self.headers.iter();
@@ -54,12 +55,12 @@ impl Seen {
     }
 }
 
-struct Shared {
+struct ModelServerState {
     script: Mutex<Script>,
-    seen: watch::Sender<Vec<Seen>>,
-    /// What may go on; `None` when nothing is held.
+    seen: watch::Sender<Vec<SeenRequest>>,
+    /// The released names; `None` if nothing is held.
     released: watch::Sender<Option<HashSet<String>>>,
-    /// When the last byte of the newest answer was handed over.
+    /// The time at which the last byte of the newest reply was handed over.
     sent: watch::Sender<Option<std::time::Instant>>,
 }
 
@@ -73,7 +74,7 @@ impl ModelServer {
     pub async fn start_at(script: Script, address: SocketAddr) -> io::Result<Self> {
         let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ModelServerState {
             script: Mutex::new(script),
             seen: watch::Sender::new(Vec::new()),
             released: watch::Sender::new(Some(HashSet::new())),
@@ -102,18 +103,18 @@ impl ModelServer {
     }
 
     /// The requests to a model so far.
-    pub fn seen(&self) -> Vec<Seen> {
+    pub fn seen(&self) -> Vec<SeenRequest> {
         self.shared.seen.borrow().clone()
     }
 
-    /// Resolves when there are so many requests, and gives them.
-    pub async fn wait_for(&self, count: usize) -> Vec<Seen> {
+    /// Resolves with the requests once there are `count` of them.
+    pub async fn wait_for(&self, count: usize) -> Vec<SeenRequest> {
         let mut seen = self.shared.seen.subscribe();
         let enough = seen.wait_for(|seen| seen.len() >= count).await;
         enough.expect("the server holds the sender").clone()
     }
 
-    /// When the last byte of the newest answer was handed over.
+    /// The time at which the last byte of the newest reply was handed over.
     pub fn last_sent(&self) -> Option<std::time::Instant> {
         *self.shared.sent.borrow()
     }
@@ -123,7 +124,7 @@ impl ModelServer {
         self.shared.script.lock().turns.extend(turns);
     }
 
-    /// Lets what is held under this name go on, now or when it comes to it.
+    /// Releases the pause of this name, now or when it is reached.
     pub fn release(&self, name: &str) {
         self.shared.released.send_modify(|released| {
             if let Some(released) = released {
@@ -132,12 +133,12 @@ impl ModelServer {
         });
     }
 
-    /// From now on nothing is held.
+    /// Releases all pauses, including later ones.
     pub fn release_all(&self) {
         self.shared.released.send_replace(None);
     }
 
-    /// Resolves when the server has ended, which it does not by itself.
+    /// Resolves when the server has ended, which does not happen by itself.
     pub async fn forever(self) {
         std::future::pending::<()>().await;
     }
@@ -152,21 +153,21 @@ impl Drop for ModelServer {
 }
 
 async fn answer(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<ModelServerState>>,
     method: Method,
     uri: Uri,
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
     let path = uri.path();
-    let Some(format) = Format::of_path(path).filter(|_| method == Method::POST) else {
+    let Some(format) = ProviderFormat::of_path(path).filter(|_| method == Method::POST) else {
         return beside(&method, path);
     };
     let Ok(body) = serde_json::from_slice::<Value>(&body) else {
         let body = refusal(400, Some("the body is not JSON"));
         return (StatusCode::BAD_REQUEST, Json(body)).into_response();
     };
-    let seen = Seen {
+    let seen = SeenRequest {
         format,
         path: uri.to_string(),
         headers: headers
@@ -203,7 +204,7 @@ async fn answer(
     ([(header::CONTENT_TYPE, format.content_type())], body).into_response()
 }
 
-/// What clients ask beside asking the model.
+/// Answers requests other than those to the model.
 fn beside(method: &Method, path: &str) -> Response {
     let body = if path.ends_with("/count_tokens") {
         json!({"input_tokens": 1})
@@ -233,9 +234,9 @@ fn refuse(status: u16, retry_after: Option<u64>, message: Option<&str>) -> Respo
     response
 }
 
-impl Shared {
-    /// The turn that answers the request, used up unless it is repeated.
-    fn next_turn(&self, format: Format, body: &Value) -> Option<Turn> {
+impl ModelServerState {
+    /// The turn that answers the request. It is used up unless repeatable.
+    fn next_turn(&self, format: ProviderFormat, body: &Value) -> Option<Turn> {
         let text = body.to_string();
         let structured = format.wants_structure(body);
         let mut script = self.script.lock();
@@ -251,8 +252,8 @@ impl Shared {
     }
 }
 
-/// What is done on the way of a body.
-enum Step {
+/// A step in sending a body.
+enum BodyStep {
     Send(Bytes),
     Hold(String),
     Pause(u64),
@@ -260,10 +261,10 @@ enum Step {
     Hang,
 }
 
-fn plan(segments: Vec<Segment>, turn: &Turn, chunk: Option<usize>) -> Vec<Step> {
+fn plan(segments: Vec<Segment>, turn: &Turn, chunk: Option<usize>) -> Vec<BodyStep> {
     let (limit, then) = match turn.fault {
-        Some(Fault::Cut(at)) => (at, Some(Step::Break)),
-        Some(Fault::Hang(at)) => (at, Some(Step::Hang)),
+        Some(Fault::Cut(at)) => (at, Some(BodyStep::Break)),
+        Some(Fault::Hang(at)) => (at, Some(BodyStep::Hang)),
         Some(Fault::End(at)) => (at, None),
         _ => (usize::MAX, None),
     };
@@ -271,13 +272,13 @@ fn plan(segments: Vec<Segment>, turn: &Turn, chunk: Option<usize>) -> Vec<Step> 
     let mut steps = Vec::new();
     for segment in segments {
         match segment {
-            Segment::Hold(name) => steps.push(Step::Hold(name)),
-            Segment::Pause(millis) => steps.push(Step::Pause(millis)),
+            Segment::Hold(name) => steps.push(BodyStep::Hold(name)),
+            Segment::Pause(millis) => steps.push(BodyStep::Pause(millis)),
             Segment::Event(text) => {
                 let bytes = &text.as_bytes()[..text.len().min(left)];
                 left -= bytes.len();
                 for piece in bytes.chunks(chunk.unwrap_or(usize::MAX)) {
-                    steps.push(Step::Send(Bytes::copy_from_slice(piece)));
+                    steps.push(BodyStep::Send(Bytes::copy_from_slice(piece)));
                 }
                 if left == 0 {
                     break;
@@ -290,22 +291,22 @@ fn plan(segments: Vec<Segment>, turn: &Turn, chunk: Option<usize>) -> Vec<Step> 
 }
 
 fn send(
-    shared: Arc<Shared>,
-    steps: Vec<Step>,
+    shared: Arc<ModelServerState>,
+    steps: Vec<BodyStep>,
 ) -> impl futures_util::Stream<Item = io::Result<Bytes>> {
     let state = (shared, steps.into_iter());
     stream::unfold(state, |(shared, mut steps)| async move {
         loop {
             match steps.next() {
                 None => return None,
-                Some(Step::Send(bytes)) => {
+                Some(BodyStep::Send(bytes)) => {
                     shared.sent.send_replace(Some(std::time::Instant::now()));
                     return Some((Ok(bytes), (shared, steps)));
                 }
-                Some(Step::Pause(millis)) => {
+                Some(BodyStep::Pause(millis)) => {
                     tokio::time::sleep(Duration::from_millis(millis)).await;
                 }
-                Some(Step::Hold(name)) => {
+                Some(BodyStep::Hold(name)) => {
                     let mut released = shared.released.subscribe();
                     let free = |released: &Option<HashSet<String>>| {
                         released
@@ -314,14 +315,14 @@ fn send(
                     };
                     let _ = released.wait_for(free).await;
                 }
-                Some(Step::Break) => {
+                Some(BodyStep::Break) => {
                     // What was said before is sent while this waits, and
                     // would be lost otherwise.
                     tokio::task::yield_now().await;
                     let error = io::Error::other("the script breaks the connection here");
                     return Some((Err(error), (shared, steps)));
                 }
-                Some(Step::Hang) => std::future::pending().await,
+                Some(BodyStep::Hang) => std::future::pending().await,
             }
         }
     })

@@ -21,19 +21,19 @@ async fn post(server: &ModelServer, path: &str, body: &Value) -> (String, bool) 
     (answer, whole)
 }
 
-fn path(format: Format) -> &'static str {
+fn path(format: ProviderFormat) -> &'static str {
     match format {
-        Format::Anthropic => "/v1/messages",
-        Format::Responses => "/v1/responses",
-        Format::Chat => "/v1/chat/completions",
-        Format::Gemini => "/v1beta/models/scripted:streamGenerateContent?alt=sse",
-        Format::Ollama => "/api/chat",
+        ProviderFormat::Anthropic => "/v1/messages",
+        ProviderFormat::Responses => "/v1/responses",
+        ProviderFormat::Chat => "/v1/chat/completions",
+        ProviderFormat::Gemini => "/v1beta/models/scripted:streamGenerateContent?alt=sse",
+        ProviderFormat::Ollama => "/api/chat",
     }
 }
 
 #[tokio::test]
 async fn every_format_is_spoken_and_its_request_kept() {
-    for format in Format::ALL {
+    for format in ProviderFormat::ALL {
         let turn = Turn::new([Say::Text("Hello".into()), Say::call("t", json!({"a": 1}))]);
         let server = ModelServer::start(Script::new([turn])).await.unwrap();
         let request = json!({"stream": true, "model": "m"});
@@ -68,7 +68,7 @@ async fn without_a_stream_the_answer_is_one_value() {
 #[test]
 fn a_tool_within_a_namespace_is_called_in_two_words() {
     let turn = Turn::calls([("mcp__windlass/shell", json!({"command": "ls"}))]);
-    let said = String::from_utf8(stream(Format::Responses, &turn, 1)).unwrap();
+    let said = String::from_utf8(stream(ProviderFormat::Responses, &turn, 1)).unwrap();
     assert!(said.contains(r#""namespace":"mcp__windlass""#), "{said}");
     assert!(said.contains(r#""name":"shell""#), "{said}");
 }
@@ -102,7 +102,7 @@ async fn a_request_takes_the_first_turn_that_it_fits() {
 #[tokio::test]
 async fn a_cut_stream_breaks_off_and_an_ended_one_does_not() {
     let turn = Turn::text("one two three");
-    let length = stream(Format::Anthropic, &turn, 1).len();
+    let length = stream(ProviderFormat::Anthropic, &turn, 1).len();
     let server = ModelServer::start(Script::new([
         turn.clone().with(Fault::Cut(length - 5)),
         turn.clone().with(Fault::End(length - 5)),
