@@ -167,7 +167,6 @@ impl RemoteStart {
 
 /// A program that was started on a [`RemoteHost`]. Dropping it ends the program. Each method does what the method of
 /// [`Process`] of the same name does; states are as of the last news from the far side.
-#[expect(missing_docs, reason = "documented at `Process` and `ProgramTerminal`")]
 pub trait RemoteProcess: Send + Sync {
     fn pid(&self) -> u32;
     fn output(&self) -> &Output;

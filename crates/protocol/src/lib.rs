@@ -5,6 +5,8 @@
 //! [`HandleView`], which is what the assistant reads in return. Nothing here
 //! does I/O, and no other crate serialises types of its own.
 
+#![warn(missing_docs)]
+
 mod answer_fault;
 mod ask;
 mod attachment;

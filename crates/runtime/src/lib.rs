@@ -7,6 +7,8 @@
 //! its person is asked. Nothing here knows processes, terminals, HTTP or
 //! MCP, and nothing assumes that a tool runs on this machine.
 
+#![warn(missing_docs)]
+
 mod announce;
 mod answer;
 mod archive;

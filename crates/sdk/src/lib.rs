@@ -43,6 +43,8 @@
 //! started: a stateful tool's future is polled on the main thread, and may
 //! block it.
 
+#![warn(missing_docs)]
+
 mod answer;
 mod call;
 mod describe;

@@ -15,7 +15,6 @@ mod words;
 
 /// The messages, clients and servers of `proto/tool.proto`, as generated from it.
 #[allow(
-    missing_docs,
     unreachable_pub,
     unused_qualifications,
     clippy::all,
