@@ -28,7 +28,7 @@ use crate::draw;
 use crate::held::{self, TakenHandle};
 use crate::person;
 use crate::print::shortened;
-use crate::reach::{self, Target};
+use crate::reach::{self, HandleTarget};
 use crate::signals::Signals;
 use crate::stdout::{self, outln};
 
@@ -62,7 +62,7 @@ pub(crate) async fn run(global: &Global, args: AttachArgs) -> anyhow::Result<Exi
 }
 
 /// Stays until the person leaves or the handle has stopped.
-async fn stay_at(target: Target, watch: bool) -> anyhow::Result<ExitCode> {
+async fn stay_at(target: HandleTarget, watch: bool) -> anyhow::Result<ExitCode> {
     if target.handle.state == HandleState::Stopped {
         bail!(
             "handle `{}` has stopped; `windlass logs` shows what it wrote",
@@ -90,14 +90,14 @@ async fn stay_at(target: Target, watch: bool) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn lock(target: &Target) -> anyhow::Result<String> {
+async fn lock(target: &HandleTarget) -> anyhow::Result<String> {
     let lock = target.peer.post(&target.path("/lock"), &()).await?;
     let lock: LockInfo = serde_json::from_slice(&lock)?;
     Ok(lock.lock)
 }
 
 struct Attached {
-    target: Target,
+    target: HandleTarget,
     lock: Option<String>,
 }
 

@@ -22,7 +22,7 @@ use self::composer::Composer;
 use self::slash::{Slash, SlashError};
 use crate::args::{ChatArgs, Global};
 use crate::print::Printer;
-use crate::prompt::{Choice, Keyboard};
+use crate::prompt::{Choice, KeyReader};
 use crate::query::remaining::{RemainingHandles, leased_names};
 use crate::query::seat::{Message, MessageEditor, TerminalSeat};
 use crate::query::show::{self, Show, Shower};
@@ -54,7 +54,7 @@ pub(crate) async fn run(global: &Global, args: ChatArgs) -> anyhow::Result<ExitC
     if !first.trim().is_empty() {
         messages.send(Message::Say(first))?;
     }
-    let Some(keyboard) = Keyboard::open_in_foreground() else {
+    let Some(keyboard) = KeyReader::open_in_foreground() else {
         bail!("the terminal belongs to another program; bring `chat` to the foreground");
     };
     let history = windlass::state_dir().join("chat_history");

@@ -14,7 +14,7 @@ pub(crate) use shown::values_of;
 
 use crate::args::{ConfigArgs, ConfigCommand, Global};
 use crate::print::{self, Listing, Printer, Tone, cell, column};
-use crate::prompt::{self, Keyboard};
+use crate::prompt::{self, KeyReader};
 use crate::setup;
 use crate::stdout::outln;
 use crate::{exit, person, trust};
@@ -218,7 +218,7 @@ async fn edit(global: &Global, project: bool) -> anyhow::Result<ExitCode> {
         Err(error) => return Err(error).context(format!("cannot read `{}`", file.display())),
     };
     let before = trust::Before::look(global);
-    let mut keyboard = Keyboard::open().context("`config edit` needs a terminal")?;
+    let mut keyboard = KeyReader::open().context("`config edit` needs a terminal")?;
     let written = prompt::edit(&mut keyboard, &text, ".toml").await;
     drop(keyboard);
     let written = written.context("the editor cannot be opened; set `EDITOR`")?;

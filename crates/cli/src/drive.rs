@@ -25,8 +25,8 @@ use windlass_runtime::{Attendance, Session, SessionOptions};
 
 use self::asks::{AnsweredAsks, Inquiries};
 use self::dispatch::{Drive, PATIENCE};
-use self::lines::Line;
-use self::output::Output;
+use self::lines::DriveLine;
+use self::output::LineOutput;
 use crate::args::{DriveArgs, Global};
 use crate::control;
 use crate::exit;
@@ -50,7 +50,7 @@ pub(crate) async fn run(global: &Global, args: DriveArgs) -> anyhow::Result<Exit
         windlass = setup::windlass(global) => Arc::new(windlass?),
         code = signals.next() => return Ok(ExitCode::from(code)),
     };
-    let output = Output::stdout();
+    let output = LineOutput::stdout();
     setup::warn_of_record(&windlass);
     let _name = match &args.session {
         Some(name) => Some(SessionName::take(name, &windlass.config().root).await?),
@@ -76,8 +76,8 @@ pub(crate) async fn run(global: &Global, args: DriveArgs) -> anyhow::Result<Exit
 /// A driver, and the session that it drives.
 struct DrivenSession {
     session: Session,
-    lines: mpsc::Receiver<Line>,
-    output: Output,
+    lines: mpsc::Receiver<DriveLine>,
+    output: LineOutput,
     drive: Drive,
 }
 
@@ -85,8 +85,8 @@ impl DrivenSession {
     /// Begins a session. With `ask` the driver is the person.
     fn begin(
         windlass: &Arc<Windlass>,
-        lines: mpsc::Receiver<Line>,
-        output: Output,
+        lines: mpsc::Receiver<DriveLine>,
+        output: LineOutput,
         ask: bool,
         options: SessionOptions,
     ) -> Self {

@@ -12,7 +12,7 @@ use windlass_runtime::{AdoptOutcome, AdoptedHandle, Session, SessionOptions};
 use windlass_serve_http::ControlSocket;
 
 use crate::args::Global;
-use crate::reach::{self, Target, short};
+use crate::reach::{self, HandleTarget, short};
 use crate::{control, person, setup};
 
 /// How long a program has between TERM and KILL.
@@ -148,7 +148,7 @@ impl TakenHandle {
     }
 
     /// The handle, as it is found by its control socket.
-    pub(crate) async fn target(&self) -> anyhow::Result<Target> {
+    pub(crate) async fn target(&self) -> anyhow::Result<HandleTarget> {
         reach::find(&self.name).await
     }
 

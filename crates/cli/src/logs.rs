@@ -11,7 +11,7 @@ use windlass_protocol::{HandleInfo, HandleState, LineRange};
 use crate::ages::read_age;
 use crate::args::{Global, LogsArgs};
 use crate::print::{self, Printer};
-use crate::reach::{self, Target};
+use crate::reach::{self, HandleTarget};
 use crate::safe_text::SafeText;
 use crate::stdout;
 
@@ -79,7 +79,7 @@ pub(crate) async fn run(global: &Global, args: LogsArgs) -> anyhow::Result<ExitC
 
 /// Reads a handle's log.
 struct LogReader<'a> {
-    target: &'a Target,
+    target: &'a HandleTarget,
     /// Only bytes that arrived within so many seconds.
     since: Option<f64>,
     plain: bool,
@@ -188,7 +188,7 @@ impl LogWriter {
         Ok(())
     }
 
-    fn finish(mut self, target: &Target) -> io::Result<()> {
+    fn finish(mut self, target: &HandleTarget) -> io::Result<()> {
         if !self.rest.is_empty() {
             let rest = std::mem::take(&mut self.rest);
             self.line(&rest)?;
@@ -207,7 +207,7 @@ impl LogWriter {
 /// Writes lines by their numbers.
 async fn print_lines(
     printer: Printer,
-    target: &Target,
+    target: &HandleTarget,
     lines: LineRange,
     numbers: bool,
 ) -> anyhow::Result<ExitCode> {

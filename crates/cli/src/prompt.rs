@@ -1,6 +1,6 @@
 //! Questions to the person at the terminal.
 //!
-//! Start at [`Asking`]: whatever can be asked, asked on a [`Keyboard`]. Every
+//! Start at [`Askable`]: whatever can be asked, asked on a [`KeyReader`]. Every
 //! prompt can be taken away: dropping it takes it off the terminal. Who asks,
 //! and when it is over, is not decided here.
 
@@ -21,30 +21,30 @@ use windlass_protocol::{
 use windlass_runtime::{OpenRequest, PersonRequest, ReplyError, RequestWatch};
 
 use crate::print::{self, shortened};
-use crate::screen::Screen;
+use crate::screen::TerminalDisplay;
 use crate::wrap;
 pub(crate) use editor::edit;
 pub(crate) use fill::NoAnswer;
 use fill::fill;
-use form::{Confirm, Input, KeyChoice, Select, clean};
-pub(crate) use keyboard::{Key, Keyboard};
+use form::{Confirm, KeyChoice, Select, TextInput, clean};
+pub(crate) use keyboard::{KeyPress, KeyReader};
 
 /// Something a person can be asked.
-pub(crate) trait Asking: Sync {
+pub(crate) trait Askable: Sync {
     /// What they say.
     type Answer: Send;
 
     /// Asks. Dropped, it is no longer to be seen.
     fn ask(
         &self,
-        keyboard: &mut Keyboard,
+        keyboard: &mut KeyReader,
     ) -> impl Future<Output = Result<Self::Answer, NoAnswer>> + Send;
 }
 
 /// Asks where no keyboard is open yet. Ctrl-C is the signal that it is without
 /// a prompt, and whoever hears it takes the prompt away.
-pub(crate) async fn ask<A: Asking>(asking: &A) -> Option<A::Answer> {
-    let mut keyboard = Keyboard::open().ok()?;
+pub(crate) async fn ask<A: Askable>(asking: &A) -> Option<A::Answer> {
+    let mut keyboard = KeyReader::open().ok()?;
     match asking.ask(&mut keyboard).await {
         Ok(answer) => Some(answer),
         Err(NoAnswer::Declined | NoAnswer::NoTerminal) => None,
@@ -95,10 +95,10 @@ pub(crate) enum PromptReply {
     Answer(Value),
 }
 
-impl Asking for PersonRequest {
+impl Askable for PersonRequest {
     type Answer = PromptReply;
 
-    async fn ask(&self, keyboard: &mut Keyboard) -> Result<PromptReply, NoAnswer> {
+    async fn ask(&self, keyboard: &mut KeyReader) -> Result<PromptReply, NoAnswer> {
         match self {
             Self::Permission(request) => request.ask(keyboard).await.map(PromptReply::Reply),
             Self::Question(asked) | Self::Trust(asked) => {
@@ -110,10 +110,10 @@ impl Asking for PersonRequest {
 
 // ── Permissions ────────────────────────────────────────────────────────────
 
-impl Asking for PermissionRequest {
+impl Askable for PermissionRequest {
     type Answer = PermissionAnswer;
 
-    async fn ask(&self, keyboard: &mut Keyboard) -> Result<PermissionAnswer, NoAnswer> {
+    async fn ask(&self, keyboard: &mut KeyReader) -> Result<PermissionAnswer, NoAnswer> {
         let mut decision = PermissionAnswer::from(PermissionReply::Once);
         let rendering = RequestRendering::of_permission(self);
         let colour = print::stderr_colour();
@@ -175,7 +175,7 @@ fn laid_out(rendering: &RequestRendering, colour: bool) -> String {
         }
     };
     let bar = styled("┃", "33");
-    let (columns, _) = Screen::stderr().size();
+    let (columns, _) = TerminalDisplay::stderr().size();
     let room = columns.saturating_sub(BAR_WIDTH + 1);
     let mut lines = vec![format!("{bar} {}", styled(&clean(&rendering.title), "1"))];
     let mut add = |text: &str, code: &str| {
@@ -209,7 +209,7 @@ fn shown(arguments: &Arguments) -> String {
 /// them as they are.
 async fn edited(
     request: &PermissionRequest,
-    keyboard: &mut Keyboard,
+    keyboard: &mut KeyReader,
 ) -> Result<Option<Arguments>, NoAnswer> {
     let arguments = request.metadata.get("arguments");
     let mut text = serde_json::to_string_pretty(&arguments).unwrap_or_default();
@@ -245,10 +245,10 @@ fn tell(text: &str) {
 
 // ── Questions ──────────────────────────────────────────────────────────────
 
-impl Asking for Ask {
+impl Askable for Ask {
     type Answer = Value;
 
-    async fn ask(&self, keyboard: &mut Keyboard) -> Result<Value, NoAnswer> {
+    async fn ask(&self, keyboard: &mut KeyReader) -> Result<Value, NoAnswer> {
         let rendering = RequestRendering::of_question(self);
         let RequestRendering {
             lead, body, title, ..
@@ -283,10 +283,10 @@ impl Asking for Ask {
                 chosen.map(Value::String).ok_or(NoAnswer::Declined)
             }
             AnswerType::Text => {
-                let mut input = Input {
+                let mut input = TextInput {
                     preset: preset.and_then(Value::as_str).map(str::to_owned),
                     secret: question.secret,
-                    ..Input::new(text)
+                    ..TextInput::new(text)
                 };
                 fill(keyboard, &head, &mut input).await?;
                 Ok(Value::String(input.answer()))
@@ -296,8 +296,8 @@ impl Asking for Ask {
 }
 
 /// A line of text; `None` when the person would rather not.
-async fn line(keyboard: &mut Keyboard, text: &str) -> Result<Option<String>, NoAnswer> {
-    let mut input = Input::new(text);
+async fn line(keyboard: &mut KeyReader, text: &str) -> Result<Option<String>, NoAnswer> {
+    let mut input = TextInput::new(text);
     match fill(keyboard, "", &mut input).await {
         Ok(()) => Ok(Some(input.answer())),
         Err(NoAnswer::Declined) => Ok(None),
@@ -316,10 +316,10 @@ fn yes_or_no(text: &str, preset: Option<bool>) -> Confirm {
 /// A question with two answers, of which one is there.
 pub(crate) struct Agreement(pub(crate) String);
 
-impl Asking for Agreement {
+impl Askable for Agreement {
     type Answer = bool;
 
-    async fn ask(&self, keyboard: &mut Keyboard) -> Result<bool, NoAnswer> {
+    async fn ask(&self, keyboard: &mut KeyReader) -> Result<bool, NoAnswer> {
         let mut confirm = yes_or_no(&clean(&self.0), Some(true));
         fill(keyboard, "", &mut confirm).await?;
         Ok(confirm.answer)
@@ -329,10 +329,10 @@ impl Asking for Agreement {
 /// A question with two answers, of which no is there.
 pub(crate) struct Confirmation(pub(crate) String);
 
-impl Asking for Confirmation {
+impl Askable for Confirmation {
     type Answer = bool;
 
-    async fn ask(&self, keyboard: &mut Keyboard) -> Result<bool, NoAnswer> {
+    async fn ask(&self, keyboard: &mut KeyReader) -> Result<bool, NoAnswer> {
         let mut confirm = yes_or_no(&clean(&self.0), Some(false));
         fill(keyboard, "", &mut confirm).await?;
         Ok(confirm.answer)
@@ -353,10 +353,10 @@ pub(crate) enum Choice {
     Abort,
 }
 
-impl Asking for Interruption {
+impl Askable for Interruption {
     type Answer = Choice;
 
-    async fn ask(&self, keyboard: &mut Keyboard) -> Result<Choice, NoAnswer> {
+    async fn ask(&self, keyboard: &mut KeyReader) -> Result<Choice, NoAnswer> {
         let mut choice = Select {
             text: "Interrupted".to_owned(),
             items: ["go on", "reply", "stop tools", "abort"]

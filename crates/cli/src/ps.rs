@@ -15,7 +15,7 @@ use crate::args::{Global, PsArgs};
 use crate::held;
 use crate::print::{self, ListCell, Listing, Printer, Tone, cell, column};
 use crate::reach::{self, Reached};
-use crate::screen::Screen;
+use crate::screen::TerminalDisplay;
 use crate::signals::Signals;
 use crate::{questions, replies};
 
@@ -40,7 +40,7 @@ pub(crate) async fn run(global: &Global, args: PsArgs) -> anyhow::Result<ExitCod
 /// is printed as it comes.
 async fn watch(printer: Printer) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::new()?;
-    let mut screen = Screen::stdout();
+    let mut screen = TerminalDisplay::stdout();
     let is_live = std::io::IsTerminal::is_terminal(&std::io::stdout()) && !printer.is_json;
     let mut before = None;
     loop {

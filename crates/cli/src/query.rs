@@ -25,7 +25,7 @@ use windlass::{Assistants, ChooseModelError, Resume, Succession, Windlass};
 use windlass_assistant::{Assistant, Interjection, OpenError, TurnError, TurnOutcome};
 use windlass_runtime::{Attendance, SessionOptions};
 
-use self::plain::Form;
+use self::plain::TurnFormat;
 use self::remaining::RemainingHandles;
 use self::seat::TerminalSeat;
 use self::show::{Show, Shower};
@@ -34,7 +34,7 @@ use crate::control;
 use crate::exit;
 use crate::models;
 use crate::print;
-use crate::prompt::{Choice, Keyboard};
+use crate::prompt::{Choice, KeyReader};
 use crate::sessions;
 use crate::setup;
 use crate::signals::Signals;
@@ -45,7 +45,7 @@ use crate::trust;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Manner {
     Terminal,
-    Plain(Form),
+    Plain(TurnFormat),
 }
 
 pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<ExitCode> {
@@ -61,9 +61,9 @@ pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<Exit
     let interactive = at_terminal && !args.non_interactive && !global.json;
     let message = message::read(&args.message, interactive).await?;
     let manner = match std::io::stdout().is_terminal() {
-        _ if global.json => Manner::Plain(Form::Json),
+        _ if global.json => Manner::Plain(TurnFormat::Json),
         true => Manner::Terminal,
-        false => Manner::Plain(Form::Text),
+        false => Manner::Plain(TurnFormat::Text),
     };
     let (shower, shows) = show::channel();
     let resume = resumed(args.go_on, args.session).await?;
@@ -94,7 +94,7 @@ pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<Exit
     let looking = match manner {
         Manner::Terminal => {
             let colour = print::colour(global.color, true);
-            let keyboard = asks.then(Keyboard::open_in_foreground).flatten();
+            let keyboard = asks.then(KeyReader::open_in_foreground).flatten();
             let seat = TerminalSeat {
                 keyboard,
                 interrupts,
@@ -118,7 +118,7 @@ pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<Exit
             })
         }
     };
-    let turn = Turn {
+    let turn = QueryTurn {
         assistant: &assistant,
         shower: shower.clone(),
         signals: &mut signals,
@@ -182,7 +182,7 @@ pub(crate) async fn resumed(newest: bool, session: Option<String>) -> anyhow::Re
 }
 
 /// A turn and whoever may interrupt it.
-struct Turn<'a> {
+struct QueryTurn<'a> {
     assistant: &'a Assistant,
     shower: Shower,
     signals: &'a mut Signals,
@@ -194,7 +194,7 @@ struct Turn<'a> {
     asks: bool,
 }
 
-impl Turn<'_> {
+impl QueryTurn<'_> {
     /// Ctrl-C asks or aborts; while it asks, it leaves.
     async fn run(mut self, message: &str) -> (Result<TurnOutcome, TurnError>, Option<u8>) {
         let (interject, mut interjections) = mpsc::channel(8);

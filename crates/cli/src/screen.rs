@@ -11,7 +11,7 @@ use rustix::termios;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// The terminal on stdout or stderr.
-pub(crate) struct Screen {
+pub(crate) struct TerminalDisplay {
     on: On,
     /// How wide each line of the live area was when it was drawn.
     drawn: Vec<usize>,
@@ -33,7 +33,7 @@ enum On {
     Stderr,
 }
 
-impl Screen {
+impl TerminalDisplay {
     pub(crate) fn stdout() -> Self {
         Self {
             on: On::Stdout,

@@ -15,7 +15,7 @@ use windlass_protocol::{Ask, DriveEvent, DriveOutput, Question, TurnEndDecision,
 use windlass_runtime::{Inquirer, PersonRequest, RequestWatch, Session};
 
 use super::fault::DriveFault;
-use super::output::Output;
+use super::output::LineOutput;
 
 /// The questions that the driver has answered, so that it is not told that they
 /// are closed.
@@ -38,7 +38,7 @@ impl AnsweredAsks {
 /// Tells the driver of every request that is opened, and of questions that are
 /// withdrawn, until the session ends.
 pub(crate) async fn tell_requests(
-    output: Output,
+    output: LineOutput,
     session: Session,
     mut watch: RequestWatch,
     answered: AnsweredAsks,
@@ -72,7 +72,7 @@ pub(crate) async fn tell_requests(
 
 /// Inquiries that the driver has not answered.
 pub(crate) struct Inquiries {
-    output: Output,
+    output: LineOutput,
     questions: Mutex<HashMap<String, (Question, oneshot::Sender<Value>)>>,
     turn_ends: Mutex<HashMap<String, TurnEndInquiry>>,
     inquired: Mutex<u64>,
@@ -84,7 +84,7 @@ struct TurnEndInquiry {
 }
 
 impl Inquiries {
-    pub(crate) fn new(output: Output) -> Self {
+    pub(crate) fn new(output: LineOutput) -> Self {
         Self {
             output,
             questions: Mutex::default(),

@@ -17,7 +17,7 @@ const AHEAD: usize = 1 << 20;
 
 /// Where lines go. Clones share it.
 #[derive(Clone)]
-pub(crate) struct Output {
+pub(crate) struct LineOutput {
     /// Held by whoever writes; why nothing more can be written.
     failed: Arc<Mutex<Option<io::Error>>>,
     closed: CancellationToken,
@@ -32,7 +32,7 @@ struct Queue {
     written: Arc<Notify>,
 }
 
-impl Output {
+impl LineOutput {
     pub(crate) fn stdout() -> Self {
         Self {
             failed: Arc::default(),

@@ -10,10 +10,10 @@ use windlass_runtime::{Await, Session, SessionEvent};
 
 /// What is being answered. Clones share it.
 #[derive(Clone)]
-pub(crate) struct Progress(Arc<watch::Sender<State>>);
+pub(crate) struct BatchProgress(Arc<watch::Sender<ProgressState>>);
 
 #[derive(Default)]
-struct State {
+struct ProgressState {
     /// Batches that are not answered yet.
     batches: usize,
     /// Batches and calls that are.
@@ -23,10 +23,10 @@ struct State {
     calls: HashMap<(String, String), bool>,
 }
 
-impl Progress {
+impl BatchProgress {
     /// Follows the session's calls.
     pub(crate) fn follow(session: &Session) -> Self {
-        let progress = Self(Arc::new(watch::Sender::new(State::default())));
+        let progress = Self(Arc::new(watch::Sender::new(ProgressState::default())));
         let mut tail = session.journal().tail(0);
         let told = progress.clone();
         tokio::spawn(async move {
@@ -80,7 +80,7 @@ impl Progress {
     /// Resolves when nothing is being answered, or when `patience` has passed
     /// since only calls that wait for handles were.
     pub(crate) async fn answered_or_waiting(&self, patience: Duration) {
-        let waiting = |state: &State| {
+        let waiting = |state: &ProgressState| {
             let mut calls = state.calls.values();
             state.batches == 0 || (!state.calls.is_empty() && calls.all(|waits| *waits))
         };

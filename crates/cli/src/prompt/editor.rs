@@ -12,13 +12,13 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use windlass_process::{Command, Exit, Launcher, LauncherOptions, Process, TerminalSize};
 
-use super::keyboard::Keyboard;
+use super::keyboard::KeyReader;
 use crate::draw;
 
 /// The text as the person wants it; `None` if the editor says that it failed.
 /// Dropped, the editor is ended.
 pub(crate) async fn edit(
-    keyboard: &mut Keyboard,
+    keyboard: &mut KeyReader,
     text: &str,
     extension: &str,
 ) -> anyhow::Result<Option<String>> {
@@ -56,7 +56,7 @@ pub(crate) async fn edit(
 }
 
 async fn relay(
-    keyboard: &mut Keyboard,
+    keyboard: &mut KeyReader,
     process: &Process,
     drawn: &mut mpsc::UnboundedReceiver<Vec<u8>>,
     mut front: Front,

@@ -1,6 +1,6 @@
 //! The keyboard of this terminal, key by key.
 //!
-//! Start at [`Keyboard`]. While there is one, the terminal gives every key at
+//! Start at [`KeyReader`]. While there is one, the terminal gives every key at
 //! once, shows none of them, and Ctrl-C is a key like any other, so that none is
 //! lost and each is in its place. What the keys mean is not decided here.
 
@@ -14,7 +14,7 @@ use rustix::termios::{self, InputModes, LocalModes, OptionalActions, SpecialCode
 use termina::event::{KeyCode, KeyEvent, KeyEventKind, Modifiers};
 use termina::{Event, Parser};
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use windlass_process::Typed;
+use windlass_process::TypedBytes;
 
 /// Only time tells the key Esc from a sequence that begins with it.
 const ESCAPE_TIME: Duration = Duration::from_millis(50);
@@ -23,7 +23,7 @@ const CTRL_C: u8 = 3;
 
 /// A key, by what it is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Key {
+pub(crate) enum KeyPress {
     Char(char),
     /// Text that came at once.
     Paste(String),
@@ -60,23 +60,23 @@ pub(crate) enum Key {
 }
 
 /// The keyboard, from when it is opened until it is dropped.
-pub(crate) struct Keyboard {
-    input: Typed,
+pub(crate) struct KeyReader {
+    input: TypedBytes,
     mode: Mode,
-    typing: Typing,
+    typing: KeyParser,
     continued: Signal,
 }
 
-impl Keyboard {
+impl KeyReader {
     /// Takes the keyboard of the terminal on stdin.
     pub(crate) fn open() -> io::Result<Self> {
         let continued = signal(SignalKind::from_raw(SignalNumber::CONT.as_raw()))?;
         let input = io::stdin().as_fd().try_clone_to_owned()?;
         let mode = Mode::enter(input.as_fd(), Termios::key_by_key)?;
         Ok(Self {
-            input: Typed::new(input)?,
+            input: TypedBytes::new(input)?,
             mode,
-            typing: Typing::default(),
+            typing: KeyParser::default(),
             continued,
         })
     }
@@ -89,7 +89,7 @@ impl Keyboard {
 
     /// The next key. An error when there will be none. Nothing is lost when
     /// this is dropped.
-    pub(crate) async fn next(&mut self) -> io::Result<Key> {
+    pub(crate) async fn next(&mut self) -> io::Result<KeyPress> {
         loop {
             if let Some(key) = self.typing.keys.pop_front() {
                 return Ok(key);
@@ -102,7 +102,7 @@ impl Keyboard {
                 Some(()) = self.continued.recv() => {
                     if in_foreground(&self.input) {
                         self.mode.apply(&self.input)?;
-                        return Ok(Key::Continued);
+                        return Ok(KeyPress::Continued);
                     }
                 }
             }
@@ -124,14 +124,14 @@ impl Keyboard {
 
 /// From bytes to keys.
 #[derive(Default)]
-struct Typing {
+struct KeyParser {
     parser: Parser,
     /// The last byte may be the key Esc.
     at_escape: bool,
-    keys: VecDeque<Key>,
+    keys: VecDeque<KeyPress>,
 }
 
-impl Typing {
+impl KeyParser {
     fn take(&mut self, bytes: &[u8]) {
         for part in bytes.split_inclusive(|byte| *byte == CTRL_C) {
             // It ends whatever was begun before it.
@@ -139,7 +139,7 @@ impl Typing {
                 self.parser.parse(before, false);
                 self.collect();
                 self.parser = Parser::default();
-                self.keys.push_back(Key::Interrupt);
+                self.keys.push_back(KeyPress::Interrupt);
             } else {
                 self.parser.parse(part, true);
                 self.collect();
@@ -161,56 +161,56 @@ impl Typing {
                 Event::Key(event) if event.kind != KeyEventKind::Release => {
                     self.keys.extend(meaning(event));
                 }
-                Event::Paste(text) => self.keys.push_back(Key::Paste(text)),
+                Event::Paste(text) => self.keys.push_back(KeyPress::Paste(text)),
                 _ => {}
             }
         }
     }
 }
 
-fn meaning(event: KeyEvent) -> Option<Key> {
+fn meaning(event: KeyEvent) -> Option<KeyPress> {
     let control = event.modifiers.contains(Modifiers::CONTROL);
     let alt = event.modifiers.contains(Modifiers::ALT);
     Some(match event.code {
         KeyCode::Char(letter) if control => match letter {
-            'c' => Key::Interrupt,
-            'd' => Key::EndOfInput,
-            'j' => Key::LineBreak,
-            'm' => Key::Enter,
-            'o' => Key::Unfold,
-            'g' => Key::Editor,
-            'r' => Key::Search,
-            'h' => Key::Backspace,
-            'a' => Key::Home,
-            'e' => Key::End,
-            'b' => Key::Left,
-            'f' => Key::Right,
-            'p' => Key::Up,
-            'n' => Key::Down,
-            'w' => Key::EraseWord,
-            'u' => Key::EraseBefore,
-            'k' => Key::EraseAfter,
+            'c' => KeyPress::Interrupt,
+            'd' => KeyPress::EndOfInput,
+            'j' => KeyPress::LineBreak,
+            'm' => KeyPress::Enter,
+            'o' => KeyPress::Unfold,
+            'g' => KeyPress::Editor,
+            'r' => KeyPress::Search,
+            'h' => KeyPress::Backspace,
+            'a' => KeyPress::Home,
+            'e' => KeyPress::End,
+            'b' => KeyPress::Left,
+            'f' => KeyPress::Right,
+            'p' => KeyPress::Up,
+            'n' => KeyPress::Down,
+            'w' => KeyPress::EraseWord,
+            'u' => KeyPress::EraseBefore,
+            'k' => KeyPress::EraseAfter,
             _ => return None,
         },
-        KeyCode::Char('b') if alt => Key::WordLeft,
-        KeyCode::Char('f') if alt => Key::WordRight,
+        KeyCode::Char('b') if alt => KeyPress::WordLeft,
+        KeyCode::Char('f') if alt => KeyPress::WordRight,
         KeyCode::Char(_) if alt => return None,
-        KeyCode::Char(letter) => Key::Char(letter),
-        KeyCode::Left if control || alt => Key::WordLeft,
-        KeyCode::Right if control || alt => Key::WordRight,
-        KeyCode::Backspace if control || alt => Key::EraseWord,
-        KeyCode::Enter if alt => Key::LineBreak,
-        KeyCode::Enter => Key::Enter,
-        KeyCode::Tab => Key::Tab,
-        KeyCode::Escape => Key::Escape,
-        KeyCode::Backspace => Key::Backspace,
-        KeyCode::Delete => Key::Delete,
-        KeyCode::Left => Key::Left,
-        KeyCode::Right => Key::Right,
-        KeyCode::Up => Key::Up,
-        KeyCode::Down => Key::Down,
-        KeyCode::Home => Key::Home,
-        KeyCode::End => Key::End,
+        KeyCode::Char(letter) => KeyPress::Char(letter),
+        KeyCode::Left if control || alt => KeyPress::WordLeft,
+        KeyCode::Right if control || alt => KeyPress::WordRight,
+        KeyCode::Backspace if control || alt => KeyPress::EraseWord,
+        KeyCode::Enter if alt => KeyPress::LineBreak,
+        KeyCode::Enter => KeyPress::Enter,
+        KeyCode::Tab => KeyPress::Tab,
+        KeyCode::Escape => KeyPress::Escape,
+        KeyCode::Backspace => KeyPress::Backspace,
+        KeyCode::Delete => KeyPress::Delete,
+        KeyCode::Left => KeyPress::Left,
+        KeyCode::Right => KeyPress::Right,
+        KeyCode::Up => KeyPress::Up,
+        KeyCode::Down => KeyPress::Down,
+        KeyCode::Home => KeyPress::Home,
+        KeyCode::End => KeyPress::End,
         _ => return None,
     })
 }

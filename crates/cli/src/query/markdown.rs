@@ -49,7 +49,7 @@ pub(crate) fn whole_blocks(text: &str) -> usize {
 
 /// The text as lines of at most `width` columns, code and tables aside.
 pub(crate) fn render(text: &str, width: usize, colour: bool) -> Vec<String> {
-    let mut writer = Writer {
+    let mut writer = MarkdownWriter {
         lines: Vec::new(),
         line: String::new(),
         column: 0,
@@ -80,7 +80,7 @@ pub(crate) fn render(text: &str, width: usize, colour: bool) -> Vec<String> {
     clippy::struct_excessive_bools,
     reason = "each is where the writing stands in a way of its own"
 )]
-struct Writer {
+struct MarkdownWriter {
     lines: Vec<String>,
     line: String,
     column: usize,
@@ -100,7 +100,7 @@ struct Writer {
     spaced: bool,
 }
 
-impl Writer {
+impl MarkdownWriter {
     fn take(&mut self, event: Event<'_>) {
         match event {
             Event::Start(tag) => self.start(tag),

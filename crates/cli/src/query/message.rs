@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 
 use anyhow::{Context as _, bail};
 
-use crate::prompt::{self, Keyboard};
+use crate::prompt::{self, KeyReader};
 
 /// The message. What comes through a pipe follows what stands on the command
 /// line; without either, an editor is opened.
@@ -22,7 +22,7 @@ pub(crate) async fn read(words: &[String], can_edit: bool) -> anyhow::Result<Str
             message.push_str(piped.trim_end());
         }
     } else if message.is_empty() && can_edit {
-        let mut keyboard = Keyboard::open().context("the terminal cannot be used")?;
+        let mut keyboard = KeyReader::open().context("the terminal cannot be used")?;
         message = prompt::edit(&mut keyboard, "", ".md")
             .await
             .context("the editor cannot be opened; set `EDITOR`, or give the message")?

@@ -22,8 +22,8 @@ use super::show::{Show, Shows};
 use crate::attach::{self, Leaving};
 use crate::chat::composer::Composed;
 use crate::print::shortened;
-use crate::prompt::{self, Key};
-use crate::screen::Screen;
+use crate::prompt::{self, KeyPress};
+use crate::screen::TerminalDisplay;
 use crate::wrap;
 
 const TICK: Duration = Duration::from_millis(100);
@@ -34,10 +34,10 @@ const NO_PASTES: &str = "\x1b[?2004l";
 
 /// Shows a turn until there is no more to show.
 pub(crate) async fn run(shows: Shows, session: Session, seat: TerminalSeat, colour: bool) {
-    let mut view = View {
+    let mut view = TurnView {
         shows,
         seat,
-        screen: Screen::stdout(),
+        screen: TerminalDisplay::stdout(),
         colour,
         text: String::new(),
         calls: ShownCalls::default(),
@@ -87,10 +87,10 @@ pub(crate) async fn run(shows: Shows, session: Session, seat: TerminalSeat, colo
     clippy::struct_excessive_bools,
     reason = "each is a state of the screen of its own"
 )]
-struct View {
+struct TurnView {
     shows: Shows,
     seat: TerminalSeat,
-    screen: Screen,
+    screen: TerminalDisplay,
     colour: bool,
     /// What the model has said and is not shown for good yet.
     text: String,
@@ -117,7 +117,7 @@ struct View {
     session: Session,
 }
 
-impl View {
+impl TurnView {
     async fn take(&mut self, show: Show) {
         match show {
             Show::Text(text) => self.say(&text),
@@ -274,23 +274,23 @@ impl View {
     }
 
     /// A key that no prompt waits for.
-    async fn key(&mut self, key: Key) {
-        if key == Key::Unfold {
+    async fn key(&mut self, key: KeyPress) {
+        if key == KeyPress::Unfold {
             return self.unfold();
         }
         let Some(writing) = &mut self.seat.writing else {
-            if key == Key::Interrupt {
+            if key == KeyPress::Interrupt {
                 self.seat.interrupt();
             }
             return;
         };
         match key {
-            Key::Interrupt if !self.is_idle => return self.seat.interrupt(),
-            Key::Interrupt if writing.composer.text().is_empty() => {
+            KeyPress::Interrupt if !self.is_idle => return self.seat.interrupt(),
+            KeyPress::Interrupt if writing.composer.text().is_empty() => {
                 let _ = writing.messages.send(Message::Leave);
             }
-            Key::Interrupt => writing.composer.set(""),
-            Key::Continued => self.screen.write(PASTES),
+            KeyPress::Interrupt => writing.composer.set(""),
+            KeyPress::Continued => self.screen.write(PASTES),
             key => match writing.composer.take(key) {
                 Composed::Stay => {}
                 Composed::Sent(text) => {

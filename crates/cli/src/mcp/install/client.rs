@@ -47,7 +47,7 @@ pub(crate) enum Scope {
 
 /// How a config is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Format {
+pub(super) enum ConfigFormat {
     Json,
     /// JSON that may hold comments and a comma too many.
     Jsonc,
@@ -93,7 +93,7 @@ impl Around {
 pub(super) struct Setting {
     pub(super) scope: Scope,
     pub(super) file: PathBuf,
-    pub(super) format: Format,
+    pub(super) format: ConfigFormat,
     /// The table of servers.
     pub(super) table: &'static str,
     client: Client,
@@ -168,14 +168,14 @@ impl Client {
             Self::Vscode => "servers",
         };
         let format = match self {
-            Self::Claude | Self::Cline | Self::Copilot | Self::Pi => Format::Json,
-            Self::Codex => Format::Toml,
+            Self::Claude | Self::Cline | Self::Copilot | Self::Pi => ConfigFormat::Json,
+            Self::Codex => ConfigFormat::Toml,
             Self::Opencode
             | Self::Gemini
             | Self::Qwen
             | Self::Zed
             | Self::Vscode
-            | Self::Cursor => Format::Jsonc,
+            | Self::Cursor => ConfigFormat::Jsonc,
         };
         let file = match scope {
             Scope::User => self.user_file(around),

@@ -7,7 +7,7 @@ use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
 use serde_json::{Map, Value};
 use toml_edit::{DocumentMut, Item, Table, TableLike};
 
-use super::client::{Format, Setting};
+use super::client::{ConfigFormat, Setting};
 
 /// What the server is called.
 const NAME: &str = "windlass";
@@ -20,14 +20,14 @@ const REMOTE: [&str; 3] = ["url", "httpUrl", "serverUrl"];
 pub(super) fn edited(text: &str, setting: &Setting, windlass: &str) -> anyhow::Result<String> {
     let entry = setting.entry(windlass);
     match setting.format {
-        Format::Toml => edited_toml(text, setting.table, &entry),
-        Format::Json => {
+        ConfigFormat::Toml => edited_toml(text, setting.table, &entry),
+        ConfigFormat::Json => {
             if !text.trim().is_empty() {
                 serde_json::from_str::<Value>(text).context(NO_JSON)?;
             }
             edited_json(text, setting.table, &entry)
         }
-        Format::Jsonc => edited_json(text, setting.table, &entry),
+        ConfigFormat::Jsonc => edited_json(text, setting.table, &entry),
     }
 }
 
@@ -35,7 +35,7 @@ pub(super) fn edited(text: &str, setting: &Setting, windlass: &str) -> anyhow::R
 /// none.
 pub(super) fn removed(text: &str, setting: &Setting) -> anyhow::Result<String> {
     match setting.format {
-        Format::Toml => {
+        ConfigFormat::Toml => {
             let mut document: DocumentMut =
                 text.parse().context("it is no TOML that can be read")?;
             let servers = document.get_mut(setting.table);
@@ -44,7 +44,7 @@ pub(super) fn removed(text: &str, setting: &Setting) -> anyhow::Result<String> {
             }
             Ok(document.to_string())
         }
-        Format::Json | Format::Jsonc => {
+        ConfigFormat::Json | ConfigFormat::Jsonc => {
             if text.trim().is_empty() {
                 return Ok(text.to_owned());
             }
@@ -63,14 +63,14 @@ pub(super) fn removed(text: &str, setting: &Setting) -> anyhow::Result<String> {
 /// Whether the config names Windlass; one that cannot be read does not.
 pub(super) fn has_entry(text: &str, setting: &Setting) -> bool {
     match setting.format {
-        Format::Toml => {
+        ConfigFormat::Toml => {
             let document = text.parse::<DocumentMut>().ok();
             document
                 .as_ref()
                 .and_then(|document| document.get(setting.table)?.get(NAME))
                 .is_some()
         }
-        Format::Json | Format::Jsonc => {
+        ConfigFormat::Json | ConfigFormat::Jsonc => {
             let root = CstRootNode::parse(text, &options()).ok();
             let servers = root.and_then(|root| root.object_value()?.object_value(setting.table));
             servers.is_some_and(|servers| servers.get(NAME).is_some())

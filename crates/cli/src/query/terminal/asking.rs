@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use windlass_runtime::{OpenRequest, PersonRequest};
 
-use super::{PASTES, View};
-use crate::prompt::{self, Asking, Choice, Interruption};
+use super::{PASTES, TurnView};
+use crate::prompt::{self, Askable, Choice, Interruption};
 use crate::query::show::Urgent;
 
 /// A request is put to somebody who writes once they have paused for so long,
@@ -22,7 +22,7 @@ enum Came<T> {
     Over,
 }
 
-impl View {
+impl TurnView {
     /// Asks until it is answered, here or elsewhere, or the turn is over.
     pub(super) async fn ask(&mut self, open: OpenRequest) {
         // What was said before it is shown before it.
@@ -92,7 +92,7 @@ impl View {
     }
 
     /// Gives the terminal to a prompt, and takes it back.
-    async fn put<A: Asking>(
+    async fn put<A: Askable>(
         &mut self,
         asking: &A,
         closed: impl Future<Output = ()>,
