@@ -23,7 +23,7 @@ use crate::stream::{Screens, SessionStream};
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
 #[derive(Deserialize)]
-pub(crate) struct Wanted {
+pub(crate) struct EventsQuery {
     /// After which event to begin, where there is no `Last-Event-ID`.
     after: Option<u64>,
     /// The handles whose screens are wanted, by comma; `*` for all.
@@ -39,7 +39,7 @@ pub(crate) async fn of_session(
     State(api): State<Api>,
     Here(session): Here,
     headers: HeaderMap,
-    query: Result<Query<Wanted>, QueryRejection>,
+    query: Result<Query<EventsQuery>, QueryRejection>,
 ) -> Result<Response, ApiError> {
     let Query(query) = query.map_err(|_| {
         ApiError::bad("`after` and `pause_ms` must be numbers, `updates` true or false")

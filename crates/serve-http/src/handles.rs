@@ -30,14 +30,14 @@ pub(crate) async fn show(HandleHere(handle): HandleHere) -> Json<HandleInfo> {
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Since {
+pub(crate) struct SinceQuery {
     since: Option<u64>,
 }
 
 /// The rows that changed since a generation, or all of them.
 pub(crate) async fn screen(
     HandleHere(handle): HandleHere,
-    query: Result<Query<Since>, QueryRejection>,
+    query: Result<Query<SinceQuery>, QueryRejection>,
 ) -> Result<Json<ScreenUpdate>, ApiError> {
     let Query(query) = query.map_err(|_| ApiError::bad("`since` must be a number"))?;
     let screen = handle.screen(query.since);

@@ -15,7 +15,7 @@ use crate::extract::Here;
 use crate::update;
 
 #[derive(Deserialize)]
-pub(crate) struct Wanted {
+pub(crate) struct HistoryQuery {
     /// After which event to begin.
     after: Option<u64>,
 }
@@ -23,7 +23,7 @@ pub(crate) struct Wanted {
 /// The events so far, how many before them are gone, and the newest number.
 pub(crate) async fn of_session(
     Here(session): Here,
-    query: Result<Query<Wanted>, QueryRejection>,
+    query: Result<Query<HistoryQuery>, QueryRejection>,
 ) -> Result<Json<SessionHistory>, ApiError> {
     let Query(query) = query.map_err(|_| ApiError::bad("`after` must be a number"))?;
     let last = session.journal().last();

@@ -41,7 +41,7 @@ pub(crate) struct Hub {
 
 #[derive(Default)]
 struct Ring {
-    items: VecDeque<Item>,
+    items: VecDeque<HubItem>,
     bytes: usize,
     last: u64,
     /// Keeps the events for the server after this one.
@@ -50,7 +50,7 @@ struct Ring {
 
 /// One event as it is sent.
 #[derive(Clone)]
-pub(crate) struct Item {
+pub(crate) struct HubItem {
     pub(crate) number: u64,
     pub(crate) name: &'static str,
     pub(crate) data: Arc<str>,
@@ -95,7 +95,7 @@ const NAMES: [&str; 4] = ["update", "session", "missed", "peer_gone"];
 
 /// Everything up to this number has been read.
 #[derive(Clone, Copy)]
-pub(crate) struct Place(pub(crate) u64);
+pub(crate) struct ReadPosition(pub(crate) u64);
 
 impl Hub {
     pub(crate) fn new() -> Self {
@@ -206,7 +206,7 @@ impl Hub {
         if let Some(log) = &mut ring.log {
             log.write(number, name, &data, source);
         }
-        ring.push(Item {
+        ring.push(HubItem {
             number,
             name,
             data: data.into(),
@@ -245,24 +245,24 @@ impl Hub {
 
     /// Where a reader begins that has read up to this id, and whether it may
     /// have missed something that is gone.
-    pub(crate) fn place(&self, id: Option<&str>) -> (Place, bool) {
+    pub(crate) fn place(&self, id: Option<&str>) -> (ReadPosition, bool) {
         let last = self.ring.lock().last;
         let Some(id) = id else {
-            return (Place(last), false);
+            return (ReadPosition(last), false);
         };
         let number = id
             .strip_prefix(&self.epoch)
             .and_then(|rest| rest.strip_prefix('-'))
             .and_then(|number| number.parse().ok());
         match number {
-            Some(number) => (Place(last.min(number)), false),
-            None => (Place(last), true),
+            Some(number) => (ReadPosition(last.min(number)), false),
+            None => (ReadPosition(last), true),
         }
     }
 
     /// Waits for the next event after a place, and tells how many before it
     /// are gone.
-    pub(crate) async fn next(&self, place: Place) -> (u64, Item) {
+    pub(crate) async fn next(&self, place: ReadPosition) -> (u64, HubItem) {
         let mut last = self.last.subscribe();
         loop {
             // Marked before the ring is read, so that an event pushed
@@ -279,7 +279,7 @@ impl Hub {
 }
 
 impl Ring {
-    fn push(&mut self, item: Item) {
+    fn push(&mut self, item: HubItem) {
         self.bytes += item.data.len();
         self.items.push_back(item);
         while self.items.len() > ITEMS || self.bytes > BYTES && self.items.len() > 1 {
@@ -292,13 +292,13 @@ impl Ring {
     /// came before one is gone.
     fn restore(&mut self, item: &LoggedItem) {
         let name = NAMES.into_iter().find(|name| *name == item.name);
-        let follows = |last: &Item| last.number + 1 == item.number;
+        let follows = |last: &HubItem| last.number + 1 == item.number;
         if name.is_none() || !self.items.back().is_none_or(follows) {
             self.items.clear();
             self.bytes = 0;
         }
         let Some(name) = name else { return };
-        self.push(Item {
+        self.push(HubItem {
             number: item.number,
             name,
             data: item.data.as_str().into(),
@@ -309,7 +309,7 @@ impl Ring {
     }
 
     /// The first kept event after a place, and how many before it are gone.
-    fn after(&self, place: Place) -> Option<(u64, Item)> {
+    fn after(&self, place: ReadPosition) -> Option<(u64, HubItem)> {
         let oldest = self.items.front()?.number;
         let missed = oldest.saturating_sub(place.0 + 1);
         let index = (place.0 + 1 + missed).saturating_sub(oldest);

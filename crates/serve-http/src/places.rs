@@ -34,7 +34,7 @@ impl Places {
 
     /// Takes a place for a stranger. Where there is none, the oldest stranger
     /// is told to leave; where all are known, this waits.
-    pub(crate) async fn take(&self) -> Place {
+    pub(crate) async fn take(&self) -> ConnectionSlot {
         let permit = if let Ok(permit) = Arc::clone(&self.free).try_acquire_owned() {
             permit
         } else {
@@ -48,7 +48,7 @@ impl Places {
         let number = self.taken.fetch_add(1, Ordering::Relaxed);
         let leave = CancellationToken::new();
         self.strangers.lock().insert(number, leave.clone());
-        Place {
+        ConnectionSlot {
             leave,
             _permit: permit,
             visitor: Visitor(Arc::new(PlaceEntry {
@@ -60,7 +60,7 @@ impl Places {
 }
 
 /// A taken place, until it is dropped.
-pub(crate) struct Place {
+pub(crate) struct ConnectionSlot {
     /// Cancelled when the connection must make room.
     pub(crate) leave: CancellationToken,
     /// Whoever has it.
@@ -68,7 +68,7 @@ pub(crate) struct Place {
     _permit: OwnedSemaphorePermit,
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.visitor.is_known();
     }

@@ -28,7 +28,7 @@ use crate::sessions::millis;
 const MOST: usize = 1000;
 
 #[derive(Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct MessagesQuery {
     /// How many, the newest; a hundred unless said.
     limit: Option<usize>,
     /// Only those before this message.
@@ -39,7 +39,7 @@ pub(super) struct Wanted {
 pub(super) async fn list(
     State(api): State<Api>,
     mut parts: Parts,
-    query: Result<Query<Wanted>, QueryRejection>,
+    query: Result<Query<MessagesQuery>, QueryRejection>,
 ) -> Result<Json<Vec<OpencodeMessage>>, ApiError> {
     let Query(wanted) = query.map_err(|_| ApiError::bad("`limit` must be a whole number"))?;
     let id = param(&mut parts, &api, "id").await?;

@@ -24,7 +24,7 @@ const RECALLED: usize = 1000;
 const TITLE: usize = 200;
 
 #[derive(Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct SessionsQuery {
     /// Only sessions of this folder.
     directory: Option<String>,
     /// Only those whose title holds this.
@@ -39,7 +39,7 @@ pub(super) struct Wanted {
 pub(super) async fn list(
     State(api): State<Api>,
     headers: HeaderMap,
-    query: Result<Query<Wanted>, QueryRejection>,
+    query: Result<Query<SessionsQuery>, QueryRejection>,
 ) -> Result<Json<Vec<OpencodeSession>>, ApiError> {
     let Query(wanted) = query.map_err(|_| ApiError::bad("`start` and `limit` must be numbers"))?;
     let mut found = IndexMap::new();
@@ -75,7 +75,7 @@ pub(super) async fn list(
     Ok(Json(found))
 }
 
-impl Wanted {
+impl SessionsQuery {
     fn takes(&self, session: &OpencodeSession) -> bool {
         let search = self.search.as_ref().map(|text| text.to_lowercase());
         let directory = self.directory.as_deref();
@@ -93,7 +93,7 @@ impl Wanted {
 /// Begins a session, as `POST /api/v1/sessions` does.
 pub(super) async fn create(
     State(api): State<Api>,
-    query: Result<Query<Wanted>, QueryRejection>,
+    query: Result<Query<SessionsQuery>, QueryRejection>,
     JsonBody(new): JsonBody<OpencodeNewSession>,
 ) -> Result<Json<OpencodeSession>, ApiError> {
     let directory = query.ok().and_then(|Query(wanted)| wanted.directory);

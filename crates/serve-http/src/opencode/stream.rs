@@ -23,14 +23,14 @@ use super::sessions::is_same;
 use crate::api::Api;
 use crate::error::ApiError;
 use crate::events::respond;
-use crate::hub::{Item, Place};
+use crate::hub::{HubItem, ReadPosition};
 use crate::metrics::Watched;
 
 /// A word every so often, so that both sides know that the other is there.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
 #[derive(Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct StreamQuery {
     /// Only what happens in sessions of this folder.
     directory: Option<String>,
 }
@@ -38,7 +38,7 @@ pub(super) struct Wanted {
 /// What happens from now on, in every session or in those of a folder.
 pub(super) async fn events(
     State(api): State<Api>,
-    query: Result<Query<Wanted>, QueryRejection>,
+    query: Result<Query<StreamQuery>, QueryRejection>,
 ) -> Result<Response, ApiError> {
     let Query(wanted) = query.map_err(|_| ApiError::bad("`directory` must be a folder"))?;
     follow::begin(&api);
@@ -46,7 +46,7 @@ pub(super) async fn events(
     heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let (place, _) = api.0.opencode.hub.place(None);
     let leaving = api.clone();
-    let reader = Reader {
+    let reader = OpencodeReader {
         _watched: Watched::new(&api, None),
         api,
         place,
@@ -62,9 +62,9 @@ pub(super) async fn events(
     Ok(respond(Sse::new(leaving.until_leaving(events))))
 }
 
-struct Reader {
+struct OpencodeReader {
     api: Api,
-    place: Place,
+    place: ReadPosition,
     heartbeat: Interval,
     /// How many events were its own: the greeting and the heartbeats.
     told: u64,
@@ -74,7 +74,7 @@ struct Reader {
     _watched: Watched,
 }
 
-impl Reader {
+impl OpencodeReader {
     /// The next event; `None` when something was missed.
     async fn next(&mut self) -> Option<String> {
         if self.told == 0 {
@@ -86,7 +86,7 @@ impl Reader {
                     if missed > 0 {
                         return None;
                     }
-                    self.place = Place(item.number);
+                    self.place = ReadPosition(item.number);
                     if self.wants(&item) {
                         return Some(item.data.to_string());
                     }
@@ -97,7 +97,7 @@ impl Reader {
     }
 
     /// It is about the folder that was asked for, if one was.
-    fn wants(&mut self, item: &Item) -> bool {
+    fn wants(&mut self, item: &HubItem) -> bool {
         let (Some(wanted), Some(scope)) = (&self.directory, &item.scope) else {
             return true;
         };
