@@ -117,14 +117,14 @@ fn unknown_key(wanted: &str, keys: &[String]) -> String {
     }
 }
 
-/// A file that is looked at.
+/// A configuration file.
 struct ConfigFile {
     layer: &'static str,
     file: PathBuf,
     state: &'static str,
 }
 
-/// The files that are looked at, lowest layer first.
+/// The configuration files, lowest layer first.
 fn files(options: &LoadOptions, config: &Config) -> Vec<ConfigFile> {
     let state = |file: &Path, is_read: bool| match (file.exists(), is_read) {
         (false, _) => "not there",
@@ -239,7 +239,7 @@ async fn edit(global: &Global, project: bool) -> anyhow::Result<ExitCode> {
     check(global)
 }
 
-/// Loads everything, the project's files as if they were trusted; nothing is
+/// Loads everything, with the project's files as if trusted; nothing is
 /// started.
 fn check(global: &Global) -> anyhow::Result<ExitCode> {
     let options = LoadOptions {

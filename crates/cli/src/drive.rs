@@ -1,7 +1,8 @@
-//! `windlass drive`: the runtime from any language, a JSON value per line.
+//! `windlass drive`: the runtime from any language, one JSON value per line.
 //!
-//! Start at [`run`]. A thread reads lines, tasks answer batches, and [`dispatch`] hands out everything that is taken at
-//! once. [`over_http`] is the same over a connection of `windlass serve`.
+//! Start at [`run`]. A thread reads lines, tasks answer batches, and
+//! [`dispatch`] handles immediate requests. [`over_http`] offers the same over
+//! a connection of `windlass serve`.
 
 mod asks;
 mod dispatch;
@@ -34,9 +35,10 @@ use crate::session_name::{self, SessionName};
 use crate::setup;
 use crate::signals::Signals;
 
-/// How long tools have to leave when that patience has run out.
+/// The grace of tools after that time.
 const SHORT_GRACE: Duration = Duration::from_millis(500);
-/// How many events a driver may be behind and still miss none. The journal bounds their size too.
+/// The number of events by which a driver may lag behind without missing any.
+/// The journal bounds their size too.
 const FOLLOWED: usize = 32 << 10;
 
 pub(crate) async fn run(global: &Global, args: DriveArgs) -> anyhow::Result<ExitCode> {
@@ -112,7 +114,8 @@ impl DrivenSession {
         }
     }
 
-    /// Takes lines until their end, or until `stop` gives an exit code. Gives an exit code when something was cut short.
+    /// Handles lines until their end, or until `stop` resolves to an exit code.
+    /// Returns an exit code if work was cut short.
     async fn drive(&mut self, mut stop: impl Future<Output = u8> + Unpin) -> Option<u8> {
         loop {
             tokio::select! {

@@ -80,7 +80,7 @@ pub(crate) async fn run(global: &Global, args: LogsArgs) -> anyhow::Result<ExitC
 /// Reads a handle's log.
 struct LogReader<'a> {
     target: &'a HandleTarget,
-    /// Only bytes that arrived within so many seconds.
+    /// Only bytes that arrived within this many seconds.
     since: Option<f64>,
     plain: bool,
 }
@@ -136,7 +136,7 @@ struct LogWriter {
     printer: Printer,
     pattern: Option<Regex>,
     is_raw: bool,
-    /// The output is looked at line by line.
+    /// The output is processed line by line.
     by_line: bool,
     follows: bool,
     safe: SafeText,
@@ -243,7 +243,7 @@ async fn print_lines(
     }
 }
 
-/// Puts its number before every line of a text that comes in pieces.
+/// Prefixes each line of a text with its number; the text comes in pieces.
 struct LineNumbers {
     next: u64,
     is_at_start: bool,

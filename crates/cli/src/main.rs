@@ -77,7 +77,7 @@ fn main() -> ExitCode {
     result.unwrap_or_else(|error| failed(&error))
 }
 
-/// Says why the command failed, and gives its exit code.
+/// Reports the error, and returns its exit code.
 fn failed(error: &anyhow::Error) -> ExitCode {
     let stdout = stdout::error_in(error);
     if !matches!(stdout, Some(StdoutError::Closed)) {
@@ -141,8 +141,8 @@ fn on_runtime(command: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow
     result
 }
 
-/// Diagnostics go to stderr, and only when `WINDLASS_LOG` asks for them. A
-/// level alone is for this program; that of its dependencies is named.
+/// Enables diagnostics on stderr if `WINDLASS_LOG` is set. A bare level applies
+/// to this program; dependencies must be named.
 fn start_tracing() {
     let asked = std::env::var("WINDLASS_LOG").unwrap_or_default();
     let level = asked.trim();

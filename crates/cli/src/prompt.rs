@@ -1,8 +1,8 @@
 //! Questions to the person at the terminal.
 //!
-//! Start at [`Askable`]: whatever can be asked, asked on a [`KeyReader`]. Every
-//! prompt can be taken away: dropping it takes it off the terminal. Who asks,
-//! and when it is over, is not decided here.
+//! Start at [`Askable`]: a question that can be asked with a [`KeyReader`].
+//! Dropping a prompt removes it from the terminal. Callers decide what is asked
+//! and when it ends.
 
 mod editor;
 mod fill;
@@ -29,20 +29,20 @@ use fill::fill;
 use form::{Confirm, KeyChoice, Select, TextInput, clean};
 pub(crate) use keyboard::{KeyPress, KeyReader};
 
-/// Something a person can be asked.
+/// A question for a person.
 pub(crate) trait Askable: Sync {
-    /// What they say.
+    /// The answer.
     type Answer: Send;
 
-    /// Asks. Dropped, it is no longer to be seen.
+    /// Asks. Dropping the future removes the prompt.
     fn ask(
         &self,
         keyboard: &mut KeyReader,
     ) -> impl Future<Output = Result<Self::Answer, NoAnswer>> + Send;
 }
 
-/// Asks where no keyboard is open yet. Ctrl-C is the signal that it is without
-/// a prompt, and whoever hears it takes the prompt away.
+/// Asks without an open keyboard. Ctrl-C stays a signal, whose handler removes
+/// the prompt.
 pub(crate) async fn ask<A: Askable>(asking: &A) -> Option<A::Answer> {
     let mut keyboard = KeyReader::open().ok()?;
     match asking.ask(&mut keyboard).await {
@@ -56,8 +56,8 @@ pub(crate) async fn ask<A: Askable>(asking: &A) -> Option<A::Answer> {
     }
 }
 
-/// Asks everything that is opened on the terminal, one after the other, until
-/// the session ends. A prompt vanishes when it is answered elsewhere.
+/// Asks all opened requests on the terminal, one after the other, until the
+/// session ends. A prompt disappears when it is answered elsewhere.
 pub(crate) async fn attend(mut watch: RequestWatch) {
     while let Some(open) = watch.next().await {
         // Arguments that were edited badly are edited again.
@@ -71,9 +71,8 @@ pub(crate) async fn attend(mut watch: RequestWatch) {
     }
 }
 
-/// Gives a request what was typed; without it, nobody answers. A request that
-/// was edited into something that does not fit stays open, and the person is
-/// told why.
+/// Passes the typed reply to a request; without one the request is given up. An
+/// invalid edit leaves the request open, and the person is told why.
 pub(crate) fn give(open: &OpenRequest, typed: Option<PromptReply>) {
     let given = match typed {
         Some(PromptReply::Reply(answer)) => open.reply(answer),
@@ -164,8 +163,8 @@ const BAR_WIDTH: usize = 4;
 /// The longest text about an "always".
 const LONGEST_ALWAYS: usize = 40;
 
-/// A request as it is laid out above its keys: the title, the command and its
-/// circumstances behind a bar.
+/// The layout of a request above its keys: the title, the command and its
+/// details behind a bar.
 fn laid_out(rendering: &RequestRendering, colour: bool) -> String {
     let styled = |text: &str, code: &str| {
         if colour {
@@ -197,7 +196,7 @@ fn laid_out(rendering: &RequestRendering, colour: bool) -> String {
     lines.join("\n")
 }
 
-/// Arguments in a line: the command, or all of them.
+/// Arguments in one line: the command, or all of them.
 fn shown(arguments: &Arguments) -> String {
     match arguments.get("command").and_then(Value::as_str) {
         Some(command) => command.to_owned(),
@@ -205,8 +204,8 @@ fn shown(arguments: &Arguments) -> String {
     }
 }
 
-/// The arguments as the person wants them, written in an editor. `None` leaves
-/// them as they are.
+/// Lets the person edit the arguments in an editor. `None` leaves them
+/// unchanged.
 async fn edited(
     request: &PermissionRequest,
     keyboard: &mut KeyReader,
@@ -295,7 +294,7 @@ impl Askable for Ask {
     }
 }
 
-/// A line of text; `None` when the person would rather not.
+/// A line of text; `None` if the person cancels.
 async fn line(keyboard: &mut KeyReader, text: &str) -> Result<Option<String>, NoAnswer> {
     let mut input = TextInput::new(text);
     match fill(keyboard, "", &mut input).await {
@@ -313,7 +312,7 @@ fn yes_or_no(text: &str, preset: Option<bool>) -> Confirm {
     }
 }
 
-/// A question with two answers, of which one is there.
+/// A yes/no question with yes preselected.
 pub(crate) struct Agreement(pub(crate) String);
 
 impl Askable for Agreement {
@@ -326,7 +325,7 @@ impl Askable for Agreement {
     }
 }
 
-/// A question with two answers, of which no is there.
+/// A yes/no question with no preselected.
 pub(crate) struct Confirmation(pub(crate) String);
 
 impl Askable for Confirmation {
@@ -341,10 +340,10 @@ impl Askable for Confirmation {
 
 // ── Interruptions ──────────────────────────────────────────────────────────
 
-/// A turn was interrupted: what now?
+/// The question after an interrupted turn.
 pub(crate) struct Interruption;
 
-/// What to do about it.
+/// The choice after an interrupted turn.
 #[derive(Debug)]
 pub(crate) enum Choice {
     GoOn,

@@ -41,7 +41,7 @@ use crate::signals::Signals;
 use crate::stdout::errln;
 use crate::trust;
 
-/// How a turn is shown.
+/// The way in which a turn is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Manner {
     Terminal,
@@ -150,8 +150,7 @@ fn tell_remaining(shower: &Shower, remaining: RemainingHandles) {
     }
 }
 
-/// The models. Where none is named, the command line's ways to name one are
-/// told.
+/// The models. If none is named, the error lists the ways to name one.
 pub(crate) async fn open_models(
     windlass: &Arc<Windlass>,
     asked: Option<&str>,
@@ -168,8 +167,8 @@ pub(crate) async fn open_models(
     }
 }
 
-/// The conversation to begin or to go on with; a session is meant by the end
-/// of its id too.
+/// The conversation to begin or continue; a session can be given by the end of
+/// its id.
 pub(crate) async fn resumed(newest: bool, session: Option<String>) -> anyhow::Result<Resume> {
     Ok(match session {
         Some(id) => {
@@ -181,21 +180,21 @@ pub(crate) async fn resumed(newest: bool, session: Option<String>) -> anyhow::Re
     })
 }
 
-/// A turn and whoever may interrupt it.
+/// A turn, and its sources of interruption.
 struct QueryTurn<'a> {
     assistant: &'a Assistant,
     shower: Shower,
     signals: &'a mut Signals,
     /// Each Ctrl-C that is a key and no signal.
     interrupted: mpsc::UnboundedReceiver<()>,
-    /// Cancelled when what is shown cannot be written any more.
+    /// Cancelled when the output can no longer be written.
     unread: CancellationToken,
     /// Ctrl-C asks what to do, instead of ending the turn.
     asks: bool,
 }
 
 impl QueryTurn<'_> {
-    /// Ctrl-C asks or aborts; while it asks, it leaves.
+    /// Runs the turn. Ctrl-C asks or aborts; during that question it leaves.
     async fn run(mut self, message: &str) -> (Result<TurnOutcome, TurnError>, Option<u8>) {
         let (interject, mut interjections) = mpsc::channel(8);
         let mut code = None;
@@ -235,8 +234,8 @@ impl QueryTurn<'_> {
     }
 }
 
-/// What the person wants, if they were asked. A prompt that could not be shown
-/// is as good as a choice to abort.
+/// The person's choice, if they were asked. A prompt that could not be shown
+/// counts as abort.
 pub(crate) async fn chosen(asked: &mut Option<oneshot::Receiver<Choice>>) -> Option<Interjection> {
     let Some(choice) = asked else {
         return std::future::pending().await;

@@ -1,7 +1,7 @@
-//! Finding the sessions and handles of every runtime on this machine.
+//! Finds sessions and handles of all runtimes on this machine.
 //!
-//! Start at [`find`]: a handle by its id, or `SESSION/HANDLE` where the id
-//! alone is not enough.
+//! Start at [`find`]: a handle by its id, or by `SESSION/HANDLE` if the id is
+//! ambiguous.
 
 use anyhow::bail;
 use futures_util::future::join_all;
@@ -11,17 +11,17 @@ use windlass_serve_http::{Peer, peers, run_dir};
 
 use crate::{held, person};
 
-/// How much of a session's id is shown: enough to tell sessions apart.
+/// The length of a shortened session id.
 const SHORT: usize = 8;
 
-/// A session, where it is, and its handles.
+/// A session with its runtime and handles.
 pub(crate) struct Reached {
     pub(crate) peer: Peer,
     pub(crate) session: SessionInfo,
     pub(crate) handles: Vec<HandleInfo>,
 }
 
-/// A handle and where it is.
+/// A handle and its runtime.
 pub(crate) struct HandleTarget {
     pub(crate) peer: Peer,
     pub(crate) session: SessionInfo,
@@ -52,7 +52,7 @@ impl HandleTarget {
     }
 }
 
-/// Every runtime that listens. None of them answers a tool.
+/// Every listening runtime. Runtimes do not answer tools.
 pub(crate) async fn runtimes() -> anyhow::Result<Vec<Peer>> {
     person::looks()?;
     Ok(peers(&run_dir(&windlass::state_dir())).await)
@@ -79,13 +79,13 @@ async fn sessions_of(peer: &Peer) -> Vec<Reached> {
     reached.into_iter().flatten().collect()
 }
 
-/// The end of an id, by which it is printed and accepted.
+/// The end of an id, as it is printed and accepted.
 pub(crate) fn short(id: &str) -> &str {
     &id[id.len().saturating_sub(SHORT)..]
 }
 
-/// The handle that is meant: by its id, by `SESSION/HANDLE`, or by the
-/// beginning of an id that no other has.
+/// Finds a handle by its id, by `SESSION/HANDLE`, or by a unique prefix of its
+/// id.
 pub(crate) async fn find(target: &str) -> anyhow::Result<HandleTarget> {
     let (session, id) = match target.rsplit_once('/') {
         Some((session, id)) => (Some(session), id),
@@ -196,7 +196,7 @@ fn unknown(target: &str, targets: &[HandleTarget]) -> String {
     )
 }
 
-/// The one id that is meant by its whole, or by its end as lists print it.
+/// The unique id that equals the text or ends with it.
 pub(crate) fn by_end<'a>(
     wanted: &str,
     ids: impl Iterator<Item = &'a str>,
@@ -215,7 +215,7 @@ pub(crate) fn by_end<'a>(
     }
 }
 
-/// No id is meant, or it is not clear which.
+/// The id is unknown or ambiguous.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum NoSuchId {
     None,

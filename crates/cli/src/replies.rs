@@ -1,5 +1,5 @@
-//! `windlass permissions pending` and `reply`: what waits for a person in any
-//! session of this machine.
+//! `windlass permissions pending` and `reply`: open permission requests of all
+//! sessions on this machine.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,5 @@
-//! `windlass run`: a command that runs here and that `ps` sees, or one that is
-//! left to the running server.
+//! `windlass run`: runs a command that `ps` lists, here or in the running
+//! server.
 
 mod detached;
 

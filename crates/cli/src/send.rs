@@ -1,4 +1,4 @@
-//! `windlass send` and `windlass kill`: a person's hand on handles.
+//! `windlass send` and `windlass kill`: input to handles, and their end.
 
 use std::process::ExitCode;
 

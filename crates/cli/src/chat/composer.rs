@@ -1,8 +1,7 @@
-//! The message that is being written: its text, its history, and how it looks.
+//! The message editor of a chat: its text, history and layout.
 //!
-//! `rustyline` edits the text and keeps the history; where it is drawn and when
-//! is decided elsewhere, since tools print above it all the while. Pure apart
-//! from the history's file.
+//! `rustyline` edits the text and keeps the history. Drawing is left to the
+//! caller, since tools print above it. Only the history accesses a file.
 
 use std::path::PathBuf;
 

@@ -12,7 +12,7 @@ const LONGEST: usize = 8 << 20;
 /// How many lines may wait to be taken.
 const AHEAD: usize = 64;
 
-/// A line, or what is wrong with it.
+/// A line, or its fault.
 #[derive(Debug)]
 pub(crate) enum DriveLine {
     Text(String),

@@ -1,4 +1,4 @@
-//! Which calls are still being answered, for the end of turns and of input.
+//! Tracks calls in progress, for the end of turns and of input.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use windlass_protocol::Batch;
 use windlass_runtime::{Await, Session, SessionEvent};
 
-/// What is being answered. Clones share it.
+/// The batches and calls in progress. Clones share it.
 #[derive(Clone)]
 pub(crate) struct BatchProgress(Arc<watch::Sender<ProgressState>>);
 
@@ -72,13 +72,13 @@ impl BatchProgress {
         });
     }
 
-    /// How much has been answered so far.
+    /// The number of answered batches and calls.
     pub(crate) fn answered(&self) -> u64 {
         self.0.borrow().answered
     }
 
-    /// Resolves when nothing is being answered, or when `patience` has passed
-    /// since only calls that wait for handles were.
+    /// Resolves when nothing is in progress, or when only waiting calls have
+    /// been in progress for `patience`.
     pub(crate) async fn answered_or_waiting(&self, patience: Duration) {
         let waiting = |state: &ProgressState| {
             let mut calls = state.calls.values();

@@ -190,7 +190,7 @@ impl Executor for DriverExecutor {
     }
 }
 
-/// How far a run is, as the driver reports it.
+/// The progress of a run, as reported by the driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RunProgress {
     /// It was called or answered, and has not reported since.

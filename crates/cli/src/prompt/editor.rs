@@ -1,8 +1,8 @@
-//! The person's own editor, on this terminal.
+//! The person's editor on this terminal.
 //!
-//! Like every program it is started by `process`, on a terminal of its own;
-//! what it draws comes here and what is typed goes there. So it can be taken
-//! away like any other prompt.
+//! Like every program it is started by `process` on its own terminal, whose
+//! output and input are forwarded. It can therefore be removed like any other
+//! prompt.
 
 use std::io::{self, Write as _};
 
@@ -15,8 +15,8 @@ use windlass_process::{Command, Exit, Launcher, LauncherOptions, Process, Termin
 use super::keyboard::KeyReader;
 use crate::draw;
 
-/// The text as the person wants it; `None` if the editor says that it failed.
-/// Dropped, the editor is ended.
+/// Edits a text; `None` if the editor failed. Dropping the future ends the
+/// editor.
 pub(crate) async fn edit(
     keyboard: &mut KeyReader,
     text: &str,

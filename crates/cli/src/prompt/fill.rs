@@ -13,12 +13,12 @@ const NO_PASTES: &str = "\x1b[?2004l";
 const HIDE_CURSOR: &str = "\x1b[?25l";
 const SHOW_CURSOR: &str = "\x1b[?25h";
 
-/// Why a form was not filled in.
+/// The reason why a form was not filled in.
 #[derive(Debug)]
 pub(crate) enum NoAnswer {
     /// Ctrl-C.
     Interrupted,
-    /// The person will not say.
+    /// The person declined.
     Declined,
     /// The terminal is gone, or cannot be used.
     NoTerminal,
@@ -30,7 +30,8 @@ impl From<io::Error> for NoAnswer {
     }
 }
 
-/// Puts a form below `head`, in which nothing but colours acts on the terminal. Dropped before it is filled in, both vanish.
+/// Shows a form below `head`, whose text is filtered to colours. Dropping the
+/// future removes both.
 pub(crate) async fn fill(
     keyboard: &mut KeyReader,
     head: &str,
@@ -59,7 +60,7 @@ pub(crate) async fn fill(
     }
 }
 
-/// A form that is to be seen. Dropped, it is not.
+/// Guard: a visible form, removed on drop.
 struct Drawn {
     screen: TerminalDisplay,
     head: String,

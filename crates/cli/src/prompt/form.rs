@@ -1,6 +1,6 @@
-//! What a person can be asked to fill in, drawn and typed into. Pure.
+//! Forms for a person, independent of the terminal.
 //!
-//! Start at [`PromptForm`]; `fill.rs` puts one on the terminal.
+//! Start at [`PromptForm`]; `fill.rs` shows one on the terminal.
 
 use std::fmt::Write as _;
 
@@ -8,15 +8,15 @@ use super::keyboard::KeyPress;
 use super::line::LineEditor;
 use crate::screen::{fitting, fitting_length, visible_width};
 
-/// Something to fill in.
+/// A form to fill in.
 pub(crate) trait PromptForm: Send {
-    /// How it looks now in so many columns and rows.
+    /// Renders it for this many columns and rows.
     fn draw(&self, columns: usize, rows: usize) -> Drawing;
 
-    /// Takes a key.
+    /// Handles a key.
     fn take(&mut self, key: KeyPress) -> FormStep;
 
-    /// What stays on the terminal when it is filled in.
+    /// The line that remains on the terminal after it is filled in.
     fn report(&self) -> String;
 }
 
@@ -27,12 +27,12 @@ pub(crate) struct Drawing {
     pub(crate) cursor: Option<usize>,
 }
 
-/// What a key did.
+/// The effect of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FormStep {
     Stay,
     Done,
-    /// The person will not say.
+    /// The person declined.
     Declined,
 }
 
@@ -188,9 +188,9 @@ impl PromptForm for Confirm {
 /// A line of text.
 pub(crate) struct TextInput {
     pub(crate) text: String,
-    /// What stands for an empty line.
+    /// The answer for an empty line.
     pub(crate) preset: Option<String>,
-    /// What is typed is not shown.
+    /// The text is not shown.
     pub(crate) secret: bool,
     pub(crate) line: LineEditor,
 }
@@ -205,7 +205,7 @@ impl TextInput {
         }
     }
 
-    /// What was typed, or what stands for nothing.
+    /// The typed text, or the preset.
     pub(crate) fn answer(&self) -> String {
         match (&self.preset, self.line.text()) {
             (Some(preset), "") => preset.clone(),
@@ -293,7 +293,7 @@ fn first_letter(text: &str) -> usize {
     text.chars().next().map_or(0, char::len_utf8)
 }
 
-/// The text without what would steer the terminal.
+/// The text without control characters.
 pub(crate) fn clean(text: &str) -> String {
     text.chars()
         .map(|letter| if letter == '\t' { ' ' } else { letter })

@@ -1,8 +1,7 @@
-//! The keyboard of this terminal, key by key.
+//! The keyboard of this terminal.
 //!
-//! Start at [`KeyReader`]. While there is one, the terminal gives every key at
-//! once, shows none of them, and Ctrl-C is a key like any other, so that none is
-//! lost and each is in its place. What the keys mean is not decided here.
+//! Start at [`KeyReader`]. While it is open, the terminal delivers single keys
+//! without echo, and Ctrl-C is an ordinary key. Callers interpret the keys.
 
 use std::collections::VecDeque;
 use std::io;
@@ -16,12 +15,12 @@ use termina::{Event, Parser};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use windlass_process::TypedBytes;
 
-/// Only time tells the key Esc from a sequence that begins with it.
+/// The time limit that distinguishes Esc from a sequence.
 const ESCAPE_TIME: Duration = Duration::from_millis(50);
 /// Ctrl-C, as the terminal sends it.
 const CTRL_C: u8 = 3;
 
-/// A key, by what it is for.
+/// A key, by its function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum KeyPress {
     Char(char),
@@ -59,7 +58,7 @@ pub(crate) enum KeyPress {
     Continued,
 }
 
-/// The keyboard, from when it is opened until it is dropped.
+/// The keyboard of the terminal, until it is dropped.
 pub(crate) struct KeyReader {
     input: TypedBytes,
     mode: Mode,
@@ -81,14 +80,13 @@ impl KeyReader {
         })
     }
 
-    /// The same, unless the terminal is another program's at the moment, which
-    /// must not be disturbed.
+    /// [`KeyReader::open`], unless another program has the terminal at the
+    /// moment.
     pub(crate) fn open_in_foreground() -> Option<Self> {
         in_foreground(io::stdin()).then(Self::open)?.ok()
     }
 
-    /// The next key. An error when there will be none. Nothing is lost when
-    /// this is dropped.
+    /// The next key; an error if there will be none. Cancellation safe.
     pub(crate) async fn next(&mut self) -> io::Result<KeyPress> {
         loop {
             if let Some(key) = self.typing.keys.pop_front() {
@@ -109,20 +107,20 @@ impl KeyReader {
         }
     }
 
-    /// What is typed, as it is typed, for a program that runs in front. Keys
-    /// that were read before are dropped.
+    /// The raw typed bytes, for a program in front. Keys that were read before
+    /// are dropped.
     pub(crate) async fn bytes(&mut self) -> io::Result<Vec<u8>> {
         self.typing.keys.clear();
         self.input.read().await
     }
 
-    /// Every key is a byte and nothing more, until what this gives is dropped.
+    /// Guard: switches to raw mode until it is dropped.
     pub(crate) fn raw(&self) -> io::Result<impl Drop + use<>> {
         Mode::enter(self.input.as_fd(), Termios::make_raw)
     }
 }
 
-/// From bytes to keys.
+/// Parses bytes into keys.
 #[derive(Default)]
 struct KeyParser {
     parser: Parser,
@@ -148,7 +146,7 @@ impl KeyParser {
         self.at_escape = bytes.ends_with(b"\x1b");
     }
 
-    /// Nothing more belongs to what has come.
+    /// Completes a pending key.
     fn settle(&mut self) {
         self.at_escape = false;
         self.parser.parse(&[], false);
@@ -220,7 +218,7 @@ fn in_foreground(terminal: impl AsFd) -> bool {
     termios::tcgetpgrp(terminal).map_or(true, |group| group == getpgrp())
 }
 
-/// How a terminal takes what is typed. Dropped, it is as it was.
+/// The mode of a terminal. Dropping it restores the previous mode.
 struct Mode {
     terminal: OwnedFd,
     before: Termios,

@@ -41,8 +41,8 @@ impl LineEditor {
         }
     }
 
-    /// What of it fits into so many columns, and the cursor's column in that.
-    /// Line ends and tabs are shown as marks.
+    /// The part that fits into this many columns, and the cursor's column in
+    /// it. Line ends and tabs are shown as symbols.
     pub(crate) fn window(&self, columns: usize) -> (String, usize) {
         let columns = columns.max(2);
         let (before, after) = self.text.split_at(self.cursor);

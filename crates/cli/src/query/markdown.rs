@@ -1,7 +1,7 @@
-//! Markdown as lines of a terminal.
+//! Renders Markdown for a terminal.
 //!
-//! [`whole_blocks`] says how much of a text that is still being written can
-//! be shown for good; [`render`] shows it.
+//! [`whole_blocks`] returns the final part of a text that is still being
+//! written; [`render`] renders it.
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use unicode_width::UnicodeWidthStr;
@@ -87,8 +87,7 @@ struct MarkdownWriter {
     width: usize,
     colour: bool,
     styles: Vec<&'static str>,
-    /// What stands before every line: first what begins the next one, then
-    /// what begins those after it.
+    /// The prefixes of lines: for the next line, and for the following ones.
     prefixes: Vec<(String, String)>,
     /// The next number of each list, none for bullets.
     lists: Vec<Option<u64>>,

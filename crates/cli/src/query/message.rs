@@ -1,4 +1,4 @@
-//! What the user says: on the command line, through a pipe, or in an editor.
+//! Reads the user's message: from the command line, a pipe, or an editor.
 
 use std::io::IsTerminal;
 
@@ -6,8 +6,8 @@ use anyhow::{Context as _, bail};
 
 use crate::prompt::{self, KeyReader};
 
-/// The message. What comes through a pipe follows what stands on the command
-/// line; without either, an editor is opened.
+/// The message: the command line followed by piped input; without either, an
+/// editor is opened.
 pub(crate) async fn read(words: &[String], can_edit: bool) -> anyhow::Result<String> {
     let mut message = words.join(" ");
     if !std::io::stdin().is_terminal() {

@@ -1,8 +1,8 @@
-//! Turns on a terminal: Markdown as it comes, calls as they run, handles that
-//! are alive, questions, and in a chat the next message.
+//! Displays turns on a terminal: Markdown, running calls, live handles,
+//! questions, and in a chat the next message.
 //!
-//! Start at [`run`]. One task owns the terminal and its keyboard; everything
-//! that is to be seen comes to it, and Ctrl-C goes from it to the turn.
+//! Start at [`run`]. One task owns the terminal and its keyboard. It receives
+//! all events to display, and sends Ctrl-C to the turn.
 
 mod asking;
 
@@ -92,7 +92,7 @@ struct TurnView {
     seat: TerminalSeat,
     screen: TerminalDisplay,
     colour: bool,
-    /// What the model has said and is not shown for good yet.
+    /// The model's text that is not committed yet.
     text: String,
     calls: ShownCalls,
     /// The output of calls is shown whole.
@@ -107,7 +107,7 @@ struct TurnView {
     noticed: Vec<Notice>,
     /// The handle that the person had last, until the notice of it has come.
     attached: Option<HandleId>,
-    /// What goes on while nothing else is to be seen.
+    /// The current activity, shown if nothing else is visible.
     activity: Option<&'static str>,
     began: Instant,
     /// The last thing shown was text, and what follows keeps its distance.
@@ -218,7 +218,7 @@ impl TurnView {
         self.paint(&[]);
     }
 
-    /// Something happened in the session.
+    /// Handles an event of the session.
     fn note(&mut self, entry: &Entry) {
         match &entry.event {
             SessionEvent::Part(part) => self.calls.note(part, entry.at),
@@ -273,7 +273,7 @@ impl TurnView {
         self.paint(&lines);
     }
 
-    /// A key that no prompt waits for.
+    /// Handles a key outside of prompts.
     async fn key(&mut self, key: KeyPress) {
         if key == KeyPress::Unfold {
             return self.unfold();

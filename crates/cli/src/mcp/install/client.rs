@@ -54,7 +54,7 @@ pub(super) enum ConfigFormat {
     Toml,
 }
 
-/// What there is to know of the machine and its user.
+/// The relevant facts about the machine and its user.
 pub(super) struct Around {
     pub(super) home: PathBuf,
     /// Where programs keep their configs: `$XDG_CONFIG_HOME`.
@@ -100,7 +100,7 @@ pub(super) struct Setting {
 }
 
 impl Setting {
-    /// What the client must be told of the server.
+    /// The client's config entry for the server.
     pub(super) fn entry(&self, windlass: &str) -> Map<String, Value> {
         let entry = match self.client {
             // Its tools would otherwise be hidden behind a search.
@@ -267,12 +267,12 @@ impl Client {
             || std::env::split_paths(&around.path).any(runs)
     }
 
-    /// It is started from a shell, and so finds programs as its user does.
+    /// Whether it is started from a shell, and so has the user's PATH.
     pub(super) fn has_users_path(self) -> bool {
         !matches!(self, Self::Zed | Self::Vscode | Self::Cursor)
     }
 
-    /// What else the person must know before the client uses the server.
+    /// Further instructions before the client uses the server.
     pub(super) fn hint(self, scope: Scope) -> Option<&'static str> {
         match (self, scope) {
             (Self::Claude, Scope::Project) => {
@@ -293,7 +293,7 @@ impl Client {
     }
 }
 
-/// opencode reads both; whichever is there already is the one to change.
+/// The file to change: opencode reads both, and an existing one is preferred.
 fn opencode_file(folder: &Path) -> PathBuf {
     let commented = folder.join("opencode.jsonc");
     if commented.is_file() {

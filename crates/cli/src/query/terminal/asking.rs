@@ -1,5 +1,4 @@
-//! Requests and interruptions in the midst of a turn: the terminal is given to
-//! a prompt, and taken back.
+//! Requests and interruptions during a turn: lends the terminal to a prompt.
 
 use std::time::{Duration, Instant};
 
@@ -10,8 +9,8 @@ use super::{PASTES, TurnView};
 use crate::prompt::{self, Askable, Choice, Interruption};
 use crate::query::show::Urgent;
 
-/// A request is put to somebody who writes once they have paused for so long,
-/// so that no key that was meant for the message answers it.
+/// A request is shown to a person who is typing only after a pause of this
+/// length, so that no key of the message answers it.
 const PAUSE: Duration = Duration::from_millis(600);
 /// How asking something went.
 enum Came<T> {
