@@ -1,8 +1,8 @@
-//! The event stream of one session; that of all of them is in `watching.rs`.
+//! The event stream of one session; `watching.rs` has that of all sessions.
 //!
 //! A stream is resumed with `Last-Event-ID`; a reader that was away for too
-//! long is told that it missed something. Nothing is queued for a reader: it
-//! is given what is there when it has room for more.
+//! long is told that it missed events. Nothing is queued for a reader: it gets
+//! the current events when it has room for more.
 
 use std::convert::Infallible;
 use std::time::Duration;

@@ -46,7 +46,7 @@ use self::questions::Questions;
 use self::tools::ToolsService;
 use crate::api::{Api, BODY};
 
-/// What reflection tells, of `tool.proto` and what it imports.
+/// The descriptors for reflection: `tool.proto` and its imports.
 const DESCRIPTORS: &[u8] = include_bytes!("../generated/tool.binpb");
 
 /// The services, each at its path.

@@ -1,4 +1,4 @@
-//! Handles: what they look like, and what a person does to them.
+//! Handles: their views, and a person's operations on them.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::api::Api;
 use crate::error::ApiError;
 use crate::extract::{HandleHere, Here, JsonBody, param};
 
-/// How long a handle stays with somebody who types nothing.
+/// The lease of a person's lock without input.
 const LEASE: Duration = Duration::from_mins(5);
 
 pub(crate) async fn list(Here(session): Here) -> Json<Vec<HandleInfo>> {

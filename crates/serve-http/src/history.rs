@@ -1,7 +1,7 @@
-//! What has happened in a session, as far as its journal still holds it.
+//! The history of a session, as far as its journal still has it.
 //!
-//! For somebody who comes late and wants the picture so far; what happens next
-//! is on the event stream. That a tool wrote is left out: the log has it.
+//! For a client that joins late; later events are on the event stream. Write
+//! events are left out: the log has the output.
 
 use axum::Json;
 use axum::extract::{Query, rejection::QueryRejection};

@@ -1,8 +1,8 @@
-//! The events of all sessions in one line, numbered and bounded.
+//! The combined events of all sessions, numbered and bounded.
 //!
-//! Start at [`Hub::start`]. A task per session, and one per other runtime that
-//! is reached, puts what happens here; readers take it from here, each at its
-//! own place. What is written as JSON is written once, however many read.
+//! Start at [`Hub::start`]. A task per session, and one per other runtime,
+//! publishes events here; each reader has its own position. JSON is serialised
+//! once for all readers.
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::path::Path;
@@ -26,8 +26,8 @@ use crate::{sessions, update};
 const ITEMS: usize = 8192;
 /// How much they may be together.
 const BYTES: usize = 8 << 20;
-/// How often the control sockets of other runtimes are looked for: nothing
-/// tells when one is made.
+/// The polling interval for control sockets of other runtimes: no event reports
+/// a new one.
 const LOOK: Duration = Duration::from_millis(500);
 
 pub(crate) struct Hub {
@@ -58,7 +58,7 @@ pub(crate) struct HubItem {
     pub(crate) wrote: Option<Wrote>,
     /// The folder that it is about, where readers may ask for one.
     pub(crate) scope: Option<Arc<str>>,
-    /// It came from another runtime, which tells it by itself.
+    /// It came from another runtime, which publishes it itself.
     pub(crate) relayed: bool,
 }
 
@@ -80,7 +80,7 @@ impl Wrote {
         })
     }
 
-    /// The same of an event that was written by another runtime.
+    /// Parses an event that another runtime has serialised.
     fn read(data: &str) -> Option<Self> {
         // Within a JSON string the quotes would be escaped.
         if !data.contains(r#""type":"wrote""#) {
@@ -136,7 +136,7 @@ impl Hub {
         hub
     }
 
-    /// Lets go of the log as it is. Events are told all the same.
+    /// Releases the log. Events are still published.
     pub(crate) fn let_go(&self) {
         self.ring.lock().log = None;
     }
@@ -185,7 +185,8 @@ impl Hub {
         self.put(wrote, source, |_| (name, data.to_owned(), None));
     }
 
-    /// The same of what holds its own id, which is given first.
+    /// Publishes a value that contains its own id, which is passed to the
+    /// callback.
     pub(crate) fn push_with(
         &self,
         make: impl FnOnce(&str) -> (&'static str, String, Option<Arc<str>>),
@@ -217,8 +218,7 @@ impl Hub {
         self.last.send_replace(number);
     }
 
-    /// Something was missed that should have been told here: every reader is
-    /// told that it has missed something.
+    /// Records a gap: every reader is told that it has missed events.
     pub(crate) fn lose(&self) {
         let mut ring = self.ring.lock();
         ring.items.clear();
@@ -243,8 +243,8 @@ impl Hub {
         format!("{}-{number}", self.epoch)
     }
 
-    /// Where a reader begins that has read up to this id, and whether it may
-    /// have missed something that is gone.
+    /// The start position of a reader that has read up to this id, and whether
+    /// events after it are gone.
     pub(crate) fn place(&self, id: Option<&str>) -> (ReadPosition, bool) {
         let last = self.ring.lock().last;
         let Some(id) = id else {
@@ -260,8 +260,8 @@ impl Hub {
         }
     }
 
-    /// Waits for the next event after a place, and tells how many before it
-    /// are gone.
+    /// Waits for the next event after a position, and returns the number of
+    /// events before it that are gone.
     pub(crate) async fn next(&self, place: ReadPosition) -> (u64, HubItem) {
         let mut last = self.last.subscribe();
         loop {
@@ -363,7 +363,7 @@ fn end_those_that_are_gone(api: &Api, before: &BTreeMap<SessionId, HubSession>) 
 }
 
 /// Follows one session to its end, without keeping it alive. Its events up to
-/// number `read` have been told.
+/// number `read` were already published.
 fn follow(api: Api, session: &Session, read: u64) -> impl Future<Output = ()> + use<> {
     let id = session.id().clone();
     let mut tail = session.journal().tail(read);

@@ -1,4 +1,4 @@
-//! A handle's log: byte ranges of it, and searching it.
+//! A handle's log: byte ranges and search.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -178,8 +178,8 @@ pub(crate) async fn search(
     Ok(Json(LogMatches { matches }))
 }
 
-/// Hands out the lines of the log without control sequences, until told not to
-/// go on.
+/// Passes the lines of the log without control sequences to `line`, until it
+/// returns false.
 fn lines(handle: &HandleRef, mut line: impl FnMut(u64, &str) -> bool) {
     let end = handle.written();
     let mut at = end.saturating_sub(SEARCHED);

@@ -1,4 +1,4 @@
-//! How it goes: health, and numbers in Prometheus' text format.
+//! Health, and metrics in Prometheus' text format.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::{Display, Write as _};

@@ -1,9 +1,8 @@
-//! How many connections there may be, and who makes room when all places are
-//! taken.
+//! Limits the number of connections.
 //!
-//! A client that has shown the token keeps its place. Of the others, which may
-//! be anybody on the network, the oldest leaves for the next: they cannot
-//! keep those out who may come in.
+//! A client that has presented the token keeps its connection. Of the
+//! unauthenticated ones, the oldest is closed to make room, so that they cannot
+//! lock out others.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -32,8 +31,9 @@ impl Places {
         }
     }
 
-    /// Takes a place for a stranger. Where there is none, the oldest stranger
-    /// is told to leave; where all are known, this waits.
+    /// Takes a slot for an unauthenticated client. If none is free, the oldest
+    /// unauthenticated connection is closed; if all are authenticated, this
+    /// waits.
     pub(crate) async fn take(&self) -> ConnectionSlot {
         let permit = if let Ok(permit) = Arc::clone(&self.free).try_acquire_owned() {
             permit
@@ -63,7 +63,7 @@ impl Places {
 pub(crate) struct ConnectionSlot {
     /// Cancelled when the connection must make room.
     pub(crate) leave: CancellationToken,
-    /// Whoever has it.
+    /// Its client.
     pub(crate) visitor: Visitor,
     _permit: OwnedSemaphorePermit,
 }
@@ -74,8 +74,8 @@ impl Drop for ConnectionSlot {
     }
 }
 
-/// The client of a connection. It goes with each request, so that whoever
-/// checks the token can say that it is known.
+/// The client of a connection. It accompanies each request, so that the token
+/// check can mark it as authenticated.
 #[derive(Clone)]
 pub(crate) struct Visitor(Arc<PlaceEntry>);
 

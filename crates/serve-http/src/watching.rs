@@ -1,9 +1,9 @@
 //! The events of every session on one stream, with the screens that a reader
-//! draws: all that a page needs of the six connections that a browser has.
+//! draws: a page needs one of the six connections of a browser.
 //!
 //! Start at [`of_all`]. Screens come from the session's own stream, here or in
-//! the runtime that has it, and are looked at when this reader has room. That
-//! tools wrote can be gathered, since it happens often and says little.
+//! its runtime, and are read when this reader has room. Write events can be
+//! batched, since they are frequent and carry little information.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -86,8 +86,8 @@ struct Watching {
     place: ReadPosition,
     screens: SelectAll<BoxStream<'static, Event>>,
     written: Option<Gathered>,
-    /// Another runtime reads, which follows all others by itself: were it told
-    /// their events here, two servers would tell each other for ever.
+    /// The reader is another runtime, which follows all others itself: two
+    /// servers would otherwise forward each other's events for ever.
     own_only: bool,
     ready: VecDeque<Event>,
     _watched: Watched,
@@ -130,7 +130,7 @@ impl Watching {
     }
 }
 
-/// Who has written since it was last told.
+/// The handles that have written since the last report.
 struct Gathered {
     every: Duration,
     last: Option<Instant>,
@@ -152,7 +152,7 @@ impl Gathered {
         }
     }
 
-    /// When it is told next, if there is something to tell.
+    /// The time of the next report, if there is one.
     fn due(&self) -> Option<Instant> {
         let next = self
             .last

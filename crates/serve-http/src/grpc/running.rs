@@ -36,7 +36,7 @@ pub(super) struct RunningBatch {
     /// The number of the last event that was looked at.
     seen: u64,
     stage: BatchStage,
-    /// What was missed is told before what was read.
+    /// An event that follows the report of a gap.
     held: Option<Update>,
     /// A client that goes away has given up its calls.
     _given_up: DropGuard,
@@ -45,7 +45,7 @@ pub(super) struct RunningBatch {
 
 enum BatchStage {
     Running(JoinHandle<BatchReply>),
-    /// Whatever was told before the reply goes before it.
+    /// Events before the reply are sent first.
     Answered {
         until: u64,
         reply: BatchReply,

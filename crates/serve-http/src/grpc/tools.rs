@@ -12,7 +12,7 @@ use crate::api::Api;
 use crate::error::ApiError;
 use crate::{proxy, sessions};
 
-/// What a handler streams.
+/// The stream of a handler.
 pub(super) type Streamed<T> = BoxStream<'static, Result<T, Status>>;
 
 #[derive(Clone)]

@@ -1,8 +1,7 @@
-//! What happens in all sessions, told in opencode's words.
+//! Converts the events of all sessions to opencode's format.
 //!
-//! Start at [`begin`]: the first client that listens starts the one task that
-//! reads the events of all sessions and tells them again, each once, however
-//! many clients there are. Its memory is what is under way.
+//! Start at [`begin`]: the first client starts one task, which converts every
+//! event once for all clients. It keeps only the state of open items.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -20,8 +19,7 @@ use crate::api::Api;
 use crate::hub::{HubItem, ReadPosition};
 use crate::{proxy, sessions};
 
-/// Begins to tell what happens, unless that is done already. What happens from
-/// now on is told.
+/// Starts the conversion of future events, unless it is running.
 pub(super) fn begin(api: &Api) {
     api.wake();
     api.0.opencode.follows.call_once(|| {
@@ -152,7 +150,7 @@ impl Follower {
         }
     }
 
-    /// Looks for a session whose beginning was told before this began.
+    /// Looks up a session that began before this task.
     async fn find(&mut self, id: &SessionId) -> bool {
         let mut here = sessions::local(&self.api).into_iter();
         let mut found = here.find(|info| info.id == *id);
@@ -200,8 +198,8 @@ impl KnownSession {
         }
     }
 
-    /// A call has come further. Its message is told before it and after the
-    /// last of its calls, and so is whether the session is at work.
+    /// Handles a change of a call. Its message is published before it and after
+    /// the last of its calls, together with whether the session is busy.
     fn part(&mut self, part: ToolPart, at: Millis) -> Vec<OpencodeUpdate> {
         let was_idle = self.is_idle();
         let id = part.message_id.clone();

@@ -1,4 +1,4 @@
-//! Sessions: those that are under way, and those of the record.
+//! Sessions, open and recorded.
 
 use std::path::Path;
 
@@ -144,7 +144,7 @@ pub(super) async fn recall(api: &Api, id: &str) -> Result<OpencodeSession, ApiEr
         .ok_or_else(missing)
 }
 
-/// What a session is called by who began it wins.
+/// Applies the title that a client gave the session.
 pub(super) fn titled(api: &Api, mut session: OpencodeSession) -> OpencodeSession {
     if let Some(title) = api.0.opencode.titles.lock().get(session.id.as_str()) {
         session.title.clone_from(title);
@@ -161,7 +161,7 @@ pub(super) fn unread(error: &ArchiveError) -> ApiError {
     )
 }
 
-/// The same folder, whatever way leads to it.
+/// Whether both paths lead to the same folder.
 pub(super) fn is_same(one: &str, other: &str) -> bool {
     let real = |path: &str| Path::new(path).canonicalize().ok();
     one == other || real(one).is_some_and(|one| Some(one) == real(other))

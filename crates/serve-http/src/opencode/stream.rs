@@ -1,8 +1,7 @@
-//! `GET /event`: one reader's stream, as opencode's clients read it.
+//! `GET /event`: a stream for one opencode client.
 //!
-//! Each event is a line of `data`. A reader that falls so far behind that it
-//! would miss something is let go of: its client connects again, is told
-//! `server.connected`, and looks again.
+//! Each event is a line of `data`. A reader that falls too far behind is
+//! disconnected: its client reconnects, gets `server.connected`, and reloads.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -35,7 +34,7 @@ pub(super) struct StreamQuery {
     directory: Option<String>,
 }
 
-/// What happens from now on, in every session or in those of a folder.
+/// Future events of every session, or of the sessions of a folder.
 pub(super) async fn events(
     State(api): State<Api>,
     query: Result<Query<StreamQuery>, QueryRejection>,
@@ -66,7 +65,7 @@ struct OpencodeReader {
     api: Api,
     place: ReadPosition,
     heartbeat: Interval,
-    /// How many events were its own: the greeting and the heartbeats.
+    /// The number of its own events: the greeting and the heartbeats.
     told: u64,
     directory: Option<String>,
     /// Which folders are that one.
@@ -105,7 +104,7 @@ impl OpencodeReader {
         *known.or_insert_with(|| is_same(wanted, scope))
     }
 
-    /// Something that this reader alone is told.
+    /// An event for this reader only.
     fn own(&mut self, update: OpencodeUpdate) -> Option<String> {
         self.told += 1;
         let place = self.api.0.opencode.hub.id(self.place.0);
