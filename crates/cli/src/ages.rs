@@ -1,4 +1,4 @@
-//! Times as people write and read them.
+//! Formats and parses durations and ages.
 
 use std::time::{Duration, SystemTime};
 

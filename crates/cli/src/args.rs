@@ -1,6 +1,6 @@
 //! The command line.
 //!
-//! `Command` lists the subcommands; their arguments are in the files below.
+//! `CliCommand` lists the subcommands; their arguments are in the files below.
 //! `help.rs` groups them and adds the examples, `complete.rs` completes their
 //! values.
 
@@ -27,7 +27,7 @@ use crate::stdout;
 use crate::version;
 
 pub(crate) use handles::{
-    AnswerArgs, AttachArgs, KillArgs, LogsArgs, PsArgs, Reply, ReplyArgs, RunArgs, SendArgs,
+    AnswerArgs, AttachArgs, KillArgs, LogsArgs, PsArgs, ReplyArgs, ReplyChoice, RunArgs, SendArgs,
 };
 pub(crate) use kept::{
     ConfigArgs, ConfigCommand, GainArgs, HostsArgs, HostsCommand, PermissionsArgs,
@@ -52,7 +52,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) global: Global,
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: CliCommand,
 }
 
 /// The options of every subcommand.
@@ -92,7 +92,7 @@ pub(crate) enum ColorChoice {
 }
 
 #[derive(Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum CliCommand {
     /// Talk with a model, message by message; its handles go on between them
     Chat(ChatArgs),
     /// Ask a model once; it works with all the tools

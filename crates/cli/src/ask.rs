@@ -19,13 +19,13 @@ pub(crate) struct ProjectModels(Arc<ModelTable>);
 
 struct ModelTable {
     windlass: Arc<Windlass>,
-    /// By the name of the model.
+    /// By model name.
     assistants: Mutex<HashMap<String, Arc<Assistants>>>,
-    /// By the id of the session.
+    /// By session id.
     talks: Mutex<HashMap<String, Arc<Talk>>>,
 }
 
-/// A conversation, and what its model is made of.
+/// A conversation and its assistant.
 struct Talk {
     assistant: Assistant,
     model: String,
@@ -127,7 +127,7 @@ impl ModelTable {
         (!talk.assistant.session.is_closing()).then(|| Arc::clone(talk))
     }
 
-    /// The name of the chosen model, and what makes assistants with it.
+    /// The name of the chosen model, and the factory of its assistants.
     async fn assistants(
         &self,
         model: Option<String>,

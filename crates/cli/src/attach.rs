@@ -2,7 +2,8 @@
 //!
 //! Start at [`run`]. The handle is taken over while you are attached, so that
 //! the assistant does not type at the same time, and handed back when you
-//! leave. A handle that is held without a runtime is this process's meanwhile. What is drawn is the runtime's own screen (`draw.rs`).
+//! leave. A handle that is held without a runtime is adopted meanwhile.
+//! `draw.rs` draws the runtime's screen.
 
 mod own;
 
@@ -28,13 +29,13 @@ use crate::draw;
 use crate::held::{self, TakenHandle};
 use crate::person;
 use crate::print::shortened;
-use crate::reach::{self, Target};
+use crate::reach::{self, HandleTarget};
 use crate::signals::Signals;
 use crate::stdout::{self, outln};
 
 /// Ctrl-]: leaves.
 const DETACH: u8 = 0x1d;
-/// A terminal of so few rows has none to spare.
+/// A terminal with at most this many rows has no room for the bar.
 const SMALL: u16 = 5;
 
 pub(crate) async fn run(global: &Global, args: AttachArgs) -> anyhow::Result<ExitCode> {
@@ -62,7 +63,7 @@ pub(crate) async fn run(global: &Global, args: AttachArgs) -> anyhow::Result<Exi
 }
 
 /// Stays until the person leaves or the handle has stopped.
-async fn stay_at(target: Target, watch: bool) -> anyhow::Result<ExitCode> {
+async fn stay_at(target: HandleTarget, watch: bool) -> anyhow::Result<ExitCode> {
     if target.handle.state == HandleState::Stopped {
         bail!(
             "handle `{}` has stopped; `windlass logs` shows what it wrote",
@@ -90,20 +91,20 @@ async fn stay_at(target: Target, watch: bool) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn lock(target: &Target) -> anyhow::Result<String> {
+async fn lock(target: &HandleTarget) -> anyhow::Result<String> {
     let lock = target.peer.post(&target.path("/lock"), &()).await?;
     let lock: LockInfo = serde_json::from_slice(&lock)?;
     Ok(lock.lock)
 }
 
 struct Attached {
-    target: Target,
+    target: HandleTarget,
     lock: Option<String>,
 }
 
 impl Attached {
-    /// Draws and types until the person leaves or the handle has stopped. Says
-    /// how it ended.
+    /// Draws and types until the person leaves or the handle has stopped.
+    /// Returns a sentence on how it ended.
     async fn stay(&self, watch: bool) -> anyhow::Result<String> {
         let mut keys = read_stdin();
         let mut signals = Signals::new()?;
@@ -146,7 +147,7 @@ impl Attached {
         }
     }
 
-    /// Draws what changed. Gives true when the handle has stopped.
+    /// Draws the changes. Returns true when the handle has stopped.
     fn take(&self, event: &ServerSent) -> anyhow::Result<bool> {
         match event.name.as_str() {
             "screen" => {
@@ -215,7 +216,8 @@ impl Attached {
         Ok(())
     }
 
-    /// Hands the handle back as it was. It may be gone, which is fine.
+    /// Hands the handle back in its previous state. Errors are ignored: it may
+    /// be gone.
     async fn leave(&self, before: &ScreenUpdate) {
         if let Some(lock) = &self.lock {
             let _ = self.set_size(before.rows, before.cols).await;
@@ -228,8 +230,8 @@ impl Attached {
     }
 }
 
-/// The rows and columns that the handle's terminal has here: all but the last
-/// row, which says how to leave.
+/// The size of the handle's terminal here: all but the last row, which explains
+/// how to leave.
 fn area() -> (u16, u16) {
     let (rows, cols) = size();
     let bar = u16::from(rows > SMALL);
@@ -242,7 +244,7 @@ pub(crate) fn size() -> (u16, u16) {
     size.map_or((24, 80), |size| (size.ws_row.max(1), size.ws_col.max(2)))
 }
 
-/// What is typed, as it is typed. The thread ends with the process.
+/// Standard input as it is typed. The thread ends with the process.
 fn read_stdin() -> mpsc::Receiver<Vec<u8>> {
     let (sender, receiver) = mpsc::channel(16);
     std::thread::spawn(move || {
@@ -257,7 +259,8 @@ fn read_stdin() -> mpsc::Receiver<Vec<u8>> {
     receiver
 }
 
-/// This terminal while it shows another. Dropped, it is as it was.
+/// Guard: this terminal in raw mode on the alternate screen. Dropping it
+/// restores the terminal.
 struct OwnScreen(Termios);
 
 impl OwnScreen {

@@ -1,8 +1,8 @@
-//! `windlass chat`: a conversation on the terminal, message by message.
+//! `windlass chat`: a conversation on the terminal.
 //!
-//! Start at [`run`]. `query/terminal.rs` shows the turns and the message that is
-//! being written; here the messages become turns, interjections and commands.
-//! Handles go on between the turns and end with the chat.
+//! Start at [`run`]. `query/terminal.rs` shows the turns and the message
+//! editor; this module turns messages into turns, interjections and commands.
+//! Handles continue between the turns and end with the chat.
 
 pub(crate) mod composer;
 mod slash;
@@ -22,7 +22,7 @@ use self::composer::Composer;
 use self::slash::{Slash, SlashError};
 use crate::args::{ChatArgs, Global};
 use crate::print::Printer;
-use crate::prompt::{Choice, Keyboard};
+use crate::prompt::{Choice, KeyReader};
 use crate::query::remaining::{RemainingHandles, leased_names};
 use crate::query::seat::{Message, MessageEditor, TerminalSeat};
 use crate::query::show::{self, Show, Shower};
@@ -54,7 +54,7 @@ pub(crate) async fn run(global: &Global, args: ChatArgs) -> anyhow::Result<ExitC
     if !first.trim().is_empty() {
         messages.send(Message::Say(first))?;
     }
-    let Some(keyboard) = Keyboard::open_in_foreground() else {
+    let Some(keyboard) = KeyReader::open_in_foreground() else {
         bail!("the terminal belongs to another program; bring `chat` to the foreground");
     };
     let history = windlass::state_dir().join("chat_history");
@@ -139,12 +139,12 @@ struct Chat {
     interrupted: mpsc::UnboundedReceiver<()>,
     signals: Signals,
     printer: Printer,
-    /// The message before this one was answered with what leaving ends.
+    /// The last message got the warning that leaving ends handles.
     warned: bool,
 }
 
 impl Chat {
-    /// Takes messages until the person leaves. Gives the exit code.
+    /// Handles messages until the person leaves. Returns the exit code.
     async fn converse(&mut self) -> u8 {
         loop {
             let message = tokio::select! {
@@ -175,8 +175,8 @@ impl Chat {
         }
     }
 
-    /// One turn. Messages meanwhile are interjections. Gives the exit code of a
-    /// signal that ended it.
+    /// Runs one turn. Messages meanwhile are interjections. Returns the exit
+    /// code of a signal that ended it.
     async fn turn(&mut self, text: &str) -> Option<u8> {
         let (interject, mut interjections) = mpsc::channel(64);
         let mut asked: Option<oneshot::Receiver<Choice>> = None;
@@ -248,7 +248,7 @@ impl Chat {
         self.shower.show(Show::Lines(lines.into_iter().collect()));
     }
 
-    /// Leaving ends handles that run, so that is said first.
+    /// Whether the chat may end. Warns first if that ends running handles.
     fn may_leave(&mut self, was_warned: bool) -> bool {
         let remaining = RemainingHandles::of(&self.assistant.session);
         if remaining.ending.is_empty() || was_warned {
@@ -271,7 +271,7 @@ impl Chat {
         false
     }
 
-    /// Ends the session and says what became of it.
+    /// Ends the session and reports its handles.
     async fn leave(self) {
         let session = self.assistant.session.clone();
         let remaining = RemainingHandles::of(&session);
@@ -327,7 +327,7 @@ impl Chat {
         Ok(Goes::On)
     }
 
-    /// Goes on with another conversation.
+    /// Continues another conversation.
     async fn resume(&mut self, id: &str, was_warned: bool) -> anyhow::Result<()> {
         let resume = resumed(false, Some(id.to_owned())).await?;
         let remaining = RemainingHandles::of(&self.assistant.session);
@@ -356,13 +356,13 @@ impl Chat {
     }
 }
 
-/// Whether the chat goes on.
+/// Whether the chat continues.
 enum Goes {
     On,
     Away,
 }
 
-/// A command during a turn: only those that look at handles, or end one.
+/// A command during a turn: only those that show handles, or end one.
 async fn during(text: &str, session: &Session, shower: &Shower, printer: Printer) -> Vec<String> {
     match Slash::read(text) {
         Ok(Slash::Model(Some(_)) | Slash::Resume(Some(_)) | Slash::Quit) => {

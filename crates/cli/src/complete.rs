@@ -1,10 +1,8 @@
-//! Values for the shell's completion: handles, sessions, tools and others that
-//! are there now.
+//! Values for shell completion: current handles, sessions, tools and others.
 //!
-//! A shell starts this program for every press of Tab, so each of these looks
-//! only at what can be had at once: nothing is started, no project is asked
-//! about, and runtimes that do not answer soon are left out. Below a tool
-//! nothing of other runtimes is told.
+//! A shell starts this program for every Tab, so only immediately available
+//! data is used: nothing is started, no question is asked, and slow runtimes
+//! are left out. A tool's process gets no data of other runtimes.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -25,12 +23,13 @@ use crate::{help, print, questions, reach, replies};
 
 /// The variable by which a shell asks for completions.
 pub(crate) const VARIABLE: &str = "WINDLASS_COMPLETE";
-/// The longest that a press of Tab may take.
+/// The time limit for one Tab.
 const SOON: Duration = Duration::from_millis(500);
-/// How many sessions are offered.
+/// The maximum number of sessions.
 const SESSIONS: usize = 50;
 
-/// Answers a shell that asks for completions, and ends the process if one did.
+/// Answers a completion request of a shell, and ends the process if there was
+/// one.
 pub(crate) fn answer_shell() {
     if std::env::var_os(VARIABLE).is_some() {
         CompleteEnv::with_factory(help::command)
@@ -90,7 +89,7 @@ pub(crate) fn sessions(typed: &OsStr) -> Vec<CompletionCandidate> {
     matching(typed, std::iter::once(last).chain(sessions))
 }
 
-/// The built-in tools and those that have a table; no program is asked.
+/// The built-in and configured tools; no program is asked.
 pub(crate) fn tools(typed: &OsStr) -> Vec<CompletionCandidate> {
     let config = config();
     let configured = config.iter().flat_map(Config::offered);
@@ -158,8 +157,8 @@ pub(crate) fn questions(typed: &OsStr) -> Vec<CompletionCandidate> {
     matching(typed, asks)
 }
 
-/// The configuration, without any word on stderr. The files of a project count
-/// only where they are trusted already.
+/// The configuration, without messages on stderr. A project's files count only
+/// if they are already trusted.
 fn config() -> Option<Config> {
     let options = LoadOptions {
         trust: TrustStore::of_user().decides(),
@@ -187,7 +186,7 @@ fn matching(
         .collect()
 }
 
-/// Runs something that must not keep the shell waiting.
+/// Runs a future within the time limit.
 fn soon<T>(work: impl Future<Output = anyhow::Result<T>>) -> Option<T> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -14,7 +14,7 @@ pub(crate) use shown::values_of;
 
 use crate::args::{ConfigArgs, ConfigCommand, Global};
 use crate::print::{self, Listing, Printer, Tone, cell, column};
-use crate::prompt::{self, Keyboard};
+use crate::prompt::{self, KeyReader};
 use crate::setup;
 use crate::stdout::outln;
 use crate::{exit, person, trust};
@@ -117,14 +117,14 @@ fn unknown_key(wanted: &str, keys: &[String]) -> String {
     }
 }
 
-/// A file that is looked at.
+/// A configuration file.
 struct ConfigFile {
     layer: &'static str,
     file: PathBuf,
     state: &'static str,
 }
 
-/// The files that are looked at, lowest layer first.
+/// The configuration files, lowest layer first.
 fn files(options: &LoadOptions, config: &Config) -> Vec<ConfigFile> {
     let state = |file: &Path, is_read: bool| match (file.exists(), is_read) {
         (false, _) => "not there",
@@ -218,7 +218,7 @@ async fn edit(global: &Global, project: bool) -> anyhow::Result<ExitCode> {
         Err(error) => return Err(error).context(format!("cannot read `{}`", file.display())),
     };
     let before = trust::Before::look(global);
-    let mut keyboard = Keyboard::open().context("`config edit` needs a terminal")?;
+    let mut keyboard = KeyReader::open().context("`config edit` needs a terminal")?;
     let written = prompt::edit(&mut keyboard, &text, ".toml").await;
     drop(keyboard);
     let written = written.context("the editor cannot be opened; set `EDITOR`")?;
@@ -239,7 +239,7 @@ async fn edit(global: &Global, project: bool) -> anyhow::Result<ExitCode> {
     check(global)
 }
 
-/// Loads everything, the project's files as if they were trusted; nothing is
+/// Loads everything, with the project's files as if trusted; nothing is
 /// started.
 fn check(global: &Global) -> anyhow::Result<ExitCode> {
     let options = LoadOptions {

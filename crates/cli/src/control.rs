@@ -7,7 +7,7 @@ use windlass::Windlass;
 use windlass_serve_http::{Api, ControlSocket, run_dir};
 
 /// Offers the sessions of this runtime to the user's other commands until it is
-/// dropped. A runtime works without, so what goes wrong is only said.
+/// dropped. Errors are only reported, since the runtime works without it.
 pub(crate) fn listen(windlass: &Arc<Windlass>, front_end: &str) -> Option<ControlSocket> {
     let api = Api::new(windlass.runtime(), front_end);
     let api = looking_again(windlass, recalling(windlass, api));
@@ -21,7 +21,7 @@ pub(crate) fn listen(windlass: &Arc<Windlass>, front_end: &str) -> Option<Contro
     }
 }
 
-/// Takes the word that the project may have been trusted.
+/// Accepts the notification that the project may have been trusted.
 pub(crate) fn looking_again(windlass: &Arc<Windlass>, api: Api) -> Api {
     let windlass = Arc::downgrade(windlass);
     api.looking_again(move || {
@@ -31,7 +31,7 @@ pub(crate) fn looking_again(windlass: &Arc<Windlass>, api: Api) -> Api {
     })
 }
 
-/// Shows what was recorded too, where there is a record.
+/// Adds the recorded sessions, if there is a record.
 pub(crate) fn recalling(windlass: &Windlass, api: Api) -> Api {
     match windlass.record() {
         Ok(store) if windlass.config().record => api.recalling(Arc::new(store.clone())),

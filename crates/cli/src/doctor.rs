@@ -1,5 +1,5 @@
-//! `windlass doctor`: the state of this machine, the configuration, providers,
-//! agents and servers, and what to do about each fault.
+//! `windlass doctor`: checks this machine, the configuration, providers, agents
+//! and servers, and suggests remedies.
 
 mod machine;
 
@@ -16,19 +16,19 @@ use crate::reach;
 use crate::setup;
 use crate::{exit, person};
 
-/// One thing that was looked at.
+/// The result of one check.
 pub(crate) struct Checked {
     subject: String,
     health: CheckHealth,
     found: String,
-    /// The remedy; empty where nothing is to do.
+    /// The remedy; empty if none is needed.
     remedy: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CheckHealth {
     Good,
-    /// It works, and something would be better.
+    /// It works, but could be improved.
     Fair,
     Bad,
     /// For information.

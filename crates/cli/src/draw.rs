@@ -1,12 +1,12 @@
-//! A screen of the runtime, as sequences for a real terminal.
+//! Renders a screen of the runtime as terminal sequences.
 
 use std::fmt::Write as _;
 
 use windlass_protocol::{ScreenColour, ScreenRun, ScreenUpdate};
 
-/// Leaves what was there for later, and begins with nothing.
+/// Switches to an empty alternate screen.
 pub(crate) const ENTER: &str = "\x1b[?1049h\x1b[2J";
-/// Everything as it was.
+/// Restores the terminal.
 pub(crate) const LEAVE: &str = "\x1b[0m\x1b[?1l\x1b[?2004l\x1b[?25h\x1b[?1049l";
 
 /// Draws the rows that changed, within this many rows and columns.

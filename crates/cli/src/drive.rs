@@ -1,7 +1,8 @@
-//! `windlass drive`: the runtime from any language, a JSON value per line.
+//! `windlass drive`: the runtime from any language, one JSON value per line.
 //!
-//! Start at [`run`]. A thread reads lines, tasks answer batches, and [`dispatch`] hands out everything that is taken at
-//! once. [`over_http`] is the same over a connection of `windlass serve`.
+//! Start at [`run`]. A thread reads lines, tasks answer batches, and
+//! [`dispatch`] handles immediate requests. [`over_http`] offers the same over
+//! a connection of `windlass serve`.
 
 mod asks;
 mod dispatch;
@@ -25,8 +26,8 @@ use windlass_runtime::{Attendance, Session, SessionOptions};
 
 use self::asks::{AnsweredAsks, Inquiries};
 use self::dispatch::{Drive, PATIENCE};
-use self::lines::Line;
-use self::output::Output;
+use self::lines::DriveLine;
+use self::output::LineOutput;
 use crate::args::{DriveArgs, Global};
 use crate::control;
 use crate::exit;
@@ -34,9 +35,10 @@ use crate::session_name::{self, SessionName};
 use crate::setup;
 use crate::signals::Signals;
 
-/// How long tools have to leave when that patience has run out.
+/// The grace of tools after that time.
 const SHORT_GRACE: Duration = Duration::from_millis(500);
-/// How many events a driver may be behind and still miss none. The journal bounds their size too.
+/// The number of events by which a driver may lag behind without missing any.
+/// The journal bounds their size too.
 const FOLLOWED: usize = 32 << 10;
 
 pub(crate) async fn run(global: &Global, args: DriveArgs) -> anyhow::Result<ExitCode> {
@@ -50,7 +52,7 @@ pub(crate) async fn run(global: &Global, args: DriveArgs) -> anyhow::Result<Exit
         windlass = setup::windlass(global) => Arc::new(windlass?),
         code = signals.next() => return Ok(ExitCode::from(code)),
     };
-    let output = Output::stdout();
+    let output = LineOutput::stdout();
     setup::warn_of_record(&windlass);
     let _name = match &args.session {
         Some(name) => Some(SessionName::take(name, &windlass.config().root).await?),
@@ -76,8 +78,8 @@ pub(crate) async fn run(global: &Global, args: DriveArgs) -> anyhow::Result<Exit
 /// A driver, and the session that it drives.
 struct DrivenSession {
     session: Session,
-    lines: mpsc::Receiver<Line>,
-    output: Output,
+    lines: mpsc::Receiver<DriveLine>,
+    output: LineOutput,
     drive: Drive,
 }
 
@@ -85,8 +87,8 @@ impl DrivenSession {
     /// Begins a session. With `ask` the driver is the person.
     fn begin(
         windlass: &Arc<Windlass>,
-        lines: mpsc::Receiver<Line>,
-        output: Output,
+        lines: mpsc::Receiver<DriveLine>,
+        output: LineOutput,
         ask: bool,
         options: SessionOptions,
     ) -> Self {
@@ -112,7 +114,8 @@ impl DrivenSession {
         }
     }
 
-    /// Takes lines until their end, or until `stop` gives an exit code. Gives an exit code when something was cut short.
+    /// Handles lines until their end, or until `stop` resolves to an exit code.
+    /// Returns an exit code if work was cut short.
     async fn drive(&mut self, mut stop: impl Future<Output = u8> + Unpin) -> Option<u8> {
         loop {
             tokio::select! {

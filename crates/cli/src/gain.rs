@@ -1,7 +1,8 @@
-//! `windlass gain`: what digests have saved, from the record.
+//! `windlass gain`: the savings of digests, from the record.
 //!
-//! Everything that a model has read counts, ranges of left-out lines that it fetched
-//! later included. It is compared with the same outputs within the limit of a reply.
+//! Everything that a model has read counts, including omitted lines that it
+//! fetched later. It is compared with the same outputs cut to the limit of a
+//! reply.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -69,7 +70,7 @@ impl Gain {
         self.whole += other.whole;
     }
 
-    /// How much was saved, in percent. Less than nothing if what was left out was fetched.
+    /// The savings in percent. Negative if the omitted lines were fetched.
     fn percent(self) -> i64 {
         let (read, whole) = (self.read.cast_signed(), self.whole.cast_signed());
         match whole {

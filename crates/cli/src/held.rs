@@ -1,6 +1,6 @@
-//! Kept handles whose runtime is gone, as commands see them.
+//! Kept handles without a runtime.
 //!
-//! Start at [`list`]. Holders are asked directly: no runtime has to run.
+//! Start at [`list`]. Holders are asked directly: no runtime is needed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use windlass_runtime::{AdoptOutcome, AdoptedHandle, Session, SessionOptions};
 use windlass_serve_http::ControlSocket;
 
 use crate::args::Global;
-use crate::reach::{self, Target, short};
+use crate::reach::{self, HandleTarget, short};
 use crate::{control, person, setup};
 
 /// How long a program has between TERM and KILL.
@@ -35,7 +35,7 @@ pub(crate) async fn list() -> anyhow::Result<Vec<HeldHandleInfo>> {
     Ok(survey().await.iter().map(SurveyedHandle::info).collect())
 }
 
-/// Every kept handle that is held, to be ended.
+/// Every held handle, for ending it.
 pub(crate) async fn all() -> anyhow::Result<Vec<SurveyedHandle>> {
     person::looks()?;
     let mut all = survey().await;
@@ -43,8 +43,8 @@ pub(crate) async fn all() -> anyhow::Result<Vec<SurveyedHandle>> {
     Ok(all)
 }
 
-/// The held handle that is meant, by its id, as `SESSION/HANDLE`, or by the name
-/// that `windlass ps --json` tells.
+/// Finds a held handle by its id, by `SESSION/HANDLE`, or by the name in
+/// `windlass ps --json`.
 pub(crate) async fn find(target: &str) -> anyhow::Result<Option<SurveyedHandle>> {
     person::looks()?;
     let (session, id) = match target.rsplit_once('/') {
@@ -74,12 +74,13 @@ pub(crate) fn name(info: &HeldHandleInfo) -> String {
     format!("{}/{}", short(info.session.as_str()), info.handle)
 }
 
-/// Ends a held handle, tree and all, and resolves when it is gone.
+/// Ends a held handle with its tree, and resolves when it is gone.
 pub(crate) async fn end(kept: &SurveyedHandle) -> anyhow::Result<KeptReceipt> {
     Ok(store().end(&kept.handle, GRACE).await?)
 }
 
-/// How a held handle stands, in a few words, and the seconds that are left.
+/// The state of a held handle in a few words, and the rest of its lease in
+/// seconds.
 pub(crate) fn standing(info: &HeldHandleInfo) -> (String, Option<f64>) {
     match &info.standing {
         HeldStanding::Held { left_secs } => ("held".to_owned(), Some(*left_secs)),
@@ -100,8 +101,8 @@ pub(crate) fn standing(info: &HeldHandleInfo) -> (String, Option<f64>) {
     }
 }
 
-/// A held handle that this process has, in a session like the one that it
-/// belonged to, so that the same successor finds it afterwards.
+/// A held handle that this process has adopted, in an equivalent session, so
+/// that the same successor finds it afterwards.
 pub(crate) struct TakenHandle {
     session: Session,
     name: String,
@@ -148,11 +149,11 @@ impl TakenHandle {
     }
 
     /// The handle, as it is found by its control socket.
-    pub(crate) async fn target(&self) -> anyhow::Result<Target> {
+    pub(crate) async fn target(&self) -> anyhow::Result<HandleTarget> {
         reach::find(&self.name).await
     }
 
-    /// Leaves the handle. If it runs, its lease begins anew.
+    /// Releases the handle. If it runs, its lease begins anew.
     pub(crate) async fn leave(self) {
         self.session.close_within(GRACE).await;
     }

@@ -47,7 +47,8 @@ pub(crate) async fn serve() -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The limits of the user's own configuration for every tool. One that cannot be read limits nothing.
+/// The limits of the user's own configuration for every tool. No limits if it
+/// cannot be read.
 pub(crate) fn user_limits() -> windlass::host::ResourceLimits {
     let options = LoadOptions {
         trust: ProjectTrust::Unsaid,
@@ -94,7 +95,7 @@ fn labels(host: &HostConfig) -> String {
     }
 }
 
-/// A word on another version of the program, if it is one.
+/// A note on a different version of the program.
 fn skew(version: &str) -> String {
     let own = env!("CARGO_PKG_VERSION");
     if version == own {
@@ -104,7 +105,7 @@ fn skew(version: &str) -> String {
     }
 }
 
-/// Connects to a host, and says what works there.
+/// Connects to a host, and reports what works there.
 async fn check(host: &HostConfig, root: &std::path::Path) -> anyhow::Result<ExitCode> {
     let link = Host::new(windlass::host_options(host, root), None)?;
     if std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
@@ -170,7 +171,7 @@ async fn check(host: &HostConfig, root: &std::path::Path) -> anyhow::Result<Exit
     Ok(ExitCode::SUCCESS)
 }
 
-/// Puts what a carrier asks to the person at the terminal.
+/// Asks the person at the terminal a carrier's questions.
 struct TerminalAsker;
 
 impl CarrierAsker for TerminalAsker {

@@ -11,7 +11,7 @@ use windlass_protocol::{HandleInfo, HandleState, LineRange};
 use crate::ages::read_age;
 use crate::args::{Global, LogsArgs};
 use crate::print::{self, Printer};
-use crate::reach::{self, Target};
+use crate::reach::{self, HandleTarget};
 use crate::safe_text::SafeText;
 use crate::stdout;
 
@@ -79,8 +79,8 @@ pub(crate) async fn run(global: &Global, args: LogsArgs) -> anyhow::Result<ExitC
 
 /// Reads a handle's log.
 struct LogReader<'a> {
-    target: &'a Target,
-    /// Only bytes that arrived within so many seconds.
+    target: &'a HandleTarget,
+    /// Only bytes that arrived within this many seconds.
     since: Option<f64>,
     plain: bool,
 }
@@ -136,7 +136,7 @@ struct LogWriter {
     printer: Printer,
     pattern: Option<Regex>,
     is_raw: bool,
-    /// The output is looked at line by line.
+    /// The output is processed line by line.
     by_line: bool,
     follows: bool,
     safe: SafeText,
@@ -188,7 +188,7 @@ impl LogWriter {
         Ok(())
     }
 
-    fn finish(mut self, target: &Target) -> io::Result<()> {
+    fn finish(mut self, target: &HandleTarget) -> io::Result<()> {
         if !self.rest.is_empty() {
             let rest = std::mem::take(&mut self.rest);
             self.line(&rest)?;
@@ -207,7 +207,7 @@ impl LogWriter {
 /// Writes lines by their numbers.
 async fn print_lines(
     printer: Printer,
-    target: &Target,
+    target: &HandleTarget,
     lines: LineRange,
     numbers: bool,
 ) -> anyhow::Result<ExitCode> {
@@ -243,7 +243,7 @@ async fn print_lines(
     }
 }
 
-/// Puts its number before every line of a text that comes in pieces.
+/// Prefixes each line of a text with its number; the text comes in pieces.
 struct LineNumbers {
     next: u64,
     is_at_start: bool,

@@ -59,7 +59,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 
-use crate::args::{Args, Command};
+use crate::args::{Args, CliCommand};
 use crate::stdout::{StdoutError, errln};
 
 fn main() -> ExitCode {
@@ -77,7 +77,7 @@ fn main() -> ExitCode {
     result.unwrap_or_else(|error| failed(&error))
 }
 
-/// Says why the command failed, and gives its exit code.
+/// Reports the error, and returns its exit code.
 fn failed(error: &anyhow::Error) -> ExitCode {
     let stdout = stdout::error_in(error);
     if !matches!(stdout, Some(StdoutError::Closed)) {
@@ -90,40 +90,40 @@ fn run(args: Args) -> anyhow::Result<ExitCode> {
     print::choose(args.global.color);
     start_tracing();
     match args.command {
-        Command::Drive(drive) => on_runtime(drive::run(&args.global, drive)),
-        Command::Call(call) => on_runtime(call::run(&args.global, call)),
-        Command::Tools(tools) => on_runtime(tools::run(&args.global, &tools)),
-        Command::Chat(chat) => on_runtime(chat::run(&args.global, chat)),
-        Command::Query(query) => on_runtime(query::run(&args.global, query)),
-        Command::Models(models) => on_runtime(models::run(&args.global, models)),
-        Command::Mcp(mcp) => on_runtime(mcp::run(&args.global, mcp)),
-        Command::Serve(serve) => on_runtime(serve::run(&args.global, serve)),
-        Command::Run(run) => on_runtime(run::run(&args.global, run)),
-        Command::Ps(ps) => on_runtime(ps::run(&args.global, ps)),
-        Command::Logs(logs) => on_runtime(logs::run(&args.global, logs)),
-        Command::Attach(attach) => on_runtime(attach::run(&args.global, attach)),
-        Command::Send(send) => on_runtime(send::run(&args.global, send)),
-        Command::Kill(kill) => on_runtime(send::kill(&args.global, kill)),
-        Command::Gain(gain) => on_runtime(gain::run(&args.global, gain)),
-        Command::Config(config) => on_runtime(config_command::run(&args.global, config)),
-        Command::Doctor => on_runtime(doctor::run(&args.global)),
-        Command::Sessions(sessions) => on_runtime(sessions::run(&args.global, sessions)),
-        Command::Permissions(permissions) => {
+        CliCommand::Drive(drive) => on_runtime(drive::run(&args.global, drive)),
+        CliCommand::Call(call) => on_runtime(call::run(&args.global, call)),
+        CliCommand::Tools(tools) => on_runtime(tools::run(&args.global, &tools)),
+        CliCommand::Chat(chat) => on_runtime(chat::run(&args.global, chat)),
+        CliCommand::Query(query) => on_runtime(query::run(&args.global, query)),
+        CliCommand::Models(models) => on_runtime(models::run(&args.global, models)),
+        CliCommand::Mcp(mcp) => on_runtime(mcp::run(&args.global, mcp)),
+        CliCommand::Serve(serve) => on_runtime(serve::run(&args.global, serve)),
+        CliCommand::Run(run) => on_runtime(run::run(&args.global, run)),
+        CliCommand::Ps(ps) => on_runtime(ps::run(&args.global, ps)),
+        CliCommand::Logs(logs) => on_runtime(logs::run(&args.global, logs)),
+        CliCommand::Attach(attach) => on_runtime(attach::run(&args.global, attach)),
+        CliCommand::Send(send) => on_runtime(send::run(&args.global, send)),
+        CliCommand::Kill(kill) => on_runtime(send::kill(&args.global, kill)),
+        CliCommand::Gain(gain) => on_runtime(gain::run(&args.global, gain)),
+        CliCommand::Config(config) => on_runtime(config_command::run(&args.global, config)),
+        CliCommand::Doctor => on_runtime(doctor::run(&args.global)),
+        CliCommand::Sessions(sessions) => on_runtime(sessions::run(&args.global, sessions)),
+        CliCommand::Permissions(permissions) => {
             on_runtime(permissions::run(&args.global, permissions))
         }
-        Command::Questions => on_runtime(questions::list(&args.global)),
-        Command::Answer(answer) => on_runtime(questions::answer(&args.global, answer)),
-        Command::Host => on_runtime(host::serve()),
-        Command::Hosts(hosts) => on_runtime(host::list(&args.global, hosts)),
+        CliCommand::Questions => on_runtime(questions::list(&args.global)),
+        CliCommand::Answer(answer) => on_runtime(questions::answer(&args.global, answer)),
+        CliCommand::Host => on_runtime(host::serve()),
+        CliCommand::Hosts(hosts) => on_runtime(host::list(&args.global, hosts)),
         #[cfg(feature = "nats")]
-        Command::Workers(workers) => on_runtime(workers::list(&args.global, workers)),
+        CliCommand::Workers(workers) => on_runtime(workers::list(&args.global, workers)),
         #[cfg(feature = "nats")]
-        Command::Worker(worker) => on_runtime(workers::work(worker)),
-        Command::Init => init::run(&args.global),
-        Command::Trust(trust) => on_runtime(trust::run(&args.global, trust)),
-        Command::Untrust(untrust) => trust::untrust(&args.global, &untrust),
-        Command::Completions { shell } => args::print_completions(&shell),
-        Command::Man { folder } => man::run(&folder),
+        CliCommand::Worker(worker) => on_runtime(workers::work(worker)),
+        CliCommand::Init => init::run(&args.global),
+        CliCommand::Trust(trust) => on_runtime(trust::run(&args.global, trust)),
+        CliCommand::Untrust(untrust) => trust::untrust(&args.global, &untrust),
+        CliCommand::Completions { shell } => args::print_completions(&shell),
+        CliCommand::Man { folder } => man::run(&folder),
     }
 }
 
@@ -141,8 +141,8 @@ fn on_runtime(command: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow
     result
 }
 
-/// Diagnostics go to stderr, and only when `WINDLASS_LOG` asks for them. A
-/// level alone is for this program; that of its dependencies is named.
+/// Enables diagnostics on stderr if `WINDLASS_LOG` is set. A bare level applies
+/// to this program; dependencies must be named.
 fn start_tracing() {
     let asked = std::env::var("WINDLASS_LOG").unwrap_or_default();
     let level = asked.trim();

@@ -110,8 +110,8 @@ pub(crate) async fn run(global: &Global, args: McpArgs) -> anyhow::Result<ExitCo
     Ok(ExitCode::from(code))
 }
 
-/// The tools as an MCP server. A call may block for as long as is said here,
-/// or else in the configuration.
+/// The MCP server. The time for which a call may block is the argument, or else
+/// configured.
 pub(crate) fn server(
     windlass: &Arc<Windlass>,
     max_block: Option<Duration>,
@@ -142,8 +142,8 @@ pub(crate) fn server(
     }
 }
 
-/// Has a session take over what was kept by the one before it: that of the same
-/// name or, without one, those of the same project and client.
+/// Lets a session take over the kept handles of its predecessor: the one of the
+/// same name or, without a name, those of the same project and client.
 pub(crate) fn succession(windlass: &Arc<Windlass>) -> SessionSuccession {
     let windlass = Arc::clone(windlass);
     Arc::new(move |session| {

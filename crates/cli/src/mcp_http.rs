@@ -1,8 +1,9 @@
-//! MCP over HTTP: any number of clients.
+//! MCP over HTTP, for any number of clients.
 //!
-//! [`serve`] is `windlass mcp --http`: each client must show the token, unless
-//! it comes by a Unix socket, whose permissions decide. [`nested`] is `/mcp` of
-//! `windlass serve`, which lets them in by itself.
+//! [`serve`] is `windlass mcp --http`: each client must present the token,
+//! except on a Unix socket, which is protected by its file permissions.
+//! [`nested`] is `/mcp` of `windlass serve`, which authenticates clients
+//! itself.
 
 use std::fs::Permissions;
 use std::net::SocketAddr;
@@ -26,7 +27,8 @@ use windlass_process::peer_is_tool;
 use windlass_serve_http::admit;
 use windlass_serve_mcp::{ClientIdentity, HttpOptions, HttpSessions, McpServer, http_router};
 
-/// Holds the token; one is made up and told where it is not set.
+/// The variable with the token. If it is unset, a token is generated and
+/// printed.
 const TOKEN: &str = "WINDLASS_TOKEN";
 
 pub(crate) async fn serve(
@@ -50,8 +52,7 @@ pub(crate) async fn serve(
     outcome
 }
 
-/// The same for `windlass serve`, which lets nobody near it without its token
-/// and checks host and origin.
+/// The router for `windlass serve`, which checks token, host and origin itself.
 pub(crate) fn nested(server: &McpServer, stop: CancellationToken) -> (Router, HttpSessions) {
     let options = HttpOptions {
         guarded: true,
@@ -65,7 +66,7 @@ pub(crate) fn nested(server: &McpServer, stop: CancellationToken) -> (Router, Ht
     )
 }
 
-/// Accepts everybody but tools, which are refused.
+/// A listener that refuses connections of tools.
 struct Gated<L>(L);
 
 impl<L> Listener for Gated<L>
@@ -133,7 +134,7 @@ async fn listen(address: &str) -> anyhow::Result<TcpListener> {
 
 /// The token that clients must show.
 fn token() -> anyhow::Result<String> {
-    /// Fewer characters could be guessed.
+    /// The minimum length: shorter tokens could be guessed.
     const FEWEST: usize = 32;
     if let Some(token) = windlass::variable(TOKEN)
         && !token.is_empty()
@@ -168,7 +169,7 @@ async fn local(mut request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
-/// Compares without telling by its time how much was right.
+/// Compares in constant time.
 fn same(shown: &[u8], token: &[u8]) -> bool {
     let differ = shown.iter().zip(token).fold(0, |all, (a, b)| all | (a ^ b));
     shown.len() == token.len() && differ == 0

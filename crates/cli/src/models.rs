@@ -1,5 +1,5 @@
-//! `windlass models`: the providers, which of them are reached, and the models
-//! that they offer.
+//! `windlass models`: the providers, whether they can be reached, and their
+//! models.
 
 use std::process::ExitCode;
 
@@ -19,7 +19,7 @@ use crate::trust;
 
 /// How many models of a provider are named in the list of providers.
 const NAMED: usize = 6;
-/// The note on a local provider that nobody has started.
+/// The note on a local provider that is not running.
 const NOT_RUNNING: &str = "not running";
 
 pub(crate) async fn run(global: &Global, args: ModelsArgs) -> anyhow::Result<ExitCode> {
@@ -48,8 +48,8 @@ pub(crate) async fn run(global: &Global, args: ModelsArgs) -> anyhow::Result<Exi
     }
 }
 
-/// The providers as `windlass doctor` tells them: those that can be asked, and
-/// whether any can.
+/// The providers for `windlass doctor`: those that can be used, and whether
+/// there is any.
 pub(crate) async fn checked(global: &Global) -> anyhow::Result<Vec<Checked>> {
     let windlass = Windlass::builder(setup::load(global)?)
         .only(None)
@@ -99,7 +99,7 @@ pub(crate) async fn checked(global: &Global) -> anyhow::Result<Vec<Checked>> {
     Ok(checks)
 }
 
-/// The error for a provider that nobody knows.
+/// The error for an unknown provider.
 pub(crate) fn unknown(wanted: &str, names: &[String]) -> String {
     match nearest(wanted, names.iter().map(String::as_str)) {
         Some(near) => format!("there is no provider `{wanted}`; did you mean `{near}`?"),
@@ -111,7 +111,7 @@ pub(crate) fn unknown(wanted: &str, names: &[String]) -> String {
     }
 }
 
-/// A provider as it was found.
+/// The state of a provider.
 struct ProviderLook {
     name: String,
     base_url: String,
@@ -125,9 +125,9 @@ struct ProviderLook {
 enum ProviderState {
     /// It listed its models.
     Reached,
-    /// It could be asked, and was not.
+    /// It is configured but was not asked.
     Ready,
-    /// It was asked and gave no list.
+    /// It did not return a list.
     Failed,
     /// It needs a key, or more of a configuration.
     NotSet,

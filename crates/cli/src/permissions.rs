@@ -1,4 +1,4 @@
-//! `windlass permissions`: what is remembered, and what would become of a call.
+//! `windlass permissions`: remembered rules, and the evaluation of a call.
 
 use std::io::Write;
 use std::path::Path;
@@ -129,7 +129,7 @@ fn explain_command(
     tool.explain(action, &args, root, remembered)
 }
 
-/// What becomes of it, in a word.
+/// The verdict in a word.
 fn outcome(explanation: &Explanation) -> &'static str {
     match (explanation.mode, explanation.verdict) {
         (RunMode::Skip, _) => "skipped",

@@ -1,13 +1,13 @@
-//! Runtimes answer the person, and no tool.
+//! Protects runtimes from tools.
 //!
-//! Start at [`only`]. A tool could otherwise answer its own question, permit its
-//! own call, or type into what others have started. A runtime finds out by itself
-//! who asks, and refuses; here the refusal says what would work.
+//! Start at [`only`]. Otherwise a tool could answer its own question, permit
+//! its own call, or type into other programs. A runtime identifies its clients
+//! itself and refuses tools; the messages here also suggest a remedy.
 
 use anyhow::bail;
 use windlass_serve_http::Peer;
 
-/// Refuses to run below a tool that a runtime has started.
+/// Refuses to run in a process that a tool has started.
 pub(crate) fn only(command: &str) -> anyhow::Result<()> {
     if is_tool() {
         bail!(
@@ -18,7 +18,7 @@ pub(crate) fn only(command: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Refuses to look at other runtimes below a tool, for commands that only look.
+/// Refuses to inspect other runtimes from a tool, for read-only commands.
 pub(crate) fn looks() -> anyhow::Result<()> {
     if is_tool() {
         bail!(
@@ -29,8 +29,8 @@ pub(crate) fn looks() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Refuses to speak to a runtime that this process cannot see: in a PID
-/// namespace of its own, a tool does not see who started it.
+/// Refuses to contact a runtime that this process cannot see: in its own PID
+/// namespace, a tool does not see its ancestors.
 pub(crate) async fn sees(peer: &Peer, command: &str) -> anyhow::Result<()> {
     if !peer.is_in_sight().await {
         bail!(
@@ -41,7 +41,7 @@ pub(crate) async fn sees(peer: &Peer, command: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// This process was started by a tool, or cannot tell.
+/// Whether a tool has started this process, or that is unknown.
 pub(crate) fn is_tool() -> bool {
     windlass_process::descends_from_tool()
 }

@@ -1,9 +1,9 @@
-//! The printer of every command: lists for people, JSON for programs.
+//! The printer of all commands: lists for people, JSON for programs.
 //!
 //! Start at [`Printer::list`]. A list has a header and fits the terminal; in a
-//! pipe nothing of it is cut. JSON is printed only where `--json` asks for it:
-//! one document, which is an array for a list. Text of tools and models is made
-//! visible here, so that none of it acts on the terminal.
+//! pipe it is not cut. JSON is printed only with `--json`: one document, which
+//! is an array for a list. Control characters in text of tools and models are
+//! made visible, so that they do not affect the terminal.
 
 mod widths;
 
@@ -21,14 +21,14 @@ use crate::stdout;
 use crate::wrap::fitted;
 use widths::fit;
 
-/// How this command prints.
+/// The print settings of this command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Printer {
     /// `--json`.
     pub(crate) is_json: bool,
     /// Text may be coloured.
     pub(crate) colour: bool,
-    /// The columns of the terminal; `None` where stdout is none.
+    /// The terminal's columns; `None` if stdout is not a terminal.
     width: Option<usize>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) enum Tone {
     Heading,
     /// Runs, works, is set up.
     Good,
-    /// Waits for somebody, or deserves a look.
+    /// Waits for someone, or needs attention.
     Waiting,
     /// Failed.
     Bad,
@@ -53,7 +53,7 @@ pub(crate) enum Tone {
 pub(crate) struct ListCell {
     text: String,
     tone: Tone,
-    /// Its end is the part that matters, as of a path.
+    /// Its end is the significant part, as of a path.
     keeps_end: bool,
 }
 
@@ -72,8 +72,7 @@ pub(crate) struct ListColumn {
 pub(crate) struct Listing {
     columns: Vec<ListColumn>,
     rows: Vec<Vec<ListCell>>,
-    /// A sentence for a list without rows: that it is empty, and what would
-    /// fill it.
+    /// The sentence for an empty list, and how to fill it.
     empty: String,
     /// Lines below the list.
     notes: Vec<String>,

@@ -1,8 +1,8 @@
 //! Questions to the person at the terminal.
 //!
-//! Start at [`Asking`]: whatever can be asked, asked on a [`Keyboard`]. Every
-//! prompt can be taken away: dropping it takes it off the terminal. Who asks,
-//! and when it is over, is not decided here.
+//! Start at [`Askable`]: a question that can be asked with a [`KeyReader`].
+//! Dropping a prompt removes it from the terminal. Callers decide what is asked
+//! and when it ends.
 
 mod editor;
 mod fill;
@@ -21,30 +21,30 @@ use windlass_protocol::{
 use windlass_runtime::{OpenRequest, PersonRequest, ReplyError, RequestWatch};
 
 use crate::print::{self, shortened};
-use crate::screen::Screen;
+use crate::screen::TerminalDisplay;
 use crate::wrap;
 pub(crate) use editor::edit;
 pub(crate) use fill::NoAnswer;
 use fill::fill;
-use form::{Confirm, Input, KeyChoice, Select, clean};
-pub(crate) use keyboard::{Key, Keyboard};
+use form::{Confirm, KeyChoice, Select, TextInput, clean};
+pub(crate) use keyboard::{KeyPress, KeyReader};
 
-/// Something a person can be asked.
-pub(crate) trait Asking: Sync {
-    /// What they say.
+/// A question for a person.
+pub(crate) trait Askable: Sync {
+    /// The answer.
     type Answer: Send;
 
-    /// Asks. Dropped, it is no longer to be seen.
+    /// Asks. Dropping the future removes the prompt.
     fn ask(
         &self,
-        keyboard: &mut Keyboard,
+        keyboard: &mut KeyReader,
     ) -> impl Future<Output = Result<Self::Answer, NoAnswer>> + Send;
 }
 
-/// Asks where no keyboard is open yet. Ctrl-C is the signal that it is without
-/// a prompt, and whoever hears it takes the prompt away.
-pub(crate) async fn ask<A: Asking>(asking: &A) -> Option<A::Answer> {
-    let mut keyboard = Keyboard::open().ok()?;
+/// Asks without an open keyboard. Ctrl-C stays a signal, whose handler removes
+/// the prompt.
+pub(crate) async fn ask<A: Askable>(asking: &A) -> Option<A::Answer> {
+    let mut keyboard = KeyReader::open().ok()?;
     match asking.ask(&mut keyboard).await {
         Ok(answer) => Some(answer),
         Err(NoAnswer::Declined | NoAnswer::NoTerminal) => None,
@@ -56,8 +56,8 @@ pub(crate) async fn ask<A: Asking>(asking: &A) -> Option<A::Answer> {
     }
 }
 
-/// Asks everything that is opened on the terminal, one after the other, until
-/// the session ends. A prompt vanishes when it is answered elsewhere.
+/// Asks all opened requests on the terminal, one after the other, until the
+/// session ends. A prompt disappears when it is answered elsewhere.
 pub(crate) async fn attend(mut watch: RequestWatch) {
     while let Some(open) = watch.next().await {
         // Arguments that were edited badly are edited again.
@@ -71,9 +71,8 @@ pub(crate) async fn attend(mut watch: RequestWatch) {
     }
 }
 
-/// Gives a request what was typed; without it, nobody answers. A request that
-/// was edited into something that does not fit stays open, and the person is
-/// told why.
+/// Passes the typed reply to a request; without one the request is given up. An
+/// invalid edit leaves the request open, and the person is told why.
 pub(crate) fn give(open: &OpenRequest, typed: Option<PromptReply>) {
     let given = match typed {
         Some(PromptReply::Reply(answer)) => open.reply(answer),
@@ -95,10 +94,10 @@ pub(crate) enum PromptReply {
     Answer(Value),
 }
 
-impl Asking for PersonRequest {
+impl Askable for PersonRequest {
     type Answer = PromptReply;
 
-    async fn ask(&self, keyboard: &mut Keyboard) -> Result<PromptReply, NoAnswer> {
+    async fn ask(&self, keyboard: &mut KeyReader) -> Result<PromptReply, NoAnswer> {
         match self {
             Self::Permission(request) => request.ask(keyboard).await.map(PromptReply::Reply),
             Self::Question(asked) | Self::Trust(asked) => {
@@ -110,10 +109,10 @@ impl Asking for PersonRequest {
 
 // ── Permissions ────────────────────────────────────────────────────────────
 
-impl Asking for PermissionRequest {
+impl Askable for PermissionRequest {
     type Answer = PermissionAnswer;
 
-    async fn ask(&self, keyboard: &mut Keyboard) -> Result<PermissionAnswer, NoAnswer> {
+    async fn ask(&self, keyboard: &mut KeyReader) -> Result<PermissionAnswer, NoAnswer> {
         let mut decision = PermissionAnswer::from(PermissionReply::Once);
         let rendering = RequestRendering::of_permission(self);
         let colour = print::stderr_colour();
@@ -164,8 +163,8 @@ const BAR_WIDTH: usize = 4;
 /// The longest text about an "always".
 const LONGEST_ALWAYS: usize = 40;
 
-/// A request as it is laid out above its keys: the title, the command and its
-/// circumstances behind a bar.
+/// The layout of a request above its keys: the title, the command and its
+/// details behind a bar.
 fn laid_out(rendering: &RequestRendering, colour: bool) -> String {
     let styled = |text: &str, code: &str| {
         if colour {
@@ -175,7 +174,7 @@ fn laid_out(rendering: &RequestRendering, colour: bool) -> String {
         }
     };
     let bar = styled("┃", "33");
-    let (columns, _) = Screen::stderr().size();
+    let (columns, _) = TerminalDisplay::stderr().size();
     let room = columns.saturating_sub(BAR_WIDTH + 1);
     let mut lines = vec![format!("{bar} {}", styled(&clean(&rendering.title), "1"))];
     let mut add = |text: &str, code: &str| {
@@ -197,7 +196,7 @@ fn laid_out(rendering: &RequestRendering, colour: bool) -> String {
     lines.join("\n")
 }
 
-/// Arguments in a line: the command, or all of them.
+/// Arguments in one line: the command, or all of them.
 fn shown(arguments: &Arguments) -> String {
     match arguments.get("command").and_then(Value::as_str) {
         Some(command) => command.to_owned(),
@@ -205,11 +204,11 @@ fn shown(arguments: &Arguments) -> String {
     }
 }
 
-/// The arguments as the person wants them, written in an editor. `None` leaves
-/// them as they are.
+/// Lets the person edit the arguments in an editor. `None` leaves them
+/// unchanged.
 async fn edited(
     request: &PermissionRequest,
-    keyboard: &mut Keyboard,
+    keyboard: &mut KeyReader,
 ) -> Result<Option<Arguments>, NoAnswer> {
     let arguments = request.metadata.get("arguments");
     let mut text = serde_json::to_string_pretty(&arguments).unwrap_or_default();
@@ -245,10 +244,10 @@ fn tell(text: &str) {
 
 // ── Questions ──────────────────────────────────────────────────────────────
 
-impl Asking for Ask {
+impl Askable for Ask {
     type Answer = Value;
 
-    async fn ask(&self, keyboard: &mut Keyboard) -> Result<Value, NoAnswer> {
+    async fn ask(&self, keyboard: &mut KeyReader) -> Result<Value, NoAnswer> {
         let rendering = RequestRendering::of_question(self);
         let RequestRendering {
             lead, body, title, ..
@@ -283,10 +282,10 @@ impl Asking for Ask {
                 chosen.map(Value::String).ok_or(NoAnswer::Declined)
             }
             AnswerType::Text => {
-                let mut input = Input {
+                let mut input = TextInput {
                     preset: preset.and_then(Value::as_str).map(str::to_owned),
                     secret: question.secret,
-                    ..Input::new(text)
+                    ..TextInput::new(text)
                 };
                 fill(keyboard, &head, &mut input).await?;
                 Ok(Value::String(input.answer()))
@@ -295,9 +294,9 @@ impl Asking for Ask {
     }
 }
 
-/// A line of text; `None` when the person would rather not.
-async fn line(keyboard: &mut Keyboard, text: &str) -> Result<Option<String>, NoAnswer> {
-    let mut input = Input::new(text);
+/// A line of text; `None` if the person cancels.
+async fn line(keyboard: &mut KeyReader, text: &str) -> Result<Option<String>, NoAnswer> {
+    let mut input = TextInput::new(text);
     match fill(keyboard, "", &mut input).await {
         Ok(()) => Ok(Some(input.answer())),
         Err(NoAnswer::Declined) => Ok(None),
@@ -313,26 +312,26 @@ fn yes_or_no(text: &str, preset: Option<bool>) -> Confirm {
     }
 }
 
-/// A question with two answers, of which one is there.
+/// A yes/no question with yes preselected.
 pub(crate) struct Agreement(pub(crate) String);
 
-impl Asking for Agreement {
+impl Askable for Agreement {
     type Answer = bool;
 
-    async fn ask(&self, keyboard: &mut Keyboard) -> Result<bool, NoAnswer> {
+    async fn ask(&self, keyboard: &mut KeyReader) -> Result<bool, NoAnswer> {
         let mut confirm = yes_or_no(&clean(&self.0), Some(true));
         fill(keyboard, "", &mut confirm).await?;
         Ok(confirm.answer)
     }
 }
 
-/// A question with two answers, of which no is there.
+/// A yes/no question with no preselected.
 pub(crate) struct Confirmation(pub(crate) String);
 
-impl Asking for Confirmation {
+impl Askable for Confirmation {
     type Answer = bool;
 
-    async fn ask(&self, keyboard: &mut Keyboard) -> Result<bool, NoAnswer> {
+    async fn ask(&self, keyboard: &mut KeyReader) -> Result<bool, NoAnswer> {
         let mut confirm = yes_or_no(&clean(&self.0), Some(false));
         fill(keyboard, "", &mut confirm).await?;
         Ok(confirm.answer)
@@ -341,10 +340,10 @@ impl Asking for Confirmation {
 
 // ── Interruptions ──────────────────────────────────────────────────────────
 
-/// A turn was interrupted: what now?
+/// The question after an interrupted turn.
 pub(crate) struct Interruption;
 
-/// What to do about it.
+/// The choice after an interrupted turn.
 #[derive(Debug)]
 pub(crate) enum Choice {
     GoOn,
@@ -353,10 +352,10 @@ pub(crate) enum Choice {
     Abort,
 }
 
-impl Asking for Interruption {
+impl Askable for Interruption {
     type Answer = Choice;
 
-    async fn ask(&self, keyboard: &mut Keyboard) -> Result<Choice, NoAnswer> {
+    async fn ask(&self, keyboard: &mut KeyReader) -> Result<Choice, NoAnswer> {
         let mut choice = Select {
             text: "Interrupted".to_owned(),
             items: ["go on", "reply", "stop tools", "abort"]

@@ -1,5 +1,5 @@
-//! `windlass ps`: every session, handle and running one-shot on this machine,
-//! and who waits for whom; and the kept handles whose runtime is gone.
+//! `windlass ps`: every session, handle and running one-shot on this machine
+//! with its open requests, and the kept handles without a runtime.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::args::{Global, PsArgs};
 use crate::held;
 use crate::print::{self, ListCell, Listing, Printer, Tone, cell, column};
 use crate::reach::{self, Reached};
-use crate::screen::Screen;
+use crate::screen::TerminalDisplay;
 use crate::signals::Signals;
 use crate::{questions, replies};
 
@@ -40,7 +40,7 @@ pub(crate) async fn run(global: &Global, args: PsArgs) -> anyhow::Result<ExitCod
 /// is printed as it comes.
 async fn watch(printer: Printer) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::new()?;
-    let mut screen = Screen::stdout();
+    let mut screen = TerminalDisplay::stdout();
     let is_live = std::io::IsTerminal::is_terminal(&std::io::stdout()) && !printer.is_json;
     let mut before = None;
     loop {
@@ -72,7 +72,7 @@ async fn watch(printer: Printer) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// The value without what changes while nothing happens.
+/// The value without fields that change all the time.
 fn without_times(mut value: Value) -> Value {
     let sessions = value.as_array_mut().into_iter().flatten();
     for handle in sessions
@@ -89,12 +89,12 @@ fn without_times(mut value: Value) -> Value {
     value
 }
 
-/// Everything that is under way.
+/// All sessions and handles.
 struct Overview {
     sessions: Vec<Reached>,
     permissions: Vec<PermissionRequest>,
     questions: Vec<OpenQuestion>,
-    /// Kept handles that no runtime has.
+    /// Kept handles without a runtime.
     held: Vec<HeldHandleInfo>,
     /// The line that stands for an empty list.
     empty: &'static str,
@@ -230,7 +230,8 @@ impl Overview {
         listing
     }
 
-    /// Who has to answer the request or the question that a handle waits with, and its text.
+    /// Who must answer the request or question of a waiting handle, and its
+    /// text.
     fn waits(&self, session: &SessionInfo, handle: &HandleInfo) -> Option<(&'static str, String)> {
         let mut asked = self.permissions.iter();
         if let Some(asked) = asked.find(|asked| is_about(asked, session, handle)) {
@@ -246,8 +247,7 @@ impl Overview {
         Some((whom, question.text.clone()))
     }
 
-    /// The commands that answer what waits for the person, and trouble with
-    /// the record.
+    /// Commands that answer open requests, and problems of the record.
     fn notes(&self, listing: &mut Listing, printer: Printer) {
         let faint = |text: String| printer.paint(&text, Tone::Faint);
         for asked in &self.permissions {

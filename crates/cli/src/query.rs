@@ -25,7 +25,7 @@ use windlass::{Assistants, ChooseModelError, Resume, Succession, Windlass};
 use windlass_assistant::{Assistant, Interjection, OpenError, TurnError, TurnOutcome};
 use windlass_runtime::{Attendance, SessionOptions};
 
-use self::plain::Form;
+use self::plain::TurnFormat;
 use self::remaining::RemainingHandles;
 use self::seat::TerminalSeat;
 use self::show::{Show, Shower};
@@ -34,18 +34,18 @@ use crate::control;
 use crate::exit;
 use crate::models;
 use crate::print;
-use crate::prompt::{Choice, Keyboard};
+use crate::prompt::{Choice, KeyReader};
 use crate::sessions;
 use crate::setup;
 use crate::signals::Signals;
 use crate::stdout::errln;
 use crate::trust;
 
-/// How a turn is shown.
+/// The way in which a turn is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Manner {
     Terminal,
-    Plain(Form),
+    Plain(TurnFormat),
 }
 
 pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<ExitCode> {
@@ -61,9 +61,9 @@ pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<Exit
     let interactive = at_terminal && !args.non_interactive && !global.json;
     let message = message::read(&args.message, interactive).await?;
     let manner = match std::io::stdout().is_terminal() {
-        _ if global.json => Manner::Plain(Form::Json),
+        _ if global.json => Manner::Plain(TurnFormat::Json),
         true => Manner::Terminal,
-        false => Manner::Plain(Form::Text),
+        false => Manner::Plain(TurnFormat::Text),
     };
     let (shower, shows) = show::channel();
     let resume = resumed(args.go_on, args.session).await?;
@@ -94,7 +94,7 @@ pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<Exit
     let looking = match manner {
         Manner::Terminal => {
             let colour = print::colour(global.color, true);
-            let keyboard = asks.then(Keyboard::open_in_foreground).flatten();
+            let keyboard = asks.then(KeyReader::open_in_foreground).flatten();
             let seat = TerminalSeat {
                 keyboard,
                 interrupts,
@@ -118,7 +118,7 @@ pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<Exit
             })
         }
     };
-    let turn = Turn {
+    let turn = QueryTurn {
         assistant: &assistant,
         shower: shower.clone(),
         signals: &mut signals,
@@ -150,8 +150,7 @@ fn tell_remaining(shower: &Shower, remaining: RemainingHandles) {
     }
 }
 
-/// The models. Where none is named, the command line's ways to name one are
-/// told.
+/// The models. If none is named, the error lists the ways to name one.
 pub(crate) async fn open_models(
     windlass: &Arc<Windlass>,
     asked: Option<&str>,
@@ -168,8 +167,8 @@ pub(crate) async fn open_models(
     }
 }
 
-/// The conversation to begin or to go on with; a session is meant by the end
-/// of its id too.
+/// The conversation to begin or continue; a session can be given by the end of
+/// its id.
 pub(crate) async fn resumed(newest: bool, session: Option<String>) -> anyhow::Result<Resume> {
     Ok(match session {
         Some(id) => {
@@ -181,21 +180,21 @@ pub(crate) async fn resumed(newest: bool, session: Option<String>) -> anyhow::Re
     })
 }
 
-/// A turn and whoever may interrupt it.
-struct Turn<'a> {
+/// A turn, and its sources of interruption.
+struct QueryTurn<'a> {
     assistant: &'a Assistant,
     shower: Shower,
     signals: &'a mut Signals,
     /// Each Ctrl-C that is a key and no signal.
     interrupted: mpsc::UnboundedReceiver<()>,
-    /// Cancelled when what is shown cannot be written any more.
+    /// Cancelled when the output can no longer be written.
     unread: CancellationToken,
     /// Ctrl-C asks what to do, instead of ending the turn.
     asks: bool,
 }
 
-impl Turn<'_> {
-    /// Ctrl-C asks or aborts; while it asks, it leaves.
+impl QueryTurn<'_> {
+    /// Runs the turn. Ctrl-C asks or aborts; during that question it leaves.
     async fn run(mut self, message: &str) -> (Result<TurnOutcome, TurnError>, Option<u8>) {
         let (interject, mut interjections) = mpsc::channel(8);
         let mut code = None;
@@ -235,8 +234,8 @@ impl Turn<'_> {
     }
 }
 
-/// What the person wants, if they were asked. A prompt that could not be shown
-/// is as good as a choice to abort.
+/// The person's choice, if they were asked. A prompt that could not be shown
+/// counts as abort.
 pub(crate) async fn chosen(asked: &mut Option<oneshot::Receiver<Choice>>) -> Option<Interjection> {
     let Some(choice) = asked else {
         return std::future::pending().await;

@@ -1,5 +1,5 @@
-//! `windlass questions` and `windlass answer`: what tools ask the person in any
-//! session of this machine.
+//! `windlass questions` and `windlass answer`: open questions of all sessions
+//! on this machine.
 
 use std::io::{IsTerminal, Read};
 use std::process::ExitCode;
@@ -156,7 +156,7 @@ fn from_stdin() -> anyhow::Result<String> {
     Ok(line.strip_suffix('\r').unwrap_or(line).to_owned())
 }
 
-/// The text that was typed, as the answer that the question wants.
+/// Converts typed text to the type of answer that the question requires.
 fn read(question: &Question, text: &str) -> anyhow::Result<Value> {
     let value = match (&question.answer_type, text) {
         (AnswerType::Boolean, "yes" | "y" | "true") => Value::Bool(true),
@@ -176,7 +176,7 @@ fn read(question: &Question, text: &str) -> anyhow::Result<Value> {
     }
 }
 
-/// The answers that a question takes; `None` when that is any text.
+/// The possible answers; `None` for free text.
 fn choices(question: &Question) -> Option<Vec<String>> {
     match &question.answer_type {
         AnswerType::Boolean => Some(vec!["yes".to_owned(), "no".to_owned()]),

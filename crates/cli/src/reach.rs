@@ -1,7 +1,7 @@
-//! Finding the sessions and handles of every runtime on this machine.
+//! Finds sessions and handles of all runtimes on this machine.
 //!
-//! Start at [`find`]: a handle by its id, or `SESSION/HANDLE` where the id
-//! alone is not enough.
+//! Start at [`find`]: a handle by its id, or by `SESSION/HANDLE` if the id is
+//! ambiguous.
 
 use anyhow::bail;
 use futures_util::future::join_all;
@@ -11,24 +11,24 @@ use windlass_serve_http::{Peer, peers, run_dir};
 
 use crate::{held, person};
 
-/// How much of a session's id is shown: enough to tell sessions apart.
+/// The length of a shortened session id.
 const SHORT: usize = 8;
 
-/// A session, where it is, and its handles.
+/// A session with its runtime and handles.
 pub(crate) struct Reached {
     pub(crate) peer: Peer,
     pub(crate) session: SessionInfo,
     pub(crate) handles: Vec<HandleInfo>,
 }
 
-/// A handle and where it is.
-pub(crate) struct Target {
+/// A handle and its runtime.
+pub(crate) struct HandleTarget {
     pub(crate) peer: Peer,
     pub(crate) session: SessionInfo,
     pub(crate) handle: HandleInfo,
 }
 
-impl Target {
+impl HandleTarget {
     /// The handle's name among those of all sessions.
     pub(crate) fn name(&self) -> String {
         format!("{}/{}", short(self.session.id.as_str()), self.handle.id)
@@ -52,7 +52,7 @@ impl Target {
     }
 }
 
-/// Every runtime that listens. None of them answers a tool.
+/// Every listening runtime. Runtimes do not answer tools.
 pub(crate) async fn runtimes() -> anyhow::Result<Vec<Peer>> {
     person::looks()?;
     Ok(peers(&run_dir(&windlass::state_dir())).await)
@@ -79,24 +79,25 @@ async fn sessions_of(peer: &Peer) -> Vec<Reached> {
     reached.into_iter().flatten().collect()
 }
 
-/// The end of an id, by which it is printed and accepted.
+/// The end of an id, as it is printed and accepted.
 pub(crate) fn short(id: &str) -> &str {
     &id[id.len().saturating_sub(SHORT)..]
 }
 
-/// The handle that is meant: by its id, by `SESSION/HANDLE`, or by the
-/// beginning of an id that no other has.
-pub(crate) async fn find(target: &str) -> anyhow::Result<Target> {
+/// Finds a handle by its id, by `SESSION/HANDLE`, or by a unique prefix of its
+/// id.
+pub(crate) async fn find(target: &str) -> anyhow::Result<HandleTarget> {
     let (session, id) = match target.rsplit_once('/') {
         Some((session, id)) => (Some(session), id),
         None => (None, target),
     };
     let mut targets = all().await?;
-    let of_session = |target: &Target| {
+    let of_session = |target: &HandleTarget| {
         session.is_none_or(|wanted| is_end_of(wanted, target.session.id.as_str()))
     };
-    let whole = |found: &Target| of_session(found) && found.handle.id.as_str() == id;
-    let begins = |found: &Target| of_session(found) && found.handle.id.as_str().starts_with(id);
+    let whole = |found: &HandleTarget| of_session(found) && found.handle.id.as_str() == id;
+    let begins =
+        |found: &HandleTarget| of_session(found) && found.handle.id.as_str().starts_with(id);
     let mut found: Vec<usize> = places(&targets, whole);
     if found.is_empty() && !id.is_empty() {
         found = places(&targets, begins);
@@ -124,7 +125,7 @@ pub(crate) async fn find(target: &str) -> anyhow::Result<Target> {
 
 /// Handles and one-shots of this id that are not listed any more, but whose output is still
 /// there.
-async fn unlisted(session: Option<&str>, id: &str) -> anyhow::Result<Vec<Target>> {
+async fn unlisted(session: Option<&str>, id: &str) -> anyhow::Result<Vec<HandleTarget>> {
     let mut found = Vec::new();
     for Reached {
         peer, session: one, ..
@@ -135,7 +136,7 @@ async fn unlisted(session: Option<&str>, id: &str) -> anyhow::Result<Vec<Target>
         }
         let path = format!("/api/v1/sessions/{}/handles/{id}", one.id);
         if let Ok(handle) = peer.get::<HandleInfo>(&path).await {
-            found.push(Target {
+            found.push(HandleTarget {
                 peer,
                 session: one,
                 handle,
@@ -146,7 +147,7 @@ async fn unlisted(session: Option<&str>, id: &str) -> anyhow::Result<Vec<Target>
 }
 
 /// Every handle and one-shot of every runtime.
-pub(crate) async fn all() -> anyhow::Result<Vec<Target>> {
+pub(crate) async fn all() -> anyhow::Result<Vec<HandleTarget>> {
     let mut targets = Vec::new();
     for reached in sessions().await? {
         let Reached {
@@ -154,7 +155,7 @@ pub(crate) async fn all() -> anyhow::Result<Vec<Target>> {
             session,
             handles,
         } = reached;
-        targets.extend(handles.into_iter().map(|handle| Target {
+        targets.extend(handles.into_iter().map(|handle| HandleTarget {
             peer: peer.clone(),
             session: session.clone(),
             handle,
@@ -163,7 +164,7 @@ pub(crate) async fn all() -> anyhow::Result<Vec<Target>> {
     Ok(targets)
 }
 
-fn places(targets: &[Target], wanted: impl Fn(&Target) -> bool) -> Vec<usize> {
+fn places(targets: &[HandleTarget], wanted: impl Fn(&HandleTarget) -> bool) -> Vec<usize> {
     let places = targets.iter().enumerate();
     let places = places.filter(|(_, target)| wanted(target));
     places.map(|(place, _)| place).collect()
@@ -177,7 +178,7 @@ fn held_alone(name: &str) -> String {
     )
 }
 
-fn unknown(target: &str, targets: &[Target]) -> String {
+fn unknown(target: &str, targets: &[HandleTarget]) -> String {
     if targets.is_empty() {
         return format!(
             "there is no handle `{target}`: nothing runs in any session; \
@@ -188,14 +189,14 @@ fn unknown(target: &str, targets: &[Target]) -> String {
     if let Some(near) = nearest(target, ids) {
         return format!("there is no handle `{target}`; did you mean `{near}`?");
     }
-    let names: Vec<String> = targets.iter().map(Target::name).collect();
+    let names: Vec<String> = targets.iter().map(HandleTarget::name).collect();
     format!(
         "there is no handle `{target}`; there are {}",
         names.join(", ")
     )
 }
 
-/// The one id that is meant by its whole, or by its end as lists print it.
+/// The unique id that equals the text or ends with it.
 pub(crate) fn by_end<'a>(
     wanted: &str,
     ids: impl Iterator<Item = &'a str>,
@@ -214,7 +215,7 @@ pub(crate) fn by_end<'a>(
     }
 }
 
-/// No id is meant, or it is not clear which.
+/// The id is unknown or ambiguous.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum NoSuchId {
     None,

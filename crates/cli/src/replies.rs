@@ -1,5 +1,5 @@
-//! `windlass permissions pending` and `reply`: what waits for a person in any
-//! session of this machine.
+//! `windlass permissions pending` and `reply`: open permission requests of all
+//! sessions on this machine.
 
 use std::process::ExitCode;
 
@@ -8,7 +8,7 @@ use serde_json::json;
 use windlass_protocol::{PermissionAnswer, PermissionReply, PermissionRequest, RequestRendering};
 use windlass_serve_http::PeerError;
 
-use crate::args::{Reply, ReplyArgs};
+use crate::args::{ReplyArgs, ReplyChoice};
 use crate::print::{self, Printer, cell};
 use crate::reach::{self, NoSuchId};
 use crate::stdout::errln;
@@ -75,9 +75,9 @@ pub(crate) async fn reply(printer: Printer, args: ReplyArgs) -> anyhow::Result<E
     person::only("permissions reply")?;
     let body = PermissionAnswer {
         reply: match args.reply {
-            Reply::Once => PermissionReply::Once,
-            Reply::Always => PermissionReply::Always,
-            Reply::Reject => PermissionReply::Reject,
+            ReplyChoice::Once => PermissionReply::Once,
+            ReplyChoice::Always => PermissionReply::Always,
+            ReplyChoice::Reject => PermissionReply::Reject,
         },
         message: args.message,
         arguments: None,

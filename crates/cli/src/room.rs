@@ -1,7 +1,7 @@
-//! Whether the limits of this user leave room for a command.
+//! Checks whether the user's limits suffice for a command.
 //!
-//! Where they do not, tokio panics at its first thread or descriptor, and waits
-//! for ever for later threads. So it is tried before.
+//! Otherwise tokio panics at its first thread or descriptor, or waits for ever
+//! for later threads.
 
 use std::sync::{Arc, Barrier};
 use std::thread;
@@ -28,8 +28,8 @@ pub(crate) fn check_files() -> anyhow::Result<()> {
     }
 }
 
-/// How many workers there can be: one for each processor, or fewer where the
-/// limit of processes leaves no room.
+/// The number of worker threads: one per processor, or fewer if the process
+/// limit requires it.
 pub(crate) fn workers() -> anyhow::Result<usize> {
     let wanted = thread::available_parallelism().map_or(1, usize::from);
     let started = startable(wanted + OTHERS);
@@ -43,8 +43,8 @@ pub(crate) fn workers() -> anyhow::Result<usize> {
     }
 }
 
-/// How many threads can be there at once, up to `wanted`. They are gone again
-/// when this returns.
+/// The number of threads that can be started at once, up to `wanted`. They have
+/// ended when this returns.
 fn startable(wanted: usize) -> usize {
     let mut threads = Vec::with_capacity(wanted);
     let gates: Vec<Arc<Barrier>> = (0..wanted).map(|_| Arc::new(Barrier::new(2))).collect();

@@ -1,5 +1,5 @@
-//! `windlass run`: a command that runs here and that `ps` sees, or one that is
-//! left to the running server.
+//! `windlass run`: runs a command that `ps` lists, here or in the running
+//! server.
 
 mod detached;
 
@@ -19,7 +19,7 @@ use crate::args::{Global, RunArgs};
 use crate::attach::{self, Leaving};
 use crate::control;
 use crate::exit;
-use crate::prompt::Keyboard as PersonKeyboard;
+use crate::prompt::KeyReader;
 use crate::safe_text::SafeText;
 use crate::setup;
 use crate::signals::Signals;
@@ -184,7 +184,7 @@ fn key(name: &str) -> Keyboard {
 /// last screen here.
 async fn on_terminal(handle: &HandleRef) -> anyhow::Result<ExitCode> {
     if !handle.is_stopped() {
-        let mut keyboard = PersonKeyboard::open()?;
+        let mut keyboard = KeyReader::open()?;
         attach::in_front(handle, &mut keyboard, Leaving::AtTheEnd).await?;
     }
     handle.stopped().await;

@@ -1,12 +1,9 @@
-//! Output of a tool on its way to a person's terminal: text and colours, and
-//! nothing that would act on the terminal itself.
+//! Filters tool output for a person's terminal.
 //!
-//! A tool may print whatever it likes, such as a sequence that fills the
-//! clipboard, renames the window or makes the terminal answer. Here only the
-//! letters, line ends, tabs and colours (SGR) pass.
+//! A tool may print sequences that fill the clipboard, rename the window or
+//! make the terminal reply. Only text, line ends, tabs and colours (SGR) pass.
 
-/// Takes sequences out of a stream. What is cut in two by the end of a piece
-/// is put together with the next.
+/// Removes sequences from a stream. Sequences may be split between chunks.
 #[derive(Debug, Default)]
 pub(crate) struct SafeText {
     state: SequenceState,
@@ -35,7 +32,7 @@ enum SequenceState {
 const LONGEST: usize = 128;
 
 impl SafeText {
-    /// The next piece, without what may not pass.
+    /// Filters the next chunk.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut text = Vec::with_capacity(bytes.len());
         for byte in bytes {

@@ -1,7 +1,7 @@
 //! A terminal with a live area at its bottom.
 //!
-//! What is committed scrolls away like any output; the live area below it is
-//! drawn anew whenever it changes. Nothing here knows what is shown.
+//! Committed lines scroll away like any output; the live area below them is
+//! redrawn on every change.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -11,7 +11,7 @@ use rustix::termios;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// The terminal on stdout or stderr.
-pub(crate) struct Screen {
+pub(crate) struct TerminalDisplay {
     on: On,
     /// How wide each line of the live area was when it was drawn.
     drawn: Vec<usize>,
@@ -33,7 +33,7 @@ enum On {
     Stderr,
 }
 
-impl Screen {
+impl TerminalDisplay {
     pub(crate) fn stdout() -> Self {
         Self {
             on: On::Stdout,
@@ -67,8 +67,8 @@ impl Screen {
         self.paint_with(committed, live, "");
     }
 
-    /// The same, and puts the cursor into this column of the live area's last
-    /// line.
+    /// [`TerminalDisplay::paint`] without committed lines, with the cursor in
+    /// this column of the live area's last line.
     pub(crate) fn paint_at(&mut self, live: &[String], column: usize) {
         let place = match column {
             0 => "\r".to_owned(),

@@ -10,11 +10,11 @@ fn a_line_is_cut_by_what_is_seen_of_it() {
 
 #[test]
 fn a_live_area_is_cleared_by_the_rows_that_it_takes_now() {
-    let screen = Screen {
+    let screen = TerminalDisplay {
         drawn: vec![30, 10],
-        ..Screen::stdout()
+        ..TerminalDisplay::stdout()
     };
     assert_eq!(screen.clearing(40), "\r\x1b[1A\x1b[J");
     assert_eq!(screen.clearing(20), "\r\x1b[2A\x1b[J");
-    assert_eq!(Screen::stdout().clearing(40), "");
+    assert_eq!(TerminalDisplay::stdout().clearing(40), "");
 }

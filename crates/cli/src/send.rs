@@ -1,4 +1,4 @@
-//! `windlass send` and `windlass kill`: a person's hand on handles.
+//! `windlass send` and `windlass kill`: input to handles, and their end.
 
 use std::process::ExitCode;
 
@@ -10,7 +10,7 @@ use windlass_serve_http::PeerError;
 
 use crate::args::{Global, KillArgs, SendArgs};
 use crate::print::{self, Listing, Printer, Tone, cell, column};
-use crate::reach::{self, Target};
+use crate::reach::{self, HandleTarget};
 use crate::{exit, held, person};
 
 pub(crate) async fn run(global: &Global, args: SendArgs) -> anyhow::Result<ExitCode> {
@@ -135,7 +135,7 @@ async fn end_held(kept: &SurveyedHandle) -> (String, Value, Tone) {
 
 /// Ends a handle; gives the receipt. A runtime that ends with its handle, as
 /// `windlass run` does, may not get to answer.
-async fn end(target: &Target) -> anyhow::Result<Value> {
+async fn end(target: &HandleTarget) -> anyhow::Result<Value> {
     match target.peer.post(&target.path("/abort"), &()).await {
         Ok(receipt) => serde_json::from_slice(&receipt).context("the receipt is not understood"),
         Err(PeerError::Broken(_) | PeerError::Unreachable(..)) if has_gone(target).await => {
@@ -146,7 +146,7 @@ async fn end(target: &Target) -> anyhow::Result<Value> {
 }
 
 /// Whether the handle's runtime has ended.
-async fn has_gone(target: &Target) -> bool {
+async fn has_gone(target: &HandleTarget) -> bool {
     let runtimes = reach::runtimes().await.unwrap_or_default();
     !runtimes.iter().any(|peer| peer.pid == target.peer.pid)
 }

@@ -1,8 +1,8 @@
 //! `windlass serve`: the runtime over HTTP, and all runtimes of this machine.
 //!
-//! Start at [`run`]. The server may take the place of another one
-//! (`--replace`, `replacing.rs`), and takes up the sessions with kept handles of
-//! one that is gone (`taking_up.rs`).
+//! Start at [`run`]. The server may replace another one (`--replace`,
+//! `replacing.rs`), and resumes the sessions with kept handles of an earlier
+//! one (`taking_up.rs`).
 
 mod greeting;
 mod place;
@@ -40,8 +40,8 @@ use place::ServerPlace;
 const FRONT_END: &str = "serve";
 /// How long tools have to leave when the server ends.
 const GRACE: Duration = Duration::from_secs(2);
-/// How long the connections of a server that ends may take for the requests
-/// that are under way, once its sessions have ended.
+/// The time limit for open requests of a server that ends, after its sessions
+/// have ended.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// The runtime. Agents that come by `/mcp` may lend MCP servers their model.
@@ -116,8 +116,8 @@ impl Preparation {
         })
     }
 
-    /// Takes the place, takes up the sessions that were left, and serves. When
-    /// it fails, everything is left for another server.
+    /// Takes the place, resumes the sessions that were left, and serves. On
+    /// failure, everything is left for another server.
     async fn begin(mut self, global: &Global) -> anyhow::Result<Serving> {
         if let Some(predecessor) = &mut self.predecessor {
             predecessor.take().await?;
@@ -209,8 +209,8 @@ impl Serving {
         }
     }
 
-    /// Waits for a process that asks for the place, and hands it over. Gives
-    /// whether that one has it; otherwise this server goes on.
+    /// Waits for a process that requests the place, and hands it over. Returns
+    /// whether that process has it; otherwise this server continues.
     async fn hand_over(&mut self) -> anyhow::Result<bool> {
         let Some(handover) = &self.doors.handover else {
             return std::future::pending().await;
@@ -238,8 +238,8 @@ impl Serving {
         }
     }
 
-    /// Takes no more connections, and lets go of everything that another
-    /// process is to go on with. Everything else goes on.
+    /// Stops accepting connections, and releases everything that the successor
+    /// continues.
     async fn leave(&mut self) {
         self.api.leave();
         if let Some(control) = &self.doors.control {
@@ -249,7 +249,7 @@ impl Serving {
         self.api.leave_kept().await;
     }
 
-    /// Takes back everything that was let go of.
+    /// Takes back everything that was released.
     async fn come_back(&mut self) -> anyhow::Result<()> {
         self.api.come_back();
         if let Err(error) = self.api.take_events_back() {
@@ -262,8 +262,7 @@ impl Serving {
         Ok(())
     }
 
-    /// Ends everything that is not kept. Requests that are under way are
-    /// answered.
+    /// Ends everything that is not kept. Open requests are answered.
     async fn end(mut self) {
         self.leave().await;
         let ending = async { tokio::join!(self.api.close(GRACE), self.mcp_sessions.close(GRACE)) };
@@ -283,7 +282,7 @@ fn mcp_server(windlass: &Arc<Windlass>) -> McpServer {
     mcp::server(windlass, None, None).with_succession(mcp::succession(windlass))
 }
 
-/// The interface, which goes on with the events of a server that is gone.
+/// The interface, which continues the events of an earlier server.
 fn interface(windlass: &Arc<Windlass>, folder: &Path) -> Api {
     let opening = Arc::clone(windlass);
     let api = Api::new(windlass.runtime(), FRONT_END)

@@ -1,8 +1,7 @@
-//! The name of a session over pipes: one process has it at a time.
+//! The name of a session over pipes, used by one process at a time.
 //!
-//! The name is a locked file in the folder of this user's runtimes. The lock
-//! goes with the process, however that ends, so that the successor of a session
-//! can always have its name.
+//! The name is a locked file in the user's runtime folder. The lock ends with
+//! the process, so that a session's successor can always take its name.
 
 use std::fs::{File, TryLockError};
 use std::io::{Read as _, Write as _};

@@ -1,4 +1,4 @@
-//! From the command line to a runtime.
+//! Creates a runtime from the command line.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use crate::args::Global;
 use crate::stdout::errln;
 use crate::trust;
 
-/// Loads the configuration and sets the runtime up. What a person should know
-/// goes to stderr. Leftovers of runtimes that died are ended on the side.
+/// Loads the configuration and creates the runtime. Warnings go to stderr.
+/// Leftovers of dead runtimes are ended in the background.
 pub(crate) async fn windlass(global: &Global) -> anyhow::Result<Windlass> {
     build(builder(global)?).await
 }
@@ -27,7 +27,7 @@ pub(crate) fn builder(global: &Global) -> anyhow::Result<Builder> {
     Ok(Windlass::builder(config(global)?))
 }
 
-/// What a person should know is said.
+/// Prints the runtime's warnings.
 fn told(windlass: Windlass) -> Windlass {
     for warning in windlass.warnings() {
         errln!("windlass: {warning}");
@@ -44,7 +44,7 @@ fn told(windlass: Windlass) -> Windlass {
     windlass
 }
 
-/// Says how much of a session that has ended is not recorded.
+/// Reports how much of an ended session was not recorded.
 pub(crate) fn tell_unrecorded(session: &Session) {
     let Some(trouble) = session.record_trouble() else {
         return;
@@ -60,15 +60,15 @@ pub(crate) fn tell_unrecorded(session: &Session) {
     errln!("windlass: {count} changes of this session's record could not be written{why}");
 }
 
-/// Has the sessions of a runtime that nobody watches ask whether the project is
-/// trusted, and takes its tools once it is.
+/// Makes the sessions of an unattended runtime ask whether the project is
+/// trusted, and loads its tools once it is.
 pub(crate) fn await_trust(windlass: &Arc<Windlass>, global: &Global) -> anyhow::Result<()> {
     let report = |problem: &str| errln!("windlass: {problem}");
     windlass.await_trust(load_options(global)?, TrustStore::of_user(), report);
     Ok(())
 }
 
-/// Says when sessions will not be recorded, and why. They run all the same.
+/// Warns if sessions will not be recorded.
 pub(crate) fn warn_of_record(windlass: &Windlass) {
     if windlass.config().record
         && let Err(error) = windlass.record()
@@ -81,8 +81,7 @@ pub(crate) fn warn_of_record(windlass: &Windlass) {
     }
 }
 
-/// Loads the configuration alone. Where a project's files have no effect, that
-/// is said.
+/// Loads only the configuration. Reports project files without effect.
 pub(crate) fn config(global: &Global) -> anyhow::Result<Config> {
     let config = load(global)?;
     if let Some(notice) = trust::notice(&config) {
@@ -91,7 +90,7 @@ pub(crate) fn config(global: &Global) -> anyhow::Result<Config> {
     Ok(config)
 }
 
-/// Loads the configuration and says nothing.
+/// Loads the configuration without messages.
 pub(crate) fn load(global: &Global) -> anyhow::Result<Config> {
     let config = windlass::config::load(&load_options(global)?);
     if let Ok(config) = &config {

@@ -1,4 +1,4 @@
-//! Ctrl-C and its like: once ends cleanly, twice at once.
+//! Termination signals: the first ends cleanly, the second at once.
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 

@@ -1,11 +1,8 @@
-//! Writing to stdout and stderr, where a reader may have gone and a disk may
-//! be full.
+//! Writing to stdout and stderr, where the reader may be gone or the disk full.
 //!
-//! Everything that a command prints goes through here. An error of stdout
-//! travels up to `main` as any other error does, and is told from the others
-//! there ([`exit_of`]): a reader that has gone is no fault of ours and is not
-//! spoken of, a full disk is. A line for stderr that cannot be written is
-//! given up.
+//! All output of commands goes through here. A stdout error propagates to
+//! `main` like any other and is recognised there ([`exit_of`]): a closed pipe
+//! is silent, a full disk is reported. Errors of stderr are ignored.
 
 use std::fmt;
 use std::io::{self, ErrorKind, Write};

@@ -1,8 +1,8 @@
-//! `windlass trust` and `windlass untrust`: which projects' files count.
+//! `windlass trust` and `windlass untrust`: trust in project files.
 //!
-//! Start at [`run`]. [`settle`] asks the same question at the start of other
-//! commands, where a person is at the terminal, and [`notice`] tells everybody
-//! else that a project's files have no effect.
+//! Start at [`run`]. [`settle`] asks at the start of other commands if a person
+//! is at the terminal; otherwise [`notice`] reports that a project's files have
+//! no effect.
 
 use std::fmt::Write as _;
 use std::io::IsTerminal;
@@ -79,14 +79,15 @@ fn confirmation(question: &TrustQuestion) -> Confirmation {
     Confirmation(format!("Trust {}?", visible_line(&root)))
 }
 
-/// Trusts the content of the question, and tells the runtimes of this machine.
+/// Trusts the content of the question, and notifies the runtimes of this
+/// machine.
 async fn keep(store: &TrustStore, question: &TrustQuestion) -> anyhow::Result<()> {
     let kept = store.trust(&question.content);
     kept.context("the decision cannot be kept in the state directory")?;
     tell_runtimes().await
 }
 
-/// Runtimes look again whether their projects are trusted.
+/// Makes runtimes check the trust of their projects again.
 async fn tell_runtimes() -> anyhow::Result<()> {
     for peer in reach::runtimes().await? {
         // One that ends meanwhile has nothing to look at.
@@ -157,8 +158,8 @@ fn in_folder(global: &Global, directory: Option<&Path>) -> Global {
     global
 }
 
-/// Asks whether to trust the project, where it is not trusted, a person is at
-/// the terminal, and they have not said no to just this content.
+/// Asks whether to trust the project, if it is not trusted, a person is at the
+/// terminal, and they have not declined exactly this content.
 pub(crate) async fn settle(global: &Global) -> anyhow::Result<()> {
     let at_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     if !at_terminal || global.json || person::is_tool() {
@@ -228,9 +229,9 @@ impl Before {
         setup::load(global).map_or(Self(None), |config| Self::of(&config))
     }
 
-    /// Trusts the project with what was written by a person's command, if it
-    /// was trusted before or had nothing to trust, and nothing else has
-    /// changed. A tool's command trusts nothing.
+    /// Trusts the project with files written by a person's command, if it was
+    /// trusted before or had nothing to trust, and nothing else has changed.
+    /// Has no effect in a tool's command.
     pub(crate) fn trust_written(
         self,
         global: &Global,

@@ -1,7 +1,7 @@
-//! A program that is run for what it prints, and nothing else.
+//! Runs a program to collect its output.
 //!
-//! [`ask`] is all: it runs a program to its end within limits of time and
-//! size, and everything that the program started ends with it.
+//! [`ask`] runs a program to its end, within limits of time and size.
+//! Everything that the program started ends with it.
 
 use std::time::Duration;
 
@@ -11,30 +11,29 @@ use windlass_process::{Command, Launcher, StartError};
 use crate::confined;
 use crate::ending;
 
-/// How long a program has between TERM and KILL when it does not answer.
+/// The time between TERM and KILL for a program that does not answer.
 const GRACE: Duration = Duration::from_millis(200);
 
-/// What an asked program may take.
+/// Limits for an [`ask`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AskLimits {
     pub(crate) time: Duration,
     pub(crate) bytes: usize,
 }
 
-/// Why a program gave no answer.
+/// The reason why a program gave no answer.
 #[derive(Debug)]
 pub(crate) enum AskError {
-    /// It could not be started.
     Start(StartError),
-    /// It ended badly; the text says how.
+    /// It failed; the text explains how.
     Failed(String),
-    /// It took too long, and was ended.
+    /// It exceeded the time limit and was ended.
     TimedOut,
-    /// It printed too much, and was ended.
+    /// It exceeded the output limit and was ended.
     TooMuch,
 }
 
-/// Runs a program and gives what it wrote to stdout.
+/// Runs a program and returns its stdout.
 pub(crate) async fn ask(
     launcher: &Launcher,
     command: Command,
@@ -76,7 +75,6 @@ pub(crate) async fn ask(
     }
 }
 
-/// Everything that was written, as bytes.
 pub(crate) fn bytes_of(output: &Output) -> Vec<u8> {
     output.raw(0..output.position())
 }

@@ -1,39 +1,38 @@
-//! How a configured program is called: its words, with templates in them.
+//! The command line of a configured program, with templates.
 
 use serde::Serialize;
 use windlass_process::Command;
 use windlass_protocol::Context;
 use windlass_template::{CommandTemplate, RenderError};
 
-/// How a configured program is called. Every part may be a template.
+/// The command line of a configured program. Every part may be a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalCommand {
-    /// The program, or under a shell the whole line.
+    /// The program, or the whole line if `shell` is set.
     pub program: String,
-    /// Its arguments.
     pub args: Vec<String>,
     /// The program is a line for `sh`; values are quoted.
     pub shell: bool,
 }
 
-/// Whether a command that has no place for the context and the tool gets them
-/// as its last two arguments.
+/// Whether a command without a placeholder for the context and the tool gets
+/// them as its last two arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trailing {
-    /// It does: its program takes arguments, and reads them there.
+    /// They are appended: the program takes arguments and reads them there.
     ContextAndTool,
-    /// It is called as it is written.
+    /// The command runs as written.
     Nothing,
 }
 
 impl LocalCommand {
-    /// The program is told the context, and so can tell a question from a
-    /// call.
+    /// Whether the program receives the context, so that it can distinguish a
+    /// question from a call.
     pub(crate) fn tells_context(&self, trailing: Trailing) -> bool {
         self.template().uses_context() || self.appends(trailing)
     }
 
-    /// The words to run: the program and its arguments.
+    /// Renders the words to run: the program and its arguments.
     pub(crate) fn words(
         &self,
         tool: &impl Serialize,
@@ -69,7 +68,7 @@ impl LocalCommand {
     }
 }
 
-/// The command of these words, of which there is at least one.
+/// A command from at least one word.
 pub(crate) fn of_words(words: &[String]) -> Command {
     let (program, args) = words.split_first().expect("a command has a program");
     Command::new(program).args(args)

@@ -1,14 +1,14 @@
-//! A shell line as the simple commands in it, for permission.
+//! Splits a shell line into its simple commands, for permission checks.
 //!
-//! Start at [`CommandLine::read`]. The line is parsed as bash and sh parse it,
-//! and every simple command in it is found, however deep it stands: in groups,
-//! loops, substitutions and behind wrappers such as `sudo` and `sh -c`. What
-//! is only known when the line runs (a variable, the output of a command) is
-//! [`UNKNOWN`] in its text. A line that is not understood is unknown as a
-//! whole, so that nothing hides in what a person is not shown.
+//! Start at [`CommandLine::read`]. The line is parsed as bash and sh do. Every
+//! simple command is found at any depth: in groups, loops, substitutions and
+//! behind wrappers such as `sudo` and `sh -c`. Text that is known only at run
+//! time (a variable, the output of a command) is [`UNKNOWN`]. A line that
+//! cannot be parsed is unknown as a whole, so that it cannot hide a command
+//! from the person who decides.
 //!
-//! This says what a line would run, not what those programs would do: rules
-//! are a guard rail and no fence.
+//! The result names the programs that a line runs, not their effects. Rules
+//! are a guard rail, not a security boundary.
 
 mod suggest;
 mod walk;
@@ -26,14 +26,13 @@ use windlass_runtime::{SubjectPattern, UNKNOWN};
 pub(crate) use suggest::suggestion;
 pub(crate) use words::quoted;
 
-/// Longer lines are not looked at.
+/// Longer lines are not parsed.
 const LONGEST: usize = 64 << 10;
 
-/// A line in which more things are opened than this is not looked at: the
-/// parser calls itself for each.
+/// Lines with deeper nesting are not parsed, because the parser is recursive.
 const DEEPEST: usize = 100;
 
-/// A shell's language, as far as it is understood here.
+/// The language of a shell, as far as it is supported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ShellLanguage {
     Bash,
@@ -65,10 +64,10 @@ impl ShellLanguage {
     }
 }
 
-/// Everything that a line would run.
+/// All commands that a line would run.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct CommandLine {
-    /// The simple commands, in the order in which they stand.
+    /// The simple commands, in order.
     pub(crate) commands: Vec<SubjectPattern>,
 }
 
@@ -90,7 +89,7 @@ impl CommandLine {
     }
 }
 
-/// A command of which no more than its text is known.
+/// A command of which only the text is known.
 pub(crate) fn unknown(text: &str) -> SubjectPattern {
     SubjectPattern {
         text: text.to_owned(),
@@ -100,7 +99,8 @@ pub(crate) fn unknown(text: &str) -> SubjectPattern {
     }
 }
 
-/// Puts a variable in front of a command, unless it is harmless.
+/// Prefixes a command with a variable assignment, unless the variable is
+/// harmless.
 pub(crate) fn set_variable(command: &mut SubjectPattern, name: &str, value: &str) {
     if words::is_harmless_variable(name) {
         return;
@@ -112,8 +112,8 @@ pub(crate) fn set_variable(command: &mut SubjectPattern, name: &str, value: &str
     command.forms.push(UNKNOWN.to_string());
 }
 
-/// Going to the folder that a call names, where it is outside of the project.
-/// A folder decides what many programs do.
+/// Changing to the folder named by a call, if it is outside of the project.
+/// Many programs depend on their folder.
 pub(crate) fn folder_outside(args: &Arguments, root: &Path) -> Option<SubjectPattern> {
     let folder = args.get("cwd").and_then(Value::as_str)?;
     let within = |folder: PathBuf| {
@@ -131,7 +131,7 @@ pub(crate) fn folder_outside(args: &Arguments, root: &Path) -> Option<SubjectPat
     })
 }
 
-/// Each pattern once.
+/// Removes duplicate patterns.
 pub(crate) fn distinct(mut patterns: Vec<String>) -> Vec<String> {
     let mut seen = HashSet::new();
     patterns.retain(|pattern| seen.insert(pattern.clone()));

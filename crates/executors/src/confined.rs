@@ -1,7 +1,8 @@
-//! The part of a sandbox and of limits in a program's end, in words.
+//! Explains failures that a sandbox or a resource limit caused.
 //!
-//! Start at [`explain`]. A limit that was exceeded is known. A denial is read off the program's output, so only a program
-//! that failed is looked at: text that a successful one shows may be about anything.
+//! Start at [`explain`]. An exceeded limit is known. A denial is inferred from
+//! the output, so only failed programs are examined: the output of a successful
+//! one may quote anything.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -16,10 +17,11 @@ use windlass_sandbox::{
     Confinement, Denial, HostPattern, LimitKind, NetworkRule, ResourceLimits, Widening,
 };
 
-/// So much of the output is looked at.
+/// The number of bytes of output that are examined.
 const LOOKED_AT: usize = 16 << 10;
 
-/// The launcher of a call: outside of the sandbox, or in a wider one, where a person has said so.
+/// The launcher for a call: without a sandbox, or with a wider one, if a person
+/// has allowed that.
 pub(crate) fn launcher(launcher: &Launcher, start: &Start) -> Launcher {
     if start.outside {
         return launcher.unconfined();
@@ -34,7 +36,8 @@ pub(crate) fn launcher(launcher: &Launcher, start: &Start) -> Launcher {
     }
 }
 
-/// Adds to the end of a program that failed which limit it has exceeded, or what its sandbox has denied.
+/// Adds the exceeded limit or the sandbox denials to the end of a failed
+/// program.
 pub(crate) fn explain(ending: &mut Ending, process: &Process) {
     let limits = process.limits();
     let allowed = process.allowed();
@@ -98,7 +101,8 @@ pub(crate) fn explain(ending: &mut Ending, process: &Process) {
     }
 }
 
-/// Whether a rule is about the file that the person was asked about, and not about one that a link leads to by now.
+/// Whether the rule's path still refers to the file that the person was asked
+/// about, and not to the target of a new link.
 fn is_still_itself(widening: &Widening) -> bool {
     match widening {
         Widening::Read(path) | Widening::Write(path) => {
@@ -108,7 +112,8 @@ fn is_still_itself(widening: &Widening) -> bool {
     }
 }
 
-/// The rule that would allow what was denied, if there may be one. A file that does not exist is made in its folder.
+/// The rule that would allow the denied access, if one is possible. For a file
+/// that does not exist, it is about the folder.
 fn widening(denial: &Denial, confinement: &Confinement) -> Option<Widening> {
     let real = |path: &Path| path.canonicalize().ok();
     let widening = match denial {
@@ -120,7 +125,8 @@ fn widening(denial: &Denial, confinement: &Confinement) -> Option<Widening> {
     confinement.can_be_widened(&widening).then_some(widening)
 }
 
-/// The limit whose signal has ended a program. A shell tells the signal of its command by its own exit code.
+/// The limit whose signal ended a program. A shell reports the signal of its
+/// command as an exit code.
 fn by_signal(exit: Option<&Exit>, limits: &ResourceLimits) -> Option<LimitKind> {
     const OF_SHELL: i32 = 128;
     let kinds = [
@@ -143,7 +149,7 @@ fn by_signal(exit: Option<&Exit>, limits: &ResourceLimits) -> Option<LimitKind> 
     found.map(|(_, _, kind, _)| kind)
 }
 
-/// The use of the machine by a program and everything that it has started.
+/// The resource usage of a program and its descendants.
 pub(crate) fn usage(process: &Process) -> HandleUse {
     let usage = process.usage();
     HandleUse {
@@ -153,7 +159,7 @@ pub(crate) fn usage(process: &Process) -> HandleUse {
     }
 }
 
-/// The machine of a program, with the network that the program has.
+/// The host of a program, in the program's network namespace.
 pub(crate) fn host(process: &Process) -> Arc<dyn JobHost> {
     if process.is_remote() {
         return Arc::new(RemotePorts(process.clone()));
@@ -166,7 +172,7 @@ pub(crate) fn host(process: &Process) -> Arc<dyn JobHost> {
     }
 }
 
-/// The machine of a program that runs elsewhere.
+/// The host of a remote program.
 struct RemotePorts(Process);
 
 impl JobHost for RemotePorts {
@@ -192,10 +198,11 @@ impl JobHost for RemotePorts {
     }
 }
 
-/// How often a port is looked for: no system tells when somebody listens.
+/// The polling interval for ports: no system call reports a new listener.
 const PORT_INTERVAL: Duration = Duration::from_millis(25);
 
-/// A program in a network namespace, by its pid. Its ports cannot be connected to from here, so they are looked up.
+/// A program in a network namespace, by its pid. Its ports cannot be connected
+/// to from here, so they are looked up.
 struct NamespaceHost(u32);
 
 impl JobHost for NamespaceHost {

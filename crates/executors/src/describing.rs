@@ -1,9 +1,9 @@
-//! Asking programs to describe their tools.
+//! Asks programs to describe their tools.
 //!
 //! Start at [`Describer`]. A [`SchemaQuestion`] is a command line whose context
-//! has the action `schema`; equal questions have one answer, so that a program
-//! is asked once however many tools it has. Which answers are remembered, and
-//! what a configuration makes of them, is not known here.
+//! has the action `schema`. Equal questions have equal answers, so a program is
+//! asked once for all of its tools. The caller caches answers and applies the
+//! configuration.
 
 mod answer;
 mod error;
@@ -11,5 +11,5 @@ mod mistakes;
 mod question;
 
 pub use answer::SchemaAnswer;
-pub use error::DescribeError;
+pub use error::SelfDescriptionError;
 pub use question::{Describer, SchemaQuestion};

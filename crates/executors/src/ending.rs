@@ -1,10 +1,11 @@
-//! How a program's exit is told, and what is left to say of it.
+//! Converts a program's exit into a job's end.
 
 use windlass_process::{Exit, StartError, WriteError};
 use windlass_protocol::{InputError, ToolError};
 use windlass_runtime::{Ending, Exit as BadExit, Receipt};
 
-/// The ending of a program. A bad one is explained by its last line, which is asked for only then.
+/// The ending of a program. A failure is explained by its last line, which is
+/// computed only then.
 pub(crate) fn of_exit(exit: &Exit, last_line: impl FnOnce() -> Option<String>) -> Ending {
     match exit {
         Exit::Code(0) => Ending::output(),
@@ -71,7 +72,7 @@ fn signal_name(signal: i32) -> String {
         )
 }
 
-/// What an abort has ended, in words.
+/// Converts the receipt of an abort.
 pub(crate) fn to_receipt(receipt: windlass_process::Receipt) -> Receipt {
     Receipt {
         ended: receipt.ended,
@@ -83,7 +84,7 @@ pub(crate) fn to_receipt(receipt: windlass_process::Receipt) -> Receipt {
     }
 }
 
-/// Input that did not reach a program, in the words of a job.
+/// Converts an input error of a program into that of a job.
 pub(crate) fn input_error(error: &WriteError) -> InputError {
     match error {
         WriteError::NoInput => InputError::NoStdin,

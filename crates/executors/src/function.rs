@@ -18,11 +18,11 @@ use windlass_runtime::{
     Reporter, Start, ToolEvent, TypedCommands,
 };
 
-/// What a function is called with.
+/// The arguments of a function call.
 pub struct FunctionCall {
-    /// What the assistant gave.
+    /// The assistant's arguments.
     pub args: Arguments,
-    /// Cancelled when the call is aborted; the function is dropped soon after.
+    /// Cancelled when the call is aborted; the future is dropped soon after.
     pub cancellation: CancellationToken,
 }
 
@@ -56,7 +56,7 @@ impl Executor for Function {
             cancellation: cancellation.clone(),
         });
         let output = JobOutput::of_messages(OutputOptions::default());
-        let end = EndTold {
+        let end = ReportEndOnDrop {
             reporter,
             output: output.clone(),
             ended: ended.clone(),
@@ -78,14 +78,14 @@ impl Executor for Function {
     }
 }
 
-/// Tells the end also of a function that panics or is dropped.
-struct EndTold {
+/// Reports the end even if the function panics or is dropped.
+struct ReportEndOnDrop {
     reporter: Reporter,
     output: JobOutput,
     ended: watch::Sender<bool>,
 }
 
-impl EndTold {
+impl ReportEndOnDrop {
     fn tell(&self, ending: Ending) {
         self.output.finish();
         self.reporter
@@ -94,7 +94,7 @@ impl EndTold {
     }
 }
 
-impl Drop for EndTold {
+impl Drop for ReportEndOnDrop {
     fn drop(&mut self) {
         if !*self.ended.borrow() {
             self.tell(Ending::failed("the function ended without a result"));

@@ -1,5 +1,5 @@
-//! The built-in tool `git`: the commands that an assistant needs, those that
-//! ask on a terminal.
+//! The built-in tool `git`: common commands, on a terminal if they ask for
+//! input.
 
 mod editor;
 
@@ -30,7 +30,7 @@ pub struct Git {
     kept: Kept,
 }
 
-/// What `git` takes.
+/// The arguments of `git`.
 #[derive(Deserialize)]
 struct GitArgs {
     command: GitCommand,
@@ -63,7 +63,8 @@ impl GitCommand {
         }
     }
 
-    /// It may ask, and so wants a terminal where there is somebody to answer.
+    /// Whether the command may prompt, and should get a terminal if a person is
+    /// available.
     fn asks(self) -> bool {
         matches!(self, Self::Stage | Self::Rebase | Self::Commit)
     }
@@ -81,13 +82,13 @@ impl Git {
         }
     }
 
-    /// What is kept of its output.
+    /// Sets the storage of its output.
     pub fn keeping(mut self, kept: Kept) -> Self {
         self.kept = kept;
         self
     }
 
-    /// How it is registered.
+    /// The tool's definition.
     pub fn definition() -> ToolDefinition {
         let properties = [
             (
@@ -123,8 +124,7 @@ fn read(args: Arguments) -> Result<GitArgs, ToolError> {
     serde_json::from_value(Value::Object(args)).map_err(|error| ToolError::new(error.to_string()))
 }
 
-/// Git's pager would wait for a key that nobody presses, and pagers run
-/// commands. Those that others start do not.
+/// Disables pagers: git's pager would wait for a key, and pagers run commands.
 fn command(args: &GitArgs, root: &Path) -> Command {
     let cwd = args
         .cwd

@@ -1,4 +1,4 @@
-//! Programs that are kept beyond their runtime: the words of jobs for what `process` does.
+//! Programs that outlive their runtime: conversions between jobs and `process`.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use windlass_process::{Command, HeldKey, KeepOptions, Process, RemotePlace};
 use windlass_protocol::{KeepRequest, KeptProgramKey, KeptRemotePlace, ToolError};
 use windlass_runtime::{AdoptError, JobOutput};
 
-/// The command, kept if that is asked for.
+/// Marks the command to be kept, if requested.
 pub(crate) fn keeping(
     command: Command,
     keep: Option<&KeepRequest>,
@@ -26,7 +26,8 @@ pub(crate) fn keeping(
     }
 }
 
-/// Tells whoever adopts the program how far the assistant has read.
+/// Reports the assistant's read position to the holder, for the next owner of
+/// the program.
 pub(crate) fn note_reads(output: &JobOutput, process: &Process) {
     if let Some(note) = process.read_noter() {
         output.note_reads(note);
@@ -52,7 +53,7 @@ pub(crate) fn key_of(process: &Process) -> Option<Value> {
     }))
 }
 
-/// A job's key, as it was described.
+/// Parses a job's key.
 pub(crate) fn read_key(key: &Value) -> Result<(HeldKey, KeptProgramKey), AdoptError> {
     let described: KeptProgramKey =
         serde_json::from_value(key.clone()).map_err(|_| AdoptError::Gone)?;
@@ -74,7 +75,7 @@ fn nonce(text: &str) -> Option<[u8; 16]> {
     Some(number.to_be_bytes())
 }
 
-/// Why a program could not be adopted, in the words of jobs.
+/// Converts an error of taking a program over.
 pub(crate) fn adopt_error(error: windlass_process::TakeOverError) -> AdoptError {
     match error {
         windlass_process::TakeOverError::Busy { owner, .. } => AdoptError::Taken { owner },
@@ -87,7 +88,8 @@ pub(crate) fn adopt_error(error: windlass_process::TakeOverError) -> AdoptError 
     }
 }
 
-/// The plan of a running program can no longer be made: the tool has changed since.
+/// The error for a running program whose tool has changed, so that its plan
+/// cannot be rebuilt.
 pub(crate) fn unplanned(error: ToolError) -> AdoptError {
     AdoptError::Failed { why: error.message }
 }

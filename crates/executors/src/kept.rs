@@ -1,14 +1,14 @@
-//! What a tool's settings say of its output.
+//! Output settings of a tool.
 
 use windlass_output::OutputOptions;
 use windlass_process::TerminalSize;
 
-/// How much of a tool's output is kept, and on what terminal it is shown.
+/// Storage limits of a tool's output, and the size of its terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kept {
-    /// How large a log may grow.
+    /// The maximum size of the log.
     pub log_limit: u64,
-    /// How large a terminal is, where there is one.
+    /// The terminal size, if there is a terminal.
     pub size: TerminalSize,
     /// An asciicast of the terminal is kept beside its log.
     pub record: bool,

@@ -1,12 +1,12 @@
-//! Keys as a terminal sends them.
+//! Encodes keys as a terminal sends them.
 //!
-//! Names are those on a keyboard, with `ctrl-`, `alt-` and `shift-` before
-//! them; a single character is itself. The bytes are xterm's, since that is
-//! the terminal that programs are told they have.
+//! Keys have the names on a keyboard, with optional `ctrl-`, `alt-` and
+//! `shift-`; a single character represents itself. The encoding is xterm's,
+//! which `TERM` announces.
 
 use windlass_protocol::InputError;
 
-/// How the program wants its keys.
+/// The keyboard modes that the program has set.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct KeyModes {
     /// Arrows, Home and End come in their application form.
@@ -15,45 +15,45 @@ pub(crate) struct KeyModes {
     pub(crate) bracketed_paste: bool,
 }
 
-/// The keys that have a name, each with what it sends.
-const NAMED: [(&str, Key); 33] = [
-    ("enter", Key::Text("\r")),
-    ("return", Key::Text("\r")),
-    ("tab", Key::Text("\t")),
-    ("space", Key::Text(" ")),
-    ("esc", Key::Text("\x1b")),
-    ("escape", Key::Text("\x1b")),
-    ("backspace", Key::Text("\x7f")),
-    ("eof", Key::Text("\x04")),
-    ("up", Key::Cursor('A')),
-    ("down", Key::Cursor('B')),
-    ("right", Key::Cursor('C')),
-    ("left", Key::Cursor('D')),
-    ("end", Key::Cursor('F')),
-    ("home", Key::Cursor('H')),
-    ("insert", Key::Tilde(2)),
-    ("delete", Key::Tilde(3)),
-    ("pageup", Key::Tilde(5)),
-    ("pagedown", Key::Tilde(6)),
-    ("f1", Key::Function('P')),
-    ("f2", Key::Function('Q')),
-    ("f3", Key::Function('R')),
-    ("f4", Key::Function('S')),
-    ("f5", Key::Tilde(15)),
-    ("f6", Key::Tilde(17)),
-    ("f7", Key::Tilde(18)),
-    ("f8", Key::Tilde(19)),
-    ("f9", Key::Tilde(20)),
-    ("f10", Key::Tilde(21)),
-    ("f11", Key::Tilde(23)),
-    ("f12", Key::Tilde(24)),
-    ("ins", Key::Tilde(2)),
-    ("del", Key::Tilde(3)),
-    ("bs", Key::Text("\x7f")),
+/// The named keys and their encodings.
+const NAMED: [(&str, NamedKey); 33] = [
+    ("enter", NamedKey::Text("\r")),
+    ("return", NamedKey::Text("\r")),
+    ("tab", NamedKey::Text("\t")),
+    ("space", NamedKey::Text(" ")),
+    ("esc", NamedKey::Text("\x1b")),
+    ("escape", NamedKey::Text("\x1b")),
+    ("backspace", NamedKey::Text("\x7f")),
+    ("eof", NamedKey::Text("\x04")),
+    ("up", NamedKey::Cursor('A')),
+    ("down", NamedKey::Cursor('B')),
+    ("right", NamedKey::Cursor('C')),
+    ("left", NamedKey::Cursor('D')),
+    ("end", NamedKey::Cursor('F')),
+    ("home", NamedKey::Cursor('H')),
+    ("insert", NamedKey::Tilde(2)),
+    ("delete", NamedKey::Tilde(3)),
+    ("pageup", NamedKey::Tilde(5)),
+    ("pagedown", NamedKey::Tilde(6)),
+    ("f1", NamedKey::Function('P')),
+    ("f2", NamedKey::Function('Q')),
+    ("f3", NamedKey::Function('R')),
+    ("f4", NamedKey::Function('S')),
+    ("f5", NamedKey::Tilde(15)),
+    ("f6", NamedKey::Tilde(17)),
+    ("f7", NamedKey::Tilde(18)),
+    ("f8", NamedKey::Tilde(19)),
+    ("f9", NamedKey::Tilde(20)),
+    ("f10", NamedKey::Tilde(21)),
+    ("f11", NamedKey::Tilde(23)),
+    ("f12", NamedKey::Tilde(24)),
+    ("ins", NamedKey::Tilde(2)),
+    ("del", NamedKey::Tilde(3)),
+    ("bs", NamedKey::Text("\x7f")),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Key {
+enum NamedKey {
     Text(&'static str),
     /// `ESC [ X`, or `ESC O X` in the application form.
     Cursor(char),
@@ -81,7 +81,7 @@ impl Modifiers {
     }
 }
 
-/// The bytes that a key sends. An error names keys that come near.
+/// The bytes of a key. An error suggests similar names.
 pub(crate) fn key(name: &str, modes: KeyModes) -> Result<Vec<u8>, InputError> {
     let mut modifiers = Modifiers::default();
     let mut rest = name;
@@ -105,7 +105,7 @@ pub(crate) fn key(name: &str, modes: KeyModes) -> Result<Vec<u8>, InputError> {
     Ok(named_key(*key, modifiers, modes))
 }
 
-/// The bytes of typed text, submitted with Enter where `enter` says so.
+/// The bytes of typed text, followed by Enter if `enter` is set.
 pub(crate) fn text(text: &str, enter: bool, modes: KeyModes) -> Vec<u8> {
     let (body, submitted) = match text.strip_suffix('\n') {
         Some(body) if enter => (body, true),
@@ -156,12 +156,12 @@ fn control(character: char) -> Option<u8> {
     }
 }
 
-fn named_key(key: Key, modifiers: Modifiers, modes: KeyModes) -> Vec<u8> {
+fn named_key(key: NamedKey, modifiers: Modifiers, modes: KeyModes) -> Vec<u8> {
     let number = modifiers.number();
     match key {
-        Key::Text("\t") if modifiers.shift => b"\x1b[Z".to_vec(),
-        Key::Text(" ") if modifiers.ctrl => vec![0],
-        Key::Text(text) => {
+        NamedKey::Text("\t") if modifiers.shift => b"\x1b[Z".to_vec(),
+        NamedKey::Text(" ") if modifiers.ctrl => vec![0],
+        NamedKey::Text(text) => {
             let mut bytes = if modifiers.alt {
                 vec![b'\x1b']
             } else {
@@ -170,13 +170,19 @@ fn named_key(key: Key, modifiers: Modifiers, modes: KeyModes) -> Vec<u8> {
             bytes.extend_from_slice(text.as_bytes());
             bytes
         }
-        Key::Cursor(letter) if modifiers.any() => format!("\x1b[1;{number}{letter}").into_bytes(),
-        Key::Cursor(letter) if modes.application_cursor => format!("\x1bO{letter}").into_bytes(),
-        Key::Cursor(letter) => format!("\x1b[{letter}").into_bytes(),
-        Key::Function(letter) if modifiers.any() => format!("\x1b[1;{number}{letter}").into_bytes(),
-        Key::Function(letter) => format!("\x1bO{letter}").into_bytes(),
-        Key::Tilde(code) if modifiers.any() => format!("\x1b[{code};{number}~").into_bytes(),
-        Key::Tilde(code) => format!("\x1b[{code}~").into_bytes(),
+        NamedKey::Cursor(letter) if modifiers.any() => {
+            format!("\x1b[1;{number}{letter}").into_bytes()
+        }
+        NamedKey::Cursor(letter) if modes.application_cursor => {
+            format!("\x1bO{letter}").into_bytes()
+        }
+        NamedKey::Cursor(letter) => format!("\x1b[{letter}").into_bytes(),
+        NamedKey::Function(letter) if modifiers.any() => {
+            format!("\x1b[1;{number}{letter}").into_bytes()
+        }
+        NamedKey::Function(letter) => format!("\x1bO{letter}").into_bytes(),
+        NamedKey::Tilde(code) if modifiers.any() => format!("\x1b[{code};{number}~").into_bytes(),
+        NamedKey::Tilde(code) => format!("\x1b[{code}~").into_bytes(),
     }
 }
 

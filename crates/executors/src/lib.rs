@@ -1,9 +1,9 @@
-//! How tools run: local programs, the shell, and functions of this program.
+//! Executors for local programs, the shell, and functions of this program.
 //!
 //! Start at [`LocalTool`], which runs a configured program, or at [`Shell`].
-//! Both give a job over a child process that `windlass-process` holds; what
-//! the child says becomes events in `text` and `state`. [`Describer`] asks
-//! programs what their tools are. The registry is a stranger to this crate.
+//! Both return a job for a child process of `windlass-process`; `text` and
+//! `state` turn its output into events. [`Describer`] asks programs to describe
+//! their tools. Executors have no access to the registry.
 
 mod ask;
 mod command;
@@ -29,7 +29,7 @@ mod typing;
 mod writing;
 
 pub use command::LocalCommand;
-pub use describing::{DescribeError, Describer, SchemaAnswer, SchemaQuestion};
+pub use describing::{Describer, SchemaAnswer, SchemaQuestion, SelfDescriptionError};
 pub use function::{Function, FunctionCall};
 pub use git::Git;
 pub use kept::Kept;
@@ -39,8 +39,8 @@ pub use shell::Shell;
 /// A command that cannot be rendered.
 pub use windlass_template::RenderError;
 
-/// What no provider would take, for those who register tools.
+/// Checks of tool definitions, for callers that register tools.
 pub use windlass_schema::{SchemaError, check as check_shape};
 
-/// What starts programs, for those who set executors up.
+/// Program launchers, for callers that create executors.
 pub use windlass_process::{Launcher, LauncherOptions, TerminalSize, init};

@@ -1,11 +1,13 @@
-//! Who listens to what is typed, and the commands that it would run there.
+//! Determines which program reads typed input, and which commands that input
+//! would run.
 //!
-//! Start at [`ReaderKind::to`], then [`TypedLine::commands`]. A shell runs the lines that it reads; pagers, editors and
-//! interpreters run some of what is typed, in languages of their own. For all others typed text is data. Commands are
-//! found as `commands.rs` finds them in a line of `shell`; text that may run anything is unknown.
+//! Start at [`ReaderKind::to`], then [`TypedLine::commands`]. A shell runs the
+//! lines that it reads. Pagers, editors and interpreters run some input, in
+//! languages of their own. For all other programs typed text is data. Commands
+//! are found as in `commands.rs`; text that may run anything is unknown.
 //!
-//! A line may be typed piece by piece, and a piece may be read by another program than the rest: every line that the
-//! pieces may make is looked at.
+//! A line may be typed in pieces, and another program may read some of them.
+//! Every line that the pieces can form is checked.
 
 mod editors;
 mod programs;
@@ -16,18 +18,18 @@ use crate::commands::{CommandLine, ShellLanguage, suggestion, unknown};
 
 pub(crate) use programs::{ReaderKind, Situation};
 
-/// More is not kept of a line that is not finished.
+/// The number of bytes of an unfinished line that are kept.
 const LONGEST: usize = 16 << 10;
 const MOST_PIECES: usize = 64;
 
-/// The line that has been typed and not been submitted yet.
+/// The line that was typed but not submitted.
 #[derive(Debug, Clone)]
 pub(crate) struct TypedLine {
-    /// The text, as it was typed piece by piece.
+    /// The typed pieces of text.
     pieces: Vec<String>,
-    /// The pieces are all of it.
+    /// The pieces are complete.
     is_known: bool,
-    /// The last line that was submitted may read this one, or only its beginning.
+    /// A command of the last submitted line may read this line or its start.
     is_read_by_command: bool,
 }
 
@@ -41,22 +43,22 @@ impl Default for TypedLine {
     }
 }
 
-/// Typed text, key by key.
+/// The effect of one typed key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LineStroke {
     Text(char),
     Enter,
-    /// Gives the line up.
+    /// Discards the line.
     Clear,
     /// Neither changes the line nor submits it.
     Nothing,
-    /// Changes the line in a way that is not followed.
+    /// Edits the line in a way that is not tracked.
     Edit,
-    /// May do anything.
+    /// May have any effect.
     Anything,
 }
 
-/// The strokes that these bytes are to a line editor.
+/// Splits bytes into keystrokes of a line editor.
 fn strokes(bytes: &[u8]) -> Vec<LineStroke> {
     const SEQUENCES: [(&str, LineStroke); 16] = [
         ("\x1b[200~", LineStroke::Nothing),
@@ -104,7 +106,8 @@ fn strokes(bytes: &[u8]) -> Vec<LineStroke> {
 }
 
 impl TypedLine {
-    /// The commands that these bytes would have run, where `listening` reads them; `None` if they are data.
+    /// The commands that these bytes would run if `listening` reads them;
+    /// `None` if they are data.
     pub(crate) fn commands(&self, bytes: &[u8], listening: &ReaderKind) -> Option<TypedCommands> {
         let patterns = match listening {
             ReaderKind::Nobody => return None,
@@ -139,7 +142,7 @@ impl TypedLine {
         })
     }
 
-    /// The commands of every line that a shell may come to read.
+    /// The commands of every line that a shell may read.
     fn lines(&self, bytes: &[u8], language: ShellLanguage) -> Vec<SubjectPattern> {
         let mut line = self.clone();
         line.pieces.push(String::new());
@@ -182,7 +185,7 @@ impl TypedLine {
         found
     }
 
-    /// The commands of the line as it stands, however much of it was read by another program.
+    /// The commands of the current line, for every split between its readers.
     fn candidates(&self, language: ShellLanguage) -> Vec<SubjectPattern> {
         let whole = self.pieces.concat();
         if !self.is_known {
@@ -208,7 +211,7 @@ impl TypedLine {
         found
     }
 
-    /// Notes that these bytes were typed.
+    /// Records typed bytes.
     pub(crate) fn note(&mut self, bytes: &[u8]) {
         self.pieces.push(String::new());
         for stroke in strokes(bytes) {
@@ -222,7 +225,7 @@ impl TypedLine {
         }
     }
 
-    /// Notes that somebody else has typed.
+    /// Records that someone else has typed.
     pub(crate) fn note_other(&mut self, bytes: &[u8]) {
         let last = strokes(bytes).into_iter().next_back();
         self.is_known = matches!(last, Some(LineStroke::Enter | LineStroke::Clear));
@@ -254,7 +257,7 @@ impl TypedLine {
     }
 }
 
-/// One line would be typed, or part of one, and nothing else.
+/// Whether the bytes are one line or a part of one, and nothing else.
 pub(crate) fn is_one_line(bytes: &[u8]) -> bool {
     let strokes = strokes(bytes);
     let (last, before) = match strokes.split_last() {
@@ -266,19 +269,19 @@ pub(crate) fn is_one_line(bytes: &[u8]) -> bool {
     before.iter().chain(last).all(is_text)
 }
 
-/// The screen says that an editor inserts what is typed.
+/// Whether the screen shows an editor's insert mode.
 pub(crate) fn shows_inserting(rows: &[String]) -> bool {
     let last = rows.iter().rev().take(2);
     last.into_iter()
         .any(|row| row.starts_with("-- INSERT --") || row.starts_with("-- REPLACE --"))
 }
 
-/// The next line belongs to this one.
+/// Whether the next line continues this one.
 fn goes_on(line: &str) -> bool {
     line.trim_end_matches(['\r', '\n']).ends_with('\\')
 }
 
-/// The line has a shell put lines of its history in.
+/// Whether the line expands the shell's history.
 fn recalls_history(line: &str) -> bool {
     let mut after = line.split('!').skip(1);
     line.trim_start().starts_with('^')
@@ -291,14 +294,14 @@ fn recalls_history(line: &str) -> bool {
         })
 }
 
-/// The line has a command that reads what is typed next.
+/// Whether a command of the line reads the following input.
 fn reads_input(line: &str) -> bool {
     let is_word = |character: char| character.is_ascii_alphanumeric() || character == '_';
     line.split(|character| !is_word(character))
         .any(|word| matches!(word, "read" | "mapfile" | "readarray" | "select"))
 }
 
-/// Bytes as a person reads them.
+/// Bytes in printable form.
 fn shown(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let text = text.trim_end_matches(['\r', '\n']);

@@ -26,39 +26,36 @@ use crate::state::{StateJob, StatePlan};
 use crate::terminal::TerminalPlan;
 use crate::text::TextPlan;
 
-/// How long a program may take to show arguments. A person is waiting to be
-/// asked.
+/// The time limit for a program that formats arguments. A person is waiting for
+/// the request.
 const FORMAT_TIME: Duration = Duration::from_secs(3);
 
-/// How much of it a person is shown.
+/// The maximum size of formatted arguments.
 const FORMAT_BYTES: usize = 16 << 10;
 
 /// Runs a configured program.
 #[derive(Clone)]
 pub struct LocalTool {
-    /// What starts it.
     pub launcher: Launcher,
-    /// How it is called.
     pub command: LocalCommand,
-    /// The name it knows the tool by.
+    /// The name of the tool in the program.
     pub tool: String,
-    /// How it is talked to.
+    /// The protocol of its input and output.
     pub io: IoMode,
-    /// What the config sets for it.
+    /// The options that the configuration sets.
     pub options: Arguments,
-    /// It takes arguments, and so gets the context and the tool as its last
-    /// arguments where its command has no template.
+    /// The program takes arguments. It gets the context and the tool as its
+    /// last two arguments if its command has no template.
     pub takes_call: bool,
-    /// It can be asked to show arguments as a person would like to read them.
+    /// The program can format arguments for people.
     pub formats_arguments: bool,
-    /// Names the project.
+    /// The id of the project.
     pub workspace_id: Option<String>,
-    /// What is kept of its output.
     pub kept: Kept,
 }
 
-/// A [`Tool`](windlass_protocol::Tool) that is only written: nothing of it is
-/// copied.
+/// A borrowed [`Tool`](windlass_protocol::Tool), for serialisation without
+/// copies.
 #[derive(Serialize)]
 struct ToolRef<'a> {
     name: &'a str,
@@ -68,7 +65,7 @@ struct ToolRef<'a> {
 }
 
 impl LocalTool {
-    /// The plan of a program that speaks text or has a terminal; `None` for one that speaks states.
+    /// The plan of a text or terminal program; `None` for a state program.
     fn plan(&self, start: &Start) -> Result<Option<ProgramPlan>, ToolError> {
         let grace = start.tool.limits.grace;
         let takes_input =
@@ -205,8 +202,8 @@ impl LocalTool {
     }
 }
 
-/// What a program printed to show arguments: plain text, or the protocol's way
-/// of giving a text.
+/// The formatted arguments that a program printed: plain text, or a text reply
+/// of the protocol.
 fn display(output: &Output) -> Option<String> {
     let printed = String::from_utf8_lossy(&bytes_of(output)).into_owned();
     let text = match ToolAnswer::read(&printed) {

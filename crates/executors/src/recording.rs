@@ -1,4 +1,4 @@
-//! A terminal's life as an asciicast v2 file.
+//! Records a terminal as an asciicast v2 file.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
@@ -9,16 +9,15 @@ use std::time::{Instant, SystemTime};
 use serde_json::json;
 use windlass_process::TerminalSize;
 
-/// A recording that is being made. What cannot be written is not recorded;
-/// the program goes on.
-pub(crate) struct Recording {
+/// A recording in progress. Write errors end the recording, not the program.
+pub(crate) struct RecordingFile {
     file: Option<BufWriter<File>>,
     began: Instant,
-    /// The beginning of a character whose rest has not come yet.
+    /// The start of an incomplete character.
     held: Vec<u8>,
 }
 
-impl Recording {
+impl RecordingFile {
     pub(crate) fn new(path: &Path, size: TerminalSize) -> Self {
         let mut recording = Self {
             file: create(path).ok().map(BufWriter::new),
@@ -37,7 +36,7 @@ impl Recording {
         recording
     }
 
-    /// What the program wrote, cut anywhere.
+    /// Records program output, split at any point.
     pub(crate) fn write(&mut self, bytes: &[u8]) {
         self.held.extend_from_slice(bytes);
         let whole = whole_characters(&self.held);
@@ -75,7 +74,7 @@ fn create(path: &Path) -> std::io::Result<File> {
         .open(path)
 }
 
-/// How many bytes there are up to a character that is cut at the end.
+/// The number of bytes before an incomplete character at the end.
 fn whole_characters(bytes: &[u8]) -> usize {
     let Some(last) = bytes.utf8_chunks().last() else {
         return 0;

@@ -8,7 +8,7 @@ use super::*;
 fn check(pieces: &[&[u8]]) -> (Value, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("below/it.cast");
-    let mut recording = Recording::new(&path, TerminalSize { rows: 10, cols: 40 });
+    let mut recording = RecordingFile::new(&path, TerminalSize { rows: 10, cols: 40 });
     for piece in pieces {
         recording.write(piece);
     }
@@ -64,7 +64,7 @@ fn nobody_else_may_read_it() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("below/it.cast");
-    Recording::new(&path, TerminalSize::default());
+    RecordingFile::new(&path, TerminalSize::default());
     let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&path), 0o600);
     assert_eq!(mode(path.parent().unwrap()), 0o700);
@@ -75,6 +75,6 @@ fn a_recording_that_cannot_be_made_is_none() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("it.cast");
     std::fs::write(&path, "another's").unwrap();
-    Recording::new(&path, TerminalSize::default()).write(b"lost");
+    RecordingFile::new(&path, TerminalSize::default()).write(b"lost");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "another's");
 }

@@ -1,11 +1,12 @@
-//! Whether a program that reads a line without echo wants a secret.
+//! Decides whether a program that reads a line without echo wants a secret.
 //!
-//! Start at [`is_wanted`]. A program may have switched the echo off for good, and wait for no more than Return, as `vttest`
-//! does at the end of each page. Then nobody is asked for a secret.
+//! Start at [`is_wanted`]. A program may disable echo permanently and only wait
+//! for Return, as `vttest` does after each page. That is not a request for a
+//! secret.
 
 use windlass_output::CursorLine;
 
-/// Words that begin like this stand in requests for a secret, and so do those that are exactly this.
+/// Prefixes of words, and whole words, that occur in requests for a secret.
 const SECRET_BEGINNINGS: [&str; 7] = [
     "pass",
     "secret",
@@ -17,14 +18,15 @@ const SECRET_BEGINNINGS: [&str; 7] = [
 ];
 const SECRET_WORDS: [&str; 6] = ["pin", "otp", "code", "login", "answer", "hidden"];
 
-/// The words of a line that wants a key pressed, one of each.
+/// Words of a line that asks for a key press, one of each list.
 const VERBS: [&str; 4] = ["press", "push", "hit", "strike"];
 const KEYS: [&str; 5] = ["return", "enter", "key", "space", "spacebar"];
 
-/// Judges by the line that the cursor is in.
+/// Decides by the line of the cursor.
 ///
-/// Any line counts as a request for a secret, unless it wants a key pressed, or the program draws a screen and the line
-/// names no secret. A line that nobody can be sure about counts too: a question too much can be seen, and a secret that was
+/// Every line is a request for a secret, with two exceptions: it asks for a key
+/// press, or the program draws a screen and the line names no secret. In doubt
+/// the answer is yes: an unnecessary question is harmless, a secret that was
 /// shown cannot be hidden.
 pub(crate) fn is_wanted(line: &CursorLine) -> bool {
     let CursorLine { text, is_placed } = line;
@@ -45,20 +47,22 @@ pub(crate) fn is_wanted(line: &CursorLine) -> bool {
     words.iter().any(names_secret) || !is_placed && !wants_key
 }
 
-/// Characters that stand for typed ones.
+/// Characters that mask typed ones.
 const MASKS: [char; 8] = ['*', '•', '●', '·', '▪', '■', '⚹', '✱'];
 
-/// The request for a secret that this line is, for a program that takes keys and edits its line itself: without the
-/// characters that stand for what was typed already.
+/// The request for a secret in this line, without mask characters, for a
+/// program that reads keys and edits its line itself.
 ///
-/// Here a line counts only if it asks for a secret in so many words: most programs that take keys do something else.
+/// The line must ask for a secret explicitly: most programs that read keys do
+/// something else.
 pub(crate) fn request(line: &str) -> Option<&str> {
-    /// Marks that lines begin with in which somebody is asked for something.
+    /// Prefixes of lines with a prompt.
     const BEGINNINGS: [&str; 4] = ["? ", "🔐", "✔", "[?]"];
     const ENDS: [char; 13] = [
         ':', '：', '?', '>', '›', '»', '❯', '…', '=', ')', ']', '-', '→',
     ];
-    /// These words say that the line is about a secret, and does not ask for one.
+    /// Words that show that the line mentions a secret but does not ask for
+    /// one.
     const ABOUT: [&str; 35] = [
         "name",
         "names",
@@ -133,20 +137,20 @@ pub(crate) fn request(line: &str) -> Option<&str> {
     (names && asks && !is_about && !is_choice).then_some(stem)
 }
 
-/// Text that was typed into a program that edits its line itself.
+/// Text typed into a program that edits its line itself.
 #[derive(Debug)]
 pub(crate) struct TypedText {
-    /// The text.
     pub(crate) text: String,
-    /// The line that the cursor stood in.
+    /// The line of the cursor at that time.
     pub(crate) line: String,
-    /// How much the program had written.
+    /// The size of the output at that time.
     pub(crate) before: u64,
 }
 
 impl TypedText {
-    /// Whether the program has hidden it: the text is nowhere in what it wrote since, and that begins, behind the line as it
-    /// was, with one mask for each character.
+    /// Whether the program masked the text: its later output does not contain
+    /// the text, and starts, after the line, with one mask character per typed
+    /// one.
     pub(crate) fn is_masked(&self, written: &[u8]) -> bool {
         let (typed, written) = (visible(self.text.as_bytes()), visible(written));
         let length = typed.chars().count();

@@ -1,4 +1,4 @@
-//! The built-in tool `shell`: a command line, run by the user's shell.
+//! The built-in tool `shell`: runs a command line in the user's shell.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -37,7 +37,7 @@ pub struct Shell {
     kept: Kept,
 }
 
-/// What `shell` takes.
+/// The arguments of `shell`.
 #[derive(Deserialize)]
 struct ShellArgs {
     command: String,
@@ -66,13 +66,13 @@ impl Shell {
         }
     }
 
-    /// What is kept of its output.
+    /// Sets the storage of its output.
     pub fn keeping(mut self, kept: Kept) -> Self {
         self.kept = kept;
         self
     }
 
-    /// How it is registered.
+    /// The tool's definition.
     pub fn definition() -> ToolDefinition {
         let properties = [
             ("command", json!({"type": "string"})),
@@ -118,7 +118,7 @@ impl Shell {
         }
     }
 
-    /// Corrects the summary of a definition that has no digest.
+    /// Removes the sentence on digests from a definition without a digest.
     pub fn describe_digest(definition: &mut ToolDefinition) {
         if !definition.is_digested()
             && let Some(summary) = &mut definition.summary

@@ -1,7 +1,7 @@
-//! A program with `io = "state"`: one JSON value per line, both ways.
+//! Programs with `io = "state"`: one JSON value per line, in both directions.
 //!
-//! It prints a [`ToolState`] per line and reads [`StateInput`] lines. What is
-//! not a state is taken as content, so that a stray `print` does no harm.
+//! The program prints [`ToolState`] lines and reads [`StateInput`] lines. Other
+//! lines are treated as content, so that a stray `print` is harmless.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,12 +25,12 @@ use windlass_runtime::{
 use crate::confined;
 use crate::ending::{self, input_error, to_receipt};
 
-/// The longest line that is read as a state.
+/// The maximum length of a state line.
 const LONGEST_LINE: usize = 1 << 20;
-/// How much of the program's stdout is looked at in one go.
+/// The number of bytes of stdout that are read at once.
 const CHUNK: u64 = 64 << 10;
 
-/// What to run.
+/// The command and settings of a state program.
 pub(crate) struct StatePlan {
     pub(crate) launcher: Launcher,
     pub(crate) command: Command,
@@ -79,7 +79,7 @@ impl StateJob {
         let output = JobOutput::of_messages(options("log"));
         let (ended, read) = (watch::Sender::new(false), watch::Sender::new(0));
         let aborted = Arc::new(AtomicBool::new(false));
-        let follow = Follow {
+        let follow = StateReader {
             process: process.clone(),
             output: output.clone(),
             reporter,
@@ -115,23 +115,23 @@ impl StateJob {
     }
 }
 
-/// Reads the program's lines and reports what they say.
-struct Follow {
+/// Reads the program's lines and reports its states.
+struct StateReader {
     process: Process,
     output: JobOutput,
     reporter: Reporter,
     ended: watch::Sender<bool>,
     /// How far the program's stdout was read.
     read: watch::Sender<u64>,
-    /// An abort is under way, which ends the whole tree.
+    /// An abort is in progress and ends the whole tree.
     aborted: Arc<AtomicBool>,
     grace: Duration,
     line: Vec<u8>,
-    /// What the program said when it stopped.
+    /// The program's final result.
     result: Option<Result<String, ToolError>>,
 }
 
-impl Follow {
+impl StateReader {
     async fn run(mut self) {
         let mut changes = self.process.output().changes();
         let mut read = 0;
@@ -166,7 +166,7 @@ impl Follow {
         self.ended.send_replace(true);
     }
 
-    /// Reads what is new of the program's stdout; gives how far that is.
+    /// Processes new stdout and returns the offset up to which it was read.
     fn read_lines(&mut self, mut from: u64) -> u64 {
         loop {
             let end = self.process.output().position();
@@ -216,7 +216,7 @@ impl Follow {
         }
     }
 
-    /// Adds a content as it came.
+    /// Appends content to the output unchanged.
     fn say(&self, content: Option<&str>) {
         let Some(content) = content.filter(|content| !content.is_empty()) else {
             return;
@@ -240,7 +240,7 @@ impl Follow {
     }
 }
 
-/// A stray line as output is read, without control sequences.
+/// A stray line without control sequences.
 fn plain(line: &str) -> String {
     let output = Output::new(OutputOptions::default());
     output.push(Stream::Stdout, line.as_bytes());
@@ -248,7 +248,7 @@ fn plain(line: &str) -> String {
     output.read_all(line.len()).text
 }
 
-/// A key that means something to a program without a keyboard.
+/// A key with a meaning for a program without a keyboard.
 enum StateKey {
     Interrupt,
     EndOfInput,

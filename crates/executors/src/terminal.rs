@@ -1,8 +1,7 @@
-//! A program on a terminal: what it draws becomes a screen, and the assistant
-//! reads what is new on it.
+//! Programs on a terminal, whose output is drawn on a screen.
 //!
-//! Start at [`TerminalProgram::start`]. A follower watches for the exit and for a
-//! prompt that wants a secret, which becomes a question for the person.
+//! Start at [`TerminalProgram::start`]. A follower task watches for the exit
+//! and for prompts that want a secret, which become questions for the person.
 //! [`TerminalJob`] is the job of a tool that is such a program from the start.
 
 mod following;
@@ -38,19 +37,19 @@ use crate::held;
 use crate::kept::Kept;
 use crate::keys::{self, KeyModes};
 use crate::listening::{ReaderKind, Situation, TypedLine, is_one_line, shows_inserting};
-use crate::recording::Recording;
+use crate::recording::RecordingFile;
 use crate::secret::TypedText;
 
-/// What to run.
+/// The command and settings of a terminal program.
 pub(crate) struct TerminalPlan {
     pub(crate) launcher: Launcher,
     pub(crate) command: Command,
     pub(crate) log: Option<PathBuf>,
     pub(crate) grace: Duration,
     pub(crate) kept: Kept,
-    /// Rules speak of the commands that are typed.
+    /// Rules apply to typed commands.
     pub(crate) runs_typed: bool,
-    /// The program is kept beyond its runtime.
+    /// Set if the program outlives its runtime.
     pub(crate) keep: Option<KeepRequest>,
 }
 
@@ -59,14 +58,14 @@ pub(crate) struct TerminalProgram {
     process: Process,
     output: JobOutput,
     screen: Arc<Mutex<Screen>>,
-    /// The screen's generation, for those who draw it.
+    /// The generation of the screen, for observers.
     drawn: watch::Sender<u64>,
     watch: Arc<ProgramWatch>,
-    /// The text that was typed last, into a program that takes keys.
+    /// The last text typed into a program that reads keys.
     last_typed: Mutex<Option<TypedText>>,
-    /// The line that is being typed, where rules speak of it.
+    /// The current input line, if rules apply to it.
     typed: Option<Mutex<TypedLine>>,
-    /// Typing of people; the assistant's is the job's to count.
+    /// Input of people; the job counts the assistant's.
     orders: OrderLedger,
     follower: AbortHandle,
 }
@@ -78,12 +77,12 @@ impl Drop for TerminalProgram {
 }
 
 impl TerminalProgram {
-    /// The use of the machine by the program and everything that it has started.
+    /// The resource usage of the program and its descendants.
     pub(crate) fn usage(&self) -> HandleUse {
         confined::usage(&self.process)
     }
 
-    /// Starts the program, which writes to this output.
+    /// Starts the program with this output.
     pub(crate) async fn start(
         plan: TerminalPlan,
         output: JobOutput,
@@ -93,7 +92,7 @@ impl TerminalProgram {
         let screen = Arc::new(Mutex::new(Screen::new(rows, cols)));
         let cast = plan.log.as_ref().filter(|_| plan.kept.record);
         let mut recording =
-            cast.map(|log| Recording::new(&log.with_extension("cast"), plan.kept.size));
+            cast.map(|log| RecordingFile::new(&log.with_extension("cast"), plan.kept.size));
         let drawn = watch::Sender::new(0);
         let mut draw = drawing_on(&screen, &drawn);
         let tap = move |bytes: &[u8]| {
@@ -120,8 +119,8 @@ impl TerminalProgram {
         ))
     }
 
-    /// Takes over a program that was kept. What happened after offset `at` is reported. A program that has the whole
-    /// screen to itself is made to draw it anew.
+    /// Takes over a kept program, and reports events after offset `at`. A
+    /// full-screen program is made to redraw.
     async fn adopt(
         plan: TerminalPlan,
         key: &Value,
@@ -206,7 +205,7 @@ impl TerminalProgram {
         }
     }
 
-    /// What a typing sends, and its text.
+    /// The bytes that a typing sends, and its text.
     fn bytes_of(&self, typing: &Typing) -> Result<(Vec<u8>, String), InputError> {
         let modes = self.modes();
         let mut bytes = Vec::new();
@@ -242,7 +241,7 @@ impl TerminalPlan {
     }
 }
 
-/// Feeds a screen, and gives its replies to what it was asked.
+/// A tap that feeds a screen and writes its replies back.
 fn drawing_on(
     screen: &Arc<Mutex<Screen>>,
     drawn: &watch::Sender<u64>,
@@ -256,8 +255,9 @@ fn drawing_on(
     }
 }
 
-/// Draws a screen again from output that another runtime has shown, without replying to anything. The assistant has
-/// read the output up to an offset; gives what it has seen of the screen.
+/// Redraws a screen from output that another runtime has shown, without sending
+/// replies. `read` is the assistant's position in the output. Returns the
+/// reader's state at that position.
 fn redraw(screen: &mut Screen, output: &Output, read: u64) -> ScreenReader {
     let end = output.position();
     let read = read.min(end);
@@ -270,13 +270,13 @@ fn redraw(screen: &mut Screen, output: &Output, read: u64) -> ScreenReader {
     seen
 }
 
-/// How much of the output a screen is drawn from again.
+/// The number of bytes of output from which a screen is redrawn.
 const REDRAWN: u64 = 256 << 10;
 
 // ── Orders ─────────────────────────────────────────────────────────────────
 
 impl TerminalProgram {
-    /// Types what the assistant sends.
+    /// Types the assistant's input.
     pub(crate) fn apply(&self, input: &Keyboard) -> Result<(), InputError> {
         if self.watch.asks_for_secret() {
             // It has come to ask since its state was looked at. What was meant
@@ -307,7 +307,7 @@ impl TerminalProgram {
         Ok(())
     }
 
-    /// The commands that this would run, where rules speak of them.
+    /// The commands that this input would run, if rules apply to them.
     pub(crate) fn typed_commands(&self, input: &Keyboard) -> Option<TypedCommands> {
         let line = self.typed.as_ref()?;
         let bytes = match input {
@@ -347,7 +347,7 @@ impl TerminalProgram {
         let _ = tokio::time::timeout(limit, settled).await;
     }
 
-    /// Ends the program without reporting its end.
+    /// Ends the program without a report.
     pub(crate) async fn end_unheard(&self, grace: Duration) -> Receipt {
         self.follower.abort();
         to_receipt(self.process.end(grace).await)
@@ -470,7 +470,7 @@ impl TerminalJob {
         }))
     }
 
-    /// Takes over a program that was kept. What happened after this offset is reported.
+    /// Takes over a kept program, and reports events after this offset.
     pub(crate) async fn adopt(
         plan: TerminalPlan,
         key: &Value,

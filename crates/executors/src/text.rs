@@ -1,10 +1,10 @@
-//! A program that speaks plain text through pipes, or the protocol as the
-//! whole of its stdout.
+//! Programs that speak plain text through pipes, or use their whole stdout for
+//! the protocol.
 //!
-//! Start at [`TextJob::start`]. A follower per run waits for the program's
-//! exit and decides what it means: the end, a question (the program is run
-//! again with the answer) or another program to run in its place. All of
-//! them write to one output. The job's orders are in `text/job.rs`.
+//! Start at [`TextJob::start`]. A follower task per run waits for the exit and
+//! interprets it: the end, a question (the program runs again with the answer)
+//! or another program to run instead. All runs write to one output.
+//! `text/job.rs` has the job's orders.
 
 mod job;
 
@@ -31,66 +31,67 @@ use crate::listening::TypedLine;
 use crate::terminal::{TerminalPlan, TerminalProgram};
 use crate::writing::Writing;
 
-/// How often a program is run in one call, each time but the first with one
-/// answer more.
+/// The maximum number of runs in one call. Each run after the first has one
+/// more answer.
 const MOST_RUNS: u32 = 16;
 
-/// What to run, and how to run it again with answers.
+/// The command of a text program, and its settings.
 pub(crate) struct TextPlan {
     pub(crate) launcher: Launcher,
-    /// The command for these answers.
+    /// The command for a set of answers.
     pub(crate) command: CommandFor,
-    /// Where the project is; what an `exec` answer runs in unless it says.
+    /// The project's folder; the default folder of an `exec` answer.
     pub(crate) root: PathBuf,
     pub(crate) log: Option<PathBuf>,
     pub(crate) grace: Duration,
-    /// Input can come later.
+    /// The program accepts input after its start.
     pub(crate) takes_input: bool,
-    /// Stdout as a whole may be protocol. Otherwise stderr goes into the same
-    /// pipe, and the order of both is exact.
+    /// Stdout as a whole may be protocol. Otherwise stderr shares its pipe,
+    /// which preserves the order of both.
     pub(crate) speaks_protocol: bool,
-    /// Rules speak of the commands that are typed.
+    /// Rules apply to typed commands.
     pub(crate) runs_typed: bool,
-    /// An `exec` answer may have a terminal.
+    /// Used if an `exec` answer has a terminal.
     pub(crate) kept: Kept,
-    /// The program is kept beyond its runtime. One that takes its place is not.
+    /// Set if the program outlives its runtime. A program that replaces it does
+    /// not.
     pub(crate) keep: Option<KeepRequest>,
 }
 
-/// Gives the command that a call with these answers runs.
+/// Returns the command for a call with these answers.
 pub(crate) type CommandFor = Box<dyn Fn(&Arguments) -> Result<Command, ToolError> + Send + Sync>;
 
 /// A running text program.
 pub(crate) struct TextJob {
-    /// Itself, for its followers.
+    /// A reference to itself, for its followers.
     me: Weak<Self>,
     plan: TextPlan,
     output: JobOutput,
     orders: OrderLedger,
     reporter: Reporter,
-    run: Mutex<Run>,
-    /// The line that is being typed.
+    run: Mutex<ProgramRun>,
+    /// The current input line.
     typed: Mutex<TypedLine>,
-    phase: watch::Sender<Phase>,
+    phase: watch::Sender<RunPhase>,
 }
 
-/// One run of a program; a job may have several, one after the other.
-struct Run {
+/// One run of a program; a job may have several in sequence.
+struct ProgramRun {
     process: Process,
-    /// There from the moment the job is.
-    follower: Option<Follower>,
+    /// Set as soon as the job exists.
+    follower: Option<FollowGuard>,
     merged: bool,
     answers: Arguments,
     number: u32,
     aborted: bool,
-    /// How many processes were ended that came to run after the abort.
+    /// The number of processes that started after the abort and were ended.
     ended_late: usize,
-    /// The program on a terminal that has taken over.
+    /// The terminal program that has replaced the text program.
     terminal: Option<Arc<TerminalProgram>>,
 }
 
-impl Run {
-    /// Why the program is not run again for this question, if it is not.
+impl ProgramRun {
+    /// The reason why the program is not run again for this question, if any.
     fn refusal_of(&self, question: &Question) -> Option<ToolError> {
         let id = &question.id;
         if self.answers.contains_key(id) {
@@ -109,24 +110,23 @@ impl Run {
     }
 }
 
-/// Where a job stands, for those who wait for it.
+/// The phase of a job, for waiters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
-    /// Run number so-and-so is under way.
+enum RunPhase {
+    /// The run with this number is in progress.
     Running(u32),
     /// The program has exited with a question.
     Asked,
-    /// The program has exited, and one on a terminal has taken over.
+    /// The program has exited, and a terminal program has replaced it.
     HandedOver,
     /// The end has been reported.
     Ended,
 }
 
-/// Stops following when the job is dropped, so that nothing holds the process
-/// any more.
-struct Follower(AbortHandle);
+/// Guard: dropping it stops the follower task, which releases the process.
+struct FollowGuard(AbortHandle);
 
-impl Drop for Follower {
+impl Drop for FollowGuard {
     fn drop(&mut self) {
         self.0.abort();
     }
@@ -141,7 +141,7 @@ impl TextJob {
         Ok(Self::follow_new(plan, process, output, 0, reporter))
     }
 
-    /// Takes over a program that was kept. What happened after this offset is reported.
+    /// Takes over a kept program, and reports events after this offset.
     pub(crate) async fn adopt(
         plan: TextPlan,
         key: &Value,
@@ -167,7 +167,7 @@ impl TextJob {
         held::note_reads(&output, &process);
         let job = Arc::new_cyclic(|job| Self {
             me: job.clone(),
-            run: Mutex::new(Run {
+            run: Mutex::new(ProgramRun {
                 process: process.clone(),
                 follower: None,
                 merged,
@@ -178,7 +178,7 @@ impl TextJob {
                 terminal: None,
             }),
             typed: Mutex::default(),
-            phase: watch::Sender::new(Phase::Running(1)),
+            phase: watch::Sender::new(RunPhase::Running(1)),
             output,
             orders: OrderLedger::default(),
             reporter,
@@ -190,7 +190,7 @@ impl TextJob {
         job
     }
 
-    /// Starts another program in the place of the one that has exited.
+    /// Starts another program in place of the exited one.
     async fn run_again(&self, command: Command, merged: bool) -> Result<(), ToolError> {
         self.output.bytes().begin_run(!merged);
         let from = self.output.written();
@@ -203,7 +203,7 @@ impl TextJob {
                 run.process = process.clone();
                 run.merged = merged;
                 run.number += 1;
-                self.phase.send_replace(Phase::Running(run.number));
+                self.phase.send_replace(RunPhase::Running(run.number));
             }
             run.aborted
         };
@@ -214,8 +214,8 @@ impl TextJob {
         Ok(())
     }
 
-    /// Starts a program on a terminal in the place of the one that has
-    /// exited. From then on everything goes to it.
+    /// Starts a terminal program in place of the exited one. It receives all
+    /// further orders.
     async fn hand_over(&self, command: Command) -> Result<(), ToolError> {
         self.output.bytes().begin_run(false);
         let plan = TerminalPlan {
@@ -233,7 +233,7 @@ impl TextJob {
             let mut run = self.run.lock();
             if !run.aborted {
                 run.terminal = Some(Arc::clone(&terminal));
-                self.phase.send_replace(Phase::HandedOver);
+                self.phase.send_replace(RunPhase::HandedOver);
             }
             run.aborted
         };
@@ -246,8 +246,8 @@ impl TextJob {
         Ok(())
     }
 
-    /// The job was aborted while another program was started in the place of one that has exited. That program has been
-    /// ended, and the abort tells so.
+    /// The error if the job was aborted while a replacement started. That
+    /// program was ended, and the abort's receipt counts it.
     fn ended_late(&self, ended: usize) -> ToolError {
         self.run.lock().ended_late += ended;
         ToolError::new("aborted")
@@ -265,7 +265,7 @@ impl TextJob {
         self.output.finish();
         let at = self.output.written();
         self.reporter.report(at, ToolEvent::Ended(ending));
-        self.phase.send_replace(Phase::Ended);
+        self.phase.send_replace(RunPhase::Ended);
     }
 }
 
@@ -300,8 +300,8 @@ impl TextPlan {
 // ── Following ──────────────────────────────────────────────────────────────
 
 impl TextJob {
-    /// Follows a program whose output begins at this offset.
-    fn follow(&self, process: Process, from: u64) -> Follower {
+    /// Starts a follower task for a program whose output starts at this offset.
+    fn follow(&self, process: Process, from: u64) -> FollowGuard {
         let job = self.me.clone();
         let mut writing = Writing::from(&self.output, from, self.reporter.clone());
         let task = async move {
@@ -316,10 +316,10 @@ impl TextJob {
                 job.exited(exit, &process, &mut writing).await;
             }
         };
-        Follower(tokio::spawn(task).abort_handle())
+        FollowGuard(tokio::spawn(task).abort_handle())
     }
 
-    /// The program has exited: decides what that means.
+    /// Interprets the exit of the program.
     async fn exited(&self, exit: Exit, process: &Process, writing: &mut Writing) {
         let bytes = self.output.bytes();
         let object = bytes.take_object();
@@ -350,7 +350,7 @@ impl TextJob {
         }
     }
 
-    /// The program has exited; this is what it said.
+    /// Handles the state that an exited program has printed.
     async fn take_state(&self, state: ToolState, process: &Process) {
         match state {
             // It has exited, so it runs no longer whatever it says.
@@ -375,7 +375,7 @@ impl TextJob {
                     form: None,
                 };
                 self.reporter.report(at, asked);
-                self.phase.send_replace(Phase::Asked);
+                self.phase.send_replace(RunPhase::Asked);
             }
             ToolState::Stopped { result } => {
                 let mut ending = Ending::reported(result);
@@ -385,7 +385,7 @@ impl TextJob {
         }
     }
 
-    /// Adds text that the program said in the protocol to its output.
+    /// Appends text of the protocol to the output.
     fn add(&self, text: &str) {
         let bytes = self.output.bytes();
         bytes.begin_run(false);
@@ -397,8 +397,8 @@ impl TextJob {
         self.reporter.report(self.output.written(), wrote);
     }
 
-    /// How many processes the program has left. An abort ends them all, and
-    /// so leaves none, even if some are not gone yet.
+    /// The number of processes that the program has left running. Zero after an
+    /// abort, which ends all of them, even if some have not exited yet.
     async fn left_running(&self, process: &Process) -> usize {
         if self.run.lock().aborted {
             return 0;
@@ -406,7 +406,7 @@ impl TextJob {
         process.remaining().await
     }
 
-    /// Runs the program that the tool answered with, as the tool.
+    /// Runs the program of an `exec` answer in place of the tool.
     async fn exec(&self, exec: ExecAnswer) {
         let mut command = Command::new(&exec.program).args(&exec.args).cwd(
             exec.cwd

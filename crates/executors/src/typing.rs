@@ -1,4 +1,4 @@
-//! What an `apply` sends through a pipe.
+//! Sends the input of an `apply` through a pipe.
 
 use serde_json::Value;
 use windlass_process::{Process, Signal};
@@ -6,7 +6,7 @@ use windlass_protocol::{InputError, Keyboard, Typing};
 
 use crate::ending::input_error;
 
-/// One thing to do to a program, in order.
+/// One input action, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Stroke {
     Write(Vec<u8>),
@@ -14,8 +14,8 @@ enum Stroke {
     CloseInput,
 }
 
-/// Types into a program that reads from a pipe. Keys that cannot be are
-/// refused before anything is typed.
+/// Types into a program that reads from a pipe. Unsupported keys are refused
+/// before anything is sent.
 pub(crate) fn type_in(process: &Process, input: &Keyboard) -> Result<(), InputError> {
     let typing = match input {
         Keyboard::Typing(typing) => typing,
@@ -34,7 +34,7 @@ pub(crate) fn type_in(process: &Process, input: &Keyboard) -> Result<(), InputEr
     Ok(())
 }
 
-/// The bytes that a program would read. A signal reads as the key that stands for it.
+/// The bytes that a program would read. A signal is represented by its key.
 pub(crate) fn bytes(input: &Keyboard) -> Vec<u8> {
     let typing = match input {
         Keyboard::Typing(typing) => typing,
@@ -62,8 +62,8 @@ fn strokes(typing: &Typing) -> Result<Vec<Stroke>, InputError> {
     Ok(strokes)
 }
 
-/// The input as it is typed, submitted unless it ends in Enter or is not to
-/// be.
+/// The input text, with a newline unless it ends with Enter or must not be
+/// submitted.
 fn text(input: &Value, enter: bool) -> String {
     let mut text = match input {
         Value::String(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! Telling how much a program writes, without a word for every piece of it.
+//! Reports how much a program has written, at a limited rate.
 
 use std::time::Duration;
 
@@ -6,11 +6,11 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use windlass_runtime::{JobOutput, Reporter, ToolEvent};
 
-/// The least time between two reports. Whoever listens to a program that writes all the time would otherwise be woken
-/// for every few kilobytes, at the cost of the program.
+/// The minimum time between two reports. Without it, listeners would be woken
+/// for every few kilobytes, which slows the program down.
 const INTERVAL: Duration = Duration::from_millis(10);
 
-/// Reports what is written to an output: the first of it at once, what follows a little later and together.
+/// Reports writes to an output: the first at once, later ones batched.
 pub(crate) struct Writing {
     output: JobOutput,
     changes: watch::Receiver<u64>,
@@ -20,7 +20,7 @@ pub(crate) struct Writing {
 }
 
 impl Writing {
-    /// Reports what is written from this offset on.
+    /// Reports writes from this offset on.
     pub(crate) fn from(output: &JobOutput, at: u64, reporter: Reporter) -> Self {
         let mut changes = output.bytes().changes();
         changes.mark_changed();
@@ -33,7 +33,7 @@ impl Writing {
         }
     }
 
-    /// Waits for more and reports it. Nothing is lost if it is given up.
+    /// Waits for more output and reports it. Cancellation safe.
     pub(crate) async fn more(&mut self) {
         if let Some(next) = self.next {
             tokio::time::sleep_until(next).await;
@@ -47,7 +47,7 @@ impl Writing {
         self.report();
     }
 
-    /// Reports what was written and not reported yet.
+    /// Reports the bytes that were not reported yet.
     pub(crate) fn report(&mut self) {
         let at = self.output.written();
         let bytes = at.saturating_sub(self.reported);

@@ -1,22 +1,23 @@
-//! When bytes of an output arrived, roughly and in bounded memory.
+//! Approximate arrival times of output, in bounded memory.
 
 use std::time::{Duration, Instant};
 
-/// Bytes that arrive within this time of each other share a mark.
+/// Bytes that arrive within this interval share a mark.
 const STEP: Duration = Duration::from_millis(20);
-/// The most marks. Beyond it every second one is dropped.
+/// The maximum number of marks. Beyond it every second one is dropped.
 const MOST: usize = 4096;
 
 /// Marks in the order of arrival.
 #[derive(Debug, Default)]
 pub(super) struct Arrivals {
     first: Option<Instant>,
-    /// The time since the first bytes, and the offset up to which bytes had arrived then.
+    /// The time since the first byte, and the number of bytes that had arrived
+    /// then.
     marks: Vec<(Duration, u64)>,
 }
 
 impl Arrivals {
-    /// Notes that the output has grown to `end`.
+    /// Records that the output has grown to `end`.
     pub(super) fn note(&mut self, end: u64, now: Instant) {
         let first = *self.first.get_or_insert(now);
         let at = now.saturating_duration_since(first);
@@ -33,7 +34,8 @@ impl Arrivals {
         }
     }
 
-    /// When the byte before `offset` had arrived, since the first one.
+    /// The time at which the byte before `offset` arrived, relative to the
+    /// first byte.
     pub(super) fn at(&self, offset: u64) -> Duration {
         let place = self.marks.partition_point(|(_, end)| *end < offset);
         let mark = self.marks.get(place).or(self.marks.last());
@@ -50,7 +52,7 @@ impl Arrivals {
         place.checked_sub(1).map_or(0, |last| self.marks[last].1)
     }
 
-    /// A copy for a reader that holds no lock.
+    /// A copy that can be read without a lock.
     pub(super) fn since(&self, offset: u64) -> Self {
         let place = self.marks.partition_point(|(_, end)| *end < offset);
         Self {

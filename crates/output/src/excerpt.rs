@@ -1,47 +1,47 @@
-//! What a reader gets of a span of output: all of it, or its head and its tail.
+//! Excerpts: a span of output in full, or its head and tail within a limit.
 //!
-//! Start at [`Excerpt::of_whole`] and [`Excerpt::of_parts`]. Where the bytes come
-//! from is none of this file's business.
+//! Start at [`Excerpt::of_whole`] and [`Excerpt::of_parts`]. This module only
+//! cuts rendered text; `read` fetches the bytes.
 
 use std::fmt;
 use std::path::PathBuf;
 
-use super::line::Line;
+use super::line::LineBuffer;
 use super::render::{LineEnd, Renderer, Sink};
 use super::store::LogNote;
 
-/// How far somebody has read an output. The default is its beginning.
+/// A reader's position in an output. The default is the start.
 #[derive(Clone, Default)]
 pub struct Cursor {
     position: u64,
-    /// The unfinished line, and what is held back until it completes.
+    /// The unfinished line, and bytes of an incomplete character or sequence.
     renderer: Renderer,
-    /// How many lines are complete before it.
+    /// The number of complete lines before the position.
     lines: u64,
 }
 
-/// What one read gives.
+/// The result of one read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Excerpt {
     /// The text, with a marker line where something was left out.
     pub text: String,
-    /// How many bytes of output are not in the text though they could be: those
-    /// beyond the limit, and those that nothing has kept.
+    /// The number of bytes missing from the text: those beyond the limit, and
+    /// those that are no longer stored.
     pub omitted_bytes: u64,
-    /// The log that has all of it. Only where something was omitted.
+    /// The log with the complete output. Set only if something was omitted.
     pub log: Option<PathBuf>,
 }
 
-/// Rendered text that knows where in the output it came from.
+/// Rendered text with a map from text positions to output offsets.
 #[derive(Debug, Default)]
 pub(super) struct Rendered {
     text: String,
-    /// Where a line begins in the text and in the output.
+    /// Start of each line: its index in the text and its offset in the output.
     lines: Vec<(usize, u64)>,
     end: u64,
 }
 
-/// Whether a part of the output begins or ends inside of a line.
+/// Whether a part of the output starts or ends in the middle of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Edge {
     Whole,
@@ -49,7 +49,7 @@ enum Edge {
 }
 
 impl Cursor {
-    /// A cursor that reads what comes after `position`.
+    /// A cursor at offset `position`.
     pub fn at(position: u64) -> Self {
         Self {
             position,
@@ -58,12 +58,13 @@ impl Cursor {
         }
     }
 
-    /// How many complete lines were read, or lie before the place at which it began if that is known.
+    /// The number of complete lines before the cursor. Counts from the cursor's
+    /// starting point if the lines before that are unknown.
     pub fn lines(&self) -> u64 {
         self.lines
     }
 
-    /// The cursor with so many lines before it.
+    /// Sets the number of lines before the cursor.
     pub(super) fn after_lines(self, lines: u64) -> Self {
         Self { lines, ..self }
     }
@@ -73,13 +74,14 @@ impl Cursor {
         self.lines += lines;
     }
 
-    /// Renders bytes up to `end` that follow what the cursor has seen. [`Cursor::end_reading`] follows the last ones.
+    /// Renders the next bytes, which end at offset `end`. Call
+    /// [`Cursor::end_reading`] after the last ones.
     pub(super) fn feed(&mut self, bytes: &[u8], end: u64, sink: &mut impl Sink) {
         self.renderer.feed(bytes, sink);
         self.position = end;
     }
 
-    /// Tells the line that is still open: what is new of it.
+    /// Returns the new text of the line that is still open.
     pub(super) fn end_reading(&mut self, sink: &mut impl Sink, is_last: bool) -> String {
         if is_last {
             self.renderer.finish(sink);
@@ -90,18 +92,18 @@ impl Cursor {
         open
     }
 
-    /// Where the next read begins.
+    /// The offset at which the next read starts.
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// Whether the end of a character is awaited.
+    /// Whether the cursor waits for the rest of a multi-byte character.
     pub(super) fn holds_back(&self) -> bool {
         self.renderer.is_incomplete()
     }
 
-    /// Renders bytes that follow what the cursor has seen. If they are the last,
-    /// nothing is held back.
+    /// Renders the next bytes. If `is_last`, incomplete characters are rendered
+    /// too.
     pub(super) fn render(&mut self, bytes: &[u8], is_last: bool) -> Rendered {
         let mut rendered = Rendered::default();
         rendered.lines.push((0, self.position));
@@ -129,13 +131,13 @@ impl fmt::Debug for Cursor {
 }
 
 impl Rendered {
-    /// Whether the text can be told as it is.
+    /// Whether the text fits into `limit` bytes.
     pub(super) fn fits(&self, limit: usize) -> bool {
         self.text.len() <= limit
     }
 
-    /// Where in the output a place in the text is. Exact for plain text; inside
-    /// of a line with control sequences it is in proportion.
+    /// Maps an index in the text to an offset in the output. Exact for plain
+    /// text; interpolated within a line that has control sequences.
     fn position(&self, index: usize) -> u64 {
         let line = self.lines.partition_point(|&(start, _)| start <= index);
         let (start, position) = self.lines[line - 1];
@@ -149,7 +151,7 @@ impl Rendered {
         position + u64::try_from(share).expect("a share is no more than the whole")
     }
 
-    /// How much of the beginning is told within a budget.
+    /// The length of the head that fits into the budget.
     fn head(&self, budget: usize, edge: Edge) -> usize {
         if self.text.len() <= budget && edge == Edge::Whole {
             return self.text.len();
@@ -159,7 +161,7 @@ impl Rendered {
         if lines < budget / 2 { most } else { lines }
     }
 
-    /// Where the end that is told within a budget begins.
+    /// The start of the tail that fits into the budget.
     fn tail(&self, budget: usize, edge: Edge) -> usize {
         let length = self.text.len();
         if length <= budget && edge == Edge::Whole {
@@ -181,7 +183,7 @@ impl Rendered {
 }
 
 impl Sink for Rendered {
-    fn ended(&mut self, line: &mut Line, end: LineEnd, position: u64) {
+    fn ended(&mut self, line: &mut LineBuffer, end: LineEnd, position: u64) {
         self.text.push_str(&line.untold());
         if end == LineEnd::Newline {
             self.text.push('\n');
@@ -191,7 +193,7 @@ impl Sink for Rendered {
 }
 
 impl Excerpt {
-    /// A text that fits.
+    /// An excerpt of a text that fits.
     pub(super) fn complete(rendered: Rendered) -> Self {
         Self {
             text: rendered.text,
@@ -199,12 +201,12 @@ impl Excerpt {
         }
     }
 
-    /// Head and tail of one text that does not fit.
+    /// The head and the tail of one text that does not fit.
     pub(super) fn of_whole(rendered: &Rendered, limit: usize, log: LogNote) -> Self {
         Self::cut((rendered, Edge::Whole), (rendered, Edge::Whole), limit, log)
     }
 
-    /// Head and tail of a span of which only both ends were rendered.
+    /// The head and the tail of a span whose middle was not rendered.
     pub(super) fn of_parts(head: &Rendered, tail: &Rendered, limit: usize, log: LogNote) -> Self {
         Self::cut((head, Edge::Cut), (tail, Edge::Cut), limit, log)
     }
@@ -249,7 +251,7 @@ fn marker(bytes: u64, log: &LogNote) -> String {
     }
 }
 
-/// A number with a comma between every three digits.
+/// Formats a number with thousands separators.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);

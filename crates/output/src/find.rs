@@ -1,8 +1,9 @@
-//! Waiting for a line of an output that matches.
+//! Waiting for a line of output that matches.
 //!
-//! Start at [`Output::find`]. What is in memory is scanned, and the watcher set,
-//! under one hold of the lock, so nothing falls between history and what comes.
-//! What is only in the log is scanned before that, a chunk at a time.
+//! Start at [`Output::find`]. The bytes in memory are scanned and the watcher
+//! is registered under one lock, so that no line is missed in between. Older
+//! bytes, which are only in the log, are scanned before that, one chunk at a
+//! time.
 
 use std::future::Future;
 use std::ops::ControlFlow;
@@ -14,34 +15,34 @@ use regex::Regex;
 use tokio::sync::oneshot;
 
 use super::matcher::{Matcher, Watcher};
-use super::output::{Output, Shared};
+use super::output::{Output, OutputShared};
 use super::store::Part;
 
-/// How much of a log is scanned before others get a turn.
+/// The number of bytes of a log that are scanned before the task yields.
 const SCAN_CHUNK: u64 = 256 << 10;
 
-/// A search on its way from the past to the present.
+/// A search that has not reached the end of the output yet.
 struct Scan {
     matcher: Matcher,
     position: u64,
 }
 
-enum Step {
+enum SearchStep {
     Done(Option<String>),
-    Watching(Watching),
-    /// This part of the log comes first.
+    Watching(PendingMatch),
+    /// This part of the log must be scanned first.
     Behind {
-        shared: Arc<Shared>,
+        shared: Arc<OutputShared>,
         scan: Box<Scan>,
         part: Part,
     },
 }
 
-/// The answer of a watcher; dropping it removes the watcher. It does not keep
-/// the output, and with it the log, once everyone else has dropped it.
-struct Watching {
+/// The pending result of a watcher. Dropping it removes the watcher. It holds
+/// only a weak reference to the output, so that it does not keep the log alive.
+struct PendingMatch {
     id: u64,
-    shared: Weak<Shared>,
+    shared: Weak<OutputShared>,
     answer: oneshot::Receiver<Option<String>>,
 }
 
@@ -66,19 +67,19 @@ impl Output {
             matcher: Matcher::new(pattern),
             position: from,
         });
-        follow(Shared::advance(&self.shared, scan))
+        follow(OutputShared::advance(&self.shared, scan))
     }
 }
 
-async fn follow(mut step: Step) -> Option<String> {
+async fn follow(mut step: SearchStep) -> Option<String> {
     loop {
         step = match step {
-            Step::Done(line) => return line,
-            Step::Watching(watching) => return watching.await,
-            Step::Behind { shared, scan, part } => {
+            SearchStep::Done(line) => return line,
+            SearchStep::Watching(watching) => return watching.await,
+            SearchStep::Behind { shared, scan, part } => {
                 tokio::task::yield_now().await;
                 match scan.over(&shared, part) {
-                    ControlFlow::Continue(scan) => Shared::advance(&shared, scan),
+                    ControlFlow::Continue(scan) => OutputShared::advance(&shared, scan),
                     ControlFlow::Break(line) => return Some(line),
                 }
             }
@@ -86,9 +87,9 @@ async fn follow(mut step: Step) -> Option<String> {
     }
 }
 
-impl Shared {
-    /// Takes a search up to the present if what it needs is in memory.
-    fn advance(shared: &Arc<Self>, mut scan: Box<Scan>) -> Step {
+impl OutputShared {
+    /// Scans up to the end of the output if all bytes needed are in memory.
+    fn advance(shared: &Arc<Self>, mut scan: Box<Scan>) -> SearchStep {
         let mut state = shared.state.lock();
         let gap = state.store.gap();
         if gap.contains(&scan.position) {
@@ -105,25 +106,25 @@ impl Shared {
             };
             let part = state.store.part(scan.position..end);
             let shared = Arc::clone(shared);
-            return Step::Behind { shared, scan, part };
+            return SearchStep::Behind { shared, scan, part };
         }
         let (first, second) = state.store.memory_from(scan.position);
         let matcher = &mut scan.matcher;
         let found = matcher.feed(first).or_else(|| matcher.feed(second));
         if found.is_some() {
-            return Step::Done(found);
+            return SearchStep::Done(found);
         }
         if state.is_finished {
-            return Step::Done(matcher.finish());
+            return SearchStep::Done(matcher.finish());
         }
         if let Some(line) = matcher.look() {
-            return Step::Done(Some(line));
+            return SearchStep::Done(Some(line));
         }
         let id = state.next_watcher;
         state.next_watcher += 1;
         let (watcher, answer) = Watcher::new(id, scan.matcher);
         state.watchers.push(watcher);
-        Step::Watching(Watching {
+        SearchStep::Watching(PendingMatch {
             id,
             shared: Arc::downgrade(shared),
             answer,
@@ -132,9 +133,12 @@ impl Shared {
 }
 
 impl Scan {
-    /// Scans a part of the log; breaks with the line if there is one that
-    /// matches.
-    fn over(mut self: Box<Self>, shared: &Shared, part: Part) -> ControlFlow<String, Box<Self>> {
+    /// Scans a part of the log. Breaks with the first line that matches.
+    fn over(
+        mut self: Box<Self>,
+        shared: &OutputShared,
+        part: Part,
+    ) -> ControlFlow<String, Box<Self>> {
         let range = part.range.clone();
         let (start, bytes) = shared.load(part);
         if start > range.start {
@@ -148,7 +152,7 @@ impl Scan {
     }
 }
 
-impl Future for Watching {
+impl Future for PendingMatch {
     type Output = Option<String>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -159,7 +163,7 @@ impl Future for Watching {
     }
 }
 
-impl Drop for Watching {
+impl Drop for PendingMatch {
     fn drop(&mut self) {
         if let Some(shared) = self.shared.upgrade() {
             let watchers = &mut shared.state.lock().watchers;

@@ -1,19 +1,19 @@
-//! The last line of a stream that says something.
+//! The last line of a stream that is not blank.
 //!
-//! It is kept raw and rendered when asked for, so that keeping it costs little.
+//! The line is stored raw and rendered on demand, which keeps pushes cheap.
 
 use memchr::memrchr;
 
-use super::line::Line;
+use super::line::LineBuffer;
 use super::render::{LineEnd, Renderer, Sink};
 
-/// How much of a line is kept raw.
+/// The number of raw bytes of a line that are kept.
 const RAW_LIMIT: usize = 1024;
 
-/// How many characters of a line are told.
+/// The number of characters of a line that are returned.
 const TEXT_LIMIT: usize = 200;
 
-/// How many lines of one chunk are looked at for one that says something.
+/// The number of lines of a chunk that are searched for one that is not blank.
 const LOOK_BACK: usize = 16;
 
 #[derive(Debug, Default)]
@@ -79,7 +79,7 @@ impl LastLine {
     }
 }
 
-/// What stands after the last carriage return that has something after it.
+/// The text after the last carriage return that is followed by text.
 fn newest_form(line: &[u8]) -> &[u8] {
     let body = line.strip_suffix(b"\r").unwrap_or(line);
     let start = memrchr(b'\r', body).map_or(0, |at| at + 1);
@@ -97,7 +97,7 @@ fn says_something(line: &[u8]) -> bool {
 fn shown(line: &[u8]) -> String {
     struct Ignore;
     impl Sink for Ignore {
-        fn ended(&mut self, _: &mut Line, _: LineEnd, _: u64) {}
+        fn ended(&mut self, _: &mut LineBuffer, _: LineEnd, _: u64) {}
     }
     let mut renderer = Renderer::default();
     renderer.feed(line, &mut Ignore);

@@ -6,19 +6,20 @@
 
 use std::borrow::Cow;
 
-/// How far a cursor movement may reach past the end of what is written.
+/// The number of columns by which a cursor movement may go past the end of the
+/// line.
 const PADDING_LIMIT: usize = 512;
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Line {
+pub(super) struct LineBuffer {
     cells: Cells,
     /// The cell that is written next; may lie past the end after an erase.
     column: usize,
-    /// What a reader was told of this line before.
+    /// The text of this line that the reader has already received.
     told: String,
-    /// How many changes were made since [`Line::looked`].
+    /// The number of changes since [`LineBuffer::looked`].
     fresh: usize,
-    /// Whether [`Line::looked`] was called since the line began.
+    /// Whether [`LineBuffer::looked`] was called since the line began.
     seen: bool,
 }
 
@@ -36,7 +37,7 @@ impl Default for Cells {
     }
 }
 
-impl Line {
+impl LineBuffer {
     /// Writes at the column, over what stands there.
     pub(super) fn write(&mut self, run: &str) {
         self.pad();
@@ -105,8 +106,8 @@ impl Line {
         }
     }
 
-    /// What a reader who was told of this line before has yet to see: what was
-    /// added, or the whole line if it is not what it was.
+    /// The text that the reader has not received yet: the added part, or the
+    /// whole line if it was redrawn.
     pub(super) fn untold(&self) -> Cow<'_, str> {
         match self.text() {
             Cow::Borrowed(text) => Cow::Borrowed(text.strip_prefix(&*self.told).unwrap_or(text)),
@@ -117,7 +118,7 @@ impl Line {
         }
     }
 
-    /// Notes that a reader has seen the line as it stands.
+    /// Marks the current text as received by the reader.
     pub(super) fn tell(&mut self) {
         let mut told = std::mem::take(&mut self.told);
         told.clear();
@@ -125,17 +126,17 @@ impl Line {
         self.told = told;
     }
 
-    /// How much changed since [`Line::looked`].
+    /// The number of changes since [`LineBuffer::looked`].
     pub(super) fn fresh(&self) -> usize {
         self.fresh
     }
 
-    /// Whether the line was never looked at.
+    /// Whether [`LineBuffer::looked`] was never called for this line.
     pub(super) fn unseen(&self) -> bool {
         !self.seen
     }
 
-    /// Notes that the line was looked at as it stands.
+    /// Marks the current text as examined.
     pub(super) fn looked(&mut self) {
         self.fresh = 0;
         self.seen = true;

@@ -1,14 +1,15 @@
-//! Reading lines of an output by their numbers.
+//! Reading lines of an output by number.
 //!
-//! Start at [`Output::line_range`]. Lines are found by counting newlines, so that only those that are wanted are
-//! rendered. Of a very long range only both ends are.
+//! Start at [`Output::line_range`]. Lines are located by counting newlines, and
+//! only the requested ones are rendered. Of a very long range only the two ends
+//! are rendered.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::ops::{Range, RangeInclusive};
 
 use super::excerpt::Cursor;
-use super::line::Line;
+use super::line::LineBuffer;
 use super::lines::{CHUNK, END};
 use super::output::Output;
 use super::render::{LineEnd, Sink};
@@ -16,16 +17,18 @@ use super::render::{LineEnd, Sink};
 /// The length of a marker.
 const MARKER: usize = 64;
 
-/// Bytes that follow each other and are kept, and the number of the line they begin in.
+/// A contiguous range of stored bytes, and the number of the line in which it
+/// starts.
 struct KeptPiece {
     bytes: Range<u64>,
     first: u64,
 }
 
 impl Output {
-    /// The lines with these numbers, each with its newline. If they do not fit the limit, or are not kept any more, a
-    /// marker names those that are missing. Numbers beyond the last complete line give nothing; the last line of an
-    /// output that is finished is complete without a newline, and given without one. Moves nothing.
+    /// Returns the lines with these numbers, each with its newline. A marker
+    /// names lines that exceed the limit or are no longer stored. Numbers
+    /// beyond the last complete line are ignored. The last line of a finished
+    /// output counts as complete without a newline. No cursor moves.
     pub fn line_range(&self, lines: RangeInclusive<u64>, limit: usize) -> String {
         let (end, newlines, gap, is_finished) = {
             let state = self.shared.state.lock();
@@ -69,7 +72,7 @@ impl Output {
         vec![whole, tail]
     }
 
-    /// Renders those of the wanted lines that lie in a piece.
+    /// Renders the requested lines that lie in `piece`.
     fn render_lines(
         &self,
         piece: &KeptPiece,
@@ -120,7 +123,8 @@ impl Output {
         }
     }
 
-    /// The offset at which a line of a piece begins, unless it lies behind the piece.
+    /// The offset of the start of a line, unless the line starts after the
+    /// piece.
     fn line_start(&self, piece: &KeptPiece, number: u64) -> Option<u64> {
         let mut before = number.checked_sub(piece.first)?;
         let mut start = piece.bytes.start;
@@ -147,7 +151,7 @@ impl Output {
 struct CutRange {
     /// The number of the next line.
     next: u64,
-    /// The next line is the end of one that was left out.
+    /// The next line is the rest of a line whose start was left out.
     skips_first: bool,
     /// The last line has no newline.
     lacks_newline: bool,
@@ -199,7 +203,7 @@ impl CutRange {
         }
     }
 
-    /// Notes lines that nobody has kept or rendered.
+    /// Records lines that are not stored or were not rendered.
     fn leave_out(&mut self, lines: RangeInclusive<u64>) {
         self.is_head_full = true;
         self.next = lines.end() + 1;
@@ -258,7 +262,7 @@ fn shortened(number: u64, line: &str, longest: usize) -> String {
 }
 
 impl Sink for CutRange {
-    fn ended(&mut self, line: &mut Line, end: LineEnd, _: u64) {
+    fn ended(&mut self, line: &mut LineBuffer, end: LineEnd, _: u64) {
         if end == LineEnd::Piece {
             self.piece.push_str(&line.untold());
         } else if self.piece.is_empty() {

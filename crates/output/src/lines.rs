@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::arrivals::Arrivals;
 use super::excerpt::Cursor;
-use super::line::Line;
+use super::line::LineBuffer;
 use super::middle::MiddleSpan;
 use super::output::Output;
 use super::render::{LineEnd, Sink};
@@ -47,7 +47,7 @@ struct Joined<'a, F> {
 }
 
 impl<F: FnMut(RenderedLine<'_>)> Sink for Joined<'_, F> {
-    fn ended(&mut self, line: &mut Line, end: LineEnd, position: u64) {
+    fn ended(&mut self, line: &mut LineBuffer, end: LineEnd, position: u64) {
         if end == LineEnd::Piece {
             self.piece.push_str(&line.untold());
             return;
@@ -67,9 +67,11 @@ impl<F: FnMut(RenderedLine<'_>)> Sink for Joined<'_, F> {
 }
 
 impl Output {
-    /// Gives every complete line since the cursor to `take`, moves the cursor to the end, and returns what is new of the
-    /// line that is still open. The first line may be the rest of one that was open before. In the middle of a very long
-    /// span only lines in which `notable` finds something are given, as far as the time for that goes.
+    /// Passes every complete line since the cursor to `take`, moves the cursor
+    /// to the end, and returns the new text of the open line. The first line
+    /// may be the rest of a line that was open before. In the middle of a very
+    /// long span only lines in which `notable` finds something are passed,
+    /// within a time budget.
     pub fn read_lines(
         &self,
         cursor: &mut Cursor,
@@ -128,13 +130,13 @@ impl Output {
         start..range.end
     }
 
-    /// A cursor behind everything that has come so far.
+    /// A cursor at the end of the output.
     pub fn end_cursor(&self) -> Cursor {
         let state = self.shared.state.lock();
         Cursor::at(state.store.end()).after_lines(state.store.newlines())
     }
 
-    /// A cursor that reads what comes after `position`, and knows how many lines lie before it.
+    /// A cursor at offset `position` that knows the number of lines before it.
     pub fn cursor_at(&self, position: u64) -> Cursor {
         let end = self.end_cursor();
         let position = position.min(end.position());

@@ -1,9 +1,9 @@
 //! The log: a file with the raw bytes of an output.
 //!
-//! A byte's place in the file is its place in the output. Beyond its limit the
-//! log keeps its first half and the newest bytes: what lies between is given
-//! back to the file system as a hole. Where holes cannot be punched, the log
-//! ends at its limit and the newest bytes are only in memory.
+//! A byte has the same offset in the file and in the output. Beyond its limit
+//! the log keeps its first half and the newest bytes, and punches a hole for
+//! the bytes between. Where the file system cannot punch holes, the log ends at
+//! its limit and newer bytes are only in memory.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
@@ -12,10 +12,10 @@ use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What file systems give back is counted in blocks of this size.
+/// The block size to which holes are aligned.
 const BLOCK: u64 = 4096;
 
-/// Left where the hole begins, for whoever reads the file.
+/// Written at the start of the hole, for readers of the file.
 const HOLE_NOTE: &[u8] = "\n[… the middle of the output was dropped here …]\n".as_bytes();
 
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// Makes the file, readable by its owner only, and the folders above it.
+    /// Creates the file, readable by its owner only, and its parent folders.
     pub(super) fn create(path: &Path, limit: u64) -> io::Result<Self> {
         if let Some(parent) = path.parent() {
             DirBuilder::new()
@@ -52,8 +52,9 @@ impl Log {
         })
     }
 
-    /// Opens a file that another process has made, to go on from its position `end`. What lies beyond that is written
-    /// again. `hole_end` is the end of the other's hole, 0 if it had none.
+    /// Opens a file that another process created, and continues at offset
+    /// `end`. Bytes after `end` are overwritten. `hole_end` is the end of the
+    /// existing hole, 0 if there is none.
     pub(super) fn reopen(path: &Path, limit: u64, end: u64, hole_end: u64) -> io::Result<Self> {
         let file = OpenOptions::new().read(true).write(true).open(path)?;
         let middle = (limit / 2).next_multiple_of(BLOCK);
@@ -66,27 +67,26 @@ impl Log {
         })
     }
 
-    /// Where the file lies.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// How much disk it may take.
+    /// The maximum disk usage.
     pub(super) fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// The file, to be read without holding on to the log.
+    /// The file, for reading without a lock on the log.
     pub(super) fn file(&self) -> Arc<File> {
         Arc::clone(&self.file)
     }
 
-    /// What is not in the file any more; without end where the log has ended.
+    /// The range that is no longer in the file; unbounded if the log has ended.
     pub(super) fn hole(&self) -> Range<u64> {
         self.hole.clone()
     }
 
-    /// Writes what comes next in the output.
+    /// Appends the next bytes of the output.
     pub(super) fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.hole.end == u64::MAX {
             return Ok(());
@@ -97,13 +97,13 @@ impl Log {
         Ok(())
     }
 
-    /// Removes the file. Whoever has it open can go on reading.
+    /// Removes the file. Open descriptors stay readable.
     pub(super) fn remove(&self) {
         // It may be gone already; nobody is left who could do anything about it.
         let _ = std::fs::remove_file(&self.path);
     }
 
-    /// Takes nothing more, as old bytes cannot be given back.
+    /// Stops logging, because old bytes cannot be released.
     pub(super) fn end_here(&mut self) {
         let start = if self.hole.is_empty() {
             self.end
@@ -113,13 +113,13 @@ impl Log {
         self.hole = start..u64::MAX;
     }
 
-    /// Writes to another file from now on, to see it fail.
+    /// Redirects writes to another file, to test failures.
     #[cfg(test)]
     pub(super) fn replace_file(&mut self, file: File) {
         self.file = Arc::new(file);
     }
 
-    /// Punches the hole larger once enough is too old.
+    /// Enlarges the hole once enough bytes are too old.
     fn give_back(&mut self) {
         let oldest = self.end.saturating_sub(self.limit / 2) / BLOCK * BLOCK;
         let slack = (self.limit / 8).clamp(BLOCK, 4 << 20);
@@ -140,8 +140,8 @@ impl Log {
     }
 }
 
-/// Bytes from the file. What it does not have, as somebody has cut it, is zero,
-/// so that every byte stays in its place.
+/// Reads bytes from the file. Missing bytes, as in a truncated file, are zero,
+/// so that offsets stay valid.
 pub(super) fn read_from(file: &File, position: u64, length: usize) -> Vec<u8> {
     let mut bytes = vec![0; length];
     let mut filled = 0;

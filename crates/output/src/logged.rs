@@ -1,10 +1,11 @@
-//! An output that is kept in its log alone.
+//! An output that is stored only in its log.
 
 use std::path::{Path, PathBuf};
 
 use super::output::{Checkpoint, Output, OutputOptions};
 
-/// An output that nobody adds to, by the file that has all of it. It takes no memory until it is opened.
+/// A finished output, stored in its log file. It uses no memory until it is
+/// opened.
 #[derive(Clone, Debug)]
 pub struct LoggedOutput {
     path: PathBuf,
@@ -13,7 +14,8 @@ pub struct LoggedOutput {
 }
 
 impl Output {
-    /// Brings the log up to date, making it if need be. `None` if there is none, or it cannot be written.
+    /// Flushes the output to its log, and creates the log if necessary. `None`
+    /// if there is no log or it cannot be written.
     pub fn logged(&self) -> Option<LoggedOutput> {
         let checkpoint = self.checkpoint();
         let state = self.shared.state.lock();
@@ -27,17 +29,17 @@ impl Output {
 }
 
 impl LoggedOutput {
-    /// The file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// How many bytes were written.
+    /// The number of bytes written.
     pub fn written(&self) -> u64 {
         self.checkpoint.stored
     }
 
-    /// The output again. It is finished, and dropping it leaves the file where it is.
+    /// Opens the output for reading. It is finished; dropping it does not
+    /// remove the file.
     pub fn open(&self) -> Output {
         let options = OutputOptions {
             log: Some(self.path.clone()),

@@ -1,23 +1,22 @@
-//! Looking for a line that matches in bytes as they come.
+//! Matching lines in a stream of bytes.
 //!
-//! Start at [`Matcher`]. Where the bytes come from, and who waits, is the
-//! business of `find`.
+//! Start at [`Matcher`]. `find` supplies the bytes and wakes the waiting task.
 
 use regex::Regex;
 use tokio::sync::oneshot;
 
-use super::line::Line;
+use super::line::LineBuffer;
 use super::render::{LineEnd, Renderer, Sink};
 
-/// A line this long is looked at whenever something was added to it. A longer
-/// one must grow by a share of its length first, lest many small pushes to one
-/// long line cost its length each.
+/// A line up to this length is matched after every push. A longer one must grow
+/// by a share of its length first, so that many small pushes to a long line do
+/// not take quadratic time.
 const SHORT_LINE: usize = 1024;
 
 /// The share of a long line that must be new.
 const FRESH_SHARE: usize = 16;
 
-/// Looks for a line that matches in bytes as they come.
+/// Searches a stream of bytes for a line that matches.
 #[derive(Debug)]
 pub(super) struct Matcher {
     renderer: Renderer,
@@ -30,7 +29,7 @@ struct Search {
     found: Option<String>,
 }
 
-/// A matcher that is fed by every push.
+/// A matcher that receives every push.
 #[derive(Debug)]
 pub(super) struct Watcher {
     pub(super) id: u64,
@@ -55,13 +54,13 @@ impl Matcher {
         self.search.found.take()
     }
 
-    /// Matches the unfinished line as it stands.
+    /// Matches the unfinished line in its current form.
     pub(super) fn look(&mut self) -> Option<String> {
         self.search.redrawn(self.renderer.line());
         self.search.found.take()
     }
 
-    /// Matches what is left when nothing more will come.
+    /// Matches the remaining text at the end of the output.
     pub(super) fn finish(&mut self) -> Option<String> {
         self.renderer.finish(&mut self.search);
         let line = self.renderer.line();
@@ -71,14 +70,14 @@ impl Matcher {
         self.search.found.take()
     }
 
-    /// Forgets the unfinished line, as bytes that follow it are lost.
+    /// Discards the unfinished line, because the bytes after it are lost.
     pub(super) fn skip(&mut self) {
         self.renderer = Renderer::default();
     }
 }
 
 impl Search {
-    fn test(&mut self, line: &mut Line) {
+    fn test(&mut self, line: &mut LineBuffer) {
         if self.found.is_none() {
             let text = line.text();
             if self.pattern.is_match(&text) {
@@ -90,7 +89,7 @@ impl Search {
 }
 
 impl Sink for Search {
-    fn redrawn(&mut self, line: &mut Line) {
+    fn redrawn(&mut self, line: &mut LineBuffer) {
         let fresh = line.fresh();
         let is_worth = line.count() <= SHORT_LINE || fresh >= line.count() / FRESH_SHARE;
         if fresh > 0 && is_worth {
@@ -98,7 +97,7 @@ impl Sink for Search {
         }
     }
 
-    fn ended(&mut self, line: &mut Line, _: LineEnd, _: u64) {
+    fn ended(&mut self, line: &mut LineBuffer, _: LineEnd, _: u64) {
         if line.fresh() > 0 || line.unseen() {
             self.test(line);
         }
@@ -116,7 +115,7 @@ impl Watcher {
         (watcher, receiver)
     }
 
-    /// Matches what was pushed; gives itself back unless it is done.
+    /// Matches the pushed bytes. Returns the watcher unless it is done.
     pub(super) fn pushed(mut self, bytes: &[u8]) -> Option<Self> {
         let found = self.matcher.feed(bytes).or_else(|| self.matcher.look());
         if found.is_none() {
@@ -127,7 +126,7 @@ impl Watcher {
         None
     }
 
-    /// Nothing more will come.
+    /// Ends the search, because the output has finished.
     pub(super) fn finished(mut self) {
         let found = self.matcher.finish();
         let _ = self.answer.send(found);

@@ -1,26 +1,29 @@
-//! Notable lines in the middle of a very long span, found without rendering all of it.
+//! Finding notable lines in the middle of a very long span without rendering
+//! all of it.
 //!
-//! Start at [`Output::scan_middle`]. The scan takes at most a small share of the time in which the output came, so that
-//! a reader of a flood does not wait for it; the log of an hour is scanned whole.
+//! Start at [`Output::scan_middle`]. The scan may take only a small share of
+//! the time in which the output arrived, so that a reader of a flood does not
+//! wait for it. The log of an hour is scanned completely.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use super::arrivals::Arrivals;
 use super::excerpt::Cursor;
-use super::line::Line;
+use super::line::LineBuffer;
 use super::lines::{CHUNK, NotableFinder, RenderedLine};
 use super::output::Output;
 use super::render::{LineEnd, Sink};
 
-/// The scan may take one part in this many of the time in which the output came.
+/// The scan may take one part in this many of the time in which the output
+/// arrived.
 const SHARE: u32 = 20;
-/// The time that every scan may take, and the most that any may take.
+/// The minimum time budget of a scan, and the maximum.
 const LEAST: Duration = Duration::from_millis(20);
 const MOST: Duration = Duration::from_secs(2);
-/// So much is scanned, however long it takes.
+/// The number of bytes that are scanned regardless of the time budget.
 const CERTAIN: u64 = 12 << 20;
-/// The most lines that a scan gives.
+/// The maximum number of lines that a scan returns.
 const MOST_LINES: usize = 4096;
 
 /// Bytes that are not rendered.
@@ -33,7 +36,7 @@ pub(super) struct MiddleSpan {
 }
 
 impl Output {
-    /// Gives the notable lines of a span, and counts the others.
+    /// Passes on the notable lines of a span, and counts the others.
     pub(super) fn scan_middle(
         &self,
         middle: &MiddleSpan,
@@ -91,7 +94,7 @@ struct MiddleScan<'a, F> {
     notable: NotableFinder,
     arrivals: &'a Arrivals,
     take: &'a mut F,
-    /// Lines since the last one that was given.
+    /// The number of lines since the last one that was passed on.
     skipped: u64,
     given: usize,
 }
@@ -139,7 +142,7 @@ impl<F: FnMut(RenderedLine<'_>)> MiddleScan<'_, F> {
 struct WholeLine(String);
 
 impl Sink for WholeLine {
-    fn ended(&mut self, line: &mut Line, _: LineEnd, _: u64) {
+    fn ended(&mut self, line: &mut LineBuffer, _: LineEnd, _: u64) {
         self.0.push_str(&line.untold());
     }
 }

@@ -1,20 +1,20 @@
-//! Whether bytes so far may be exactly one JSON object.
+//! Detects whether the bytes so far can be exactly one JSON object.
 //!
-//! Only braces, brackets and strings are followed: enough to know where an
-//! object ends. Whether it is valid JSON is for whoever parses it.
+//! Only braces, brackets and strings are tracked, which is enough to find the
+//! end of the object. The caller's parser validates the JSON.
 
-/// What is held at most.
+/// The maximum number of bytes held.
 pub(super) const OBJECT_LIMIT: usize = 1 << 20;
 
 /// Standard output, held while it may be one JSON object.
 #[derive(Debug, Default)]
 pub(super) struct HeldObject {
     bytes: Vec<u8>,
-    place: Place,
+    place: ObjectPosition,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Place {
+enum ObjectPosition {
     #[default]
     Before,
     Inside {
@@ -28,7 +28,8 @@ enum Place {
 }
 
 impl HeldObject {
-    /// Holds more bytes; false, and nothing is added, if it cannot be one object.
+    /// Appends bytes. Returns false and appends nothing if the result cannot be
+    /// one object.
     pub(super) fn push(&mut self, bytes: &[u8]) -> bool {
         if self.bytes.len() + bytes.len() > OBJECT_LIMIT {
             return false;
@@ -52,7 +53,7 @@ impl HeldObject {
 
     /// The object, if it is complete.
     pub(super) fn object(&self) -> Option<&str> {
-        if self.place == Place::After {
+        if self.place == ObjectPosition::After {
             std::str::from_utf8(&self.bytes).ok()
         } else {
             None
@@ -65,22 +66,26 @@ impl HeldObject {
     }
 }
 
-fn step(place: Place, byte: u8) -> Option<Place> {
+fn step(place: ObjectPosition, byte: u8) -> Option<ObjectPosition> {
     let place = match (place, byte) {
-        (Place::Before | Place::After, b' ' | b'\t' | b'\r' | b'\n') => place,
-        (Place::Before, b'{') => Place::Inside { depth: 1 },
-        (Place::Before | Place::After, _) => return None,
-        (Place::Inside { depth }, b'{' | b'[') => Place::Inside { depth: depth + 1 },
-        (Place::Inside { depth: 1 }, b'}' | b']') => Place::After,
-        (Place::Inside { depth }, b'}' | b']') => Place::Inside { depth: depth - 1 },
-        (Place::Inside { depth }, b'"') => Place::Text {
+        (ObjectPosition::Before | ObjectPosition::After, b' ' | b'\t' | b'\r' | b'\n') => place,
+        (ObjectPosition::Before, b'{') => ObjectPosition::Inside { depth: 1 },
+        (ObjectPosition::Before | ObjectPosition::After, _) => return None,
+        (ObjectPosition::Inside { depth }, b'{' | b'[') => {
+            ObjectPosition::Inside { depth: depth + 1 }
+        }
+        (ObjectPosition::Inside { depth: 1 }, b'}' | b']') => ObjectPosition::After,
+        (ObjectPosition::Inside { depth }, b'}' | b']') => {
+            ObjectPosition::Inside { depth: depth - 1 }
+        }
+        (ObjectPosition::Inside { depth }, b'"') => ObjectPosition::Text {
             depth,
             escaped: false,
         },
-        (Place::Inside { .. }, _) => place,
-        (Place::Text { depth, escaped }, _) => match byte {
-            b'"' if !escaped => Place::Inside { depth },
-            _ => Place::Text {
+        (ObjectPosition::Inside { .. }, _) => place,
+        (ObjectPosition::Text { depth, escaped }, _) => match byte {
+            b'"' if !escaped => ObjectPosition::Inside { depth },
+            _ => ObjectPosition::Text {
                 depth,
                 escaped: byte == b'\\' && !escaped,
             },

@@ -1,7 +1,7 @@
-//! The output of one tool, as one side fills it and others read it.
+//! The output of one tool: one producer, many readers.
 //!
-//! Start at [`Output::push`]. All state is behind one lock. What is read of it is
-//! in `read`, what is waited for in `find`.
+//! Start at [`Output::push`]. All state is behind one lock. `read` has the
+//! readers, `find` waits for lines.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -16,10 +16,10 @@ use super::arrivals::Arrivals;
 use super::last_line::LastLine;
 use super::matcher::Watcher;
 use super::object::HeldObject;
-use super::store::Store;
+use super::store::ByteStore;
 use super::whole::WholeCharacters;
 
-/// Which of a child's streams bytes came from.
+/// The stream of a child that bytes came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stream {
     /// Standard output, and everything from a terminal.
@@ -28,17 +28,17 @@ pub enum Stream {
     Stderr,
 }
 
-/// How much of an output is kept, and where.
+/// Storage limits of an output, and the location of its log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputOptions {
-    /// How many of the newest bytes are kept in memory; 256 KiB by default.
+    /// The number of newest bytes kept in memory. Default: 256 KiB.
     pub memory: usize,
-    /// How much disk the log may take, give or take a few MiB; 1 GiB by default.
-    /// Beyond it the log keeps its first half and the newest bytes.
+    /// The maximum disk usage of the log, accurate to a few MiB. Default: 1
+    /// GiB. Beyond it the log keeps its first half and the newest bytes.
     pub log_limit: u64,
-    /// Where the log is made if output outgrows memory, or if a read leaves
-    /// something out. Nothing may lie there yet. `None`: there is no log, and
-    /// what outgrows memory is lost.
+    /// The path of the log, which is created when the output outgrows memory or
+    /// a read omits something. The file must not exist yet. `None`: there is no
+    /// log, and bytes that outgrow memory are lost.
     pub log: Option<PathBuf>,
     /// Whether standard output is held while it may be one JSON object, see
     /// [`Output::take_object`].
@@ -56,20 +56,24 @@ impl Default for OutputOptions {
     }
 }
 
-/// How far an output has come, for another process to go on from there with [`Output::resume`].
+/// A position from which another process can continue the output with
+/// [`Output::resume`].
 ///
-/// Everything before it is in the log. What was pushed after it has to be pushed again.
+/// Everything before it is in the log. Bytes pushed after it must be pushed
+/// again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checkpoint {
     /// The number of bytes that are in the log.
     pub stored: u64,
     /// The number of newlines among them.
     pub newlines: u64,
-    /// For stdout and stderr: the offset among all pushed bytes from which that stream's have to be pushed again.
+    /// For stdout and stderr: the offset among all pushed bytes from which that
+    /// stream must be pushed again.
     pub replay: [u64; 2],
     /// The end of the hole in the log, 0 if it has none.
     pub hole_end: u64,
-    /// Whether stdout is plain text by now: it is no longer held as an object that may become complete.
+    /// Whether stdout is known to be plain text, so that it is no longer held
+    /// as a possible JSON object.
     pub released: bool,
 }
 
@@ -80,27 +84,27 @@ impl Checkpoint {
     }
 }
 
-/// One child's output. Clones are the same output; the log is removed with the
-/// last of them unless [`Output::keep_log`] was called.
+/// The output of one child. Clones share it. The log is removed when the last
+/// clone is dropped, unless [`Output::keep_log`] was called.
 #[derive(Clone)]
 pub struct Output {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<OutputShared>,
 }
 
-pub(super) struct Shared {
-    pub(super) state: Mutex<State>,
+pub(super) struct OutputShared {
+    pub(super) state: Mutex<OutputState>,
 }
 
-pub(super) struct State {
-    pub(super) store: Store,
+pub(super) struct OutputState {
+    pub(super) store: ByteStore,
     pub(super) arrivals: Arrivals,
     written: u64,
     last_write: Option<Instant>,
     pub(super) is_finished: bool,
-    /// The program that writes has exited. Another may follow unless `is_finished`.
+    /// The writing program has exited. Another may follow unless `is_finished`.
     pub(super) run_ended: bool,
     keeps_log: bool,
-    /// Made when somebody asks for it: most outputs are never watched.
+    /// Created on first use: most outputs are never watched.
     changes: Option<watch::Sender<u64>>,
     pub(super) watchers: Vec<Watcher>,
     pub(super) next_watcher: u64,
@@ -109,22 +113,24 @@ pub(super) struct State {
     /// The offsets of the last three bytes of each stream.
     tails: [[u64; 3]; 2],
     held: Option<Box<HeldObject>>,
-    /// Where the program that writes began.
+    /// The offset at which the current program started to write.
     run_began: u64,
-    /// The offsets at which the stream changed, of what can be read.
+    /// The offsets at which the stream changed, as far back as output is
+    /// stored.
     segments: VecDeque<(u64, Stream)>,
 }
 
 impl Output {
-    /// An output with nothing in it.
+    /// An empty output.
     pub fn new(options: OutputOptions) -> Self {
         Self::go_on(options, &Checkpoint::default(), |options| {
-            Store::new(options.memory, options.log, options.log_limit)
+            ByteStore::new(options.memory, options.log, options.log_limit)
         })
     }
 
-    /// The output of another process again, as it was at this checkpoint. The options are those of that output; its log
-    /// is used where it lies. Everything that [`Checkpoint::replay`] names is to be pushed next.
+    /// Restores the output of another process at this checkpoint. `options`
+    /// must be those of that output; its log is reused in place. The caller
+    /// then pushes everything from [`Checkpoint::replay`] on.
     pub fn resume(options: OutputOptions, checkpoint: &Checkpoint) -> Self {
         let stored = checkpoint.stored;
         let output = Self::go_on(options, checkpoint, |options| {
@@ -134,7 +140,7 @@ impl Output {
                 log_limit,
                 ..
             } = options;
-            Store::resume(memory, log, log_limit, checkpoint)
+            ByteStore::resume(memory, log, log_limit, checkpoint)
         });
         let tail = output.raw(stored.saturating_sub(LAST_LINE_TAIL)..stored);
         output.shared.state.lock().last_lines[Stream::Stdout as usize].push(&tail);
@@ -144,10 +150,10 @@ impl Output {
     fn go_on(
         options: OutputOptions,
         from: &Checkpoint,
-        store: impl FnOnce(OutputOptions) -> Store,
+        store: impl FnOnce(OutputOptions) -> ByteStore,
     ) -> Self {
         let hold_object = options.hold_object && !from.released;
-        let state = State {
+        let state = OutputState {
             store: store(options),
             arrivals: Arrivals::default(),
             written: from.stored,
@@ -166,49 +172,52 @@ impl Output {
             segments: VecDeque::new(),
         };
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(OutputShared {
                 state: Mutex::new(state),
             }),
         }
     }
 
-    /// Adds what the child wrote. Nothing is added after [`Output::finish`], nor between [`Output::end_run`] and
-    /// [`Output::begin_run`].
+    /// Appends bytes that the child wrote. Ignored after [`Output::finish`],
+    /// and between [`Output::end_run`] and [`Output::begin_run`].
     pub fn push(&self, stream: Stream, bytes: &[u8]) {
         self.add(stream, bytes);
         self.announce();
     }
 
-    /// Adds a piece of what the child wrote; it can be read at once, but nobody is woken for it before
-    /// [`Output::announce`].
+    /// Appends bytes that the child wrote. They are readable at once, but
+    /// waiting readers are woken only by [`Output::announce`].
     pub fn add(&self, stream: Stream, bytes: &[u8]) {
         let mut state = self.shared.state.lock();
         let at = state.written;
         state.add(stream, at, bytes);
     }
 
-    /// Adds what had been pushed at offset `at` of an output before it was resumed. Nobody is woken for it before
-    /// [`Output::announce`].
+    /// Appends bytes that were pushed at offset `at` before the output was
+    /// resumed. Waiting readers are woken only by [`Output::announce`].
     pub fn add_again(&self, stream: Stream, at: u64, bytes: &[u8]) {
         self.shared.state.lock().add(stream, at, bytes);
     }
 
-    /// Brings the log up to date, making it if need be, and says from where another process could go on. Where there is
-    /// no log, everything before the checkpoint would be missing there.
+    /// Flushes the log, creating it if necessary, and returns a position from
+    /// which another process can continue. Without a log, everything before the
+    /// checkpoint is lost to that process.
     pub fn checkpoint(&self) -> Checkpoint {
         let mut state = self.shared.state.lock();
         state.store.spill();
         state.checkpoint()
     }
 
-    /// Wakes those who wait for output.
+    /// Wakes all waiting readers.
     pub fn announce(&self) {
         self.shared.state.lock().announce();
     }
 
-    /// Begins the run of another program that writes to this output, after [`Output::end_run`]. Offsets go on from
-    /// where they are; last lines begin anew. With `hold_object` its standard output is held while it may be one JSON
-    /// object. It counts as a write for [`Output::last_write`]. Nothing happens after [`Output::finish`].
+    /// Starts the run of another program on this output, after
+    /// [`Output::end_run`]. Offsets continue; last lines are reset. With
+    /// `hold_object`, standard output is held while it may be one JSON object.
+    /// Counts as a write for [`Output::last_write`]. Ignored after
+    /// [`Output::finish`].
     pub fn begin_run(&self, hold_object: bool) {
         let mut state = self.shared.state.lock();
         if !state.is_finished {
@@ -220,8 +229,8 @@ impl Output {
         }
     }
 
-    /// Ends the run of the program that writes: nothing is added until [`Output::begin_run`]. Readers that wait for a
-    /// line go on waiting.
+    /// Ends the run of the writing program: pushes are ignored until
+    /// [`Output::begin_run`]. Readers that wait for a line keep waiting.
     pub fn end_run(&self) {
         let mut state = self.shared.state.lock();
         if !state.run_ended {
@@ -230,7 +239,7 @@ impl Output {
         }
     }
 
-    /// Ends the output: nothing more will come.
+    /// Finishes the output. Later pushes are ignored.
     pub fn finish(&self) {
         let mut state = self.shared.state.lock();
         if state.is_finished {
@@ -246,22 +255,23 @@ impl Output {
         state.announce();
     }
 
-    /// How many bytes were pushed, held ones included.
+    /// The number of bytes pushed, including held ones.
     pub fn written(&self) -> u64 {
         self.shared.state.lock().written
     }
 
-    /// When bytes were last pushed.
+    /// The time of the last push.
     pub fn last_write(&self) -> Option<Instant> {
         self.shared.state.lock().last_write
     }
 
-    /// The number of bytes that had arrived at `time`, known to a fraction of a second.
+    /// The number of bytes that had arrived at `time`, accurate to a fraction
+    /// of a second.
     pub fn written_at(&self, time: Instant) -> u64 {
         self.shared.state.lock().arrivals.written_at(time)
     }
 
-    /// Whether nothing more will come.
+    /// Whether the output is complete.
     pub fn is_finished(&self) -> bool {
         self.shared.state.lock().is_finished
     }
@@ -279,7 +289,7 @@ impl Output {
         changes.subscribe()
     }
 
-    /// A mark: where the output that can be read stands now.
+    /// The current end of the readable output.
     pub fn position(&self) -> u64 {
         self.shared.state.lock().store.end()
     }
@@ -300,15 +310,16 @@ impl Output {
         self.shared.state.lock().last_lines[stream as usize].get()
     }
 
-    /// The text of standard output, if it was held during the run that has ended and was one JSON object as far as
-    /// braces tell. It stays held, so that [`Output::release`] can still show it.
+    /// Standard output, if it was held during the last run and was one JSON
+    /// object, judged by its braces. It stays held, so that [`Output::release`]
+    /// can still show it.
     pub fn take_object(&self) -> Option<String> {
         let state = self.shared.state.lock();
         let held = state.held.as_ref().filter(|_| state.run_ended)?;
         held.object().map(str::to_owned)
     }
 
-    /// Makes what is held readable as plain text, and holds nothing from now on.
+    /// Makes held bytes readable as plain text, and holds no more.
     pub fn release(&self) {
         let mut state = self.shared.state.lock();
         if state.held.is_some() {
@@ -317,16 +328,17 @@ impl Output {
         }
     }
 
-    /// Leaves the log where it is when the last clone of this output is dropped.
+    /// Keeps the log file when the last clone of this output is dropped.
     pub fn keep_log(&self) {
         self.shared.state.lock().keeps_log = true;
     }
 }
 
-/// How many changes between stdout and stderr are remembered.
+/// The number of changes between stdout and stderr that are remembered.
 const SEGMENTS: usize = 1024;
 
-/// How much of the log is looked at for the last line, when an output is resumed.
+/// The number of bytes of the log that are searched for the last line when an
+/// output is resumed.
 const LAST_LINE_TAIL: u64 = 4096;
 
 /// The time by tokio's clock, which a test may pause.
@@ -334,7 +346,7 @@ fn now() -> Instant {
     tokio::time::Instant::now().into_std()
 }
 
-impl State {
+impl OutputState {
     fn add(&mut self, stream: Stream, at: u64, bytes: &[u8]) {
         if self.run_ended || bytes.is_empty() {
             return;
@@ -368,7 +380,7 @@ impl State {
         }
     }
 
-    /// Takes in what was pushed, which may have to be held.
+    /// Takes pushed bytes, and holds them if they may be an object.
     fn accept(&mut self, stream: Stream, bytes: &[u8]) {
         if stream == Stream::Stdout
             && let Some(held) = &mut self.held
@@ -381,7 +393,7 @@ impl State {
         self.append(stream, bytes);
     }
 
-    /// Adds what can be read from now on.
+    /// Appends readable bytes.
     fn append(&mut self, stream: Stream, bytes: &[u8]) {
         let bytes = &*self.whole[stream as usize].push(bytes);
         self.show(stream, bytes);
@@ -426,7 +438,7 @@ impl State {
         self.finish_streams();
     }
 
-    /// Nothing will complete what is incomplete.
+    /// Flushes incomplete characters and lines.
     fn finish_streams(&mut self) {
         for stream in [Stream::Stdout, Stream::Stderr] {
             let kept = self.whole[stream as usize].take();
@@ -445,7 +457,7 @@ impl State {
 }
 
 impl fmt::Debug for Output {
-    /// Says how much there is, not what: it may be long, or nobody's business.
+    /// Prints the size only: the content may be long or secret.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = self.shared.state.lock();
         formatter
@@ -456,7 +468,7 @@ impl fmt::Debug for Output {
     }
 }
 
-impl Drop for Shared {
+impl Drop for OutputShared {
     fn drop(&mut self) {
         let state = self.state.get_mut();
         if !state.keeps_log {

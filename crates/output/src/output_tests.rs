@@ -14,7 +14,7 @@ fn text(output: &Output) -> String {
 
 #[test]
 fn an_output_that_printed_nothing_is_small() {
-    let size = size_of::<Shared>();
+    let size = size_of::<OutputShared>();
     assert!(size < 500, "{size} bytes");
     let output = Output::new(OutputOptions::default());
     let state = output.shared.state.lock();

@@ -1,41 +1,42 @@
 //! Reading an output: as text since a cursor, or as raw bytes.
 //!
-//! Start at [`Output::read`]. What is in memory is copied under the lock; files
-//! are read and text is rendered outside of it. However long the span, only as
-//! much as a reply can hold is looked at.
+//! Start at [`Output::read`]. Bytes in memory are copied under the lock; files
+//! are read and text is rendered without it. The work is bounded by the size of
+//! a reply, not by the length of the span.
 
 use std::ops::Range;
 
 use super::excerpt::{Cursor, Excerpt, Rendered};
-use super::output::{Output, Shared};
-use super::store::{LogNote, Part, Store};
+use super::output::{Output, OutputShared};
+use super::store::{ByteStore, LogNote, Part};
 
-/// The least that is rendered of each end of a span too large to render whole.
+/// The minimum number of bytes rendered at each end of a span that is too large
+/// to render completely.
 const LEAST_WINDOW: u64 = 64 << 10;
 
-/// What is looked at for one read.
-enum Span {
+/// The bytes that one read examines.
+enum ReadSpan {
     Whole(Part),
     Ends { head: Part, tail: Part },
 }
 
 impl Output {
-    /// What is new since the cursor, at most `limit` bytes of text, and moves
-    /// the cursor to the end.
+    /// Returns the text since the cursor, at most `limit` bytes, and moves the
+    /// cursor to the end.
     ///
-    /// The text is what a terminal would show: control sequences are stripped,
-    /// a redrawn line comes in its last form, invalid UTF-8 is replaced. An
-    /// unfinished line is given as it stands; a later read gives what was added
-    /// to it, or the whole of it if it was redrawn since. What does not fit the
-    /// limit is cut out of the middle and left to the log.
+    /// The text is as a terminal shows it: control sequences are stripped, a
+    /// redrawn line has its last form, invalid UTF-8 is replaced. An unfinished
+    /// line is returned as it is; a later read returns the added text, or the
+    /// whole line if it was redrawn. If the text exceeds the limit, its middle
+    /// is omitted and left to the log.
     pub fn read(&self, cursor: &mut Cursor, limit: usize) -> Excerpt {
         let (span, is_last) = {
             let state = self.shared.state.lock();
-            let span = Span::since(cursor.position(), &state.store, limit);
+            let span = ReadSpan::since(cursor.position(), &state.store, limit);
             (span, state.run_ended)
         };
         let (head, tail) = match span {
-            Span::Whole(part) => {
+            ReadSpan::Whole(part) => {
                 let range = part.range.clone();
                 let (start, bytes) = self.shared.load(part);
                 if start == range.start {
@@ -43,7 +44,7 @@ impl Output {
                 }
                 (Vec::new(), (start, bytes))
             }
-            Span::Ends { head, tail } => (self.shared.load(head).1, self.shared.load(tail)),
+            ReadSpan::Ends { head, tail } => (self.shared.load(head).1, self.shared.load(tail)),
         };
         let head = cursor.render(&head, false);
         let (start, bytes) = tail;
@@ -58,20 +59,21 @@ impl Output {
         Excerpt::of_parts(&head, &tail, limit, self.spill())
     }
 
-    /// The whole output within the limit, in the same shape; moves nothing.
+    /// Returns the whole output within the limit, in the format of
+    /// [`Output::read`]. No cursor moves.
     pub fn read_all(&self, limit: usize) -> Excerpt {
         self.read(&mut Cursor::default(), limit)
     }
 
-    /// Whether anything came since the cursor.
+    /// Whether output arrived since the cursor.
     pub fn has_new(&self, cursor: &Cursor) -> bool {
         let state = self.shared.state.lock();
         cursor.position() < state.store.end() || (state.run_ended && cursor.holds_back())
     }
 
-    /// The bytes of a range as they were pushed, from memory or the log. What
-    /// neither has is skipped. The range should be no larger than the caller
-    /// wants to hold in memory.
+    /// The bytes of a range as they were pushed, from memory or the log. Bytes
+    /// that neither has are skipped. The result is held in memory, so the range
+    /// should be small.
     pub fn raw(&self, range: Range<u64>) -> Vec<u8> {
         let parts = {
             let store = &self.shared.state.lock().store;
@@ -99,15 +101,15 @@ impl Output {
         }
     }
 
-    /// Sees to it that what is left out can be read in the log.
+    /// Flushes the log, so that it has the omitted text.
     fn spill(&self) -> LogNote {
         self.shared.state.lock().store.spill()
     }
 }
 
-impl Shared {
-    /// Reads a part and says where its bytes begin: later than the part if the
-    /// log dropped some of them meanwhile.
+impl OutputShared {
+    /// Reads a part and returns the offset of its first byte, which is higher
+    /// than requested if the log has dropped bytes meanwhile.
     pub(super) fn load(&self, part: Part) -> (u64, Vec<u8>) {
         let range = part.range.clone();
         let is_on_disk = part.is_on_disk();
@@ -126,8 +128,8 @@ impl Shared {
     }
 }
 
-impl Span {
-    fn since(position: u64, store: &Store, limit: usize) -> Self {
+impl ReadSpan {
+    fn since(position: u64, store: &ByteStore, limit: usize) -> Self {
         let range = position.min(store.end())..store.end();
         let window = LEAST_WINDOW.max((limit as u64).saturating_mul(2));
         let gap = store.gap();

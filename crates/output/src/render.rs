@@ -1,27 +1,27 @@
-//! Bytes of a child to the lines a terminal would show.
+//! Renders the bytes of a child into the lines that a terminal would show.
 //!
-//! Start at [`Renderer::feed`]. It is a stream machine: how the bytes are cut
-//! into chunks changes nothing. UTF-8 is decoded before controls are looked for
-//! beyond ASCII, so a continuation byte is never taken for an 8-bit control. It
-//! keeps one line and never moves to another: cursor movements between lines
-//! are dropped like colours are. Each byte costs about the same, whatever came
-//! before it, so erasing towards the start of a line is left out too.
+//! Start at [`Renderer::feed`]. The result does not depend on how the bytes are
+//! split into chunks. UTF-8 is decoded before non-ASCII controls are
+//! recognised, so a continuation byte is never taken for an 8-bit control. The
+//! renderer has a single line: cursor movements between lines are dropped, like
+//! colours. The cost per byte is constant, which is why erasing towards the
+//! start of a line is not supported.
 
-use super::line::Line;
+use super::line::LineBuffer;
 
 /// A line is cut into pieces of this many characters.
 pub(super) const LINE_LIMIT: usize = 64 << 10;
 
-/// A device control string that is longer than this is taken for garbage.
+/// A device control string longer than this is treated as garbage.
 const STRING_LIMIT: u32 = 1 << 20;
 
-/// Who is told of lines while they are rendered.
+/// Receives lines while they are rendered.
 pub(super) trait Sink {
     /// The line is about to be drawn over.
-    fn redrawn(&mut self, _line: &mut Line) {}
+    fn redrawn(&mut self, _line: &mut LineBuffer) {}
 
     /// The line is complete; `position` counts the bytes up to its end.
-    fn ended(&mut self, line: &mut Line, end: LineEnd, position: u64);
+    fn ended(&mut self, line: &mut LineBuffer, end: LineEnd, position: u64);
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,17 +33,17 @@ pub(super) enum LineEnd {
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Renderer {
-    state: State,
+    state: RenderState,
     /// The beginning of a character whose other bytes have not come yet.
     partial: [u8; 4],
     partial_length: usize,
-    line: Line,
-    /// How many bytes were fed before the byte at hand.
+    line: LineBuffer,
+    /// The number of bytes fed before the current one.
     position: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-enum State {
+enum RenderState {
     #[default]
     Text,
     /// After ESC.
@@ -85,7 +85,7 @@ impl Renderer {
     }
 
     /// The line that is being written.
-    pub(super) fn line(&mut self) -> &mut Line {
+    pub(super) fn line(&mut self) -> &mut LineBuffer {
         &mut self.line
     }
 
@@ -100,25 +100,25 @@ impl Renderer {
         while let Some(&byte) = rest.first() {
             let start = self.position;
             let used = match self.state {
-                State::Text => self.text(rest, sink),
-                State::Escape => self.escape(byte),
-                State::EscapeIntermediate => self.escape_intermediate(byte),
-                State::Control(control) => self.control(control, byte, sink),
-                State::Swallow(kind) => self.swallow(kind, byte),
+                RenderState::Text => self.text(rest, sink),
+                RenderState::Escape => self.escape(byte),
+                RenderState::EscapeIntermediate => self.escape_intermediate(byte),
+                RenderState::Control(control) => self.control(control, byte, sink),
+                RenderState::Swallow(kind) => self.swallow(kind, byte),
             };
             self.position = start + used as u64;
             rest = &rest[used..];
         }
     }
 
-    /// Nothing more will come: an incomplete character is shown as invalid, an
+    /// Finishes the input: an incomplete character is shown as invalid, an
     /// incomplete control sequence is dropped.
     pub(super) fn finish(&mut self, sink: &mut impl Sink) {
         self.replace_partial(sink);
-        self.state = State::Text;
+        self.state = RenderState::Text;
     }
 
-    /// Text up to the next control, and that control.
+    /// Consumes text up to the next control, and that control.
     fn text(&mut self, bytes: &[u8], sink: &mut impl Sink) -> usize {
         let run = bytes
             .iter()
@@ -140,13 +140,14 @@ impl Renderer {
             }
             b'\t' => self.show("\t", 1, sink),
             0x08 => self.line.move_to(self.line.column().saturating_sub(1)),
-            0x1b => self.state = State::Escape,
+            0x1b => self.state = RenderState::Escape,
             _ => {}
         }
         1
     }
 
-    /// Text without controls, maybe cut inside a character at either end.
+    /// Decodes text without controls, which may be cut inside a character at
+    /// either end.
     fn decode(&mut self, bytes: &[u8], sink: &mut impl Sink) {
         let mut rest = bytes;
         while self.partial_length > 0 && !rest.is_empty() {
@@ -188,7 +189,7 @@ impl Renderer {
         }
     }
 
-    /// Puts characters on the line that stand for `raw` bytes.
+    /// Appends characters that represent `raw` input bytes.
     fn show(&mut self, text: &str, raw: usize, sink: &mut impl Sink) {
         let is_control = |character: char| ('\u{80}'..='\u{9f}').contains(&character);
         if !text.is_ascii() && text.contains(is_control) {
@@ -221,12 +222,12 @@ impl Renderer {
 
     fn escape(&mut self, byte: u8) -> usize {
         self.state = match byte {
-            b'[' => State::Control(Control::default()),
-            b']' | b'X' | b'^' | b'_' => State::Swallow(StringKind::OneLine),
-            b'P' => State::Swallow(StringKind::Device(0)),
-            0x20..=0x2f => State::EscapeIntermediate,
-            0x1b => State::Escape,
-            0x30..=0x7e => State::Text,
+            b'[' => RenderState::Control(Control::default()),
+            b']' | b'X' | b'^' | b'_' => RenderState::Swallow(StringKind::OneLine),
+            b'P' => RenderState::Swallow(StringKind::Device(0)),
+            0x20..=0x2f => RenderState::EscapeIntermediate,
+            0x1b => RenderState::Escape,
+            0x30..=0x7e => RenderState::Text,
             // A control or a byte beyond ASCII is none of an escape sequence.
             _ => return self.give_up(),
         };
@@ -236,7 +237,7 @@ impl Renderer {
     fn escape_intermediate(&mut self, byte: u8) -> usize {
         match byte {
             0x20..=0x2f => {}
-            0x30..=0x7e => self.state = State::Text,
+            0x30..=0x7e => self.state = RenderState::Text,
             _ => return self.give_up(),
         }
         1
@@ -254,7 +255,7 @@ impl Renderer {
             b':' | b';' => control.further = true,
             0x20..=0x2f | 0x3c..=0x3f => control.private = true,
             0x40..=0x7e => {
-                self.state = State::Text;
+                self.state = RenderState::Text;
                 if !control.private {
                     self.perform(byte, usize::from(control.parameter), sink);
                 }
@@ -262,11 +263,11 @@ impl Renderer {
             }
             _ => return self.give_up(),
         }
-        self.state = State::Control(control);
+        self.state = RenderState::Control(control);
         1
     }
 
-    /// Carries out the few control sequences that change the line they stand in.
+    /// Executes the few control sequences that affect the current line.
     fn perform(&mut self, end: u8, parameter: usize, sink: &mut impl Sink) {
         let column = self.line.column();
         match end {
@@ -291,22 +292,22 @@ impl Renderer {
     fn swallow(&mut self, kind: StringKind, byte: u8) -> usize {
         match (byte, kind) {
             // ESC begins the terminator `ESC \`; any other sequence ends the string too.
-            (0x1b, _) => self.state = State::Escape,
+            (0x1b, _) => self.state = RenderState::Escape,
             (b'\n', StringKind::OneLine) => return self.give_up(),
             (0x07 | 0x18 | 0x1a, _) | (_, StringKind::Device(STRING_LIMIT..)) => {
-                self.state = State::Text;
+                self.state = RenderState::Text;
             }
             (_, StringKind::OneLine) => {}
             (_, StringKind::Device(length)) => {
-                self.state = State::Swallow(StringKind::Device(length + 1));
+                self.state = RenderState::Swallow(StringKind::Device(length + 1));
             }
         }
         1
     }
 
-    /// Leaves a sequence; the byte at hand is read as text.
+    /// Abandons a sequence; the current byte is read as text.
     fn give_up(&mut self) -> usize {
-        self.state = State::Text;
+        self.state = RenderState::Text;
         0
     }
 }

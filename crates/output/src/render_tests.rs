@@ -6,7 +6,7 @@ use super::*;
 struct Shown(String);
 
 impl Sink for Shown {
-    fn ended(&mut self, line: &mut Line, end: LineEnd, _: u64) {
+    fn ended(&mut self, line: &mut LineBuffer, end: LineEnd, _: u64) {
         self.0.push_str(&line.text());
         if end == LineEnd::Newline {
             self.0.push('\n');
@@ -131,7 +131,7 @@ fn far_movements_take_little_memory() {
 fn long_lines_come_in_pieces_without_a_newline() {
     struct Ends(Vec<(usize, LineEnd, u64)>);
     impl Sink for Ends {
-        fn ended(&mut self, line: &mut Line, end: LineEnd, position: u64) {
+        fn ended(&mut self, line: &mut LineBuffer, end: LineEnd, position: u64) {
             self.0.push((line.count(), end, position));
         }
     }

@@ -1,10 +1,13 @@
-//! What a terminal shows, and what somebody reads of it.
+//! An emulated terminal screen, and readers of it.
 //!
-//! Start at [`Screen`]: bytes of a program go in, rows come out. [`Screen::read`] tells a [`ScreenReader`] what is new
-//! to it. Nothing here opens a terminal, starts a program or waits: bytes in, text and replies out.
+//! Start at [`Screen`]: it takes the bytes of a program and maintains rows.
+//! [`Screen::read`] returns the changes since a [`ScreenReader`] last read.
+//! Nothing here opens a terminal, starts a program or blocks.
 //!
-//! The grid of cells and the parser are those of `alacritty_terminal`. The meaning of every sequence is ours: `control` reads
-//! them, and the files that `emulator` names carry them out. `docs/reference/terminal.md` tells which are understood.
+//! The grid of cells and the parser come from `alacritty_terminal`. The control
+//! sequences are interpreted here: `control` dispatches them to the modules
+//! that `emulator` lists. `docs/reference/terminal.md` lists the supported
+//! sequences.
 
 mod cells;
 mod colours;

@@ -1,9 +1,9 @@
 //! The bytes of an output: the newest in memory, all of them in the log once
 //! they outgrow it.
 //!
-//! Start at [`Store::append`]. The memory doubles as the log's write buffer:
-//! bytes go to the log when they are about to leave memory, many at a time.
-//! What neither has is a single gap, see [`Store::gap`].
+//! Start at [`ByteStore::append`]. The memory is also the log's write buffer:
+//! bytes are written in large batches, when they are about to leave memory.
+//! Bytes that are in neither form a single gap, see [`ByteStore::gap`].
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -16,13 +16,13 @@ use super::log::{Log, read_from};
 use super::output::Checkpoint;
 
 #[derive(Debug)]
-pub(super) struct Store {
+pub(super) struct ByteStore {
     ring: VecDeque<u8>,
     memory: usize,
     end: u64,
-    /// How many newlines were appended.
+    /// The number of newlines appended.
     newlines: u64,
-    /// Everything before this was given to the log.
+    /// The offset up to which bytes were given to the log.
     logged: u64,
     log: LogState,
 }
@@ -35,7 +35,7 @@ enum LogState {
     Failed(Box<io::Error>),
 }
 
-/// What an excerpt can say about the log.
+/// The statement about the log in an excerpt.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum LogNote {
     None,
@@ -43,7 +43,8 @@ pub(super) enum LogNote {
     Failed(String),
 }
 
-/// A range of the output: what was in memory, and where the rest is to be read.
+/// A range of the output: the bytes from memory, and the location of the
+/// others.
 #[derive(Debug)]
 pub(super) struct Part {
     pub(super) range: Range<u64>,
@@ -51,7 +52,7 @@ pub(super) struct Part {
     memory: Vec<u8>,
 }
 
-impl Store {
+impl ByteStore {
     pub(super) fn new(memory: usize, log: Option<PathBuf>, limit: u64) -> Self {
         Self {
             ring: VecDeque::new(),
@@ -69,8 +70,8 @@ impl Store {
         }
     }
 
-    /// Goes on from a checkpoint of another process, in the log that it has written. Without that log everything before
-    /// the checkpoint is missing.
+    /// Continues from a checkpoint of another process, with the log that it
+    /// wrote. Without that log, everything before the checkpoint is missing.
     pub(super) fn resume(
         memory: usize,
         log: Option<PathBuf>,
@@ -123,22 +124,23 @@ impl Store {
         }
     }
 
-    /// Where the output stands.
+    /// The end of the output.
     pub(super) fn end(&self) -> u64 {
         self.end
     }
 
-    /// How many newlines were appended.
+    /// The number of newlines appended.
     pub(super) fn newlines(&self) -> u64 {
         self.newlines
     }
 
-    /// Where memory begins.
+    /// The offset of the first byte in memory.
     pub(super) fn start(&self) -> u64 {
         self.end - self.ring.len() as u64
     }
 
-    /// What is neither in memory nor in the log: an empty range if nothing is missing.
+    /// The range that is neither in memory nor in the log; empty if nothing is
+    /// missing.
     pub(super) fn gap(&self) -> Range<u64> {
         match &self.log {
             LogState::Open(log) => {
@@ -160,7 +162,7 @@ impl Store {
         (&first[first_skip..], &second[second_skip..])
     }
 
-    /// A range that has no gap, cut to what there is.
+    /// A range without a gap, clamped to the stored bytes.
     pub(super) fn part(&self, range: Range<u64>) -> Part {
         let end = range.end.min(self.end);
         let range = range.start.min(end)..end;
@@ -183,7 +185,7 @@ impl Store {
         }
     }
 
-    /// Brings the log up to date, making it if need be, and says where it is.
+    /// Flushes the log, creating it if necessary, and returns its location.
     pub(super) fn spill(&mut self) -> LogNote {
         self.write_log();
         match &self.log {
@@ -201,7 +203,7 @@ impl Store {
         }
     }
 
-    /// Brings the log up to date if there is one.
+    /// Flushes the log if there is one.
     pub(super) fn sync(&mut self) {
         if matches!(self.log, LogState::Open(_)) {
             self.write_log();
@@ -215,7 +217,7 @@ impl Store {
         }
     }
 
-    /// Gives the log what it does not have yet.
+    /// Writes the bytes that the log lacks.
     fn write_log(&mut self) {
         self.try_log(|store, log| {
             let (first, second) = store.memory_from(store.logged);
@@ -226,7 +228,7 @@ impl Store {
         });
     }
 
-    /// Adds at least as many bytes as memory holds.
+    /// Appends at least as many bytes as memory can hold.
     fn append_large(&mut self, bytes: &[u8]) {
         self.write_log();
         self.try_log(|_, log| log.append(bytes));
@@ -237,7 +239,7 @@ impl Store {
         self.ring.extend(&bytes[bytes.len() - self.memory..]);
     }
 
-    /// Makes room in memory, never more than it may take.
+    /// Enlarges the buffer, up to its maximum.
     fn grow(&mut self, more: usize) {
         let needed = self.ring.len() + more;
         if needed > self.ring.capacity() {
@@ -248,8 +250,9 @@ impl Store {
         }
     }
 
-    /// Does something with the log, which is made if it is planned. A log that
-    /// cannot be written is removed: a part of it would pass for all of it.
+    /// Performs an operation on the log, and creates the log first if it is
+    /// planned. A log that cannot be written is removed, because a truncated
+    /// log would pass for a complete one.
     fn try_log(&mut self, work: impl FnOnce(&mut Self, &mut Log) -> io::Result<()>) {
         let result = match std::mem::replace(&mut self.log, LogState::Unwanted) {
             LogState::Open(log) => Ok(log),
@@ -273,7 +276,7 @@ impl Store {
 }
 
 impl Part {
-    /// The bytes. This may read a file.
+    /// Returns the bytes. May read a file.
     pub(super) fn bytes(self) -> Vec<u8> {
         let Some(file) = self.file else {
             return self.memory;
@@ -287,7 +290,7 @@ impl Part {
         bytes
     }
 
-    /// Whether a hole that is punched meanwhile may meet the bytes.
+    /// Whether the bytes are on disk, where a hole may be punched at any time.
     pub(super) fn is_on_disk(&self) -> bool {
         self.file.is_some()
     }

@@ -2,14 +2,14 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn all(store: &Store) -> Vec<u8> {
+fn all(store: &ByteStore) -> Vec<u8> {
     assert!(store.gap().is_empty());
     store.part(0..store.end()).bytes()
 }
 
 #[test]
 fn memory_keeps_the_newest() {
-    let mut store = Store::new(8, None, 0);
+    let mut store = ByteStore::new(8, None, 0);
     for chunk in ["abc", "defgh", "ij", "0123456789", "x"] {
         store.append(chunk.as_bytes());
     }
@@ -22,7 +22,7 @@ fn memory_keeps_the_newest() {
 fn the_log_is_made_only_when_output_outgrows_memory() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log");
-    let mut store = Store::new(8, Some(path.clone()), 1 << 20);
+    let mut store = ByteStore::new(8, Some(path.clone()), 1 << 20);
     store.append(b"12345678");
     assert!(!path.exists());
     store.append(b"9");
@@ -36,7 +36,7 @@ fn the_log_is_made_only_when_output_outgrows_memory() {
 fn small_appends_are_logged_many_at_a_time() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log");
-    let mut store = Store::new(1000, Some(path.clone()), 1 << 20);
+    let mut store = ByteStore::new(1000, Some(path.clone()), 1 << 20);
     let mut sizes = std::collections::BTreeSet::new();
     for _ in 0..10_000 {
         store.append(b"x");
@@ -50,7 +50,7 @@ fn a_log_that_cannot_be_made_leaves_memory_working() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     std::fs::write(&file, "").unwrap();
-    let mut store = Store::new(4, Some(file.join("log")), 1 << 20);
+    let mut store = ByteStore::new(4, Some(file.join("log")), 1 << 20);
     store.append(b"123456");
     assert!(matches!(store.spill(), LogNote::Failed(_)));
     assert_eq!(store.gap(), 0..2);
@@ -63,7 +63,7 @@ fn a_log_that_cannot_be_made_leaves_memory_working() {
 fn a_log_that_cannot_be_written_is_given_up() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log");
-    let mut store = Store::new(4, Some(path.clone()), 1 << 20);
+    let mut store = ByteStore::new(4, Some(path.clone()), 1 << 20);
     store.append(b"12345");
     let LogState::Open(log) = &mut store.log else {
         panic!("the log is open");
@@ -80,7 +80,7 @@ fn a_log_that_cannot_be_written_is_given_up() {
 #[test]
 fn where_the_log_has_ended_the_gap_reaches_to_memory() {
     let folder = tempfile::tempdir().unwrap();
-    let mut store = Store::new(8, Some(folder.path().join("log")), 1 << 20);
+    let mut store = ByteStore::new(8, Some(folder.path().join("log")), 1 << 20);
     store.append(b"0123456789");
     let LogState::Open(log) = &mut store.log else {
         panic!("the log is open");
@@ -95,7 +95,7 @@ fn where_the_log_has_ended_the_gap_reaches_to_memory() {
 #[test]
 fn an_output_without_memory_is_all_in_the_log() {
     let folder = tempfile::tempdir().unwrap();
-    let mut store = Store::new(0, Some(folder.path().join("log")), 1 << 20);
+    let mut store = ByteStore::new(0, Some(folder.path().join("log")), 1 << 20);
     store.append(b"abc");
     store.append(b"");
     store.append(b"def");
@@ -109,7 +109,7 @@ proptest! {
         chunks in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..700), 0..12),
     ) {
         let folder = tempfile::tempdir().unwrap();
-        let mut store = Store::new(memory, Some(folder.path().join("log")), 1 << 20);
+        let mut store = ByteStore::new(memory, Some(folder.path().join("log")), 1 << 20);
         for chunk in &chunks {
             store.append(chunk);
             prop_assert!(store.ring.len() <= memory);

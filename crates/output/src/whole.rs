@@ -13,7 +13,7 @@ pub(super) struct WholeCharacters {
 }
 
 impl WholeCharacters {
-    /// What was kept back and the chunk, without a beginning at its end.
+    /// The held bytes and the chunk, without an incomplete character at the end.
     pub(super) fn push<'chunk>(&mut self, chunk: &'chunk [u8]) -> Cow<'chunk, [u8]> {
         let mut bytes = match self.take().as_slice() {
             [] => Cow::Borrowed(chunk),
@@ -30,19 +30,19 @@ impl WholeCharacters {
         bytes
     }
 
-    /// How many bytes are kept back.
+    /// The number of held bytes.
     pub(super) fn len(&self) -> usize {
         usize::from(self.length)
     }
 
-    /// What was kept back, if nothing more will come.
+    /// Takes the held bytes at the end of the stream.
     pub(super) fn take(&mut self) -> Vec<u8> {
         let length = usize::from(std::mem::take(&mut self.length));
         self.kept[..length].to_vec()
     }
 }
 
-/// How many bytes at the end may be the beginning of a character.
+/// The length of an incomplete character at the end.
 fn beginning_at_end(bytes: &[u8]) -> usize {
     for (index, &byte) in bytes.iter().rev().take(3).enumerate() {
         let length = match byte {

@@ -1,4 +1,4 @@
-//! The access of this process's user to files, without a sandbox.
+//! The file access of this process's user, without a sandbox.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What to start: a program, its arguments, its environment and its descriptors.
+//! The description of a program to start: arguments, environment and streams.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -19,15 +19,15 @@ use windlass_output::{Output, OutputOptions};
 pub struct Command {
     pub(crate) program: OsString,
     pub(crate) args: Vec<OsString>,
-    /// In the order they were asked for; the last edit of a name wins. `None` removes.
+    /// In call order; the last edit of a name wins. `None` removes.
     pub(crate) env: Vec<(OsString, Option<OsString>)>,
     pub(crate) env_clear: bool,
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) stdin: Stdin,
     pub(crate) capture: Capture,
-    /// Stderr is kept apart from stdout.
+    /// Stderr has its own output.
     pub(crate) split: bool,
-    /// Its stdin and stdout are the caller's.
+    /// The caller reads stdout and writes stdin.
     pub(crate) hands_over: bool,
     pub(crate) grace: Duration,
     pub(crate) output: OutputTarget,
@@ -43,24 +43,24 @@ pub struct Command {
     pub(crate) terminal_beside: bool,
 }
 
-/// Where a program reads its input from.
+/// The source of a program's input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Stdin {
-    /// `/dev/null`: it is at its end from the start.
+    /// `/dev/null`: at its end from the start.
     #[default]
     Null,
     /// A pipe that [`Process::write`](crate::Process::write) fills.
     Pipe,
 }
 
-/// The output that takes what a program writes.
+/// The destination of a program's output.
 #[derive(Debug, Clone)]
 pub(crate) enum OutputTarget {
     New(OutputOptions),
     Existing(Output),
 }
 
-/// Which pipes take what a program writes.
+/// The pipes for a program's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Capture {
     Separate,
@@ -99,10 +99,12 @@ impl Command {
         self
     }
 
-    /// Gives it a terminal of its own beside its pipes, as `/dev/tty`: the controlling terminal of its own session. Its
-    /// stdin and stdout are the caller's, as with [`Command::hand_over_pipes`]. What it writes to the terminal is told as
-    /// stdout, and what it writes to stderr as stderr; [`Process::write`](crate::Process::write) types. The tap sees what
-    /// is written to the terminal. It is a plain process group, whether or not the launcher holds trees.
+    /// Gives it a terminal beside its pipes, as `/dev/tty`: the controlling
+    /// terminal of its own session. The caller has its stdin and stdout, as
+    /// with [`Command::hand_over_pipes`]. Terminal output is recorded as
+    /// stdout, and stderr as stderr; [`Process::write`](crate::Process::write)
+    /// types. The tap receives the terminal output. The program is a plain
+    /// process group, whether or not the launcher holds trees.
     pub fn terminal_beside_pipes(
         self,
         size: TerminalSize,
@@ -122,13 +124,11 @@ impl Command {
         self
     }
 
-    /// Adds one argument.
     pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
         self.args.push(arg.as_ref().to_owned());
         self
     }
 
-    /// Adds arguments.
     pub fn args(mut self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
         self.args
             .extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
@@ -155,19 +155,20 @@ impl Command {
         self
     }
 
-    /// Runs it in this directory.
+    /// Sets the working directory.
     pub fn cwd(mut self, path: impl AsRef<Path>) -> Self {
         self.cwd = Some(path.as_ref().to_owned());
         self
     }
 
-    /// Says where it reads from; nowhere unless said.
+    /// Sets the source of its input. Default: none.
     pub fn stdin(mut self, stdin: Stdin) -> Self {
         self.stdin = stdin;
         self
     }
 
-    /// Sends stderr into the pipe of stdout, so that the order of both is exact. All of it is then told as stdout.
+    /// Sends stderr into the pipe of stdout, which preserves the order of both.
+    /// All output is recorded as stdout.
     pub fn merge_output(mut self) -> Self {
         self.capture = Capture::Merged;
         self
@@ -180,9 +181,11 @@ impl Command {
         self
     }
 
-    /// Leaves its stdin and stdout to the caller as they are, see [`Process::take_pipes`](crate::Process::take_pipes).
-    /// What it writes to stderr is its output; there is no [`Process::write`](crate::Process::write). For programs that
-    /// are spoken to without a limit on what they say, and that wait while nobody reads.
+    /// Leaves its stdin and stdout to the caller, see
+    /// [`Process::take_pipes`](crate::Process::take_pipes). Its output is its
+    /// stderr, and [`Process::write`](crate::Process::write) is not available.
+    /// For programs with unlimited output that should block while the caller
+    /// does not read.
     pub fn hand_over_pipes(mut self) -> Self {
         self.stdin = Stdin::Pipe;
         self.capture = Capture::Separate;
@@ -190,23 +193,25 @@ impl Command {
         self
     }
 
-    /// Throws away what it writes.
+    /// Discards its output.
     pub fn discard_output(mut self) -> Self {
         self.capture = Capture::Nothing;
         self
     }
 
-    /// Runs it on a terminal of its own, in a session of its own. All three streams are the terminal, whatever else is
-    /// said about them, and everything in the output is told as stdout, as it came. `TERM` is `xterm-256color` unless it
-    /// is set by [`Command::env`]; `COLUMNS` and `LINES` are removed.
+    /// Runs it on a new terminal, in its own session. All three streams are the
+    /// terminal, whatever other settings say, and all output is recorded as
+    /// stdout. `TERM` is `xterm-256color` unless set by [`Command::env`];
+    /// `COLUMNS` and `LINES` are removed.
     pub fn terminal(mut self, size: TerminalSize) -> Self {
         self.terminal = Some(size);
         self
     }
 
-    /// The same as [`Command::terminal`], with a tap: it is called with everything the program writes, in order, by the
-    /// task that reads, before the output has it. What it returns is typed at once, as the answer of a terminal that was
-    /// asked something. It must not block. Clones of this command share it.
+    /// Like [`Command::terminal`], with a tap: a callback that the reading task
+    /// calls with all program output, in order, before it is added to the
+    /// output. Its return value is typed at once, as a terminal's reply to a
+    /// query. It must not block. Clones of this command share it.
     pub fn terminal_with(
         mut self,
         size: TerminalSize,
@@ -217,16 +222,19 @@ impl Command {
         self
     }
 
-    /// How long its tree has between `SIGTERM` and `SIGKILL` when the [`Process`](crate::Process) is dropped or this
-    /// runtime dies. 2 seconds unless said.
+    /// Sets the time between `SIGTERM` and `SIGKILL` for its tree when the
+    /// [`Process`](crate::Process) is dropped or this runtime dies. Default: 2
+    /// seconds.
     pub fn grace(mut self, grace: Duration) -> Self {
         self.grace = grace;
         self
     }
 
-    /// Keeps it when this process dies: it is held for the time of its lease, and another process can adopt it
-    /// ([`Launcher::adopt`](crate::Launcher::adopt)). Dropping its [`Process`](crate::Process) ends it all the same. Not
-    /// for programs whose pipes are handed over or whose stderr is kept apart.
+    /// Keeps it when this process dies: a holder keeps it for the time of its
+    /// lease, and another process can adopt it
+    /// ([`Launcher::adopt`](crate::Launcher::adopt)). Dropping its
+    /// [`Process`](crate::Process) still ends it. Not available with
+    /// handed-over pipes or separate stderr.
     pub fn keep(mut self, options: KeepOptions) -> Self {
         self.keep = Some(options);
         self
@@ -238,8 +246,9 @@ impl Command {
         self
     }
 
-    /// Adds its output to an [`Output`] that outlives it. Its exit ends the output's run ([`Output::end_run`]); to
-    /// finish the output, or to begin another run, is the caller's.
+    /// Adds its output to an existing [`Output`]. Its exit ends the output's
+    /// run ([`Output::end_run`]); the caller finishes the output or begins
+    /// another run.
     pub fn output_to(mut self, output: Output) -> Self {
         self.output = OutputTarget::Existing(output);
         self

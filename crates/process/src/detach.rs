@@ -2,10 +2,12 @@
 
 use rustix::fs::{Mode, OFlags};
 
-/// Leaves this process's controlling terminal, and with it the session where that is possible. What this process starts
-/// has no `/dev/tty` then, and hears nothing of the terminal's end.
+/// Detaches this process from its controlling terminal, and from its session
+/// where possible. Its children then have no `/dev/tty` and are not affected by
+/// the end of the terminal.
 ///
-/// A process that leads its session stays in it and gives the terminal up for everybody there.
+/// A session leader stays in its session and gives up the terminal for all of
+/// it.
 pub fn leave_terminal() {
     if rustix::process::setsid().is_ok() {
         return;
@@ -18,7 +20,8 @@ pub fn leave_terminal() {
     give_up(&terminal);
 }
 
-/// Without a terminal, the group that was in its foreground is sent `SIGHUP`, which may be this one.
+/// Gives up the terminal. The kernel then sends `SIGHUP` to the foreground
+/// group, which may be our own.
 #[expect(
     unsafe_code,
     reason = "there is no safe way to ignore a signal, and none to give up a terminal"

@@ -1,8 +1,10 @@
-//! The task that reads a process: its output, its exit, and the queue of its input.
+//! The task that serves a process: its output, its exit, and the queue of its
+//! input.
 //!
-//! Start at [`Driver::poll`]. One task serves one process until its tree is gone. What the program wrote before it
-//! exited is read before its exit is told; what others write later into its pipes is read and thrown away, so that
-//! they neither block nor die of it.
+//! Start at [`Driver::poll`]. One task serves one process until its tree is
+//! gone. Output written before the exit is read before the exit is reported.
+//! Later output of other processes on the same pipes is read and discarded, so
+//! that they neither block nor get `SIGPIPE`.
 
 use std::cell::RefCell;
 use std::os::fd::OwnedFd;
@@ -18,68 +20,71 @@ use crate::input::Flush;
 #[cfg(target_os = "linux")]
 use crate::linux::{Retained, TakeOutcome};
 use crate::pipes::Ours;
-use crate::process::Shared;
+use crate::process::ProcessShared;
 use crate::readiness::{Registered, register};
-use crate::watch::Watch;
+use crate::watch::TreeMonitor;
 use crate::{Exit, Receipt, Terminal};
 use windlass_output::Stream;
 use windlass_sandbox::LimitKind;
 
-/// What a program's keeper tells.
+/// Events of a program's tree.
 pub(crate) enum News {
-    /// The program's own process has exited; nothing of its tree is left if `idle`.
+    /// The program has exited. Its tree is empty if `idle`.
     Exited { exit: Exit, idle: bool },
-    /// Nothing of the tree is left, some time after the exit; its keeper is free.
+    /// The tree has become empty some time after the exit; the shim is free.
     #[cfg_attr(
         not(target_os = "linux"),
         expect(dead_code, reason = "only a shim outlives its program")
     )]
     Idle,
-    /// The tree has exceeded a limit, and is being ended.
+    /// The tree has exceeded a limit and is being ended.
     #[cfg_attr(
         not(target_os = "linux"),
         expect(dead_code, reason = "only a shim looks after limits")
     )]
     Exceeded(LimitKind),
-    /// The tree was ended, as was asked.
+    /// The tree was ended on request.
     Ended(Receipt),
-    /// Nothing of the tree is left, or nothing can be known of it any more. The last news.
+    /// The tree is gone, or its state is unknown. The last event.
     Gone,
 }
 
-/// How much is read at a time: what a pipe holds by itself. Larger reads were no faster in total.
+/// The size of one read: the default capacity of a pipe. Larger reads were no
+/// faster in total.
 const CHUNK: usize = 64 * 1024;
-/// How large a pipe is made that was found full, so that its writer need not stop while we write the log.
+/// The new capacity of a pipe that was found full, so that its writer does not
+/// block while we write the log.
 const PIPE_SIZE: usize = 256 * 1024;
-/// How much one turn of the task reads of a stream before others have theirs.
+/// The number of bytes read from a stream before the task yields.
 const TURN: usize = 1024 * 1024;
 
 thread_local! {
-    /// One for all processes that a thread reads; its pages exist once they are used.
+    /// One buffer per thread; its pages are allocated on use.
     static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; CHUNK]);
 }
 
 /// Serves one process.
 pub(crate) struct Driver {
-    shared: Arc<Shared>,
+    shared: Arc<ProcessShared>,
     /// `None` when nothing of the tree is left.
-    watch: Option<Watch>,
-    streams: [Option<Source>; 2],
+    watch: Option<TreeMonitor>,
+    streams: [Option<OutputSource>; 2],
     flush: Flush,
-    /// Who waits until everything that was written has been read.
+    /// Callers that wait until all written output is read.
     drains: mpsc::UnboundedReceiver<oneshot::Sender<()>>,
     exited: bool,
 }
 
 impl Driver {
     pub(crate) fn new(
-        shared: Arc<Shared>,
-        watch: Watch,
+        shared: Arc<ProcessShared>,
+        watch: TreeMonitor,
         pipes: Ours,
         drains: mpsc::UnboundedReceiver<oneshot::Sender<()>>,
     ) -> std::io::Result<Self> {
-        let source =
-            |fd: Option<Arc<OwnedFd>>, stream| fd.map(|fd| Source::new(fd, stream)).transpose();
+        let source = |fd: Option<Arc<OwnedFd>>, stream| {
+            fd.map(|fd| OutputSource::new(fd, stream)).transpose()
+        };
         Ok(Self {
             shared,
             watch: Some(watch),
@@ -93,7 +98,8 @@ impl Driver {
         })
     }
 
-    /// The program has exited: what it wrote is in the pipes by now, and is read before anybody hears of the exit.
+    /// Handles the exit: its output is in the pipes by now, and is read before
+    /// the exit is reported.
     fn exited(&mut self) {
         self.exited = true;
         self.drain();
@@ -104,10 +110,10 @@ impl Driver {
         self.shared.finish_output();
     }
 
-    /// Reads what is there, whether we have been told of it or not.
+    /// Reads all available output, whether or not readiness was signalled.
     fn drain(&mut self) {
         for slot in &mut self.streams {
-            let at_end = |source: &mut Source| source.drain(&self.shared);
+            let at_end = |source: &mut OutputSource| source.drain(&self.shared);
             if slot.as_mut().is_some_and(at_end) {
                 *slot = None;
             }
@@ -123,17 +129,20 @@ impl Driver {
         }
     }
 
-    /// Whether the caller has let go of the terminal. Nobody reads it then, and when its last descriptor is closed, its
-    /// programs hear of it.
+    /// Whether the caller has released the terminal. It is no longer read then,
+    /// and closing its last descriptor notifies its programs.
     fn hung_up(&self) -> bool {
         let terminal = self.shared.terminal.as_ref();
         terminal.is_some_and(Terminal::is_hung_up)
     }
 
-    /// Nothing of the tree is left. Its keeper is given back before anybody hears of it, so that whoever starts the
-    /// next program can have it.
+    /// Handles the end of the tree. The shim is returned before the end is
+    /// reported, so that the next start can reuse it.
     fn gone(&mut self, exit: Option<Exit>, idle: bool) {
-        let lost = self.watch.as_ref().map_or_else(String::new, Watch::loss);
+        let lost = self
+            .watch
+            .as_ref()
+            .map_or_else(String::new, TreeMonitor::loss);
         let exit = exit.or_else(|| (!self.exited).then_some(Exit::Lost(lost)));
         if !self.exited {
             self.exited();
@@ -150,7 +159,7 @@ impl Driver {
         self.tell_gone(exit);
     }
 
-    /// The program is no longer ours to read. What it does from now on is for its next owner.
+    /// Stops reading the program, because another owner continues.
     fn leave(&mut self) {
         self.streams = [None, None];
         self.shared.hold.leave();
@@ -167,7 +176,7 @@ impl Driver {
         });
     }
 
-    /// Hears all news; `true` when there will be no more.
+    /// Handles all pending events; `true` after the last one.
     fn hear(&mut self, cx: &mut Context<'_>) -> bool {
         while let Some(watch) = &mut self.watch {
             let Poll::Ready(news) = watch.poll_next(cx) else {
@@ -233,7 +242,7 @@ impl Future for Driver {
 }
 
 impl Drop for Driver {
-    /// The executor was shut down under us: whoever still waits must not wait for ever.
+    /// Wakes all waiters if the executor was shut down.
     fn drop(&mut self) {
         if self.watch.is_some() {
             if !self.exited {
@@ -248,14 +257,14 @@ impl Drop for Driver {
 }
 
 /// A pipe or a terminal that is read.
-struct Source {
+struct OutputSource {
     fd: Registered,
     stream: Stream,
     /// The pipe was found full.
     enlarged: bool,
 }
 
-impl Source {
+impl OutputSource {
     fn new(fd: Arc<OwnedFd>, stream: Stream) -> std::io::Result<Self> {
         Ok(Self {
             fd: register(fd, Interest::READABLE)?,
@@ -265,7 +274,12 @@ impl Source {
     }
 
     /// Reads what is there; ready at the end of the pipe.
-    fn poll_read(&mut self, cx: &mut Context<'_>, shared: &Shared, discard: bool) -> Poll<()> {
+    fn poll_read(
+        &mut self,
+        cx: &mut Context<'_>,
+        shared: &ProcessShared,
+        discard: bool,
+    ) -> Poll<()> {
         let mut left = TURN;
         loop {
             let Ok(mut guard) = ready!(self.fd.poll_read_ready(cx)) else {
@@ -291,7 +305,7 @@ impl Source {
     }
 
     /// Reads what is in the pipe now, and no more than fits into one; `true` at its end.
-    fn drain(&mut self, shared: &Shared) -> bool {
+    fn drain(&mut self, shared: &ProcessShared) -> bool {
         let mut left = PIPE_SIZE;
         loop {
             match read(self.fd.get_ref(), self.stream, shared, false) {
@@ -321,7 +335,7 @@ enum Read {
     End,
 }
 
-fn read(fd: &OwnedFd, stream: Stream, shared: &Shared, discard: bool) -> Read {
+fn read(fd: &OwnedFd, stream: Stream, shared: &ProcessShared, discard: bool) -> Read {
     #[cfg(target_os = "linux")]
     if let Some(kept) = &shared.kept
         && !discard
@@ -345,13 +359,14 @@ fn read(fd: &OwnedFd, stream: Stream, shared: &Shared, discard: bool) -> Read {
     })
 }
 
-/// A terminal never gives more than a little at a time, and whoever waits for output is not to be woken for each. While
-/// we look at a piece, the system brings the next; were they gathered first, each would be waited for.
+/// Reads a terminal in small pieces, but wakes waiters once. The kernel
+/// delivers the next piece while we process the last one; collecting them first
+/// would wait for each.
 fn read_pieces(
     fd: &OwnedFd,
     buffer: &mut [u8],
     terminal: &Terminal,
-    shared: &Shared,
+    shared: &ProcessShared,
     discard: bool,
 ) -> Read {
     let _reading = terminal.reading();
@@ -383,9 +398,10 @@ fn read_pieces(
     read
 }
 
-/// Reads into the memory that is shared with the program's holder, and from there into the output.
+/// Reads into the memory shared with the program's holder, and from there into
+/// the output.
 #[cfg(target_os = "linux")]
-fn read_kept(fd: &OwnedFd, stream: Stream, shared: &Shared, retained: &Retained) -> Read {
+fn read_kept(fd: &OwnedFd, stream: Stream, shared: &ProcessShared, retained: &Retained) -> Read {
     let _reading = shared.terminal.as_ref().map(Terminal::reading);
     let mut length = 0;
     let read = loop {

@@ -1,16 +1,16 @@
-//! What can go wrong at the boundary of this crate.
+//! Errors of this crate.
 //!
-//! A program that fails is an answer ([`Exit`](crate::Exit)), not one of these errors.
+//! A program that fails is a result ([`Exit`](crate::Exit)), not an error.
 
 use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 
-/// Why a program could not be started. Nothing runs when one of these is returned.
+/// The reason why a program could not be started. Nothing was started.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
-    /// No such program, neither at that path nor in `PATH`.
+    /// No such program at that path or in `PATH`.
     #[error("program {program:?} was not found; give an absolute path or a name that is in `PATH`")]
     NotFound {
         /// The program as it was asked for.
@@ -22,7 +22,7 @@ pub enum StartError {
         /// The program as it was asked for.
         program: OsString,
     },
-    /// The file exists and is nothing the system can execute.
+    /// The file exists but is not executable by the system.
     #[error(
         "program {program:?} is not executable; it is a directory or lacks a `#!` line or a known format"
     )]
@@ -43,31 +43,31 @@ pub enum StartError {
     Cwd {
         /// The directory as it was asked for.
         path: PathBuf,
-        /// What the system said.
         #[source]
         source: io::Error,
     },
-    /// A string for the program holds a NUL byte, or a variable's name holds `=`.
+    /// A string contains a NUL byte, or a variable's name contains `=`.
     #[error(
         "{text:?} cannot be passed to a program; it holds a NUL byte, or is a variable name with `=`"
     )]
     Unpassable {
-        /// The culprit.
+        /// The invalid string.
         text: OsString,
     },
-    /// Arguments and environment together exceed what the system takes.
+    /// Arguments and environment exceed the system's limit.
     #[error("the arguments and environment of {program:?} are too long; pass them through a file")]
     TooLong {
         /// The program as it was asked for.
         program: OsString,
     },
-    /// What stands between the runtime and its programs was killed during the start.
+    /// The zygote or shim was killed during the start.
     #[error("the process that was to start {program:?} was killed; start it again")]
     Interrupted {
         /// The program as it was asked for.
         program: OsString,
     },
-    /// Parts of its sandbox cannot be enforced on this system, and its confinement says that it does not start then.
+    /// This system cannot enforce parts of the sandbox, and the confinement
+    /// forbids a start in that case.
     #[error(
         "program {program:?} was not started: this system cannot keep it from {}",
         .missing.join("; from ")
@@ -83,53 +83,52 @@ pub enum StartError {
     Confine {
         /// The program as it was asked for.
         program: OsString,
-        /// The system's error.
         #[source]
         source: io::Error,
     },
-    /// The host that it was to run on does not start it.
+    /// The host did not start it.
     #[error("host `{host}`: {problem}")]
     Host {
         /// The host.
         host: String,
-        /// The reason, and what would work.
+        /// The reason, and a remedy.
         problem: String,
     },
-    /// The system refused something else, such as a descriptor or a process.
+    /// Another system error, such as a lack of descriptors or processes.
     #[error("program {program:?} could not be started")]
     System {
         /// The program as it was asked for.
         program: OsString,
-        /// What the system said.
         #[source]
         source: io::Error,
     },
 }
 
-/// Why input did not reach a program.
+/// The reason why input did not reach a program.
 #[derive(Debug, Clone, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WriteError {
     /// The program was started without an input.
     #[error("the program was started without an input; start it with one")]
     NoInput,
-    /// The input was closed, by us or by the program.
+    /// The input was closed, by the caller or by the program.
     #[error("the program's input is closed; start it again to write to it")]
     Closed,
     /// The program has exited.
     #[error("the program has exited; start it again to write to it")]
     Exited,
-    /// The program does not read, and no more is kept for it. Nothing of this write was taken.
+    /// The program does not read, and the queue is full. Nothing of this write
+    /// was taken.
     #[error(
         "the program does not read its input ({queued} bytes wait); wait until it reads, or end it"
     )]
     Full {
-        /// How much waits to be read.
+        /// The number of queued bytes.
         queued: usize,
     },
 }
 
-/// Why a signal was not sent.
+/// The reason why a signal was not sent.
 #[derive(Debug, Clone, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SignalError {

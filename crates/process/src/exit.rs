@@ -1,13 +1,13 @@
-//! How processes end: what a program leaves as its result, and what ending its tree reports.
+//! Results of programs and of ending process trees.
 
-/// How a program stopped.
+/// The result of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Exit {
     /// It exited with this code.
     Code(i32),
     /// This signal ended it.
     Signal(i32),
-    /// How it ended is not known; the text says why. Its tree was ended.
+    /// The result is unknown; the text explains why. The tree was ended.
     Lost(String),
 }
 
@@ -27,16 +27,17 @@ impl Exit {
     }
 }
 
-/// What ending a tree did.
+/// The result of ending a tree.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Receipt {
-    /// How many processes ran when the end began, or appeared while it went on, and are gone.
+    /// The number of processes that were ended, including those that appeared
+    /// meanwhile.
     pub ended: usize,
     /// Those that `SIGKILL` did not end in time; normally none.
     pub survivors: Vec<Survivor>,
 }
 
-/// A process that outlived `SIGKILL`, as one that waits for a dead disk does.
+/// A process that survived `SIGKILL`, for example in uninterruptible I/O.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Survivor {
     /// Its process id.

@@ -1,4 +1,4 @@
-//! Finding the file of a program, as a shell would, with errors that say what is wrong.
+//! Locates programs as a shell does, with specific errors.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -9,13 +9,14 @@ use rustix::fs::{Access, AtFlags, CWD, accessat};
 
 use crate::StartError;
 
-/// Where programs are looked for when there is no `PATH`.
+/// The search path without `PATH`.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// Resolves a program to an absolute path.
 ///
-/// A name with a slash is taken relative to `cwd`; any other is searched in `path_env` (empty entries and relative
-/// entries are relative to `cwd` too). The result exists, is a file and may be executed by this user.
+/// A name with a slash is relative to `cwd`; any other is searched in
+/// `path_env` (empty and relative entries are relative to `cwd` too). The
+/// result exists, is a file and is executable by this user.
 pub fn find_program(
     name: &OsStr,
     path_env: Option<&OsStr>,
@@ -46,13 +47,13 @@ pub fn find_program(
     Err(best.into_error(program()))
 }
 
-/// How the system says that a file has an executable's head and is none.
+/// The error number for a damaged executable.
 #[cfg(not(target_vendor = "apple"))]
 const DAMAGED: i32 = libc::ELIBBAD;
 #[cfg(target_vendor = "apple")]
 const DAMAGED: i32 = libc::EBADMACHO;
 
-/// Says why executing `path` failed with `error`.
+/// Explains why executing `path` failed with `error`.
 pub(crate) fn explain(program: &OsStr, path: &Path, error: io::Error) -> StartError {
     let program = program.to_owned();
     match error.raw_os_error() {
@@ -73,13 +74,13 @@ pub(crate) fn explain(program: &OsStr, path: &Path, error: io::Error) -> StartEr
     }
 }
 
-/// What stands at a path.
+/// The kind of file at a path.
 #[derive(Clone, Copy)]
 enum Probe {
     Good,
     Missing,
     Denied,
-    /// A folder on the way may not be searched.
+    /// A folder of the path may not be searched.
     Unreachable,
     NoFile,
 }

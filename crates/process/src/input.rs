@@ -1,4 +1,5 @@
-//! What is written to a program: at once if its pipe takes it, else from a bounded queue.
+//! Input of a program: written at once if its pipe has room, queued within a
+//! bound otherwise.
 
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
@@ -14,20 +15,20 @@ use crate::WriteError;
 use crate::readiness::{Registered, register};
 use crate::terminal::EndOfInput;
 
-/// How much waits for a program that does not read.
+/// The maximum size of the queue.
 const LIMIT: usize = 1024 * 1024;
 
 /// The input of a program.
 pub(crate) struct Input {
-    state: Mutex<State>,
+    state: Mutex<InputState>,
 }
 
-struct State {
+struct InputState {
     pipe: Result<Arc<OwnedFd>, WriteError>,
     queue: VecDeque<u8>,
     /// The pipe is closed when the queue is empty.
     closing: bool,
-    /// What was written last ends a line.
+    /// The last write ended a line.
     at_line_start: bool,
     written: Option<Instant>,
     /// The task that empties the queue.
@@ -37,7 +38,7 @@ struct State {
 impl Input {
     pub(crate) fn new(pipe: Option<Arc<OwnedFd>>) -> Self {
         Self {
-            state: Mutex::new(State {
+            state: Mutex::new(InputState {
                 pipe: pipe.ok_or(WriteError::NoInput),
                 queue: VecDeque::new(),
                 closing: false,
@@ -92,7 +93,8 @@ impl Input {
         }
     }
 
-    /// Types the end of input at a terminal, which is its last only if the program takes it so.
+    /// Types the end of input at a terminal. The program may continue to read
+    /// afterwards.
     pub(crate) fn type_end(&self, end: &EndOfInput) {
         // Within a line, the first one only hands over what was typed of it.
         let within_line = end.canonical && !self.state.lock().at_line_start;
@@ -130,7 +132,7 @@ impl Input {
     }
 }
 
-impl State {
+impl InputState {
     fn close(&mut self, why: WriteError) {
         self.pipe = Err(why);
         self.queue = VecDeque::new();
@@ -144,14 +146,16 @@ impl State {
     }
 }
 
-/// The side of the task that empties the queue. The pipe is registered only if it ever was full.
+/// The reading end of the queue. The pipe is registered with the executor only
+/// once it is full.
 #[derive(Default)]
 pub(crate) struct Flush {
     pipe: Option<Registered>,
 }
 
 impl Flush {
-    /// Writes as much as the pipe takes; the task is woken when there is more to do.
+    /// Writes as much as the pipe takes; the task is woken when it can
+    /// continue.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>, input: &Input) {
         let mut state = input.state.lock();
         while let Ok(pipe) = &state.pipe

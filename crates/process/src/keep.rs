@@ -1,8 +1,10 @@
 //! Programs that outlive the process that started them.
 //!
-//! [`Command::keep`](crate::Command::keep) asks for it, [`Process::leave`](crate::Process::leave) lets go of such a
-//! program, and [`Launcher::adopt`](crate::Launcher::adopt) takes it over in another process. Only on Linux, where trees
-//! are held together; elsewhere a program ends as if it had not been asked for.
+//! [`Command::keep`](crate::Command::keep) requests it,
+//! [`Process::leave`](crate::Process::leave) releases such a program, and
+//! [`Launcher::adopt`](crate::Launcher::adopt) takes it over in another
+//! process. Only on Linux, with held trees; elsewhere the request has no
+//! effect.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,10 +15,10 @@ use windlass_output::{Output, OutputOptions};
 use crate::Exit;
 use crate::terminal::Tap;
 
-/// How a program is kept when the process that started it dies.
+/// Settings of a kept program.
 #[derive(Debug, Clone)]
 pub struct KeepOptions {
-    /// How long it is held without an owner before its tree is ended.
+    /// The time for which it is held without an owner before its tree is ended.
     pub lease: Duration,
     /// The folder of the holder's socket, and of its receipt. It must be the user's alone.
     pub folder: PathBuf,
@@ -24,19 +26,21 @@ pub struct KeepOptions {
     pub name: String,
     /// The options of the output that the program writes to: its holder goes on with the log.
     pub output: OutputOptions,
-    /// A file that leads others to the program. If it is not there when the process that has the program dies, or is
-    /// removed later, nobody could find the program: its tree is ended then.
+    /// A file by which others find the program. If it is missing when the owner
+    /// dies, or is removed later, the tree is ended, because nobody could find
+    /// it.
     pub registration: Option<PathBuf>,
 }
 
-/// Leads to the holder of a kept program. Whoever has it may adopt the program.
+/// The address of a kept program's holder. Its possession grants adoption.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeldKey {
     /// The folder of [`KeepOptions`].
     pub folder: PathBuf,
     /// The name of [`KeepOptions`].
     pub name: String,
-    /// A number that nobody can guess. For a program on another machine, the session of the link in which it was started.
+    /// A random number. For a program on another machine, the session of the
+    /// link in which it was started.
     pub nonce: [u8; 16],
     /// The program's place, if it runs on another machine.
     pub remote: Option<RemotePlace>,
@@ -58,35 +62,37 @@ pub struct HeldProgram {
     pub program: u32,
     /// The process that holds it.
     pub holder: u32,
-    /// How the program exited, if it has.
+    /// The program's exit, if it has exited.
     pub exit: Option<Exit>,
-    /// The process that has it, if one does.
+    /// The owning process, if any.
     pub owner: Option<u32>,
-    /// How much is left of its lease; all of it as long as somebody has it.
+    /// The rest of its lease; all of it while it has an owner.
     pub left: Duration,
-    /// How many bytes it has written, as far as its holder has read them: 0 while somebody has it.
+    /// The number of bytes that the holder has read: 0 while it has an owner.
     pub written: u64,
     /// Its tree is being ended.
     pub ending: bool,
 }
 
-/// How long a holder may take to answer, unless its asker has more patience.
+/// The default time limit for a holder's answer.
 const ANSWER_LIMIT: Duration = Duration::from_secs(2);
 
 #[cfg(target_os = "linux")]
 impl HeldKey {
-    /// Asks the holder how its program stands.
+    /// Asks the holder for the state of its program.
     pub async fn look_up(&self) -> Result<HeldProgram, TakeOverError> {
         crate::linux::look_up(self, ANSWER_LIMIT).await
     }
 
-    /// Asks the holder for at most this many bytes of output, and 64 KiB, from an offset on. Gives the offset of the first
-    /// byte, which is later where older output is not kept, and the bytes. Only for a program that is held.
+    /// Asks the holder for output from an offset on, at most `most` bytes and
+    /// 64 KiB. Returns the offset of the first byte, which is higher if older
+    /// output was dropped, and the bytes. Only for a held program.
     pub async fn output(&self, from: u64, most: u32) -> Result<(u64, Vec<u8>), TakeOverError> {
         crate::linux::held_output(self, from, most, ANSWER_LIMIT).await
     }
 
-    /// Has the holder end its program and the whole tree, and returns when they are gone. Only for a program that is held.
+    /// Makes the holder end its program and the whole tree; returns when they
+    /// are gone. Only for a held program.
     pub async fn end(&self, grace: Duration) -> Result<HoldReceipt, TakeOverError> {
         crate::linux::end_held(self, grace).await
     }
@@ -94,17 +100,17 @@ impl HeldKey {
 
 #[cfg(not(target_os = "linux"))]
 impl HeldKey {
-    /// Nothing is held on this system.
+    /// Always fails: nothing is held on this system.
     pub async fn look_up(&self) -> Result<HeldProgram, TakeOverError> {
         Err(self.nobody())
     }
 
-    /// Nothing is held on this system.
+    /// Always fails: nothing is held on this system.
     pub async fn output(&self, _from: u64, _most: u32) -> Result<(u64, Vec<u8>), TakeOverError> {
         Err(self.nobody())
     }
 
-    /// Nothing is held on this system.
+    /// Always fails: nothing is held on this system.
     pub async fn end(&self, _grace: Duration) -> Result<HoldReceipt, TakeOverError> {
         Err(self.nobody())
     }
@@ -117,14 +123,15 @@ impl HeldKey {
     }
 }
 
-/// Sees the output of a program that was adopted, and how far it had been read.
+/// Receives the output of an adopted program, and the offset up to which it had
+/// been read.
 pub type Rebuild = Box<dyn FnOnce(&Output, u64) + Send>;
 
-/// The options of the process that adopts a program.
+/// Options for adopting a program.
 pub struct AdoptOptions {
     /// The options of the program's output when it was started.
     pub output: OutputOptions,
-    /// How long its holder may take to answer. Default: 2 seconds.
+    /// The time limit for the holder's answer. Default: 2 seconds.
     pub patience: Duration,
     pub(crate) rebuild: Option<Rebuild>,
     pub(crate) tap: Option<Tap>,
@@ -156,19 +163,19 @@ impl AdoptOptions {
     }
 }
 
-/// A kept program that could not be adopted.
+/// The reason why a kept program could not be adopted.
 #[derive(Debug, thiserror::Error)]
 pub enum TakeOverError {
-    /// Nobody holds it: it has ended, or its holder was killed, and its tree with it.
+    /// There is no holder: the program has ended, or its holder was killed
+    /// together with its tree.
     #[error("nobody holds the program `{name}` any more")]
     Gone {
         /// The name of its key.
         name: String,
-        /// The system's word.
         #[source]
         source: std::io::Error,
     },
-    /// Another process has it.
+    /// It has another owner.
     #[error("the program `{name}` belongs to process {owner}")]
     Busy {
         /// The name of its key.
@@ -195,7 +202,6 @@ pub enum TakeOverError {
     System {
         /// The name of its key.
         name: String,
-        /// The system's word.
         #[source]
         source: std::io::Error,
     },

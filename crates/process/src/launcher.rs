@@ -1,4 +1,4 @@
-//! Where programs are started.
+//! Starts programs.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -20,9 +20,9 @@ use crate::driver::Driver;
 use crate::input::Input;
 #[cfg(target_os = "linux")]
 use crate::process::KeptOutput;
-use crate::process::{Confined, Shared, State};
+use crate::process::{Confined, ProcessShared, ProcessState};
 use crate::terminal::{Keeper, Tap};
-use crate::watch::{Hold, Watch};
+use crate::watch::{TreeControl, TreeMonitor};
 #[cfg(target_os = "linux")]
 use crate::{AdoptOptions, HeldKey, TakeOverError, terminal};
 use crate::{
@@ -36,7 +36,7 @@ use windlass_sandbox::{Confinement, OnUnavailable, ResourceLimits, UnresolvedSan
 /// Starts programs. Clones share everything.
 #[derive(Clone)]
 pub struct Launcher {
-    inner: Arc<Inner>,
+    inner: Arc<LauncherInner>,
     /// Edits of the environment, before those of a command.
     edits: Arc<[(OsString, Option<OsString>)]>,
     /// The sandbox of its programs.
@@ -57,10 +57,10 @@ type SandboxHandle = Arc<Confinement>;
 /// How a [`Launcher`] works.
 #[derive(Debug, Clone)]
 pub struct LauncherOptions {
-    /// The environment of programs, edits aside: this process's own unless said.
+    /// The environment of programs, before edits. Default: this process's own.
     pub environment: Option<Vec<(OsString, OsString)>>,
-    /// Whether to hold trees together where that is possible (on Linux, after [`init`](crate::init)). Without, programs
-    /// are plain process groups.
+    /// Whether to hold trees together where possible (on Linux, after
+    /// [`init`](crate::init)). Otherwise programs are plain process groups.
     pub hold_trees: bool,
 }
 
@@ -73,28 +73,29 @@ impl Default for LauncherOptions {
     }
 }
 
-struct Inner {
+struct LauncherInner {
     environment: Vec<(OsString, OsString)>,
     #[cfg(target_os = "linux")]
     zygotes: Option<Arc<crate::linux::Zygotes>>,
     /// Programs of equal confinements share a sandbox.
     #[cfg(target_os = "linux")]
     sandboxes: Mutex<Vec<Weak<crate::linux::Sandbox>>>,
-    /// Sandboxes that stay although no launcher has them, the one that was used last at the end.
+    /// Sandboxes that outlive their launchers, most recently used last.
     #[cfg(target_os = "linux")]
     lasting_sandboxes: Mutex<Vec<Arc<crate::linux::Sandbox>>>,
 }
 
-/// So many sandboxes stay.
+/// The maximum number of lasting sandboxes.
 #[cfg(target_os = "linux")]
 const LASTING_SANDBOXES: usize = 16;
 
 impl Launcher {
-    /// Prepares to start programs; the first start is faster for it.
+    /// Prepares to start programs, which speeds up the first start.
     ///
-    /// Also makes this process ignore `SIGPIPE`, as Rust programs do anyway, because writing to a program that has gone
-    /// would otherwise end it; and, where trees are held, makes it a subreaper: what its other children orphan comes to
-    /// it and is its own to wait for.
+    /// Makes this process ignore `SIGPIPE`, as Rust programs do by default,
+    /// because writing to an exited program would otherwise end it. If trees
+    /// are held, it also makes this process a subreaper: it inherits the
+    /// orphans of its other children and must wait for them.
     pub fn new(options: LauncherOptions) -> io::Result<Self> {
         let environment = options
             .environment
@@ -106,7 +107,7 @@ impl Launcher {
         } else {
             None
         };
-        let inner = Inner {
+        let inner = LauncherInner {
             environment,
             #[cfg(target_os = "linux")]
             zygotes,
@@ -125,8 +126,9 @@ impl Launcher {
         })
     }
 
-    /// A launcher whose programs run on a host. Variables and limits of this launcher hold there. The folders of its
-    /// sandbox are those of this machine: programs with one start only after [`Launcher::confined_on_host`].
+    /// A launcher for programs on a host. This launcher's variables and limits
+    /// apply there. Its sandbox has folders of this machine: with one, programs
+    /// start only after [`Launcher::confined_on_host`].
     pub fn on_host(&self, host: Arc<dyn RemoteHost>) -> Self {
         Self {
             host: Some(host),
@@ -139,8 +141,8 @@ impl Launcher {
         self.host.as_ref().map(|host| host.name())
     }
 
-    /// A launcher that shares everything with this one, and whose programs find these variables set, or removed where
-    /// there is no value. What a command itself says of its environment goes before this.
+    /// A launcher like this one that sets these variables, or removes those
+    /// without a value. A command's own edits take precedence.
     pub fn with_variables(&self, edits: Vec<(OsString, Option<OsString>)>) -> Self {
         let all = self.edits.iter().cloned().chain(edits);
         Self {
@@ -149,7 +151,7 @@ impl Launcher {
         }
     }
 
-    /// A launcher that shares everything with this one, and whose programs run in a sandbox. Programs of launchers with
+    /// A launcher like this one whose programs run in a sandbox. Launchers with
     /// equal confinements share its private folders and its network.
     pub fn confined(&self, confinement: Confinement) -> Self {
         #[cfg(target_os = "linux")]
@@ -172,8 +174,8 @@ impl Launcher {
         }
     }
 
-    /// A launcher that shares everything with this one, and whose programs run in a sandbox if they run on a host. The
-    /// host resolves it with its own folders.
+    /// A launcher like this one whose programs run in a sandbox on their host.
+    /// The host resolves it with its own folders.
     pub fn confined_on_host(&self, sandbox: UnresolvedSandbox) -> Self {
         Self {
             unresolved: Some(Arc::new(sandbox)),
@@ -181,8 +183,9 @@ impl Launcher {
         }
     }
 
-    /// A launcher as [`confined`](Self::confined) gives it, whose sandbox stays for as long as any clone of this launcher
-    /// does, with its private folders. Of many such sandboxes the newest stay.
+    /// Like [`confined`](Self::confined), but the sandbox and its private
+    /// folders last as long as any clone of this launcher. Only the most
+    /// recently used ones are retained.
     pub fn confined_lastingly(&self, confinement: Confinement) -> Self {
         let confined = self.confined(confinement);
         #[cfg(target_os = "linux")]
@@ -197,7 +200,7 @@ impl Launcher {
         confined
     }
 
-    /// A launcher that shares everything with this one, and whose programs run without a sandbox. Limits stay.
+    /// A launcher like this one without a sandbox. Limits stay.
     pub fn unconfined(&self) -> Self {
         Self {
             sandbox: None,
@@ -206,8 +209,8 @@ impl Launcher {
         }
     }
 
-    /// A launcher that shares everything with this one, and whose programs have limits. They count for each program with
-    /// everything that it starts.
+    /// A launcher like this one whose programs have limits. They apply to each
+    /// program together with its descendants.
     pub fn limited(&self, limits: ResourceLimits) -> Self {
         Self {
             limits: (!limits.is_empty()).then(|| Arc::new(limits)),
@@ -234,8 +237,9 @@ impl Launcher {
         std::future::ready(SandboxSupport::default()).await
     }
 
-    /// Whether trees are held together: everything a program starts is ended with it, and all of it with this process.
-    /// False for a launcher of another machine, where the trees are its holders'.
+    /// Whether trees are held: all descendants of a program end with it, and
+    /// with this process. False for a launcher of another machine, where
+    /// holders do this.
     pub fn holds_trees(&self) -> bool {
         #[cfg(target_os = "linux")]
         return self.host.is_none() && self.inner.zygotes.is_some();
@@ -243,12 +247,14 @@ impl Launcher {
         false
     }
 
-    /// Whether its programs can be kept beyond this process. A host says only when it is reached whether it can.
+    /// Whether its programs can be kept beyond this process. For a host this is
+    /// known only once it is connected.
     pub fn keeps_programs(&self) -> bool {
         self.host.is_some() || self.holds_trees()
     }
 
-    /// Starts a program. It runs when this returns; if this is dropped before, whatever was started is ended.
+    /// Starts a program. It runs when this returns. Dropping the future ends a
+    /// program that was already started.
     pub async fn start(&self, mut command: Command) -> Result<Process, StartError> {
         if let Some(host) = &self.host {
             return self.start_on(&**host, command).await;
@@ -352,7 +358,8 @@ impl Launcher {
         host.start(start).await
     }
 
-    /// Takes over a program that another process has kept, from the byte at which that process left it.
+    /// Takes over a program that another process has kept, from the byte at
+    /// which that process stopped reading.
     #[cfg(target_os = "linux")]
     pub async fn adopt(
         &self,
@@ -388,13 +395,14 @@ impl Launcher {
             streams.stderr = adoption.stderr.map(Arc::new);
             streams.stdin = adoption.stdin.map(Arc::new);
         }
-        let watch = crate::linux::Watch::adopted(adoption.control, adoption.shim, adoption.status);
+        let watch =
+            crate::linux::ShimMonitor::adopted(adoption.control, adoption.shim, adoption.status);
         let watch = watch.map_err(system)?;
         let running = RunningProgram {
             pid: adoption.pid,
             launched: Instant::now(),
-            hold: Hold::Shim(watch.hold(ADOPTED_GRACE)),
-            watch: Watch::Shim(watch),
+            hold: TreeControl::Shim(watch.hold(ADOPTED_GRACE)),
+            watch: TreeMonitor::Shim(watch),
             streams,
             output,
             lasting_output: true,
@@ -454,9 +462,10 @@ impl Launcher {
         (can_be && ours.stdout.is_some()).then(prepare)
     }
 
-    /// Ends what runtimes that are dead have left, and returns how many processes that were. Takes a moment only if there
-    /// are any: some seconds, or half a minute where a shim is still at work. `holders` are processes that hold kept
-    /// programs ([`HeldProgram::holder`]); they and their trees are left alone.
+    /// Ends the processes that dead runtimes have left, and returns their
+    /// number. Fast if there are none; otherwise it takes seconds, or half a
+    /// minute if a shim is still at work. `holders` hold kept programs
+    /// ([`HeldProgram::holder`]); they and their trees are spared.
     pub fn sweep(&self, holders: &[u32]) -> usize {
         #[cfg(target_os = "linux")]
         return crate::linux::sweep(holders);
@@ -506,7 +515,8 @@ impl Launcher {
         Ok(Some(prepared))
     }
 
-    /// Where trees are not held together, nothing of a sandbox is enforced.
+    /// Refuses a sandbox if trees are not held, because it could not be
+    /// enforced.
     fn refuse_sandbox(&self, command: &Command) -> Result<(), StartError> {
         let refuses = self
             .confinement()
@@ -529,16 +539,16 @@ impl Launcher {
         path: &Path,
         theirs: pipes::Theirs,
         extras: crate::linux::Extras<'_>,
-    ) -> Result<(u32, Hold, Watch), StartError> {
+    ) -> Result<(u32, TreeControl, TreeMonitor), StartError> {
         if let Some(zygotes) = &self.inner.zygotes
             && !command.terminal_beside
         {
             let started = crate::linux::start(zygotes, command, path, theirs, extras);
             let (pid, hold, watch) = started.await?;
-            return Ok((pid, Hold::Shim(hold), Watch::Shim(watch)));
+            return Ok((pid, TreeControl::Shim(hold), TreeMonitor::Shim(watch)));
         }
         let (pid, hold, watch) = plain::start(command, path, theirs, &self.inner.environment)?;
-        Ok((pid, Hold::Plain(hold), Watch::Plain(watch)))
+        Ok((pid, TreeControl::Plain(hold), TreeMonitor::Plain(watch)))
     }
 
     #[cfg(not(target_os = "linux"))]
@@ -548,9 +558,9 @@ impl Launcher {
         path: &Path,
         theirs: pipes::Theirs,
         _extras: Option<()>,
-    ) -> Result<(u32, Hold, Watch), StartError> {
+    ) -> Result<(u32, TreeControl, TreeMonitor), StartError> {
         let (pid, hold, watch) = plain::start(command, path, theirs, &self.inner.environment)?;
-        Ok((pid, Hold::Plain(hold), Watch::Plain(watch)))
+        Ok((pid, TreeControl::Plain(hold), TreeMonitor::Plain(watch)))
     }
 
     fn find(&self, command: &Command) -> Result<PathBuf, StartError> {
@@ -593,8 +603,8 @@ struct RunningProgram {
     pid: u32,
     /// Before it was started or adopted.
     launched: Instant,
-    hold: Hold,
-    watch: Watch,
+    hold: TreeControl,
+    watch: TreeMonitor,
     streams: pipes::Ours,
     output: Output,
     /// The output outlives the process.
@@ -617,7 +627,7 @@ impl RunningProgram {
             Terminal::new(opened, Arc::clone(&input), self.tap, keeper)
         });
         let (drains, asked) = mpsc::unbounded_channel();
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ProcessShared {
             pid: self.pid,
             launched: self.launched,
             started: Instant::now(),
@@ -628,7 +638,7 @@ impl RunningProgram {
             handed_over: Mutex::new(self.streams.handed_over.take()),
             terminal: terminal.transpose()?,
             hold: self.hold,
-            state: watch::Sender::new(State::default()),
+            state: watch::Sender::new(ProcessState::default()),
             #[cfg(target_os = "linux")]
             kept: self.kept,
             #[cfg(target_os = "linux")]
@@ -644,7 +654,8 @@ impl RunningProgram {
     }
 }
 
-/// What a program on a terminal finds in its environment, unless the caller's own edits say otherwise.
+/// Sets the environment of a program on a terminal, unless the caller has set
+/// it.
 fn prepare_for_terminal(command: &mut Command) {
     let edits = [
         ("TERM", Some("xterm-256color")),
@@ -655,11 +666,11 @@ fn prepare_for_terminal(command: &mut Command) {
     command.env.splice(0..0, edits);
 }
 
-fn keeper(hold: &Hold, pid: u32) -> Keeper {
+fn keeper(hold: &TreeControl, pid: u32) -> Keeper {
     match hold {
         #[cfg(target_os = "linux")]
-        Hold::Shim(hold) => Keeper::Shim(hold.root()),
-        Hold::Plain(_) => Keeper::Session(pid.cast_signed()),
+        TreeControl::Shim(hold) => Keeper::Shim(hold.root()),
+        TreeControl::Plain(_) => Keeper::Session(pid.cast_signed()),
     }
 }
 

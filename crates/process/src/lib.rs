@@ -1,12 +1,15 @@
-//! Child processes, on pipes or terminals, and nothing of them left behind.
+//! Child processes on pipes or terminals, without leftovers.
 //!
-//! Start at [`Launcher::start`], which gives a [`Process`]; what it writes is in its [`Output`]. Everything here works
-//! on bytes and signals; tools, handles and JSON are strangers to this crate.
+//! Start at [`Launcher::start`], which returns a [`Process`] with an
+//! [`Output`]. Everything here works on bytes and signals; this crate does not
+//! know tools, handles or JSON.
 //!
-//! On Linux, in a program that calls [`init`] at the top of its `main`, a started program is held together with
-//! everything that descends from it, however it hides, and all of it ends when the [`Process`] is dropped or this
-//! process dies, of `SIGKILL` too. Elsewhere programs are plain process groups: [`Process::end`] then reaches the group
-//! only, and nothing is ended when this process is killed. `docs/design/processes.md` tells how it works.
+//! On Linux, in a program that calls [`init`] at the start of `main`, all
+//! descendants of a started program are held together. All of them end when the
+//! [`Process`] is dropped or this process dies, even by `SIGKILL`. Elsewhere
+//! programs are plain process groups: [`Process::end`] reaches only the group,
+//! and nothing is ended when this process is killed. See
+//! `docs/design/processes.md`.
 
 mod access;
 mod command;
@@ -60,15 +63,16 @@ pub use sandbox_support::SandboxSupport;
 pub use secrets::{withdraw_variables, withdrawn_variable, withdrawn_variables};
 pub(crate) use terminal::Terminal;
 pub use terminal::{Modes, ProgramTerminal, Prompt, TerminalSize};
-pub use typed::Typed;
+pub use typed::TypedBytes;
 pub use usage::ResourceUse;
 
-/// The version of the messages by which kept programs are adopted.
+/// The protocol version for adopting kept programs.
 pub use windlass_hold_wire::VERSION as WIRE_VERSION;
 
-/// Ends a process that holds a kept program, and everything that descends from it, without asking it: it may speak a
-/// version that nobody understands. The holder is named by its pid and by when it started, in clock ticks since the boot;
-/// should the pid be another's by now, nothing is done. Gives how many processes are gone; `None` if it was not there.
+/// Ends a holder and its descendants without a request, since it may speak an
+/// unknown version. The holder is identified by its pid and its start time in
+/// clock ticks since boot; nothing happens if the pid has been reused. Returns
+/// the number of ended processes; `None` if there was no such holder.
 pub async fn end_holder(holder: (u32, u64), limit: std::time::Duration) -> Option<usize> {
     #[cfg(target_os = "linux")]
     {
@@ -82,15 +86,17 @@ pub async fn end_holder(holder: (u32, u64), limit: std::time::Duration) -> Optio
     }
 }
 
-/// Call this first thing in `main`, before any thread is started.
+/// Call this first in `main`, before any thread is started.
 ///
-/// If this process was started by [`Launcher`] as a zygote, this serves as one and never returns. Otherwise it notes
-/// that this executable can be, and raises the limit of open files as far as it may; programs get the old limit. A
-/// program that leaves out this call works too, with plain process groups instead of trees that are held together.
+/// If [`Launcher`] started this process as a zygote, this serves as one and
+/// never returns. Otherwise it records that this executable can be a zygote,
+/// and raises the limit of open files; programs get the old limit. Without this
+/// call, programs are plain process groups instead of held trees.
 ///
-/// On Linux it also keeps other processes of the same user from reading this process's memory, environment and open files
-/// and from debugging it (`PR_SET_DUMPABLE`), since the programs that it starts run as the same user. There is no core
-/// dump of it either.
+/// On Linux it also prevents other processes of the same user from reading this
+/// process's memory, environment and open files and from debugging it
+/// (`PR_SET_DUMPABLE`), since its programs run as the same user. This disables
+/// core dumps too.
 pub fn init() {
     #[cfg(target_os = "linux")]
     linux::init();
@@ -117,17 +123,20 @@ macro_rules! init_before_main {
     };
 }
 
-/// The parts of a sandbox that this system can enforce. This makes and drops namespaces, which takes some milliseconds.
+/// The parts of a sandbox that this system can enforce. Creates and drops
+/// namespaces, which takes some milliseconds.
 pub async fn sandbox_support(launcher: &Launcher) -> SandboxSupport {
     launcher.sandbox_support().await
 }
 
-/// Whether this process was started by a program that a [`Launcher`] of this or any other process started, however it
-/// was started there: after `setsid`, a double fork or with a cleared environment too.
+/// Whether this process was started, directly or indirectly, by a program of
+/// any [`Launcher`]. `setsid`, double forks and a cleared environment do not
+/// hide this.
 ///
-/// True also where that cannot be found out. Elsewhere than on Linux, where programs are plain process groups, it is
-/// false. A process that talked another one into starting something (a terminal multiplexer, `at`, a service manager)
-/// has not started that itself; and the first process of a PID namespace does not see who is above it.
+/// Also true if it cannot be determined. False on systems other than Linux. A
+/// process that was started through another one (a terminal multiplexer, `at`,
+/// a service manager) is not detected, and the first process of a PID namespace
+/// cannot see its ancestors.
 pub fn descends_from_tool() -> bool {
     #[cfg(target_os = "linux")]
     return linux::descends_from_tool();
@@ -135,12 +144,13 @@ pub fn descends_from_tool() -> bool {
     false
 }
 
-/// Whether the process that connected a socket was started by a program that a [`Launcher`] of this or any other process
-/// started; true also where that cannot be found out, and where the process has exited. The socket is a Unix stream or a
-/// TCP stream that was accepted. Programs above this process, where it was itself started by one, do not count.
+/// Whether the process that connected a socket was started by a program of any
+/// [`Launcher`]. Also true if that cannot be determined or the process has
+/// exited. The socket is an accepted Unix or TCP stream. Programs above this
+/// process do not count.
 ///
-/// A process on another machine is none, and neither is one of another user on TCP. Elsewhere than on Linux it is false.
-/// This may take some milliseconds for TCP.
+/// False for a process on another machine, for one of another user on TCP, and
+/// on systems other than Linux. May take some milliseconds for TCP.
 pub fn peer_is_tool(socket: std::os::fd::BorrowedFd<'_>) -> bool {
     #[cfg(target_os = "linux")]
     return linux::peer_is_tool(socket);

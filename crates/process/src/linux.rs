@@ -55,7 +55,7 @@ pub(crate) use foreground::{
 };
 pub(crate) use guard::OWN_SESSIONS;
 pub(crate) use keeping::{KeepPreparation, adopt, end_held, held_output, holder_socket, look_up};
-pub(crate) use link::{Hold, Watch};
+pub(crate) use link::{ShimControl, ShimMonitor};
 pub(crate) use peer::peer_is_tool;
 pub(crate) use retained::{Retained, TakeOutcome};
 pub(crate) use sandbox::{ConfineMessage, PrepareError, Prepared, Sandbox};
@@ -65,7 +65,8 @@ pub(crate) use sweep::{end_holder, sweep};
 pub(crate) use tree::{Member, descendants, everyone, read_small, tasks};
 pub(crate) use zygotes::Zygotes;
 
-/// A shim or a zygote that was stopped more often than this is killed instead of continued.
+/// A shim or zygote that was stopped more often than this is killed instead of
+/// continued.
 const STOPS: u32 = 16;
 
 static READY: AtomicBool = AtomicBool::new(false);
@@ -85,12 +86,13 @@ fn hide_from_tools() {
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
 }
 
-/// Whether [`init`] ran, so that this executable can be started as a zygote.
+/// Whether [`init`] has run, so that this executable can be started as a
+/// zygote.
 pub(crate) fn ready() -> bool {
     READY.load(Ordering::Acquire)
 }
 
-/// What this process carries into the programs that it starts without a zygote.
+/// The marker for programs that this process starts without a zygote.
 pub(crate) fn own_marker() -> Option<(&'static str, String)> {
     Some((marker::VARIABLE, marker::RuntimeId::own().ok()?.to_string()))
 }

@@ -1,19 +1,21 @@
-//! The programs that may come to read what is typed.
+//! Finds the programs that may read typed input.
 
 #[cfg(target_os = "linux")]
 use std::path::Path;
 
-use crate::process::Shared;
+use crate::process::ProcessShared;
 
-/// A program of a process's tree, as far as it may read what is written to that process.
+/// A program of a process's tree that may read the input of that process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputReader {
-    /// Its names: of its file, of the first word that it was started with, and its own. Not all of them may be known.
+    /// Its known names: the file name, the first word of its command line, and
+    /// its own.
     pub names: Vec<String>,
-    /// The words that it was started with, after the first.
+    /// Its arguments.
     pub args: Vec<String>,
-    /// It gets what is typed now: it is in the foreground of the terminal, on a terminal within it, or there is no
-    /// terminal. Another one gets it once the terminal is its own again.
+    /// It reads input typed now: it is in the terminal's foreground, on a
+    /// nested terminal, or there is no terminal. Others read input once they
+    /// get the terminal back.
     pub is_foreground: bool,
 }
 
@@ -26,13 +28,14 @@ struct SeenProcess {
     session: i32,
 }
 
-/// The programs of the tree whose input is not a file; `None` where that cannot be seen.
+/// The programs of the tree whose input is not a file; `None` if that cannot be
+/// determined.
 #[cfg(target_os = "linux")]
 #[expect(
     clippy::unnecessary_wraps,
     reason = "other systems do not show the programs of a tree"
 )]
-pub(crate) fn listeners(shared: &Shared) -> Option<Vec<InputReader>> {
+pub(crate) fn listeners(shared: &ProcessShared) -> Option<Vec<InputReader>> {
     use std::collections::HashMap;
 
     let foreground = shared.terminal.as_ref().map(|terminal| {
@@ -64,9 +67,9 @@ pub(crate) fn listeners(shared: &Shared) -> Option<Vec<InputReader>> {
     Some(listeners)
 }
 
-/// Without `/proc` nobody can tell.
+/// Always unknown without `/proc`.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn listeners(_: &Shared) -> Option<Vec<InputReader>> {
+pub(crate) fn listeners(_: &ProcessShared) -> Option<Vec<InputReader>> {
     None
 }
 
@@ -93,7 +96,8 @@ fn listener(pid: i32, name: &[u8], is_foreground: bool) -> InputReader {
     }
 }
 
-/// Its input is a file, or `/dev/null`, so that nothing typed gets there.
+/// Whether its input is a file or `/dev/null`, so that it does not read typed
+/// input.
 #[cfg(target_os = "linux")]
 fn reads_file(pid: i32) -> bool {
     use rustix::fs::FileType;

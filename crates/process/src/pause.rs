@@ -1,8 +1,9 @@
-//! Waiting for less than a millisecond, which the executor's own clock cannot.
+//! Sleeps of less than a millisecond, which the executor's clock does not
+//! support.
 
 use std::time::Duration;
 
-/// Waits; what it needs for that is made once.
+/// A reusable timer.
 #[derive(Default)]
 pub(crate) struct Pause {
     #[cfg(target_os = "linux")]
@@ -60,6 +61,7 @@ impl Pause {
     }
 }
 
-/// What the executor's clock, which counts milliseconds, would stretch too much.
+/// Longer times are left to the executor's clock, whose resolution is a
+/// millisecond.
 #[cfg(target_os = "linux")]
 const FINE: Duration = Duration::from_millis(4);

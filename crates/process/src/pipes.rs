@@ -1,7 +1,7 @@
 //! The streams between the runtime and a program: pipes, or a terminal.
 //!
-//! Only our ends do not block: the other ends belong to programs that expect to. None of them is inherited: the standard
-//! library makes pipes so, in one step where the system can.
+//! Only our ends are non-blocking, because programs expect blocking ones. All
+//! are created close-on-exec, atomically where the system supports it.
 
 use std::ffi::CString;
 use std::io;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::Command;
 use crate::command::{Capture, Stdin};
-use crate::terminal::{self, Opened};
+use crate::terminal::{self, OpenedTerminal};
 
 /// Our ends.
 #[derive(Default)]
@@ -19,8 +19,8 @@ pub(crate) struct Ours {
     pub(crate) stdout: Option<Arc<OwnedFd>>,
     pub(crate) stderr: Option<Arc<OwnedFd>>,
     /// If there is one, `stdin` and `stdout` are its master. One that is beside pipes has a `stderr` too.
-    pub(crate) terminal: Option<Opened>,
-    /// What is the caller's: the ends of stdin and stdout.
+    pub(crate) terminal: Option<OpenedTerminal>,
+    /// The caller's ends of stdin and stdout.
     pub(crate) handed_over: Option<HandedOver>,
 }
 

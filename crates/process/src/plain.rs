@@ -1,8 +1,9 @@
-//! Programs as plain process groups, where there is no zygote.
+//! Programs as plain process groups, without a zygote.
 //!
-//! Start at [`start`]. This is for systems other than Linux and for library users that leave out
-//! [`init`](crate::init). Ending reaches the program's process group only, nothing is ended when the runtime is killed,
-//! and a tree whose members left the group is not found.
+//! Start at [`start`]. For systems other than Linux, and for programs that do
+//! not call [`init`](crate::init). Ending reaches only the program's process
+//! group, nothing is ended when the runtime is killed, and processes that left
+//! the group are not found.
 
 use std::ffi::{CStr, OsString};
 use std::io;
@@ -23,40 +24,41 @@ use crate::find::explain;
 use crate::pipes::Theirs;
 use crate::{Command, Exit, Receipt, StartError, Survivor};
 
-/// How often a group is looked at while it ends. There is nothing that would tell.
+/// The polling interval while a group ends. No event reports it.
 const LOOK: Duration = Duration::from_millis(5);
-/// How long `SIGKILL` may take before those that remain are called survivors.
+/// The time limit for `SIGKILL` before the remaining processes count as
+/// survivors.
 const KILL_LIMIT: Duration = Duration::from_secs(5);
 
-enum Order {
+enum ChildOrder {
     Signal(i32),
     End(Duration),
     Release,
 }
 
-/// The caller's side.
-pub(crate) struct Hold {
-    orders: mpsc::UnboundedSender<Order>,
+/// Sends orders to the supervisor.
+pub(crate) struct ChildControl {
+    orders: mpsc::UnboundedSender<ChildOrder>,
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "for `/proc`"))]
     group: i32,
 }
 
-/// The driver's side.
-pub(crate) struct Watch {
+/// Receives events from the supervisor.
+pub(crate) struct ChildMonitor {
     news: mpsc::UnboundedReceiver<News>,
 }
 
-impl Hold {
+impl ChildControl {
     pub(crate) fn signal(&self, number: i32) {
-        let _ = self.orders.send(Order::Signal(number));
+        let _ = self.orders.send(ChildOrder::Signal(number));
     }
 
     pub(crate) fn end(&self, grace: Duration) {
-        let _ = self.orders.send(Order::End(grace));
+        let _ = self.orders.send(ChildOrder::End(grace));
     }
 
     pub(crate) fn release(&self) {
-        let _ = self.orders.send(Order::Release);
+        let _ = self.orders.send(ChildOrder::Release);
     }
 
     #[cfg(target_os = "linux")]
@@ -65,7 +67,7 @@ impl Hold {
     }
 }
 
-impl Watch {
+impl ChildMonitor {
     pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<News> {
         self.news
             .poll_recv(cx)
@@ -79,7 +81,7 @@ pub(crate) fn start(
     path: &Path,
     theirs: Theirs,
     environment: &[(OsString, OsString)],
-) -> Result<(u32, Hold, Watch), StartError> {
+) -> Result<(u32, ChildControl, ChildMonitor), StartError> {
     let child = spawn(command, path, theirs, environment).map_err(|error| match &command.cwd {
         Some(cwd) if !cwd.is_dir() => StartError::Cwd {
             path: cwd.clone(),
@@ -94,18 +96,18 @@ pub(crate) fn start(
     let group = Pid::from_raw(pid.cast_signed()).expect("a pid is not 0");
     let (orders, incoming) = mpsc::unbounded_channel();
     let (news, outgoing) = mpsc::unbounded_channel();
-    let keeper = Keeper {
+    let keeper = ChildSupervisor {
         child,
         group,
         news,
         exited: false,
     };
     tokio::spawn(keeper.keep(incoming, command.grace));
-    let hold = Hold {
+    let hold = ChildControl {
         orders,
         group: pid.cast_signed(),
     };
-    Ok((pid, hold, Watch { news: outgoing }))
+    Ok((pid, hold, ChildMonitor { news: outgoing }))
 }
 
 #[expect(
@@ -232,8 +234,8 @@ fn on_pipes(
     Ok(())
 }
 
-/// Whoever started us in the background may have had signals ignored, which a program would inherit: then nothing could
-/// interrupt it.
+/// Resets signals to their defaults. Our parent may have ignored some, which a
+/// program would inherit and could then not be interrupted.
 #[expect(
     unsafe_code,
     reason = "the standard library leaves signals as they are, so that this is done after a fork"
@@ -284,8 +286,8 @@ fn on_terminal(builder: &mut tokio::process::Command, path: &CStr) -> io::Result
     Ok(())
 }
 
-/// Looks after one program.
-struct Keeper {
+/// Supervises one program.
+struct ChildSupervisor {
     child: Child,
     group: Pid,
     news: mpsc::UnboundedSender<News>,
@@ -293,28 +295,28 @@ struct Keeper {
 }
 
 #[cfg(target_os = "linux")]
-impl Drop for Keeper {
+impl Drop for ChildSupervisor {
     fn drop(&mut self) {
         let own = self.group.as_raw_nonzero().get();
         crate::linux::OWN_SESSIONS.lock().retain(|&it| it != own);
     }
 }
 
-impl Keeper {
-    async fn keep(mut self, mut orders: mpsc::UnboundedReceiver<Order>, grace: Duration) {
+impl ChildSupervisor {
+    async fn keep(mut self, mut orders: mpsc::UnboundedReceiver<ChildOrder>, grace: Duration) {
         loop {
             let order = tokio::select! {
                 () = self.wait() => continue,
                 order = orders.recv() => order,
             };
             match order {
-                Some(Order::Signal(number)) => self.signal(number),
-                Some(Order::End(grace)) => {
+                Some(ChildOrder::Signal(number)) => self.signal(number),
+                Some(ChildOrder::End(grace)) => {
                     let receipt = self.end(grace, &mut orders).await;
                     let _ = self.news.send(News::Ended(receipt));
                     return;
                 }
-                Some(Order::Release) | None => {
+                Some(ChildOrder::Release) | None => {
                     self.end(grace, &mut orders).await;
                     return;
                 }
@@ -322,7 +324,7 @@ impl Keeper {
         }
     }
 
-    /// Waits for the program's exit and tells it, once; afterwards for ever.
+    /// Waits for the program's exit and reports it once; then pending for ever.
     async fn wait(&mut self) {
         if self.exited {
             return std::future::pending().await;
@@ -348,7 +350,7 @@ impl Keeper {
     async fn end(
         &mut self,
         grace: Duration,
-        orders: &mut mpsc::UnboundedReceiver<Order>,
+        orders: &mut mpsc::UnboundedReceiver<ChildOrder>,
     ) -> Receipt {
         let before = members(self.group, self.exited);
         if before.is_empty() {
@@ -367,11 +369,11 @@ impl Keeper {
         }
     }
 
-    /// Waits until the group is empty; `false` if the time is over first.
+    /// Waits until the group is empty; `false` on a timeout.
     async fn empties(
         &mut self,
         limit: Duration,
-        orders: &mut mpsc::UnboundedReceiver<Order>,
+        orders: &mut mpsc::UnboundedReceiver<ChildOrder>,
     ) -> bool {
         let mut deadline = Instant::now() + limit;
         let mut asked = true;
@@ -382,7 +384,7 @@ impl Keeper {
             tokio::select! {
                 () = self.wait() => {}
                 order = orders.recv(), if asked => match order {
-                    Some(Order::End(grace)) => deadline = deadline.min(Instant::now() + grace),
+                    Some(ChildOrder::End(grace)) => deadline = deadline.min(Instant::now() + grace),
                     Some(_) => {}
                     None => asked = false,
                 },
@@ -393,7 +395,8 @@ impl Keeper {
     }
 }
 
-/// Who is in the group and runs. A group whose program was waited for and that is empty may be anybody's by now.
+/// The running members of the group. An empty group whose program was waited
+/// for may have been reused.
 #[cfg(target_os = "linux")]
 fn members(group: Pid, _: bool) -> Vec<Survivor> {
     let group = group.as_raw_nonzero().get();
@@ -413,7 +416,7 @@ fn members(group: Pid, _: bool) -> Vec<Survivor> {
     members.map(survivor).collect()
 }
 
-/// Without `/proc` only the program itself is known.
+/// Only the program itself is known without `/proc`.
 #[cfg(not(target_os = "linux"))]
 fn members(group: Pid, exited: bool) -> Vec<Survivor> {
     let survivor = Survivor {

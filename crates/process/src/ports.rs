@@ -1,7 +1,7 @@
 //! Ports in the network of another process.
 
-/// Whether somebody listens on a port of the network that a process has. For a network namespace, whose ports cannot be
-/// connected to from outside.
+/// Whether a process listens on a port in the network namespace of a process.
+/// Its ports cannot be connected to from outside.
 pub fn is_port_open(pid: u32, port: u16) -> bool {
     let mut files = ["tcp", "tcp6"].into_iter();
     files.any(|name| listens(&format!("/proc/{pid}/net/{name}"), port))

@@ -1,7 +1,7 @@
-//! A started program and everything that descends from it.
+//! A started program and its descendants.
 //!
-//! Start at [`Process`]. It is a handle for callers; the task that reads is `driver`, and how the tree is held together
-//! is behind `watch`.
+//! Start at [`Process`], the caller's handle. `driver` is the task that reads
+//! it, and `watch` holds the tree.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::input::Input;
 use crate::pipes::HandedOver;
 use crate::terminal::LocalTerminal;
 use crate::tree;
-use crate::watch::Hold;
+use crate::watch::TreeControl;
 use crate::{
     Exit, HeldKey, InputReader, ProgramTerminal, Prompt, ReadNoter, Receipt, RemoteFuture,
     RemoteProcess, ResourceUse, Signal, SignalError, Terminal, ThisUser, UnreachableHost,
@@ -25,11 +25,11 @@ use crate::{
 use windlass_output::{Output, Stream};
 use windlass_sandbox::{Confinement, Denial, LimitKind, ResourceLimits, denials};
 
-/// So much of the output is looked at for denials.
+/// The number of bytes of output that are searched for denials.
 const LOOKED_AT: usize = 16 << 10;
 
-/// A program that was started, with its tree. Clones are the same process; dropping the last one ends the tree, with
-/// the grace of its [`Command`](crate::Command).
+/// A started program with its tree. Clones share it. Dropping the last one ends
+/// the tree, with the grace of its [`Command`](crate::Command).
 #[derive(Clone)]
 pub struct Process {
     place: ProgramPlace,
@@ -38,45 +38,46 @@ pub struct Process {
 /// The machine that a program runs on.
 #[derive(Clone)]
 enum ProgramPlace {
-    Here(Arc<Owner>),
+    Here(Arc<TreeGuard>),
     Elsewhere(Arc<dyn RemoteProcess>),
 }
 
-/// The machine that a program runs on, to ask it.
+/// The machine of a program, for queries.
 enum Side<'a> {
-    Local(&'a Shared),
+    Local(&'a ProcessShared),
     Remote(&'a dyn RemoteProcess),
 }
 
-/// What callers and the driver share.
-pub(crate) struct Shared {
+/// State shared by callers and the driver.
+pub(crate) struct ProcessShared {
     pub(crate) pid: u32,
-    /// Before it was started or adopted. It may have done something by the time that we hear of its start.
+    /// Taken before the start or adoption: the program may act before its start
+    /// is reported.
     pub(crate) launched: Instant,
     pub(crate) started: Instant,
     pub(crate) output: Output,
     /// The output outlives the process: others may write to it later.
     pub(crate) lasting_output: bool,
-    /// What it wrote to stderr, where that is kept apart.
+    /// Its stderr, if separate.
     pub(crate) errors: Option<Output>,
     pub(crate) input: Arc<Input>,
-    /// What the caller has not taken yet.
+    /// Pipes that the caller has not taken yet.
     pub(crate) handed_over: Mutex<Option<HandedOver>>,
-    /// What its streams are, if they are not pipes.
+    /// Its terminal, if it has one.
     pub(crate) terminal: Option<Terminal>,
-    pub(crate) hold: Hold,
-    pub(crate) state: watch::Sender<State>,
-    /// Where its output is shared with its holder, and the way to it, if it is kept.
+    pub(crate) hold: TreeControl,
+    pub(crate) state: watch::Sender<ProcessState>,
+    /// The output shared with its holder, if it is kept.
     #[cfg(target_os = "linux")]
     pub(crate) kept: Option<KeptOutput>,
-    /// The sandbox that it runs in stays as long as it may run.
+    /// Keeps the sandbox alive while the program may run.
     #[cfg(target_os = "linux")]
     pub(crate) sandbox: Option<Arc<crate::linux::Prepared>>,
     /// The rules and limits that it was started with.
     pub(crate) confined: Confined,
-    /// The driver must not read any more: another process will.
+    /// The driver must stop reading: another process continues.
     pub(crate) left: AtomicBool,
-    /// Nothing is read once the output has so many bytes.
+    /// Reading pauses when the output has this many bytes.
     pub(crate) read_limit: AtomicU64,
     /// Asks the driver to read what is there.
     pub(crate) drains: mpsc::UnboundedSender<oneshot::Sender<()>>,
@@ -97,8 +98,8 @@ pub(crate) struct KeptOutput {
     pub(crate) key: HeldKey,
 }
 
-impl Shared {
-    /// Where what a stream carries is kept.
+impl ProcessShared {
+    /// The output that stores a stream.
     pub(crate) fn output_of(&self, stream: Stream) -> &Output {
         match (stream, &self.errors) {
             (Stream::Stderr, Some(errors)) => errors,
@@ -106,7 +107,7 @@ impl Shared {
         }
     }
 
-    /// Waits until everything that was written up to now can be read in the output.
+    /// Waits until everything written so far is in the output.
     pub(crate) async fn drained(&self) {
         let (reply, drained) = oneshot::channel();
         // There is nothing to read if there is no driver any more.
@@ -115,7 +116,7 @@ impl Shared {
         }
     }
 
-    /// Whether its streams are left alone for now.
+    /// Whether reading is paused.
     pub(crate) fn is_paused(&self) -> bool {
         let limit = self.read_limit.load(Ordering::Acquire);
         limit != u64::MAX && self.output.position() >= limit
@@ -134,9 +135,9 @@ impl Shared {
     }
 }
 
-/// How far a process has come. Nothing here is ever taken back.
+/// The progress of a process. Nothing here is ever reset.
 #[derive(Debug, Default)]
-pub(crate) struct State {
+pub(crate) struct ProcessState {
     pub(crate) exit: Option<Exit>,
     pub(crate) receipt: Option<Receipt>,
     /// The limit that the tree has exceeded.
@@ -145,12 +146,13 @@ pub(crate) struct State {
     pub(crate) gone: bool,
 }
 
-/// Lets go of the tree when the last clone is dropped. The driver has the rest, but not this.
-struct Owner {
-    shared: Arc<Shared>,
+/// Guard: dropping the last clone releases the tree. The driver does not hold
+/// it.
+struct TreeGuard {
+    shared: Arc<ProcessShared>,
 }
 
-impl Drop for Owner {
+impl Drop for TreeGuard {
     fn drop(&mut self) {
         if !self.shared.left.load(Ordering::Acquire) {
             self.shared.hold.release();
@@ -162,9 +164,9 @@ impl Drop for Owner {
 }
 
 impl Process {
-    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+    pub(crate) fn new(shared: Arc<ProcessShared>) -> Self {
         Self {
-            place: ProgramPlace::Here(Arc::new(Owner { shared })),
+            place: ProgramPlace::Here(Arc::new(TreeGuard { shared })),
         }
     }
 
@@ -182,7 +184,7 @@ impl Process {
         }
     }
 
-    /// The host that the program runs on, if that is another machine and does not answer now.
+    /// The program's host, if it is another machine and does not answer now.
     pub fn unreachable(&self) -> Option<UnreachableHost> {
         match self.side() {
             Side::Local(_) => None,
@@ -190,7 +192,8 @@ impl Process {
         }
     }
 
-    /// Resolves when somebody listens on a port of the program's machine; `None` if that is this one.
+    /// Resolves when a process listens on a port of the program's machine;
+    /// `None` if that is this machine.
     pub fn remote_port_open(&self, port: u16) -> Option<RemoteFuture<'static, ()>> {
         match self.side() {
             Side::Local(_) => None,
@@ -203,8 +206,8 @@ impl Process {
         matches!(self.place, ProgramPlace::Elsewhere(_))
     }
 
-    /// Stops reading its streams once so many bytes can be read of its output, until more is allowed. The program then
-    /// waits when its pipe or terminal is full.
+    /// Pauses reading once the output has this many bytes, until the limit is
+    /// raised. The program then blocks when its pipe or terminal is full.
     pub fn read_until(&self, offset: u64) {
         if let Side::Local(shared) = self.side() {
             shared.read_limit.store(offset, Ordering::Release);
@@ -222,7 +225,6 @@ impl Process {
         shared.pid
     }
 
-    /// What the program has written.
     pub fn output(&self) -> &Output {
         let shared = match self.side() {
             Side::Local(shared) => shared,
@@ -231,7 +233,7 @@ impl Process {
         &shared.output
     }
 
-    /// What the program has written to stderr, where that is kept apart; else the same as [`Process::output`].
+    /// The program's stderr, if it is separate; otherwise [`Process::output`].
     pub fn errors(&self) -> &Output {
         let shared = match self.side() {
             Side::Local(shared) => shared,
@@ -240,7 +242,7 @@ impl Process {
         shared.output_of(Stream::Stderr)
     }
 
-    /// How the program exited, if it has. From then on its output is complete.
+    /// The program's exit, if it has exited. Its output is complete then.
     pub fn exit(&self) -> Option<Exit> {
         let shared = match self.side() {
             Side::Local(shared) => shared,
@@ -249,8 +251,9 @@ impl Process {
         shared.state.borrow().exit.clone()
     }
 
-    /// Waits until the program's own process has exited and what it wrote has been read. What it left running does not
-    /// delay this, whatever pipes it holds. Any number of callers may wait, and stop waiting at any time.
+    /// Waits until the program has exited and its output has been read.
+    /// Processes that it left running do not delay this. Any number of callers
+    /// may wait. Cancellation safe.
     pub async fn wait(&self) -> Exit {
         let shared = match self.side() {
             Side::Local(shared) => shared,
@@ -262,8 +265,9 @@ impl Process {
         exit.expect("the sender lives as long as this process, and the condition held")
     }
 
-    /// Writes to the program's input: all of `bytes` or, with an error, nothing. Does not wait: what the pipe does not
-    /// take at once is queued, up to 1 MiB.
+    /// Writes all of `bytes` to the program's input or, with an error, nothing.
+    /// Does not block: bytes that the pipe does not take are queued, up to 1
+    /// MiB.
     pub fn write(&self, bytes: &[u8]) -> Result<(), WriteError> {
         let shared = match self.side() {
             Side::Local(shared) => shared,
@@ -272,9 +276,10 @@ impl Process {
         shared.input.write(bytes)
     }
 
-    /// Closes the program's input, after what is queued for it. On a terminal this types the end of input (`^D`; twice
-    /// where the last write left a line unfinished), which ends the input of whatever reads then: a shell may have been
-    /// left by the program that it ran, and more can be written.
+    /// Closes the program's input after the queued bytes. On a terminal this
+    /// types the end of input (`^D`; twice if the last write left a line
+    /// unfinished) for the current reader. Other programs on the terminal, such
+    /// as a parent shell, may still read more.
     pub fn close_stdin(&self) {
         let shared = match self.side() {
             Side::Local(shared) => shared,
@@ -286,9 +291,10 @@ impl Process {
         }
     }
 
-    /// What the program writes to stdout and reads from stdin, if it was started with
-    /// [`Command::hand_over_pipes`](crate::Command::hand_over_pipes) and nobody has taken them yet. Closing them is the
-    /// caller's; the end of stdout may come long after the exit, since others may hold it open.
+    /// The program's stdout and stdin, if it was started with
+    /// [`Command::hand_over_pipes`](crate::Command::hand_over_pipes) and they
+    /// were not taken yet. The caller closes them. The end of stdout may come
+    /// long after the exit, since other processes may hold it open.
     pub fn take_pipes(&self) -> Option<(pipe::Receiver, pipe::Sender)> {
         let Side::Local(shared) = self.side() else {
             return None;
@@ -312,7 +318,7 @@ impl Process {
         }
     }
 
-    /// The limit that the program and its tree have exceeded, if they were ended for that.
+    /// The limit for which the tree was ended, if any.
     pub fn exceeded(&self) -> Option<LimitKind> {
         let shared = match self.side() {
             Side::Local(shared) => shared,
@@ -338,7 +344,7 @@ impl Process {
         }
     }
 
-    /// The rules of its sandbox in a line, if it runs in one.
+    /// A one-line summary of its sandbox, if it has one.
     pub fn allowed(&self) -> Option<String> {
         match self.side() {
             Side::Local(shared) => {
@@ -349,8 +355,9 @@ impl Process {
         }
     }
 
-    /// The denials of its sandbox, a phrase each, as far as its output tells. For a program that failed: text that a
-    /// successful one shows may be about anything.
+    /// The denials of its sandbox, a phrase each, inferred from its output.
+    /// Only for a failed program: the output of a successful one may quote
+    /// anything.
     pub fn denied(&self) -> Vec<String> {
         match self.side() {
             Side::Local(_) => self.denials().iter().map(ToString::to_string).collect(),
@@ -358,7 +365,7 @@ impl Process {
         }
     }
 
-    /// Its denials as rules speak of them. None of a program that runs on a host.
+    /// Its denials as typed values. Empty for a program on a host.
     pub fn denials(&self) -> Vec<Denial> {
         let Some(confinement) = self.confinement() else {
             return Vec::new();
@@ -375,7 +382,7 @@ impl Process {
         found
     }
 
-    /// The working directory that it was started in, if its command said one.
+    /// The working directory of its command, if set.
     pub fn cwd(&self) -> Option<&Path> {
         let Side::Local(shared) = self.side() else {
             return None;
@@ -396,7 +403,8 @@ impl Process {
         Vec::new()
     }
 
-    /// The hosts that programs of its sandbox were refused since it was started, the newest last.
+    /// The hosts that its sandbox has refused since it was started, newest
+    /// last.
     pub fn refused_hosts(&self) -> Vec<String> {
         let Side::Local(shared) = self.side() else {
             return Vec::new();
@@ -408,7 +416,7 @@ impl Process {
         Vec::new()
     }
 
-    /// The use of the machine by the program and everything that it has started, now.
+    /// The current resource usage of the program and its descendants.
     pub fn usage(&self) -> ResourceUse {
         let shared = match self.side() {
             Side::Local(shared) => shared,
@@ -437,9 +445,10 @@ impl Process {
         Ok(())
     }
 
-    /// Ends the whole tree: `SIGTERM` to all, `SIGKILL` after `grace` to those that are left. Returns when they are gone,
-    /// which may be at once. The program's output and exit are complete then. A second call joins the first, and may
-    /// shorten its grace; once this future was polled, the end goes on even if it is dropped.
+    /// Ends the whole tree: `SIGTERM` to all, `SIGKILL` to the rest after
+    /// `grace`. Returns when they are gone. The program's output and exit are
+    /// complete then. A second call joins the first and may shorten its grace.
+    /// Once polled, the operation continues even if the future is dropped.
     pub async fn end(&self, grace: Duration) -> Receipt {
         let shared = match self.side() {
             Side::Local(shared) => shared,
@@ -455,7 +464,7 @@ impl Process {
         receipt.expect("the sender lives as long as this process, and the condition held")
     }
 
-    /// The way to the program for another process, if it is kept.
+    /// The address of the program for another process, if it is kept.
     pub fn held_key(&self) -> Option<&HeldKey> {
         let shared = match self.side() {
             Side::Local(shared) => shared,
@@ -467,22 +476,22 @@ impl Process {
         None
     }
 
-    /// The process that holds the program's tree together, and when it started, in clock ticks since the boot; `None` where
-    /// no process does.
+    /// The process that holds the tree, and its start time in clock ticks since
+    /// boot; `None` if there is none.
     pub fn holder(&self) -> Option<(u32, u64)> {
         let Side::Local(shared) = self.side() else {
             return None;
         };
         #[cfg(target_os = "linux")]
-        if let Hold::Shim(hold) = &shared.hold {
+        if let TreeControl::Shim(hold) = &shared.hold {
             let member = crate::linux::Member::read(hold.root())?;
             return Some((member.pid.cast_unsigned(), member.start));
         }
         None
     }
 
-    /// Notes for whoever adopts the program how far its output has been read, if it is kept. Does not hold on to the
-    /// program.
+    /// Records the read position for the next owner of the program, if it is
+    /// kept. Does not keep the program alive.
     pub fn read_noter(&self) -> Option<ReadNoter> {
         let shared = match self.side() {
             Side::Local(shared) => shared,
@@ -501,7 +510,7 @@ impl Process {
         }
     }
 
-    /// How far its output had been read when it was adopted, or has been noted since.
+    /// The recorded read position, also from before an adoption.
     pub fn noted_read(&self) -> u64 {
         let shared = match self.side() {
             Side::Local(shared) => shared,
@@ -516,8 +525,8 @@ impl Process {
         0
     }
 
-    /// Lets go of the program. One that is kept goes on, and its lease begins; any other is ended. Nothing is read of it
-    /// any more when this returns.
+    /// Releases the program. A kept one continues and its lease begins; any
+    /// other is ended. Reading has stopped when this returns.
     pub async fn leave(&self) {
         let shared = match self.side() {
             Side::Local(shared) => shared,
@@ -535,9 +544,10 @@ impl Process {
         shared.hold.leave();
     }
 
-    /// Waits until the program has said what it has to say: it exited, or its output has been quiet for 20 ms and all
-    /// processes of its tree sleep; or `max` is over. On a terminal, instead of the quiet: its foreground is blocked
-    /// reading the terminal, and everything that was written to it has been read (see `docs/design/settling.md`).
+    /// Waits until the program has settled: it exited, or its output has been
+    /// quiet for 20 ms and all processes of its tree sleep; at most for `max`.
+    /// On a terminal: its foreground is blocked reading the terminal, and all
+    /// input has been read (see `docs/design/settling.md`).
     pub async fn settle(&self, max: Duration) {
         let shared = match self.side() {
             Side::Local(shared) => shared,
@@ -549,11 +559,12 @@ impl Process {
         }
     }
 
-    /// Waits until the program is blocked at a prompt that is wanted, which may be now, and tells it; `None` when the
-    /// program has exited. Without a terminal, or where prompts cannot be seen, that is the only end. A program that has
-    /// not read what was written to it is not at a prompt, so that this can follow a write at once.
+    /// Waits until the program is blocked at a matching prompt and returns it;
+    /// `None` when the program has exited. Without a terminal, or where prompts
+    /// cannot be detected, only the exit ends this. A program with unread input
+    /// is not at a prompt, so this can directly follow a write.
     ///
-    /// While nothing happens this looks at the program every now and then, up to twice a second.
+    /// Polls an idle program up to twice a second.
     pub async fn prompted(&self, wanted: impl Fn(Prompt) -> bool) -> Option<Prompt> {
         match self.side() {
             Side::Local(shared) => {
@@ -570,7 +581,8 @@ impl Process {
         None
     }
 
-    /// The programs of the tree that may read what is written now or later; `None` where that cannot be seen.
+    /// The programs of the tree that may read input now or later; `None` if
+    /// that cannot be determined.
     pub fn listeners(&self) -> Option<Vec<InputReader>> {
         let shared = match self.side() {
             Side::Local(shared) => shared,
@@ -579,7 +591,7 @@ impl Process {
         crate::listeners::listeners(shared)
     }
 
-    /// How many processes of the tree run, apart from the program itself: what it has left running, once it has exited.
+    /// The number of running processes of the tree without the program itself.
     #[expect(
         clippy::unused_async,
         reason = "a tree that is held elsewhere would have to be asked"
@@ -593,7 +605,7 @@ impl Process {
     }
 }
 
-/// The time that a remote program has to end when it is left.
+/// The grace of a remote program that is left.
 const LEFT_GRACE: Duration = Duration::from_secs(2);
 
 async fn remote_exit(remote: &dyn RemoteProcess) -> Exit {
@@ -626,7 +638,7 @@ async fn remote_prompt(
     }
 }
 
-fn has_survivors(state: &State) -> bool {
+fn has_survivors(state: &ProcessState) -> bool {
     state
         .receipt
         .as_ref()

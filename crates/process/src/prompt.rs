@@ -1,37 +1,42 @@
-//! Knowing that the program of a terminal waits for input, and settling by it.
+//! Detects that the program of a terminal waits for input, and settles on that.
 //!
-//! Start at [`settle`]. A prompt is no matter of texts or of quiet: a process of the terminal's foreground is blocked
-//! reading it, nobody else in the foreground runs, and what was written to it has been read. The page
-//! `docs/design/settling.md` tells the whole method. Where the system does not show what processes do, quiet has to be
-//! enough.
+//! Start at [`settle`]. A prompt is not recognised by its text or by silence: a
+//! process of the terminal's foreground is blocked reading it, no other
+//! foreground process runs, and all input has been read.
+//! `docs/design/settling.md` explains the method. Where the system does not
+//! show the state of processes, silence must suffice.
 
 use std::time::{Duration, Instant};
 
 #[cfg(target_os = "linux")]
 use crate::linux::{Foreground, Waits, foreground};
 use crate::pause::Pause;
-use crate::process::Shared;
+use crate::process::ProcessShared;
 use crate::settle::{QUIET, quiet_since};
 use crate::{Prompt, Signal, Terminal, tree};
 
-/// How soon a program that was not at a prompt is looked at again, at first and at most.
+/// The delay before a program that was not at a prompt is examined again:
+/// initial and maximum.
 const LOOK: (Duration, Duration) = (Duration::from_micros(300), Duration::from_millis(10));
-/// One that has had its time already is looked at less often, this part of the time that it has been quiet…
+/// After its time is over, a program is examined at intervals of this fraction
+/// of its silence…
 const PATIENCE: u32 = 50;
-/// … but never less often than this.
+/// … but at least this often.
 const SELDOM: Duration = Duration::from_millis(500);
-/// One that writes all the time is looked at this much later each time…
+/// A program that writes continuously is examined this much later each time…
 const BUSIER: Duration = Duration::from_micros(100);
-/// … but never later than this.
+/// … up to this delay.
 const BUSIEST: Duration = Duration::from_millis(5);
-/// The time between looks is at least so many times what a look takes.
+/// The interval between examinations is at least this multiple of their
+/// duration.
 const SHARE: u32 = 4;
 
-/// Whether the program has said what it has to say.
+/// Whether the program has printed its output and gone quiet.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Answered {
+enum Quiescence {
     No,
-    /// If it is quiet for a while: it waits for others too, or we cannot see what for.
+    /// Only if it stays quiet: it also waits for other things, or they are not
+    /// visible.
     IfQuiet,
     #[cfg_attr(
         not(target_os = "linux"),
@@ -40,17 +45,19 @@ enum Answered {
     Yes,
 }
 
-/// Waits until the program has exited or is at a prompt with everything it wrote read, or `max` is over.
-pub(crate) async fn settle(shared: &Shared, terminal: &Terminal, max: Duration) {
+/// Waits until the program has exited or is at a prompt with all its output
+/// read, at most for `max`.
+pub(crate) async fn settle(shared: &ProcessShared, terminal: &Terminal, max: Duration) {
     let deadline = Instant::now().checked_add(max);
     if !look_until(shared, deadline, || has_answered(shared, terminal)).await {
         note(terminal);
     }
 }
 
-/// Waits for a prompt that is wanted, with everything that was written before it read; `None` if it exited.
+/// Waits for a matching prompt, with all earlier output read; `None` if the
+/// program has exited.
 pub(crate) async fn prompted(
-    shared: &Shared,
+    shared: &ProcessShared,
     terminal: &Terminal,
     wanted: impl Fn(Prompt) -> bool,
 ) -> Option<Prompt> {
@@ -63,9 +70,10 @@ pub(crate) async fn prompted(
     found
 }
 
-/// Looks whenever something may have changed, until `done` or the program has exited; `false` if the time is over.
+/// Examines the program after every possible change until `done` or the exit;
+/// `false` on a timeout.
 async fn look_until(
-    shared: &Shared,
+    shared: &ProcessShared,
     deadline: Option<Instant>,
     mut done: impl FnMut() -> bool,
 ) -> bool {
@@ -112,25 +120,25 @@ async fn look_until(
     }
 }
 
-fn has_answered(shared: &Shared, terminal: &Terminal) -> bool {
+fn has_answered(shared: &ProcessShared, terminal: &Terminal) -> bool {
     let typed = terminal.input.written();
     let has = match answered(terminal) {
-        Answered::Yes => terminal.all_read(),
-        Answered::IfQuiet => {
+        Quiescence::Yes => terminal.all_read(),
+        Quiescence::IfQuiet => {
             quiet_since(shared).elapsed() >= QUIET && tree::asleep(shared) && terminal.all_read()
         }
-        Answered::No => false,
+        Quiescence::No => false,
     };
     has && is_last(terminal, typed)
 }
 
-/// Whether nothing was typed since. What the program asked its terminal may have been answered while we looked, and then
-/// it has something to read.
+/// Whether nothing was typed since. The terminal may have answered a query
+/// meanwhile, which is new input.
 fn is_last(terminal: &Terminal, typed: Option<Instant>) -> bool {
     terminal.input.written() == typed
 }
 
-/// What the program waits for, if it is at a prompt with everything it wrote read.
+/// The kind of prompt, if the program is at one with all its output read.
 #[cfg(target_os = "linux")]
 pub(crate) fn prompt(terminal: &Terminal) -> Option<Prompt> {
     let typed = terminal.input.written();
@@ -151,28 +159,29 @@ pub(crate) fn prompt(terminal: &Terminal) -> Option<Prompt> {
 }
 
 #[cfg(target_os = "linux")]
-fn answered(terminal: &Terminal) -> Answered {
+fn answered(terminal: &Terminal) -> Quiescence {
     let Some(Foreground {
         reader,
         naps,
         brief,
     }) = look(terminal)
     else {
-        return Answered::No;
+        return Quiescence::No;
     };
     match reader {
-        None => Answered::No,
+        None => Quiescence::No,
         // He waits for a moment only: for an answer of the terminal, or for the rest of a key. What comes then tells.
-        Some(_) if !terminal.waits_in_turns(&brief) => Answered::No,
+        Some(_) if !terminal.waits_in_turns(&brief) => Quiescence::No,
         // Somebody slept before the last input came and still does: it is not that input that he answers. One who has
         // run since may be about to.
-        Some(_) if !terminal.slept_through(&naps) => Answered::No,
-        Some(Waits::Terminal) => Answered::Yes,
-        Some(Waits::AmongOthers | Waits::Unseen) => Answered::IfQuiet,
+        Some(_) if !terminal.slept_through(&naps) => Quiescence::No,
+        Some(Waits::Terminal) => Quiescence::Yes,
+        Some(Waits::AmongOthers | Waits::Unseen) => Quiescence::IfQuiet,
     }
 }
 
-/// Looks at the foreground of a terminal; `None` if somebody in it runs, or has input to read.
+/// Examines the foreground of a terminal; `None` if a process in it runs or has
+/// unread input.
 #[cfg(target_os = "linux")]
 fn look(terminal: &Terminal) -> Option<Foreground> {
     // The order matters: who is blocked after there was no input left has read all of it, or had no reason to.
@@ -182,31 +191,31 @@ fn look(terminal: &Terminal) -> Option<Foreground> {
     foreground(terminal.foreground()?, terminal.keeper, terminal.device())
 }
 
-/// Notes how things stand, so that what happens from now on can be told from what went on before.
+/// Records the current state, so that later changes can be recognised.
 #[cfg(target_os = "linux")]
 fn note(terminal: &Terminal) {
     terminal.note_naps(look(terminal).map_or_else(Vec::new, |foreground| foreground.naps));
 }
 
-/// Without `/proc` nobody can tell.
+/// Always unknown without `/proc`.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn prompt(_: &Terminal) -> Option<Prompt> {
     None
 }
 
-/// Without `/proc` quiet has to be enough.
+/// Silence must suffice without `/proc`.
 #[cfg(not(target_os = "linux"))]
-fn answered(terminal: &Terminal) -> Answered {
+fn answered(terminal: &Terminal) -> Quiescence {
     match terminal.has_input() {
-        Some(false) if !terminal.input.is_queued() => Answered::IfQuiet,
-        _ => Answered::No,
+        Some(false) if !terminal.input.is_queued() => Quiescence::IfQuiet,
+        _ => Quiescence::No,
     }
 }
 
 #[cfg(not(target_os = "linux"))]
 fn note(_: &Terminal) {}
 
-/// Signals the foreground; `false` if that is not possible in this way.
+/// Signals the foreground; `false` if that is not possible.
 pub(crate) fn signal(terminal: &Terminal, signal: Signal) -> bool {
     let Some(group) = terminal.foreground() else {
         return false;

@@ -10,7 +10,8 @@ use tokio::io::unix::AsyncFd;
 /// A registered descriptor.
 pub(crate) type Registered = AsyncFd<Arc<OwnedFd>>;
 
-/// Registers a descriptor that does not block, or that is only read when there is something.
+/// Registers a descriptor that is non-blocking, or that is read only when
+/// ready.
 #[expect(
     unsafe_code,
     reason = "the executor must be promised that the descriptor stays what it is"

@@ -1,7 +1,8 @@
-//! Programs that run on another machine, behind the same [`Process`](crate::Process).
+//! Programs on another machine, behind the same [`Process`](crate::Process).
 //!
-//! A [`RemoteHost`] starts them and gives a [`RemoteProcess`] for each. [`Launcher::on_host`](crate::Launcher::on_host) makes
-//! a launcher whose programs run there. How the two ends talk is a stranger to this crate.
+//! A [`RemoteHost`] starts them and returns a [`RemoteProcess`] for each.
+//! [`Launcher::on_host`](crate::Launcher::on_host) makes a launcher for them.
+//! The connection is not part of this crate.
 
 use std::ffi::OsString;
 use std::future::Future;
@@ -32,7 +33,7 @@ pub trait RemoteHost: Send + Sync {
     /// Starts a program there. It runs when this returns.
     fn start(&self, start: RemoteStart) -> RemoteFuture<'_, Result<Process, StartError>>;
 
-    /// Whether it is the host, or a machine of the host, that a kept program runs on.
+    /// Whether a kept program runs on this host, or on one of its machines.
     fn has_place(&self, place: &RemotePlace) -> bool;
 
     /// Takes over a program that an earlier process has kept there.
@@ -41,11 +42,11 @@ pub trait RemoteHost: Send + Sync {
 
 /// A kept program on a [`RemoteHost`] to take over.
 pub struct RemoteAdoption {
-    /// The way to it.
+    /// Its address.
     pub key: HeldKey,
-    /// The output that takes all that it has written and will write.
+    /// The output for all that it has written and will write.
     pub output: Output,
-    /// Sees what is written to its terminal from now on.
+    /// Receives later terminal output.
     pub tap: Option<RemoteTap>,
     /// Called once the output is as it was when the program was taken over.
     pub rebuild: Option<Rebuild>,
@@ -55,7 +56,7 @@ pub struct RemoteAdoption {
     pub sandbox: Option<UnresolvedSandbox>,
 }
 
-/// Notes how far a program's output has been read.
+/// Records the read position in a program's output.
 pub type ReadNoter = Box<dyn Fn(u64) + Send + Sync>;
 
 /// A program to start on a [`RemoteHost`]. Clones share the outputs.
@@ -109,7 +110,8 @@ pub enum RemoteCapture {
     Nothing,
 }
 
-/// Sees what is written to a remote terminal. Its replies to queries are dropped: the far side replies.
+/// Receives the output of a remote terminal. Its replies to queries are
+/// dropped: the far side replies.
 #[derive(Debug, Clone)]
 pub struct RemoteTap(pub(crate) Tap);
 
@@ -121,7 +123,7 @@ impl RemoteTap {
 }
 
 impl RemoteStart {
-    /// Reads a command. `Err` names the part of it that does not work on a host.
+    /// Converts a command. `Err` names the part that a host does not support.
     pub(crate) fn new(
         command: Command,
         edits: &[(OsString, Option<OsString>)],
@@ -165,8 +167,9 @@ impl RemoteStart {
     }
 }
 
-/// A program that was started on a [`RemoteHost`]. Dropping it ends the program. Each method does what the method of
-/// [`Process`] of the same name does; states are as of the last news from the far side.
+/// A program that was started on a [`RemoteHost`]. Dropping it ends the
+/// program. Each method corresponds to the method of [`Process`] with the same
+/// name; states are as of the last message from the far side.
 pub trait RemoteProcess: Send + Sync {
     fn pid(&self) -> u32;
     fn output(&self) -> &Output;
@@ -182,14 +185,14 @@ pub trait RemoteProcess: Send + Sync {
     fn end(&self, grace: Duration) -> RemoteFuture<'_, Receipt>;
     fn settle(&self, max: Duration) -> RemoteFuture<'_, ()>;
     fn remaining(&self) -> usize;
-    /// Changes whenever there is news: output, an exit, a prompt.
+    /// Changes with every event: output, an exit, a prompt.
     fn changes(&self) -> watch::Receiver<u64>;
     fn has_terminal(&self) -> bool;
     fn size(&self) -> TerminalSize;
     fn resize(&self, size: TerminalSize);
     fn modes(&self) -> Modes;
     fn prompt(&self) -> Option<Prompt>;
-    /// Whether the terminal did not show what was written last, or that is not known.
+    /// Whether the terminal did not echo the last write, or that is unknown.
     fn hid_last_write(&self) -> bool;
     fn port_open(&self, port: u16) -> RemoteFuture<'static, ()>;
     fn unreachable(&self) -> Option<UnreachableHost>;
@@ -207,8 +210,8 @@ pub trait RemoteProcess: Send + Sync {
 pub struct UnreachableHost {
     /// The host.
     pub host: String,
-    /// The time of its last word.
+    /// The time of its last message.
     pub since: SystemTime,
-    /// The far side ends its programs when it has not been reached for so long.
+    /// The far side ends its programs after this time without a connection.
     pub lease: Duration,
 }

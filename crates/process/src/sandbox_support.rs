@@ -1,4 +1,4 @@
-//! The parts of a sandbox that a system can enforce, as data.
+//! The parts of a sandbox that a system can enforce.
 
 /// The parts of a sandbox that this system can enforce.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -7,14 +7,15 @@ pub struct SandboxSupport {
     pub landlock: Option<u32>,
     /// System calls can be filtered.
     pub seccomp: bool,
-    /// Programs can have mounts of their own: private `/tmp`, holes in writable folders, hidden sockets. The text says
-    /// why not.
+    /// Programs can have private mounts: `/tmp`, holes in writable folders,
+    /// hidden sockets. The text explains the lack.
     pub mounts: Result<(), Box<str>>,
     /// Programs can have a network of their own.
     pub network: Result<(), Box<str>>,
-    /// Those namespaces belong to a user namespace, so that nobody has to be privileged.
+    /// Those namespaces belong to a user namespace, so that no privileges are
+    /// needed.
     pub user_namespaces: bool,
-    /// Limits are the kernel's own: groups of cgroup v2 can be made.
+    /// Limits are enforced by the kernel: cgroup v2 groups can be created.
     pub control_groups: bool,
 }
 
@@ -34,7 +35,8 @@ impl Default for SandboxSupport {
 }
 
 impl SandboxSupport {
-    /// Everything that is enforced, and by what, a line each; then everything that is not.
+    /// All enforced parts and their mechanisms, a line each; then all parts
+    /// that are not enforced.
     pub fn lines(&self) -> Vec<(bool, String)> {
         let landlock = self.landlock.unwrap_or(0);
         let version = |wanted: u32, what: &str, from: &str| {

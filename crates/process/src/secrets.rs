@@ -1,18 +1,19 @@
-//! Variables that leave the environment of this process.
+//! Removes secrets from the environment of this process.
 //!
-//! A process's first environment lies where other processes may look for it, and everything that is started gets a copy
-//! of the current one. [`withdraw_variables`] takes secrets out of both.
+//! Other processes may read a process's initial environment, and children
+//! inherit the current one. [`withdraw_variables`] removes secrets from both.
 
 use std::ffi::{OsStr, OsString};
 use std::sync::OnceLock;
 
 static WITHDRAWN: OnceLock<Vec<(OsString, OsString)>> = OnceLock::new();
 
-/// Takes variables out of this process's environment and overwrites where they stood. [`withdrawn_variable`] still has
-/// them.
+/// Removes variables from this process's environment and overwrites their
+/// memory. [`withdrawn_variable`] still returns them.
 ///
-/// Call this at the top of `main`, after [`init`](crate::init). Once there is another thread, which might be reading the
-/// environment, or when it was called before, it does nothing and returns false.
+/// Call this at the start of `main`, after [`init`](crate::init). Does nothing
+/// and returns false if there are other threads, which might read the
+/// environment, or if it was called before.
 pub fn withdraw_variables(is_secret: impl Fn(&OsStr) -> bool) -> bool {
     if !is_only_thread() {
         return false;
@@ -46,7 +47,7 @@ fn is_only_thread() -> bool {
     std::fs::read_dir("/proc/self/task").is_ok_and(|tasks| tasks.count() == 1)
 }
 
-/// Elsewhere it cannot be found out.
+/// Unknown on other systems.
 #[cfg(not(target_os = "linux"))]
 fn is_only_thread() -> bool {
     false

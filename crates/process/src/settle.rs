@@ -1,22 +1,24 @@
-//! Knowing that a program has said what it has to say.
+//! Detects that a program has printed its output and gone quiet.
 //!
-//! Quiet alone does not tell: a compiler may think for a second. Sleep alone does not either: a program that has just
-//! printed half of its answer may sleep for a moment. A program that was just started or written to is runnable from
-//! that moment on, and so is not taken for asleep before it has run.
+//! Silence alone is not enough: a compiler may compute for a second. Sleep
+//! alone is not either: a program that has printed half of its answer may sleep
+//! for a moment. A program that was just started or written to is runnable from
+//! that moment on, so it does not count as asleep before it has run.
 
 use std::time::{Duration, Instant};
 
-use crate::process::Shared;
+use crate::process::ProcessShared;
 use crate::tree;
 use windlass_output::Output;
 
-/// How long the output must have been quiet.
+/// The required duration of silence.
 pub(crate) const QUIET: Duration = Duration::from_millis(20);
-/// How soon a program that was quiet and not asleep is looked at again, at first and at most.
+/// The delay before a program that was quiet but not asleep is examined again:
+/// initial and maximum.
 const LOOK: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(20));
 
 /// Waits until the process has exited or settled, or `max` is over.
-pub(crate) async fn settle(shared: &Shared, max: Duration) {
+pub(crate) async fn settle(shared: &ProcessShared, max: Duration) {
     let deadline = Instant::now() + max;
     let mut state = shared.state.subscribe();
     let mut look = LOOK.0;
@@ -40,14 +42,15 @@ pub(crate) async fn settle(shared: &Shared, max: Duration) {
     }
 }
 
-/// Whether it is still quiet, now that everything is read which was written before it fell asleep. On a busy machine
-/// that may have waited in the pipe for longer than the quiet takes.
-async fn has_said_all(shared: &Shared, due: Instant) -> bool {
+/// Whether it is still quiet after reading everything written before it fell
+/// asleep. On a busy machine that output may have been in the pipe for longer
+/// than the required silence.
+async fn has_said_all(shared: &ProcessShared, due: Instant) -> bool {
     shared.drained().await;
     quiet_since(shared) + QUIET == due
 }
 
-pub(crate) fn quiet_since(shared: &Shared) -> Instant {
+pub(crate) fn quiet_since(shared: &ProcessShared) -> Instant {
     let written = shared.input.written();
     let read = shared.output.last_write();
     let errors = shared.errors.as_ref().and_then(Output::last_write);

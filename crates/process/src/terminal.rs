@@ -1,7 +1,9 @@
-//! The terminal of a program: its size, its modes, and whether the program waits for input there.
+//! The terminal of a program: its size, its modes, and whether the program
+//! waits for input.
 //!
-//! Start at [`Terminal`]. What is behind a prompt is in `prompt`; the bytes themselves go through `driver` and `input`
-//! like those of pipes. What the bytes mean is a stranger here: whoever wants a screen feeds one in a [`Tap`].
+//! Start at [`Terminal`]. `prompt` detects prompts; `driver` and `input`
+//! transfer the bytes as for pipes. The bytes are not interpreted here: a
+//! [`Tap`] can feed a screen.
 
 use std::ffi::CString;
 use std::io;
@@ -24,16 +26,14 @@ use crate::input::Input;
 #[cfg(target_os = "linux")]
 use crate::linux::{BRIEF, BriefWait, Device};
 
-/// How many waits of a moment are remembered.
+/// The number of brief waits that are remembered.
 #[cfg(target_os = "linux")]
 const SEEN: usize = 64;
 
-/// How large a terminal is. One of less than a row or two columns is made that large.
+/// The size of a terminal, at least one row and two columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TerminalSize {
-    /// How many lines it shows.
     pub rows: u16,
-    /// How many characters a line has.
     pub cols: u16,
 }
 
@@ -54,25 +54,27 @@ impl TerminalSize {
     }
 }
 
-/// How the terminal treats what is typed, as the program has set it.
+/// The terminal's input modes, as set by the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Modes {
-    /// The program gets whole lines; otherwise every key at once, as editors and shells want it.
+    /// The program reads whole lines; otherwise single keys, as editors and
+    /// shells do.
     pub canonical: bool,
-    /// The terminal itself shows what is typed.
+    /// The terminal echoes typed text.
     pub echo: bool,
 }
 
-/// What a program that waits for input wants.
+/// The kind of input that a program waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prompt {
     /// Anything.
     Input,
-    /// Something that nobody should see: it takes a line and does not show it.
+    /// A secret: the program reads a line without echo.
     Secret,
 }
 
-/// Sees what a terminal's program writes; see [`Command::terminal_with`](crate::Command::terminal_with).
+/// Receives the output of a terminal's program; see
+/// [`Command::terminal_with`](crate::Command::terminal_with).
 #[derive(Clone)]
 pub(crate) struct Tap(Arc<Mutex<TapFunction>>);
 
@@ -129,7 +131,8 @@ impl ProgramTerminal<'_> {
         }
     }
 
-    /// How it treats what is typed now. The modes of a new terminal are canonical, with echo.
+    /// The current input modes. Those of a new terminal are canonical, with
+    /// echo.
     pub fn modes(self) -> Modes {
         match self {
             Self::Local(terminal) => terminal.0.modes(),
@@ -137,7 +140,8 @@ impl ProgramTerminal<'_> {
         }
     }
 
-    /// Whether the terminal did not show what was written last, where that is known only afterwards: on another machine.
+    /// Whether the terminal did not echo the last write, if that is known only
+    /// afterwards: on another machine.
     pub fn hid_last_write(self) -> bool {
         match self {
             Self::Local(_) => false,
@@ -145,9 +149,10 @@ impl ProgramTerminal<'_> {
         }
     }
 
-    /// What the program waits for, if it is blocked at a prompt now: a process of the foreground reads the terminal,
-    /// everything that was written to it has been read, and everything that it wrote is in the output. Where that cannot
-    /// be seen (systems other than Linux), `None`.
+    /// The kind of prompt at which the program is blocked now: a foreground
+    /// process reads the terminal, all input has been read, and all output is
+    /// in the [`Output`](crate::Output). Always `None` on systems other than
+    /// Linux.
     pub fn prompt(self) -> Option<Prompt> {
         match self {
             Self::Local(terminal) => crate::prompt::prompt(terminal.0),
@@ -160,19 +165,20 @@ impl ProgramTerminal<'_> {
 pub(crate) struct Terminal {
     /// `None` once it was hung up.
     master: Mutex<Option<Arc<OwnedFd>>>,
-    /// The program's side, until the program has exited. It tells whether there is input that nobody has read yet.
+    /// The program's side, until the program has exited. Used to detect unread
+    /// input.
     slave: Mutex<Option<OwnedFd>>,
     /// The device, as descriptors of programs name it.
     #[cfg(target_os = "linux")]
     device: u64,
-    /// Who slept for a time when it was last settled.
+    /// The processes that slept for a limited time when it was last settled.
     #[cfg(target_os = "linux")]
     naps: Mutex<crate::linux::Runs>,
-    /// Who was seen to wait for a moment since something was typed last.
+    /// The processes that waited briefly since the last input.
     #[cfg(target_os = "linux")]
     brief: Mutex<BriefWaits>,
     pub(crate) input: Arc<Input>,
-    /// Locked while something that was read is not pushed yet.
+    /// Locked while bytes that were read are not pushed yet.
     reading: Mutex<()>,
     tap: Option<Tap>,
     /// The process whose descendants are on the terminal: a shim, or the program itself.
@@ -180,7 +186,7 @@ pub(crate) struct Terminal {
     pub(crate) keeper: Keeper,
 }
 
-/// Who holds the programs of a terminal together.
+/// The common ancestor or session of the programs of a terminal.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Keeper {
     /// They all descend from this process.
@@ -192,7 +198,7 @@ pub(crate) enum Keeper {
 
 impl Terminal {
     pub(crate) fn new(
-        opened: Opened,
+        opened: OpenedTerminal,
         input: Arc<Input>,
         tap: Option<Tap>,
         keeper: Keeper,
@@ -244,21 +250,22 @@ impl Terminal {
         self.with_master(|master| Ok(tcgetpgrp(master)?)).ok()
     }
 
-    /// Whether all of these, who sleep for a time, have not run since it was last settled.
+    /// Whether none of these sleepers has run since it was last settled.
     #[cfg(target_os = "linux")]
     pub(crate) fn slept_through(&self, naps: &crate::linux::Runs) -> bool {
         let known = self.naps.lock();
         naps.iter().all(|nap| known.contains(nap))
     }
 
-    /// Notes who sleeps for a time, now that it is settled.
+    /// Records the sleepers of a settled terminal.
     #[cfg(target_os = "linux")]
     pub(crate) fn note_naps(&self, naps: crate::linux::Runs) {
         *self.naps.lock() = naps;
     }
 
-    /// Whether all of these, who wait for input for a moment only, wait in turns, and so are at a prompt: with nothing
-    /// typed since, they have gone through such a wait before, or through others for long enough.
+    /// Whether all of these brief waits for input repeat, which means a prompt:
+    /// without new input, each has occurred before, or they have lasted long
+    /// enough.
     #[cfg(target_os = "linux")]
     pub(crate) fn waits_in_turns(&self, brief: &[BriefWait]) -> bool {
         brief.is_empty() || {
@@ -267,7 +274,7 @@ impl Terminal {
         }
     }
 
-    /// How the system calls of programs name it, and how long their reads take at most.
+    /// The terminal as system calls name it, and the time limit of its reads.
     #[cfg(target_os = "linux")]
     pub(crate) fn device(&self) -> Device {
         let attributes = self.with_master(|master| Ok(tcgetattr(master)?));
@@ -285,7 +292,7 @@ impl Terminal {
         }
     }
 
-    /// What a terminal sends at the end of input.
+    /// The characters that signal the end of input.
     pub(crate) fn end_of_input(&self) -> EndOfInput {
         let attributes = self.with_master(|master| Ok(tcgetattr(master)?));
         attributes.map_or(
@@ -300,13 +307,13 @@ impl Terminal {
         )
     }
 
-    /// Whether the program could read something now. Waits for the system to hand over what was just written, which is
-    /// a matter of microseconds. `None` once the program has exited.
+    /// Whether the program has unread input. Waits some microseconds for the
+    /// kernel to deliver recent writes. `None` once the program has exited.
     pub(crate) fn has_input(&self) -> Option<bool> {
         self.slave.lock().as_ref().map(readable)
     }
 
-    /// Whether everything that the programs have written up to now can be read in the output.
+    /// Whether all output written so far is in the [`Output`](crate::Output).
     pub(crate) fn all_read(&self) -> bool {
         let _reading = self.reading.lock();
         self.with_master(|master| Ok(readable(master)))
@@ -318,7 +325,7 @@ impl Terminal {
         self.reading.lock()
     }
 
-    /// Shows the tap what was read, and types its answer.
+    /// Passes output to the tap, and types its reply.
     pub(crate) fn see(&self, bytes: &[u8]) {
         if let Some(tap) = &self.tap {
             let answer = tap.see(bytes);
@@ -334,7 +341,8 @@ impl Terminal {
         self.slave.lock().take();
     }
 
-    /// Lets go of it. When the task that reads has done the same, the system tells the programs (`SIGHUP`).
+    /// Releases the terminal. Once the reading task has done the same, the
+    /// kernel sends `SIGHUP` to the programs.
     pub(crate) fn hang_up(&self) {
         self.exited();
         self.master.lock().take();
@@ -355,7 +363,7 @@ impl Terminal {
     }
 }
 
-/// Waits of a moment since something was typed last.
+/// Brief waits since the last input.
 #[cfg(target_os = "linux")]
 #[derive(Debug, Default)]
 struct BriefWaits {
@@ -367,7 +375,8 @@ struct BriefWaits {
 
 #[cfg(target_os = "linux")]
 impl BriefWaits {
-    /// Whether all of these have come back to a wait that was seen before, or have waited so for longer than a moment.
+    /// Whether all of these waits have occurred before, or have lasted for
+    /// longer than a moment.
     fn come_again(&mut self, typed: Option<Instant>, waits: &[BriefWait]) -> bool {
         if self.typed != typed || self.since.is_none() {
             *self = Self {
@@ -401,15 +410,16 @@ impl std::fmt::Debug for Terminal {
     }
 }
 
-/// How the end of input is typed.
+/// The typed representation of the end of input.
 pub(crate) struct EndOfInput {
     pub(crate) byte: u8,
-    /// It ends what was typed of a line, and only at the start of one it means the end.
+    /// Ends an unfinished line first; only at the start of a line it means the
+    /// end.
     pub(crate) canonical: bool,
 }
 
-/// A new terminal, with nobody on it.
-pub(crate) struct Opened {
+/// A new terminal without programs.
+pub(crate) struct OpenedTerminal {
     pub(crate) master: Arc<OwnedFd>,
     slave: OwnedFd,
     pub(crate) path: CString,
@@ -417,10 +427,10 @@ pub(crate) struct Opened {
 
 /// A terminal that another process has made, by its master.
 #[cfg(target_os = "linux")]
-pub(crate) fn reopen(master: OwnedFd) -> io::Result<Opened> {
+pub(crate) fn reopen(master: OwnedFd) -> io::Result<OpenedTerminal> {
     let path = ptsname(&master, Vec::new())?;
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
-    Ok(Opened {
+    Ok(OpenedTerminal {
         slave: rustix::pty::ioctl_tiocgptpeer(&master, flags)?,
         master: Arc::new(master),
         path,
@@ -428,7 +438,10 @@ pub(crate) fn reopen(master: OwnedFd) -> io::Result<Opened> {
 }
 
 /// Makes a terminal, on Linux in this folder of terminals if it is not the machine's.
-pub(crate) fn open(size: TerminalSize, folder: Option<BorrowedFd<'_>>) -> io::Result<Opened> {
+pub(crate) fn open(
+    size: TerminalSize,
+    folder: Option<BorrowedFd<'_>>,
+) -> io::Result<OpenedTerminal> {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
     #[cfg(target_os = "linux")]
     let flags = flags | OpenptFlags::CLOEXEC;
@@ -457,7 +470,7 @@ pub(crate) fn open(size: TerminalSize, folder: Option<BorrowedFd<'_>>) -> io::Re
     tcsetattr(&slave, OptionalActions::Now, &attributes)?;
     tcsetwinsize(&slave, size.winsize())?;
     rustix::io::ioctl_fionbio(&master, true)?;
-    Ok(Opened {
+    Ok(OpenedTerminal {
         master: Arc::new(master),
         slave,
         path,

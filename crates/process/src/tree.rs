@@ -1,22 +1,23 @@
-//! Looking at the tree of a process from the runtime: how many there are, and whether they sleep.
+//! Inspects the tree of a process from the runtime: its size, and whether it
+//! sleeps.
 
-use crate::process::Shared;
+use crate::process::ProcessShared;
 
 #[cfg(target_os = "linux")]
 pub(crate) use seen::{asleep, members, remaining, usage};
 
 #[cfg(target_os = "linux")]
 mod seen {
-    use super::Shared;
+    use super::ProcessShared;
     use crate::linux::{Member, descendants, everyone, tasks};
     use crate::usage::{ResourceUse, cpu_time, exact_memory, memory_of};
-    use crate::watch::Hold;
+    use crate::watch::TreeControl;
 
-    /// Above this many bytes, memory is looked at exactly, which takes longer.
+    /// Above this size memory is measured exactly, which takes longer.
     const MUCH_MEMORY: u64 = 64 << 20;
 
     /// How many processes of the tree run, apart from the program.
-    pub(crate) fn remaining(shared: &Shared) -> usize {
+    pub(crate) fn remaining(shared: &ProcessShared) -> usize {
         let program = shared.pid.cast_signed();
         let members = members(shared);
         // Should the tree have gone meanwhile, the ids may belong to others by now.
@@ -30,7 +31,7 @@ mod seen {
     }
 
     /// The use of the machine by the tree.
-    pub(crate) fn usage(shared: &Shared) -> ResourceUse {
+    pub(crate) fn usage(shared: &ProcessShared) -> ResourceUse {
         let members = members(shared);
         if shared.state.borrow().gone {
             return ResourceUse::default();
@@ -50,7 +51,7 @@ mod seen {
     }
 
     /// Whether every process of the tree sleeps, or is stopped, and has not run while we looked.
-    pub(crate) fn asleep(shared: &Shared) -> bool {
+    pub(crate) fn asleep(shared: &ProcessShared) -> bool {
         let Some(first) = look(shared) else {
             return false;
         };
@@ -59,9 +60,9 @@ mod seen {
         look(shared).is_some_and(|second| first == second)
     }
 
-    /// How often every thread of the tree has run so far; `None` if one runs now, or if the program has exited: that
-    /// is about to be told, and is no sleep.
-    fn look(shared: &Shared) -> Option<Vec<(i32, String)>> {
+    /// The run counts of all threads of the tree; `None` if one runs now, or if
+    /// the program has exited, which is about to be reported.
+    fn look(shared: &ProcessShared) -> Option<Vec<(i32, String)>> {
         let mut runs = Vec::new();
         let members = members(shared);
         let program = shared.pid.cast_signed();
@@ -87,10 +88,10 @@ mod seen {
     }
 
     /// The processes of the tree.
-    pub(crate) fn members(shared: &Shared) -> Vec<Member> {
+    pub(crate) fn members(shared: &ProcessShared) -> Vec<Member> {
         match &shared.hold {
-            Hold::Shim(hold) => descendants(hold.root()),
-            Hold::Plain(hold) => {
+            TreeControl::Shim(hold) => descendants(hold.root()),
+            TreeControl::Plain(hold) => {
                 let group = hold.group();
                 everyone()
                     .into_iter()
@@ -101,20 +102,20 @@ mod seen {
     }
 }
 
-/// Without `/proc` nobody can tell how many are left.
+/// Unknown without `/proc`.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn remaining(_: &Shared) -> usize {
+pub(crate) fn remaining(_: &ProcessShared) -> usize {
     0
 }
 
-/// Without `/proc` nobody can tell what they use.
+/// Unknown without `/proc`.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn usage(_: &Shared) -> crate::ResourceUse {
+pub(crate) fn usage(_: &ProcessShared) -> crate::ResourceUse {
     crate::ResourceUse::default()
 }
 
-/// Without `/proc` quiet has to be enough.
+/// Silence must suffice without `/proc`.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn asleep(_: &Shared) -> bool {
+pub(crate) fn asleep(_: &ProcessShared) -> bool {
     true
 }

@@ -1,6 +1,6 @@
-//! What is typed at the terminal that this process itself is on.
+//! Input from this process's own terminal.
 //!
-//! Only bytes: what they mean, and how the terminal treats them, is the caller's.
+//! Only bytes: the caller interprets them and sets the terminal's modes.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -11,17 +11,17 @@ use tokio::io::Interest;
 
 use crate::readiness::{Registered, register};
 
-/// The bytes that come from a terminal, without a thread that waits for them.
-pub struct Typed(Registered);
+/// Asynchronous input from a terminal, without a blocked thread.
+pub struct TypedBytes(Registered);
 
-impl Typed {
-    /// Reads from this terminal. It fails for what is none, such as a file.
+impl TypedBytes {
+    /// Reads from this terminal. Fails for other files.
     pub fn new(terminal: OwnedFd) -> io::Result<Self> {
         Ok(Self(register(Arc::new(terminal), Interest::READABLE)?))
     }
 
-    /// What was typed, as soon as something was; an error once the terminal has gone. Nothing is lost when this is
-    /// dropped.
+    /// Returns typed bytes as soon as there are some; an error once the
+    /// terminal is gone. Cancellation safe.
     pub async fn read(&self) -> io::Result<Vec<u8>> {
         loop {
             let mut ready = self.0.readable().await?;
@@ -37,14 +37,14 @@ impl Typed {
     }
 }
 
-impl AsFd for Typed {
+impl AsFd for TypedBytes {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.get_ref().as_fd()
     }
 }
 
-/// The descriptor is shared with whoever started us, so it stays one that blocks, and is read only when there is
-/// something.
+/// Reads without changing the descriptor to non-blocking, because our parent
+/// shares it. Called only when it is ready.
 fn read(terminal: BorrowedFd<'_>) -> io::Result<Vec<u8>> {
     let mut polled = [PollFd::new(&terminal, PollFlags::IN)];
     if poll(&mut polled, Some(&Timespec::default()))? == 0 {

@@ -1,11 +1,11 @@
-//! How much of the machine processes use, as `/proc` tells it.
+//! Resource usage of processes, from `/proc`.
 
 use std::time::Duration;
 
-/// The use of a program with everything that it has started.
+/// The resource usage of a program and its descendants.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ResourceUse {
-    /// CPU time, of processes that have ended too where their parents have fetched them.
+    /// CPU time, including ended processes that their parents have waited for.
     pub cpu: Duration,
     /// Bytes of memory that are the processes' own.
     pub memory: u64,
@@ -66,7 +66,7 @@ pub(crate) fn exact_memory(pid: i32) -> PageShare {
     }
 }
 
-/// Bytes of the files in memory that these processes have open. They need not be mapped by anybody.
+/// Bytes of the in-memory files that these processes have open, mapped or not.
 #[cfg(target_os = "linux")]
 pub(crate) fn memory_files(pids: impl Iterator<Item = i32>) -> u64 {
     use std::os::unix::fs::MetadataExt;

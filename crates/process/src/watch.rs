@@ -1,4 +1,5 @@
-//! The two ways a program is kept, behind one face: by a shim, or as a plain process group.
+//! Two kinds of process trees behind one interface: held by a shim, or a plain
+//! process group.
 
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -6,21 +7,21 @@ use std::time::Duration;
 use crate::driver::News;
 use crate::plain;
 
-/// The caller's side: orders.
-pub(crate) enum Hold {
+/// Sends orders to the tree.
+pub(crate) enum TreeControl {
     #[cfg(target_os = "linux")]
-    Shim(crate::linux::Hold),
-    Plain(plain::Hold),
+    Shim(crate::linux::ShimControl),
+    Plain(plain::ChildControl),
 }
 
-/// The task's side: news.
-pub(crate) enum Watch {
+/// Receives events from the tree.
+pub(crate) enum TreeMonitor {
     #[cfg(target_os = "linux")]
-    Shim(crate::linux::Watch),
-    Plain(plain::Watch),
+    Shim(crate::linux::ShimMonitor),
+    Plain(plain::ChildMonitor),
 }
 
-impl Hold {
+impl TreeControl {
     pub(crate) fn signal(&self, number: i32) {
         match self {
             #[cfg(target_os = "linux")]
@@ -45,7 +46,7 @@ impl Hold {
         }
     }
 
-    /// Lets go of a program that is kept; any other is released.
+    /// Releases a kept program; any other is ended.
     pub(crate) fn leave(&self) {
         match self {
             #[cfg(target_os = "linux")]
@@ -55,7 +56,7 @@ impl Hold {
     }
 }
 
-impl Watch {
+impl TreeMonitor {
     pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<News> {
         match self {
             #[cfg(target_os = "linux")]
@@ -64,11 +65,11 @@ impl Watch {
         }
     }
 
-    /// Gives back a keeper that is free, if it is one that can keep another program.
-    pub(crate) fn recycle(self, hold: &Hold) {
+    /// Returns an idle shim for reuse, if there is one.
+    pub(crate) fn recycle(self, hold: &TreeControl) {
         match (self, hold) {
             #[cfg(target_os = "linux")]
-            (Self::Shim(watch), Hold::Shim(hold)) => watch.recycle(hold),
+            (Self::Shim(watch), TreeControl::Shim(hold)) => watch.recycle(hold),
             _ => {}
         }
     }

@@ -6,6 +6,8 @@
 
 #![warn(missing_docs)]
 
+#![warn(missing_docs)]
+
 mod answer_fault;
 mod ask;
 mod attachment;

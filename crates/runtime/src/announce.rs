@@ -1,8 +1,8 @@
-//! Telling every open session something that no handle is behind.
+//! Notices to every open session that do not concern a handle.
 //!
-//! Start at [`Announcer::announce`]. Executors never see sessions; one that has
-//! something to say to all of them, such as that a server has gone, is given
-//! the catalogue's announcer when it is set up.
+//! Start at [`Announcer::announce`]. Executors have no access to sessions. An
+//! executor with news for all of them, such as the loss of a server, gets the
+//! catalogue's announcer when it is set up.
 
 use std::sync::{Arc, Weak};
 
@@ -11,15 +11,15 @@ use windlass_protocol::Notice;
 
 use crate::session::SessionInner;
 
-/// Reaches the sessions that are open. Clones are the same announcer.
+/// Sends notices to all open sessions. Clones share it.
 #[derive(Clone, Default)]
 pub struct Announcer {
     sessions: Arc<Mutex<Vec<Weak<SessionInner>>>>,
 }
 
 impl Announcer {
-    /// Queues the notice in every session that is open now. Sessions that
-    /// begin later are not told.
+    /// Queues the notice in every session that is open now. Later sessions do
+    /// not get it.
     pub fn announce(&self, notice: &Notice) {
         let open: Vec<_> = self
             .sessions

@@ -1,4 +1,4 @@
-//! What a call is answered with, and what the record keeps beside it.
+//! The reply to a call, and the attachments recorded with it.
 
 use std::sync::Arc;
 
@@ -17,23 +17,23 @@ use crate::refusal::Refusal;
 use crate::session::SessionInner;
 use crate::show;
 
-/// What a call is answered with.
-pub(crate) struct Answer {
+/// The reply to a call, before it is recorded.
+pub(crate) struct CallAnswer {
     content: ReplyContent,
     is_error: bool,
     error: Option<ErrorView>,
     exit: Option<Exit>,
-    /// The result as data, where a one-shot gives that.
+    /// The result as data, if the one-shot returns some.
     structured: Option<Box<Value>>,
     refused: Option<Box<ServerRefusal>>,
-    /// What came with it, for the record.
+    /// Attachments for the record.
     attachments: Vec<Attachment>,
-    /// How much of the output is shown, for the record.
+    /// The shown share of the output, for the record.
     digest: Option<Box<ShownInPart>>,
 }
 
-impl Answer {
-    /// For a tool that is set not to run.
+impl CallAnswer {
+    /// The reply for a tool that is configured not to run.
     pub(crate) fn skipped(tool: &RegisteredTool) -> Self {
         let name = &tool.definition.name;
         Self {
@@ -48,7 +48,7 @@ impl Answer {
         }
     }
 
-    /// What a builtin says.
+    /// The reply of a builtin.
     pub(crate) fn builtin(session: &SessionInner, content: ReplyContent) -> Self {
         let told: &[HandleView] = match &content {
             ReplyContent::Await(reply) => &reply.completed,
@@ -67,7 +67,7 @@ impl Answer {
         }
     }
 
-    /// All that a one-shot said, and how it ended.
+    /// The whole output of a one-shot, and its ending.
     pub(crate) fn one_shot(session: &SessionInner, handle: &Arc<Handle>, ending: Ending) -> Self {
         let Reading {
             mut text,
@@ -123,7 +123,7 @@ impl Answer {
         }
     }
 
-    /// How a handle stands.
+    /// The reply that shows a handle.
     pub(crate) fn view(session: &SessionInner, view: HandleView) -> Self {
         Self {
             attachments: attached(session, &view),
@@ -138,8 +138,8 @@ impl Answer {
     }
 }
 
-/// A message without the line of output at its end, if that is one of the lines right before
-/// it.
+/// A message without its last line, if one of the preceding lines of output
+/// already shows it.
 fn unrepeated<'a>(message: &'a str, before: &str) -> &'a str {
     let lines = before.trim_end().lines().rev().take(LINES_BEFORE);
     let mut shorter = lines
@@ -155,12 +155,13 @@ fn unrepeated<'a>(message: &'a str, before: &str) -> &'a str {
     shorter.next().unwrap_or(message)
 }
 
-/// How many lines before a message may have the line that it ends with.
+/// The number of preceding lines that are compared.
 const LINES_BEFORE: usize = 5;
-/// Messages repeat so many characters of a line.
+/// The number of characters of a line that messages repeat.
 const LONGEST_LINE: usize = 200;
 
-/// The views of one reply together, if some show their output in part.
+/// The combined digest figures of the views in a reply, if some show their
+/// output in part.
 fn in_part(views: &[HandleView]) -> Option<Box<ShownInPart>> {
     let mut digests = views.iter().filter_map(|view| view.digest.as_deref());
     let first = digests.next()?.clone();
@@ -171,8 +172,8 @@ fn in_part(views: &[HandleView]) -> Option<Box<ShownInPart>> {
     })))
 }
 
-/// What comes with what is told of a handle: with its end what its tool gave,
-/// and all of its output where something was left out.
+/// The attachments of a view: those of the tool with its end, and the complete
+/// output if lines were left out.
 fn attached(session: &SessionInner, view: &HandleView) -> Vec<Attachment> {
     let mut attachments = Vec::new();
     if view.state == HandleState::Stopped
@@ -192,8 +193,8 @@ fn attached(session: &SessionInner, view: &HandleView) -> Vec<Attachment> {
     attachments
 }
 
-/// Ends the call in the record with its answer, and gives that as the reply.
-pub(crate) fn reply(call: &CallPart<'_>, answer: Result<Answer, Refusal>) -> CallReply {
+/// Records the end of the call with its answer, and returns the reply.
+pub(crate) fn reply(call: &CallPart<'_>, answer: Result<CallAnswer, Refusal>) -> CallReply {
     let id = call.id.to_string();
     let (reply, attachments, digest) = match answer {
         Ok(answer) => {

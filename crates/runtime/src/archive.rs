@@ -1,9 +1,8 @@
-//! The record, read back: what a store offers to those who show it.
+//! Read access to the record.
 //!
-//! [`Recorder`](crate::Recorder) is how a session writes; [`Archive`] is how
-//! others read what sessions of any runtime have written. [`Conversations`]
-//! is for front ends that hold real messages. Nothing here knows where the
-//! record lies.
+//! A session writes with a [`Recorder`](crate::Recorder); others read what
+//! sessions of any runtime have written with an [`Archive`]. [`Conversations`]
+//! is for front ends with real messages. Stores implement these traits.
 
 use std::path::PathBuf;
 
@@ -13,12 +12,12 @@ use windlass_protocol::{
     SessionId, SessionRecord,
 };
 
-/// Which stretch of a long list is wanted.
+/// A section of a long list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// Only what is older than the session or message of this id.
+    /// Only entries older than the session or message with this id.
     pub before: Option<String>,
-    /// How many at most.
+    /// The maximum number of entries.
     pub limit: usize,
 }
 
@@ -32,12 +31,12 @@ impl Default for Page {
     }
 }
 
-/// The whole of an output that was too large for the record itself.
+/// The complete output of a part that is too large for the record itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutputFile {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// How large it is.
+    /// Its size.
     pub bytes: u64,
 }
 
@@ -62,19 +61,19 @@ pub trait Archive: Send + Sync + 'static {
     /// One session.
     async fn session(&self, id: &SessionId) -> Result<Option<SessionRecord>, ArchiveError>;
 
-    /// The newest messages of a session before the page's mark, the oldest of
-    /// them first. An output that lies in a file is cut short in its part;
-    /// [`Archive::output`] says where all of it is.
+    /// The newest messages of a session before the page's mark, in
+    /// chronological order. An output that is stored in a file is truncated in
+    /// its part; [`Archive::output`] returns the file.
     async fn messages(
         &self,
         id: &SessionId,
         page: Page,
     ) -> Result<Vec<MessageRecord>, ArchiveError>;
 
-    /// The file with a part's whole output, where it has one.
+    /// The file with a part's complete output, if it has one.
     async fn output(&self, part: &PartId) -> Result<Option<OutputFile>, ArchiveError>;
 
-    /// What was asked and decided in a session, in order.
+    /// The permission requests of a session and their decisions, in order.
     async fn permissions(&self, id: &SessionId) -> Result<Vec<PermissionRecord>, ArchiveError>;
 
     /// A session's notices, in order.
@@ -87,11 +86,11 @@ pub trait Archive: Send + Sync + 'static {
     async fn forget_rule(&self, id: i64) -> Result<bool, ArchiveError>;
 }
 
-/// Keeps the messages of front ends that have some, each event as it comes.
+/// Stores the messages of front ends that have some, event by event.
 #[async_trait]
 pub trait Conversations: Send + Sync + 'static {
-    /// Appends an event to a session's conversation. It is kept by the time
-    /// this resolves.
+    /// Appends an event to a session's conversation. It is stored when this
+    /// resolves.
     async fn append(
         &self,
         session: &SessionId,

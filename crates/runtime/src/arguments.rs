@@ -1,11 +1,11 @@
-//! Arguments on their way between a call, a person and a tool.
+//! Conversions of arguments between a call, a person and a tool.
 
 use serde_json::Value;
 use windlass_protocol::{Arguments, Typing};
 
 use crate::refusal::ArgumentMisfit;
 
-/// What would be typed, as the arguments that a person is asked about.
+/// Text to be typed, as arguments for a permission request.
 pub(crate) fn typed(typing: &Typing) -> Arguments {
     let mut shown = Arguments::new();
     if let Some(input) = &typing.input {
@@ -17,7 +17,7 @@ pub(crate) fn typed(typing: &Typing) -> Arguments {
     shown
 }
 
-/// What is typed in the end, after a person may have changed it.
+/// Text to be typed, from arguments that a person may have edited.
 pub(crate) fn retyped(enter: bool, mut args: Arguments) -> Typing {
     let keys = args.remove("keys").map(serde_json::from_value);
     Typing {
@@ -27,7 +27,7 @@ pub(crate) fn retyped(enter: bool, mut args: Arguments) -> Typing {
     }
 }
 
-/// Checks what a person has written to be typed.
+/// Checks text that a person has edited.
 pub(crate) fn check_typed(args: &Arguments) -> Result<(), ArgumentMisfit> {
     let misfit = |argument: &str, problem: &str| ArgumentMisfit {
         argument: argument.to_owned(),
@@ -57,10 +57,10 @@ pub(crate) fn check_typed(args: &Arguments) -> Result<(), ArgumentMisfit> {
     Ok(())
 }
 
-/// Stands for a secret.
+/// The placeholder for a secret.
 const CONCEALED: &str = "(secret)";
 
-/// Hides what would be typed, which is a secret and is not kept.
+/// Hides text to be typed if it is a secret, which is not recorded.
 pub(crate) fn conceal(arguments: &mut Arguments) {
     if let Some(input) = arguments.get_mut("input") {
         *input = Value::String(CONCEALED.to_owned());
@@ -71,8 +71,8 @@ pub(crate) fn conceal(arguments: &mut Arguments) {
     }
 }
 
-/// Puts a secret back where a person who edited the arguments, and was not
-/// shown it, has left it alone.
+/// Restores a concealed secret that the person who edited the arguments has
+/// left unchanged.
 pub(crate) fn reveal(edited: &mut Arguments, original: &Arguments) {
     let mut shown = original.clone();
     conceal(&mut shown);
@@ -85,7 +85,7 @@ pub(crate) fn reveal(edited: &mut Arguments, original: &Arguments) {
     }
 }
 
-/// Takes out what would be typed.
+/// Removes and returns the text to be typed.
 pub(crate) fn take_typing(arguments: &mut Arguments) -> Arguments {
     let names = ["input", "keys"].into_iter();
     names
@@ -93,7 +93,7 @@ pub(crate) fn take_typing(arguments: &mut Arguments) -> Arguments {
         .collect()
 }
 
-/// Strict schemas send null for what is left out.
+/// Removes nulls, which strict schemas send for omitted arguments.
 pub(crate) fn without_nulls(arguments: Arguments) -> Arguments {
     fn strip(value: Value) -> Value {
         match value {

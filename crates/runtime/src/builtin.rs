@@ -1,4 +1,4 @@
-//! Tools of the runtime's own, which may see the session.
+//! Tools of the runtime itself, with access to the session.
 
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
@@ -18,18 +18,18 @@ pub trait BuiltinTool: Send + Sync + 'static {
         context: &BuiltinContext,
     ) -> Result<ReplyContent, Refusal>;
 
-    /// Whether an assistant is shown the tool, given the others.
+    /// Whether the tool is offered to an assistant, given the others.
     fn is_offered(&self, catalogue: &Catalogue) -> bool {
         let _ = catalogue;
         true
     }
 }
 
-/// What a builtin may use.
+/// The context of a builtin.
 pub struct BuiltinContext {
     /// Cancelled when the call is.
     pub cancellation: CancellationToken,
-    /// Cancelled when the caller wants to be answered with what there is.
+    /// Cancelled when the caller wants a reply with the current state.
     pub hurry: CancellationToken,
     pub(crate) session: Session,
 }

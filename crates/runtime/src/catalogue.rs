@@ -1,4 +1,4 @@
-//! The tools that there are, and the runtime that offers them to sessions.
+//! The catalogue of tools, and the runtime that offers them to sessions.
 
 use std::sync::{Arc, OnceLock};
 
@@ -17,7 +17,7 @@ use crate::refusal::{ArgumentMisfit, Refusal};
 use crate::session::{Session, SessionOptions};
 use crate::sessions::Sessions;
 
-/// A tool and how it runs.
+/// A tool and its implementation.
 pub struct RegisteredTool {
     pub(crate) name: Arc<str>,
     pub(crate) definition: Arc<ToolDefinition>,
@@ -25,20 +25,20 @@ pub struct RegisteredTool {
     validator: Validator,
 }
 
-/// How a tool runs.
+/// The implementation of a tool.
 pub(crate) enum Runs {
     Executor(Arc<dyn Executor>),
     Builtin(Arc<dyn BuiltinTool>),
 }
 
 impl RegisteredTool {
-    /// What the tool is.
+    /// The tool's definition.
     pub fn definition(&self) -> &ToolDefinition {
         &self.definition
     }
 
-    /// Checks arguments against the parameters' schemas. The message names the
-    /// argument, what was expected and what came. Gives the arguments back.
+    /// Checks arguments against the parameters' schemas, and returns them. The
+    /// error names the argument, the expectation and the value.
     pub(crate) fn validate(&self, args: Arguments) -> Result<Arguments, ArgumentMisfit> {
         if args.is_empty() && self.definition.shape.parameters.required.is_empty() {
             return Ok(args);
@@ -59,7 +59,7 @@ impl RegisteredTool {
     }
 }
 
-/// The rule that a value breaks. Lists of what may be given are complete.
+/// The violated rule. Lists of permitted values are complete.
 fn problem(error: &ValidationError<'_>) -> String {
     let listed = |values: &[String]| values.join(", ");
     match error.kind() {
@@ -76,10 +76,10 @@ fn problem(error: &ValidationError<'_>) -> String {
     }
 }
 
-/// A tool that cannot be registered.
+/// The reason why a tool cannot be registered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RegisterError {
-    /// Providers would not take the name.
+    /// Providers would not accept the name.
     #[error(
         "`{0}` cannot be a tool's name; use a letter or _ and then up to 47 of A-Z a-z 0-9 _ -"
     )]
@@ -87,7 +87,7 @@ pub enum RegisterError {
     /// Two tools have one name.
     #[error("there are two tools named `{0}`; rename one of them")]
     Twice(String),
-    /// A parameter is named like something every handle has.
+    /// A parameter has the name of a property that every handle has.
     #[error("tool `{tool}` can last, so its parameter may not be called `{parameter}`; rename it")]
     Reserved {
         /// The tool.
@@ -100,7 +100,7 @@ pub enum RegisterError {
     BadSchema {
         /// The tool.
         tool: String,
-        /// What is wrong.
+        /// The fault.
         problem: String,
     },
 }
@@ -111,21 +111,21 @@ type ToolsByName = IndexMap<Arc<str>, Arc<RegisteredTool>>;
 #[derive(Default)]
 pub struct Catalogue {
     tools: ToolsByName,
-    /// Tools that come when sessions are under way already.
+    /// Tools that are added while sessions are open.
     late: Vec<Arc<OnceLock<ToolsByName>>>,
     /// The names that late tools have taken.
     late_names: Arc<Mutex<Vec<Arc<str>>>>,
-    /// How many of the late ones are still to come.
+    /// The number of late tools that are still missing.
     awaited: watch::Sender<usize>,
-    /// Rises whenever other tools are offered than before.
+    /// Increases whenever the offered tools change.
     changes: watch::Sender<u64>,
     announcer: Announcer,
     unavailable: IndexMap<String, String>,
-    /// The tools that have taken the place of these.
+    /// The catalogue that has replaced this one.
     successor: OnceLock<Arc<Catalogue>>,
-    /// Others may take the place of these.
+    /// Another catalogue may replace this one.
     may_be_replaced: bool,
-    /// The tools that these are offered beside. They are not layered themselves.
+    /// The catalogue below this layer. It has no layers itself.
     base: Option<Arc<Catalogue>>,
 }
 
@@ -153,8 +153,7 @@ impl Catalogue {
         self.add(definition, Runs::Builtin(builtin))
     }
 
-    /// The tools whose names are wanted, and no others. They are the same
-    /// tools, not copies.
+    /// The tools with matching names. They are shared, not copied.
     pub fn subset(&self, wanted: impl Fn(&str) -> bool) -> Self {
         let tools = self.all().filter(|tool| wanted(&tool.name));
         Self {
@@ -170,8 +169,8 @@ impl Catalogue {
         }
     }
 
-    /// A catalogue without tools that can take the place of this one. What
-    /// comes late to it is told to those who watch this one.
+    /// An empty catalogue that can replace this one. Its late tools are
+    /// announced to the watchers of this one.
     pub fn successor(&self) -> Self {
         Self {
             awaited: self.awaited.clone(),
@@ -181,8 +180,8 @@ impl Catalogue {
         }
     }
 
-    /// A catalogue without tools of its own that offers those of `base`, now and later. Tools that are
-    /// [appended](Self::append) to it are offered nowhere else.
+    /// An empty layer over `base` that also offers its tools, now and later.
+    /// Tools [appended](Self::append) to the layer are offered nowhere else.
     fn over(base: &Arc<Self>) -> Self {
         Self {
             base: Some(Arc::clone(base)),
@@ -190,7 +189,7 @@ impl Catalogue {
         }
     }
 
-    /// Adds a tool to a catalogue that is in use. Calls that are under way go on.
+    /// Adds a tool to a catalogue in use. Calls in progress are not affected.
     pub fn append(
         &self,
         definition: ToolDefinition,
@@ -220,7 +219,7 @@ impl Catalogue {
         }
     }
 
-    /// Says that other tools may take the place of these.
+    /// Allows another catalogue to replace this one.
     pub fn expect_replacement(&mut self) {
         self.may_be_replaced = true;
     }
@@ -231,43 +230,42 @@ impl Catalogue {
         replaced
     }
 
-    /// Adds a tool of another catalogue: the same tool, not a copy.
+    /// Adds a tool of another catalogue. It is shared, not copied.
     pub fn share(&mut self, tool: &Arc<RegisteredTool>) {
         self.tools.insert(Arc::clone(&tool.name), Arc::clone(tool));
     }
 
-    /// The tools that count.
+    /// The current catalogue.
     fn now(&self) -> &Self {
         self.successor
             .get()
             .map_or(self, |successor| successor.now())
     }
 
-    /// Other tools than now may be offered later.
+    /// Whether the offered tools may change later.
     pub fn may_change(&self) -> bool {
         let replaced = self.base.as_ref().is_some_and(|base| base.may_be_replaced);
         replaced || self.may_be_replaced || *self.awaited.borrow() > 0
     }
 
-    /// Changes whenever other tools are offered than before.
+    /// Changes whenever the offered tools change.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
 
-    /// Notes a tool that should be there and is not, and why. It is not
-    /// offered, and a call of it is refused with that reason. A tool that is
-    /// registered under the name wins.
+    /// Records why a tool is missing. It is not offered, and calls are refused
+    /// with that reason. A registered tool of the same name takes precedence.
     pub fn set_unavailable(&mut self, name: impl Into<String>, why: impl Into<String>) {
         self.unavailable.insert(name.into(), why.into());
     }
 
-    /// Why the tool of that name is not there, where that is known.
+    /// The reason why a tool is missing, if known.
     pub fn unavailable(&self, name: &str) -> Option<&str> {
         let mut layers = self.layers();
         layers.find_map(|layer| layer.unavailable.get(name).map(String::as_str))
     }
 
-    /// Why there is no tool of that name, as an answer to a call of it.
+    /// The refusal for a call of a missing tool.
     pub(crate) fn missing(&self, name: &str) -> Refusal {
         match self.unavailable(name) {
             Some(why) => Refusal::Unavailable {
@@ -284,8 +282,8 @@ impl Catalogue {
         }
     }
 
-    /// A place for tools that are not known yet, such as those of a server that
-    /// is slow to start. A tool whose name is taken by now is refused then.
+    /// A slot for tools that are not known yet, such as those of a server that
+    /// starts slowly. Tools whose names are taken by then are refused.
     pub fn late(&mut self) -> LateTools {
         let place = Arc::default();
         self.late.push(Arc::clone(&place));
@@ -299,8 +297,8 @@ impl Catalogue {
         }
     }
 
-    /// How many places for late tools are still empty; it changes when tools
-    /// have come, or never will.
+    /// The number of empty slots for late tools. Changes when a slot is filled
+    /// or given up.
     pub fn awaited(&self) -> watch::Receiver<usize> {
         self.awaited.subscribe()
     }
@@ -314,12 +312,12 @@ impl Catalogue {
         Ok(())
     }
 
-    /// What reaches every session that these tools are offered to.
+    /// Sends notices to every session that these tools are offered to.
     pub fn announcer(&self) -> &Announcer {
         &self.announcer
     }
 
-    /// The tool of that name, whether or not it is offered.
+    /// The tool with this name, whether or not it is offered.
     pub fn get(&self, name: &str) -> Option<&Arc<RegisteredTool>> {
         self.layers().find_map(|layer| {
             let late = || layer.come().find_map(|tools| tools.get(name));
@@ -335,7 +333,7 @@ impl Catalogue {
         })
     }
 
-    /// The tools that count, those that these are offered beside first.
+    /// The current layers, the base first.
     fn layers(&self) -> impl Iterator<Item = &Self> {
         let now = self.now();
         let base = now.base.as_ref().map(|base| base.now());
@@ -346,8 +344,7 @@ impl Catalogue {
         self.late.iter().filter_map(|place| place.get())
     }
 
-    /// The tools that an assistant is shown: a builtin only when there is
-    /// something for it to do.
+    /// The tools that an assistant sees: a builtin only if it is applicable.
     pub fn offered(&self) -> impl Iterator<Item = &Arc<RegisteredTool>> {
         self.all().filter(|tool| match &tool.runs {
             Runs::Executor(_) => true,
@@ -356,7 +353,7 @@ impl Catalogue {
     }
 }
 
-/// A place for tools that come late. Dropped without tools, none come.
+/// A slot for tools that are added later. Dropping it gives the slot up.
 pub struct LateTools {
     place: Arc<OnceLock<ToolsByName>>,
     taken: Vec<Arc<str>>,
@@ -366,8 +363,8 @@ pub struct LateTools {
 }
 
 impl LateTools {
-    /// Offers the tools from now on, in every session. Gives those that cannot
-    /// be offered.
+    /// Offers the tools from now on, in every session. Returns those that
+    /// cannot be offered.
     pub fn fill(
         self,
         tools: impl IntoIterator<Item = (ToolDefinition, Arc<dyn Executor>)>,
@@ -476,8 +473,7 @@ impl Runtime {
         &self.catalogue
     }
 
-    /// A runtime that offers these tools instead. What is under way in one is
-    /// under way in both.
+    /// A runtime that offers these tools instead. Both share their sessions.
     pub fn offering(&self, catalogue: Catalogue) -> Self {
         Self {
             catalogue: Arc::new(catalogue),
@@ -485,27 +481,28 @@ impl Runtime {
         }
     }
 
-    /// A runtime that offers the same tools, now and later, and to which tools can be
-    /// [appended](Catalogue::append) that this one does not offer. What is under way in one is under way in both.
+    /// A runtime that offers the same tools, now and later, and to which
+    /// further tools can be [appended](Catalogue::append). Both share their
+    /// sessions.
     pub fn layered(&self) -> Self {
         self.offering(Catalogue::over(&self.catalogue))
     }
 
-    /// Offers the tools of another runtime from now on, in every session of
-    /// this one; calls that are under way go on. It happens once: the second
-    /// time tells false. The other's catalogue is a
+    /// Replaces the tools in every session of this runtime with those of
+    /// another; calls in progress are not affected. Works once: later calls
+    /// return false. The other catalogue must be a
     /// [`successor`](Catalogue::successor) of this one's.
     pub fn replace_tools(&self, other: &Self) -> bool {
         self.catalogue.replace(&other.catalogue)
     }
 
-    /// The sessions that are under way.
+    /// The open sessions.
     pub fn sessions(&self) -> &Arc<Sessions> {
         &self.sessions
     }
 
-    /// Begins a session. It ends, handles and all, with
-    /// [`Session::close`] or when it is dropped.
+    /// Begins a session. [`Session::close`] or dropping it ends the session and
+    /// its handles.
     pub fn session(&self, options: SessionOptions) -> Session {
         Session::new(Arc::clone(&self.catalogue), &self.sessions, options)
     }

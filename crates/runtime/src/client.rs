@@ -1,8 +1,8 @@
-//! The client of a session, for tools that have something for it.
+//! Access to the client of a session, for tools.
 //!
-//! A tool of another MCP server may ask for the client's model, or report its
-//! progress and log lines. The runtime does not read any of that: it passes it
-//! from the tool's executor to the front end, which speaks with the client.
+//! A tool of another MCP server may request the client's model, or report
+//! progress and log lines. The runtime passes these from the tool's executor to
+//! the front end without reading them.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use async_trait::async_trait;
 use serde_json::Value;
 use windlass_protocol::HandleId;
 
-/// The front end's way to the client of a session.
+/// The front end's connection to the client of a session.
 #[async_trait]
 pub trait SessionClient: Send + Sync + 'static {
-    /// Puts these requests to the client together, and gives an answer for each.
-    /// With `beside_question` the tool asks a question in the same moment, which
-    /// should reach the client together with them.
+    /// Sends these requests to the client together, and returns an answer for
+    /// each. With `beside_question`, the tool asks a question at the same time,
+    /// which should reach the client together with them.
     async fn ask(
         &self,
         origin: &CallOrigin,
@@ -23,10 +23,10 @@ pub trait SessionClient: Send + Sync + 'static {
         beside_question: bool,
     ) -> Vec<Result<Value, ClientRefusal>>;
 
-    /// Passes on how far a call is.
+    /// Forwards the progress of a call.
     fn progressed(&self, origin: &CallOrigin, progress: ToolProgress);
 
-    /// Passes on a log line.
+    /// Forwards a log line.
     fn logged(&self, origin: &CallOrigin, line: ToolLogLine);
 }
 
@@ -49,10 +49,10 @@ pub enum ClientRequest {
     ListRoots,
 }
 
-/// The client does not answer a request.
+/// The reason why the client does not answer a request.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ClientRefusal {
-    /// The client does not declare that it answers such requests.
+    /// The client does not declare support for such requests.
     #[error("the client does not offer {0}")]
     Undeclared(&'static str),
     /// The client answered with an error.
@@ -65,7 +65,7 @@ pub enum ClientRefusal {
     },
 }
 
-/// How far a call is.
+/// The progress of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolProgress {
     /// Grows with every report.
@@ -105,12 +105,12 @@ impl ToolClient {
         answers.await
     }
 
-    /// Passes on how far the call is.
+    /// Forwards the progress of the call.
     pub fn progressed(&self, progress: ToolProgress) {
         self.client.progressed(&self.origin, progress);
     }
 
-    /// Passes on a log line.
+    /// Forwards a log line.
     pub fn logged(&self, line: ToolLogLine) {
         self.client.logged(&self.origin, line);
     }

@@ -1,9 +1,9 @@
-//! Results, errors and questions that are too long for a reply.
+//! Cuts results, errors and questions that are too long for a reply.
 //!
-//! [`within_limit`] leaves the head and the tail of such a text, as output is
-//! cut, and puts all of it into a log. It is done once, when the tool ends, so
-//! that nothing that tells the ending has to. [`question_within_limit`] does
-//! so when the tool asks, without a log.
+//! [`within_limit`] keeps the head and the tail of such a text and writes all
+//! of it to a log. This happens once, when the tool ends, so that every view of
+//! the ending is short. [`question_within_limit`] cuts questions, without a
+//! log.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -13,8 +13,8 @@ use windlass_protocol::{Ending, Question, ResultCut, ToolError};
 
 use crate::job_output::JobOutput;
 
-/// The ending with a result of at most about `limit` bytes. All of a longer
-/// one goes into the log.
+/// The ending with a result of at most about `limit` bytes. A longer one goes
+/// completely into the log.
 pub(crate) fn within_limit(
     ending: &Ending,
     limit: usize,
@@ -46,7 +46,7 @@ pub(crate) fn within_limit(
     })
 }
 
-/// How many bytes of a reply the ending takes, beside the output.
+/// The number of bytes that the ending takes in a reply, without the output.
 pub(crate) fn length(ending: &Ending) -> usize {
     match &ending.result {
         Ok(result) => result.as_ref().map_or(0, String::len),
@@ -54,9 +54,9 @@ pub(crate) fn length(ending: &Ending) -> usize {
     }
 }
 
-/// The question with words that take at most about half of the limit, so that
-/// the other half is left for what the tool said beside it. Its options are
-/// not cut: an answer must be one of them.
+/// The question with texts of at most about half of the limit, so that the
+/// other half is left for its context. Options are not cut: an answer must be
+/// one of them.
 pub(crate) fn question_within_limit(question: &Question, limit: usize) -> Cow<'_, Question> {
     if question_length(question) <= limit / 2 {
         return Cow::Borrowed(question);
@@ -73,7 +73,7 @@ pub(crate) fn question_within_limit(question: &Question, limit: usize) -> Cow<'_
     })
 }
 
-/// How many bytes of a reply the words of a question take.
+/// The number of bytes that the texts of a question take in a reply.
 pub(crate) fn question_length(question: &Question) -> usize {
     question.text.len() + question.pre_amble.as_ref().map_or(0, String::len)
 }
@@ -87,8 +87,8 @@ fn whole_error(error: &ToolError) -> String {
     whole
 }
 
-/// The message has three quarters of the room if it needs them, and the causes
-/// have the rest, the outermost first.
+/// Shortens an error: the message gets up to three quarters of the limit, the
+/// causes the rest, outermost first.
 fn shorter_error(error: &ToolError, limit: usize) -> ToolError {
     let message = match error.message.len() {
         length if length <= limit / 4 * 3 => error.message.clone(),
@@ -123,14 +123,15 @@ pub(crate) fn excerpt(text: &str, limit: usize, log: Option<PathBuf>) -> windlas
     output.bytes().read_all(limit)
 }
 
-/// A text as the output of a tool that has ended.
+/// A text as the output of an ended tool.
 pub(crate) fn whole_text(text: &str) -> JobOutput {
     let output = JobOutput::new(holding(text));
     fill(&output, text);
     output
 }
 
-/// Holds all of a text in memory, so that its head is there without a log too.
+/// Options that keep the whole text in memory, so that its head is available
+/// without a log.
 fn holding(text: &str) -> OutputOptions {
     OutputOptions {
         memory: text.len(),

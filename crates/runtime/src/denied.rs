@@ -1,8 +1,10 @@
-//! Asking a person about a call that its sandbox has denied something.
+//! Asks a person about a call whose sandbox has denied something.
 //!
-//! Start at [`Asking::permit_again`]. "Once" lets the call run once outside. "Always" widens the sandbox of the tool by the
-//! rules that the request shows, in this project and until they are forgotten, and the call runs again inside. A one-shot
-//! runs again by itself; of a handle, which has stopped, the assistant is told that it can start it again.
+//! Start at [`PermissionCheck::permit_again`]. "Once" runs the call once
+//! outside of the sandbox. "Always" adds the rules shown in the request to the
+//! tool's sandbox in this project, and runs the call again inside. A one-shot
+//! is rerun automatically; for a stopped handle, the assistant is told that it
+//! can start it again.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,13 +18,13 @@ use windlass_protocol::{
 use crate::catalogue::RegisteredTool;
 use crate::event::Status;
 use crate::handle::Handle;
-use crate::permission::Asking;
+use crate::permission::PermissionCheck;
 use crate::request_table::{PermissionOutcome, Terms};
 use crate::rules::Rules;
 use crate::session::SessionInner;
 use crate::subject::Subject;
 
-/// How a call runs again.
+/// Whether and where a call runs again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RunsAgain {
     /// Not at all.
@@ -33,12 +35,13 @@ pub(crate) enum RunsAgain {
     Widened,
 }
 
-/// Calls that a person has let run once outside, and that the assistant has not made again yet.
+/// Calls that a person has allowed once outside of the sandbox, and that the
+/// assistant has not repeated yet.
 #[derive(Default)]
 pub(crate) struct OutsideOnce(Vec<(String, Arguments)>);
 
 impl OutsideOnce {
-    /// At most so many are waited for.
+    /// The maximum number of such calls.
     const MOST: usize = 64;
 
     fn add(&mut self, tool: &str, args: Arguments) {
@@ -48,7 +51,7 @@ impl OutsideOnce {
         }
     }
 
-    /// Whether this call runs outside. It does so once.
+    /// Whether this call runs outside of the sandbox. Consumes the permission.
     pub(crate) fn take(&mut self, tool: &str, args: &Arguments) -> bool {
         let mut calls = self.0.iter();
         let place = calls.position(|(known, call)| known == tool && call == args);
@@ -59,12 +62,14 @@ impl OutsideOnce {
     }
 }
 
-/// The remembered rules as they were read a moment ago, so that a start does not wait for the record.
+/// A short-lived cache of the remembered rules, so that a start does not wait
+/// for the store.
 #[derive(Default)]
 pub(crate) struct RecentRules(Option<(Instant, Arc<Vec<PermissionRule>>)>);
 
 impl RecentRules {
-    /// A rule that another process makes or forgets counts after so long.
+    /// The lifetime of the cache: rules of other processes apply after this
+    /// time.
     const FRESH: Duration = Duration::from_secs(1);
 
     fn fresh(&self) -> Option<Arc<Vec<PermissionRule>>> {
@@ -76,14 +81,15 @@ impl RecentRules {
         self.0 = Some((Instant::now(), Arc::clone(rules)));
     }
 
-    /// Another rule has been made.
+    /// Invalidates the cache after a new rule.
     pub(crate) fn clear(&mut self) {
         self.0 = None;
     }
 }
 
-impl Asking {
-    /// Asks whether a call runs again whose program ended like this. Nobody to ask is a no.
+impl PermissionCheck {
+    /// Asks whether a call whose program ended like this runs again. Without a
+    /// person the answer is no.
     pub(crate) async fn permit_again(&self, args: &Arguments, ending: &Ending) -> RunsAgain {
         let mut subject = self.subject(args);
         subject.permission.push_str(".outside");
@@ -142,7 +148,8 @@ impl Asking {
         }
     }
 
-    /// The wider rules that an "always" would make; `None` if the sandbox cannot be widened by all that was denied.
+    /// The rules that "always" would add; `None` if the sandbox cannot be
+    /// widened by all denials.
     fn widened(&self, ending: &Ending) -> Option<Subject> {
         let texts = &ending.widenings;
         let is_whole = !texts.is_empty() && texts.len() == ending.denied.len();
@@ -151,9 +158,14 @@ impl Asking {
     }
 }
 
-/// Waits for the end of a handle. If its sandbox has denied it something, a person is asked, and the assistant is told of
-/// a yes.
-pub(crate) fn offer_again(handle: &Arc<Handle>, id: &HandleId, asking: Asking, args: Arguments) {
+/// Waits for the end of a handle. If its sandbox has denied something, asks a
+/// person, and tells the assistant about a permission.
+pub(crate) fn offer_again(
+    handle: &Arc<Handle>,
+    id: &HandleId,
+    asking: PermissionCheck,
+    args: Arguments,
+) {
     let session = Arc::clone(&asking.session);
     let (handle, id) = (Arc::clone(handle), id.clone());
     session.tasks.clone().spawn(async move {
@@ -196,7 +208,8 @@ pub(crate) fn offer_again(handle: &Arc<Handle>, id: &HandleId, asking: Asking, a
 }
 
 impl SessionInner {
-    /// The wider rules of a tool's sandbox that a person has allowed, and that no rule denies.
+    /// The additional rules of a tool's sandbox that a person has allowed and
+    /// no rule denies.
     pub(crate) async fn widenings(&self, tool: &RegisteredTool) -> Vec<String> {
         if tool.definition.sandbox.is_none() {
             return Vec::new();

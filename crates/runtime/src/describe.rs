@@ -1,4 +1,4 @@
-//! `describe_tools`: what the schemas leave out, on demand.
+//! `describe_tools`: documentation of tools that the schemas leave out.
 
 use std::fmt::Write as _;
 

@@ -1,7 +1,7 @@
-//! Reads text output for an assistant in part: as a digest, or with the rarest lines.
+//! Reads text output in part: as a digest, or with the rarest lines.
 //!
-//! Start at [`DigestReader::read`]. The rules are those of `windlass_digest`; this is
-//! where lines come from, and the promise that left-out ones can be fetched.
+//! Start at [`DigestReader::read`]. `windlass_digest` selects the lines; this
+//! module supplies them, and ensures that omitted lines can be fetched.
 
 use std::time::Duration;
 
@@ -14,28 +14,28 @@ use crate::job_output::Reading;
 /// The longest part of an open line that is shown, as a share of the limit.
 const OPEN_SHARE: usize = 4;
 
-/// The kinds of lines that a reader has seen, while the output grows.
+/// The kinds of lines that a reader has seen so far.
 #[derive(Default)]
 pub(crate) struct DigestReader {
     digester: Option<Box<Digester>>,
 }
 
-/// A long text that is not shown whole.
+/// The way in which a long text is shown in part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum InPart {
-    /// Lines with evidence of progress are left out, from so many bytes on.
+    /// Lines without new information are left out, from a minimum length on.
     Digest {
         /// Shorter text is shown whole.
         from: usize,
     },
-    /// Lines are left out only if the limit demands it.
+    /// Lines are left out only if they exceed the limit.
     Excerpt,
 }
 
 impl DigestReader {
-    /// Reads the lines since the cursor, which then is at the end. `None` if the text is to be
-    /// read as it is, since it is short or its lines could not be fetched later; the cursor
-    /// then stays where it is.
+    /// Reads the lines since the cursor and moves it to the end. `None`,
+    /// without moving the cursor, if the text should be read unchanged because
+    /// it is short or its lines could not be fetched later.
     pub(crate) fn read(
         &mut self,
         output: &Output,
@@ -95,15 +95,16 @@ impl DigestReader {
     }
 }
 
-/// The line that is still open, and the size of everything that was read.
+/// The line that is still open, and the size of all text read.
 struct PushedLines {
     open: String,
     whole: u64,
-    /// It was given to the digester, though it has no newline.
+    /// It was given to the digester although it has no newline.
     is_closed: bool,
 }
 
-/// Gives every complete line to the digester. The last line of a finished output is complete.
+/// Gives every complete line to the digester. The last line of a finished
+/// output counts as complete.
 fn push_lines(digester: &mut Digester, output: &Output, cursor: &mut Cursor) -> PushedLines {
     let is_finished = output.is_finished();
     let mut whole = 0;
@@ -141,7 +142,8 @@ fn text_of(digested: &Digested, open: &str, is_closed: bool) -> String {
     text
 }
 
-/// Both ends of an open line that is too long. It can be fetched once it has a number.
+/// The two ends of an open line that is too long. The line can be fetched once
+/// it is complete.
 fn shorten_open(open: String, most: usize) -> String {
     if open.len() <= most {
         return open;

@@ -20,7 +20,7 @@ use windlass_protocol::{
     MessageId, Receipt, ToolCommand, Typing, View,
 };
 
-use crate::answer::{Answer, reply};
+use crate::answer::{CallAnswer, reply};
 use crate::arguments::{retyped, typed};
 use crate::builtin::{BuiltinContext, BuiltinTool};
 use crate::catalogue::RegisteredTool;
@@ -29,11 +29,11 @@ use crate::event::Status;
 use crate::handle::Handle;
 use crate::inquiry;
 use crate::job::Job;
-use crate::one_shot::{EndedWithUs, TimeLimit, tell_previews, to_its_end};
+use crate::one_shot::{OneShotGuard, TimeLimit, tell_previews, to_its_end};
 use crate::orders::new_order;
 use crate::part::CallPart;
 use crate::permission::{GrantedBy, Permit};
-use crate::plan::{Planned, Reservation, Work, in_lanes, plan};
+use crate::plan::{Planned, PlannedWork, Reservation, in_lanes, plan};
 use crate::refusal::Refusal;
 use crate::run_options::RunOptions;
 use crate::session::{Session, SessionInner, new_ulid};
@@ -49,7 +49,7 @@ impl Session {
             hurry,
             message,
         } = options;
-        let run = Run {
+        let run = BatchRun {
             session: self,
             cancel,
             hurry,
@@ -75,19 +75,19 @@ impl Session {
     }
 }
 
-/// One batch on its way.
-struct Run<'a> {
+/// One batch in progress.
+struct BatchRun<'a> {
     session: &'a Session,
     cancel: CancellationToken,
     hurry: CancellationToken,
-    /// Names the batch in the record and in requests for permission.
+    /// The id of the batch in the record and in permission requests.
     message: MessageId,
 }
 
 // ── Reserving ──────────────────────────────────────────────────────────────
 
-impl Run<'_> {
-    /// Takes the ids of all spawns, or of none.
+impl BatchRun<'_> {
+    /// Reserves the ids of all spawns, or of none.
     fn reserve(&self, planned: &mut [Planned]) -> Result<(), Refusal> {
         let inner = &self.session.inner;
         if inner.closing.is_cancelled() {
@@ -95,14 +95,14 @@ impl Run<'_> {
         }
         let mut registry = inner.registry.lock();
         registry.check_free(planned.iter().filter_map(|call| match &call.work {
-            Ok(Work::Handle {
+            Ok(PlannedWork::Handle {
                 command: ToolCommand::Spawn { id, .. },
                 ..
             }) => Some(id),
             _ => None,
         }))?;
         for call in planned {
-            let Ok(Work::Handle {
+            let Ok(PlannedWork::Handle {
                 tool,
                 command,
                 reserved,
@@ -142,7 +142,7 @@ impl Run<'_> {
 
 // ── Running ────────────────────────────────────────────────────────────────
 
-impl Run<'_> {
+impl BatchRun<'_> {
     async fn all(&self, mut planned: Vec<Planned>) -> Vec<CallReply> {
         if planned.len() == 1
             && let Some(call) = planned.pop()
@@ -178,13 +178,14 @@ impl Run<'_> {
         reply(&part, answer)
     }
 
-    /// What takes its time is boxed, so that what does not stays small.
-    async fn answer(&self, call: &CallPart<'_>, work: Work) -> Result<Answer, Refusal> {
+    /// Carries out a call. Slow paths are boxed, so that the future stays
+    /// small.
+    async fn answer(&self, call: &CallPart<'_>, work: PlannedWork) -> Result<CallAnswer, Refusal> {
         if work.starts_or_types() {
             self.session.inner.check_recorded().await?;
         }
         match work {
-            Work::Builtin {
+            PlannedWork::Builtin {
                 tool,
                 builtin,
                 args,
@@ -192,8 +193,8 @@ impl Run<'_> {
                 call.running(&tool, &args);
                 Box::pin(self.builtin(&*builtin, &args)).await
             }
-            Work::OneShot { tool, args } => Box::pin(self.one_shot(call, &tool, args)).await,
-            Work::Handle {
+            PlannedWork::OneShot { tool, args } => Box::pin(self.one_shot(call, &tool, args)).await,
+            PlannedWork::Handle {
                 tool,
                 command,
                 reserved,
@@ -232,27 +233,27 @@ impl Run<'_> {
         &self,
         builtin: &dyn BuiltinTool,
         args: &Arguments,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<CallAnswer, Refusal> {
         let context = BuiltinContext {
             cancellation: self.cancel.clone(),
             hurry: self.hurry.clone(),
             session: self.session.clone(),
         };
         let reply = builtin.execute(args, &context).await?;
-        Ok(Answer::builtin(&self.session.inner, reply))
+        Ok(CallAnswer::builtin(&self.session.inner, reply))
     }
 
-    /// Runs a tool to its end, answering its questions on the way.
+    /// Runs a tool to its end, and answers its questions.
     async fn one_shot(
         &self,
         call: &CallPart<'_>,
         tool: &Arc<RegisteredTool>,
         args: Arguments,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<CallAnswer, Refusal> {
         let inner = &self.session.inner;
         let (args, by) = match self.permit(call, tool, None, args).await? {
             Permitted::Now(Permit::Run(args, by)) => (args, by),
-            Permitted::Now(Permit::Skip) => return Ok(Answer::skipped(tool)),
+            Permitted::Now(Permit::Skip) => return Ok(CallAnswer::skipped(tool)),
             Permitted::Later(permit) => {
                 let handle = Handle::new(inner, Arc::clone(tool), None, &call.id);
                 let id = starting::begin_one_shot(inner, &handle, permit);
@@ -289,7 +290,7 @@ impl Run<'_> {
         let handle = Handle::new(inner, Arc::clone(tool), None, &call.id);
         handle.entitle(call.title());
         handle.granted(by);
-        let ended_with_us = EndedWithUs::new(inner, &handle);
+        let one_shot_guard = OneShotGuard::new(inner, &handle);
         start_where(inner, &handle, executor, args, outside).await;
         let mut ended = Box::pin(to_its_end(Arc::clone(inner), Arc::clone(&handle), limit));
         let in_time = async {
@@ -302,16 +303,15 @@ impl Run<'_> {
         let in_time = self.hurry.run_until_cancelled(in_time).await;
         let ending = match in_time {
             Some(ending) => ending,
-            None => match ended_with_us.hand_over(ended) {
+            None => match one_shot_guard.hand_over(ended) {
                 Ok(id) => return OneShotRun::HandedOver(self.show(&handle, &id, View::New)),
-                Err((_ended_with_us, ended)) => ended.await,
+                Err((_guard, ended)) => ended.await,
             },
         };
         OneShotRun::Ended(Arc::clone(&handle), ending)
     }
 
-    /// Starts a tool under its id and shows how it stands once it has had its
-    /// say.
+    /// Starts a tool under its id, and shows it once it has settled.
     async fn spawn(
         &self,
         call: &CallPart<'_>,
@@ -319,7 +319,7 @@ impl Run<'_> {
         id: &HandleId,
         args: Arguments,
         reserved: Reservation,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<CallAnswer, Refusal> {
         let inner = &self.session.inner;
         let handle = &Arc::clone(&reserved.0);
         let turn = handle.gate.lock().await;
@@ -342,7 +342,7 @@ impl Run<'_> {
             Some(Ok(SpawnProgress::Started)) => self.settle(handle).await,
             Some(Ok(SpawnProgress::Skipped)) => {
                 self.not_run(handle, "skipped; it has not run");
-                return Ok(Answer::skipped(tool));
+                return Ok(CallAnswer::skipped(tool));
             }
             Some(Ok(SpawnProgress::Asked(permit))) => {
                 drop(turn);
@@ -361,8 +361,7 @@ impl Run<'_> {
         Ok(self.show(handle, id, View::New))
     }
 
-    /// A spawn takes the id of a handle that has stopped: its result, if nobody
-    /// has read it, is told before it is gone.
+    /// Reports the unread result of a stopped handle whose id a spawn takes.
     fn tell_displaced(&self, displaced: Option<&Arc<Handle>>, id: &HandleId) {
         let has_run = |handle: &&Arc<Handle>| handle.job().is_some() || handle.stored().is_some();
         if let Some(displaced) = displaced.filter(has_run).filter(|handle| !handle.is_told()) {
@@ -377,16 +376,16 @@ impl Run<'_> {
         id: &HandleId,
         (view, lines): (View, Option<LineRange>),
         handle: &Arc<Handle>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<CallAnswer, Refusal> {
         let _turn = handle.gate.lock().await;
         let action = HandleAction::Fetch;
         let permit = self.permit_now(call, handle, action, Arguments::new());
         if let Permit::Skip = permit.await? {
-            return Ok(Answer::skipped(tool));
+            return Ok(CallAnswer::skipped(tool));
         }
         if let Some(lines) = lines {
             let view = show::lines(handle, id, lines);
-            return Ok(Answer::view(&self.session.inner, view));
+            return Ok(CallAnswer::view(&self.session.inner, view));
         }
         Ok(self.show(handle, id, view))
     }
@@ -399,7 +398,7 @@ impl Run<'_> {
         id: &HandleId,
         typing: Typing,
         handle: &Arc<Handle>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<CallAnswer, Refusal> {
         let _turn = handle.gate.lock().await;
         let action = HandleAction::Apply;
         let enter = typing.enter;
@@ -419,7 +418,7 @@ impl Run<'_> {
                     retyped
                 }
                 Permit::Run(args, _) => retyped(enter, args),
-                Permit::Skip => return Ok(Answer::skipped(tool)),
+                Permit::Skip => return Ok(CallAnswer::skipped(tool)),
             }
         };
         handle.check_unlocked(id)?;
@@ -469,11 +468,11 @@ impl Run<'_> {
         tool: &Arc<RegisteredTool>,
         id: &HandleId,
         handle: &Arc<Handle>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<CallAnswer, Refusal> {
         let action = HandleAction::Abort;
         let permit = self.permit_now(call, handle, action, Arguments::new());
         if let Permit::Skip = permit.await? {
-            return Ok(Answer::skipped(tool));
+            return Ok(CallAnswer::skipped(tool));
         }
         // What has not started holds its turn until a person has answered, so
         // it is withdrawn first.
@@ -487,7 +486,7 @@ impl Run<'_> {
             result.push_str("; could not end ");
             result.push_str(&survivors.join(", "));
         }
-        Ok(Answer::view(&self.session.inner, view))
+        Ok(CallAnswer::view(&self.session.inner, view))
     }
 }
 
@@ -495,14 +494,14 @@ pub(crate) const ABORTED: &str = "aborted by the assistant";
 
 // ── The steps that calls share ─────────────────────────────────────────────
 
-impl Run<'_> {
-    /// The reply tells why a handle never ran, so no notice has to.
+impl BatchRun<'_> {
+    /// Withdraws notices of a handle that never ran: the reply reports it.
     fn not_run(&self, handle: &Arc<Handle>, why: &str) {
         handle.never_started(Ending::failed(why));
         self.session.inner.withdraw_notices(handle);
     }
 
-    /// Waits until the tool has had its say, or has something else to tell.
+    /// Waits until the tool has settled, or has something else to report.
     async fn settle(&self, handle: &Handle) {
         let Some(job) = handle.job() else {
             return;
@@ -514,29 +513,29 @@ impl Run<'_> {
         }
     }
 
-    fn show(&self, handle: &Arc<Handle>, id: &HandleId, view: View) -> Answer {
+    fn show(&self, handle: &Arc<Handle>, id: &HandleId, view: View) -> CallAnswer {
         let session = &self.session.inner;
-        Answer::view(session, show::show(session, handle, id, view))
+        CallAnswer::view(session, show::show(session, handle, id, view))
     }
 }
 
-/// How far a one-shot has come.
+/// The outcome of a one-shot so far.
 enum OneShotRun {
     Ended(Arc<Handle>, Ending),
-    /// It goes on as a handle.
-    HandedOver(Answer),
+    /// It continues as a handle.
+    HandedOver(CallAnswer),
 }
 
 impl OneShotRun {
-    fn answer(self, session: &SessionInner) -> Answer {
+    fn answer(self, session: &SessionInner) -> CallAnswer {
         match self {
-            Self::Ended(handle, ending) => Answer::one_shot(session, &handle, ending),
+            Self::Ended(handle, ending) => CallAnswer::one_shot(session, &handle, ending),
             Self::HandedOver(answer) => answer,
         }
     }
 }
 
-/// How far a spawn has come.
+/// The outcome of a spawn so far.
 enum SpawnProgress {
     Started,
     Skipped,

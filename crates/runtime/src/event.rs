@@ -1,4 +1,4 @@
-//! What came up from a tool, and the state that is the fold of it.
+//! The events of a tool, and the state that is folded from them.
 //!
 //! ```text
 //!             Started            Asked
@@ -12,10 +12,10 @@
 
 use windlass_protocol::{Ending, HandleState, Question, ToolEvent};
 
-/// How a handle stands.
+/// The state of a handle, with its data.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Status {
-    /// The id is taken and nothing runs yet.
+    /// The id is reserved and nothing runs yet.
     Pending,
     /// It runs.
     Running {
@@ -24,7 +24,7 @@ pub enum Status {
     },
     /// It waits for an answer.
     Waiting {
-        /// What it asks.
+        /// The question.
         question: Question,
         /// Set while it is being ended: the message that its end will carry.
         aborting: Option<String>,
@@ -44,13 +44,13 @@ impl Status {
         matches!(self, Self::Running { .. })
     }
 
-    /// It waits for the answer to this question. A tool that is being ended
-    /// does not wait for answers any more.
+    /// Whether it waits for the answer to this question. A tool that is being
+    /// ended no longer waits for answers.
     pub fn asks(&self, question: &Question) -> bool {
         matches!(self, Self::Waiting { question: open, aborting: None } if open == question)
     }
 
-    /// The word for it.
+    /// The state without data.
     pub fn state(&self) -> HandleState {
         match self {
             Self::Pending => HandleState::Pending,

@@ -1,8 +1,7 @@
-//! How a tool runs: the trait that executors implement.
+//! The trait for running tools.
 //!
-//! The runtime calls an [`Executor`] to start a tool and gets a [`Job`] to
-//! give orders to; the job reports events through its [`Reporter`]. Orders
-//! go down by calls, events come up by reports, and neither knows the
+//! The runtime calls an [`Executor`] to start a tool and gets a [`Job`] for
+//! orders; the job reports events through its [`Reporter`]. Neither knows the
 //! registry.
 
 use std::path::Path;
@@ -21,47 +20,47 @@ use crate::inquirer::Answered;
 use crate::job::Job;
 use crate::subject::Subject;
 
-/// Starts a tool.
+/// Starts tools.
 #[async_trait]
 pub trait Executor: Send + Sync + 'static {
-    /// Starts the tool and answers as soon as it runs.
+    /// Starts the tool, and returns as soon as it runs.
     ///
-    /// Reports made before this returns are kept until it has. An error means
-    /// that nothing runs and nothing is left.
+    /// Reports made before this returns are queued. An error means that nothing
+    /// was started.
     async fn start(&self, start: Start, reporter: Reporter) -> Result<Arc<dyn Job>, ToolError>;
 
-    /// Takes over a tool that runs already, from its description. Reports on
-    /// what happened after the description's offset follow, and the question
-    /// that is open is reported again. An executor whose tools end with it
-    /// answers [`AdoptError::Unsupported`].
+    /// Takes over a running tool from its description. Events after the
+    /// description's offset are reported, and the open question is reported
+    /// again. An executor whose tools end with it returns
+    /// [`AdoptError::Unsupported`].
     async fn adopt(
         &self,
         running: JobDescription,
         reporter: Reporter,
     ) -> Result<Arc<dyn Job>, AdoptError>;
 
-    /// Whether its tools can be kept beyond their runtime ([`Start::keep`]),
-    /// and so be adopted.
+    /// Whether its tools can be kept beyond their runtime ([`Start::keep`]) and
+    /// adopted.
     fn keeps(&self) -> bool {
         false
     }
 
-    /// The subject of a permission request for a call in the project at
-    /// `root`. By default the tool's name and no more.
+    /// The subject of a permission request for a call in the project at `root`.
+    /// Default: the tool's name only.
     fn subject(&self, tool: &ToolDefinition, args: &Arguments, root: &Path) -> Subject {
         let _ = (args, root);
         Subject::new(&tool.name, [tool.name.as_str()]).remembering([&tool.name])
     }
 
-    /// A short text for a call that starts the tool, to list it by. By default
-    /// the patterns of its subject.
+    /// A short text for a call that starts the tool, for lists. Default: the
+    /// patterns of its subject.
     fn title(&self, tool: &ToolDefinition, args: &Arguments, root: &Path) -> String {
         self.subject(tool, args, root).texts().join("; ")
     }
 
-    /// The arguments as a person would like to read them before they permit
-    /// the call, if the tool can say; else they are shown as they are. Nothing
-    /// is done yet, and may not be. Answers within a few seconds.
+    /// The arguments in a readable form for a permission request, if the tool
+    /// provides one; otherwise they are shown unchanged. The call must not have
+    /// any effect yet. Returns within a few seconds.
     async fn format_arguments(&self, start: Start) -> Option<String> {
         let _ = start;
         None
@@ -74,16 +73,16 @@ pub trait Executor: Send + Sync + 'static {
     }
 }
 
-/// A running tool that could not be adopted.
+/// The reason why a running tool could not be adopted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AdoptError {
     /// Tools of this executor end with the runtime that started them.
     #[error("tools of this kind end with the runtime that started them; start the tool again")]
     Unsupported,
-    /// The tool does not run any more, or the key is not this executor's.
+    /// The tool no longer runs, or the key is not this executor's.
     #[error("the tool no longer runs; start it again")]
     Gone,
-    /// Whoever holds it does not answer, or does not give it away.
+    /// Its holder does not answer, or does not release it.
     #[error("whoever holds the tool does not give it away now")]
     Silent,
     /// Another runtime has it.
@@ -92,7 +91,7 @@ pub enum AdoptError {
         /// The runtime's process.
         owner: u32,
     },
-    /// It runs, and could not be taken over.
+    /// It runs but could not be taken over.
     #[error("the tool could not be taken over: {why}")]
     Failed {
         /// The reason.
@@ -100,19 +99,19 @@ pub enum AdoptError {
     },
 }
 
-/// Takes in what reporters report.
+/// Receives reports.
 pub(crate) trait ReportSink: Send + Sync + 'static {
     fn take_in(self: Arc<Self>, report: ToolReport);
 
     /// The client of the session that the tool runs in, if it has one.
     fn client(&self) -> Option<ToolClient>;
 
-    /// Puts a question to the person, beside those of the tool.
+    /// Asks the person a question that is independent of the tool's own.
     fn ask_person(self: Arc<Self>, question: Question) -> BoxFuture<'static, Answered>;
 }
 
-/// Reports what happens to one tool. Cloning is cheap; reporting on a handle
-/// that is gone does nothing.
+/// Reports the events of one tool. Cloning is cheap; reports on a handle that
+/// is gone are ignored.
 #[derive(Clone)]
 pub struct Reporter(Weak<dyn ReportSink>);
 
@@ -122,8 +121,8 @@ impl Reporter {
         Self(sink)
     }
 
-    /// A reporter without a handle, and the reports made through it or its
-    /// clones: for running an executor outside of a session.
+    /// A reporter without a handle, and its reports, for running an executor
+    /// outside of a session.
     pub fn channel() -> (Self, Reports) {
         let (sender, receiver) = mpsc::unbounded_channel();
         let sink = Arc::new(Channel(sender));
@@ -144,16 +143,16 @@ impl Reporter {
         }
     }
 
-    /// The client of the session, where the front end passes requests of tools
-    /// on to it.
+    /// The client of the session, if the front end forwards tools' requests to
+    /// it.
     pub fn client(&self) -> Option<ToolClient> {
         self.0.upgrade()?.client()
     }
 
-    /// Puts a question to the person, for something that the tool needs before
-    /// it runs, such as the way to its machine. Nobody but the person is asked,
-    /// and where nobody attends the session the answer is [`Answered::Nobody`]
-    /// at once. Dropping the future withdraws the question.
+    /// Asks the person for something that the tool needs before it runs, such
+    /// as access to its machine. Only the person is asked; if nobody attends
+    /// the session, the answer is [`Answered::Nobody`] at once. Dropping the
+    /// future withdraws the question.
     pub async fn ask_person(&self, question: Question) -> Answered {
         match self.0.upgrade() {
             Some(sink) => sink.ask_person(question).await,
@@ -161,7 +160,7 @@ impl Reporter {
         }
     }
 
-    /// The runtime still wants to know.
+    /// Whether the runtime still processes reports.
     pub fn is_wanted(&self) -> bool {
         self.0.strong_count() > 0
     }

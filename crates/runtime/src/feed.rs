@@ -1,9 +1,9 @@
-//! A bounded, numbered queue that any number of readers follow: the part of
-//! the journal that wake-ups depend on.
+//! A bounded, numbered queue with any number of readers: the part of the
+//! journal that wake-ups depend on.
 //!
-//! Start at [`Feed::poll_after`]. It stands alone so that a model checker can
-//! take this very file with its own lock (`tests/loom.rs`); what the items
-//! mean is the journal's.
+//! Start at [`Feed::poll_after`]. It is a separate file so that a model checker
+//! can use it with its own lock (`tests/loom.rs`). The journal defines the
+//! items.
 
 use std::collections::VecDeque;
 use std::task::{Context, Poll, Waker};
@@ -13,21 +13,21 @@ use crate::sync::Mutex;
 /// Items in order, of which the newest are kept.
 #[derive(Debug)]
 pub(crate) struct Feed<T> {
-    inner: Mutex<Inner<T>>,
+    inner: Mutex<FeedInner<T>>,
     bounds: Bounds,
 }
 
-/// How much is kept; the newest item always is.
+/// The limits of a queue; the newest item is always kept.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
-    /// How many items.
+    /// The number of items.
     pub(crate) items: usize,
-    /// How much they may weigh together.
+    /// Their total weight.
     pub(crate) weight: usize,
 }
 
 #[derive(Debug)]
-struct Inner<T> {
+struct FeedInner<T> {
     /// Each with its weight.
     items: VecDeque<(T, usize)>,
     weight: usize,
@@ -36,14 +36,14 @@ struct Inner<T> {
     readers: Vec<Waker>,
 }
 
-/// What a reader gets.
+/// An item as a reader gets it.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Item<T> {
-    /// How many were gone before it could be read.
+pub(crate) struct FeedItem<T> {
+    /// The number of items that were dropped before it could be read.
     pub(crate) missed: u64,
     /// Its number, from 1 on.
     pub(crate) number: u64,
-    /// What was appended.
+    /// The appended value.
     pub(crate) value: T,
 }
 
@@ -57,7 +57,7 @@ pub(crate) enum More {
 impl<T: Clone> Feed<T> {
     pub(crate) fn new(bounds: Bounds) -> Self {
         Self {
-            inner: Mutex::new(Inner {
+            inner: Mutex::new(FeedInner {
                 items: VecDeque::new(),
                 weight: 0,
                 last: 0,
@@ -68,8 +68,8 @@ impl<T: Clone> Feed<T> {
         }
     }
 
-    /// Goes on after number `last`, which the last of these items has, each
-    /// given with its weight. Nobody reads yet.
+    /// Continues after number `last`, the number of the last of these items,
+    /// each given with its weight. There are no readers yet.
     pub(crate) fn resume(&self, last: u64, items: impl IntoIterator<Item = (T, usize)>) {
         let mut inner = self.inner.lock();
         inner.last = last;
@@ -80,9 +80,9 @@ impl<T: Clone> Feed<T> {
         }
     }
 
-    /// Appends what `make` gives for the next number and wakes the readers.
-    /// After an item that nothing follows, nothing is taken. `make` is called
-    /// in the order of the numbers.
+    /// Appends the value that `make` returns for the next number, and wakes the
+    /// readers. Nothing is accepted after a final item. `make` is called in the
+    /// order of the numbers.
     pub(crate) fn append(&self, more: More, weight: usize, make: impl FnOnce(u64) -> T) {
         let readers = {
             let mut inner = self.inner.lock();
@@ -102,7 +102,7 @@ impl<T: Clone> Feed<T> {
         }
     }
 
-    /// Goes on after number `last`, if that is still to come.
+    /// Skips numbers up to `last`, if that is higher than the current one.
     pub(crate) fn skip_to(&self, last: u64) {
         let mut inner = self.inner.lock();
         if last > inner.last {
@@ -117,16 +117,20 @@ impl<T: Clone> Feed<T> {
         self.inner.lock().last
     }
 
-    /// The first item after number `after` that is still there, or `None`
-    /// when none will come. The reader is put down for a wake-up under the
-    /// lock that showed it that there is nothing yet.
-    pub(crate) fn poll_after(&self, after: u64, context: &Context<'_>) -> Poll<Option<Item<T>>> {
+    /// The first stored item after number `after`, or `None` if none will come.
+    /// The reader is registered for a wake-up under the same lock, so that no
+    /// item is missed.
+    pub(crate) fn poll_after(
+        &self,
+        after: u64,
+        context: &Context<'_>,
+    ) -> Poll<Option<FeedItem<T>>> {
         let mut inner = self.inner.lock();
         if inner.last > after && !inner.items.is_empty() {
             let oldest = inner.last - inner.items.len() as u64 + 1;
             let number = (after + 1).max(oldest);
             let index = usize::try_from(number - oldest).expect("an index into what is in memory");
-            return Poll::Ready(Some(Item {
+            return Poll::Ready(Some(FeedItem {
                 missed: number - (after + 1),
                 number,
                 value: inner.items[index].0.clone(),
@@ -143,7 +147,7 @@ impl<T: Clone> Feed<T> {
     }
 }
 
-impl<T> Inner<T> {
+impl<T> FeedInner<T> {
     /// Drops the oldest items that are out of bounds.
     fn shrink(&mut self, bounds: Bounds) {
         while self.items.len() > 1

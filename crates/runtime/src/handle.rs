@@ -1,8 +1,7 @@
-//! A running instance of a tool, from the moment its id is taken.
+//! A running instance of a tool, from the reservation of its id.
 //!
-//! Events come in through [`Handle::take_in`], are folded into the status and
-//! told to the journal and the notices before anyone can see the new status,
-//! so that whoever learns of a change finds its trace complete.
+//! [`Handle::take_in`] folds events into the status. The journal and the
+//! notices are updated before the new status becomes visible.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,14 +37,14 @@ use crate::session::SessionInner;
 use crate::stored::{self, StoredResult};
 use crate::takeover::Lock;
 
-/// Output that keeps coming is told to the journal this often.
+/// The interval at which continuous output is journalled.
 const WROTE_INTERVAL: Duration = Duration::from_millis(100);
 
 /// One running instance of a tool; a one-shot has no id.
 pub(crate) struct Handle {
     /// Its number within the session.
     pub(crate) number: u64,
-    /// It began as a one-shot, whatever it is called by now.
+    /// It began as a one-shot, even if it has an id now.
     is_one_shot: bool,
     /// Set from the start, or when a one-shot is handed over.
     id: OnceLock<HandleId>,
@@ -60,36 +59,36 @@ pub(crate) struct Handle {
     pub(crate) call: Arc<str>,
     pub(crate) tool: Arc<RegisteredTool>,
     pub(crate) began: Instant,
-    /// Held by whoever acts on the handle, so that calls on it take turns.
+    /// Serialises calls on the handle.
     pub(crate) gate: tokio::sync::Mutex<()>,
     /// Cancelled when the handle is aborted before it started.
     pub(crate) withdrawn: CancellationToken,
-    /// The end has been told to the assistant.
+    /// Whether its end was reported to the assistant.
     pub(crate) told: Mutex<bool>,
     /// A person has taken the handle over.
     pub(crate) lock: Mutex<Option<Lock>>,
     /// Whether its spawn asked for it to be kept.
     wants_keeping: OnceLock<bool>,
-    /// How it is kept beyond the runtime.
+    /// Whether it is kept beyond the runtime.
     pub(crate) keeping: KeepingState,
     ended: OnceLock<Instant>,
     /// A reply has left out lines of its output.
     pub(crate) left_out: AtomicBool,
-    /// Its result, once that is not kept whole any longer.
+    /// Its result, if only that is stored.
     stored: Option<StoredResult>,
     status: watch::Sender<Status>,
-    /// Whoever could have answered the open question has not. Read while the
-    /// status is looked at, so it is no part of what the intake guards.
+    /// Those who could have answered the open question have not. Read while the
+    /// status is examined, so it is not guarded by the intake's lock.
     given_up: AtomicBool,
-    /// The open question was routed when it was asked. That of a one-shot is
-    /// its call's to answer, also after the one-shot was handed over.
+    /// The open question was routed when it was asked. The question of a
+    /// one-shot is answered by its call, even after a handover.
     routed: AtomicBool,
     /// The tool's words beside its open question.
     context: Mutex<Option<String>>,
-    /// Answers to its questions that no person gave, and how much it had
-    /// written at the last of them.
+    /// The answers to its questions that were not given by a person, and the
+    /// size of its output at the last of them.
     repetition: Mutex<(Repetition, u64)>,
-    /// The form that its open question is a field of.
+    /// The form that contains its open question.
     form: Mutex<Option<Box<QuestionForm>>>,
     job: OnceLock<Arc<dyn Job>>,
     intake: Mutex<Intake>,
@@ -98,14 +97,14 @@ pub(crate) struct Handle {
 
 #[derive(Default)]
 struct Intake {
-    /// Events that came before there was a job to read from.
+    /// Events that arrived before the job.
     early: Option<Vec<ToolReport>>,
-    /// Bytes that the journal has not been told of yet.
+    /// The number of bytes that are not journalled yet.
     unjournalled: u64,
     /// The offset of the last report.
     at: u64,
     last_wrote: Option<Instant>,
-    /// Somebody will tell the journal in time.
+    /// A journal entry is already scheduled.
     due: bool,
 }
 
@@ -119,7 +118,8 @@ impl Handle {
         Self::numbered(session, session.next_number(), tool, id, call)
     }
 
-    /// A handle that another runtime has left. In the same session it has the same number.
+    /// A handle that another runtime has left. In the same session it keeps its
+    /// number.
     pub(crate) fn adopted(
         session: &Arc<SessionInner>,
         tool: Arc<RegisteredTool>,
@@ -177,7 +177,7 @@ impl Handle {
         })
     }
 
-    /// The handle again, with a stored result and without its job.
+    /// The handle with a stored result and without its job.
     pub(crate) fn with_stored(&self, result: StoredResult) -> Arc<Self> {
         let status = match &*self.status.borrow() {
             Status::Stopped(ending) => Status::Stopped(stored::outline(ending)),
@@ -215,7 +215,7 @@ impl Handle {
         })
     }
 
-    /// Everything that it has written, as far as that is kept.
+    /// Its stored output.
     pub(crate) fn output(&self) -> Option<JobOutput> {
         let logged = || self.stored.as_ref()?.logged().map(JobOutput::of_log);
         let job = self.job().map(|job| job.output().clone());
@@ -227,7 +227,7 @@ impl Handle {
         self.stored.as_ref()
     }
 
-    /// How many bytes its stored result takes.
+    /// The size of its stored result.
     pub(crate) fn stored_bytes(&self) -> u64 {
         self.stored.as_ref().map_or(0, StoredResult::bytes)
     }
@@ -242,15 +242,14 @@ impl Handle {
         self.id.get()
     }
 
-    /// Runs `decide` while no event is taken in, so that what it decides
-    /// comes before an event or after it.
+    /// Runs `decide` while no event is processed, so that its effect is ordered
+    /// before or after each event.
     pub(crate) fn between_events<T>(&self, decide: impl FnOnce() -> T) -> T {
         let _intake = self.intake.lock();
         decide()
     }
 
-    /// The id by which a person finds it: its own, or one that says which tool
-    /// a one-shot is a run of.
+    /// The id for people: its own, or for a one-shot one derived from its tool.
     pub(crate) fn known_as(&self) -> &HandleId {
         let alias = || {
             let id = format!("{}-{}", self.tool.name, self.number);
@@ -262,7 +261,7 @@ impl Handle {
         self.id().unwrap_or_else(|| self.alias.get_or_init(alias))
     }
 
-    /// Gives a one-shot the id by which it is found.
+    /// Sets the id by which people find a one-shot.
     pub(crate) fn find_by(&self, id: HandleId) {
         // Only the first one counts: somebody may know it already.
         let _ = self.alias.set(id);
@@ -273,32 +272,32 @@ impl Handle {
         self.is_one_shot
     }
 
-    /// Notes whether its spawn asked for it to be kept, if it said anything.
+    /// Records whether its spawn asked for it to be kept.
     pub(crate) fn wish_keeping(&self, keep: Option<bool>) {
         if let Some(keep) = keep {
             let _ = self.wants_keeping.set(keep);
         }
     }
 
-    /// Whether its spawn asked for it to be kept, if it said anything.
+    /// Whether its spawn asked for it to be kept; `None` if it did not specify
+    /// that.
     pub(crate) fn wants_keeping(&self) -> Option<bool> {
         self.wants_keeping.get().copied()
     }
 
-    /// Says what it runs.
+    /// Sets its title.
     pub(crate) fn entitle(&self, title: String) {
         // It is run once, and so said once.
         let _ = self.title.set(title);
     }
 
-    /// Says who has permitted its start.
+    /// Records who has permitted its start.
     pub(crate) fn granted(&self, by: GrantedBy) {
         // It is started once, and so permitted once.
         let _ = self.granted_by.set(by);
     }
 
-    /// Who has permitted its start. One that was started later waited for a
-    /// person.
+    /// Who has permitted its start. Default: a person.
     pub(crate) fn granted_by(&self) -> GrantedBy {
         let granted_by = self.granted_by.get();
         granted_by.copied().unwrap_or(GrantedBy::Person)
@@ -309,7 +308,7 @@ impl Handle {
         self.title.get().map(String::as_str)
     }
 
-    /// Gives a one-shot the id that it goes by from now on.
+    /// Gives a one-shot an id, which makes it a handle.
     pub(crate) fn name(&self, id: HandleId) {
         if self.id.set(id).is_err() {
             unreachable!("only a one-shot is named, and once");
@@ -320,8 +319,8 @@ impl Handle {
         self.status.borrow().clone()
     }
 
-    /// The status, with `telling` done before it can change: a notice of a
-    /// later change is not withdrawn by mistake, nor an earlier one kept.
+    /// Runs `telling` with the status and returns the status. It cannot change
+    /// meanwhile, so that exactly the notices of earlier changes are withdrawn.
     pub(crate) fn tell(&self, telling: impl FnOnce(&Status)) -> Status {
         let status = self.status.borrow();
         telling(&status);
@@ -332,12 +331,12 @@ impl Handle {
         self.status.borrow().is_stopped()
     }
 
-    /// There from the moment the tool runs.
+    /// The job, once the tool runs.
     pub(crate) fn job(&self) -> Option<&Arc<dyn Job>> {
         self.job.get()
     }
 
-    /// How long it has run, or ran.
+    /// Its run time.
     pub(crate) fn elapsed(&self) -> Duration {
         let until = self.ended.get().copied().unwrap_or_else(Instant::now);
         until.duration_since(self.began)
@@ -351,8 +350,7 @@ impl Handle {
         })
     }
 
-    /// Resolves to the first status that `wanted` holds for, the present one
-    /// included.
+    /// Resolves to the first status that matches, including the current one.
     pub(crate) async fn wait_until(&self, mut wanted: impl FnMut(&Status) -> bool) -> Status {
         let mut receiver = self.status.subscribe();
         match receiver.wait_for(|status| wanted(status)).await {
@@ -361,8 +359,7 @@ impl Handle {
         }
     }
 
-    /// The tool runs: from here on its events count, those that came while it
-    /// was being started first.
+    /// Installs the job. Queued events are processed first.
     pub(crate) fn install(self: &Arc<Self>, job: Arc<dyn Job>) {
         let mut intake = self.intake.lock();
         if self.job.set(job).is_err() {
@@ -374,8 +371,8 @@ impl Handle {
         }
     }
 
-    /// The tool never ran: the handle stops with this error. Nothing happens
-    /// to a handle that did start.
+    /// Stops a handle whose tool never ran, with this error. Ignored if it did
+    /// start.
     pub(crate) fn never_started(self: &Arc<Self>, ending: Ending) {
         let mut intake = self.intake.lock();
         if self.job.get().is_none() {
@@ -384,8 +381,8 @@ impl Handle {
         }
     }
 
-    /// Aborts a handle that has not started, and so withdraws what a person
-    /// was asked. Gives false when it has started.
+    /// Aborts a handle that has not started, which withdraws its permission
+    /// request. Returns false if it has started.
     pub(crate) fn withdraw(self: &Arc<Self>, reason: &str) -> bool {
         let mut intake = self.intake.lock();
         if self.job.get().is_some() || self.is_stopped() {
@@ -397,22 +394,22 @@ impl Handle {
         true
     }
 
-    /// Another runtime has the tool from now on. Whoever waits for this handle
-    /// is answered; nothing is told of it, since the tool goes on.
+    /// Stops the handle here because another runtime has its tool. Waiters are
+    /// woken; nothing is reported, since the tool continues.
     pub(crate) fn retire(&self) {
         let message = "it is being moved to another runtime; make the call again";
         let ending = Ending::failed(message);
         self.status.send_replace(Status::Stopped(ending));
     }
 
-    /// Takes in an event of the runtime's own, which happens now.
+    /// Processes an event of the runtime itself, at the current offset.
     fn take_in_own(self: &Arc<Self>, event: ToolEvent) {
         let at = self.job().map_or(0, |job| job.output().written());
         Arc::clone(self).take_in(ToolReport { at, event });
     }
 
-    /// Answers the open question if it is still this one, so that the first
-    /// answer wins.
+    /// Answers the open question if it is still this one: the first answer
+    /// wins.
     pub(crate) async fn answer(
         self: &Arc<Self>,
         question: &Question,
@@ -434,7 +431,7 @@ impl Handle {
                 error.into()
             }
         })?;
-        if !self.is_answered(question) {
+        if !self.claim_question(question) {
             return Err(Refusal::AlreadyAnswered {
                 question: question.id.clone(),
             });
@@ -446,9 +443,9 @@ impl Handle {
         answered.map_err(Refusal::from)
     }
 
-    /// Somebody answers this question now. Gives false when it is no longer
-    /// open.
-    pub(crate) fn is_answered(self: &Arc<Self>, question: &Question) -> bool {
+    /// Claims the right to answer this question. Returns false if it is no
+    /// longer open.
+    pub(crate) fn claim_question(self: &Arc<Self>, question: &Question) -> bool {
         let mut intake = self.intake.lock();
         let open = self.status.borrow().asks(question);
         if open {
@@ -458,8 +455,7 @@ impl Handle {
         open
     }
 
-    /// Nobody but the assistant will answer this question, should it still be
-    /// open.
+    /// Leaves this question to the assistant, if it is still open.
     pub(crate) fn give_up(&self, question: &Question) {
         let intake = self.intake.lock();
         let given_up = self.status.borrow().asks(question);
@@ -469,12 +465,12 @@ impl Handle {
         self.status.send_modify(|_| {});
     }
 
-    /// Whoever could have answered the open question has not.
+    /// Whether the open question is left to the assistant.
     pub(crate) fn is_given_up(&self) -> bool {
         self.given_up.load(Ordering::Acquire)
     }
 
-    /// The open question was put to whoever can answer it when it was asked.
+    /// Whether the open question was routed when it was asked.
     pub(crate) fn is_routed(&self) -> bool {
         self.routed.load(Ordering::Acquire)
     }
@@ -484,8 +480,8 @@ impl Handle {
         self.context.lock().clone()
     }
 
-    /// Its question may be answered once more without a person. Counts as an
-    /// answer.
+    /// Counts an answer without a person to this question. Returns false if
+    /// there were too many.
     pub(crate) fn admits_answer(&self, question: &Question) -> bool {
         let content = self.context();
         let written = self.job().map_or(0, |job| job.output().written());
@@ -497,18 +493,17 @@ impl Handle {
         repetition.admits(question, content, silent)
     }
 
-    /// The form that its open question is a field of.
+    /// The form that contains its open question.
     pub(crate) fn form(&self) -> Option<Box<QuestionForm>> {
         self.form.lock().clone()
     }
 
-    /// Ends the tool; its end is told as `reason`. Resolves when everything it
-    /// started is gone.
+    /// Ends the tool with `reason`. Resolves when all its processes are gone.
     pub(crate) async fn end(self: &Arc<Self>, reason: &str) -> Receipt {
         self.end_within(reason, Duration::MAX).await
     }
 
-    /// The same, with less grace than the tool's own.
+    /// [`Handle::end`] with a shorter grace than the tool's own.
     pub(crate) async fn end_within(self: &Arc<Self>, reason: &str, grace: Duration) -> Receipt {
         if self.withdraw(reason) {
             return Receipt::default();
@@ -629,7 +624,8 @@ impl Handle {
         }
     }
 
-    /// The last words before a silence are told too, a little later.
+    /// Journals output at a limited rate. The last bytes before a silence
+    /// follow a little later.
     fn journal_output_at(
         self: &Arc<Self>,
         session: &SessionInner,

@@ -1,4 +1,4 @@
-//! Questions to a model, as a front end supplies one, and their answers.
+//! Questions to a model or a person, and their outcomes.
 
 use std::collections::BTreeMap;
 
@@ -6,26 +6,25 @@ use async_trait::async_trait;
 use serde_json::Value;
 use windlass_protocol::{Ask, TurnEndDecision, TurnEndHandle};
 
-/// Asks a model, beside the conversation.
+/// Asks a model outside of the conversation.
 #[async_trait]
 pub trait Inquirer: Send + Sync + 'static {
-    /// Puts a tool's question. `None` when it cannot be asked.
+    /// Asks a tool's question. `None` if the model cannot be asked.
     async fn answer(&self, ask: &Ask) -> Option<Value>;
 
-    /// Asks what becomes of the handles that still run when the turn ends.
-    /// `None` when it cannot be asked; a handle without a decision is ended.
+    /// Asks about the handles that still run at the end of a turn. `None` if
+    /// the model cannot be asked; a handle without a decision is ended.
     async fn decide(&self, handles: &[TurnEndHandle]) -> Option<BTreeMap<String, TurnEndDecision>>;
 }
 
 /// The outcome of a question.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answered {
-    /// This is the answer.
+    /// An answer.
     With(Value),
-    /// Nobody answered. A one-shot takes the question's default, a handle
-    /// waits for the assistant.
+    /// No answer. A one-shot takes the question's default, a handle waits for
+    /// the assistant.
     Nobody,
-    /// Whoever was asked will not have it answered: the tool is ended, with
-    /// this as its error.
+    /// The person declined: the tool is ended with this error.
     Declined(String),
 }

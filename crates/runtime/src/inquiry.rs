@@ -1,7 +1,7 @@
-//! Questions of tools, on their way to whoever answers them.
+//! Routes tools' questions to a person, a model, or the assistant.
 //!
-//! A preset answer in the config wins; then the person or the model is asked,
-//! as the tool's policy says. A one-shot that nobody can answer takes the
+//! A preset answer in the config takes precedence; then the person or the model
+//! is asked, by the tool's policy. A one-shot without an answer takes the
 //! question's default. A live handle stays waiting, since its assistant can
 //! answer with `apply`.
 
@@ -20,18 +20,18 @@ use crate::repetition::MOST;
 use crate::request_table::Ticket;
 use crate::session::{SessionInner, new_ulid};
 
-/// How often an answer that does not fit is asked for again.
+/// The number of attempts for an answer that does not fit.
 const TRIES: usize = 3;
 
-/// At most so many bytes of a tool's words beside its question are passed on.
+/// The maximum size of a question's context.
 const CONTEXT: usize = 32 << 10;
-/// Of those, so many are its end.
+/// The part of that size reserved for the end of the context.
 const CONTEXT_END: usize = 8 << 10;
 
-/// At most so many bytes of a question are quoted in a message about it.
+/// The maximum number of bytes of a question that a message quotes.
 const QUOTED: usize = 400;
 
-/// Answers a one-shot's question, or says why nobody could.
+/// Answers a one-shot's question; the error explains why there is no answer.
 pub(crate) async fn answer(
     session: &SessionInner,
     handle: &Handle,
@@ -54,10 +54,10 @@ pub(crate) async fn answer(
     question.default.clone().ok_or_else(unanswered)
 }
 
-/// Why a one-shot's question has no answer.
+/// The reason why a one-shot's question has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unanswered {
-    /// The person declined, in these words.
+    /// The person declined, with this reason.
     #[error("{0}")]
     Declined(String),
     /// Nobody can be asked, and the question has no default.
@@ -66,7 +66,7 @@ pub(crate) enum Unanswered {
         /// The question's words.
         text: String,
     },
-    /// It takes none of the answers that it is given.
+    /// The tool accepts none of the answers.
     #[error(
         "the tool asked question `{id}` again and again, and took none of {MOST} answers; \
          only the user can answer it"
@@ -77,9 +77,8 @@ pub(crate) enum Unanswered {
     },
 }
 
-/// Puts a live handle's question to whoever can answer it, beside everything
-/// else. Where only the assistant can, nothing happens. A request to a person
-/// is open when this returns.
+/// Routes a live handle's question, in the background. Does nothing if only the
+/// assistant can answer. A request to a person is open when this returns.
 pub(crate) fn route(session: &Arc<SessionInner>, handle: &Arc<Handle>, question: Question) {
     if !can_be_answered(session, handle, &question) {
         return;
@@ -105,7 +104,7 @@ pub(crate) fn route(session: &Arc<SessionInner>, handle: &Arc<Handle>, question:
     });
 }
 
-/// Puts a question to the person and to nobody else.
+/// Asks only the person.
 pub(crate) async fn ask_person(
     session: &SessionInner,
     handle: &Handle,
@@ -122,7 +121,7 @@ pub(crate) async fn ask_person(
     }
 }
 
-/// Somebody other than the calling assistant can answer.
+/// Whether someone other than the calling assistant can answer.
 pub(crate) fn can_be_answered(
     session: &SessionInner,
     handle: &Handle,
@@ -137,9 +136,9 @@ pub(crate) fn can_be_answered(
         }
 }
 
-/// Whether the assistant may answer with `apply`. A secret goes from the
-/// person to the program, unless the person drives or has said that the
-/// assistant may know it.
+/// Whether the assistant may answer with `apply`. A secret is for the program
+/// only, unless the person drives the session or has allowed the assistant to
+/// know it.
 pub(crate) fn may_answer(
     session: &SessionInner,
     tool: &RegisteredTool,
@@ -159,12 +158,12 @@ pub(crate) fn may_answer(
     })
 }
 
-/// The command by which a person answers a question.
+/// The command with which a person answers a question.
 fn answer_with(ask: &str) -> String {
     format!("windlass answer {ask}")
 }
 
-/// A word to the assistant on a handle that waits for the user, if it does.
+/// A note to the assistant if the handle waits for the user.
 pub(crate) fn note(session: &SessionInner, handle: &Handle, status: &Status) -> Option<String> {
     let requests = &session.requests;
     let (what, command) = match status {
@@ -184,7 +183,7 @@ pub(crate) fn note(session: &SessionInner, handle: &Handle, status: &Status) -> 
     ))
 }
 
-/// The handle waits for an answer that nobody but its assistant can give.
+/// Whether the handle waits for an answer that only its assistant can give.
 pub(crate) fn is_stuck(session: &SessionInner, handle: &Handle, status: &Status) -> bool {
     match status {
         Status::Waiting {
@@ -195,7 +194,7 @@ pub(crate) fn is_stuck(session: &SessionInner, handle: &Handle, status: &Status)
     }
 }
 
-/// A question that is on its way to whoever answers it.
+/// A question on its way to an answer.
 enum QuestionRoute {
     /// The answer is known.
     Known(Answered),
@@ -239,7 +238,7 @@ fn begin(session: &SessionInner, handle: &Handle, question: &Question) -> Questi
     }
 }
 
-/// The beginning of a question's words, for a message that names it.
+/// The start of a question's text, for messages.
 fn beginning(text: &str) -> String {
     if text.len() <= QUOTED {
         return text.to_owned();
@@ -247,7 +246,7 @@ fn beginning(text: &str) -> String {
     format!("{}…", &text[..text.floor_char_boundary(QUOTED)])
 }
 
-/// The beginning and the end of a tool's words beside its question.
+/// The start and the end of a question's context.
 pub(crate) fn shortened(content: &str) -> String {
     if content.len() <= CONTEXT {
         return content.to_owned();
@@ -258,8 +257,8 @@ pub(crate) fn shortened(content: &str) -> String {
     format!("{head}\n[{cut} bytes cut]\n{tail}")
 }
 
-/// Asks the model a question that nobody but the assistant can answer. A secret
-/// is not the assistant's to know, and a preset has been tried.
+/// Asks the model a question that otherwise only the assistant could answer.
+/// Secrets are excluded, and presets were tried before.
 pub(crate) async fn of_assistant(
     session: &SessionInner,
     handle: &Handle,
@@ -276,8 +275,8 @@ pub(crate) async fn of_assistant(
     }
 }
 
-/// A question that was open when this runtime took the session up has the same
-/// id again.
+/// A new question. One that was open when this runtime took the session over
+/// keeps its id.
 fn new_ask(session: &SessionInner, handle: &Handle, question: &Question) -> Ask {
     let known = handle.id().and_then(|id| session.past_ask(id, question));
     Ask {
@@ -292,8 +291,8 @@ fn new_ask(session: &SessionInner, handle: &Handle, question: &Question) -> Ask 
     }
 }
 
-/// Asks the model, if there is one. An answer that does not fit is asked for
-/// again.
+/// Asks the model, if there is one. Repeats the question if the answer does not
+/// fit.
 async fn inquire(session: &SessionInner, ask: Ask) -> Answered {
     let asked = JournalledAsk::tell(session, ask);
     let Some(inquirer) = &session.options.inquirer else {
@@ -315,8 +314,7 @@ fn policy(handle: &Handle, question: &Question) -> QuestionPolicy {
     questions.get(&question.id).cloned().unwrap_or_default()
 }
 
-/// A question that no person is asked. The journal is told of it, and again
-/// when this is dropped.
+/// Guard: journals a question that no person is asked, and its end on drop.
 struct JournalledAsk<'a> {
     session: &'a SessionInner,
     ask: Arc<Ask>,

@@ -1,6 +1,7 @@
-//! A tool that was started: its output, its terminal, and the orders it takes.
+//! A started tool: its output, its terminal, and its orders.
 //!
-//! Start at [`Job`]. No method has a default: an executor says for each whether its tools can do it.
+//! Start at [`Job`]. No method has a default: each executor states what its
+//! tools support.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
@@ -17,17 +18,18 @@ use windlass_protocol::{
 use crate::job_output::JobOutput;
 use crate::subject::SubjectPattern;
 
-/// How often a port is tried: no system tells when somebody listens.
+/// The polling interval for a port: no system call reports a new listener.
 const PORT_INTERVAL: Duration = Duration::from_millis(25);
 
-/// A tool that was started.
+/// A started tool.
 ///
-/// A job outlives its tool: its output stays readable until the job is dropped. Dropping a job whose tool still runs ends
-/// the tool. Orders carry an id: an order that arrives again is not carried out again, and is answered as before
-/// ([`OrderLedger`](crate::OrderLedger) keeps count).
+/// A job outlives its tool: its output stays readable until the job is dropped.
+/// Dropping a job whose tool still runs ends the tool. Orders have an id: a
+/// repeated order is not carried out again and returns the first result
+/// ([`OrderLedger`](crate::OrderLedger) implements this).
 #[async_trait]
 pub trait Job: Send + Sync + 'static {
-    /// Everything that the tool has written.
+    /// The complete output of the tool.
     fn output(&self) -> &JobOutput;
 
     /// The tool's terminal, if it has one. A tool may get one while it runs; it never loses it.
@@ -36,14 +38,16 @@ pub trait Job: Send + Sync + 'static {
     /// The machine that the tool runs on.
     fn host(&self) -> Arc<dyn JobHost>;
 
-    /// The use of the machine by the tool and everything that it has started, now. `None` where that cannot be known.
+    /// The current resource usage of the tool and its descendants. `None` if it
+    /// is unknown.
     fn usage(&self) -> Option<HandleUse>;
 
-    /// The executor's own key to the running tool, for [`Executor::adopt`](crate::Executor::adopt). `None` if this tool
-    /// cannot be adopted.
+    /// The executor's key for [`Executor::adopt`](crate::Executor::adopt).
+    /// `None` if this tool cannot be adopted.
     fn key(&self) -> Option<Value>;
 
-    /// The commands that this input would have the tool run, if the tool runs commands that it reads, as a shell does.
+    /// The commands that this input would run, if the tool runs commands from
+    /// its input, as a shell does.
     fn typed_commands(&self, input: &Keyboard) -> Option<TypedCommands>;
 
     /// Sends input to the running tool.
@@ -61,45 +65,50 @@ pub trait Job: Send + Sync + 'static {
     /// Resolves when the tool has printed its output and gone quiet, after `limit` at the latest.
     async fn settle(&self, limit: Duration);
 
-    /// Lets go of the tool. One that is kept runs on, to be adopted by its [`Job::key`]; any other ends as if the job
-    /// were dropped. The job reports nothing any more.
+    /// Releases the tool. A kept one continues, and can be adopted by its
+    /// [`Job::key`]; any other ends as if the job were dropped. The job reports
+    /// nothing after this.
     async fn leave(&self);
 
-    /// Ends the tool and everything it started, and answers when they are gone. By then
-    /// [`ToolEvent::Ended`](windlass_protocol::ToolEvent::Ended) has been reported. Ending a tool that has ended is fine,
-    /// and ends what it left running.
+    /// Ends the tool and all its processes, and returns when they are gone.
+    /// [`ToolEvent::Ended`](windlass_protocol::ToolEvent::Ended) has been
+    /// reported by then. May be called after the end, to end processes that the
+    /// tool left running.
     async fn abort(&self, order: &OrderId, grace: Duration) -> Receipt;
 }
 
-/// Commands that typed text would run. Rules that speak of starting the tool speak of them too.
+/// Commands that typed text would run. Rules for starting the tool also apply
+/// to them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TypedCommands {
     /// The commands.
     pub patterns: Vec<SubjectPattern>,
-    /// The patterns that an "always" would remember.
+    /// The patterns that "always" would remember.
     pub always: Vec<String>,
     /// The program that reads them, such as `bash`.
     pub reader: String,
 }
 
-/// The terminal of a tool, for people who look on and for those who type into it.
+/// The terminal of a tool, for observers and for typing.
 pub trait JobTerminal: Send + Sync {
     /// The screen: the rows that changed since that generation, or all of them.
     fn screen(&self, since: Option<u64>) -> ScreenUpdate;
 
-    /// Resolves when the screen is of another generation than this one.
+    /// Resolves when the screen's generation differs from this one.
     fn screen_changed(&self, generation: u64) -> BoxFuture<'static, ()>;
 
-    /// The lines that have left the screen, as far as they are kept.
+    /// The lines that have left the screen, as far as they are stored.
     fn scrollback(&self) -> String;
 
-    /// The rows that have left the screen, as far as they are kept, with their looks.
+    /// The rows that have left the screen, as far as they are stored, with
+    /// their styles.
     fn past(&self) -> ScreenPast;
 
     /// Changes the size.
     fn resize(&self, rows: u16, cols: u16) -> Result<(), InputError>;
 
-    /// Types in a person's name. Unlike input of an assistant it may be a secret, and goes to the program alone.
+    /// Types for a person. The text may be a secret, and is sent only to the
+    /// program.
     fn type_in(&self, order: &OrderId, input: Keyboard) -> Result<(), InputError>;
 
     /// Whether a program is blocked at a prompt for input.
@@ -108,20 +117,23 @@ pub trait JobTerminal: Send + Sync {
     /// Resolves when a program is blocked at a prompt for input. Never resolves after its exit.
     fn at_prompt(&self) -> BoxFuture<'static, ()>;
 
-    /// Whether typed text would not be shown: the terminal takes lines without echo, as for a secret.
+    /// Whether typed text would not be shown: the terminal reads lines without
+    /// echo, as for a secret.
     fn hides_typing(&self) -> bool;
 
-    /// Whether the text that the assistant typed last was shown as a row of masks, by a program that takes keys and edits
-    /// its line itself. It is known once the program has settled.
+    /// Whether the assistant's last text was masked by a program that reads
+    /// keys and edits its line itself. Known once the program has settled.
     fn has_masked_typing(&self) -> bool;
 }
 
 /// The machine that a tool runs on.
 pub trait JobHost: Send + Sync {
-    /// Resolves when somebody on that machine accepts connections on the port of its loopback interface.
+    /// Resolves when a process on that machine accepts connections on the port
+    /// of its loopback interface.
     fn port_open(&self, port: u16) -> BoxFuture<'static, ()>;
 
-    /// The time since which the machine does not answer, in words that follow its name; `None` while it does.
+    /// How long the machine has not answered, as a phrase that follows its
+    /// name; `None` while it answers.
     fn unreachable(&self) -> Option<String>;
 }
 

@@ -1,9 +1,10 @@
-//! The output of a job: one type that every executor fills and every reader uses.
+//! The output of a job, for all executors and readers.
 //!
-//! Executors push bytes ([`JobOutput::bytes`]) or messages ([`JobOutput::say`]); one that runs a program on a terminal
-//! attaches its screen. Bytes are addressed by their offset from the start of the job, however many programs the job
-//! runs one after the other. The assistant has one place up to which it has read; readers that only look on use
-//! [`JobOutput::log`] and [`JobOutput::preview`], which move nothing.
+//! Executors push bytes ([`JobOutput::bytes`]) or messages
+//! ([`JobOutput::say`]); for a terminal they attach a screen. Bytes are
+//! addressed by their offset from the start of the job, across all programs
+//! that the job runs. The assistant has one read position. Observers use
+//! [`JobOutput::log`] and [`JobOutput::preview`], which do not move it.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -20,38 +21,42 @@ use windlass_protocol::{LineRange, ShownInPart, View};
 
 use crate::digesting::{DigestReader, InPart};
 
-/// How much unread text is carried over when a program on a terminal takes over from one without.
+/// The amount of unread text that is carried over when a terminal program
+/// replaces one without.
 const CARRIED: usize = 64 << 10;
-/// The length of an excerpt that certainly leaves something out, and so sees to it that there is a log.
+/// The length of an excerpt that certainly omits something, which ensures that
+/// there is a log.
 const EXCERPT: usize = 1024;
 
-/// Everything that a tool has written, and how far its assistant has read. Clones are the same output.
+/// The complete output of a tool, and its assistant's read position. Clones
+/// share it.
 #[derive(Clone)]
 pub struct JobOutput {
-    inner: Arc<Inner>,
+    inner: Arc<JobOutputInner>,
 }
 
-struct Inner {
+struct JobOutputInner {
     bytes: Output,
-    /// The output consists of messages, a line each. The newline after the last one is not part of it.
+    /// The output consists of messages, one line each, without a newline after
+    /// the last one.
     messages: bool,
     started: Instant,
     screen: OnceLock<Arc<Mutex<Screen>>>,
-    reader: Mutex<Reader>,
-    /// Told how far the assistant has read.
+    reader: Mutex<AssistantReader>,
+    /// Called with the assistant's read position.
     noting: OnceLock<NoteRead>,
 }
 
-/// Notes an offset up to which the assistant has read.
+/// Records the assistant's read position.
 type NoteRead = Box<dyn Fn(u64) + Send + Sync>;
 
-/// The assistant's place in the output.
+/// The assistant's read position.
 #[derive(Default)]
-struct Reader {
+struct AssistantReader {
     cursor: Cursor,
     digest: DigestReader,
     screen: ScreenReader,
-    /// Unread text from before there was a screen.
+    /// Unread text from before the screen was attached.
     carried: String,
     last_input: u64,
 }
@@ -67,7 +72,7 @@ pub struct Reading {
     pub log: Option<PathBuf>,
     /// The terminal's cursor, as row and column from 1 on, while a program has the whole screen to itself.
     pub cursor: Option<(u16, u16)>,
-    /// How much is shown, if lines were left out and markers name them.
+    /// The digest figures, if lines were left out with markers.
     pub digest: Option<ShownInPart>,
 }
 
@@ -81,12 +86,13 @@ pub enum Since {
 }
 
 impl JobOutput {
-    /// An output of bytes, as programs write them. Its log stays until the session removes it.
+    /// An output of bytes. Its log is kept until the session removes it.
     pub fn new(options: OutputOptions) -> Self {
         Self::with(options, false)
     }
 
-    /// The output of a program that was adopted. The assistant has read it up to this offset.
+    /// The output of an adopted program. The assistant has read up to this
+    /// offset.
     pub fn resumed(bytes: Output, read: u64) -> Self {
         let output = Self::over(bytes, false);
         let cursor = output.inner.bytes.cursor_at(read);
@@ -94,7 +100,8 @@ impl JobOutput {
         output
     }
 
-    /// The output of a program on a terminal that was adopted, and what the assistant has seen of its screen.
+    /// The output of an adopted terminal program, and the assistant's view of
+    /// its screen.
     pub fn resumed_on_screen(
         bytes: Output,
         screen: Arc<Mutex<Screen>>,
@@ -118,7 +125,7 @@ impl JobOutput {
     fn over(bytes: Output, messages: bool) -> Self {
         bytes.keep_log();
         Self {
-            inner: Arc::new(Inner {
+            inner: Arc::new(JobOutputInner {
                 bytes,
                 messages,
                 started: tokio::time::Instant::now().into_std(),
@@ -132,12 +139,12 @@ impl JobOutput {
 
 /// For executors.
 impl JobOutput {
-    /// The bytes, to be pushed to or given to a process.
+    /// The bytes, for pushing or for a process.
     pub fn bytes(&self) -> &Output {
         &self.inner.bytes
     }
 
-    /// Adds a message and ends its line. Gives the number of bytes that were added.
+    /// Adds a message with a newline. Returns the number of bytes added.
     pub fn say(&self, message: &str) -> u64 {
         let before = self.written();
         let mut line = message.to_owned();
@@ -146,8 +153,8 @@ impl JobOutput {
         self.written() - before
     }
 
-    /// From now on the assistant reads this screen. Text that it has not read yet comes first. Only the first screen of
-    /// a job counts.
+    /// Makes the assistant read this screen from now on, after its unread text.
+    /// Only the first screen of a job counts.
     pub fn attach_screen(&self, screen: Arc<Mutex<Screen>>) {
         let mut reader = self.inner.reader.lock();
         let rest = self.inner.bytes.read(&mut reader.cursor, CARRIED);
@@ -156,17 +163,19 @@ impl JobOutput {
         let _ = self.inner.screen.set(screen);
     }
 
-    /// Tells `note` how far the assistant has read, whenever it has. Only the first one counts.
+    /// Calls `note` with the assistant's read position after every read. Only
+    /// the first callback counts.
     pub fn note_reads(&self, note: impl Fn(u64) + Send + Sync + 'static) {
         let _ = self.inner.noting.set(Box::new(note));
     }
 
-    /// Notes that the tool was given input when it had written `at` bytes: [`Since::LastInput`] is there from now on.
+    /// Records that the tool got input when it had written `at` bytes: the new
+    /// [`Since::LastInput`].
     pub fn note_input(&self, at: u64) {
         self.inner.reader.lock().last_input = at;
     }
 
-    /// Ends the output: nothing more will come, and searches that found nothing are over.
+    /// Finishes the output, which ends pending searches.
     pub fn finish(&self) {
         self.inner.bytes.finish();
     }
@@ -174,7 +183,8 @@ impl JobOutput {
 
 /// For readers.
 impl JobOutput {
-    /// Reads for the assistant, at most `limit` bytes of text. Every view moves its place to the end.
+    /// Reads for the assistant, at most `limit` bytes. Every view moves the
+    /// position to the end.
     pub fn read(&self, view: View, limit: usize) -> Reading {
         let mut reader = self.inner.reader.lock();
         if let Some(note) = self.inner.noting.get() {
@@ -209,8 +219,8 @@ impl JobOutput {
         }
     }
 
-    /// Reads text for the assistant in part. `None` if it is to be read as it is: the output is not plain text, or it is
-    /// short.
+    /// Reads text for the assistant in part. `None` if it should be read
+    /// unchanged: it is not plain text, or it is short.
     pub(crate) fn read_in_part(
         &self,
         view: View,
@@ -222,7 +232,7 @@ impl JobOutput {
         }
         let bytes = &self.inner.bytes;
         let mut reader = self.inner.reader.lock();
-        let Reader { cursor, digest, .. } = &mut *reader;
+        let AssistantReader { cursor, digest, .. } = &mut *reader;
         let position = bytes.position();
         let reading = match view {
             View::New => digest.read(bytes, cursor, in_part, limit)?,
@@ -240,7 +250,8 @@ impl JobOutput {
         Some(reading)
     }
 
-    /// Lines by their numbers, as they are, and the number of complete lines. Moves nothing.
+    /// Lines by number, and the number of complete lines. Does not move the
+    /// position.
     pub fn lines(&self, lines: LineRange, limit: usize) -> (String, u64) {
         let bytes = &self.inner.bytes;
         let complete = bytes.end_cursor().lines();
@@ -259,13 +270,18 @@ impl JobOutput {
         self.inner.bytes.logged()
     }
 
-    /// An output of which only the log is left.
+    /// An output of which only the log remains.
     pub(crate) fn of_log(logged: &LoggedOutput) -> Self {
         Self::over(logged.open(), false)
     }
 
-    /// Messages are read as they came, unless they are too long for that.
-    fn read_messages(&self, reader: &mut Reader, view: View, limit: usize) -> Option<String> {
+    /// Reads messages unchanged, unless they are too long.
+    fn read_messages(
+        &self,
+        reader: &mut AssistantReader,
+        view: View,
+        limit: usize,
+    ) -> Option<String> {
         if !self.inner.messages {
             return None;
         }
@@ -290,7 +306,7 @@ impl JobOutput {
 
     fn read_screen(
         &self,
-        reader: &mut Reader,
+        reader: &mut AssistantReader,
         screen: &mut Screen,
         view: View,
         limit: usize,
@@ -313,8 +329,8 @@ impl JobOutput {
         }
     }
 
-    /// The end of the output, at most about `limit` bytes, and whole lines where there are any. Of a program that has the
-    /// whole screen to itself it is the end of the screen.
+    /// The end of the output, at most about `limit` bytes, in whole lines if
+    /// possible. For a full-screen program, the end of the screen.
     pub fn preview(&self, limit: usize) -> String {
         if let Some(screen) = self.inner.screen.get() {
             let mut screen = screen.lock();
@@ -331,8 +347,8 @@ impl JobOutput {
         }
     }
 
-    /// The last line that is not blank, of stderr if there is none of stdout. Of a program on a terminal it is a line of
-    /// its screen.
+    /// The last line that is not blank, of stdout or else of stderr. For a
+    /// terminal program, a line of its screen.
     pub fn last_line(&self) -> Option<String> {
         if let Some(screen) = self.inner.screen.get() {
             return screen.lock().last_line();
@@ -342,12 +358,13 @@ impl JobOutput {
         line.or_else(|| bytes.last_line(Stream::Stderr))
     }
 
-    /// How many bytes have been written: the offset of the next one.
+    /// The number of bytes written.
     pub fn written(&self) -> u64 {
         self.inner.bytes.position()
     }
 
-    /// The bytes of a range of offsets, as the tool wrote them. Bytes that are no longer kept are left out.
+    /// The raw bytes of a range of offsets. Bytes that are no longer stored are
+    /// left out.
     pub fn log(&self, range: Range<u64>) -> Vec<u8> {
         self.inner.bytes.raw(range)
     }
@@ -365,7 +382,8 @@ impl JobOutput {
         last.unwrap_or(self.inner.started)
     }
 
-    /// Resolves to the first line that matches, or to `None` when the job has ended without one.
+    /// Resolves to the first line that matches, or to `None` when the job ends
+    /// without one.
     pub fn find(&self, pattern: Regex, since: Since) -> BoxFuture<'static, Option<String>> {
         let from = match since {
             Since::LastInput => self.inner.reader.lock().last_input,

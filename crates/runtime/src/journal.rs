@@ -1,7 +1,7 @@
-//! A session's events in order: every one once, numbered, bounded.
+//! The events of a session: numbered, in order, bounded.
 //!
-//! Start at [`Journal::tail`]. A reader that falls behind by more than the
-//! journal holds is told how many it missed instead of stalling the writer.
+//! Start at [`Journal::tail`]. A reader that falls behind gets the number of
+//! missed events instead of blocking the writer.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::feed::{Bounds, Feed, More};
 use crate::recorder::Recorder;
 use crate::weight::weight;
 
-/// One thing that happened in a session.
+/// An event of a session.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SessionEvent {
     /// A call came in.
@@ -34,10 +34,10 @@ pub enum SessionEvent {
     Replied {
         /// The call.
         call: Arc<str>,
-        /// It was refused or failed.
+        /// Whether it was refused or failed.
         is_error: bool,
     },
-    /// A call as it is recorded has changed; this is all of it.
+    /// The record of a call has changed; this is the complete new version.
     Part(Arc<ToolPart>),
     /// Something happened to a tool.
     Tool {
@@ -47,9 +47,9 @@ pub enum SessionEvent {
         handle: Option<HandleId>,
         /// The id by which a person finds it, if it is a one-shot.
         one_shot: Option<HandleId>,
-        /// How many bytes of output preceded the event.
+        /// The number of bytes of output before the event.
         at: u64,
-        /// What happened.
+        /// The event.
         event: ToolEvent,
     },
     /// A person is asked for permission.
@@ -63,19 +63,19 @@ pub enum SessionEvent {
     },
     /// A permission was decided without asking anybody.
     PermissionDecided {
-        /// What would have been asked.
+        /// The request that would have been made.
         request: Arc<PermissionRequest>,
-        /// How it was decided.
+        /// The decision.
         decision: Arc<DecisionRecord>,
     },
-    /// A question is on its way to whoever answers it.
+    /// A question was asked.
     QuestionAsked(Arc<Ask>),
     /// A question was answered, or withdrawn.
     QuestionClosed {
         /// The asking.
         ask: String,
     },
-    /// The assistant will be told this.
+    /// A notice was queued for the assistant.
     Noticed(Notice),
     /// A person has taken a handle over.
     Locked {
@@ -87,7 +87,8 @@ pub enum SessionEvent {
         /// The handle.
         handle: HandleId,
     },
-    /// The assistant has been told, or a reply has made the notices needless.
+    /// Notices were delivered to the assistant, or a reply has made them
+    /// obsolete.
     Delivered {
         /// The numbers that the notices have in the journal.
         notices: Vec<u64>,
@@ -101,15 +102,15 @@ pub enum SessionEvent {
 /// A numbered event.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// Its place in the session, from 1 on.
+    /// Its number in the session, from 1 on.
     pub number: u64,
-    /// When it happened.
+    /// Its time.
     pub at: SystemTime,
-    /// What happened.
+    /// The event.
     pub event: SessionEvent,
 }
 
-/// How much the events of one journal may weigh, about in bytes.
+/// The maximum size of the events of one journal, about in bytes.
 const WEIGHT: usize = 8 << 20;
 
 /// The events of one session.
@@ -119,14 +120,14 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// A journal that keeps the newest `capacity` events, fewer when they are
-    /// large. The recorder is given every event, in the journal's order.
+    /// A journal that keeps the newest `capacity` events, fewer if they are
+    /// large. The recorder gets every event, in the journal's order.
     pub fn new(capacity: usize, recorder: Option<Arc<dyn Recorder>>) -> Arc<Self> {
         Self::resume(capacity, recorder.into_iter().collect(), 0, [])
     }
 
-    /// A journal that goes on after event number `last`, and still has these
-    /// events before. The recorders have been given them already.
+    /// A journal that continues after event number `last`, with these earlier
+    /// events. The recorders already have them.
     pub(crate) fn resume(
         capacity: usize,
         recorders: Vec<Arc<dyn Recorder>>,
@@ -145,8 +146,8 @@ impl Journal {
         Arc::new(Self { events, recorders })
     }
 
-    /// Appends an event and wakes the readers. Gives the event's number, 0 when
-    /// it was not taken: after [`SessionEvent::Closed`] nothing is.
+    /// Appends an event and wakes the readers. Returns its number, or 0 if it
+    /// was rejected, as everything is after [`SessionEvent::Closed`].
     pub fn append(&self, event: SessionEvent) -> u64 {
         let more = match event {
             SessionEvent::Closed => More::Never,
@@ -173,13 +174,13 @@ impl Journal {
         self.events.last()
     }
 
-    /// Goes on after event number `last`, if that is still to come: others have
-    /// told the events in between, which readers here have missed.
+    /// Continues after event number `last`, if that is higher: the events in
+    /// between were reported elsewhere, and readers here have missed them.
     pub fn skip_to(&self, last: u64) {
         self.events.skip_to(last);
     }
 
-    /// Reads on from after event number `after`; 0 is the beginning.
+    /// Reads the events after number `after`; 0 is the start.
     pub fn tail(self: &Arc<Self>, after: u64) -> Tail {
         Tail {
             journal: Arc::clone(self),
@@ -196,7 +197,7 @@ impl std::fmt::Debug for Journal {
     }
 }
 
-/// A reader's place in a journal.
+/// A reader of a journal.
 #[derive(Debug, Clone)]
 pub struct Tail {
     journal: Arc<Journal>,
@@ -204,9 +205,8 @@ pub struct Tail {
 }
 
 impl Tail {
-    /// Waits for the next event. Gives how many were missed before it, and
-    /// `None` after the last event of a closed session. Dropping the future
-    /// loses nothing.
+    /// Waits for the next event. Returns the number of missed events with it,
+    /// and `None` after the last event of a closed session. Cancellation safe.
     pub async fn next(&mut self) -> Option<(u64, Entry)> {
         let after = self.position;
         let next = poll_fn(|context| self.journal.events.poll_after(after, context)).await?;

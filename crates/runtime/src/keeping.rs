@@ -1,8 +1,10 @@
 //! Handles that outlive their runtime.
 //!
-//! Start at [`HandleKeeper`], which a front end supplies. A spawn that is to be kept takes a place before the tool is
-//! started ([`KeptPlace::reserve`]) and is registered before it is answered ([`register`]). Closing a session leaves its kept
-//! handles, dropping it ends them. [`Session::adopt`] takes over the handles of a runtime that is gone.
+//! Start at [`HandleKeeper`], which a front end supplies. A spawn that is to be
+//! kept reserves a place before the tool is started ([`KeptPlace::reserve`])
+//! and is registered before it is answered ([`register`]). Closing a session
+//! leaves its kept handles, dropping it ends them. [`Session::adopt`] takes
+//! over the handles of an earlier runtime.
 
 mod adopting;
 
@@ -28,24 +30,26 @@ use crate::starting::executor;
 
 pub use adopting::{AdoptOutcome, AdoptedHandle};
 
-/// Keeps the files that lead to the handles which outlive their runtime.
+/// Stores the files by which handles that outlive their runtime are found.
 #[async_trait]
 pub trait HandleKeeper: Send + Sync + 'static {
-    /// Takes a place for one more handle; an error is the reason why it is not kept. The place is given back by
-    /// [`HandleKeeper::forget`], or used by [`HandleKeeper::register`].
+    /// Reserves a place for one more handle; the error explains why it is not
+    /// kept. The place is released by [`HandleKeeper::forget`], or used by
+    /// [`HandleKeeper::register`].
     async fn reserve(
         &self,
         handle: &HandleId,
         lease: Duration,
     ) -> Result<KeepRequest, NotKeptReason>;
 
-    /// The machine and the version of holders.
+    /// Identifies the machine and the version of holders.
     fn stamp(&self) -> KeptStamp;
 
-    /// Writes the state of a handle that runs. From then on it outlives the runtime.
+    /// Writes the state of a running handle. From then on it outlives the
+    /// runtime.
     fn register(&self, kept: &KeptHandle) -> Result<(), NotKeptReason>;
 
-    /// Removes everything about a handle. One that is held ends.
+    /// Removes all files of a handle. A held program ends.
     fn forget(&self, name: &str);
 }
 
@@ -54,23 +58,23 @@ pub trait HandleKeeper: Send + Sync + 'static {
 #[error("{0}")]
 pub struct NotKeptReason(pub String);
 
-/// How a handle is kept.
+/// Whether a handle is kept.
 #[derive(Debug, Default)]
 pub(crate) enum HandleKeeping {
-    /// Nobody asked for it.
+    /// Not requested.
     #[default]
     Unasked,
-    /// It is.
+    /// Kept.
     Kept(Box<KeptHandle>),
-    /// It was to be, and is not, which the next reply says.
+    /// Requested but refused, as the next reply reports.
     Refused(NotKeptReason),
-    /// It was left for the next runtime, and is not this one's any more.
+    /// Left for the next runtime.
     Left,
-    /// It was, until its end was told.
+    /// No longer kept, because its end was reported.
     Over,
 }
 
-/// A place that a handle will be kept in.
+/// A reserved place for a kept handle.
 pub(crate) struct KeptPlace<'a> {
     keeper: &'a Arc<dyn HandleKeeper>,
     request: KeepRequest,
@@ -78,7 +82,8 @@ pub(crate) struct KeptPlace<'a> {
 }
 
 impl<'a> KeptPlace<'a> {
-    /// Takes a place for a handle that is about to be started, if it is to be kept. Where it cannot be, its replies say so.
+    /// Reserves a place for a handle that is about to start, if it is to be
+    /// kept. If that fails, its replies say so.
     pub(crate) async fn reserve(session: &'a SessionInner, handle: &Handle) -> Option<Self> {
         let id = handle.id()?;
         if handle.is_one_shot() {
@@ -119,7 +124,7 @@ impl<'a> KeptPlace<'a> {
         self.request.clone()
     }
 
-    /// The tool runs: its state is written, so that the next runtime finds it.
+    /// Writes the state of the running tool, so that the next runtime finds it.
     pub(crate) fn register(
         mut self,
         session: &SessionInner,
@@ -184,7 +189,7 @@ fn describe(
 }
 
 impl Handle {
-    /// It is kept, and its end has not been told.
+    /// Whether it is kept and its end was not reported yet.
     pub(crate) fn is_kept(&self) -> bool {
         matches!(
             *self.keeping.lock(),
@@ -192,7 +197,7 @@ impl Handle {
         )
     }
 
-    /// Says once, in a reply, that it is not kept although it was to be.
+    /// Takes the note that it is not kept although this was requested.
     pub(crate) fn take_keeping_note(&self) -> Option<String> {
         let mut keeping = self.keeping.lock();
         let HandleKeeping::Refused(reason) = &*keeping else {
@@ -205,7 +210,7 @@ impl Handle {
 }
 
 impl SessionInner {
-    /// Writes the state of a kept handle anew, as `change` has it.
+    /// Rewrites the state of a kept handle after `change`.
     pub(crate) fn update_kept(&self, handle: &Handle, change: impl FnOnce(&mut KeptHandle)) {
         let Some(keeper) = &self.options.keeper else {
             return;
@@ -218,7 +223,8 @@ impl SessionInner {
         }
     }
 
-    /// A kept program may have been replaced by another one, which is not kept: then the handle is not, either.
+    /// Releases the handle if its kept program was replaced by one that is not
+    /// kept.
     pub(crate) fn recheck_kept(&self, handle: &Handle) {
         let (Some(keeper), Some(job)) = (&self.options.keeper, handle.job()) else {
             return;
@@ -233,7 +239,8 @@ impl SessionInner {
         }
     }
 
-    /// The end of a handle has been told: nobody has to find it any more. What it left running stays findable.
+    /// Removes a handle whose end was reported. Processes that it left running
+    /// can still be found.
     pub(crate) fn forget_kept(&self, handle: &Arc<Handle>) {
         let (Status::Stopped(ending), Some(keeper)) = (handle.status(), &self.options.keeper)
         else {
@@ -258,7 +265,7 @@ impl SessionInner {
         });
     }
 
-    /// Lets go of a kept handle, for the next runtime to adopt.
+    /// Releases a kept handle for the next runtime.
     pub(crate) async fn leave(&self, handle: &Handle) {
         let at = handle.job().map_or(0, |job| job.output().written());
         self.update_kept(handle, |kept| kept.job.at = at);
@@ -271,7 +278,8 @@ impl SessionInner {
 }
 
 impl Session {
-    /// The kept handles that run, each with the time for which it is held once the session is closed.
+    /// The running kept handles, each with the time for which it is held after
+    /// the session is closed.
     pub fn leases(&self) -> Vec<(HandleId, Duration)> {
         let handles = self.inner.registry.lock().all().into_iter();
         let running = handles.filter(|handle| !matches!(handle.status(), Status::Stopped(_)));
@@ -285,8 +293,9 @@ impl Session {
             .collect()
     }
 
-    /// Lets go of the session's kept handles, for another runtime to adopt. The session goes on without them, and calls
-    /// that wait for one are answered. [`Session::adopt`] takes them back.
+    /// Releases the session's kept handles for another runtime. The session
+    /// continues without them, and waiting calls are answered.
+    /// [`Session::adopt`] takes them back.
     pub async fn leave_kept(&self) {
         let inner = &self.inner;
         let mut kept = inner.registry.lock().all();
@@ -301,5 +310,5 @@ impl Session {
     }
 }
 
-/// The wish of a spawn to be kept, and how it came out.
+/// A spawn's request to be kept, and its outcome.
 pub(crate) type KeepingState = Mutex<HandleKeeping>;

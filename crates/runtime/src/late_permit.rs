@@ -1,9 +1,9 @@
-//! Permission for a call on a handle that its caller did not wait for.
+//! Permission for a call on a handle whose caller did not wait.
 //!
-//! A caller in a hurry is told to make the call again: a call that types into a
-//! handle, or ends it, must not happen by itself at a later time. The request
-//! stays open meanwhile, and the same call finds the person's reply, or goes on
-//! waiting for it. Each permission is good once.
+//! A caller in a hurry is told to repeat the call: typing into a handle or
+//! ending it must not happen at an unexpected later time. The request stays
+//! open, and the repeated call finds the person's reply or continues to wait
+//! for it. Each permission is valid once.
 
 use std::sync::Arc;
 
@@ -19,20 +19,20 @@ use crate::permission::GrantedBy;
 use crate::refusal::Refusal;
 use crate::session::SessionInner;
 
-/// How many are kept; the oldest are withdrawn.
+/// The maximum number; the oldest are withdrawn.
 const KEPT: usize = 64;
 
-/// The permissions of a session that were not waited for.
+/// A session's permission requests whose callers did not wait.
 #[derive(Default)]
 pub(crate) struct LatePermits(Mutex<IndexMap<PermitKey, LatePermit>>);
 
-/// A call on a handle. The same call made again has the same key.
+/// The identity of a call on a handle. A repeated call has the same key.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct PermitKey {
     tool: String,
     handle: HandleId,
     action: HandleAction,
-    /// It is about the commands that the input holds.
+    /// It is about the commands in the input.
     typed: bool,
     /// As JSON.
     args: String,
@@ -56,7 +56,7 @@ impl PermitKey {
 }
 
 impl PermitKey {
-    /// The key of the commands that the input holds.
+    /// The key for the commands in the input.
     pub(crate) fn of_commands(self) -> Self {
         Self {
             typed: true,
@@ -65,16 +65,15 @@ impl PermitKey {
     }
 }
 
-/// The arguments to run with, and who has permitted it if anybody has.
+/// The arguments to run with, and who has permitted them, if anyone.
 pub(crate) type LateGrant = (Arguments, Option<GrantedBy>);
 
 type Outcome = Shared<BoxFuture<'static, Result<LateGrant, Refusal>>>;
 
-/// A permission that is asked for. Dropping the last clone withdraws the
-/// request.
+/// A requested permission. Dropping the last clone withdraws the request.
 #[derive(Clone)]
 pub(crate) struct LatePermit {
-    /// The call that the request names.
+    /// The call named in the request.
     call: Arc<str>,
     outcome: Outcome,
 }
@@ -90,18 +89,18 @@ impl LatePermit {
         }
     }
 
-    /// Resolves when it is decided.
+    /// Resolves to the decision.
     pub(crate) async fn outcome(&self) -> Result<LateGrant, Refusal> {
         self.outcome.clone().await
     }
 
-    /// The open request, by its id.
+    /// The id of the open request.
     pub(crate) fn request(&self, session: &SessionInner) -> Option<String> {
         session.requests.permitting(&self.call)
     }
 
-    /// Keeps the request open after its caller was answered. One for input, or
-    /// for the end of a handle, goes with the handle.
+    /// Keeps the request open after its caller was answered. A request for
+    /// input, or for the end of a handle, ends with the handle.
     pub(crate) fn park(self, session: &Arc<SessionInner>, handle: &Arc<Handle>, key: PermitKey) {
         let outcome = self.outcome.clone();
         {
@@ -133,8 +132,8 @@ impl LatePermit {
 }
 
 impl LatePermits {
-    /// The permission that was asked for with the same call before. Its request
-    /// is that of `call` from now on.
+    /// Takes the permission that an earlier, equal call requested. Its request
+    /// belongs to `call` from now on.
     pub(crate) fn take(
         session: &SessionInner,
         key: &PermitKey,

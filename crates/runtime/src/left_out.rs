@@ -1,7 +1,8 @@
-//! Outputs that a reply has shown in part, beyond the life of their handles.
+//! Outputs with omitted lines, after the end of their handles.
 //!
-//! Lines that were left out can be fetched until the session ends. A one-shot, and a
-//! stopped handle that the session lets go of, are kept here as the place of their log.
+//! Omitted lines can be fetched until the session ends. For one-shots and for
+//! stopped handles that the session drops, the location of the log is kept
+//! here.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use crate::refusal::Refusal;
 use crate::session::SessionInner;
 use crate::stored::StoredResult;
 
-/// Stopped handles and one-shots, by the ids that the assistant knows.
+/// Stopped handles and one-shots, by the ids known to the assistant.
 #[derive(Default)]
 pub(crate) struct LeftOutLines(Mutex<HashMap<HandleId, Arc<Handle>>>);
 
@@ -38,8 +39,8 @@ impl LeftOutLines {
 }
 
 impl SessionInner {
-    /// Keeps the lines of a one-shot that has ended. Gives the id by which they can be
-    /// fetched, `None` if they are not in a log.
+    /// Keeps the lines of an ended one-shot. Returns the id for fetching them,
+    /// `None` if there is no log.
     pub(crate) fn keep_one_shot(&self, handle: &Arc<Handle>) -> Option<HandleId> {
         let logged = handle.output()?.logged()?;
         let id = self.free_id(handle);
@@ -49,7 +50,7 @@ impl SessionInner {
         Some(id)
     }
 
-    /// An id that names no other handle and no other output.
+    /// An unused id for the output.
     fn free_id(&self, handle: &Handle) -> HandleId {
         let id = free_id(&self.registry.lock(), handle);
         let taken = self.left_out.get(id.as_str()).is_some();
@@ -61,8 +62,8 @@ impl SessionInner {
             .unwrap_or(id)
     }
 
-    /// Keeps the lines of a stopped handle that the session lets go of, if a reply has left
-    /// some out.
+    /// Keeps the lines of a stopped handle that the session drops, if a reply
+    /// has omitted some.
     pub(crate) fn keep_left_out(&self, handle: &Arc<Handle>) {
         if !handle.left_out.load(Ordering::Acquire) {
             return;
@@ -74,7 +75,7 @@ impl SessionInner {
         }
     }
 
-    /// The output with this id that is kept for its lines, which must be this tool's.
+    /// The kept output with this id, which must belong to this tool.
     pub(crate) fn find_left_out(
         &self,
         tool: &RegisteredTool,

@@ -1,7 +1,7 @@
-//! What the assistant has not been told yet, each thing exactly once.
+//! Notices: news that the assistant gets exactly once.
 //!
-//! A notice is queued when a handle changes, withdrawn when a reply tells the
-//! change itself, and given out with the next reply otherwise.
+//! A notice is queued when a handle changes. It is withdrawn if a reply reports
+//! the change itself, and delivered with the next reply otherwise.
 
 use std::borrow::Cow;
 
@@ -11,11 +11,12 @@ use crate::event::Status;
 use crate::handle::Handle;
 use crate::show;
 
-/// How many bytes of an error's message a notice tells.
+/// The maximum length of an error message in a notice.
 const LONGEST: usize = 2048;
-/// How much of the end of a long result stands in a notice.
+/// The length of the end of a long result in a notice.
 const LAST_WORDS: usize = 512;
-/// How many bytes the notices of one reply take before the rest of them are cut to about [`SHORT`] each.
+/// The total size of the notices in one reply, beyond which each is cut to
+/// about [`SHORT`].
 const TOGETHER: usize = 8 * 1024;
 const SHORT: usize = 240;
 
@@ -25,7 +26,7 @@ pub(crate) struct Notices {
     queue: Vec<Queued>,
 }
 
-/// Called when a notice has been delivered; dropped when it never is.
+/// Called when a notice was delivered; dropped if it never is.
 pub(crate) type DeliveryCallback = Box<dyn FnOnce() + Send>;
 
 struct Queued {
@@ -36,20 +37,19 @@ struct Queued {
     delivered: Option<DeliveryCallback>,
 }
 
-/// Notices that are given out.
+/// Notices for delivery.
 #[derive(Default)]
 pub(crate) struct TakenNotices {
     pub(crate) notices: Vec<Notice>,
     /// Their numbers in the journal.
     pub(crate) numbers: Vec<u64>,
-    /// Those who want to know.
+    /// Callbacks for delivery.
     pub(crate) delivered: Vec<DeliveryCallback>,
 }
 
 impl Notices {
-    /// Queues a notice that has this number in the journal. One that says how
-    /// a handle stands now replaces what was queued about how it stood
-    /// before. Gives the numbers of those.
+    /// Queues a notice with this journal number. A notice on the state of a
+    /// handle replaces earlier ones; their numbers are returned.
     pub(crate) fn push(&mut self, handle: u64, number: u64, notice: Notice) -> Vec<u64> {
         let replaced = if supersedes(notice.kind) {
             self.withdraw(handle)
@@ -60,7 +60,7 @@ impl Notices {
         replaced
     }
 
-    /// Queues a notice beside those about how the handle stands.
+    /// Queues a notice beside those on the handle's state.
     pub(crate) fn add(
         &mut self,
         handle: u64,
@@ -76,8 +76,8 @@ impl Notices {
         });
     }
 
-    /// A reply has told how the handle stands. Gives the numbers of the
-    /// notices that are thereby needless.
+    /// Withdraws the notices on a handle's state, which a reply has reported.
+    /// Returns their numbers.
     pub(crate) fn withdraw(&mut self, handle: u64) -> Vec<u64> {
         self.remove(handle, supersedes)
     }
@@ -96,14 +96,15 @@ impl Notices {
             .collect()
     }
 
-    /// Something of this kind is queued for the handle.
+    /// Whether a notice of this kind is queued for the handle.
     pub(crate) fn holds(&self, handle: u64, kind: NoticeKind) -> bool {
         self.queue
             .iter()
             .any(|queued| queued.handle == handle && queued.notice.kind == kind)
     }
 
-    /// Everything queued, which is then told. Where many handles have stopped at once, the later notices are short.
+    /// Takes all queued notices. If many handles have stopped at once, later
+    /// notices are short.
     pub(crate) fn take(&mut self) -> TakenNotices {
         let mut taken = TakenNotices::default();
         let mut told = 0;
@@ -121,7 +122,7 @@ impl Notices {
     }
 }
 
-/// The kinds that say how a handle stands.
+/// Whether this kind reports the state of a handle.
 fn supersedes(kind: NoticeKind) -> bool {
     match kind {
         NoticeKind::Success
@@ -138,14 +139,14 @@ fn supersedes(kind: NoticeKind) -> bool {
     }
 }
 
-/// The notice that a handle's new status calls for, by its tool's flags.
+/// The notice for a handle's new status, if its tool's flags want one.
 pub(crate) fn of_status(handle: &Handle, status: &Status) -> Option<Notice> {
     let (wanted, notice) = of_change(handle, status)?;
     wanted.then_some(notice)
 }
 
-/// The notice that a handle has stopped, with the end of its result or output,
-/// whatever its tool's flags say.
+/// The notice for a stopped handle with the end of its result or output,
+/// regardless of its tool's flags.
 pub(crate) fn of_end(handle: &Handle, status: &Status) -> Option<Notice> {
     let (_, mut notice) = of_change(handle, status).filter(|_| status.is_stopped())?;
     let last_words = show::last_words(handle, LAST_WORDS);
@@ -156,7 +157,7 @@ pub(crate) fn of_end(handle: &Handle, status: &Status) -> Option<Notice> {
     Some(notice)
 }
 
-/// A notice of the handle's new status, and whether its tool's flags want it.
+/// The notice for a handle's new status, and whether its tool's flags want it.
 fn of_change(handle: &Handle, status: &Status) -> Option<(bool, Notice)> {
     let id = handle.id()?;
     let tool = &handle.tool.definition;
@@ -200,12 +201,12 @@ fn of_change(handle: &Handle, status: &Status) -> Option<(bool, Notice)> {
     Some((wanted, notice(handle, level, kind, text)))
 }
 
-/// The end of a tool that was ended and had a last word of its own.
+/// The text for a tool that was ended and had a final message.
 pub(crate) fn ended_by(id: &HandleId, reason: &str, last_word: &str) -> String {
     format!("`{id}` stopped: {reason}; it reported: {last_word}")
 }
 
-/// A message that is told whole when the handle is read.
+/// A shortened message; reading the handle returns all of it.
 fn brief(message: &str) -> Cow<'_, str> {
     if message.len() <= LONGEST {
         return Cow::Borrowed(message);
@@ -261,7 +262,7 @@ pub(crate) fn of_left_running(handle: &Handle, count: usize) -> Notice {
     notice(handle, NoticeLevel::Warning, NoticeKind::LeftRunning, text)
 }
 
-/// How the record stands, where that has changed since `told`.
+/// The notice for a change of the record's state since `told`.
 pub(crate) fn of_record(
     told: Option<&RecordTrouble>,
     now: Option<&RecordTrouble>,

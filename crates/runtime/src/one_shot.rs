@@ -1,9 +1,9 @@
-//! A one-shot on its way: to its end, or to being handed over.
+//! The execution of a one-shot: to its end, or to a handover.
 //!
-//! [`to_its_end`] is what a call waits for. A one-shot that outlasts its
-//! caller's patience is not lost: [`EndedWithUs::hand_over`] makes a handle of
-//! it. The tool notices nothing of that; it keeps its time limit, and what it
-//! has said is read like any handle's.
+//! A call waits for [`to_its_end`]. If its caller does not wait any longer,
+//! [`OneShotGuard::hand_over`] turns the one-shot into a handle. The tool does
+//! not notice this: it keeps its time limit, and its output is read like any
+//! handle's.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -22,9 +22,9 @@ use crate::refusal::Refusal;
 use crate::registry::Registry;
 use crate::session::SessionInner;
 
-/// Waits for the end of a one-shot, and sees to its questions and its time.
-/// After it was handed over, new questions are the handle's and are routed as
-/// such; one that was open then is still answered from here.
+/// Waits for the end of a one-shot, answers its questions and enforces its time
+/// limit. After a handover, new questions are routed as the handle's; one that
+/// was already open is still answered here.
 pub(crate) async fn to_its_end(
     session: Arc<SessionInner>,
     handle: Arc<Handle>,
@@ -70,13 +70,14 @@ async fn answer_question(session: &SessionInner, handle: &Arc<Handle>, question:
     handle.end(&why).await;
 }
 
-/// How often the part of a one-shot that runs is told what it says.
+/// The interval at which the record of a running one-shot is updated with its
+/// output.
 const PREVIEW_INTERVAL: Duration = Duration::from_millis(500);
-/// How much of its output that is.
+/// The amount of output in an update.
 const PREVIEW: usize = 4096;
 
-/// Tells the end of the output to the part of a one-shot that runs, as long as
-/// the output grows. Never resolves.
+/// Updates the record of a running one-shot with the end of its output while
+/// that grows. Never resolves.
 pub(crate) async fn tell_previews(call: &CallPart<'_>, handle: &Handle) {
     let mut told = 0;
     loop {
@@ -92,12 +93,12 @@ pub(crate) async fn tell_previews(call: &CallPart<'_>, handle: &Handle) {
     }
 }
 
-/// How long a one-shot may take. Nobody's clock runs while a question is open.
+/// The time limit of a one-shot. It is suspended while a question is open.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TimeLimit {
     whole: Duration,
     left: Duration,
-    /// Since when time is being taken off.
+    /// The time since which the limit is running down.
     since: Option<Instant>,
 }
 
@@ -110,14 +111,14 @@ impl TimeLimit {
         }
     }
 
-    /// As the executor says for these arguments, or else the tool.
+    /// The executor's limit for these arguments, or else the tool's.
     pub(crate) fn of(tool: &RegisteredTool, executor: &dyn Executor, args: &Arguments) -> Self {
         let whole = executor.timeout(args);
         Self::new(whole.unwrap_or(tool.definition.limits.timeout))
     }
 
-    /// Waits until the tool waits or has stopped; `None` when the time is up
-    /// first. Dropping the future loses no time.
+    /// Waits until the tool waits or has stopped; `None` if the time is up
+    /// first. Cancellation safe.
     async fn over_or_changed(&mut self, handle: &Handle) -> Option<Status> {
         self.spend();
         self.since = Some(Instant::now());
@@ -138,22 +139,23 @@ impl TimeLimit {
     }
 }
 
-/// Known to the session while its call runs, and ended when that is dropped.
-pub(crate) struct EndedWithUs<'a> {
+/// Guard: registers a one-shot in the session, and ends it when its call is
+/// dropped.
+pub(crate) struct OneShotGuard<'a> {
     session: &'a Arc<SessionInner>,
     handle: &'a Arc<Handle>,
 }
 
-impl<'a> EndedWithUs<'a> {
+impl<'a> OneShotGuard<'a> {
     pub(crate) fn new(session: &'a Arc<SessionInner>, handle: &'a Arc<Handle>) -> Self {
         let mut one_shots = session.one_shots.lock();
         one_shots.insert(handle.number, Arc::clone(handle));
         Self { session, handle }
     }
 
-    /// Makes a handle of a one-shot that runs, under an id of our making, and
-    /// lets `rest` of it go on by itself. `rest` is given back when it has
-    /// stopped already, or when the session ends.
+    /// Turns a running one-shot into a handle with a generated id, and
+    /// continues `rest` in the background. Returns `rest` if it has already
+    /// stopped or the session ends.
     pub(crate) fn hand_over<R>(self, rest: R) -> Result<HandleId, (Self, R)>
     where
         R: Future<Output = Ending> + Send + 'static,
@@ -185,7 +187,7 @@ impl<'a> EndedWithUs<'a> {
     }
 }
 
-impl Drop for EndedWithUs<'_> {
+impl Drop for OneShotGuard<'_> {
     fn drop(&mut self) {
         self.session.one_shots.lock().remove(&self.handle.number);
         if self.handle.looked_at.load(Ordering::Acquire) {
@@ -199,8 +201,7 @@ impl Drop for EndedWithUs<'_> {
     }
 }
 
-/// The tool's name and the handle's number, which no other handle has, unless
-/// the assistant has thought of the very same.
+/// An id from the tool's name and the handle's number.
 pub(crate) fn free_id(registry: &Registry, handle: &Handle) -> HandleId {
     let mut id = handle.known_as().to_string();
     while registry.get(&id).is_some() {

@@ -1,8 +1,8 @@
-//! A handle as somebody other than its assistant sees and uses it: a person at
-//! a page or a terminal.
+//! A handle for an observer other than its assistant: a person at a page or a
+//! terminal.
 //!
 //! Start at [`Session::handle`]. Nothing here moves the assistant's cursor.
-//! Taking a handle over is in `takeover.rs`.
+//! `takeover.rs` takes handles over.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,12 +22,12 @@ use crate::job::{Job, JobTerminal};
 use crate::refusal::Refusal;
 use crate::session::{Session, SessionInner};
 
-/// How much of a result is told beside a handle.
+/// The maximum length of a result in a handle's info.
 const RESULT: usize = 4096;
 
 impl Session {
-    /// Every handle that can be read and every one-shot that runs, in the order
-    /// in which they were started.
+    /// Every readable handle and every running one-shot, in order of their
+    /// start.
     pub fn handle_infos(&self) -> Vec<HandleInfo> {
         let mut handles = self.inner.registry.lock().all();
         let one_shots = self.inner.one_shots.lock();
@@ -52,9 +52,8 @@ impl Session {
         })
     }
 
-    /// The last word of the tool that a call has started, under an id or not:
-    /// what it asks, or the last line of its output. `None` when it has said
-    /// nothing or the call started none.
+    /// The last message of the tool that a call has started: its question, or
+    /// the last line of its output. `None` if there is none.
     pub fn last_word(&self, call: &str) -> Option<String> {
         let mut handles = self.inner.registry.lock().all();
         handles.extend(self.inner.one_shots.lock().values().cloned());
@@ -65,13 +64,13 @@ impl Session {
         }
     }
 
-    /// The session is being ended, or has been.
+    /// Whether the session is ending or has ended.
     pub fn is_closing(&self) -> bool {
         self.inner.closing.is_cancelled()
     }
 }
 
-/// A handle, for an onlooker. It keeps the handle readable, not its session
+/// A handle, for an observer. It keeps the handle readable, but not its session
 /// alive.
 #[derive(Clone)]
 pub struct HandleRef {
@@ -86,7 +85,7 @@ impl HandleRef {
         &self.id
     }
 
-    /// How the handle stands.
+    /// The state of the handle.
     pub fn info(&self) -> HandleInfo {
         info(&self.handle)
     }
@@ -101,25 +100,25 @@ impl HandleRef {
         self.handle.wait_until(Status::is_stopped).await;
     }
 
-    /// What its terminal shows: the rows that changed since a generation that
-    /// was read before, or all of them. `None` without a terminal.
+    /// The terminal's screen: the rows that changed since an earlier
+    /// generation, or all of them. `None` without a terminal.
     pub fn screen(&self, since: Option<u64>) -> Option<ScreenUpdate> {
         Some(self.terminal()?.screen(since))
     }
 
-    /// The lines that have left its terminal's screen, as far as they are kept.
-    /// `None` without a terminal.
+    /// The lines that have left its terminal's screen, as far as they are
+    /// stored. `None` without a terminal.
     pub fn scrollback(&self) -> Option<String> {
         Some(self.terminal()?.scrollback())
     }
 
-    /// The rows that have left its terminal's screen, as far as they are kept,
-    /// with their looks. `None` without a terminal.
+    /// The rows that have left its terminal's screen, as far as they are
+    /// stored, with their styles. `None` without a terminal.
     pub fn past(&self) -> Option<ScreenPast> {
         Some(self.terminal()?.past())
     }
 
-    /// Resolves when its screen is of another generation than this one.
+    /// Resolves when its screen's generation differs from this one.
     pub fn screen_changed(&self, generation: u64) -> BoxFuture<'static, ()> {
         match self.terminal() {
             Some(terminal) => terminal.screen_changed(generation),
@@ -127,12 +126,12 @@ impl HandleRef {
         }
     }
 
-    /// How many bytes it has written that [`HandleRef::log`] speaks of.
+    /// The number of bytes that [`HandleRef::log`] covers.
     pub fn written(&self) -> u64 {
         written(&self.handle)
     }
 
-    /// Resolves when it has written more than so many bytes, or has ended.
+    /// Resolves when it has written more than this many bytes, or has ended.
     pub async fn written_past(&self, offset: u64) {
         let begun = |status: &Status| !matches!(status, Status::Pending);
         self.handle.wait_until(begun).await;
@@ -153,9 +152,8 @@ impl HandleRef {
         }
     }
 
-    /// The bytes that it wrote, as it wrote them, within a range. What is no
-    /// longer kept is left out; of an old handle that is all but what the
-    /// assistant can read.
+    /// The raw bytes within a range. Bytes that are no longer stored are left
+    /// out; of an old handle, only those that the assistant can read remain.
     pub fn log(&self, range: Range<u64>) -> Vec<u8> {
         if let Some(output) = self.handle.output() {
             return output.log(range);
@@ -180,8 +178,8 @@ impl HandleRef {
         output.map_or(1, |output| output.line_at(offset))
     }
 
-    /// Lines of its output by their numbers, as the assistant would fetch them, within a
-    /// limit in bytes.
+    /// Lines of its output by number, as the assistant would fetch them, within
+    /// a limit in bytes.
     pub fn lines(&self, lines: LineRange, limit: usize) -> String {
         let output = self.handle.output();
         let stored = || {
@@ -192,9 +190,9 @@ impl HandleRef {
         output.map_or_else(String::new, |output| output.lines(lines, limit).0)
     }
 
-    /// The offset of the first byte that arrived within the last `age`. The
-    /// arrival of bytes is known to a fraction of a second, and of an old handle
-    /// not at all: all of its output counts.
+    /// The offset of the first byte that arrived within the last `age`. Arrival
+    /// times are accurate to a fraction of a second. They are unknown for an
+    /// old handle: all of its output counts.
     pub fn written_before(&self, age: Duration) -> u64 {
         let output = self.handle.output();
         output.map_or(0, |output| output.written_before(age))
@@ -207,7 +205,7 @@ impl HandleRef {
         Ok(terminal.resize(rows, cols)?)
     }
 
-    /// Answers its open question in the person's name.
+    /// Answers its open question for the person.
     pub async fn answer(&self, answer: Value) -> Result<(), Refusal> {
         match self.handle.status() {
             Status::Waiting { question, .. } => self.handle.answer(&question, answer).await,
@@ -216,8 +214,8 @@ impl HandleRef {
         }
     }
 
-    /// Ends the tool and everything it started in the person's name. Resolves
-    /// when they are gone. Ending what has ended is fine.
+    /// Ends the tool and all its processes for the person. Resolves when they
+    /// are gone. May be called after the end.
     pub async fn abort(&self) -> Receipt {
         self.handle.end("aborted by the user").await
     }

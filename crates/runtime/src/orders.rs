@@ -1,4 +1,4 @@
-//! Orders to a job are carried out once, however often they arrive.
+//! Executes each order to a job once, even if it arrives repeatedly.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,20 +9,21 @@ use windlass_protocol::{InputError, OrderId};
 
 use crate::session::new_ulid;
 
-/// How many orders are remembered. A sender repeats its last order after a lost connection, not one from long ago.
+/// The number of orders that are remembered. A sender repeats only its last
+/// order after a lost connection.
 const REMEMBERED: usize = 256;
 
 type Outcome = Arc<OnceCell<Result<(), InputError>>>;
 
-/// The orders that a job has carried out, with their outcomes.
+/// The executed orders of a job, with their results.
 #[derive(Debug, Default)]
 pub struct OrderLedger {
     orders: Mutex<VecDeque<(OrderId, Outcome)>>,
 }
 
 impl OrderLedger {
-    /// Carries out an order unless it was carried out before, and gives its outcome. One that arrives again meanwhile
-    /// waits for the first.
+    /// Executes an order unless it was executed before, and returns its result.
+    /// A repeated order waits for the first.
     pub async fn once<F>(&self, order: &OrderId, carry_out: F) -> Result<(), InputError>
     where
         F: Future<Output = Result<(), InputError>>,
@@ -31,7 +32,7 @@ impl OrderLedger {
         outcome.get_or_init(|| carry_out).await.clone()
     }
 
-    /// Carries out an order that takes no time, unless it was carried out before.
+    /// Executes an immediate order, unless it was executed before.
     pub fn once_now(
         &self,
         order: &OrderId,

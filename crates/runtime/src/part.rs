@@ -25,7 +25,7 @@ use windlass_protocol::{
 use crate::arguments::{conceal, take_typing};
 use crate::catalogue::{RegisteredTool, Runs};
 use crate::journal::SessionEvent;
-use crate::plan::{Planned, Work};
+use crate::plan::{Planned, PlannedWork};
 use crate::session::{SessionInner, new_ulid};
 
 /// Arguments of an action that belong to the call, not to the tool.
@@ -49,33 +49,33 @@ pub(crate) struct CallPart<'a> {
     tool: Arc<str>,
     action: Option<HandleAction>,
     handle: Option<HandleId>,
-    progress: Mutex<Progress>,
+    progress: Mutex<RunningPart>,
 }
 
-/// How far what is typed may be told.
+/// Whether typed text may be disclosed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Discretion {
-    /// To everyone.
+    /// Yes.
     Open,
-    /// It goes to a terminal, which may come to take a secret before it is
-    /// typed: it is told once it has been.
+    /// Not yet: the terminal may start to read a secret before the text is
+    /// typed. It is disclosed afterwards.
     Unknown,
-    /// To nobody.
+    /// No.
     Secret,
 }
 
-struct Progress {
+struct RunningPart {
     input: Arc<Arguments>,
-    /// What is typed, until it is known whether it may be told.
+    /// The typed text, until it is known whether it may be disclosed.
     withheld: Option<Arguments>,
-    /// What the input says is a secret and is not kept.
+    /// The input is a secret and is not recorded.
     secret: bool,
     title: String,
     start: Millis,
     ended: bool,
 }
 
-impl Progress {
+impl RunningPart {
     fn time(&self) -> PartTimeWithEnd {
         PartTimeWithEnd {
             start: self.start,
@@ -86,14 +86,14 @@ impl Progress {
 }
 
 impl<'a> CallPart<'a> {
-    /// A call has come in.
+    /// Begins the record of a call.
     pub(crate) fn created(
         session: &'a SessionInner,
         message: &'a MessageId,
         call: &mut Planned,
     ) -> Self {
         let (action, handle) = match &call.work {
-            Ok(Work::Handle { command, .. }) => {
+            Ok(PlannedWork::Handle { command, .. }) => {
                 (Some(command.action()), Some(command.id().clone()))
             }
             _ => (None, None),
@@ -117,7 +117,7 @@ impl<'a> CallPart<'a> {
             tool: Arc::clone(&call.tool),
             action,
             handle,
-            progress: Mutex::new(Progress {
+            progress: Mutex::new(RunningPart {
                 input,
                 withheld,
                 secret: discretion == Discretion::Secret,
@@ -138,7 +138,7 @@ impl<'a> CallPart<'a> {
         part
     }
 
-    /// The call may run, with these arguments.
+    /// Records that the call runs with these arguments.
     pub(crate) fn running(&self, tool: &RegisteredTool, args: &Arguments) {
         let mut progress = self.progress.lock();
         progress.start = now();
@@ -159,7 +159,7 @@ impl<'a> CallPart<'a> {
         self.tell_running(&progress, self.metadata());
     }
 
-    /// The call runs, and this is the end of what it has said so far.
+    /// Records the end of the output of the running call.
     pub(crate) fn preview(&self, output: String) {
         let mut metadata = self.metadata();
         metadata.insert("output".into(), Value::String(output));
@@ -171,7 +171,7 @@ impl<'a> CallPart<'a> {
         self.progress.lock().title.clone()
     }
 
-    fn tell_running(&self, progress: &Progress, metadata: Arguments) {
+    fn tell_running(&self, progress: &RunningPart, metadata: Arguments) {
         let state = StateRunning {
             input: Arc::clone(&progress.input),
             title: Some(progress.title.clone()),
@@ -183,7 +183,7 @@ impl<'a> CallPart<'a> {
         self.tell(PartState::Running(state));
     }
 
-    /// What was given turned out to be a secret.
+    /// Marks the input as a secret.
     pub(crate) fn conceal(&self) {
         let mut progress = self.progress.lock();
         progress.secret = true;
@@ -193,7 +193,7 @@ impl<'a> CallPart<'a> {
         conceal(input);
     }
 
-    /// What was given has been typed where everybody could see it.
+    /// Records the input, which was visible when it was typed.
     pub(crate) fn reveal(&self) {
         let mut progress = self.progress.lock();
         if let Some(withheld) = progress.withheld.take() {
@@ -206,12 +206,12 @@ impl<'a> CallPart<'a> {
         self.handle.as_ref()
     }
 
-    /// What was given is a secret.
+    /// Whether the input is a secret.
     pub(crate) fn is_secret(&self) -> bool {
         self.progress.lock().secret
     }
 
-    /// The call is answered, and these came with it.
+    /// Records the answer to the call, with its attachments.
     pub(crate) fn ended(
         &self,
         reply: &CallReply,
@@ -305,8 +305,8 @@ impl<'a> CallPart<'a> {
         metadata
     }
 
-    /// Takes over the arguments that the tool is given: a person may have
-    /// changed them. The names of [`OF_THE_CALL`] are not the person's.
+    /// Records the arguments for the tool, which a person may have edited. The
+    /// names of [`OF_THE_CALL`] cannot be edited.
     fn take_arguments(&self, input: &mut Arc<Arguments>, args: &Arguments) {
         let own = |name: &str| self.action.is_some() && OF_THE_CALL.contains(&name);
         let theirs = input.iter().filter(|(name, _)| !own(name));
@@ -359,7 +359,7 @@ impl Drop for CallPart<'_> {
     }
 }
 
-/// How the process that a reply tells of exited, where it exited badly.
+/// The exit of the process in a reply, if it failed.
 fn exit_metadata(reply: &CallReply) -> Arguments {
     let (code, signal) = match (&reply.extras.exit, &reply.content) {
         (Some(Exit::Code(code)), _) => (Some(*code), None),
@@ -372,7 +372,7 @@ fn exit_metadata(reply: &CallReply) -> Arguments {
     code.into_iter().chain(signal).collect()
 }
 
-/// The arguments with long texts cut: more than that, no title shows.
+/// The arguments with long texts cut, for titles.
 fn brief(args: &Arguments) -> Cow<'_, Arguments> {
     let is_long =
         |value: &Value| matches!(value, Value::String(text) if text.len() > LONG_FOR_A_TITLE);

@@ -1,10 +1,10 @@
-//! The events of a session from before this runtime took it up.
+//! The events of a session from before this runtime took it over.
 //!
-//! Start at [`PastEvents`]: whoever keeps a session's events beyond its runtime
-//! hands them back with [`SessionOptions::past`](crate::SessionOptions::past).
-//! Their numbers go on, so that readers miss nothing and read nothing twice.
-//! [`Session::recall`] then settles the [loose ends](LooseEnd): everything that
-//! was open when the last runtime died either goes on or is closed.
+//! Start at [`PastEvents`]: a store of events returns them with
+//! [`SessionOptions::past`](crate::SessionOptions::past). Numbers continue, so
+//! that readers miss nothing and read nothing twice. [`Session::recall`] then
+//! settles the [loose ends](LooseEnd): everything that was open when the last
+//! runtime died either continues or is closed.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,13 +20,13 @@ use crate::handle::Handle;
 use crate::journal::{Entry, SessionEvent};
 use crate::session::{Session, SessionInner};
 
-/// How long a tool may take to ask its open question again.
+/// The time limit for a tool to repeat its open question.
 const ASKS_AGAIN: Duration = Duration::from_secs(5);
 
-/// Things that were open, with the events that opened them, oldest first.
+/// Open items, with the events that opened them, oldest first.
 pub(crate) type LooseEnds = IndexMap<LooseEnd, Entry>;
 
-/// Something that an event opens and a later event closes.
+/// An item that an event opens and a later event closes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum LooseEnd {
     /// A call without a reply.
@@ -90,11 +90,11 @@ fn is_final(state: &PartState) -> bool {
     }
 }
 
-/// The events of a session from before a runtime takes it up. Without any, the
-/// session is new.
+/// The events of a session from before a runtime takes it over. Empty for a new
+/// session.
 #[derive(Debug, Clone, Default)]
 pub struct PastEvents {
-    /// The newest, whose numbers have no gap.
+    /// The newest, with consecutive numbers.
     newest: VecDeque<Entry>,
     loose_ends: LooseEnds,
     last: u64,
@@ -102,8 +102,8 @@ pub struct PastEvents {
 }
 
 impl PastEvents {
-    /// A session whose events are not known: only that none has a greater
-    /// number than this.
+    /// A session with unknown events, of which this is the highest possible
+    /// number.
     pub fn lost_until(last: u64) -> Self {
         Self {
             last,
@@ -111,7 +111,7 @@ impl PastEvents {
         }
     }
 
-    /// Adds the next event. Before the newest ones, those that opened a loose
+    /// Adds the next event. Before the newest ones, events that opened a loose
     /// end may be given alone.
     pub fn add(&mut self, entry: Entry) {
         if entry.number <= self.last {
@@ -138,17 +138,17 @@ impl PastEvents {
         self.last
     }
 
-    /// The newest events, whose numbers have no gap.
+    /// The newest events, with consecutive numbers.
     pub fn newest(&self) -> impl Iterator<Item = &Entry> {
         self.newest.iter()
     }
 
-    /// Everything that is open.
+    /// All open items.
     pub fn loose_ends(&self) -> impl Iterator<Item = &LooseEnd> {
         self.loose_ends.keys()
     }
 
-    /// The greatest number that a tool has.
+    /// The highest tool number.
     pub(crate) fn tools(&self) -> u64 {
         self.tools
     }
@@ -160,9 +160,9 @@ impl PastEvents {
 
 impl Session {
     /// Settles everything that was open when the session's last runtime died,
-    /// once the handles that still run have been adopted. Undelivered notices
-    /// are queued again, and questions stay open for tools that ask them again.
-    /// The rest is closed: nobody waits for it any more.
+    /// after the running handles were adopted. Undelivered notices are queued
+    /// again, and questions stay open for tools that repeat them. The rest is
+    /// closed.
     pub fn recall(&self) {
         let is_question = |end: &LooseEnd| matches!(end, LooseEnd::Question(_));
         let (asks, ends) = {
@@ -238,8 +238,8 @@ impl Session {
         }
     }
 
-    /// A question stays open until its tool has had the time to ask it again,
-    /// which it does under the same id.
+    /// Keeps a question open until its tool has had time to repeat it, under
+    /// the same id.
     fn await_question(&self, end: LooseEnd, entry: &Entry) {
         let SessionEvent::QuestionAsked(ask) = &entry.event else {
             unreachable!("a question is listed with the event that asked it");
@@ -262,7 +262,7 @@ impl Session {
 }
 
 impl SessionInner {
-    /// Nobody answers the question, unless it has been asked again.
+    /// Closes the question, unless it was repeated.
     fn close_past_ask(&self, end: &LooseEnd) {
         let removed = self.loose_ends.lock().shift_remove_entry(end);
         if let Some((LooseEnd::Question(ask), _)) = removed {
@@ -270,8 +270,8 @@ impl SessionInner {
         }
     }
 
-    /// The id under which the handle has asked this before this runtime took
-    /// the session up, if it has and was not answered. Gives it once.
+    /// The id under which the handle asked this question before, if it was not
+    /// answered. Returned once.
     pub(crate) fn past_ask(&self, handle: &HandleId, question: &Question) -> Option<String> {
         let mut ends = self.loose_ends.lock();
         let same = |entry: &Entry| match &entry.event {

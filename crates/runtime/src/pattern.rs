@@ -11,7 +11,7 @@
 
 use crate::subject::UNKNOWN;
 
-/// The pattern covers all of the text.
+/// Whether the pattern matches the whole text.
 pub(crate) fn covers(pattern: &str, text: &str) -> bool {
     if is_everything(pattern) {
         return true;
@@ -28,7 +28,7 @@ pub(crate) fn covers(pattern: &str, text: &str) -> bool {
     }
 }
 
-/// The pattern covers the text for at least one text in the place of each
+/// Whether the pattern matches the text for at least one value of each
 /// [`UNKNOWN`].
 pub(crate) fn may_cover(pattern: &str, text: &str) -> bool {
     if is_everything(pattern) {
@@ -59,12 +59,12 @@ pub(crate) fn may_cover(pattern: &str, text: &str) -> bool {
     reached[tokens.len()]
 }
 
-/// The pattern covers anything whatever.
+/// Whether the pattern matches everything.
 pub(crate) fn is_everything(pattern: &str) -> bool {
     matches!(pattern, "*" | "**")
 }
 
-/// The pattern has no wildcard and covers nothing but itself.
+/// Whether the pattern has no wildcard.
 pub(crate) fn is_literal(pattern: &str) -> bool {
     !pattern.contains(['*', '?'])
 }
@@ -75,29 +75,29 @@ fn last_word_is_open(pattern: &str) -> Option<&str> {
         .or_else(|| pattern.strip_suffix(" *"))
 }
 
-enum Token {
+enum PatternToken {
     Letter(char),
     One,
     Run,
     Any,
 }
 
-fn tokens(pattern: &str) -> Vec<Token> {
+fn tokens(pattern: &str) -> Vec<PatternToken> {
     let mut letters = pattern.chars().peekable();
     let mut tokens = Vec::new();
     while let Some(letter) = letters.next() {
         tokens.push(match letter {
-            '?' => Token::One,
-            '*' if letters.next_if_eq(&'*').is_some() => Token::Any,
-            '*' => Token::Run,
-            letter => Token::Letter(letter),
+            '?' => PatternToken::One,
+            '*' if letters.next_if_eq(&'*').is_some() => PatternToken::Any,
+            '*' => PatternToken::Run,
+            letter => PatternToken::Letter(letter),
         });
     }
     tokens
 }
 
-/// Keeps, letter by letter, which places of the pattern could be reached, so
-/// that no pattern takes long.
+/// Matches by tracking all reachable positions of the pattern per character,
+/// which bounds the time.
 fn matches(pattern: &str, text: &str) -> bool {
     let tokens = tokens(pattern);
     let mut reached = start(&tokens);
@@ -107,36 +107,36 @@ fn matches(pattern: &str, text: &str) -> bool {
     reached[tokens.len()]
 }
 
-/// The places that are reached before the first letter.
-fn start(tokens: &[Token]) -> Vec<bool> {
+/// The positions reached before the first character.
+fn start(tokens: &[PatternToken]) -> Vec<bool> {
     let mut reached = vec![false; tokens.len() + 1];
     reached[0] = true;
     skip_empty(tokens, &mut reached);
     reached
 }
 
-/// The places that are reached by one more letter.
-fn step(tokens: &[Token], reached: &[bool], letter: char) -> Vec<bool> {
+/// The positions reached after one more character.
+fn step(tokens: &[PatternToken], reached: &[bool], letter: char) -> Vec<bool> {
     let mut next = vec![false; tokens.len() + 1];
     for (place, token) in tokens.iter().enumerate() {
         if !reached[place] {
             continue;
         }
         match token {
-            Token::Letter(wanted) => next[place + 1] |= *wanted == letter,
-            Token::One => next[place + 1] |= !matches!(letter, '/' | UNKNOWN),
-            Token::Run => next[place] |= !matches!(letter, '/' | UNKNOWN),
-            Token::Any => next[place] = true,
+            PatternToken::Letter(wanted) => next[place + 1] |= *wanted == letter,
+            PatternToken::One => next[place + 1] |= !matches!(letter, '/' | UNKNOWN),
+            PatternToken::Run => next[place] |= !matches!(letter, '/' | UNKNOWN),
+            PatternToken::Any => next[place] = true,
         }
     }
     skip_empty(tokens, &mut next);
     next
 }
 
-/// `*` and `**` may stand for nothing.
-fn skip_empty(tokens: &[Token], reached: &mut [bool]) {
+/// Adds the positions after empty `*` and `**`.
+fn skip_empty(tokens: &[PatternToken], reached: &mut [bool]) {
     for (place, token) in tokens.iter().enumerate() {
-        if reached[place] && matches!(token, Token::Run | Token::Any) {
+        if reached[place] && matches!(token, PatternToken::Run | PatternToken::Any) {
             reached[place + 1] = true;
         }
     }

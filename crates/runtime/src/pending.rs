@@ -1,9 +1,9 @@
-//! Everything that a person has been asked and has not answered.
+//! Open requests to a person.
 //!
 //! Start at [`PendingRequests`]. Every session has one, whether or not a front
-//! end can show anything. Front ends list, watch and reply. How a request is
-//! closed, exactly once, is in `request_table.rs`; what is asked and what a
-//! reply leads to is decided in `permission.rs` and `inquiry.rs`.
+//! end can show anything. Front ends list, watch and reply. `request_table.rs`
+//! closes each request exactly once; `permission.rs` and `inquiry.rs` create
+//! requests and act on replies.
 
 use std::sync::Arc;
 
@@ -22,20 +22,20 @@ use crate::request_table::{Asker, PermissionOutcome, RequestEntry, RequestTable,
 use crate::rules::Rules;
 use crate::session::new_ulid;
 
-/// Something that a person is asked.
+/// A request to a person.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PersonRequest {
     /// Whether something may run.
     Permission(Arc<PermissionRequest>),
     /// A tool's question.
     Question(Arc<Ask>),
-    /// Whether a project's own configuration and tools count. Front ends show
-    /// it as a question, and only a person may answer it.
+    /// Whether to trust a project's own configuration and tools. Front ends
+    /// show it as a question; only a person may answer.
     Trust(Arc<Ask>),
 }
 
 impl PersonRequest {
-    /// Names the request among all requests.
+    /// The unique id of the request.
     pub fn id(&self) -> &str {
         match self {
             Self::Permission(request) => request.id.as_str(),
@@ -51,7 +51,7 @@ impl PersonRequest {
         }
     }
 
-    /// Makes it the handle's, if it is this call's.
+    /// Assigns it to the handle, if it belongs to this call.
     fn hand_over(&mut self, call: &str, handle: &HandleId) -> bool {
         match self {
             Self::Permission(request) => {
@@ -77,15 +77,14 @@ impl PersonRequest {
     }
 }
 
-/// Whether anybody will reply to a session's requests. A front end decides
-/// this when it sets the session up.
+/// Whether anyone replies to a session's requests. A front end sets this at the
+/// start of the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Attendance {
-    /// Nobody will: permission is refused at once, and a question takes its
-    /// default.
+    /// Nobody: permission is refused at once, and a question takes its default.
     #[default]
     Unattended,
-    /// Somebody may: a request stays open until it is answered or withdrawn.
+    /// Someone may: a request stays open until it is answered or withdrawn.
     Attended,
 }
 
@@ -100,51 +99,51 @@ impl Attendance {
     }
 }
 
-/// A reply to a request that is not open, or one that does not fit it.
+/// The reason why a reply was not accepted.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ReplyError {
-    /// No such permission was asked for lately.
+    /// There was no such permission request lately.
     #[error("no permission `{0}` is being asked for; it may have been answered elsewhere")]
     NoPermission(String),
-    /// No such question was asked lately.
+    /// There was no such question lately.
     #[error("no question `{0}` is open; it may have been answered elsewhere")]
     NoQuestion(String),
-    /// The request was open, and has been answered or withdrawn.
+    /// The request has been answered or withdrawn.
     #[error("`{0}` is no longer open; it was answered elsewhere, or withdrawn")]
     Closed(String),
     /// The question stays open.
     #[error(transparent)]
     Unfit(AnswerError),
-    /// The permission request stays open: the tool does not take the arguments
-    /// that the person has written.
+    /// The permission request stays open: the tool does not accept the edited
+    /// arguments.
     #[error("the edited arguments do not fit: {0}; the request stays open, edit them again")]
     UnfitArguments(ArgumentMisfit),
-    /// The question stays open. The answer is not repeated here.
+    /// The question stays open. The message does not repeat the answer.
     #[error("question `{0}` asks for a secret, which must be a string")]
     UnfitSecret(String),
 }
 
-/// The open requests of a session. Clones share them, and so do the sessions
-/// of agents: what an agent's session asks is seen by whoever watches the
-/// session that the agent works for.
+/// The open requests of a session. Clones share them, and so do the sessions of
+/// agents: watchers of a session also see the requests of the agents that work
+/// for it.
 #[derive(Clone)]
 pub struct PendingRequests {
     table: Arc<RequestTable>,
-    /// The sessions that this one works for, the topmost first, then itself.
+    /// The sessions that this one works for, topmost first, then itself.
     lineage: Arc<[SessionId]>,
-    /// The agents on the way down to this session, by the handles they have.
+    /// The agents on the path to this session, by their handles.
     agents: Arc<[String]>,
     journal: Arc<Journal>,
     /// Cancelled when the session ends.
     closing: CancellationToken,
 }
 
-/// Set-up of the requests of a session that works for another one.
+/// The requests of a session that works for another one.
 #[derive(Clone)]
 pub struct OnBehalf {
     /// The requests of the session that it works for.
     pub requests: PendingRequests,
-    /// The name by which a person knows it there.
+    /// The agent's name in that session.
     pub agent: String,
 }
 
@@ -195,8 +194,8 @@ impl PendingRequests {
         self.list().into_iter().filter_map(permission).collect()
     }
 
-    /// The open questions of this session, oldest first, whether a tool asks
-    /// them or the project is not trusted.
+    /// The open questions of this session, oldest first, including the question
+    /// of trust.
     pub fn questions(&self) -> Vec<Ask> {
         let question = |request| match request {
             PersonRequest::Question(ask) | PersonRequest::Trust(ask) => {
@@ -238,8 +237,8 @@ impl PendingRequests {
         Some(open.request.id().to_owned())
     }
 
-    /// A call goes on as this handle: what it asks is the handle's from now
-    /// on, under the same ids. Watchers are given it again.
+    /// Assigns the requests of a call to the handle as which it continues, with
+    /// the same ids. Watchers get them again.
     pub(crate) fn hand_over(&self, call: &str, handle: &HandleId) {
         let mut state = self.table.0.lock();
         let mut given = Vec::new();
@@ -257,8 +256,8 @@ impl PendingRequests {
         }
     }
 
-    /// The permission that a call asked for is another call's from now on: the
-    /// same call was made again. Watchers are given it again.
+    /// Assigns the permission request of a call to a repetition of that call.
+    /// Watchers get it again.
     pub(crate) fn pass_to(&self, from: &str, to: &str) {
         let mut state = self.table.0.lock();
         let mut given = Vec::new();
@@ -279,7 +278,7 @@ impl PendingRequests {
         }
     }
 
-    /// How many requests of this session are open.
+    /// The number of open requests of this session.
     pub fn len(&self) -> usize {
         let state = self.table.0.lock();
         let open = state.open.values();
@@ -291,7 +290,7 @@ impl PendingRequests {
         self.len() == 0
     }
 
-    /// The request of that id is one of this session's.
+    /// Whether the request belongs to this session.
     pub fn holds(&self, id: &str) -> bool {
         let state = self.table.0.lock();
         state
@@ -300,15 +299,14 @@ impl PendingRequests {
             .is_some_and(|open| open.is_of(self.session()))
     }
 
-    /// The request of that id was one of this session or of those that share
-    /// its requests, and is no longer open. Only the newest 1024 are
-    /// remembered.
+    /// Whether the request belonged to this session, or to those that share its
+    /// requests, and is closed. Only the newest 1024 are remembered.
     pub fn has_closed(&self, id: &str) -> bool {
         self.table.0.lock().has_closed(id)
     }
 
-    /// Watches from now on: gives every request that is open or will be
-    /// opened, of this session and of the agents that work for it.
+    /// Watches all requests that are open or will be opened, of this session
+    /// and of the agents that work for it.
     pub fn watch(&self) -> RequestWatch {
         let (sender, receiver) = mpsc::unbounded_channel();
         let mut state = self.table.0.lock();
@@ -337,9 +335,8 @@ impl PendingRequests {
         self.attendance() == Attendance::Attended
     }
 
-    /// Says whether anybody will reply from now on, to this session and to
-    /// those that share its requests. When nobody will, what is open is given
-    /// up.
+    /// Sets whether anyone replies, to this session and to those that share its
+    /// requests. If nobody does, open requests are given up.
     pub fn set_attendance(&self, attendance: Attendance) {
         let mut state = self.table.0.lock();
         state.attendance = attendance;
@@ -350,9 +347,9 @@ impl PendingRequests {
         }
     }
 
-    /// Replies to a permission request. A rejection stands for everything else
-    /// that the session asks permission for. Edited arguments that the tool does
-    /// not take leave the request open.
+    /// Replies to a permission request. A rejection also rejects all other open
+    /// permission requests of the session. Edited arguments that the tool does
+    /// not accept leave the request open.
     pub fn reply(&self, id: &PermissionId, answer: PermissionAnswer) -> Result<(), ReplyError> {
         self.table.reply(id.as_str(), answer)
     }
@@ -362,7 +359,7 @@ impl PendingRequests {
         self.table.answer(ask, value)
     }
 
-    /// Refuses to answer a question: its tool is ended with the reason as its
+    /// Declines to answer a question: its tool is ended with the reason as its
     /// error.
     pub fn decline(&self, ask: &str, why: String) -> Result<(), ReplyError> {
         if self.table.close_question(ask, Answered::Declined(why)) {
@@ -408,7 +405,7 @@ impl PendingRequests {
     }
 
     /// Asks whether the project is trusted. The answer goes to `taker`, which
-    /// hears nothing when nobody answers.
+    /// gets nothing if nobody answers.
     pub fn open_trust(&self, question: Question, taker: mpsc::UnboundedSender<bool>) {
         let mut ask = Ask {
             ask: format!("tru_{}", new_ulid()),
@@ -478,7 +475,7 @@ impl PendingRequests {
         id
     }
 
-    /// Permits whatever of this session waits for just what these rules allow.
+    /// Permits all requests of this session that these rules cover.
     pub(crate) fn settle_covered(&self, rules: &[PermissionRule]) {
         let covered = |terms: &Terms| {
             let rules = Rules {
@@ -500,7 +497,7 @@ impl PendingRequests {
     }
 }
 
-/// Requests as they are opened, the oldest first.
+/// A stream of opened requests, oldest first.
 pub struct RequestWatch {
     receiver: mpsc::UnboundedReceiver<OpenRequest>,
     closing: CancellationToken,
@@ -508,7 +505,7 @@ pub struct RequestWatch {
 
 impl RequestWatch {
     /// The next request, which may have been closed meanwhile; `None` when the
-    /// session has ended. Dropping the future loses nothing.
+    /// session has ended. Cancellation safe.
     pub async fn next(&mut self) -> Option<OpenRequest> {
         tokio::select! {
             biased;
@@ -518,7 +515,7 @@ impl RequestWatch {
     }
 }
 
-/// A request that was opened. Clones are the same request.
+/// A request that was opened. Clones share it.
 #[derive(Clone)]
 pub struct OpenRequest {
     pub(crate) request: PersonRequest,
@@ -532,7 +529,7 @@ impl OpenRequest {
         &self.request
     }
 
-    /// Nobody has answered or withdrawn it yet.
+    /// Whether it is still open.
     pub fn is_open(&self) -> bool {
         !self.closed.is_cancelled()
     }
@@ -553,15 +550,15 @@ impl OpenRequest {
         self.table.answer(self.request.id(), value)
     }
 
-    /// Whoever was asked will not have the question answered: its tool is
-    /// ended with this as its error. Nothing happens if it is closed.
+    /// Declines to answer: the question's tool is ended with this as its error.
+    /// Ignored if it is closed.
     pub fn decline(&self, why: String) {
         let declined = Answered::Declined(why);
         let _was_open = self.table.close_question(self.request.id(), declined);
     }
 
-    /// Nobody answers it: permission is refused, and a question takes its
-    /// default. Nothing happens if it is closed.
+    /// Gives it up: permission is refused, and a question takes its default.
+    /// Ignored if it is closed.
     pub fn give_up(&self) {
         let open = self.table.0.lock().open.shift_remove(self.request.id());
         if let Some(open) = open {

@@ -1,8 +1,8 @@
-//! Asking before something runs.
+//! Permission checks before a call runs.
 //!
-//! Start at [`at_once`], then [`Asking::permit`]. What the rules say is in `rules.rs`; here is
-//! what becomes of it and of a person's reply. Open requests are kept in
-//! `pending.rs`.
+//! Start at [`at_once`], then [`PermissionCheck::permit`]. `rules.rs` evaluates
+//! the rules; this module acts on the verdict and on a person's reply.
+//! `pending.rs` has the open requests.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use crate::rules::{Rules, speak};
 use crate::session::{SessionInner, new_ulid};
 use crate::subject::{Subject, SubjectPattern, UNKNOWN};
 
-/// What is allowed.
+/// A granted permission.
 pub(crate) enum Permit {
     /// It runs, with these arguments.
     Run(Arguments, GrantedBy),
@@ -33,19 +33,19 @@ pub(crate) enum Permit {
     Skip,
 }
 
-/// Who has permitted a call.
+/// The source of a permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum GrantedBy {
-    /// The tool's run mode, or whoever drives the session.
+    /// The tool's run mode, or the session's driver.
     Policy,
-    /// A rule, which knows no more than the call's text.
+    /// A rule, which was matched against the call's text only.
     Rule,
     /// A person, who was shown the call.
     Person,
 }
 
 /// The permission that needs neither a rule nor a person, if the tool's policy
-/// for the action gives one; else the arguments are given back.
+/// for the action grants one; otherwise returns the arguments.
 pub(crate) fn at_once(
     session: &SessionInner,
     tool: &RegisteredTool,
@@ -77,12 +77,12 @@ pub(crate) fn mode(
     for_client.unwrap_or(definition.run).mode(action)
 }
 
-/// Whether somebody has permitted it.
+/// Whether permission was granted.
 pub(crate) struct Granted(pub(crate) bool);
 
-/// One call that needs permission. It borrows nothing, so that it can outlast
-/// its caller's patience.
-pub(crate) struct Asking {
+/// The permission check of one call. It borrows nothing, so that it can outlive
+/// its caller.
+pub(crate) struct PermissionCheck {
     pub(crate) session: Arc<SessionInner>,
     pub(crate) tool: Arc<RegisteredTool>,
     pub(crate) call: Arc<str>,
@@ -95,9 +95,10 @@ pub(crate) struct Asking {
     pub(crate) action: Option<HandleAction>,
 }
 
-impl Asking {
-    /// Asks by the rules and by the tool's policy for the action, and gives
-    /// the arguments to run with. Dropping the future withdraws the request.
+impl PermissionCheck {
+    /// Checks the rules and the tool's policy for the action, asks a person if
+    /// necessary, and returns the arguments to run with. Dropping the future
+    /// withdraws the request.
     pub(crate) async fn permit(self, args: Arguments) -> Result<(Arguments, GrantedBy), Refusal> {
         let mode = mode(&self.session, &self.tool, self.action);
         let subject = self.subject(&args);
@@ -119,11 +120,13 @@ impl Asking {
         }
     }
 
-    /// Asks about commands that would be typed, by the rules that speak of starting the tool. `Granted` is false where
-    /// they say nothing, and the tool's policy for typing decides.
+    /// Checks commands that would be typed against the rules for starting the
+    /// tool. `Granted` is false if no rule applies, and the tool's policy for
+    /// typing decides.
     ///
-    /// A rule that allowed the start has seen no more than the line that was started. So where a person would have been
-    /// asked about these commands, one is, unless a rule allows the program that reads them.
+    /// A rule that allowed the start was matched only against the started line.
+    /// So if these commands would have required a person, a person is asked,
+    /// unless a rule allows the program that reads them.
     pub(crate) async fn permit_typed(
         &self,
         args: &Arguments,
@@ -155,7 +158,8 @@ impl Asking {
         Ok(Granted(asks))
     }
 
-    /// A rule allows the program with any arguments, or by itself.
+    /// Whether a rule allows the program with any arguments, or without
+    /// arguments.
     async fn allows_reader(&self, reader: &str) -> bool {
         let pattern = SubjectPattern {
             known: format!("{reader} {UNKNOWN}"),
@@ -222,7 +226,7 @@ impl Asking {
         Ok(args)
     }
 
-    /// Tells the assistant that its call runs with other arguments.
+    /// Tells the assistant that its call runs with edited arguments.
     fn tell_edited(&self, args: &Arguments) {
         let tool = &self.tool.definition.name;
         let shown = self.shown(args.clone());
@@ -241,8 +245,8 @@ impl Asking {
         self.session.push_notice(0, notice);
     }
 
-    /// Checks what a person writes instead of these arguments, when they reply:
-    /// a mistake of theirs is not the assistant's.
+    /// The check for a person's edited arguments, run at the reply: a mistake
+    /// in them is reported to the person, not to the assistant.
     pub(crate) fn edit_check(&self, args: &Arguments) -> EditCheck {
         let tool = Arc::clone(&self.tool);
         let (action, secret) = (self.action, self.secret);
@@ -261,8 +265,8 @@ impl Asking {
         })
     }
 
-    /// The arguments that a person has written instead, and their subject.
-    /// They were never judged, so that what the rules deny is denied here too.
+    /// A person's edited arguments, and their subject. The rules have not
+    /// judged them, so denials are checked here.
     async fn edited(
         &self,
         args: &Arguments,
@@ -315,7 +319,7 @@ impl Asking {
         args
     }
 
-    /// What would be started, in the tool's own words, where it has any.
+    /// The tool's own rendering of the call, if it has one.
     async fn formatted(&self, args: &Arguments) -> Option<String> {
         let Runs::Executor(executor) = &self.tool.runs else {
             return None;
@@ -372,7 +376,7 @@ impl Asking {
         }
     }
 
-    /// A rule has decided, and the record says which.
+    /// Records the rule that decided.
     pub(crate) fn decided(&self, subject: &Subject, args: &Arguments, rule: PermissionRule) {
         let reply = match rule.action {
             RuleAction::Deny => PermissionReply::Reject,
@@ -427,8 +431,8 @@ impl SessionInner {
         rules
     }
 
-    /// Remembers what an "always" allows, and lets what waits for just that
-    /// go on.
+    /// Remembers the rules of "always", and permits waiting requests that they
+    /// cover.
     pub(crate) async fn remember(&self, subject: &Subject) {
         let rules: Vec<PermissionRule> = subject
             .always
@@ -448,8 +452,8 @@ impl SessionInner {
     }
 }
 
-/// What a person is asked to permit. Starting something is the executor's to
-/// describe; of the rest it is what would be typed, or which tool.
+/// The subject of a permission request: described by the executor for a start,
+/// otherwise the text to be typed or the tool.
 pub(crate) fn subject_of(
     tool: &RegisteredTool,
     action: Option<HandleAction>,
@@ -474,7 +478,7 @@ pub(crate) fn subject_of(
     }
 }
 
-/// What would be typed, keys after the text in angle brackets.
+/// The text to be typed, followed by keys in angle brackets.
 fn typed_text(args: &Arguments) -> String {
     let mut text = match args.get("input") {
         None => String::new(),

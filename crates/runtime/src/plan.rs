@@ -1,7 +1,7 @@
-//! Reading a batch: what each call wants, before anything runs.
+//! Reads a batch before anything runs.
 //!
-//! [`plan`] looks at raw JSON once; what cannot be read becomes the call's
-//! own refusal. [`in_lanes`] says which calls wait for each other.
+//! [`plan`] parses the raw JSON once; a parse error becomes the call's own
+//! refusal. [`in_lanes`] determines which calls wait for each other.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,17 +17,17 @@ use crate::handle::Handle;
 use crate::refusal::Refusal;
 use crate::session::Session;
 
-/// A call that has been read.
+/// A parsed call.
 pub(crate) struct Planned {
     pub(crate) id: Arc<str>,
     pub(crate) tool: Arc<str>,
-    pub(crate) work: Result<Work, Refusal>,
-    /// The arguments as they came, for the record.
+    pub(crate) work: Result<PlannedWork, Refusal>,
+    /// The original arguments, for the record.
     pub(crate) input: Arc<Arguments>,
 }
 
-/// What a call wants.
-pub(crate) enum Work {
+/// The operation of a call.
+pub(crate) enum PlannedWork {
     Builtin {
         tool: Arc<RegisteredTool>,
         builtin: Arc<dyn BuiltinTool>,
@@ -40,17 +40,17 @@ pub(crate) enum Work {
     Handle {
         tool: Arc<RegisteredTool>,
         command: ToolCommand,
-        /// A spawn's own handle, once its id is taken.
+        /// A spawn's own handle, once its id is reserved.
         reserved: Option<Reservation>,
-        /// The handle that had the id when the call's turn to reserve came: the
-        /// one that a call before a spawn of the same id speaks of, and the one
-        /// that a spawn takes the place of.
+        /// The handle that had the id when the batch was reserved: the target
+        /// of calls before a spawn of the same id, and the one that the spawn
+        /// replaces.
         before: Option<Arc<Handle>>,
     },
 }
 
-impl Work {
-    /// It starts a tool or sends input to one.
+impl PlannedWork {
+    /// Whether it starts a tool or sends input to one.
     pub(crate) fn starts_or_types(&self) -> bool {
         match self {
             Self::Builtin { .. } => false,
@@ -63,7 +63,7 @@ impl Work {
     }
 }
 
-/// A taken id. Dropping it before the tool runs stops the handle.
+/// Guard: a reserved id. Dropping it before the tool runs stops the handle.
 pub(crate) struct Reservation(pub(crate) Arc<Handle>);
 
 impl Drop for Reservation {
@@ -73,7 +73,7 @@ impl Drop for Reservation {
     }
 }
 
-/// Reads a call. Raw JSON is looked at here and nowhere after.
+/// Parses a call. Raw JSON is not examined after this.
 pub(crate) fn plan(session: &Session, call: ToolCall) -> Planned {
     let inner = &session.inner;
     let input = Arc::new(call.arguments.clone());
@@ -88,7 +88,7 @@ pub(crate) fn plan(session: &Session, call: ToolCall) -> Planned {
     }
 }
 
-fn read(session: &Session, name: &str, arguments: Arguments) -> Result<Work, Refusal> {
+fn read(session: &Session, name: &str, arguments: Arguments) -> Result<PlannedWork, Refusal> {
     let inner = &session.inner;
     let Some(tool) = inner.catalogue.get(name) else {
         return Err(inner.catalogue.missing(name));
@@ -113,14 +113,14 @@ fn read(session: &Session, name: &str, arguments: Arguments) -> Result<Work, Ref
     }
     Ok(match request {
         Request::OneShot { args } => match &tool.runs {
-            Runs::Builtin(builtin) => Work::Builtin {
+            Runs::Builtin(builtin) => PlannedWork::Builtin {
                 builtin: Arc::clone(builtin),
                 tool: Arc::clone(&tool),
                 args,
             },
-            Runs::Executor(_) => Work::OneShot { tool, args },
+            Runs::Executor(_) => PlannedWork::OneShot { tool, args },
         },
-        Request::Handle(command) => Work::Handle {
+        Request::Handle(command) => PlannedWork::Handle {
             tool,
             command,
             reserved: None,
@@ -129,15 +129,15 @@ fn read(session: &Session, name: &str, arguments: Arguments) -> Result<Work, Ref
     })
 }
 
-/// Calls on one handle share a lane, every other call has its own. Each call
-/// keeps its place in the batch, and lanes come in the order of their first
-/// calls: what an `await` finds has been taken up by the calls before it.
+/// Groups calls on one handle into a lane; every other call has its own. Calls
+/// keep their index in the batch. Lanes are ordered by their first call, so
+/// that an `await` sees the calls before it.
 pub(crate) fn in_lanes(planned: Vec<Planned>) -> Vec<Vec<(usize, Planned)>> {
     let mut lanes: Vec<Vec<(usize, Planned)>> = Vec::new();
     let mut by_handle: HashMap<HandleId, usize> = HashMap::new();
     for (place, call) in planned.into_iter().enumerate() {
         let lane = match &call.work {
-            Ok(Work::Handle { command, .. }) => {
+            Ok(PlannedWork::Handle { command, .. }) => {
                 *by_handle.entry(command.id().clone()).or_insert(lanes.len())
             }
             _ => lanes.len(),

@@ -5,42 +5,41 @@ use windlass_protocol::RecordTrouble;
 
 use crate::journal::Entry;
 
-/// Keeps what happens in one session. Called in the journal's order, from
-/// within the runtime's own path, so it must not block;
-/// [`Recorder::durable`] is where it may take its time.
+/// Records the events of one session. Called in the journal's order on the
+/// runtime's own path, so it must not block; [`Recorder::durable`] may take
+/// time.
 #[async_trait]
 pub trait Recorder: Send + Sync + 'static {
-    /// Something happened. Calls are told as
+    /// Records an event. Calls are recorded as
     /// [`SessionEvent::Part`](crate::SessionEvent::Part).
     fn happened(&self, entry: &Entry) {
         let _ = entry;
     }
 
-    /// Resolves when everything told so far would survive a crash. Awaited
+    /// Resolves when everything recorded so far would survive a crash. Awaited
     /// before a batch is answered and when the session closes.
     ///
-    /// Resolves as well when that cannot be made true;
-    /// [`Recorder::trouble`] says so then.
+    /// Also resolves if that fails; [`Recorder::trouble`] reports it then.
     async fn durable(&self) {}
 
-    /// Why not everything that was told is recorded, if it is not.
+    /// The reason why the record is incomplete, if it is.
     fn trouble(&self) -> Option<RecordTrouble> {
         None
     }
 }
 
-/// The fate of calls while they cannot be recorded.
+/// The treatment of calls while they cannot be recorded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum RecordFailure {
-    /// They go on, and the assistant and the person are told.
+    /// They continue, and the assistant and the person are told.
     #[default]
     GoOn,
-    /// Those that start or change something are refused. A call is recorded
+    /// Calls that start or change something are refused. A call is recorded
     /// before it runs.
     Stop,
 }
 
-/// Keeps nothing.
+/// Records nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoRecorder;
 

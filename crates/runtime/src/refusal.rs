@@ -1,7 +1,7 @@
-//! Why a call was refused. Every message says what would work.
+//! Reasons for refusing a call. Every message suggests a remedy.
 //!
 //! Start at [`Refusal`], then [`Refusal::kind`], from which the front ends
-//! take their status codes.
+//! derive status codes.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use windlass_protocol::{
     AnswerError, ConditionError, HandleId, HandleState, InputError, ParseError,
 };
 
-/// How many handles that have stopped a refusal lists.
+/// The maximum number of stopped handles in a refusal.
 const MOST_STOPPED: usize = 64;
 
-/// A handle in one line, so that an assistant that lost track finds it again.
+/// A one-line summary of a handle, for an assistant that has lost track of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HandleSummary {
     /// The handle.
@@ -31,7 +31,7 @@ impl fmt::Display for HandleSummary {
     }
 }
 
-/// Why a call was refused: nothing was done.
+/// The reason why a call was refused. Nothing was done.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Refusal {
     /// There is no such tool.
@@ -42,18 +42,18 @@ pub enum Refusal {
         /// The tools that there are.
         tools: Vec<String>,
     },
-    /// There should be such a tool, and there is not.
+    /// The tool is configured but not available.
     #[error("`{name}` cannot be used: {why}")]
     Unavailable {
         /// The name that was called.
         name: String,
-        /// The reason that was registered, and what would work.
+        /// The registered reason, with a remedy.
         why: String,
     },
-    /// The arguments cannot be read.
+    /// The arguments cannot be parsed.
     #[error("{error}{}", listed(.handles))]
     Unreadable {
-        /// What is wrong with them.
+        /// The fault.
         error: ParseError,
         /// The session's handles, when an id is missing.
         handles: Vec<HandleSummary>,
@@ -64,9 +64,9 @@ pub enum Refusal {
     /// No handle has this id.
     #[error("Handle `{id}` not found{}", found_instead(*.is_new, .handles))]
     NotFound {
-        /// The id that was asked for.
+        /// The requested id.
         id: String,
-        /// The session has started nothing yet.
+        /// The session has not started anything yet.
         is_new: bool,
         /// The handles that there are.
         handles: Vec<HandleSummary>,
@@ -82,25 +82,25 @@ pub enum Refusal {
     /// The id is taken.
     #[error("handle `{0}` is already active; choose another ID")]
     Taken(HandleId),
-    /// Two spawns of one batch want the same id.
+    /// Two spawns of one batch have the same id.
     #[error("handle `{0}` is spawned twice in this batch; choose another ID for one of them")]
     Twice(HandleId),
     /// The batch that holds the call was refused as a whole.
     #[error("{0}; no call of this batch has run")]
     WithBatch(Box<Refusal>),
-    /// Input for something that has ended.
+    /// Input for an ended tool.
     #[error("handle `{0}` has stopped and takes no input; fetch it to read its result")]
     Ended(HandleId),
-    /// A person's input for something that has ended.
+    /// A person's input for an ended tool.
     #[error("handle `{0}` has stopped and takes no input; its log has what it printed")]
     EndedForPerson(HandleId),
-    /// Input for something that has not begun.
+    /// Input for a tool that has not started.
     #[error("handle `{0}` has not started yet")]
     NotStarted(HandleId),
     /// Input other than text for a handle that waits for an answer.
     #[error("handle `{0}` waits for an answer; give it as `input`")]
     WantsAnswer(HandleId),
-    /// An answer for a handle that asks nothing.
+    /// An answer for a handle without a question.
     #[error("handle `{0}` asks nothing; type into it instead")]
     AsksNothing(HandleId),
     /// The assistant types into a handle that a person has taken over.
@@ -109,13 +109,13 @@ pub enum Refusal {
          and a notice comes when they hand it back"
     )]
     Locked(HandleId),
-    /// A person wants a handle that another person has taken over.
+    /// Another person has taken the handle over.
     #[error("somebody has taken handle `{0}` over; wait until it is handed back")]
     TakenOver(HandleId),
-    /// The lock that is to be handed back is not held.
+    /// The lock to be handed back is not held.
     #[error("handle `{0}` is not locked under that name; it may have been handed back")]
     NotLocked(HandleId),
-    /// The tool did not take the input.
+    /// The tool did not accept the input.
     #[error(transparent)]
     Input(#[from] InputError),
     /// The answer does not fit the question, which stays open.
@@ -128,13 +128,13 @@ pub enum Refusal {
         /// The question's id.
         question: String,
     },
-    /// Somebody was quicker.
+    /// The question was answered before.
     #[error("question `{question}` has already been answered")]
     AlreadyAnswered {
         /// The question's id.
         question: String,
     },
-    /// The assistant answers a question for a secret that is the user's.
+    /// The assistant answers a question for a secret of the user.
     #[error(
         "handle `{id}` asks for a secret (\"{text}\"), which only the user can give{}; \
          tell them, and await it", with(.command.as_deref())
@@ -144,10 +144,10 @@ pub enum Refusal {
         id: HandleId,
         /// The question.
         text: String,
-        /// The command by which the user gives it.
+        /// The command with which the user answers.
         command: Option<String>,
     },
-    /// The assistant answers a question for a secret, and no user is there.
+    /// The assistant answers a question for a secret, and there is no user.
     #[error(
         "handle `{id}` asks for a secret (\"{text}\"), which only the user can give, and nobody can be \
          asked; abort it, and tell the user"
@@ -158,13 +158,13 @@ pub enum Refusal {
         /// The question.
         text: String,
     },
-    /// `await` was given nothing to wait for.
+    /// `await` has nothing to wait for.
     #[error("At least one handle ID required{}", listed(.0))]
     NothingToAwait(Vec<HandleSummary>),
     /// The arguments of `await` cannot be read.
     #[error("await: {0}")]
     Await(Arc<serde_json::Error>),
-    /// `await` was given a time that is none.
+    /// `await` has an invalid timeout.
     #[error("`timeout_secs` must be a number of seconds from 0 on")]
     Timeout(f64),
     /// A condition of `await` cannot be read.
@@ -175,7 +175,7 @@ pub enum Refusal {
     Pattern {
         /// The pattern.
         pattern: String,
-        /// What is wrong with it.
+        /// The fault.
         error: regex::Error,
     },
     /// The tool needs permission, and there is no person.
@@ -200,16 +200,16 @@ pub enum Refusal {
     Rejected {
         /// The tool.
         tool: String,
-        /// The person's word to the assistant.
+        /// The person's message to the assistant.
         message: Option<String>,
     },
-    /// A person said no to another call, which rejects all that are pending.
+    /// A person rejected another call, which rejects all pending ones.
     #[error("the user rejected another request, and `{tool}` with it; nothing has run")]
     RejectedWithAnother {
         /// The tool.
         tool: String,
     },
-    /// The caller was in a hurry and no person has replied yet.
+    /// The caller was in a hurry, and no person has replied yet.
     #[error(
         "waiting for the user: nobody has said yet whether `{tool}` may do this, and nothing was done{}; \
          make the same call again then",
@@ -218,13 +218,13 @@ pub enum Refusal {
     Unpermitted {
         /// The tool.
         tool: String,
-        /// The request that is open, by its id.
+        /// The id of the open request.
         request: Option<String>,
     },
-    /// It cannot be recorded, and what cannot be recorded is not to run.
+    /// It cannot be recorded, and unrecorded calls are configured not to run.
     #[error("the record cannot be written ({error}), and without it nothing is run; tell the user")]
     NotRecorded {
-        /// Why it cannot be written.
+        /// The write error.
         error: String,
     },
     /// The session has ended.
@@ -239,26 +239,26 @@ pub enum Refusal {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}{problem}", named(.argument))]
 pub struct ArgumentMisfit {
-    /// The argument's dotted path; empty where it is about all of them.
+    /// The argument's dotted path; empty if it concerns all of them.
     pub argument: String,
-    /// The schema's rule that it breaks, with the value that was given.
+    /// The violated rule of the schema, with the given value.
     pub problem: String,
 }
 
-/// The kind of a refusal. Each front end has one status code for each kind.
+/// The kind of a refusal. Each front end maps it to a status code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RefusalKind {
     /// The request cannot be read.
     Unreadable,
-    /// The request can be read, and a value in it does not fit.
+    /// A value in the request is invalid.
     Unfit,
     /// The tool, handle, question or permission request is not known.
     Missing,
     /// The name is taken.
     Exists,
-    /// The thing's state does not allow it now.
+    /// The current state does not allow it.
     Conflict,
-    /// Too much waits already; the same request may do later.
+    /// Too many requests are waiting; a retry may succeed.
     Busy,
     /// The session has ended.
     Gone,
@@ -266,12 +266,12 @@ pub enum RefusalKind {
     Forbidden,
     /// A tool, server or person is not there at the moment.
     Unavailable,
-    /// The caller gave up.
+    /// The caller cancelled.
     Cancelled,
 }
 
 impl Refusal {
-    /// The kind of this refusal, which says how a client should take it.
+    /// The kind of this refusal, for clients.
     pub fn kind(&self) -> RefusalKind {
         match self {
             Self::WithBatch(refusal) => refusal.kind(),
@@ -327,7 +327,7 @@ fn with(command: Option<&str>) -> String {
     command.map_or_else(String::new, |command| format!(" with `{command}`"))
 }
 
-/// How a person allows what is asked for.
+/// The instruction for a person to allow the request.
 fn allowed_with(request: Option<&str>) -> String {
     let command = |request| {
         format!(

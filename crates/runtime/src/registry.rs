@@ -1,9 +1,9 @@
-//! The session's handles by id: those that are active, and those that
-//! stopped and can still be read.
+//! The handles of a session by id: active ones, and stopped ones that can still
+//! be read.
 //!
-//! The newest stopped handles are kept whole, and of older ones the results
-//! (`stored.rs`). What is stored is bounded in bytes: results that have been
-//! read go first.
+//! The newest stopped handles are kept whole; of older ones only the results
+//! are stored (`stored.rs`). The stored bytes are bounded: results that were
+//! read are dropped first.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use windlass_protocol::HandleId;
 use crate::handle::Handle;
 use crate::refusal::{HandleSummary, Refusal};
 
-/// How many stopped handles are kept whole.
+/// The number of stopped handles that are kept whole.
 const WHOLE: usize = 64;
 
 /// The handles of one session.
@@ -28,7 +28,7 @@ pub(crate) struct Registry {
 }
 
 impl Registry {
-    /// Keeps at most this many bytes of stored results.
+    /// A registry with at most this many bytes of stored results.
     pub(crate) fn new(most_stored_bytes: u64) -> Self {
         Self {
             handles: HashMap::new(),
@@ -43,7 +43,7 @@ impl Registry {
         self.handles.get(id).cloned()
     }
 
-    /// Checks that these ids can all be taken: each once, none active.
+    /// Checks that all of these ids are free and distinct.
     pub(crate) fn check_free<'a>(
         &self,
         ids: impl Iterator<Item = &'a HandleId>,
@@ -61,7 +61,7 @@ impl Registry {
         Ok(())
     }
 
-    /// Takes a handle's id. Gives the stopped handle that had it.
+    /// Registers a handle. Returns the stopped handle that had its id.
     pub(crate) fn insert(&mut self, handle: &Arc<Handle>) -> Option<Arc<Handle>> {
         let id = handle.id()?.clone();
         let displaced = self.handles.insert(id, Arc::clone(handle))?;
@@ -69,8 +69,8 @@ impl Registry {
         Some(displaced)
     }
 
-    /// A handle has stopped. Gives the handles that are not kept whole any
-    /// longer: the result of each is to be stored.
+    /// Records that a handle has stopped. Returns the handles that are no
+    /// longer kept whole: their results must be stored.
     pub(crate) fn note_stopped(&mut self, handle: &Arc<Handle>) -> Vec<Arc<Handle>> {
         if self.holds(handle) {
             self.whole.push_back(Arc::clone(handle));
@@ -79,14 +79,15 @@ impl Registry {
         self.whole.drain(..surplus).collect()
     }
 
-    /// Keeps a stopped handle whole after all, as if it had just stopped.
+    /// Keeps a stopped handle whole, as if it had just stopped.
     pub(crate) fn keep_whole(&mut self, handle: &Arc<Handle>) {
         if self.holds(handle) {
             self.whole.push_back(Arc::clone(handle));
         }
     }
 
-    /// Removes a handle that has stopped or never came, if its id is still its own.
+    /// Removes a handle that has stopped or never started, if it still has its
+    /// id.
     pub(crate) fn remove(&mut self, handle: &Arc<Handle>) {
         if self.holds(handle)
             && let Some(id) = handle.id()
@@ -96,8 +97,8 @@ impl Registry {
         }
     }
 
-    /// Puts a handle with a stored result in the place of the whole one. Gives
-    /// the handles that have to go for it, those that were read first.
+    /// Replaces a whole handle by one with a stored result. Returns the handles
+    /// that are dropped for it, those that were read first.
     pub(crate) fn store(&mut self, whole: &Arc<Handle>, stored: Arc<Handle>) -> Vec<Arc<Handle>> {
         let Some(id) = whole.id().filter(|_| self.holds(whole)) else {
             return Vec::new();
@@ -139,7 +140,7 @@ impl Registry {
             .collect()
     }
 
-    /// Drops the stopped handles that `gone` holds for, and gives them.
+    /// Removes and returns the stopped handles that match.
     pub(crate) fn forget_stopped(&mut self, gone: impl Fn(&Handle) -> bool) -> Vec<Arc<Handle>> {
         let mut forgotten = self.all();
         forgotten.retain(|handle| handle.is_stopped() && gone(handle));
@@ -149,7 +150,7 @@ impl Registry {
         forgotten
     }
 
-    /// The id is this very handle's: it may have been spawned again since.
+    /// Whether the id still belongs to this handle.
     fn holds(&self, handle: &Handle) -> bool {
         handle
             .id()

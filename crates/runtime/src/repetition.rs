@@ -1,17 +1,16 @@
-//! One question, asked again and again.
+//! Detects a question that is repeated endlessly.
 //!
-//! A live tool that does not take an answer asks again. Where no person is
-//! asked, it would be given the same answer for ever: a preset, a default, or
-//! that of a model. [`Repetition`] says when that is enough. A tool that asks
-//! about one thing after the other is not meant: its words, or its output
-//! between two questions, tell that it has got on.
+//! A live tool that rejects an answer asks again. Without a person it would get
+//! the same answer for ever: a preset, a default, or a model's. [`Repetition`]
+//! limits this. A tool that asks different things is not affected: its texts,
+//! or its output between two questions, show progress.
 
 use windlass_protocol::Question;
 
-/// How often one question is answered without a person.
+/// The number of answers to one question without a person.
 pub(crate) const MOST: u32 = 16;
 
-/// Counts the answers to one question that no person gave.
+/// Counts the answers to one question that were not given by a person.
 #[derive(Default)]
 pub(crate) struct Repetition {
     asked: Option<AskedQuestion>,
@@ -27,9 +26,9 @@ struct AskedQuestion {
 }
 
 impl Repetition {
-    /// Counts one more answer to the question. `false` when it has had enough
-    /// of them. `silent` says that the tool has written nothing but these
-    /// words since it asked before.
+    /// Counts one more answer to the question. `false` if the limit is reached.
+    /// `silent`: the tool has written nothing but this context since its last
+    /// question.
     pub(crate) fn admits(
         &mut self,
         question: &Question,

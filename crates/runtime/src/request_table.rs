@@ -32,7 +32,7 @@ use crate::pending::{Attendance, OpenRequest, PersonRequest, ReplyError};
 use crate::refusal::ArgumentMisfit;
 use crate::subject::Subject;
 
-/// How many requests are remembered by their ids.
+/// The number of requests whose ids are remembered.
 const REMEMBERED: usize = 1024;
 
 /// The conditions under which a reply to another request settles this one.
@@ -40,31 +40,31 @@ pub(crate) struct Terms {
     pub(crate) subject: Subject,
     /// The configured rules of its tool.
     pub(crate) config: Vec<PermissionRule>,
-    /// Those that the others cannot lift.
+    /// Rules that the others cannot override.
     pub(crate) floor: Vec<PermissionRule>,
-    /// A person is to look at its arguments.
+    /// A person should review its arguments.
     pub(crate) editable: bool,
     /// Its arguments must not be recorded.
     pub(crate) secret: bool,
-    /// Checks the arguments that a person has written instead.
+    /// Checks a person's edited arguments.
     pub(crate) check: EditCheck,
 }
 
-/// Says what is wrong with arguments that a person has written.
+/// Checks edited arguments.
 pub(crate) type EditCheck = Box<dyn Fn(&Arguments) -> Result<(), ArgumentMisfit> + Send + Sync>;
 
-/// How a request for permission was closed.
+/// The outcome of a permission request.
 pub(crate) enum PermissionOutcome {
     /// A person replied.
     Replied(PermissionAnswer),
     /// A reply to another request settled it.
     Settled(PermissionReply),
-    /// Nobody answers.
+    /// No reply.
     Nobody,
 }
 
-/// A request as its asker holds it. Dropping it withdraws the request, if it
-/// is still open.
+/// The asker's side of a request. Dropping it withdraws the request if it is
+/// open.
 pub(crate) struct Ticket<T> {
     pub(crate) table: Arc<RequestTable>,
     pub(crate) id: String,
@@ -101,7 +101,7 @@ pub(crate) struct TableState {
     pub(crate) watchers: Vec<(SessionId, mpsc::UnboundedSender<OpenRequest>)>,
 }
 
-/// A request that is open, and who is told how it was closed.
+/// An open request, and its asker.
 pub(crate) struct RequestEntry {
     pub(crate) request: PersonRequest,
     /// The sessions that its session works for, the topmost first, then that
@@ -112,14 +112,14 @@ pub(crate) struct RequestEntry {
     pub(crate) asker: Asker,
 }
 
-/// Who is told the outcome of a request.
+/// The receiver of a request's outcome.
 pub(crate) enum Asker {
     Permission {
         terms: Terms,
         sender: oneshot::Sender<PermissionOutcome>,
     },
     Question(oneshot::Sender<Answered>),
-    /// Takes the answers of every session.
+    /// Receives the answers of all sessions.
     Trust(mpsc::UnboundedSender<bool>),
 }
 
@@ -183,7 +183,7 @@ impl RequestTable {
         Ok(())
     }
 
-    /// Tells whether the question was open.
+    /// Closes a question. Returns whether it was open.
     pub(crate) fn close_question(&self, id: &str, answered: Answered) -> bool {
         let mut state = self.0.lock();
         let open = state.take(id, |open| matches!(open.asker, Asker::Question(_)));
@@ -192,7 +192,7 @@ impl RequestTable {
 }
 
 impl TableState {
-    /// Gives a request to everyone who watches one of these sessions.
+    /// Sends a request to all watchers of these sessions.
     pub(crate) fn tell_watchers(&mut self, lineage: &[SessionId], shown: &OpenRequest) {
         self.watchers.retain(|(session, watcher)| {
             if lineage.contains(session) {
@@ -214,7 +214,7 @@ impl TableState {
         !self.open.contains_key(id) && self.opened.iter().any(|opened| opened == id)
     }
 
-    /// Why a request cannot be replied to: it is closed, or was never made.
+    /// The error for a request that is closed or never existed.
     fn missing(&self, id: &str, never: impl FnOnce(String) -> ReplyError) -> ReplyError {
         if self.has_closed(id) {
             ReplyError::Closed(brief(id))
@@ -244,8 +244,8 @@ impl TableState {
     }
 }
 
-/// Each of these closes it, so that nothing closes twice. An asker who has
-/// gone in this moment needs no outcome.
+/// Each of these methods consumes the entry, so that it is closed once. An
+/// asker that is gone needs no outcome.
 impl RequestEntry {
     fn session(&self) -> &SessionId {
         self.lineage
@@ -309,7 +309,7 @@ impl RequestEntry {
         }
     }
 
-    /// Tells the journal and the watchers, and gives whom to tell the outcome.
+    /// Informs the journal and the watchers, and returns the asker.
     fn close(self, decision: &DecisionRecord) -> Asker {
         self.journal.append(match self.request {
             PersonRequest::Permission(request) => SessionEvent::PermissionReplied {
@@ -327,7 +327,7 @@ impl RequestEntry {
     }
 }
 
-/// At most 64 characters of an id that may be anything.
+/// At most 64 characters of an arbitrary id.
 fn brief(id: &str) -> String {
     id.chars().take(64).collect()
 }

@@ -1,10 +1,11 @@
-//! Rules of the configuration and remembered ones, and what they say together.
+//! Evaluates configured and remembered rules.
 //!
-//! Start at [`Rules::judge`]. The last rule that matches decides; what a
-//! person has said "always" to counts as said last, but lifts no `deny` of the
-//! configuration. Of several patterns the strictest verdict holds. A rule that
-//! may match, depending on what is not known before the call runs, has a
-//! person asked. Where no rule speaks, the tool's run mode does.
+//! Start at [`Rules::judge`]. The last matching rule decides. A remembered
+//! "always" counts as last, but does not override a `deny` of the
+//! configuration. Among several patterns the strictest verdict applies. A rule
+//! that may match, depending on text that is unknown before the call runs,
+//! leads to a question to the person. If no rule applies, the tool's run mode
+//! does.
 
 use std::path::Path;
 
@@ -16,18 +17,18 @@ use crate::pattern::{covers, is_everything, may_cover};
 use crate::permission::subject_of;
 use crate::subject::{Subject, SubjectPattern};
 
-/// Keeps what an "always" has allowed in a project.
+/// Stores the rules that "always" has created in a project.
 #[async_trait]
 pub trait RuleBook: Send + Sync + 'static {
-    /// What has been remembered, by other sessions and processes too, the
+    /// The remembered rules, including those of other sessions and processes,
     /// oldest first.
     async fn remembered(&self) -> Vec<PermissionRule>;
 
-    /// Remembers these rules. They survive a crash by the time this resolves.
+    /// Stores these rules. They survive a crash once this resolves.
     async fn remember(&self, rules: Vec<PermissionRule>);
 }
 
-/// Where a rule comes from.
+/// The origin of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RuleSource {
     /// The configuration.
@@ -36,36 +37,36 @@ pub enum RuleSource {
     Remembered,
 }
 
-/// What decides on one pattern.
+/// The decision on one pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// What would be done.
+    /// The pattern.
     pub pattern: String,
-    /// The rule that decides, if one does.
+    /// The deciding rule, if any.
     pub rule: Option<(PermissionRule, RuleSource)>,
-    /// It does more than its text says, so that only a rule of exactly its
-    /// text allows it.
+    /// Its text does not cover everything it does, so that only a rule with
+    /// exactly this text allows it.
     pub exact: bool,
 }
 
-/// What the rules say of a call.
+/// The evaluation of a call by the rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explanation {
-    /// The permission that it needs.
+    /// The required permission.
     pub permission: String,
-    /// What decides on each of its patterns.
+    /// The decisions on its patterns.
     pub findings: Vec<Finding>,
-    /// What the rules say together; `None` where the run mode decides.
+    /// The combined verdict; `None` if the run mode decides.
     pub verdict: Option<RuleAction>,
     /// The tool's run mode for the action.
     pub mode: RunMode,
-    /// What a person would be asked to remember.
+    /// The patterns that "always" would remember.
     pub always: Vec<String>,
 }
 
 impl RegisteredTool {
-    /// What becomes of a call of this tool in the project at `root` with these
-    /// remembered rules, and why, without running anything.
+    /// Evaluates a call of this tool in the project at `root` with these
+    /// remembered rules, without running anything.
     pub fn explain(
         &self,
         action: Option<HandleAction>,
@@ -99,8 +100,8 @@ impl RegisteredTool {
     }
 }
 
-/// Rules speak of whatever starts something, of what is typed, and of the rest
-/// where a person is asked about it.
+/// Whether rules apply: to starts, to typed text, and to other actions only if
+/// the run mode asks a person.
 pub(crate) fn speak(action: Option<HandleAction>, mode: RunMode) -> bool {
     match action {
         None | Some(HandleAction::Spawn | HandleAction::Apply) => true,
@@ -108,18 +109,18 @@ pub(crate) fn speak(action: Option<HandleAction>, mode: RunMode) -> bool {
     }
 }
 
-/// The rules that hold for a call.
+/// The rules that apply to a call.
 pub(crate) struct Rules<'a> {
     pub(crate) config: &'a [PermissionRule],
-    /// Rules of the user alone. Where they deny or ask, the configuration as a
-    /// whole cannot allow.
+    /// The user's own rules. If they deny or ask, the configuration cannot
+    /// allow.
     pub(crate) floor: &'a [PermissionRule],
     pub(crate) remembered: &'a [PermissionRule],
 }
 
 impl Rules<'_> {
-    /// What they say together, and the rule that says so. `None` where one of
-    /// the patterns is spoken of by no rule and none is denied.
+    /// The combined verdict, and the deciding rule. `None` if no rule applies
+    /// to one of the patterns and none is denied.
     pub(crate) fn judge(&self, subject: &Subject) -> Option<(RuleAction, PermissionRule)> {
         strictest(&self.findings(subject))
     }
@@ -160,8 +161,8 @@ impl Rules<'_> {
     }
 }
 
-/// The last rule that matches. One after it that could match, depending on
-/// what is not known yet, has a person asked.
+/// The last matching rule. A later rule that may match, depending on unknown
+/// text, leads to a question.
 fn configured(
     rules: &[PermissionRule],
     permission: &str,
@@ -197,7 +198,7 @@ fn configured(
     }
 }
 
-/// The rule of the user alone, where it forbids something.
+/// The user's own rule, if it forbids something.
 fn configured_floor(
     floor: &[PermissionRule],
     permission: &str,
@@ -214,22 +215,21 @@ fn rank(rule: &PermissionRule) -> u8 {
     }
 }
 
-/// No "always" lifts what the rule says.
+/// Whether "always" cannot override the rule.
 #[derive(Clone, Copy)]
 struct Firm(bool);
 
-/// Whether a rule is about a thing.
+/// Whether a rule applies to a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Speaks {
     Yes,
-    /// That depends on what is not known yet.
+    /// It depends on unknown text.
     Perhaps,
     No,
 }
 
-/// To allow a thing a rule must cover all that is known of it and whatever the
-/// rest may be. To deny it or to ask about it, it is enough that it covers one
-/// of its forms.
+/// Whether a rule applies. To allow, a rule must match the known text for every
+/// value of the unknown parts. To deny or ask, it is enough to match one form.
 fn speaks_of(rule: &PermissionRule, permission: &str, pattern: &SubjectPattern) -> Speaks {
     if !covers(&rule.permission, permission) {
         return Speaks::No;
@@ -254,8 +254,8 @@ fn speaks_of(rule: &PermissionRule, permission: &str, pattern: &SubjectPattern) 
     }
 }
 
-/// Denied if anything is, asked about if anything is, and allowed only if
-/// everything is.
+/// Denies if anything is denied, asks if anything asks, and allows only if
+/// everything is allowed.
 fn strictest(findings: &[Finding]) -> Option<(RuleAction, PermissionRule)> {
     let of = |action| {
         let mut rules = findings.iter().filter_map(|finding| finding.rule.as_ref());

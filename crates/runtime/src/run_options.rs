@@ -1,21 +1,21 @@
-//! How a batch is run.
+//! Options for running a batch.
 
 use tokio_util::sync::CancellationToken;
 use windlass_protocol::MessageId;
 
-/// How [`Session::run`](crate::Session::run) treats a batch. The default waits
-/// for as long as the calls take.
+/// Options for [`Session::run`](crate::Session::run). The default waits until
+/// all calls are done.
 ///
-/// The tokens stay with the caller, who keeps clones and cancels them while the
-/// batch runs.
+/// The caller keeps clones of the tokens, and cancels them while the batch
+/// runs.
 #[derive(Debug, Clone, Default)]
 pub struct RunOptions {
-    /// Cancels the batch: calls that are not answered yet are refused as
-    /// cancelled, one-shots among them are ended, handles stay.
+    /// Cancels the batch: unanswered calls are refused as cancelled, their
+    /// one-shots are ended, handles continue.
     pub cancel: CancellationToken,
-    /// Asks for replies at once: an `await` answers as if its time were up, and
-    /// a one-shot that still runs, or waits for permission, goes on as a handle,
-    /// which its reply names.
+    /// Requests replies at once: an `await` returns as on a timeout, and a
+    /// one-shot that still runs, or waits for permission, continues as a handle
+    /// named in its reply.
     pub hurry: CancellationToken,
     /// The message of the conversation that holds these calls, in the record
     /// and in requests for permission. Default: a new one.

@@ -1,4 +1,4 @@
-//! A screen in the words of the protocol, for people who look on.
+//! Converts a screen to the protocol, for observers.
 
 use windlass_output::{
     Colour, CursorShape, MouseTracking, Screen, StyledRow, StyledRun, UnderlineKind,
@@ -42,7 +42,7 @@ pub fn screen_update(screen: &mut Screen, since: Option<u64>) -> ScreenUpdate {
     }
 }
 
-/// The rows that have left the screen, as far as they are kept.
+/// The rows that have left the screen, as far as they are stored.
 pub fn screen_past(screen: &mut Screen) -> ScreenPast {
     let rows = screen.styled_scrollback().into_iter();
     let to_runs = |row: StyledRow| row.runs.into_iter().map(to_run).collect();

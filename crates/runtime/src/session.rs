@@ -1,5 +1,4 @@
-//! A session: one conversation, which owns its handles, its journal and what
-//! the assistant has not been told yet.
+//! A session: one conversation with its handles, journal and notices.
 //!
 //! [`Session::run`] is in `dispatch.rs`, [`Session::end_turn`] in `turn.rs`.
 
@@ -41,92 +40,92 @@ use crate::refusal::{HandleSummary, Refusal};
 use crate::registry::Registry;
 use crate::rules::RuleBook;
 use crate::session_limits::SessionLimits;
-use crate::sessions::{EndedWithUs, Sessions};
+use crate::sessions::{SessionGuard, Sessions};
 use crate::show;
 use crate::stored::StoredResult;
 
 /// The longest name of a client that is kept, in characters.
 const CLIENT_NAME: usize = 64;
 
-/// How a session is set up. The default asks nobody, trusts nobody and keeps
+/// The settings of a session. The default asks nobody, trusts nobody and keeps
 /// no record.
 #[derive(Clone, Default)]
 pub struct SessionOptions {
-    /// The session's id; made up unless given.
+    /// The session's id. Default: a new one.
     pub id: Option<SessionId>,
     /// The project's root folder.
     pub root: PathBuf,
-    /// A folder for logs of large output; removed when the session closes,
-    /// unless they are kept.
+    /// The folder for logs of large output; removed when the session closes,
+    /// unless `keep_logs` is set.
     pub log_dir: Option<PathBuf>,
-    /// The logs stay when the session closes: its record speaks of them.
+    /// Keeps the logs when the session closes, because its record refers to
+    /// them.
     pub keep_logs: bool,
-    /// How the outside reaches the session, for the record: `drive`, `mcp`.
+    /// The front end, for the record: `drive`, `mcp`.
     pub front_end: Option<String>,
-    /// A name that a person or a client has given it, for the record and for
-    /// lists. The successor of a session has the same name.
+    /// A name from a person or a client, for the record and for lists. A
+    /// session's successor keeps it.
     pub name: Option<String>,
     /// The session that this one works for, as an agent's does.
     pub parent: Option<SessionId>,
-    /// Whoever drives the session needs no permission for anything.
+    /// The driver of the session needs no permissions.
     pub trusted: bool,
-    /// The client of the session asks its user by itself before a tool runs.
+    /// The session's client asks its user itself before a tool runs.
     pub client_asks: bool,
-    /// The client, where tools may have requests of their own to it.
+    /// The client, if tools may send it requests.
     pub client: Option<Arc<dyn SessionClient>>,
-    /// Whether anybody will reply to what the session asks a person.
+    /// Whether anyone replies to the session's requests.
     pub attendance: Attendance,
-    /// Who is asked instead, where the session works for another one, as an
-    /// agent's does. Attendance is then that one's.
+    /// The requests of the session that this one works for, as an agent's does.
+    /// Its attendance applies.
     pub on_behalf: Option<OnBehalf>,
     /// A model to ask.
     pub inquirer: Option<Arc<dyn Inquirer>>,
-    /// What an "always" has allowed, beyond this session.
+    /// The remembered rules of the project.
     pub rules: Option<Arc<dyn RuleBook>>,
     /// A record.
     pub recorder: Option<Arc<dyn Recorder>>,
-    /// The fate of calls that cannot be recorded.
+    /// The treatment of calls that cannot be recorded.
     pub record_failure: RecordFailure,
-    /// Keeps handles beyond this runtime. Without, none is.
+    /// Keeps handles beyond this runtime. Without it, none is kept.
     pub keeper: Option<Arc<dyn HandleKeeper>>,
-    /// The fate of handles that still run when a turn ends.
+    /// The treatment of handles that still run when a turn ends.
     pub between_turns: BetweenTurns,
-    /// Limits of all its tools together.
+    /// Limits for all its tools together.
     pub limits: SessionLimits,
-    /// How many bytes of results of stopped handles are kept outside of memory.
-    /// Default: 64 MiB.
+    /// The number of bytes of stored results of stopped handles. Default: 64
+    /// MiB.
     pub stored_bytes: Option<u64>,
-    /// How many events the journal keeps; 4,096 unless said.
+    /// The number of events in the journal. Default: 4,096.
     pub journal_capacity: Option<usize>,
-    /// When the session began, if another runtime has begun it.
+    /// The start of the session, if another runtime started it.
     pub began: Option<SystemTime>,
-    /// Keeps the events for the runtime that takes the session up next, beside
-    /// the record. No call waits for it.
+    /// Stores the events for the next runtime of the session, beside the
+    /// record. Calls do not wait for it.
     pub event_log: Option<Arc<dyn Recorder>>,
-    /// The events of the session from before this runtime takes it up. The
-    /// numbers of events and tools go on from there. [`Session::recall`] then
-    /// settles what was open.
+    /// The events of the session from before this runtime takes it over. The
+    /// numbers of events and tools continue. [`Session::recall`] then settles
+    /// open items.
     pub past: PastEvents,
 }
 
-/// The fate of handles between two turns of a session.
+/// The treatment of handles between two turns of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum BetweenTurns {
     /// Their tools' policies decide when the turn ends.
     #[default]
     ByPolicy,
-    /// They go on, except those whose tool says `on_turn_end = "abort"`.
+    /// They continue, except those whose tool has `on_turn_end = "abort"`.
     Keep,
 }
 
-/// A session. Cloning is cheap and gives the same session; when the last
-/// clone is dropped, everything that still runs is ended.
+/// A session. Clones share it; dropping the last one ends everything that still
+/// runs.
 #[derive(Clone)]
 pub struct Session {
     pub(crate) inner: Arc<SessionInner>,
-    /// What goes on beside the calls holds `inner` too and stops when this
-    /// is dropped.
-    pub(crate) ended_with_us: Arc<EndedWithUs>,
+    /// Stops the background tasks, which hold `inner` too, when it is dropped.
+    pub(crate) session_guard: Arc<SessionGuard>,
 }
 
 pub(crate) struct SessionInner {
@@ -136,31 +135,31 @@ pub(crate) struct SessionInner {
     pub(crate) registry: Mutex<Registry>,
     pub(crate) notices: Mutex<Notices>,
     pub(crate) requests: PendingRequests,
-    /// The rules that an "always" of this session has made, where no book
-    /// keeps them.
+    /// The rules that "always" has created in this session, if there is no rule
+    /// book.
     pub(crate) remembered: Mutex<Vec<PermissionRule>>,
     pub(crate) outside_once: Mutex<OutsideOnce>,
     pub(crate) recent_rules: Mutex<RecentRules>,
-    /// How the record stood when the assistant was last told.
+    /// The state of the record as last reported to the assistant.
     record_told: Mutex<Option<RecordTrouble>>,
     pub(crate) late_permits: LatePermits,
     pub(crate) tasks: TaskTracker,
     /// Cancelled when the session ends.
     pub(crate) closing: CancellationToken,
-    /// Told of every start, once limits are looked after.
+    /// Notified of every start, once limits are supervised.
     pub(crate) limit_watch: OnceLock<Arc<Notify>>,
     /// One-shots that run, by number.
     pub(crate) one_shots: Mutex<HashMap<u64, Arc<Handle>>>,
-    /// One-shots that a person looked at and that have ended since, oldest
-    /// first: the person may not have seen the end yet.
+    /// Ended one-shots that a person has looked at, oldest first: the person
+    /// may not have seen the end yet.
     ended_one_shots: Mutex<VecDeque<Arc<Handle>>>,
     pub(crate) left_out: LeftOutLines,
-    /// The name of the client, once it has said it.
+    /// The name of the client, once known.
     pub(crate) client_name: OnceLock<String>,
     sessions: Arc<Sessions>,
     journal: Arc<Journal>,
     pub(crate) numbers: AtomicU64,
-    /// Things that were open when this runtime took the session up.
+    /// Items that were open when this runtime took the session over.
     pub(crate) loose_ends: Mutex<LooseEnds>,
     /// Jobs whose tool has ended and left processes running.
     left: Mutex<Vec<Arc<dyn Job>>>,
@@ -189,7 +188,7 @@ impl Session {
             Arc::clone(&journal),
             closing.clone(),
         );
-        let ended_with_us = Arc::new(EndedWithUs::new(&closing, sessions, &id));
+        let session_guard = Arc::new(SessionGuard::new(&closing, sessions, &id));
         let inner = Arc::new(SessionInner {
             id,
             catalogue,
@@ -218,7 +217,7 @@ impl Session {
         inner.catalogue.announcer().join(&inner);
         let session = Self {
             inner,
-            ended_with_us,
+            session_guard,
         };
         sessions.add(&session);
         session
@@ -254,7 +253,7 @@ impl Session {
         &self.inner.catalogue
     }
 
-    /// Whoever drives it needs no permission for anything.
+    /// Whether its driver needs no permissions.
     pub fn is_trusted(&self) -> bool {
         self.inner.options.trusted
     }
@@ -264,7 +263,7 @@ impl Session {
         &self.inner.options.root
     }
 
-    /// How the outside reaches the session, if that was said.
+    /// The front end, if known.
     pub fn front_end(&self) -> Option<&str> {
         self.inner.options.front_end.as_deref()
     }
@@ -274,12 +273,13 @@ impl Session {
         self.inner.options.name.as_deref()
     }
 
-    /// Notes the name of the client that drives the session, which its successor has too. The first one counts.
+    /// Sets the name of the client that drives the session; its successor keeps
+    /// it. Only the first call counts.
     pub fn set_client_name(&self, name: &str) {
         let _ = (self.inner.client_name).set(name.chars().take(CLIENT_NAME).collect());
     }
 
-    /// The name of the client, if it has said it.
+    /// The name of the client, if known.
     pub fn client_name(&self) -> Option<&str> {
         self.inner.client_name.get().map(String::as_str)
     }
@@ -290,13 +290,13 @@ impl Session {
         self.inner.registry.lock().summaries()
     }
 
-    /// Why not everything that happened is recorded, if it is not.
+    /// The reason why the record is incomplete, if it is.
     pub fn record_trouble(&self) -> Option<RecordTrouble> {
         self.inner.record_trouble()
     }
 
-    /// Takes what the assistant has not been told yet. Replies to batches
-    /// carry it already; this is for the other points of delivery.
+    /// Takes the undelivered notices. Replies to batches already carry them;
+    /// this is for other points of delivery.
     pub fn take_notices(&self) -> Vec<Notice> {
         let taken = self.inner.notices.lock().take();
         self.inner.tell_delivered(taken.numbers);
@@ -306,13 +306,14 @@ impl Session {
         taken.notices
     }
 
-    /// Queues a notice that no handle is behind, such as a server's going.
+    /// Queues a notice that does not concern a handle, such as the loss of a
+    /// server.
     pub fn notify(&self, notice: Notice) {
         self.inner.push_notice(0, notice);
     }
 
-    /// [`Session::notify`] that calls `delivered` when a reply has carried the
-    /// notice. It is dropped if none ever does.
+    /// [`Session::notify`] with a callback for delivery. It is dropped if the
+    /// notice is never delivered.
     pub fn notify_then(&self, notice: Notice, delivered: impl FnOnce() + Send + 'static) {
         let inner = &self.inner;
         let number = inner.tell(SessionEvent::Noticed(notice.clone()));
@@ -321,9 +322,9 @@ impl Session {
     }
 
     /// Ends the session: every handle that is not kept, every one-shot, and
-    /// what they left running. Resolves when all of it is gone. Kept handles
-    /// are left for the session's successor, and their leases begin. Calls are
-    /// refused from now on.
+    /// their leftover processes. Resolves when all of them are gone. Kept
+    /// handles are left for the session's successor, and their leases begin.
+    /// Calls are refused from now on.
     pub async fn close(&self) {
         self.close_within(Duration::MAX).await;
     }
@@ -397,26 +398,25 @@ impl SessionInner {
         self.numbers.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Tells the journal and, in its order, the recorder. Gives the event's
-    /// number.
+    /// Appends to the journal, which passes the event to the recorder. Returns
+    /// the event's number.
     pub(crate) fn tell(&self, event: SessionEvent) -> u64 {
         self.journal.append(event)
     }
 
-    /// Resolves when everything told so far would survive a crash.
+    /// Resolves when all events so far would survive a crash.
     pub(crate) async fn durable(&self) {
         if let Some(recorder) = &self.options.recorder {
             recorder.durable().await;
         }
     }
 
-    /// Why not everything is recorded, if it is not.
+    /// The reason why the record is incomplete, if it is.
     pub(crate) fn record_trouble(&self) -> Option<RecordTrouble> {
         self.options.recorder.as_ref()?.trouble()
     }
 
-    /// The notice that the record calls for, if it has come to fail or to work
-    /// again since this was last asked.
+    /// The notice for a change of the record's state since the last call.
     pub(crate) fn notice_record(&self) -> Option<Notice> {
         let now = self.record_trouble();
         let notice = {
@@ -440,7 +440,7 @@ impl SessionInner {
         Some(notice)
     }
 
-    /// Refuses a call that is not recorded, where those are to be refused.
+    /// Refuses a call that cannot be recorded, if so configured.
     pub(crate) async fn check_recorded(&self) -> Result<(), Refusal> {
         if self.options.record_failure == RecordFailure::GoOn {
             return Ok(());
@@ -452,8 +452,8 @@ impl SessionInner {
         }
     }
 
-    /// The handle of that id, which must be this tool's. It is looked up unless
-    /// it is known already.
+    /// The handle with this id, which must belong to this tool. Looked up
+    /// unless it is given.
     pub(crate) fn find(
         &self,
         tool: &RegisteredTool,
@@ -471,7 +471,7 @@ impl SessionInner {
         }
     }
 
-    /// The handle of that id, whatever its tool.
+    /// The handle with this id, of any tool.
     pub(crate) fn lookup(&self, id: &str) -> Result<Arc<Handle>, Refusal> {
         let registry = self.registry.lock();
         registry.get(id).ok_or_else(|| Refusal::NotFound {
@@ -481,7 +481,7 @@ impl SessionInner {
         })
     }
 
-    /// How far what would be typed into the handle now may be told.
+    /// Whether text typed into the handle now may be disclosed.
     pub(crate) fn discretion(&self, id: &HandleId) -> Discretion {
         let Some(handle) = self.registry.lock().get(id.as_str()) else {
             return Discretion::Open;
@@ -496,9 +496,9 @@ impl SessionInner {
         }
     }
 
-    /// Queues the notice that a handle's new status calls for, and keeps hold
-    /// of what it left running. Called before the status can be seen, so that
-    /// whoever sees it and closes the session ends that too.
+    /// Queues the notice for a handle's new status, and keeps the job if it
+    /// left processes running. Called before the status becomes visible, so
+    /// that closing the session then ends those too.
     pub(crate) fn notice_change(&self, handle: &Handle, next: &Status) {
         if let Status::Running { .. } = next {
             let told = self.notices.lock().withdraw_question(handle.number);
@@ -533,7 +533,7 @@ impl SessionInner {
         self.tell_delivered(replaced);
     }
 
-    /// A reply tells how the handle stands, so no notice has to.
+    /// Withdraws the notices on a handle's state, which a reply reports.
     pub(crate) fn withdraw_notices(&self, handle: &Handle) {
         let told = self.notices.lock().withdraw(handle.number);
         self.tell_delivered(told);
@@ -545,13 +545,13 @@ impl SessionInner {
         }
     }
 
-    /// The same, beside what says how the handle stands.
+    /// Queues a notice beside those on the handle's state.
     pub(crate) fn add_notice(&self, handle: u64, notice: Notice) {
         let number = self.tell(SessionEvent::Noticed(notice.clone()));
         self.notices.lock().add(handle, number, notice, None);
     }
 
-    /// What a change of status brings with it, once it can be seen.
+    /// Runs the follow-ups of a visible change of status.
     pub(crate) fn follow_up(&self, handle: &Arc<Handle>) {
         if let Status::Stopped(_) = handle.status() {
             let surplus = self.registry.lock().note_stopped(handle);
@@ -569,8 +569,8 @@ const STORED_BYTES: u64 = 64 << 20;
 const ENDED_ONE_SHOTS: usize = 4;
 
 impl SessionInner {
-    /// The one-shot that a person knows by this id: one that runs, or one that
-    /// the person looked at while it did.
+    /// The one-shot with this id: a running one, or one that a person looked at
+    /// while it ran.
     pub(crate) fn one_shot(&self, id: &str) -> Option<Arc<Handle>> {
         let is_meant = |handle: &&Arc<Handle>| handle.known_as().as_str() == id;
         let running = self.one_shots.lock().values().find(is_meant).cloned();
@@ -580,7 +580,7 @@ impl SessionInner {
         Some(found)
     }
 
-    /// A one-shot that a person looks at has ended.
+    /// Keeps an ended one-shot that a person looks at.
     pub(crate) fn remember_one_shot(&self, handle: &Arc<Handle>) {
         let mut ended = self.ended_one_shots.lock();
         ended.push_back(Arc::clone(handle));
@@ -589,7 +589,7 @@ impl SessionInner {
         }
     }
 
-    /// A stopped handle is not kept whole any longer: its result is stored.
+    /// Stores the result of a stopped handle that is no longer kept whole.
     fn put_away(&self, handle: &Arc<Handle>) {
         let Status::Stopped(ending) = handle.status() else {
             unreachable!("only stopped handles are put away");

@@ -1,7 +1,8 @@
-//! Limits of all tools of a session together.
+//! Enforces limits for all tools of a session together.
 //!
-//! Start at [`look_after`]. Nobody tells when a program uses more memory, so the session looks while tools run. The tool
-//! that uses the most of what is exceeded is ended; the others go on.
+//! Start at [`look_after`]. No event reports memory usage, so the session polls
+//! while tools run. The tool with the highest usage of the exceeded resource is
+//! ended; the others continue.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -14,7 +15,7 @@ use crate::job::Job;
 use crate::orders::new_order;
 use crate::session::SessionInner;
 
-/// The time between two looks.
+/// The polling interval.
 const INTERVAL: Duration = Duration::from_millis(50);
 
 /// Limits of all tools of a session together. `None` is no limit.
@@ -34,7 +35,8 @@ impl SessionLimits {
     }
 }
 
-/// Looks after the limits of a session from now on. Called whenever a tool was started.
+/// Starts to supervise the limits of a session. Called after every start of a
+/// tool.
 pub(crate) fn look_after(session: &Arc<SessionInner>) {
     if session.options.limits.is_empty() {
         return;
@@ -60,20 +62,20 @@ pub(crate) fn look_after(session: &Arc<SessionInner>) {
 struct LimitWatch {
     session: Weak<SessionInner>,
     limits: SessionLimits,
-    /// The CPU time of each job, as far as it was seen.
+    /// The last measured CPU time of each job.
     spent: Vec<(Weak<dyn Job>, Duration)>,
     /// The CPU time of jobs that are gone.
     spent_before: Duration,
 }
 
-/// A tool that runs, or processes that a tool has left running.
+/// A running tool, or leftover processes of a tool.
 struct RunningJob {
     job: Arc<dyn Job>,
     handle: Option<Arc<Handle>>,
     usage: HandleUse,
 }
 
-/// A limit that is exceeded, and how jobs are compared by their part in it.
+/// An exceeded limit, and a comparison of jobs by their usage.
 struct Excess {
     text: String,
     share: fn(&HandleUse) -> f64,
@@ -128,7 +130,7 @@ impl LimitWatch {
         })
     }
 
-    /// Adds up the CPU time of all jobs, of those that are gone too.
+    /// Adds up the CPU time of all jobs, including ended ones.
     fn account(&mut self, running: &[RunningJob]) -> Duration {
         for entry in running {
             let now = Duration::try_from_secs_f64(entry.usage.cpu_secs).unwrap_or_default();

@@ -1,7 +1,7 @@
-//! The sessions that are under way in a runtime.
+//! The open sessions of a runtime.
 //!
-//! Start at [`Sessions::list`]. A session is listed from its beginning until it
-//! ends; being listed does not keep it alive.
+//! Start at [`Sessions::list`]. A session is listed until it ends; the list
+//! does not keep it alive.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
@@ -15,27 +15,27 @@ use windlass_protocol::SessionId;
 
 use crate::session::{Session, SessionInner};
 
-/// How many sessions that have ended are remembered by their ids.
+/// The number of ended sessions that are remembered by their ids.
 const REMEMBERED: usize = 1024;
 
 /// The sessions of one runtime.
 pub struct Sessions {
-    live: Mutex<IndexMap<SessionId, Listed>>,
+    live: Mutex<IndexMap<SessionId, ListedSession>>,
     /// The newest of those that have ended, oldest first.
     ended: Mutex<VecDeque<SessionId>>,
     changes: watch::Sender<u64>,
 }
 
-struct Listed {
+struct ListedSession {
     session: WeakSession,
     began: SystemTime,
 }
 
-/// A session that may end meanwhile.
+/// A weak reference to a session.
 #[derive(Clone)]
 pub(crate) struct WeakSession {
     inner: Weak<SessionInner>,
-    ended_with_us: Weak<EndedWithUs>,
+    session_guard: Weak<SessionGuard>,
 }
 
 impl Default for Sessions {
@@ -49,7 +49,7 @@ impl Default for Sessions {
 }
 
 impl Sessions {
-    /// Every session that is under way and when it began, oldest first.
+    /// Every open session with its start time, oldest first.
     pub fn list(&self) -> Vec<(Session, SystemTime)> {
         let live = self.live.lock();
         let sessions = live
@@ -69,7 +69,7 @@ impl Sessions {
         session.upgrade()
     }
 
-    /// Whether a session of that id was under way here and has ended. Only the
+    /// Whether a session with this id was open here and has ended. Only the
     /// newest 1024 are remembered.
     pub fn has_ended(&self, id: &str) -> bool {
         self.ended.lock().iter().any(|ended| ended.as_str() == id)
@@ -81,7 +81,7 @@ impl Sessions {
     }
 
     pub(crate) fn add(&self, session: &Session) {
-        let listed = Listed {
+        let listed = ListedSession {
             session: session.downgrade(),
             began: session.inner.options.began.unwrap_or_else(SystemTime::now),
         };
@@ -111,7 +111,7 @@ impl WeakSession {
     pub(crate) fn upgrade(&self) -> Option<Session> {
         Some(Session {
             inner: self.inner.upgrade()?,
-            ended_with_us: self.ended_with_us.upgrade()?,
+            session_guard: self.session_guard.upgrade()?,
         })
     }
 }
@@ -120,20 +120,20 @@ impl Session {
     pub(crate) fn downgrade(&self) -> WeakSession {
         WeakSession {
             inner: Arc::downgrade(&self.inner),
-            ended_with_us: Arc::downgrade(&self.ended_with_us),
+            session_guard: Arc::downgrade(&self.session_guard),
         }
     }
 }
 
-/// What ends when the last clone of a session is gone, closed or not: what it
-/// does beside the calls, and its place on the list.
-pub(crate) struct EndedWithUs {
+/// Guard: dropping the last clone of a session stops its background tasks and
+/// removes it from the list.
+pub(crate) struct SessionGuard {
     _closing: DropGuard,
     sessions: Arc<Sessions>,
     id: SessionId,
 }
 
-impl EndedWithUs {
+impl SessionGuard {
     pub(crate) fn new(
         closing: &CancellationToken,
         sessions: &Arc<Sessions>,
@@ -147,7 +147,7 @@ impl EndedWithUs {
     }
 }
 
-impl Drop for EndedWithUs {
+impl Drop for SessionGuard {
     fn drop(&mut self) {
         self.sessions.remove(&self.id);
     }

@@ -1,18 +1,18 @@
-//! Several handles in one reply.
+//! Limits the size of several handles in one reply.
 //!
-//! Each view is within its tool's limit, but many of them together are a flood.
-//! [`within_limit`] lets short ones be and divides the rest of the room among
-//! the long ones. A handle that was cut can be fetched, which gives all of it.
+//! Each view is within its tool's limit, but many together may be too large.
+//! [`within_limit`] leaves short ones unchanged and divides the remaining space
+//! among the long ones. Fetching a handle returns all of it.
 
 use windlass_protocol::{HandleId, HandleView};
 
 use crate::cut;
 
-/// The least that is left of a view, however many there are.
+/// The minimum size of a shortened view.
 const LEAST: usize = 400;
 
-/// Cuts views that take more than `limit` bytes together. Gives the handles
-/// that were cut.
+/// Shortens views that exceed `limit` bytes together. Returns the shortened
+/// handles.
 pub(crate) fn within_limit(views: &mut [HandleView], limit: usize) -> Vec<HandleId> {
     let mut cut = Vec::new();
     let most = largest_share(views.iter().map(length).collect(), limit).max(LEAST);
@@ -23,7 +23,7 @@ pub(crate) fn within_limit(views: &mut [HandleView], limit: usize) -> Vec<Handle
     cut
 }
 
-/// The largest length of a view with which all of them are within the limit.
+/// The maximum view size at which all views fit.
 fn largest_share(mut lengths: Vec<usize>, limit: usize) -> usize {
     lengths.sort_unstable();
     let mut room = limit;
@@ -43,8 +43,8 @@ fn length(view: &HandleView) -> usize {
     text(&view.content) + text(&view.result) + trace.map(String::len).sum::<usize>()
 }
 
-/// The result and the causes of an error may take half of the room; the output
-/// has the rest.
+/// Shortens a view. The result and the causes of an error may take half of the
+/// space; the output gets the rest.
 fn shorten(view: &mut HandleView, most: usize) {
     let before = length(view);
     let half = if view.content.is_some() {

@@ -1,4 +1,4 @@
-//! What the assistant reads of a handle.
+//! Views of a handle for the assistant.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::job_output::Reading;
 use crate::session::SessionInner;
 use crate::stored::{StoredResult, Views};
 
-/// The handle as it stands, with what is new, which is thereby told.
+/// The handle's state and new output, which counts as delivered.
 pub(crate) fn show(
     session: &SessionInner,
     handle: &Arc<Handle>,
@@ -66,7 +66,7 @@ pub(crate) fn show(
     shown
 }
 
-/// The views that are stored of a stopped handle, which thereby is not told.
+/// The stored views of a stopped handle. Nothing counts as delivered.
 pub(crate) fn views(handle: &Handle, id: &HandleId, ending: Ending) -> Views {
     let status = Status::Stopped(ending.clone());
     let in_part = in_part(handle, View::New);
@@ -83,7 +83,7 @@ pub(crate) fn views(handle: &Handle, id: &HandleId, ending: Ending) -> Views {
     (first, again, ending.attachments)
 }
 
-/// The handle without its output, as a pending entry of `await`.
+/// The handle without its output, for pending entries of `await`.
 pub(crate) fn outline(session: &SessionInner, handle: &Handle, id: &HandleId) -> HandleView {
     let status = handle.tell(|status| {
         if matches!(status, Status::Waiting { .. }) {
@@ -99,12 +99,13 @@ pub(crate) fn outline(session: &SessionInner, handle: &Handle, id: &HandleId) ->
     shown
 }
 
-/// The note of a handle whose machine does not answer: what is shown of it is as of then.
+/// The note for a handle whose machine does not answer: the shown state is as
+/// of its last answer.
 fn unreachable_note(handle: &Handle) -> Option<String> {
     handle.job()?.host().unreachable()
 }
 
-/// All that a one-shot that has ended said.
+/// The complete output of an ended one-shot.
 pub(crate) fn output(handle: &Handle) -> Reading {
     let in_part = in_part(handle, View::New);
     let mut reading = read(handle, View::New, in_part, &handle.status());
@@ -115,7 +116,7 @@ pub(crate) fn output(handle: &Handle) -> Reading {
     reading
 }
 
-/// Lines of the handle's output by their numbers. Nothing is told thereby.
+/// Lines of the handle's output by number. Nothing counts as delivered.
 pub(crate) fn lines(handle: &Handle, id: &HandleId, lines: LineRange) -> HandleView {
     let limit = handle.tool.definition.limits.output_limit;
     let (text, count) = match (handle.output(), handle.stored()) {
@@ -136,7 +137,7 @@ pub(crate) fn lines(handle: &Handle, id: &HandleId, lines: LineRange) -> HandleV
     shown
 }
 
-/// Says in a line of its own how lines that were left out can be read.
+/// Appends a line that explains how to fetch omitted lines.
 pub(crate) fn refer_to_lines(text: &mut String, id: &HandleId) {
     end_line(text);
     text.push_str("[left-out lines: fetch ");
@@ -144,7 +145,7 @@ pub(crate) fn refer_to_lines(text: &mut String, id: &HandleId) {
     text.push(']');
 }
 
-/// Says in a line of its own which file has all of a text.
+/// Appends a line that names the file with the complete text.
 pub(crate) fn refer_to(text: &mut String, log: &Path) {
     end_line(text);
     text.push_str("[all of it: ");
@@ -152,7 +153,7 @@ pub(crate) fn refer_to(text: &mut String, log: &Path) {
     text.push(']');
 }
 
-/// Adds what an error says beside its message, in lines of their own.
+/// Appends the details of an error, one line each.
 pub(crate) fn explain(text: &mut String, error: &ToolError) {
     if error.transient {
         end_line(text);
@@ -165,15 +166,15 @@ pub(crate) fn explain(text: &mut String, error: &ToolError) {
     }
 }
 
-/// Ends the last line of what is not empty.
+/// Terminates the last line unless the text is empty.
 pub(crate) fn end_line(text: &mut String) {
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }
 }
 
-/// How long text of the handle is shown, if its tool has a digest. A view that was asked
-/// for is given as it is, within the limit.
+/// How a long text of the handle is shown, if its tool has a digest. An
+/// explicitly requested view is not digested.
 fn in_part(handle: &Handle, asked: View) -> Option<InPart> {
     let definition = &handle.tool.definition;
     let from = definition.digest.from;
@@ -183,13 +184,13 @@ fn in_part(handle: &Handle, asked: View) -> Option<InPart> {
     })
 }
 
-/// Whether the log of a stored handle has more than its views tell.
+/// Whether the log of a stored handle has more than its views.
 fn is_read_from_log(stored: &StoredResult, status: &Status, in_part: Option<InPart>) -> bool {
     let is_plain = matches!(status, Status::Stopped(ending) if matches!(ending.result, Ok(None)));
     is_plain && stored.logged().is_some() && in_part == Some(InPart::Excerpt)
 }
 
-/// Reads as much output as a reply can hold beside the tool's own result.
+/// Reads as much output as fits into a reply beside the tool's result.
 fn read(handle: &Handle, view: View, in_part: Option<InPart>, status: &Status) -> Reading {
     let taken = match status {
         Status::Stopped(ending) => cut::length(ending),
@@ -209,7 +210,7 @@ fn read(handle: &Handle, view: View, in_part: Option<InPart>, status: &Status) -
     reading
 }
 
-/// The end of a stopped handle's result or output, which thereby is not told.
+/// The end of a stopped handle's result or output. Nothing counts as delivered.
 pub(crate) fn last_words(handle: &Handle, limit: usize) -> String {
     let end =
         |text: &str| text[text.ceil_char_boundary(text.len().saturating_sub(limit))..].to_owned();
@@ -229,7 +230,7 @@ pub(crate) fn last_words(handle: &Handle, limit: usize) -> String {
     }
 }
 
-/// How many bytes the handle's result and output take at most.
+/// The maximum size of the handle's result and output.
 pub(crate) fn most(handle: &Handle) -> usize {
     let ending = match handle.status() {
         Status::Stopped(ending) => cut::length(&ending),

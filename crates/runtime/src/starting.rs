@@ -1,9 +1,9 @@
-//! Starting a tool: at once, or when a person has said that it may run.
+//! Starts tools, at once or after a person's permission.
 //!
-//! Start at [`start`]. A caller may be answered before the person has replied;
-//! then [`begin_one_shot`] and [`begin_spawn`] let the call go on by itself. Its
-//! request stays open under its id, and its handle is pending until the person
-//! has replied; aborting the handle withdraws the request.
+//! Start at [`start`]. If the caller is answered before the person has replied,
+//! [`begin_one_shot`] and [`begin_spawn`] continue the call in the background.
+//! Its request stays open under its id, and its handle is pending until the
+//! reply; aborting the handle withdraws the request.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::refusal::Refusal;
 use crate::session::SessionInner;
 use crate::session_limits;
 
-/// Starts a handle's tool. A failure is the handle's end.
+/// Starts a handle's tool. A failure ends the handle.
 pub(crate) async fn start(
     session: &Arc<SessionInner>,
     handle: &Arc<Handle>,
@@ -31,7 +31,7 @@ pub(crate) async fn start(
     start_where(session, handle, executor, args, false).await;
 }
 
-/// The same; `outside` says that a person has let it run outside of its
+/// [`start`], with `outside` if a person has allowed it to run outside of its
 /// sandbox.
 pub(crate) async fn start_where(
     session: &Arc<SessionInner>,
@@ -81,8 +81,8 @@ pub(crate) fn executor(tool: &RegisteredTool) -> &dyn Executor {
 /// Resolves to the arguments to run with, when a person has replied.
 pub(crate) type DeferredPermit = BoxFuture<'static, Result<Arguments, Refusal>>;
 
-/// Makes a handle, under an id of our making, of a one-shot that waits for
-/// permission. It keeps its time limit, which begins when it is started.
+/// Turns a one-shot that waits for permission into a handle with a generated
+/// id. It keeps its time limit, which begins at its start.
 pub(crate) fn begin_one_shot(
     session: &Arc<SessionInner>,
     handle: &Arc<Handle>,
@@ -101,7 +101,7 @@ pub(crate) fn begin_one_shot(
     id
 }
 
-/// Lets a spawn wait for its permission by itself.
+/// Lets a spawn wait for its permission in the background.
 pub(crate) fn begin_spawn(
     session: &Arc<SessionInner>,
     reserved: Reservation,
@@ -114,7 +114,7 @@ pub(crate) fn begin_spawn(
     go_on(session, reserved, permit, Limited::No);
 }
 
-/// Whether the tool has a time limit, as a one-shot has.
+/// Whether the tool has a one-shot's time limit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Limited {
     Yes,

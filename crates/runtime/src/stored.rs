@@ -1,9 +1,8 @@
-//! The result of a stopped handle that is kept outside of memory.
+//! Stored results of stopped handles.
 //!
-//! The newest stopped handles are kept whole. An older one gives up its job,
-//! and its views are stored ([`StoredResult`]) in a
-//! file of the session's folder, or in memory where the session has none. The
-//! file goes with the handle.
+//! The newest stopped handles are kept whole. An older one drops its job, and
+//! its views are stored ([`StoredResult`]) in a file of the session's folder,
+//! or in memory if there is none. The file is removed with the handle.
 
 use std::fs;
 use std::io::Write as _;
@@ -13,7 +12,7 @@ use std::path::{Path, PathBuf};
 use windlass_output::LoggedOutput;
 use windlass_protocol::{Attachment, Ending, HandleId, HandleState, HandleView, View};
 
-/// The memory that a stored handle takes, at most about.
+/// The approximate maximum memory usage of a stored handle.
 const OVERHEAD: u64 = 4096;
 
 /// A stored result. Dropping it removes its file.
@@ -24,7 +23,7 @@ pub(crate) struct StoredResult {
     /// The length of [`StoredResult::output`].
     output_bytes: u64,
     last_line: Option<String>,
-    /// The log, if it has more than the views tell.
+    /// The log, if it has more than the views.
     logged: Option<LoggedOutput>,
 }
 
@@ -36,12 +35,12 @@ enum StoredAt {
     Memory(Vec<u8>),
 }
 
-/// The views of a stopped handle: the one that tells it first, the one that
-/// tells it again if that is another, and its attachments.
+/// The views of a stopped handle: the first one, the one for repeated reads if
+/// it differs, and its attachments.
 pub(crate) type Views = (HandleView, Option<HandleView>, Vec<Attachment>);
 
 impl StoredResult {
-    /// Stores nothing but the place of the log.
+    /// Stores only the location of the log.
     pub(crate) fn of_log(logged: LoggedOutput) -> Self {
         Self {
             at: StoredAt::Log,
@@ -81,19 +80,18 @@ impl StoredResult {
         !matches!(self.at, StoredAt::Log)
     }
 
-    /// The log, if it has more than the views tell.
+    /// The log, if it has more than the views.
     pub(crate) fn logged(&self) -> Option<&LoggedOutput> {
         self.logged.as_ref()
     }
 
-    /// The output that the views tell, for an onlooker. What they leave out is
-    /// not in it.
+    /// The output in the views, for an observer. It lacks omitted parts.
     pub(crate) fn output(&self) -> String {
         self.views()
             .map_or_else(String::new, |views| output_of(&views).to_owned())
     }
 
-    /// How long the output is that the views tell.
+    /// The length of the output in the views.
     pub(crate) fn output_bytes(&self) -> u64 {
         self.output_bytes
     }
@@ -103,12 +101,12 @@ impl StoredResult {
         self.last_line.as_deref()
     }
 
-    /// How much it takes, on disk and in memory together.
+    /// Its size, on disk and in memory together.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The view of the handle: the first one, or the one that tells it again.
+    /// The view of the handle: the first one, or the one for repeated reads.
     pub(crate) fn view(&self, id: &HandleId, view: View) -> HandleView {
         match self.views() {
             Some((first, again, _)) => match view {
@@ -147,7 +145,8 @@ impl Drop for StoredResult {
     }
 }
 
-/// The output of a plain tool that ended well is its result.
+/// The output in the views. For a plain tool that finished successfully, it is
+/// the result.
 fn output_of((first, again, _): &Views) -> &str {
     let view = again.as_ref().unwrap_or(first);
     let result = view.result.as_ref().filter(|_| view.error.is_none());
@@ -160,7 +159,7 @@ fn last_line(output: &str) -> Option<String> {
     Some(line[..line.floor_char_boundary(1024)].to_owned())
 }
 
-/// The ending without the texts that are stored.
+/// The ending without the stored texts.
 pub(crate) fn outline(ending: &Ending) -> Ending {
     let brief = |text: &String| text[..text.floor_char_boundary(1024)].to_owned();
     Ending {

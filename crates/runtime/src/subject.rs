@@ -1,23 +1,23 @@
-//! The subject of a permission request: what a call would do, as rules are
-//! held against it.
+//! The subject of a permission request: a description of a call that rules are
+//! matched against.
 
-/// Stands in a pattern for text that is not known before the call runs, such
-/// as the value of a variable. It is no character that a text can hold.
+/// Represents text in a pattern that is unknown before the call runs, such as
+/// the value of a variable. It is a noncharacter, which no text contains.
 pub const UNKNOWN: char = '\u{10ffff}';
 
 /// The subject of a permission request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subject {
-    /// The kind of thing.
+    /// The kind of operation.
     pub permission: String,
-    /// Everything that would be done.
+    /// All operations of the call.
     pub patterns: Vec<SubjectPattern>,
-    /// The patterns that an "always" would remember.
+    /// The patterns that "always" would remember.
     pub always: Vec<String>,
 }
 
 impl Subject {
-    /// A subject of which nothing would be remembered.
+    /// A subject without patterns to remember.
     pub fn new<P: Into<SubjectPattern>>(
         permission: impl Into<String>,
         patterns: impl IntoIterator<Item = P>,
@@ -29,7 +29,7 @@ impl Subject {
         }
     }
 
-    /// The subject, of which an "always" remembers these patterns.
+    /// Sets the patterns that "always" remembers.
     pub fn remembering<P: Into<String>>(mut self, always: impl IntoIterator<Item = P>) -> Self {
         self.always = always.into_iter().map(Into::into).collect();
         self
@@ -42,21 +42,21 @@ impl Subject {
     }
 }
 
-/// One thing that would be done.
+/// One operation of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubjectPattern {
-    /// The thing as a person reads it. A rule of exactly this text speaks of
-    /// it, whatever else holds.
+    /// The text shown to a person. A rule with exactly this text always
+    /// applies.
     pub text: String,
-    /// The text that a rule must cover to allow it, with [`UNKNOWN`] for
-    /// whatever is not known yet.
+    /// The text that an allowing rule must match, with [`UNKNOWN`] for unknown
+    /// parts.
     pub known: String,
-    /// Other texts for the same thing, or for parts of it. A rule that denies
-    /// or asks and covers one of them speaks of it; one that could cover it,
-    /// depending on what is not known, has a person asked.
+    /// Alternative texts for the operation or its parts. A deny or ask rule
+    /// that matches one of them applies; one that may match, depending on
+    /// unknown text, leads to a question.
     pub forms: Vec<String>,
-    /// It does more than its text can say, so that only a rule of exactly its
-    /// text allows it, or one that allows anything.
+    /// The text does not cover everything the operation does, so that only a
+    /// rule with exactly this text, or one that allows everything, allows it.
     pub exact: bool,
 }
 
@@ -78,7 +78,7 @@ impl From<&str> for SubjectPattern {
 }
 
 impl SubjectPattern {
-    /// Every text that a rule which denies or asks is held against.
+    /// Every text that deny and ask rules are matched against.
     pub(crate) fn all_forms(&self) -> impl Iterator<Item = &str> {
         let forms = self.forms.iter().map(String::as_str);
         [self.text.as_str(), self.known.as_str()]

@@ -1,4 +1,3 @@
-//! The lock that wake-ups are built on. `tests/loom.rs` puts its own in this
-//! place.
+//! The lock under the wake-ups. `tests/loom.rs` replaces it.
 
 pub(crate) use parking_lot::Mutex;

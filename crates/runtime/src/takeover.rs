@@ -1,9 +1,9 @@
 //! A person takes a handle over, types into it and hands it back.
 //!
-//! Start at [`HandleRef::lock`]. While a handle is locked the assistant's
-//! `apply` is refused; when it is handed back a notice says so. What a person
-//! types is told to the program and to nobody else: it is in no journal, no
-//! record and no log.
+//! Start at [`HandleRef::lock`]. While a handle is locked, the assistant's
+//! `apply` is refused; a notice reports when it is handed back. Text that a
+//! person types goes only to the program: it is not in the journal, the record
+//! or a log.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,22 +21,22 @@ use crate::orders::new_order;
 use crate::refusal::Refusal;
 use crate::session::{SessionInner, new_ulid};
 
-/// A person has the handle.
+/// A person's lock on a handle.
 #[derive(Debug, Clone)]
 pub(crate) struct Lock {
     id: String,
     lease: Duration,
     until: Instant,
-    /// How much the tool had written by then.
+    /// The size of the output when it was taken.
     written: u64,
-    /// The rows and columns of its terminal by then.
+    /// The rows and columns of its terminal when it was taken.
     size: Option<(u16, u16)>,
 }
 
 impl HandleRef {
     /// Takes the handle over until it is handed back, or until nothing was
-    /// typed for as long as the `lease`. Gives the name of the lock, which
-    /// whoever types must know. Refused while somebody else has it.
+    /// typed for the `lease`. Returns the name of the lock, which is required
+    /// for typing. Refused while someone else has it.
     pub fn lock(&self, lease: Duration) -> Result<String, Refusal> {
         let lock = self.new_lock(lease)?;
         let id = lock.id.clone();
@@ -51,8 +51,8 @@ impl HandleRef {
         Ok(id)
     }
 
-    /// Takes the handle over even from somebody who has it: their lock is
-    /// void. The assistant is told nothing, since a person still types.
+    /// Takes the handle over even if someone else has it: their lock becomes
+    /// invalid. The assistant is not told, since a person still types.
     pub fn lock_anyway(&self, lease: Duration) -> Result<String, Refusal> {
         let mut lock = self.new_lock(lease)?;
         let id = lock.id.clone();
@@ -94,7 +94,7 @@ impl HandleRef {
         hand_back_in_time(&self.session, &self.handle, &self.id, lock);
     }
 
-    /// Hands the handle back, with its terminal in the size that it had. The
+    /// Hands the handle back, and restores the size of its terminal. The
     /// assistant is told.
     pub fn unlock(&self, lock: &str) -> Result<(), Refusal> {
         if hand_back(&self.session, &self.handle, &self.id, lock) {
@@ -104,8 +104,8 @@ impl HandleRef {
         }
     }
 
-    /// Types into the tool in the person's name. Where somebody has taken the
-    /// handle over, only they may: `lock` is what they were given.
+    /// Types into the tool for the person. If the handle is locked, `lock` must
+    /// be the name of the lock.
     pub async fn type_in(&self, keyboard: Keyboard, lock: Option<&str>) -> Result<(), Refusal> {
         let job = self.job()?;
         self.renew(lock)?;
@@ -114,7 +114,7 @@ impl HandleRef {
             && keyboard.submits()
         {
             // Before it is typed: the program may ask for another at once.
-            self.handle.is_answered(&question);
+            self.handle.claim_question(&question);
         }
         let order = new_order();
         match job.terminal() {
@@ -124,7 +124,7 @@ impl HandleRef {
         Ok(())
     }
 
-    /// Whoever types keeps the handle.
+    /// Renews the lease of the lock.
     fn renew(&self, lock: Option<&str>) -> Result<(), Refusal> {
         match &mut *self.handle.lock.lock() {
             Some(held) if lock != Some(&held.id) => Err(self.somebody_else()),
@@ -141,7 +141,7 @@ impl HandleRef {
     }
 }
 
-/// Whoever has gone away without a word has handed it back.
+/// Hands the handle back when the lease is over.
 fn hand_back_in_time(session: &Arc<SessionInner>, handle: &Arc<Handle>, id: &HandleId, lock: &str) {
     let (id, lock) = (id.clone(), lock.to_owned());
     let (weak_session, weak_handle) = (Arc::downgrade(session), Arc::downgrade(handle));
@@ -170,7 +170,7 @@ fn hand_back_in_time(session: &Arc<SessionInner>, handle: &Arc<Handle>, id: &Han
     });
 }
 
-/// Has the state of a kept handle say who has taken it over.
+/// Records the lock in the state of a kept handle.
 fn note_lock(session: &SessionInner, handle: &Handle) {
     if !handle.is_kept() {
         return;
@@ -190,7 +190,7 @@ impl Handle {
         self.lock.lock().is_some()
     }
 
-    /// Gives a handle that was adopted back to the person who had it.
+    /// Restores the lock of an adopted handle.
     pub(crate) fn restore_lock(
         self: &Arc<Self>,
         session: &Arc<SessionInner>,
@@ -211,7 +211,7 @@ impl Handle {
         hand_back_in_time(session, self, id, &lock.id);
     }
 
-    /// Refuses what the assistant types while a person does.
+    /// Refuses the assistant's input while a person has the handle.
     pub(crate) fn check_unlocked(&self, id: &HandleId) -> Result<(), Refusal> {
         if self.is_locked() {
             return Err(Refusal::Locked(id.clone()));
@@ -220,7 +220,7 @@ impl Handle {
     }
 }
 
-/// Gives false when somebody else has the handle, or nobody.
+/// Hands the handle back. Returns false if the lock is not the current one.
 fn hand_back(session: &SessionInner, handle: &Handle, id: &HandleId, lock: &str) -> bool {
     let held = {
         let mut held = handle.lock.lock();

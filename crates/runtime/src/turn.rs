@@ -1,4 +1,4 @@
-//! The end of a turn: what becomes of the handles that still run.
+//! The end of a turn, and the treatment of running handles.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,29 +19,30 @@ use crate::session::{BetweenTurns, Session};
 use crate::share;
 use crate::show;
 
-/// How much of a handle's output an inquiry shows.
+/// The amount of a handle's output in an inquiry.
 const PREVIEW: usize = 400;
-/// How many bytes of results the end of a turn tells. Handles that have more
-/// to say stay readable.
+/// The number of bytes of results that the end of a turn reports. Handles with
+/// longer results stay readable.
 const LONGEST_NEWS: usize = 32 << 10;
 
-/// What is decided for a handle.
+/// The decision on a handle.
 #[derive(Clone, Copy, PartialEq)]
 enum Fate {
-    /// End it; the assistant did not decide this and is told.
+    /// End it, and tell the assistant, which did not decide this.
     Abort,
     /// End it, as the assistant decided.
     Abandon,
-    /// Wait, and tell what came of it as a notice.
+    /// Wait, and report the result as a notice.
     Await,
-    /// Wait, and give what came of it back.
+    /// Wait, and return the result.
     Answer,
 }
 
 impl Session {
-    /// Ends the turn: each handle that still runs is treated by its tool's
-    /// policy, or goes on where the session keeps its handles, and those that have stopped can no longer be read, unless their
-    /// results have never been. Resolves when that is done.
+    /// Ends the turn: each running handle is treated by its tool's policy, or
+    /// continues if the session keeps its handles. Stopped handles can no
+    /// longer be read, unless their results never were. Resolves when that is
+    /// done.
     pub async fn end_turn(&self) -> TurnEndReport {
         let room = AtomicUsize::new(LONGEST_NEWS);
         self.tell_results(&room);
@@ -84,8 +85,8 @@ impl Session {
         report
     }
 
-    /// Asks about the handles whose policy says so; `None` when there are none
-    /// or nobody can be asked.
+    /// Asks about the handles whose policy requires it; `None` if there are
+    /// none or nobody can be asked.
     async fn inquire(&self, active: &[Arc<Handle>]) -> Option<BTreeMap<String, TurnEndDecision>> {
         let asked: Vec<TurnEndHandle> = active
             .iter()
@@ -99,8 +100,7 @@ impl Session {
         inquirer.decide(&asked).await
     }
 
-    /// The handles that somebody could have been asked about and that nobody
-    /// has decided on.
+    /// The handles without a decision although someone could have been asked.
     fn undecided(
         &self,
         active: &[Arc<Handle>],
@@ -117,8 +117,8 @@ impl Session {
             .collect()
     }
 
-    /// Waits until the handle has stopped. A question that nobody but its
-    /// assistant can answer goes into an inquiry.
+    /// Waits until the handle has stopped. A question that only its assistant
+    /// can answer goes into an inquiry.
     async fn stopped(&self, handle: &Arc<Handle>) {
         loop {
             let over = |status: &Status| {
@@ -136,8 +136,8 @@ impl Session {
         }
     }
 
-    /// Gives the handle's id, whether it stopped by itself, and what came of
-    /// it where the assistant wanted to wait.
+    /// Carries out a decision. Returns the handle's id, whether it stopped by
+    /// itself, and its result if the assistant wanted to wait.
     async fn carry_out(
         &self,
         handle: &Arc<Handle>,
@@ -175,8 +175,8 @@ impl Session {
         (id, by_itself, view)
     }
 
-    /// Handles that stopped during the turn and were not read: what they came
-    /// to is told now, since nobody can read them after.
+    /// Reports the results of unread handles that stopped during the turn,
+    /// since they cannot be read later.
     fn tell_results(&self, room: &AtomicUsize) {
         let handles = self.inner.registry.lock().all();
         for handle in handles.iter().filter(|handle| handle.is_stopped()) {
@@ -191,9 +191,9 @@ impl Session {
         }
     }
 
-    /// Tells the result whole while there is room for it; the handle is then
-    /// not readable in the next turn. Beyond that it stays readable, and its
-    /// notice says so.
+    /// Reports the result whole while there is space; the handle is then not
+    /// readable in the next turn. Otherwise it stays readable, and its notice
+    /// says so.
     fn notice_news(&self, handle: &Arc<Handle>, id: &HandleId, room: &AtomicUsize) {
         let needed = show::most(handle);
         let taken = room.fetch_update(Ordering::AcqRel, Ordering::Acquire, |room| {
@@ -206,8 +206,7 @@ impl Session {
         }
     }
 
-    /// The handle can no longer be read, so the notice carries its result
-    /// whole.
+    /// Reports the result whole, since the handle can no longer be read.
     pub(crate) fn notice_result(&self, handle: &Arc<Handle>, id: &HandleId) {
         let view = show::show(&self.inner, handle, id, View::New);
         let (level, kind) = match view.error {

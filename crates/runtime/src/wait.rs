@@ -1,7 +1,7 @@
-//! `await`: wait for handles to stop, and for what they say or do.
+//! `await`: waits for handles to stop, or for conditions on them.
 //!
-//! Start at [`Await::execute`]. Everything that may end the wait is a future
-//! in one set; whenever one resolves, [`Wait::is_over`] looks at the whole.
+//! Start at [`Await::execute`]. Everything that may end the wait is a future in
+//! one set; after each of them, [`Wait::is_over`] evaluates the whole.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -127,21 +127,21 @@ fn read_deadline(request: &AwaitRequest) -> Result<Option<Duration>, Refusal> {
         .map_err(|_| Refusal::Timeout(seconds))
 }
 
-/// Something that may end the wait.
-enum Progress {
-    /// The handle of this place stopped, or waits for what only the caller
-    /// can give.
+/// An event that may end the wait.
+enum WaitEvent {
+    /// The handle at this index stopped, or waits for input that only the
+    /// caller can give.
     Changed(usize),
-    /// A condition was decided: it holds, or its handle stopped first.
+    /// A condition was decided: it is met, or its handle stopped first.
     Decided(usize, Decision),
 }
 
-/// What became of a condition.
+/// The state of a condition.
 #[derive(Clone, PartialEq)]
 enum Decision {
-    /// It may still come to hold.
+    /// Undecided.
     Open,
-    /// It holds.
+    /// Met.
     Met(Matched),
     /// Its handle stopped first.
     Unmet,
@@ -154,7 +154,7 @@ struct Wait {
     all: Vec<Arc<Handle>>,
     conditions: Vec<Condition>,
     decided: Vec<Decision>,
-    progress: FuturesUnordered<BoxFuture<'static, Progress>>,
+    progress: FuturesUnordered<BoxFuture<'static, WaitEvent>>,
 }
 
 impl Wait {
@@ -183,13 +183,13 @@ impl Wait {
         }
         for (index, condition) in wait.conditions.iter().enumerate() {
             let future = wait.decide(condition)?;
-            let decided = async move { Progress::Decided(index, future.await) };
+            let decided = async move { WaitEvent::Decided(index, future.await) };
             wait.progress.push(decided.boxed());
         }
         Ok(wait)
     }
 
-    /// Waits until it is over; gives whether the time was up first.
+    /// Waits until it is over; returns whether the time was up first.
     async fn run(&mut self, limit: Option<Duration>, hurry: &CancellationToken) -> bool {
         let expired = async {
             match limit {
@@ -226,11 +226,11 @@ impl Wait {
         }
     }
 
-    /// Takes in progress; gives the place of a handle that changed.
-    fn note(&mut self, progress: Progress) -> Option<usize> {
+    /// Processes an event; returns the index of a handle that changed.
+    fn note(&mut self, progress: WaitEvent) -> Option<usize> {
         match progress {
-            Progress::Changed(place) => return Some(place),
-            Progress::Decided(index, decision) => self.decided[index] = decision,
+            WaitEvent::Changed(place) => return Some(place),
+            WaitEvent::Decided(index, decision) => self.decided[index] = decision,
         }
         None
     }
@@ -240,13 +240,13 @@ impl Wait {
         let handle = Arc::clone(&self.handles[place].1);
         let changed = async move {
             changed(session, handle).await;
-            Progress::Changed(place)
+            WaitEvent::Changed(place)
         };
         self.progress.push(changed.boxed());
     }
 
-    /// Whether what was waited for has come, or never will; `changed` are
-    /// the places of handles that may want something first.
+    /// Whether the wait is met or can no longer be met; `changed` are the
+    /// indices of handles that may need attention first.
     fn is_over(&self, changed: &[usize]) -> bool {
         let unmet = self.decided.contains(&Decision::Unmet);
         let stuck = changed.iter().any(|place| {
@@ -256,7 +256,7 @@ impl Wait {
         self.is_met() || unmet || stuck
     }
 
-    /// Everything that was waited for has come.
+    /// Whether all conditions are met.
     fn is_met(&self) -> bool {
         let stopped = |handle: &Arc<Handle>| handle.is_stopped();
         self.all.iter().all(stopped)
@@ -267,7 +267,7 @@ impl Wait {
                 .all(|decided| matches!(decided, Decision::Met(_)))
     }
 
-    /// How much output the reply delivers: as much as one handle's could.
+    /// The maximum amount of output in the reply: that of one handle.
     fn limit(&self) -> usize {
         let handles = self.handles.iter();
         let limits = handles.map(|(_, handle)| handle.tool.definition.limits.output_limit);
@@ -303,7 +303,7 @@ impl Wait {
         reply
     }
 
-    /// Resolves when the condition holds, to `None` when its handle stops
+    /// Resolves when the condition is met, or to `None` when its handle stops
     /// first.
     fn decide(&self, condition: &Condition) -> Result<BoxFuture<'static, Decision>, Refusal> {
         let until = condition.read()?;
@@ -338,8 +338,8 @@ impl Wait {
     }
 }
 
-/// Resolves when the handle stops or waits for its caller, whose answer is not
-/// on its way already: calls that came before this one have their turn first.
+/// Resolves when the handle stops, or waits for an answer of its caller that is
+/// not already on its way: earlier calls of the batch have precedence.
 async fn changed(session: Arc<SessionInner>, handle: Arc<Handle>) {
     loop {
         let status = handle
@@ -358,7 +358,7 @@ async fn changed(session: Arc<SessionInner>, handle: Arc<Handle>) {
     }
 }
 
-/// What a condition came to, with a line where there is one.
+/// A met condition, with a line if there is one.
 enum Met {
     Yes(Option<String>),
     No,
@@ -395,7 +395,8 @@ async fn idle(handle: Arc<Handle>, quiet: Duration) {
     }
 }
 
-/// Somebody accepts connections on the port, on the machine that the tool runs on.
+/// Resolves when a process on the tool's machine accepts connections on the
+/// port.
 async fn listening(handle: Arc<Handle>, port: u16) {
     match started(&handle).await {
         Some(job) => job.host().port_open(port).await,
@@ -403,7 +404,8 @@ async fn listening(handle: Arc<Handle>, port: u16) {
     }
 }
 
-/// The handle has a question open, or its tool is blocked at a prompt.
+/// Resolves when the handle has an open question, or its tool is blocked at a
+/// prompt.
 async fn waiting(handle: Arc<Handle>) {
     let asked = handle.wait_until(|status| matches!(status, Status::Waiting { .. }));
     tokio::select! {
@@ -412,8 +414,8 @@ async fn waiting(handle: Arc<Handle>) {
     }
 }
 
-/// Resolves when the tool is blocked at a prompt of its terminal. A tool may get its terminal later, and writes to it
-/// then.
+/// Resolves when the tool is blocked at a prompt of its terminal. The terminal
+/// may be attached later.
 async fn prompted(handle: &Handle) {
     let Some(job) = started(handle).await else {
         return std::future::pending().await;
@@ -429,7 +431,7 @@ async fn prompted(handle: &Handle) {
     }
 }
 
-/// The job, once there is one; `None` if the tool never started.
+/// The job, once it exists; `None` if the tool never started.
 async fn started(handle: &Handle) -> Option<Arc<dyn Job>> {
     handle
         .wait_until(|status| !matches!(status, Status::Pending))

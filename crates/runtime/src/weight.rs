@@ -1,5 +1,5 @@
-//! About how much memory an event holds on to, so that the journal can be
-//! bounded in bytes. It need not be exact, only never far too small.
+//! The approximate memory usage of an event, for bounding the journal. It must
+//! never be far too low.
 
 use serde_json::Value;
 use windlass_protocol::{
@@ -8,7 +8,7 @@ use windlass_protocol::{
 
 use crate::journal::SessionEvent;
 
-/// What every event weighs, whatever it says.
+/// The base weight of an event.
 const BASE: usize = 256;
 
 pub(crate) fn weight(event: &SessionEvent) -> usize {

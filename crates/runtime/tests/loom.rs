@@ -29,7 +29,7 @@ use loom::future::block_on;
 use loom::sync::Arc;
 use loom::thread;
 
-use crate::feed::{Bounds, Feed, Item, More};
+use crate::feed::{Bounds, Feed, FeedItem, More};
 
 type Letters = Arc<Feed<char>>;
 
@@ -51,7 +51,7 @@ fn feed_of(items: usize) -> Feed<char> {
 fn read_all(feed: &Letters) -> Vec<(u64, char)> {
     let mut read = Vec::new();
     let mut after = 0;
-    while let Some(Item {
+    while let Some(FeedItem {
         missed,
         number,
         value,

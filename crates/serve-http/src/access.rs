@@ -1,8 +1,8 @@
-//! Who may ask over a port.
+//! Access control of a port.
 //!
 //! Start at [`Access::guard`]. A page of another site can make a browser send
-//! requests here, and a name that suddenly means this machine can make them look
-//! like its own; so the host and the origin are checked before the token is.
+//! requests here, and DNS rebinding can make them look like its own. The host
+//! and the origin are therefore checked before the token.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::token::Token;
 /// How large the headers of a request may be together.
 const HEADERS: usize = 32 << 10;
 
-/// Who may ask, and how often.
+/// The access rules of a port, with a rate limit.
 pub struct Access {
     api: Api,
     token: Token,
@@ -57,8 +57,8 @@ impl Access {
         self
     }
 
-    /// What can be read at this path, and below it where it ends in a slash, is
-    /// no secret and needs no token.
+    /// Makes this path public, and everything below it if it ends in a slash:
+    /// it needs no token.
     pub fn open(mut self, path: impl Into<String>) -> Self {
         self.open.push(path.into());
         self

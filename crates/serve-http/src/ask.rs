@@ -1,8 +1,8 @@
 //! Conversations with models in the server's project.
 //!
-//! Start at [`ask`]. The models are the front end's ([`AskBackend`]); here are
-//! the turns under way, and how far each has come. A turn goes on when nobody
-//! reads its progress: what was said is in the record.
+//! Start at [`ask`]. The front end supplies the models ([`AskBackend`]); this
+//! module tracks the turns in progress. A turn continues without readers: the
+//! record has its messages.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -298,12 +298,12 @@ impl TurnState {
     }
 }
 
-/// One reader of a session's turns. A slow one is told more at once.
+/// One reader of a session's turns. A slow one gets larger pieces.
 struct ProgressReader {
     state: watch::Receiver<TurnState>,
     reply: u64,
     anew: u64,
-    /// How many bytes of the reply it has been told.
+    /// The number of bytes of the reply that it has received.
     told: usize,
     is_first: bool,
     _watched: Watched,

@@ -1,4 +1,4 @@
-//! Permissions and questions, and a person's answers to them.
+//! Permission requests and questions, and a person's replies.
 
 use axum::Json;
 use axum::extract::State;

@@ -1,7 +1,7 @@
-//! Other runtimes, by their control sockets.
+//! Access to other runtimes through their control sockets.
 //!
-//! Start at [`peers`], which finds them and removes the sockets of the dead. A
-//! [`Peer`] takes requests of the same interface that is served here.
+//! Start at [`peers`], which finds them and removes the sockets of dead ones. A
+//! [`Peer`] accepts requests of the interface that is served here.
 
 use std::io;
 use std::os::unix::fs::FileTypeExt;
@@ -52,13 +52,13 @@ pub enum PeerError {
         /// Its own words.
         message: String,
     },
-    /// What it said is not understood.
+    /// The reply cannot be parsed.
     #[error("the runtime's answer is not understood")]
     Strange(#[source] serde_json::Error),
 }
 
 /// The runtimes whose control sockets are in this folder, oldest name first.
-/// Sockets that nobody listens on are removed.
+/// Sockets without a listener are removed.
 pub async fn peers(run_dir: &Path) -> Vec<Peer> {
     let Ok(entries) = std::fs::read_dir(run_dir) else {
         return Vec::new();
@@ -201,7 +201,7 @@ pub struct ServerSent {
     pub name: String,
     /// Names it for resuming.
     pub id: Option<String>,
-    /// What it says.
+    /// The payload.
     pub data: String,
 }
 

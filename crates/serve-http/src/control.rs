@@ -1,8 +1,8 @@
-//! The control socket: a runtime's interface, for this user alone.
+//! The control socket: a runtime's interface, for its user only.
 //!
 //! Start at [`ControlSocket::listen`]. The socket has mode 0600 in a folder of
-//! mode 0700, and whoever connects must be this user and no tool, so there is no
-//! token. Its name tells the front end and the process.
+//! mode 0700, and clients must be this user and not a tool, so there is no
+//! token. Its name contains the front end and the process.
 
 use std::fs::{DirBuilder, File};
 use std::io;
@@ -20,7 +20,7 @@ use crate::server::{self, Limits};
 /// The longest path that a socket can be bound to or connected at.
 const LONGEST: usize = 100;
 
-/// Where the control sockets of a user's runtimes are.
+/// The folder of the control sockets of a user's runtimes.
 pub fn run_dir(state_dir: &Path) -> PathBuf {
     state_dir.join("run")
 }
@@ -64,14 +64,14 @@ impl ControlSocket {
         })
     }
 
-    /// Removes the socket: nobody connects any more. Connections that are open
-    /// stay, as [`Api::leave`] says.
+    /// Removes the socket, so that no new connections are made. Open ones stay,
+    /// see [`Api::leave`].
     pub fn leave(&self) {
         self.leaving.cancel();
         let _ = std::fs::remove_file(&self.path);
     }
 
-    /// Where it is.
+    /// The path of the socket.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -1,4 +1,4 @@
-//! What went wrong with a request, as JSON that says what would work.
+//! Errors of requests, as JSON with a remedy.
 
 use axum::Json;
 use axum::http::StatusCode;

@@ -1,9 +1,9 @@
-//! Events of sessions on disk, for the process that takes the sessions up next.
+//! Event logs of sessions, for the process that resumes the sessions.
 //!
-//! Start at [`EventLogs::open`]. Each session has a [`LineLog`] of its own,
-//! which is written before anybody reads the event: whatever a client has read
-//! is in it. The events of all sessions together, as they are numbered for the
-//! clients that read all, are the hub's (`hub_log.rs`).
+//! Start at [`EventLogs::open`]. Each session has its own [`LineLog`], which is
+//! written before the event is published: everything that a client has read is
+//! in it. `hub_log.rs` has the combined events of all sessions, with their own
+//! numbers.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ struct LogFolder {
     sessions: Mutex<Vec<Weak<SessionLog>>>,
 }
 
-/// A session as its log tells it.
+/// A session as restored from its log.
 pub struct LoggedPast {
     /// Its set-up.
     pub session: LoggedSession,

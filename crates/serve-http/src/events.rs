@@ -1,8 +1,8 @@
-//! The event stream of one session; that of all of them is in `watching.rs`.
+//! The event stream of one session; `watching.rs` has that of all sessions.
 //!
 //! A stream is resumed with `Last-Event-ID`; a reader that was away for too
-//! long is told that it missed something. Nothing is queued for a reader: it
-//! is given what is there when it has room for more.
+//! long is told that it missed events. Nothing is queued for a reader: it gets
+//! the current events when it has room for more.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -23,7 +23,7 @@ use crate::stream::{Screens, SessionStream};
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
 #[derive(Deserialize)]
-pub(crate) struct Wanted {
+pub(crate) struct EventsQuery {
     /// After which event to begin, where there is no `Last-Event-ID`.
     after: Option<u64>,
     /// The handles whose screens are wanted, by comma; `*` for all.
@@ -39,7 +39,7 @@ pub(crate) async fn of_session(
     State(api): State<Api>,
     Here(session): Here,
     headers: HeaderMap,
-    query: Result<Query<Wanted>, QueryRejection>,
+    query: Result<Query<EventsQuery>, QueryRejection>,
 ) -> Result<Response, ApiError> {
     let Query(query) = query.map_err(|_| {
         ApiError::bad("`after` and `pause_ms` must be numbers, `updates` true or false")

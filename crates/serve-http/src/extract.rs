@@ -1,4 +1,4 @@
-//! What handlers are given: the session of the path, and bodies that were read.
+//! Extractors for handlers: the session of the path, and parsed bodies.
 
 use std::time::Duration;
 

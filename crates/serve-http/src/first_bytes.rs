@@ -1,7 +1,7 @@
-//! A connection that must say soon which HTTP it speaks.
+//! A timeout for connections that send no HTTP preface.
 //!
-//! Until that is known, no limit of the protocol holds: the server waits for
-//! the first bytes, and would wait for ever.
+//! Until the protocol is known, none of its limits apply: the server would wait
+//! for the first bytes for ever.
 
 use std::io;
 use std::pin::Pin;

@@ -1,8 +1,7 @@
-//! Programs that a runtime has started are not let in.
+//! Refuses connections of programs that a runtime has started.
 //!
-//! Start at [`admit`]. They run as the same user, so that neither the
-//! permissions of a socket nor a token in a file keep them out; otherwise a
-//! tool could permit its own calls.
+//! Start at [`admit`]. They run as the same user, so neither socket permissions
+//! nor a token file keep them out. A tool could otherwise permit its own calls.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};

@@ -43,15 +43,15 @@ use self::proto::permission_service_server::PermissionServiceServer;
 use self::proto::question_service_server::QuestionServiceServer;
 use self::proto::tool_service_server::ToolServiceServer;
 use self::questions::Questions;
-use self::tools::Tools;
+use self::tools::ToolsService;
 use crate::api::{Api, BODY};
 
-/// What reflection tells, of `tool.proto` and what it imports.
+/// The descriptors for reflection: `tool.proto` and its imports.
 const DESCRIPTORS: &[u8] = include_bytes!("../generated/tool.binpb");
 
 /// The services, each at its path.
 pub(crate) fn routes(api: &Api) -> Router<Api> {
-    let tools = ToolServiceServer::new(Tools(api.clone())).max_decoding_message_size(BODY);
+    let tools = ToolServiceServer::new(ToolsService(api.clone())).max_decoding_message_size(BODY);
     let permissions =
         PermissionServiceServer::new(Permissions(api.clone())).max_decoding_message_size(BODY);
     let questions =
@@ -76,7 +76,9 @@ pub(crate) fn routes(api: &Api) -> Router<Api> {
 fn health() -> HealthServer<impl Health> {
     let reporter = HealthReporter::new();
     let ready = async {
-        reporter.set_serving::<ToolServiceServer<Tools>>().await;
+        reporter
+            .set_serving::<ToolServiceServer<ToolsService>>()
+            .await;
         reporter
             .set_serving::<PermissionServiceServer<Permissions>>()
             .await;

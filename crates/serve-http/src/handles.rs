@@ -1,4 +1,4 @@
-//! Handles: what they look like, and what a person does to them.
+//! Handles: their views, and a person's operations on them.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::api::Api;
 use crate::error::ApiError;
 use crate::extract::{HandleHere, Here, JsonBody, param};
 
-/// How long a handle stays with somebody who types nothing.
+/// The lease of a person's lock without input.
 const LEASE: Duration = Duration::from_mins(5);
 
 pub(crate) async fn list(Here(session): Here) -> Json<Vec<HandleInfo>> {
@@ -30,14 +30,14 @@ pub(crate) async fn show(HandleHere(handle): HandleHere) -> Json<HandleInfo> {
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Since {
+pub(crate) struct SinceQuery {
     since: Option<u64>,
 }
 
 /// The rows that changed since a generation, or all of them.
 pub(crate) async fn screen(
     HandleHere(handle): HandleHere,
-    query: Result<Query<Since>, QueryRejection>,
+    query: Result<Query<SinceQuery>, QueryRejection>,
 ) -> Result<Json<ScreenUpdate>, ApiError> {
     let Query(query) = query.map_err(|_| ApiError::bad("`since` must be a number"))?;
     let screen = handle.screen(query.since);

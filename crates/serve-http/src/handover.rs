@@ -1,10 +1,9 @@
-//! A server hands its place over to another process, such as a newer one.
+//! Hands a server's place over to another process, such as a newer version.
 //!
-//! [`HandoverSocket`] is the side of the server that has the place, and
-//! [`Predecessor`] that of the process which asks for it; `protocol::HandoverWord`
-//! has the words. Whoever asks must be this user and no tool. A connection that
-//! ends before the last word leaves everything as it was, or back with the
-//! server.
+//! [`HandoverSocket`] is the side of the current server, and [`Predecessor`]
+//! that of the requesting process; `protocol::HandoverWord` has the messages.
+//! The client must be this user and not a tool. If the connection ends before
+//! the last message, the server keeps or regains everything.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;

@@ -1,7 +1,7 @@
-//! Kept handles whose runtime is gone: listing them, reading them, ending them.
+//! Kept handles without a runtime: lists, reads and ends them.
 //!
-//! They belong to no session that is under way, so they have addresses of their
-//! own. Their holders are asked at each request; nothing is remembered here.
+//! They belong to no open session, so they have their own paths. Their holders
+//! are asked at each request; nothing is cached.
 
 use std::time::Duration;
 
@@ -20,8 +20,8 @@ const GRACE: Duration = Duration::from_secs(2);
 /// How much is read of a held handle's output.
 const OUTPUT: u32 = 64 << 10;
 
-/// Every kept handle that no living runtime has, and those that are over and of
-/// which nobody has been told.
+/// Every kept handle without a live runtime, and ended ones whose end was not
+/// reported yet.
 pub(crate) async fn list(State(api): State<Api>) -> Json<Vec<HeldHandleInfo>> {
     let Some(store) = &api.0.kept else {
         return Json(Vec::new());

@@ -1,7 +1,7 @@
-//! What has happened in a session, as far as its journal still holds it.
+//! The history of a session, as far as its journal still has it.
 //!
-//! For somebody who comes late and wants the picture so far; what happens next
-//! is on the event stream. That a tool wrote is left out: the log has it.
+//! For a client that joins late; later events are on the event stream. Write
+//! events are left out: the log has the output.
 
 use axum::Json;
 use axum::extract::{Query, rejection::QueryRejection};
@@ -15,7 +15,7 @@ use crate::extract::Here;
 use crate::update;
 
 #[derive(Deserialize)]
-pub(crate) struct Wanted {
+pub(crate) struct HistoryQuery {
     /// After which event to begin.
     after: Option<u64>,
 }
@@ -23,7 +23,7 @@ pub(crate) struct Wanted {
 /// The events so far, how many before them are gone, and the newest number.
 pub(crate) async fn of_session(
     Here(session): Here,
-    query: Result<Query<Wanted>, QueryRejection>,
+    query: Result<Query<HistoryQuery>, QueryRejection>,
 ) -> Result<Json<SessionHistory>, ApiError> {
     let Query(query) = query.map_err(|_| ApiError::bad("`after` must be a number"))?;
     let last = session.journal().last();

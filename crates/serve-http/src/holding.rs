@@ -1,8 +1,8 @@
 //! Locks that a reader of the event stream holds.
 //!
-//! Start at [`Holding`]. A page names its locks with its stream. When the
-//! stream breaks and no other names them within [`GRACE`], they are handed
-//! back: the page, or its browser, has gone without a word.
+//! Start at [`Holding`]. A page names its locks with its stream. If the stream
+//! breaks and no other stream names them within [`GRACE`], they are handed
+//! back: the page is gone.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -71,7 +71,7 @@ impl Drop for Holding {
     }
 }
 
-/// Hands a lock back that nobody names, unless somebody does within the grace.
+/// Hands a lock back unless a stream names it within the grace.
 async fn hand_back_unless_held(api: Api, lock: HeldLock) {
     tokio::time::sleep(GRACE).await;
     {

@@ -1,8 +1,8 @@
-//! The events of all sessions in one line, numbered and bounded.
+//! The combined events of all sessions, numbered and bounded.
 //!
-//! Start at [`Hub::start`]. A task per session, and one per other runtime that
-//! is reached, puts what happens here; readers take it from here, each at its
-//! own place. What is written as JSON is written once, however many read.
+//! Start at [`Hub::start`]. A task per session, and one per other runtime,
+//! publishes events here; each reader has its own position. JSON is serialised
+//! once for all readers.
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::path::Path;
@@ -26,8 +26,8 @@ use crate::{sessions, update};
 const ITEMS: usize = 8192;
 /// How much they may be together.
 const BYTES: usize = 8 << 20;
-/// How often the control sockets of other runtimes are looked for: nothing
-/// tells when one is made.
+/// The polling interval for control sockets of other runtimes: no event reports
+/// a new one.
 const LOOK: Duration = Duration::from_millis(500);
 
 pub(crate) struct Hub {
@@ -41,7 +41,7 @@ pub(crate) struct Hub {
 
 #[derive(Default)]
 struct Ring {
-    items: VecDeque<Item>,
+    items: VecDeque<HubItem>,
     bytes: usize,
     last: u64,
     /// Keeps the events for the server after this one.
@@ -50,7 +50,7 @@ struct Ring {
 
 /// One event as it is sent.
 #[derive(Clone)]
-pub(crate) struct Item {
+pub(crate) struct HubItem {
     pub(crate) number: u64,
     pub(crate) name: &'static str,
     pub(crate) data: Arc<str>,
@@ -58,7 +58,7 @@ pub(crate) struct Item {
     pub(crate) wrote: Option<Wrote>,
     /// The folder that it is about, where readers may ask for one.
     pub(crate) scope: Option<Arc<str>>,
-    /// It came from another runtime, which tells it by itself.
+    /// It came from another runtime, which publishes it itself.
     pub(crate) relayed: bool,
 }
 
@@ -80,7 +80,7 @@ impl Wrote {
         })
     }
 
-    /// The same of an event that was written by another runtime.
+    /// Parses an event that another runtime has serialised.
     fn read(data: &str) -> Option<Self> {
         // Within a JSON string the quotes would be escaped.
         if !data.contains(r#""type":"wrote""#) {
@@ -95,7 +95,7 @@ const NAMES: [&str; 4] = ["update", "session", "missed", "peer_gone"];
 
 /// Everything up to this number has been read.
 #[derive(Clone, Copy)]
-pub(crate) struct Place(pub(crate) u64);
+pub(crate) struct ReadPosition(pub(crate) u64);
 
 impl Hub {
     pub(crate) fn new() -> Self {
@@ -136,7 +136,7 @@ impl Hub {
         hub
     }
 
-    /// Lets go of the log as it is. Events are told all the same.
+    /// Releases the log. Events are still published.
     pub(crate) fn let_go(&self) {
         self.ring.lock().log = None;
     }
@@ -185,7 +185,8 @@ impl Hub {
         self.put(wrote, source, |_| (name, data.to_owned(), None));
     }
 
-    /// The same of what holds its own id, which is given first.
+    /// Publishes a value that contains its own id, which is passed to the
+    /// callback.
     pub(crate) fn push_with(
         &self,
         make: impl FnOnce(&str) -> (&'static str, String, Option<Arc<str>>),
@@ -206,7 +207,7 @@ impl Hub {
         if let Some(log) = &mut ring.log {
             log.write(number, name, &data, source);
         }
-        ring.push(Item {
+        ring.push(HubItem {
             number,
             name,
             data: data.into(),
@@ -217,8 +218,7 @@ impl Hub {
         self.last.send_replace(number);
     }
 
-    /// Something was missed that should have been told here: every reader is
-    /// told that it has missed something.
+    /// Records a gap: every reader is told that it has missed events.
     pub(crate) fn lose(&self) {
         let mut ring = self.ring.lock();
         ring.items.clear();
@@ -243,26 +243,26 @@ impl Hub {
         format!("{}-{number}", self.epoch)
     }
 
-    /// Where a reader begins that has read up to this id, and whether it may
-    /// have missed something that is gone.
-    pub(crate) fn place(&self, id: Option<&str>) -> (Place, bool) {
+    /// The start position of a reader that has read up to this id, and whether
+    /// events after it are gone.
+    pub(crate) fn place(&self, id: Option<&str>) -> (ReadPosition, bool) {
         let last = self.ring.lock().last;
         let Some(id) = id else {
-            return (Place(last), false);
+            return (ReadPosition(last), false);
         };
         let number = id
             .strip_prefix(&self.epoch)
             .and_then(|rest| rest.strip_prefix('-'))
             .and_then(|number| number.parse().ok());
         match number {
-            Some(number) => (Place(last.min(number)), false),
-            None => (Place(last), true),
+            Some(number) => (ReadPosition(last.min(number)), false),
+            None => (ReadPosition(last), true),
         }
     }
 
-    /// Waits for the next event after a place, and tells how many before it
-    /// are gone.
-    pub(crate) async fn next(&self, place: Place) -> (u64, Item) {
+    /// Waits for the next event after a position, and returns the number of
+    /// events before it that are gone.
+    pub(crate) async fn next(&self, place: ReadPosition) -> (u64, HubItem) {
         let mut last = self.last.subscribe();
         loop {
             // Marked before the ring is read, so that an event pushed
@@ -279,7 +279,7 @@ impl Hub {
 }
 
 impl Ring {
-    fn push(&mut self, item: Item) {
+    fn push(&mut self, item: HubItem) {
         self.bytes += item.data.len();
         self.items.push_back(item);
         while self.items.len() > ITEMS || self.bytes > BYTES && self.items.len() > 1 {
@@ -292,13 +292,13 @@ impl Ring {
     /// came before one is gone.
     fn restore(&mut self, item: &LoggedItem) {
         let name = NAMES.into_iter().find(|name| *name == item.name);
-        let follows = |last: &Item| last.number + 1 == item.number;
+        let follows = |last: &HubItem| last.number + 1 == item.number;
         if name.is_none() || !self.items.back().is_none_or(follows) {
             self.items.clear();
             self.bytes = 0;
         }
         let Some(name) = name else { return };
-        self.push(Item {
+        self.push(HubItem {
             number: item.number,
             name,
             data: item.data.as_str().into(),
@@ -309,7 +309,7 @@ impl Ring {
     }
 
     /// The first kept event after a place, and how many before it are gone.
-    fn after(&self, place: Place) -> Option<(u64, Item)> {
+    fn after(&self, place: ReadPosition) -> Option<(u64, HubItem)> {
         let oldest = self.items.front()?.number;
         let missed = oldest.saturating_sub(place.0 + 1);
         let index = (place.0 + 1 + missed).saturating_sub(oldest);
@@ -363,7 +363,7 @@ fn end_those_that_are_gone(api: &Api, before: &BTreeMap<SessionId, HubSession>) 
 }
 
 /// Follows one session to its end, without keeping it alive. Its events up to
-/// number `read` have been told.
+/// number `read` were already published.
 fn follow(api: Api, session: &Session, read: u64) -> impl Future<Output = ()> + use<> {
     let id = session.id().clone();
     let mut tail = session.journal().tail(read);

@@ -1,8 +1,8 @@
-//! The events of all sessions on disk, as the hub has numbered them.
+//! The log of the combined events, with the hub's numbers.
 //!
-//! Start at [`HubLog::new`]. A server that starts goes on with the numbers of
-//! the one before it, and knows how far that one had read each session and each
-//! other runtime.
+//! Start at [`HubLog::new`]. A new server continues the numbers of the previous
+//! one, and knows how far that one had read each session and each other
+//! runtime.
 
 use windlass_protocol::{LoggedHub, LoggedItem, SessionId};
 
@@ -26,7 +26,7 @@ pub(crate) enum ItemSource<'a> {
     /// A session of this process.
     Session {
         id: &'a SessionId,
-        /// The event's number in the session; 0 where it tells of the session
+        /// The event's number in the session; 0 for an event about the session
         /// itself.
         number: u64,
         /// The session has ended with it.
@@ -130,8 +130,8 @@ impl HubLog {
         self.append(&self.state.clone());
     }
 
-    /// Adds a line. A log that cannot be written is removed: readers that come
-    /// back are then told that they have missed something.
+    /// Appends a line. A log that cannot be written is removed: returning
+    /// readers are then told that they have missed events.
     fn append(&mut self, line: &impl serde::Serialize) {
         let Some(log) = &mut self.log else {
             return;

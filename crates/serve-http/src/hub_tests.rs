@@ -23,7 +23,7 @@ async fn a_reader_that_is_behind_when_events_are_lost_sleeps_until_the_next() {
     let count = Arc::new(WakeCount::default());
     let waker = Waker::from(Arc::clone(&count));
     let mut context = Context::from_waker(&waker);
-    let mut reading = pin!(hub.next(Place(0)));
+    let mut reading = pin!(hub.next(ReadPosition(0)));
     assert!(reading.as_mut().poll(&mut context).is_pending());
     assert_eq!(count.0.load(Ordering::Relaxed), 0);
     hub.push("update", "four");
@@ -40,7 +40,7 @@ async fn a_reader_that_was_up_to_date_is_told_that_events_are_lost() {
     hub.push("update", "one");
     hub.lose();
     hub.push("update", "three");
-    let (missed, item) = hub.next(Place(1)).await;
+    let (missed, item) = hub.next(ReadPosition(1)).await;
     assert_eq!((missed, item.number), (1, 3));
 }
 
@@ -64,7 +64,7 @@ async fn a_reader_goes_on_at_the_hub_of_the_next_server() {
     hub.push("update", "three");
     let (missed, item) = hub.next(place).await;
     assert_eq!((missed, item.number, &*item.data), (0, 2, "two"));
-    let (missed, item) = hub.next(Place(item.number)).await;
+    let (missed, item) = hub.next(ReadPosition(item.number)).await;
     assert_eq!((missed, item.number, &*item.data), (0, 3, "three"));
     let (_, missed) = hub.place(Some("another-1"));
     assert!(missed, "that is another hub's");
@@ -82,6 +82,6 @@ async fn what_another_server_has_told_meanwhile_is_missed() {
     drop(other);
     hub.take_back(logged(folder.path()));
     hub.push("update", "four");
-    let (missed, item) = hub.next(Place(1)).await;
+    let (missed, item) = hub.next(ReadPosition(1)).await;
     assert_eq!((missed, item.number, &*item.data), (2, 4, "four"));
 }

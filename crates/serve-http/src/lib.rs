@@ -1,13 +1,11 @@
 //! The runtime over HTTP: for scripts, pages, and the commands that reach every
 //! runtime of a machine.
 //!
-//! Start at [`Api`], which is the interface under `/api/v1` as a router; what
-//! its sessions do is the runtime's. [`ControlSocket`] offers it to this user on
-//! a Unix socket, [`Server`] on a port behind [`Access`]. [`Peer`] is another
-//! runtime's control socket seen from here, and [`page`] what a person looks at.
-//! Nothing here knows how a tool runs,
-//! runtime's control socket seen from here. [`proto`] is the same over gRPC. Nothing here knows how a tool runs,
-//! or prints.
+//! Start at [`Api`], a router for the interface under `/api/v1`.
+//! [`ControlSocket`] offers it to this user on a Unix socket, [`Server`] on a
+//! port behind [`Access`], and [`proto`] over gRPC. [`Peer`] is the control
+//! socket of another runtime, and [`page`] the page for people. Nothing here
+//! prints, or knows how a tool runs.
 
 mod access;
 mod api;

@@ -1,9 +1,10 @@
-//! Lines in two files, of which the older goes when the newer is full.
+//! A log of lines in two files: the older one is dropped when the newer one is
+//! full.
 //!
-//! Start at [`LineLog::open`]. A line is written whole before anybody acts on
-//! it, so that it is there after the process was killed at any moment. It is not
-//! flushed to the disk: after a crash of the machine there is nothing left to
-//! go on with. The folder belongs to one process at a time.
+//! Start at [`LineLog::open`]. A line is written completely before it takes
+//! effect, so that it survives the death of the process. It is not synced to
+//! disk: after a crash of the machine there are no sessions to resume. The
+//! folder belongs to one process at a time.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};

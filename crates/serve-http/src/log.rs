@@ -1,4 +1,4 @@
-//! A handle's log: byte ranges of it, and searching it.
+//! A handle's log: byte ranges and search.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -29,7 +29,7 @@ const SEARCHED: u64 = 256 << 20;
 const LINE: usize = 500;
 
 #[derive(Deserialize)]
-pub(crate) struct Wanted {
+pub(crate) struct LogQuery {
     /// The first byte; counted from the end where it is negative.
     from: Option<i64>,
     /// The byte after the last.
@@ -47,7 +47,7 @@ pub(crate) struct Wanted {
 /// which line that is, and how much there is.
 pub(crate) async fn read(
     HandleHere(handle): HandleHere,
-    query: Result<Query<Wanted>, QueryRejection>,
+    query: Result<Query<LogQuery>, QueryRejection>,
 ) -> Result<Response, ApiError> {
     let Query(query) = query.map_err(|_| {
         ApiError::bad(
@@ -117,7 +117,7 @@ pub(crate) async fn past(HandleHere(handle): HandleHere) -> Result<Json<ScreenPa
     past.map(Json).ok_or_else(|| ApiError::no_terminal(&id))
 }
 
-fn range(query: &Wanted, written: u64) -> Result<Range<u64>, ApiError> {
+fn range(query: &LogQuery, written: u64) -> Result<Range<u64>, ApiError> {
     let start = range_start(query, written);
     let end = query.to.unwrap_or(u64::MAX).min(written);
     if query.to.is_some_and(|to| to < start) {
@@ -126,7 +126,7 @@ fn range(query: &Wanted, written: u64) -> Result<Range<u64>, ApiError> {
     Ok(start..end.min(start.saturating_add(MOST)).max(start))
 }
 
-fn range_start(query: &Wanted, written: u64) -> u64 {
+fn range_start(query: &LogQuery, written: u64) -> u64 {
     match query.from.unwrap_or(0) {
         from if from < 0 => written.saturating_sub(from.unsigned_abs()),
         from => from.unsigned_abs().min(written),
@@ -178,8 +178,8 @@ pub(crate) async fn search(
     Ok(Json(LogMatches { matches }))
 }
 
-/// Hands out the lines of the log without control sequences, until told not to
-/// go on.
+/// Passes the lines of the log without control sequences to `line`, until it
+/// returns false.
 fn lines(handle: &HandleRef, mut line: impl FnMut(u64, &str) -> bool) {
     let end = handle.written();
     let mut at = end.saturating_sub(SEARCHED);

@@ -1,4 +1,4 @@
-//! How it goes: health, and numbers in Prometheus' text format.
+//! Health, and metrics in Prometheus' text format.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::{Display, Write as _};
@@ -126,7 +126,7 @@ pub(crate) async fn show(State(api): State<Api>) -> Response {
 
 fn text(api: &Api) -> String {
     let metrics = &api.0.metrics;
-    let mut text = Text::default();
+    let mut text = PrometheusText::default();
     of_sessions(&mut text, api);
     let streams = metrics.streams.load(Ordering::Relaxed);
     text.one("event_streams", "Event streams that are open.", streams);
@@ -144,7 +144,7 @@ fn text(api: &Api) -> String {
     text.0
 }
 
-fn of_sessions(text: &mut Text, api: &Api) {
+fn of_sessions(text: &mut PrometheusText, api: &Api) {
     let sessions = api.sessions().list();
     let all = [
         HandleState::Pending,
@@ -179,7 +179,7 @@ fn of_sessions(text: &mut Text, api: &Api) {
 }
 
 /// The use of the machine by every handle that runs.
-fn of_use(text: &mut Text, used: &[(String, HandleUse)]) {
+fn of_use(text: &mut PrometheusText, used: &[(String, HandleUse)]) {
     let help = "CPU time of a handle's processes, in seconds.";
     text.head("handle_cpu_seconds", help, "gauge");
     for (labels, usage) in used {
@@ -198,7 +198,7 @@ fn of_use(text: &mut Text, used: &[(String, HandleUse)]) {
 }
 
 /// Sessions of one process share a record, so that the greatest numbers are its own.
-fn of_record(text: &mut Text, sessions: &[(Session, SystemTime)]) {
+fn of_record(text: &mut PrometheusText, sessions: &[(Session, SystemTime)]) {
     let troubles = sessions
         .iter()
         .filter_map(|(session, _)| session.record_trouble());
@@ -216,7 +216,7 @@ fn of_record(text: &mut Text, sessions: &[(Session, SystemTime)]) {
     text.one("record_lost_total", help, lost);
 }
 
-fn of_calls(text: &mut Text, calls: &Calls) {
+fn of_calls(text: &mut PrometheusText, calls: &Calls) {
     text.head("calls_total", "Calls that were answered.", "counter");
     for is_error in [false, true] {
         let count = calls.answered.get(&is_error).copied().unwrap_or(0);
@@ -239,9 +239,9 @@ fn of_calls(text: &mut Text, calls: &Calls) {
 
 /// Prometheus' text format.
 #[derive(Default)]
-struct Text(String);
+struct PrometheusText(String);
 
-impl Text {
+impl PrometheusText {
     /// A number that stands alone. One whose name says that it is a total only
     /// grows.
     fn one(&mut self, name: &str, help: &str, value: impl Display) {

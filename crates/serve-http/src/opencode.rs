@@ -1,9 +1,8 @@
-//! The part of opencode's interface that is about tools, for its clients.
+//! The part of opencode's interface that concerns tools.
 //!
-//! Start at [`router`]: the table of what there is. Both generations of its
-//! SDK find what they look for. `follow.rs` tells what happens in opencode's
-//! words, `translate.rs` has the words. Models, files and prompts are not
-//! here: calls are run under `/api/v1`.
+//! Start at [`router`]. Both generations of its SDK are supported. `follow.rs`
+//! converts the events, `translate.rs` the types. Models, files and prompts are
+//! not supported: calls are run under `/api/v1`.
 
 mod follow;
 mod messages;
@@ -25,12 +24,12 @@ use crate::api::Api;
 use crate::hub::Hub;
 use crate::proxy;
 
-/// What is kept for opencode's clients.
+/// State for opencode's clients.
 pub(crate) struct Opencode {
-    /// What happens, in their words.
+    /// The events in opencode's format.
     hub: Hub,
     follows: Once,
-    /// What sessions are called by who began them.
+    /// The titles that clients gave their sessions.
     titles: Mutex<HashMap<String, String>>,
 }
 

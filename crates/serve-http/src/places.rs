@@ -1,9 +1,8 @@
-//! How many connections there may be, and who makes room when all places are
-//! taken.
+//! Limits the number of connections.
 //!
-//! A client that has shown the token keeps its place. Of the others, which may
-//! be anybody on the network, the oldest leaves for the next: they cannot
-//! keep those out who may come in.
+//! A client that has presented the token keeps its connection. Of the
+//! unauthenticated ones, the oldest is closed to make room, so that they cannot
+//! lock out others.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -32,9 +31,10 @@ impl Places {
         }
     }
 
-    /// Takes a place for a stranger. Where there is none, the oldest stranger
-    /// is told to leave; where all are known, this waits.
-    pub(crate) async fn take(&self) -> Place {
+    /// Takes a slot for an unauthenticated client. If none is free, the oldest
+    /// unauthenticated connection is closed; if all are authenticated, this
+    /// waits.
+    pub(crate) async fn take(&self) -> ConnectionSlot {
         let permit = if let Ok(permit) = Arc::clone(&self.free).try_acquire_owned() {
             permit
         } else {
@@ -48,7 +48,7 @@ impl Places {
         let number = self.taken.fetch_add(1, Ordering::Relaxed);
         let leave = CancellationToken::new();
         self.strangers.lock().insert(number, leave.clone());
-        Place {
+        ConnectionSlot {
             leave,
             _permit: permit,
             visitor: Visitor(Arc::new(PlaceEntry {
@@ -60,22 +60,22 @@ impl Places {
 }
 
 /// A taken place, until it is dropped.
-pub(crate) struct Place {
+pub(crate) struct ConnectionSlot {
     /// Cancelled when the connection must make room.
     pub(crate) leave: CancellationToken,
-    /// Whoever has it.
+    /// Its client.
     pub(crate) visitor: Visitor,
     _permit: OwnedSemaphorePermit,
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.visitor.is_known();
     }
 }
 
-/// The client of a connection. It goes with each request, so that whoever
-/// checks the token can say that it is known.
+/// The client of a connection. It accompanies each request, so that the token
+/// check can mark it as authenticated.
 #[derive(Clone)]
 pub(crate) struct Visitor(Arc<PlaceEntry>);
 

@@ -1,9 +1,9 @@
-//! Reaching the sessions of other runtimes.
+//! Forwards requests to other runtimes.
 //!
-//! [`elsewhere`] stands before every handler that is about one session: a
-//! request about another runtime's is passed on to it, and its answer comes back
-//! byte by byte, event streams included. `routing.rs` knows which runtime that
-//! is; all of them are asked only where it does not, or was wrong.
+//! [`elsewhere`] precedes every handler for a single session: a request for
+//! another runtime's session is forwarded, and its response is streamed back,
+//! including event streams. `routing.rs` knows the runtime; all are asked only
+//! if it is unknown or wrong.
 
 use axum::body::Body;
 use axum::extract::{FromRequest, RawPathParams, Request, State};
@@ -168,8 +168,8 @@ pub(crate) async fn gather<T: DeserializeOwned + Routed>(
     answers
 }
 
-/// Posts to the runtime that has what the path names, or else to the others
-/// until one takes it.
+/// Posts to the runtime that has the item in the path, or else to the others
+/// until one accepts it.
 pub(crate) async fn post_to_whoever_takes_it<B: Serialize>(
     api: &Api,
     headers: &HeaderMap,

@@ -1,4 +1,4 @@
-//! A bound on how often something may happen.
+//! A rate limit.
 
 use std::time::Instant;
 

@@ -1,8 +1,6 @@
-//! What was recorded: sessions that are over and those that are not, whichever
-//! runtime had them.
+//! Recorded sessions, open or not, of any runtime.
 //!
-//! Start at [`router`]. The record is reached through the runtime's `Archive`
-//! and only read here.
+//! Start at [`router`]. The record is read through the runtime's `Archive`.
 
 use std::io::{Read, Seek, SeekFrom};
 use std::sync::Arc;
@@ -46,7 +44,7 @@ pub(crate) fn router() -> Router<Api> {
         .route("/parts/{name}/output", get(output))
 }
 
-/// What the path names: a session or a part.
+/// The session or part in the path.
 struct Named(String);
 
 impl FromRequestParts<Api> for Named {

@@ -142,7 +142,7 @@ pub(crate) async fn tools(Here(session): Here) -> Json<Vec<StartableTool>> {
     Json(tools.collect())
 }
 
-/// Ends a session that nobody has asked anything of for too long.
+/// Ends a session that has been idle for too long.
 pub(crate) async fn expire(api: Api, id: String) {
     loop {
         let until = match api.0.owned.lock().get(&id) {
@@ -160,8 +160,7 @@ pub(crate) async fn expire(api: Api, id: String) {
     end(&api, &id).await;
 }
 
-/// Ends a session that was begun over HTTP and that nobody uses. Its kept
-/// handles are left.
+/// Ends an unused session that was begun over HTTP. Its kept handles are left.
 pub(crate) async fn end(api: &Api, id: &str) {
     let owned = api.0.owned.lock().remove(id);
     if let Some(owned) = owned {
@@ -227,7 +226,7 @@ pub(crate) async fn calls(
     Ok(Json(reply))
 }
 
-/// Ends the turn and tells what became of its handles.
+/// Ends the turn and reports the treatment of its handles.
 pub(crate) async fn end_turn(Here(session): Here) -> Json<TurnEndReport> {
     Json(session.end_turn().await)
 }

@@ -1,5 +1,5 @@
-//! The interface before a test: a runtime with scripted tools, and requests to
-//! its router without a network between.
+//! A test fixture: a runtime with scripted tools, and requests to its router
+//! without a network.
 
 use std::sync::Arc;
 use std::time::Duration;

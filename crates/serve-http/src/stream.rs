@@ -1,9 +1,8 @@
-//! One reader's stream of a session: its journal, and screens as they change.
+//! One reader's stream of a session: its journal and screen changes.
 //!
-//! Start at [`SessionStream::next`]. It is asked for the next event when the
-//! reader has room for one, and looks at the screen then: however fast a
-//! program draws and however slow the reader is, what is sent is how the screen
-//! stands, and nothing waits in between.
+//! Start at [`SessionStream::next`]. The next event is computed when the reader
+//! has room for it, with the current screen: nothing is queued, however fast a
+//! program draws and however slow the reader is.
 
 use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
@@ -20,7 +19,7 @@ use crate::api::Api;
 use crate::metrics::Watched;
 use crate::update;
 
-/// How soon a screen that keeps changing is told again.
+/// The minimum time between two updates of a screen.
 const PAUSE: Duration = Duration::from_millis(30);
 /// The longest that may be asked for instead.
 const SLOWEST: Duration = Duration::from_secs(5);
@@ -30,9 +29,9 @@ pub(crate) struct SessionStream {
     session: SessionId,
     tail: Tail,
     screens: Option<Screens>,
-    /// What happened is told too, not only what is drawn.
+    /// Journal events are sent too, not only screens.
     updates: bool,
-    /// What is to be sent before anything else is looked at.
+    /// Events that are sent first.
     ready: VecDeque<Event>,
     _watched: Watched,
 }
@@ -42,7 +41,7 @@ pub(crate) struct Screens {
     /// `None` is every one.
     wanted: Option<HashSet<String>>,
     changing: FuturesUnordered<BoxFuture<'static, (HandleRef, Option<u64>)>>,
-    /// How soon a screen that keeps changing is told again.
+    /// The minimum time between two updates of a screen.
     pause: Duration,
 }
 
@@ -64,8 +63,8 @@ impl SessionStream {
         stream
     }
 
-    /// The reader knows an event that is not in this journal: whatever it has
-    /// missed cannot be told.
+    /// Begins with a gap: the reader knows an event that is not in this
+    /// journal.
     pub(crate) fn begins_with_a_gap(&mut self, last: u64) {
         let missed = Event::default().event("missed").id(last.to_string());
         self.ready.push_back(missed.data(r#"{"count":0}"#));
@@ -174,8 +173,8 @@ impl Screens {
         }
     }
 
-    /// A screen that keeps changing is told again after this long, in
-    /// milliseconds; what is out of bounds is brought within them.
+    /// Sets the minimum time between two updates of a screen in milliseconds,
+    /// clamped to the permitted range.
     pub(crate) fn every(mut self, pause: Option<u64>) -> Self {
         if let Some(pause) = pause {
             self.pause = Duration::from_millis(pause).clamp(PAUSE, SLOWEST);

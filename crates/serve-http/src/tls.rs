@@ -1,4 +1,4 @@
-//! Encryption of a port.
+//! TLS for a port.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The token that a port asks for, made once and kept in a file.
+//! The token of a port, generated once and stored in a file.
 
 use std::fs::{DirBuilder, OpenOptions, Permissions};
 use std::io::{self, Read, Write};

@@ -1,4 +1,4 @@
-//! Events of a session in the words of the event stream.
+//! Converts events of a session to the event stream's format.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};

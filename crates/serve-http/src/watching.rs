@@ -1,9 +1,9 @@
 //! The events of every session on one stream, with the screens that a reader
-//! draws: all that a page needs of the six connections that a browser has.
+//! draws: a page needs one of the six connections of a browser.
 //!
 //! Start at [`of_all`]. Screens come from the session's own stream, here or in
-//! the runtime that has it, and are looked at when this reader has room. That
-//! tools wrote can be gathered, since it happens often and says little.
+//! its runtime, and are read when this reader has room. Write events can be
+//! batched, since they are frequent and carry little information.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -26,7 +26,7 @@ use crate::client::LOCAL;
 use crate::error::ApiError;
 use crate::events::{heartbeat, last_event_id, respond};
 use crate::holding::{Holding, is_name};
-use crate::hub::{Item, Place, Wrote};
+use crate::hub::{HubItem, ReadPosition, Wrote};
 use crate::metrics::Watched;
 use crate::proxy;
 use crate::stream::{Screens, SessionStream};
@@ -35,7 +35,7 @@ use crate::stream::{Screens, SessionStream};
 const SESSIONS: usize = 64;
 
 #[derive(Deserialize)]
-pub(crate) struct Wanted {
+pub(crate) struct WatchQuery {
     /// Screens, as `SESSION/HANDLE` by comma; a handle may be `*`.
     screens: Option<String>,
     /// How soon a screen that keeps changing is told again, in milliseconds.
@@ -51,7 +51,7 @@ pub(crate) struct Wanted {
 pub(crate) async fn of_all(
     State(api): State<Api>,
     headers: HeaderMap,
-    query: Result<Query<Wanted>, QueryRejection>,
+    query: Result<Query<WatchQuery>, QueryRejection>,
 ) -> Result<Response, ApiError> {
     let Query(query) =
         query.map_err(|_| ApiError::bad("`pause_ms` and `written_ms` must be numbers"))?;
@@ -83,11 +83,11 @@ pub(crate) async fn of_all(
 /// One reader of everything.
 struct Watching {
     api: Api,
-    place: Place,
+    place: ReadPosition,
     screens: SelectAll<BoxStream<'static, Event>>,
     written: Option<Gathered>,
-    /// Another runtime reads, which follows all others by itself: were it told
-    /// their events here, two servers would tell each other for ever.
+    /// The reader is another runtime, which follows all others itself: two
+    /// servers would otherwise forward each other's events for ever.
     own_only: bool,
     ready: VecDeque<Event>,
     _watched: Watched,
@@ -110,9 +110,9 @@ impl Watching {
         }
     }
 
-    fn take(&mut self, missed: u64, item: Item) {
+    fn take(&mut self, missed: u64, item: HubItem) {
         let hub = &self.api.0.hub;
-        self.place = Place(item.number);
+        self.place = ReadPosition(item.number);
         if missed > 0 {
             let data = json!({ "count": missed }).to_string();
             let event = Event::default().event("missed").data(data);
@@ -130,7 +130,7 @@ impl Watching {
     }
 }
 
-/// Who has written since it was last told.
+/// The handles that have written since the last report.
 struct Gathered {
     every: Duration,
     last: Option<Instant>,
@@ -152,7 +152,7 @@ impl Gathered {
         }
     }
 
-    /// When it is told next, if there is something to tell.
+    /// The time of the next report, if there is one.
     fn due(&self) -> Option<Instant> {
         let next = self
             .last
@@ -186,7 +186,7 @@ async fn due(written: &mut Option<Gathered>) -> Event {
 async fn screens(
     api: &Api,
     headers: &HeaderMap,
-    query: &Wanted,
+    query: &WatchQuery,
 ) -> Result<SelectAll<BoxStream<'static, Event>>, ApiError> {
     let mut all = SelectAll::new();
     for (id, handles) in wanted(query.screens.as_deref().unwrap_or_default())? {

@@ -11,8 +11,8 @@ use futures_util::future::join_all;
 use indexmap::IndexMap;
 use windlass_config::{ToolConfig, nearest};
 use windlass_executors::{
-    DescribeError, Describer, Launcher, LocalCommand, SchemaAnswer, SchemaError, SchemaQuestion,
-    check_shape,
+    Describer, Launcher, LocalCommand, SchemaAnswer, SchemaError, SchemaQuestion,
+    SelfDescriptionError, check_shape,
 };
 use windlass_runtime::ToolDefinition;
 use windlass_runtime::protocol::{IoMode, Parameters};
@@ -46,7 +46,7 @@ pub(crate) struct Described {
 /// The answers of programs, by question.
 pub(crate) struct Answers {
     describer: Describer,
-    answers: IndexMap<SchemaQuestion, Result<SchemaAnswer, DescribeError>>,
+    answers: IndexMap<SchemaQuestion, Result<SchemaAnswer, SelfDescriptionError>>,
 }
 
 impl Answers {
@@ -116,10 +116,10 @@ impl Answers {
 pub(crate) enum Undescribed<'a> {
     /// The program cannot be run, or does not know the tool.
     #[error("{}{WAYS_OUT}", chain(.0))]
-    Tool(#[from] DescribeError),
-    /// The program gave no answer.
+    Tool(#[from] SelfDescriptionError),
+    /// The program was asked and gave no answer.
     #[error("{}{WAYS_OUT}", chain(*.0))]
-    Answer(&'a DescribeError),
+    Answer(&'a SelfDescriptionError),
     /// The answer has parameters of a wrong form.
     #[error(
         "`{program}` describes parameters of it that no provider would accept: {error}{WAYS_OUT}"
@@ -156,7 +156,7 @@ async fn answer(
     limit: Duration,
     asking: DescriptionCaching,
     cache: &Cache,
-) -> Result<SchemaAnswer, DescribeError> {
+) -> Result<SchemaAnswer, SelfDescriptionError> {
     // Before the program is asked: should it be changed meanwhile, it is asked
     // again the next time.
     let seal = describer.seal(question);

@@ -114,7 +114,7 @@ pub(crate) struct ReplyArgs {
     pub(crate) permission: String,
     /// Yes, always or no
     #[arg(value_enum)]
-    pub(crate) reply: Reply,
+    pub(crate) reply: ReplyChoice,
     /// A word to the assistant, with a rejection
     #[arg(long)]
     pub(crate) message: Option<String>,
@@ -131,13 +131,13 @@ pub(crate) struct AnswerArgs {
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
-pub(crate) enum Reply {
+pub(crate) enum ReplyChoice {
     Once,
     Always,
     Reject,
 }
 
-impl Reply {
+impl ReplyChoice {
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Once => "once",

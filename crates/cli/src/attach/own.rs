@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use anyhow::bail;
 use tokio::signal::unix::{SignalKind, signal};
-use windlass_protocol::Keyboard as Typed;
+use windlass_protocol::Keyboard;
 use windlass_runtime::HandleRef;
 
 use super::{DETACH, SMALL, print_now, size};
 use crate::draw;
 use crate::print::shortened;
-use crate::prompt::Keyboard;
+use crate::prompt::KeyReader;
 
 /// The longest that a handle stays taken over without a key.
 const LEASE: Duration = Duration::from_hours(24);
@@ -28,7 +28,7 @@ pub(crate) enum Leaving {
 /// it has stopped. Gives a sentence on how it ended.
 pub(crate) async fn in_front(
     handle: &HandleRef,
-    keyboard: &mut Keyboard,
+    keyboard: &mut KeyReader,
     leaving: Leaving,
 ) -> anyhow::Result<String> {
     let id = handle.id();
@@ -53,7 +53,7 @@ pub(crate) async fn in_front(
 
 async fn stay(
     handle: &HandleRef,
-    keyboard: &mut Keyboard,
+    keyboard: &mut KeyReader,
     leaving: Leaving,
     lock: &str,
 ) -> anyhow::Result<String> {
@@ -78,7 +78,7 @@ async fn stay(
                 let typed = parts.next().unwrap_or_default();
                 if !typed.is_empty() {
                     // A program that no longer reads is about to leave.
-                    let _ = handle.type_in(Typed::Bytes(typed.to_vec()), Some(lock)).await;
+                    let _ = handle.type_in(Keyboard::Bytes(typed.to_vec()), Some(lock)).await;
                 }
                 if typed.len() < bytes.len() {
                     return Ok(format!("Detached from `{id}`, which goes on."));

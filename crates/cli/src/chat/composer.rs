@@ -1,8 +1,7 @@
-//! The message that is being written: its text, its history, and how it looks.
+//! The message editor of a chat: its text, history and layout.
 //!
-//! `rustyline` edits the text and keeps the history; where it is drawn and when
-//! is decided elsewhere, since tools print above it all the while. Pure apart
-//! from the history's file.
+//! `rustyline` edits the text and keeps the history. Drawing is left to the
+//! caller, since tools print above it. Only the history accesses a file.
 
 use std::path::PathBuf;
 
@@ -12,7 +11,7 @@ use rustyline::{At, Config, Word};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use crate::prompt::Key;
+use crate::prompt::KeyPress;
 use crate::screen::LiveCursor;
 
 /// The longest message, in bytes.
@@ -88,39 +87,44 @@ impl Composer {
         self.buffer.update(text, text.len(), &mut Unheard);
     }
 
-    pub(crate) fn take(&mut self, key: Key) -> Composed {
+    pub(crate) fn take(&mut self, key: KeyPress) -> Composed {
         let buffer = &mut self.buffer;
         match key {
-            Key::Enter if ends_open(buffer.as_str()) => {
+            KeyPress::Enter if ends_open(buffer.as_str()) => {
                 buffer.move_buffer_end();
                 buffer.backspace(1, &mut Unheard);
                 self.insert("\n");
             }
-            Key::Enter => return self.send(),
-            Key::LineBreak => self.insert("\n"),
-            Key::Char(letter) => self.insert(letter.encode_utf8(&mut [0; 4])),
-            Key::Tab => self.insert("    "),
-            Key::Paste(text) => {
+            KeyPress::Enter => return self.send(),
+            KeyPress::LineBreak => self.insert("\n"),
+            KeyPress::Char(letter) => self.insert(letter.encode_utf8(&mut [0; 4])),
+            KeyPress::Tab => self.insert("    "),
+            KeyPress::Paste(text) => {
                 let text = text.replace("\r\n", "\n").replace('\r', "\n");
                 self.insert(text.trim_end_matches('\n'));
             }
-            Key::Backspace => drop(buffer.backspace(1, &mut Unheard)),
-            Key::EndOfInput if buffer.is_empty() => return Composed::End,
-            Key::EndOfInput | Key::Delete => drop(buffer.delete(1, &mut Unheard)),
-            Key::Left => drop(buffer.move_backward(1)),
-            Key::Right => drop(buffer.move_forward(1)),
-            Key::Home => drop(buffer.move_home()),
-            Key::End => drop(buffer.move_end()),
-            Key::WordLeft => drop(buffer.move_to_prev_word(Word::Emacs, 1)),
-            Key::WordRight => drop(buffer.move_to_next_word(At::AfterEnd, Word::Emacs, 1)),
-            Key::EraseWord => drop(buffer.delete_prev_word(Word::Big, 1, &mut Unheard)),
-            Key::EraseBefore => drop(buffer.discard_line(&mut Unheard)),
-            Key::EraseAfter => drop(buffer.kill_line(&mut Unheard)),
-            Key::Up if !self.line_up() => self.browse(SearchDirection::Reverse),
-            Key::Down if !self.line_down() => self.browse(SearchDirection::Forward),
-            Key::Search => self.search(),
-            Key::Editor => return Composed::Editor,
-            Key::Up | Key::Down | Key::Escape | Key::Interrupt | Key::Continued | Key::Unfold => {}
+            KeyPress::Backspace => drop(buffer.backspace(1, &mut Unheard)),
+            KeyPress::EndOfInput if buffer.is_empty() => return Composed::End,
+            KeyPress::EndOfInput | KeyPress::Delete => drop(buffer.delete(1, &mut Unheard)),
+            KeyPress::Left => drop(buffer.move_backward(1)),
+            KeyPress::Right => drop(buffer.move_forward(1)),
+            KeyPress::Home => drop(buffer.move_home()),
+            KeyPress::End => drop(buffer.move_end()),
+            KeyPress::WordLeft => drop(buffer.move_to_prev_word(Word::Emacs, 1)),
+            KeyPress::WordRight => drop(buffer.move_to_next_word(At::AfterEnd, Word::Emacs, 1)),
+            KeyPress::EraseWord => drop(buffer.delete_prev_word(Word::Big, 1, &mut Unheard)),
+            KeyPress::EraseBefore => drop(buffer.discard_line(&mut Unheard)),
+            KeyPress::EraseAfter => drop(buffer.kill_line(&mut Unheard)),
+            KeyPress::Up if !self.line_up() => self.browse(SearchDirection::Reverse),
+            KeyPress::Down if !self.line_down() => self.browse(SearchDirection::Forward),
+            KeyPress::Search => self.search(),
+            KeyPress::Editor => return Composed::Editor,
+            KeyPress::Up
+            | KeyPress::Down
+            | KeyPress::Escape
+            | KeyPress::Interrupt
+            | KeyPress::Continued
+            | KeyPress::Unfold => {}
         }
         Composed::Stay
     }

@@ -1,10 +1,10 @@
 use super::*;
 
-fn typed(text: &str) -> Vec<Key> {
-    text.chars().map(Key::Char).collect()
+fn typed(text: &str) -> Vec<KeyPress> {
+    text.chars().map(KeyPress::Char).collect()
 }
 
-fn press(composer: &mut Composer, keys: impl IntoIterator<Item = Key>) -> Composed {
+fn press(composer: &mut Composer, keys: impl IntoIterator<Item = KeyPress>) -> Composed {
     keys.into_iter()
         .map(|key| composer.take(key))
         .last()
@@ -13,20 +13,23 @@ fn press(composer: &mut Composer, keys: impl IntoIterator<Item = Key>) -> Compos
 
 fn sent(composer: &mut Composer, text: &str) {
     press(composer, typed(text));
-    assert_eq!(composer.take(Key::Enter), Composed::Sent(text.to_owned()));
+    assert_eq!(
+        composer.take(KeyPress::Enter),
+        Composed::Sent(text.to_owned())
+    );
 }
 
 #[test]
 fn enter_sends_and_a_line_break_does_not() {
     let mut composer = Composer::new(None);
-    assert_eq!(composer.take(Key::Enter), Composed::Stay);
+    assert_eq!(composer.take(KeyPress::Enter), Composed::Stay);
     press(&mut composer, typed("one"));
-    composer.take(Key::LineBreak);
+    composer.take(KeyPress::LineBreak);
     press(&mut composer, typed("two\\"));
-    assert_eq!(composer.take(Key::Enter), Composed::Stay);
+    assert_eq!(composer.take(KeyPress::Enter), Composed::Stay);
     press(&mut composer, typed("three"));
     assert_eq!(
-        composer.take(Key::Enter),
+        composer.take(KeyPress::Enter),
         Composed::Sent("one\ntwo\nthree".to_owned())
     );
     assert_eq!(composer.text(), "");
@@ -36,7 +39,7 @@ fn enter_sends_and_a_line_break_does_not() {
 fn a_paste_of_several_lines_is_not_sent() {
     let mut composer = Composer::new(None);
     assert_eq!(
-        composer.take(Key::Paste("a\r\nb\rc\n".into())),
+        composer.take(KeyPress::Paste("a\r\nb\rc\n".into())),
         Composed::Stay
     );
     assert_eq!(composer.text(), "a\nb\nc");
@@ -48,19 +51,19 @@ fn up_and_down_move_by_lines_and_then_through_the_history() {
     sent(&mut composer, "first");
     sent(&mut composer, "second");
     press(&mut composer, typed("ab"));
-    composer.take(Key::LineBreak);
+    composer.take(KeyPress::LineBreak);
     press(&mut composer, typed("cdef"));
-    press(&mut composer, [Key::Up, Key::Char('x')]);
+    press(&mut composer, [KeyPress::Up, KeyPress::Char('x')]);
     assert_eq!(composer.text(), "abx\ncdef");
-    press(&mut composer, [Key::Down, Key::Char('y')]);
+    press(&mut composer, [KeyPress::Down, KeyPress::Char('y')]);
     assert_eq!(composer.text(), "abx\ncdeyf");
-    press(&mut composer, [Key::Up, Key::Up]);
+    press(&mut composer, [KeyPress::Up, KeyPress::Up]);
     assert_eq!(composer.text(), "second");
-    composer.take(Key::Up);
+    composer.take(KeyPress::Up);
     assert_eq!(composer.text(), "first");
-    composer.take(Key::Up);
+    composer.take(KeyPress::Up);
     assert_eq!(composer.text(), "first");
-    press(&mut composer, [Key::Down, Key::Down]);
+    press(&mut composer, [KeyPress::Down, KeyPress::Down]);
     assert_eq!(composer.text(), "abx\ncdeyf", "the message that was left");
 }
 
@@ -71,11 +74,11 @@ fn a_search_goes_back_to_messages_that_hold_the_text() {
         sent(&mut composer, text);
     }
     press(&mut composer, typed("run"));
-    composer.take(Key::Search);
+    composer.take(KeyPress::Search);
     assert_eq!(composer.text(), "run it again");
-    composer.take(Key::Search);
+    composer.take(KeyPress::Search);
     assert_eq!(composer.text(), "run tests");
-    composer.take(Key::Search);
+    composer.take(KeyPress::Search);
     assert_eq!(composer.text(), "run");
 }
 
@@ -85,7 +88,7 @@ fn the_history_is_kept_in_its_file() {
     let file = folder.path().join("history");
     sent(&mut Composer::new(Some(file.clone())), "line");
     let mut composer = Composer::new(Some(file));
-    composer.take(Key::Up);
+    composer.take(KeyPress::Up);
     assert_eq!(composer.text(), "line");
 }
 
@@ -93,7 +96,7 @@ fn the_history_is_kept_in_its_file() {
 fn a_long_message_shows_the_lines_around_the_cursor() {
     let mut composer = Composer::new(None);
     press(&mut composer, typed("日本語abcdef"));
-    composer.take(Key::LineBreak);
+    composer.take(KeyPress::LineBreak);
     press(&mut composer, typed("g"));
     let (lines, cursor) = composer.draw('›', 11, 10);
     assert_eq!(lines, ["› 日本語ab", "  cdef", "  g"]);
@@ -113,7 +116,7 @@ fn a_long_message_shows_the_lines_around_the_cursor() {
             column: 3
         }
     );
-    press(&mut composer, [Key::Up, Key::Home]);
+    press(&mut composer, [KeyPress::Up, KeyPress::Home]);
     let (lines, cursor) = composer.draw('›', 11, 10);
     assert_eq!(lines.len(), 3);
     assert_eq!(
@@ -128,7 +131,7 @@ fn a_long_message_shows_the_lines_around_the_cursor() {
 #[test]
 fn ctrl_d_ends_only_an_empty_message() {
     let mut composer = Composer::new(None);
-    press(&mut composer, [Key::Char('a'), Key::Home]);
-    assert_eq!(composer.take(Key::EndOfInput), Composed::Stay);
-    assert_eq!(composer.take(Key::EndOfInput), Composed::End);
+    press(&mut composer, [KeyPress::Char('a'), KeyPress::Home]);
+    assert_eq!(composer.take(KeyPress::EndOfInput), Composed::Stay);
+    assert_eq!(composer.take(KeyPress::EndOfInput), Composed::End);
 }

@@ -1,8 +1,7 @@
-//! With `--ask` the driver is the person, and the assistant too.
+//! `--ask`: the driver acts as the person and as the assistant.
 //!
-//! As the person it is told of the session's open requests ([`tell_requests`])
-//! and replies by their ids. As the assistant it answers inquiries, which are
-//! kept here ([`Inquiries`]).
+//! As the person it gets the session's open requests ([`tell_requests`]) and
+//! replies by their ids. As the assistant it answers inquiries ([`Inquiries`]).
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -15,30 +14,29 @@ use windlass_protocol::{Ask, DriveEvent, DriveOutput, Question, TurnEndDecision,
 use windlass_runtime::{Inquirer, PersonRequest, RequestWatch, Session};
 
 use super::fault::DriveFault;
-use super::output::Output;
+use super::output::LineOutput;
 
-/// The questions that the driver has answered, so that it is not told that they
-/// are closed.
+/// Questions that the driver has answered, so that their closing is not
+/// reported to it.
 #[derive(Clone, Default)]
 pub(crate) struct AnsweredAsks(Arc<Mutex<HashSet<String>>>);
 
 impl AnsweredAsks {
-    /// The driver answers this one.
+    /// Records that the driver answers this question.
     pub(crate) fn add(&self, ask: &str) {
         self.0.lock().insert(ask.to_owned());
     }
 
-    /// The driver has not answered it after all. Gives false if it never said
-    /// so.
+    /// Reverts that. Returns false if there was no record.
     pub(crate) fn remove(&self, ask: &str) -> bool {
         self.0.lock().remove(ask)
     }
 }
 
-/// Tells the driver of every request that is opened, and of questions that are
-/// withdrawn, until the session ends.
+/// Reports opened requests and withdrawn questions to the driver until the
+/// session ends.
 pub(crate) async fn tell_requests(
-    output: Output,
+    output: LineOutput,
     session: Session,
     mut watch: RequestWatch,
     answered: AnsweredAsks,
@@ -72,7 +70,7 @@ pub(crate) async fn tell_requests(
 
 /// Inquiries that the driver has not answered.
 pub(crate) struct Inquiries {
-    output: Output,
+    output: LineOutput,
     questions: Mutex<HashMap<String, (Question, oneshot::Sender<Value>)>>,
     turn_ends: Mutex<HashMap<String, TurnEndInquiry>>,
     inquired: Mutex<u64>,
@@ -84,7 +82,7 @@ struct TurnEndInquiry {
 }
 
 impl Inquiries {
-    pub(crate) fn new(output: Output) -> Self {
+    pub(crate) fn new(output: LineOutput) -> Self {
         Self {
             output,
             questions: Mutex::default(),
@@ -93,13 +91,13 @@ impl Inquiries {
         }
     }
 
-    /// The assistant, and not the person, is asked this.
+    /// Whether the assistant, not the person, is asked this.
     pub(crate) fn holds(&self, ask: &str) -> bool {
         self.questions.lock().contains_key(ask)
     }
 
-    /// The driver answers for the assistant. An answer that does not fit leaves
-    /// the question open.
+    /// Answers for the assistant. An answer that does not fit leaves the
+    /// question open.
     pub(crate) fn answer(&self, ask: &str, value: Value) -> Result<(), DriveFault> {
         let mut questions = self.questions.lock();
         let Some((question, _)) = questions.get(ask) else {
@@ -112,8 +110,7 @@ impl Inquiries {
         Ok(())
     }
 
-    /// The driver does not answer for the assistant: the question takes its
-    /// default, or fails.
+    /// Declines for the assistant: the question takes its default, or fails.
     pub(crate) fn decline(&self, ask: &str) -> Result<(), DriveFault> {
         match self.questions.lock().remove(ask) {
             Some(_) => Ok(()),
@@ -121,7 +118,7 @@ impl Inquiries {
         }
     }
 
-    /// The driver says what becomes of the handles at the turn's end.
+    /// Decides on the handles at the end of the turn.
     pub(crate) fn decide(
         &self,
         ask: &str,
@@ -149,7 +146,7 @@ impl Inquiries {
     }
 }
 
-/// Tells the driver that a question is withdrawn, unless it has been answered.
+/// Guard: reports a question as withdrawn, unless it was answered.
 struct ToldWhenWithdrawn<'a>(&'a Inquiries, &'a str);
 
 impl Drop for ToldWhenWithdrawn<'_> {
@@ -162,7 +159,7 @@ impl Drop for ToldWhenWithdrawn<'_> {
     }
 }
 
-/// Forgets what was asked when the asking is over, answered or not.
+/// Guard: removes a question when it is over.
 struct Forget<'a, T>(&'a Mutex<HashMap<String, T>>, &'a str);
 
 impl<T> Drop for Forget<'_, T> {

@@ -16,9 +16,9 @@ use windlass_runtime::{RunOptions, Session};
 use super::asks::{AnsweredAsks, Inquiries};
 use super::fault::DriveFault;
 use super::follow::Following;
-use super::lines::Line;
-use super::output::Output;
-use super::progress::Progress;
+use super::lines::DriveLine;
+use super::output::LineOutput;
+use super::progress::BatchProgress;
 use super::reads;
 use super::tools::DriverTools;
 use crate::exit;
@@ -34,13 +34,13 @@ const TURN_PATIENCE: Duration = Duration::from_secs(2);
 pub(super) struct Drive {
     windlass: Arc<Windlass>,
     session: Session,
-    output: Output,
+    output: LineOutput,
     /// The driver is asked.
     inquiries: Option<Arc<Inquiries>>,
     answered: AnsweredAsks,
     batches: mpsc::UnboundedSender<(Batch, CancellationToken)>,
     cancels: Arc<Mutex<HashMap<String, CancellationToken>>>,
-    pub(super) progress: Progress,
+    pub(super) progress: BatchProgress,
     turn: Arc<tokio::sync::Mutex<()>>,
     tools: DriverTools,
     following: Following,
@@ -51,7 +51,7 @@ impl Drive {
     pub(super) fn start(
         windlass: &Arc<Windlass>,
         session: &Session,
-        output: &Output,
+        output: &LineOutput,
         inquiries: Option<Arc<Inquiries>>,
         answered: AnsweredAsks,
     ) -> Self {
@@ -64,7 +64,7 @@ impl Drive {
             answered,
             batches,
             cancels: Arc::default(),
-            progress: Progress::follow(session),
+            progress: BatchProgress::follow(session),
             turn: Arc::default(),
             tools: DriverTools::new(output.clone()),
             following: Following::default(),
@@ -90,14 +90,14 @@ impl Drive {
 
     /// Takes a line; whatever is wrong with it is answered with an error, and
     /// nothing else changes.
-    pub(super) fn take(&mut self, line: Line) {
+    pub(super) fn take(&mut self, line: DriveLine) {
         self.line += 1;
         let taken = match line {
-            Line::Text(text) if text.trim().is_empty() => Ok(()),
-            Line::Text(text) => DriveInput::read(&text, self.line)
+            DriveLine::Text(text) if text.trim().is_empty() => Ok(()),
+            DriveLine::Text(text) => DriveInput::read(&text, self.line)
                 .map_err(DriveFault::from)
                 .and_then(|input| self.carry_out(input)),
-            Line::Bad(fault) => Err(fault),
+            DriveLine::Bad(fault) => Err(fault),
         };
         if let Err(fault) = taken {
             // Its sender waits for a reply of that id.
@@ -268,9 +268,9 @@ impl Drive {
 /// The parts of a driver that answer a batch.
 struct Answering {
     session: Session,
-    output: Output,
+    output: LineOutput,
     cancels: Arc<Mutex<HashMap<String, CancellationToken>>>,
-    progress: Progress,
+    progress: BatchProgress,
 }
 
 impl Answering {

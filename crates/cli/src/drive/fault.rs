@@ -1,11 +1,11 @@
-//! Why a line of `drive` was not taken.
+//! Faults of `drive` lines.
 
 use windlass_protocol::{AnswerError, HandleId, LineError};
 use windlass_runtime::{Refusal, ReplyError};
 use windlass_schema::UnknownDialect;
 
-/// A line that was not taken. It is answered with an error, and nothing else
-/// changes.
+/// The reason why a line was rejected. It is answered with an error, and
+/// nothing else changes.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DriveFault {
     /// The line is longer than a line may be.

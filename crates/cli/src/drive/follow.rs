@@ -6,7 +6,7 @@ use windlass_protocol::{DriveEvent, DriveOutput};
 use windlass_runtime::Session;
 use windlass_serve_http::streamed;
 
-use super::output::Output;
+use super::output::LineOutput;
 
 /// The task that tells events, if the driver follows them. Dropped, it ends.
 #[derive(Default)]
@@ -14,7 +14,7 @@ pub(crate) struct Following(Mutex<Option<AbortHandle>>);
 
 impl Following {
     /// Tells the events after that number, by default those to come.
-    pub(crate) fn begin(&self, session: &Session, output: &Output, after: Option<u64>) {
+    pub(crate) fn begin(&self, session: &Session, output: &LineOutput, after: Option<u64>) {
         let last = session.journal().last();
         // A number from the future would wait for it.
         let mut tail = session.journal().tail(after.unwrap_or(last).min(last));

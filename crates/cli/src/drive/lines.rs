@@ -12,15 +12,15 @@ const LONGEST: usize = 8 << 20;
 /// How many lines may wait to be taken.
 const AHEAD: usize = 64;
 
-/// A line, or what is wrong with it.
+/// A line, or its fault.
 #[derive(Debug)]
-pub(crate) enum Line {
+pub(crate) enum DriveLine {
     Text(String),
     Bad(DriveFault),
 }
 
 /// Reads stdin until its end, which closes the channel.
-pub(crate) fn read_stdin() -> mpsc::Receiver<Line> {
+pub(crate) fn read_stdin() -> mpsc::Receiver<DriveLine> {
     let (sender, receiver) = mpsc::channel(AHEAD);
     std::thread::spawn(move || {
         let mut input = BufReader::with_capacity(64 << 10, std::io::stdin().lock());
@@ -36,7 +36,7 @@ pub(crate) fn read_stdin() -> mpsc::Receiver<Line> {
 /// Reads a connection until its end, which closes the channel.
 pub(crate) fn read_connection(
     reader: impl AsyncRead + Unpin + Send + 'static,
-) -> mpsc::Receiver<Line> {
+) -> mpsc::Receiver<DriveLine> {
     let (sender, receiver) = mpsc::channel(AHEAD);
     tokio::spawn(async move {
         let mut input = tokio::io::BufReader::with_capacity(64 << 10, reader);
@@ -56,9 +56,9 @@ pub(crate) fn read_connection(
                 }
             }
             let line = if is_long {
-                Line::Bad(DriveFault::TooLong { most: LONGEST })
+                DriveLine::Bad(DriveFault::TooLong { most: LONGEST })
             } else {
-                Line::of(bytes)
+                DriveLine::of(bytes)
             };
             if sender.send(line).await.is_err() {
                 return;
@@ -68,7 +68,7 @@ pub(crate) fn read_connection(
     receiver
 }
 
-impl Line {
+impl DriveLine {
     /// A line with or without the newline at its end.
     fn of(mut bytes: Vec<u8>) -> Self {
         if bytes.ends_with(b"\n") {
@@ -81,7 +81,7 @@ impl Line {
     }
 }
 
-fn next(input: &mut impl BufRead) -> Option<Line> {
+fn next(input: &mut impl BufRead) -> Option<DriveLine> {
     let mut bytes = Vec::new();
     let mut limited = input.by_ref().take(LONGEST as u64 + 1);
     match limited.read_until(b'\n', &mut bytes) {
@@ -90,9 +90,9 @@ fn next(input: &mut impl BufRead) -> Option<Line> {
     }
     if bytes.len() > LONGEST && !bytes.ends_with(b"\n") {
         skip_line(input)?;
-        return Some(Line::Bad(DriveFault::TooLong { most: LONGEST }));
+        return Some(DriveLine::Bad(DriveFault::TooLong { most: LONGEST }));
     }
-    Some(Line::of(bytes))
+    Some(DriveLine::of(bytes))
 }
 
 /// Skips the rest of a line; `None` when the input cannot be read.

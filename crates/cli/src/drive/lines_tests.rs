@@ -4,8 +4,8 @@ use super::*;
 fn lines(mut input: &[u8]) -> Vec<String> {
     std::iter::from_fn(|| next(&mut input))
         .map(|line| match line {
-            Line::Text(text) => text,
-            Line::Bad(fault) => format!("bad: {fault}"),
+            DriveLine::Text(text) => text,
+            DriveLine::Bad(fault) => format!("bad: {fault}"),
         })
         .collect()
 }

@@ -15,10 +15,10 @@ use crate::stdout;
 /// Events wait while so many bytes are on their way to a connection.
 const AHEAD: usize = 1 << 20;
 
-/// Where lines go. Clones share it.
+/// The destination of lines. Clones share it.
 #[derive(Clone)]
-pub(crate) struct Output {
-    /// Held by whoever writes; why nothing more can be written.
+pub(crate) struct LineOutput {
+    /// The write error, if there was one. Locked while writing.
     failed: Arc<Mutex<Option<io::Error>>>,
     closed: CancellationToken,
     /// The queue of a connection; stdout has none.
@@ -32,7 +32,7 @@ struct Queue {
     written: Arc<Notify>,
 }
 
-impl Output {
+impl LineOutput {
     pub(crate) fn stdout() -> Self {
         Self {
             failed: Arc::default(),
@@ -119,7 +119,7 @@ impl Output {
         self.closed.cancelled().await;
     }
 
-    /// Why nothing more could be written, if that is so.
+    /// Takes the write error, if there was one.
     pub(crate) fn take_error(&self) -> io::Result<()> {
         self.failed.lock().take().map_or(Ok(()), Err)
     }

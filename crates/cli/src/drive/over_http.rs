@@ -20,7 +20,7 @@ use windlass::Windlass;
 use windlass_protocol::ErrorBody;
 use windlass_runtime::SessionOptions;
 
-use super::output::Output;
+use super::output::LineOutput;
 use super::{DrivenSession, lines};
 use crate::exit;
 
@@ -67,7 +67,7 @@ impl Drivers {
         let mut driver = DrivenSession::begin(
             &self.windlass,
             lines,
-            Output::connection(writer),
+            LineOutput::connection(writer),
             ask,
             SessionOptions::default(),
         );

@@ -1,4 +1,4 @@
-//! Which calls are still being answered, for the end of turns and of input.
+//! Tracks calls in progress, for the end of turns and of input.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,12 +8,12 @@ use tokio::sync::watch;
 use windlass_protocol::Batch;
 use windlass_runtime::{Await, Session, SessionEvent};
 
-/// What is being answered. Clones share it.
+/// The batches and calls in progress. Clones share it.
 #[derive(Clone)]
-pub(crate) struct Progress(Arc<watch::Sender<State>>);
+pub(crate) struct BatchProgress(Arc<watch::Sender<ProgressState>>);
 
 #[derive(Default)]
-struct State {
+struct ProgressState {
     /// Batches that are not answered yet.
     batches: usize,
     /// Batches and calls that are.
@@ -23,10 +23,10 @@ struct State {
     calls: HashMap<(String, String), bool>,
 }
 
-impl Progress {
+impl BatchProgress {
     /// Follows the session's calls.
     pub(crate) fn follow(session: &Session) -> Self {
-        let progress = Self(Arc::new(watch::Sender::new(State::default())));
+        let progress = Self(Arc::new(watch::Sender::new(ProgressState::default())));
         let mut tail = session.journal().tail(0);
         let told = progress.clone();
         tokio::spawn(async move {
@@ -72,15 +72,15 @@ impl Progress {
         });
     }
 
-    /// How much has been answered so far.
+    /// The number of answered batches and calls.
     pub(crate) fn answered(&self) -> u64 {
         self.0.borrow().answered
     }
 
-    /// Resolves when nothing is being answered, or when `patience` has passed
-    /// since only calls that wait for handles were.
+    /// Resolves when nothing is in progress, or when only waiting calls have
+    /// been in progress for `patience`.
     pub(crate) async fn answered_or_waiting(&self, patience: Duration) {
-        let waiting = |state: &State| {
+        let waiting = |state: &ProgressState| {
             let mut calls = state.calls.values();
             state.batches == 0 || (!state.calls.is_empty() && calls.all(|waits| *waits))
         };

@@ -25,14 +25,14 @@ use windlass_runtime::{
 };
 
 use super::fault::DriveFault;
-use super::output::Output;
+use super::output::LineOutput;
 
 /// The driver's tools, and those of their calls that run. Clones share them.
 #[derive(Clone)]
 pub(crate) struct DriverTools(Arc<DriverToolTable>);
 
 struct DriverToolTable {
-    output: Output,
+    output: LineOutput,
     runs: Mutex<HashMap<String, Arc<RunState>>>,
     /// Runs that nobody waits for any more and that have not reported their end.
     given_up: Mutex<HashSet<String>>,
@@ -46,7 +46,7 @@ impl DriverToolTable {
 }
 
 impl DriverTools {
-    pub(crate) fn new(output: Output) -> Self {
+    pub(crate) fn new(output: LineOutput) -> Self {
         Self(Arc::new(DriverToolTable {
             output,
             runs: Mutex::default(),
@@ -190,7 +190,7 @@ impl Executor for DriverExecutor {
     }
 }
 
-/// How far a run is, as the driver reports it.
+/// The progress of a run, as reported by the driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RunProgress {
     /// It was called or answered, and has not reported since.

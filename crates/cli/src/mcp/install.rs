@@ -1,9 +1,8 @@
-//! `windlass mcp install`: Windlass in an agent's own config.
+//! `windlass mcp install`: adds Windlass to an agent's config.
 //!
-//! Start at [`run`]. `client.rs` knows where each client keeps its servers and
-//! how it writes one down, `edit.rs` changes a config's text and leaves the
-//! rest of it alone, `save.rs` puts it where it belongs. Nothing is written
-//! that was not shown, and nothing that cannot be read is touched.
+//! Start at [`run`]. `client.rs` knows the config of each client, `edit.rs`
+//! changes its text and preserves the rest, `save.rs` writes it. Every change
+//! is shown first, and a config that cannot be parsed is not touched.
 
 mod agents_md;
 mod client;
@@ -120,13 +119,13 @@ struct ConfigChange<'a> {
     edit: &'a dyn Fn(&str) -> anyhow::Result<String>,
 }
 
-/// Sentences about a change.
+/// Messages about a change.
 struct ToldInstall {
     unchanged: String,
     done: String,
 }
 
-/// What became of a change.
+/// The result of a change.
 struct Changed {
     file: PathBuf,
     wrote: bool,

@@ -1,8 +1,8 @@
-//! The person's own editor, on this terminal.
+//! The person's editor on this terminal.
 //!
-//! Like every program it is started by `process`, on a terminal of its own;
-//! what it draws comes here and what is typed goes there. So it can be taken
-//! away like any other prompt.
+//! Like every program it is started by `process` on its own terminal, whose
+//! output and input are forwarded. It can therefore be removed like any other
+//! prompt.
 
 use std::io::{self, Write as _};
 
@@ -12,13 +12,13 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use windlass_process::{Command, Exit, Launcher, LauncherOptions, Process, TerminalSize};
 
-use super::keyboard::Keyboard;
+use super::keyboard::KeyReader;
 use crate::draw;
 
-/// The text as the person wants it; `None` if the editor says that it failed.
-/// Dropped, the editor is ended.
+/// Edits a text; `None` if the editor failed. Dropping the future ends the
+/// editor.
 pub(crate) async fn edit(
-    keyboard: &mut Keyboard,
+    keyboard: &mut KeyReader,
     text: &str,
     extension: &str,
 ) -> anyhow::Result<Option<String>> {
@@ -56,7 +56,7 @@ pub(crate) async fn edit(
 }
 
 async fn relay(
-    keyboard: &mut Keyboard,
+    keyboard: &mut KeyReader,
     process: &Process,
     drawn: &mut mpsc::UnboundedReceiver<Vec<u8>>,
     mut front: Front,

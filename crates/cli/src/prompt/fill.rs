@@ -4,21 +4,21 @@ use std::io;
 
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::form::{Form, Step, wrapped};
-use super::keyboard::{Key, Keyboard};
-use crate::screen::Screen;
+use super::form::{FormStep, PromptForm, wrapped};
+use super::keyboard::{KeyPress, KeyReader};
+use crate::screen::TerminalDisplay;
 
 const PASTES: &str = "\x1b[?2004h";
 const NO_PASTES: &str = "\x1b[?2004l";
 const HIDE_CURSOR: &str = "\x1b[?25l";
 const SHOW_CURSOR: &str = "\x1b[?25h";
 
-/// Why a form was not filled in.
+/// The reason why a form was not filled in.
 #[derive(Debug)]
 pub(crate) enum NoAnswer {
     /// Ctrl-C.
     Interrupted,
-    /// The person will not say.
+    /// The person declined.
     Declined,
     /// The terminal is gone, or cannot be used.
     NoTerminal,
@@ -30,11 +30,12 @@ impl From<io::Error> for NoAnswer {
     }
 }
 
-/// Puts a form below `head`, in which nothing but colours acts on the terminal. Dropped before it is filled in, both vanish.
+/// Shows a form below `head`, whose text is filtered to colours. Dropping the
+/// future removes both.
 pub(crate) async fn fill(
-    keyboard: &mut Keyboard,
+    keyboard: &mut KeyReader,
     head: &str,
-    form: &mut impl Form,
+    form: &mut impl PromptForm,
 ) -> Result<(), NoAnswer> {
     let mut resized = signal(SignalKind::window_change())?;
     let mut drawn = Drawn::new(head);
@@ -45,12 +46,12 @@ pub(crate) async fn fill(
             Some(()) = resized.recv() => continue,
         };
         match key {
-            Key::Interrupt => return Err(NoAnswer::Interrupted),
-            Key::Continued => drawn.prepare(),
+            KeyPress::Interrupt => return Err(NoAnswer::Interrupted),
+            KeyPress::Continued => drawn.prepare(),
             key => match form.take(key) {
-                Step::Stay => {}
-                Step::Declined => return Err(NoAnswer::Declined),
-                Step::Done => {
+                FormStep::Stay => {}
+                FormStep::Declined => return Err(NoAnswer::Declined),
+                FormStep::Done => {
                     drawn.report(form);
                     return Ok(());
                 }
@@ -59,16 +60,16 @@ pub(crate) async fn fill(
     }
 }
 
-/// A form that is to be seen. Dropped, it is not.
+/// Guard: a visible form, removed on drop.
 struct Drawn {
-    screen: Screen,
+    screen: TerminalDisplay,
     head: String,
 }
 
 impl Drawn {
     fn new(head: &str) -> Self {
         let mut drawn = Self {
-            screen: Screen::stderr(),
+            screen: TerminalDisplay::stderr(),
             head: head.to_owned(),
         };
         let (columns, rows) = drawn.screen.size();
@@ -86,7 +87,7 @@ impl Drawn {
         self.screen.write(PASTES);
     }
 
-    fn draw(&mut self, form: &impl Form) {
+    fn draw(&mut self, form: &impl PromptForm) {
         let (columns, rows) = self.screen.size();
         let columns = columns.saturating_sub(1);
         let mut lines = self.lines(columns);
@@ -101,7 +102,7 @@ impl Drawn {
         }
     }
 
-    fn report(&mut self, form: &impl Form) {
+    fn report(&mut self, form: &impl PromptForm) {
         let (columns, _) = self.screen.size();
         let mut lines = self.lines(columns.saturating_sub(1));
         lines.push(form.report());

@@ -1,22 +1,22 @@
-//! What a person can be asked to fill in, drawn and typed into. Pure.
+//! Forms for a person, independent of the terminal.
 //!
-//! Start at [`Form`]; `fill.rs` puts one on the terminal.
+//! Start at [`PromptForm`]; `fill.rs` shows one on the terminal.
 
 use std::fmt::Write as _;
 
-use super::keyboard::Key;
-use super::line::Line;
+use super::keyboard::KeyPress;
+use super::line::LineEditor;
 use crate::screen::{fitting, fitting_length, visible_width};
 
-/// Something to fill in.
-pub(crate) trait Form: Send {
-    /// How it looks now in so many columns and rows.
+/// A form to fill in.
+pub(crate) trait PromptForm: Send {
+    /// Renders it for this many columns and rows.
     fn draw(&self, columns: usize, rows: usize) -> Drawing;
 
-    /// Takes a key.
-    fn take(&mut self, key: Key) -> Step;
+    /// Handles a key.
+    fn take(&mut self, key: KeyPress) -> FormStep;
 
-    /// What stays on the terminal when it is filled in.
+    /// The line that remains on the terminal after it is filled in.
     fn report(&self) -> String;
 }
 
@@ -27,12 +27,12 @@ pub(crate) struct Drawing {
     pub(crate) cursor: Option<usize>,
 }
 
-/// What a key did.
+/// The effect of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum FormStep {
     Stay,
     Done,
-    /// The person will not say.
+    /// The person declined.
     Declined,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct Select {
     pub(crate) chosen: usize,
 }
 
-impl Form for Select {
+impl PromptForm for Select {
     fn draw(&self, columns: usize, rows: usize) -> Drawing {
         let mut lines = wrapped(&self.text, columns);
         let room = rows.saturating_sub(lines.len() + 1).max(1);
@@ -59,18 +59,22 @@ impl Form for Select {
         }
     }
 
-    fn take(&mut self, key: Key) -> Step {
+    fn take(&mut self, key: KeyPress) -> FormStep {
         let count = self.items.len().max(1);
         match key {
-            Key::Up | Key::Char('k') => self.chosen = (self.chosen + count - 1) % count,
-            Key::Down | Key::Tab | Key::Char('j') => self.chosen = (self.chosen + 1) % count,
-            Key::Home => self.chosen = 0,
-            Key::End => self.chosen = count - 1,
-            Key::Enter | Key::LineBreak | Key::Char(' ') => return Step::Done,
-            Key::Escape | Key::EndOfInput | Key::Char('q') => return Step::Declined,
+            KeyPress::Up | KeyPress::Char('k') => self.chosen = (self.chosen + count - 1) % count,
+            KeyPress::Down | KeyPress::Tab | KeyPress::Char('j') => {
+                self.chosen = (self.chosen + 1) % count;
+            }
+            KeyPress::Home => self.chosen = 0,
+            KeyPress::End => self.chosen = count - 1,
+            KeyPress::Enter | KeyPress::LineBreak | KeyPress::Char(' ') => return FormStep::Done,
+            KeyPress::Escape | KeyPress::EndOfInput | KeyPress::Char('q') => {
+                return FormStep::Declined;
+            }
             _ => {}
         }
-        Step::Stay
+        FormStep::Stay
     }
 
     fn report(&self) -> String {
@@ -99,7 +103,7 @@ impl KeyChoice {
     }
 }
 
-impl Form for KeyChoice {
+impl PromptForm for KeyChoice {
     fn draw(&self, columns: usize, _: usize) -> Drawing {
         let mut lines = vec![String::new()];
         for (key, word) in &self.keys {
@@ -124,18 +128,18 @@ impl Form for KeyChoice {
         }
     }
 
-    fn take(&mut self, key: Key) -> Step {
+    fn take(&mut self, key: KeyPress) -> FormStep {
         let pressed = match (key, self.preset) {
-            (Key::Char(letter), _) => letter.to_ascii_lowercase(),
-            (Key::Enter | Key::LineBreak, Some(preset)) => preset,
-            (Key::Escape | Key::EndOfInput, _) => return Step::Declined,
-            _ => return Step::Stay,
+            (KeyPress::Char(letter), _) => letter.to_ascii_lowercase(),
+            (KeyPress::Enter | KeyPress::LineBreak, Some(preset)) => preset,
+            (KeyPress::Escape | KeyPress::EndOfInput, _) => return FormStep::Declined,
+            _ => return FormStep::Stay,
         };
         if self.keys.iter().any(|(key, _)| *key == pressed) {
             self.chosen = pressed;
-            return Step::Done;
+            return FormStep::Done;
         }
-        Step::Stay
+        FormStep::Stay
     }
 
     fn report(&self) -> String {
@@ -152,7 +156,7 @@ pub(crate) struct Confirm {
     pub(crate) answer: bool,
 }
 
-impl Form for Confirm {
+impl PromptForm for Confirm {
     fn draw(&self, columns: usize, _: usize) -> Drawing {
         let keys = match self.preset {
             Some(true) => "[Y/n]",
@@ -164,15 +168,15 @@ impl Form for Confirm {
         Drawing { lines, cursor }
     }
 
-    fn take(&mut self, key: Key) -> Step {
+    fn take(&mut self, key: KeyPress) -> FormStep {
         self.answer = match (key, self.preset) {
-            (Key::Char('y' | 'Y'), _) => true,
-            (Key::Char('n' | 'N'), _) => false,
-            (Key::Enter | Key::LineBreak, Some(preset)) => preset,
-            (Key::Escape | Key::EndOfInput, _) => return Step::Declined,
-            _ => return Step::Stay,
+            (KeyPress::Char('y' | 'Y'), _) => true,
+            (KeyPress::Char('n' | 'N'), _) => false,
+            (KeyPress::Enter | KeyPress::LineBreak, Some(preset)) => preset,
+            (KeyPress::Escape | KeyPress::EndOfInput, _) => return FormStep::Declined,
+            _ => return FormStep::Stay,
         };
-        Step::Done
+        FormStep::Done
     }
 
     fn report(&self) -> String {
@@ -182,26 +186,26 @@ impl Form for Confirm {
 }
 
 /// A line of text.
-pub(crate) struct Input {
+pub(crate) struct TextInput {
     pub(crate) text: String,
-    /// What stands for an empty line.
+    /// The answer for an empty line.
     pub(crate) preset: Option<String>,
-    /// What is typed is not shown.
+    /// The text is not shown.
     pub(crate) secret: bool,
-    pub(crate) line: Line,
+    pub(crate) line: LineEditor,
 }
 
-impl Input {
+impl TextInput {
     pub(crate) fn new(text: &str) -> Self {
         Self {
             text: text.to_owned(),
             preset: None,
             secret: false,
-            line: Line::default(),
+            line: LineEditor::default(),
         }
     }
 
-    /// What was typed, or what stands for nothing.
+    /// The typed text, or the preset.
     pub(crate) fn answer(&self) -> String {
         match (&self.preset, self.line.text()) {
             (Some(preset), "") => preset.clone(),
@@ -223,7 +227,7 @@ impl Input {
     }
 }
 
-impl Form for Input {
+impl PromptForm for TextInput {
     fn draw(&self, columns: usize, _: usize) -> Drawing {
         let label = self.label();
         let mut lines = wrapped(&label, columns);
@@ -246,15 +250,15 @@ impl Form for Input {
         }
     }
 
-    fn take(&mut self, key: Key) -> Step {
+    fn take(&mut self, key: KeyPress) -> FormStep {
         match key {
-            Key::Enter | Key::LineBreak => return Step::Done,
-            Key::Escape => return Step::Declined,
-            Key::EndOfInput if self.line.text().is_empty() => return Step::Declined,
-            Key::EndOfInput => self.line.take(Key::Delete),
+            KeyPress::Enter | KeyPress::LineBreak => return FormStep::Done,
+            KeyPress::Escape => return FormStep::Declined,
+            KeyPress::EndOfInput if self.line.text().is_empty() => return FormStep::Declined,
+            KeyPress::EndOfInput => self.line.take(KeyPress::Delete),
             key => self.line.take(key),
         }
-        Step::Stay
+        FormStep::Stay
     }
 
     fn report(&self) -> String {
@@ -289,7 +293,7 @@ fn first_letter(text: &str) -> usize {
     text.chars().next().map_or(0, char::len_utf8)
 }
 
-/// The text without what would steer the terminal.
+/// The text without control characters.
 pub(crate) fn clean(text: &str) -> String {
     text.chars()
         .map(|letter| if letter == '\t' { ' ' } else { letter })

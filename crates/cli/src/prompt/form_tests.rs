@@ -1,7 +1,7 @@
 use super::*;
 
 /// The form in 20 columns and 8 rows, the cursor as `|`.
-fn drawn(form: &impl Form) -> String {
+fn drawn(form: &impl PromptForm) -> String {
     let Drawing { mut lines, cursor } = form.draw(20, 8);
     if let (Some(cursor), Some(last)) = (cursor, lines.last_mut()) {
         let place = fitting(last, cursor).len();
@@ -10,10 +10,10 @@ fn drawn(form: &impl Form) -> String {
     lines.join("\n")
 }
 
-fn text(secret: bool) -> Input {
-    Input {
+fn text(secret: bool) -> TextInput {
+    TextInput {
         secret,
-        ..Input::new("Name")
+        ..TextInput::new("Name")
     }
 }
 
@@ -25,13 +25,13 @@ fn a_choice_is_moved_to_and_taken() {
         chosen: 0,
     };
     assert_eq!(drawn(&select), "Which?\n> one\n  two\n  three");
-    assert_eq!(select.take(Key::Up), Step::Stay);
+    assert_eq!(select.take(KeyPress::Up), FormStep::Stay);
     assert_eq!(drawn(&select), "Which?\n  one\n  two\n> three");
-    assert_eq!(select.take(Key::Char('j')), Step::Stay);
-    assert_eq!(select.take(Key::Down), Step::Stay);
-    assert_eq!(select.take(Key::Enter), Step::Done);
+    assert_eq!(select.take(KeyPress::Char('j')), FormStep::Stay);
+    assert_eq!(select.take(KeyPress::Down), FormStep::Stay);
+    assert_eq!(select.take(KeyPress::Enter), FormStep::Done);
     assert_eq!(select.report(), "Which? two");
-    assert_eq!(select.take(Key::Escape), Step::Declined);
+    assert_eq!(select.take(KeyPress::Escape), FormStep::Declined);
 }
 
 #[test]
@@ -53,11 +53,11 @@ fn yes_and_no_are_keys_and_enter_takes_what_stands_there() {
     };
     assert_eq!(drawn(&confirm(Some(true))), "Go? [Y/n] |");
     let mut sure = confirm(Some(true));
-    assert_eq!(sure.take(Key::Enter), Step::Done);
+    assert_eq!(sure.take(KeyPress::Enter), FormStep::Done);
     assert_eq!(sure.report(), "Go? yes");
     let mut unsure = confirm(None);
-    assert_eq!(unsure.take(Key::Enter), Step::Stay);
-    assert_eq!(unsure.take(Key::Char('N')), Step::Done);
+    assert_eq!(unsure.take(KeyPress::Enter), FormStep::Stay);
+    assert_eq!(unsure.take(KeyPress::Char('N')), FormStep::Done);
     assert_eq!(unsure.report(), "Go? no");
 }
 
@@ -65,26 +65,26 @@ fn yes_and_no_are_keys_and_enter_takes_what_stands_there() {
 fn text_is_typed_behind_its_question() {
     let mut form = text(false);
     for letter in "Zoë".chars() {
-        form.take(Key::Char(letter));
+        form.take(KeyPress::Char(letter));
     }
-    form.take(Key::Left);
+    form.take(KeyPress::Left);
     assert_eq!(drawn(&form), "Name: Zo|ë");
-    assert_eq!(form.take(Key::Enter), Step::Done);
+    assert_eq!(form.take(KeyPress::Enter), FormStep::Done);
     assert_eq!(form.report(), "Name: Zoë");
     form.preset = Some("Ann".into());
-    form.take(Key::EraseAfter);
-    form.take(Key::EraseBefore);
+    form.take(KeyPress::EraseAfter);
+    form.take(KeyPress::EraseBefore);
     assert_eq!(
         (form.answer(), form.report()),
         ("Ann".into(), "Name [Ann]: Ann".into())
     );
-    assert_eq!(form.take(Key::EndOfInput), Step::Declined);
+    assert_eq!(form.take(KeyPress::EndOfInput), FormStep::Declined);
 }
 
 #[test]
 fn a_secret_is_nowhere_to_be_seen() {
     let mut form = text(true);
-    form.take(Key::Paste("hunter2".into()));
+    form.take(KeyPress::Paste("hunter2".into()));
     assert_eq!(drawn(&form), "Name: |");
     assert_eq!(form.report(), "Name: [hidden]");
     assert_eq!(form.answer(), "hunter2");
@@ -92,7 +92,7 @@ fn a_secret_is_nowhere_to_be_seen() {
 
 #[test]
 fn a_long_question_leaves_a_line_for_its_answer() {
-    let form = Input::new("What is the name of it");
+    let form = TextInput::new("What is the name of it");
     assert_eq!(drawn(&form), "What is the name of \nit: \n|");
 }
 

@@ -1,8 +1,7 @@
-//! The keyboard of this terminal, key by key.
+//! The keyboard of this terminal.
 //!
-//! Start at [`Keyboard`]. While there is one, the terminal gives every key at
-//! once, shows none of them, and Ctrl-C is a key like any other, so that none is
-//! lost and each is in its place. What the keys mean is not decided here.
+//! Start at [`KeyReader`]. While it is open, the terminal delivers single keys
+//! without echo, and Ctrl-C is an ordinary key. Callers interpret the keys.
 
 use std::collections::VecDeque;
 use std::io;
@@ -14,16 +13,16 @@ use rustix::termios::{self, InputModes, LocalModes, OptionalActions, SpecialCode
 use termina::event::{KeyCode, KeyEvent, KeyEventKind, Modifiers};
 use termina::{Event, Parser};
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use windlass_process::Typed;
+use windlass_process::TypedBytes;
 
-/// Only time tells the key Esc from a sequence that begins with it.
+/// The time limit that distinguishes Esc from a sequence.
 const ESCAPE_TIME: Duration = Duration::from_millis(50);
 /// Ctrl-C, as the terminal sends it.
 const CTRL_C: u8 = 3;
 
-/// A key, by what it is for.
+/// A key, by its function.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Key {
+pub(crate) enum KeyPress {
     Char(char),
     /// Text that came at once.
     Paste(String),
@@ -59,37 +58,36 @@ pub(crate) enum Key {
     Continued,
 }
 
-/// The keyboard, from when it is opened until it is dropped.
-pub(crate) struct Keyboard {
-    input: Typed,
+/// The keyboard of the terminal, until it is dropped.
+pub(crate) struct KeyReader {
+    input: TypedBytes,
     mode: Mode,
-    typing: Typing,
+    typing: KeyParser,
     continued: Signal,
 }
 
-impl Keyboard {
+impl KeyReader {
     /// Takes the keyboard of the terminal on stdin.
     pub(crate) fn open() -> io::Result<Self> {
         let continued = signal(SignalKind::from_raw(SignalNumber::CONT.as_raw()))?;
         let input = io::stdin().as_fd().try_clone_to_owned()?;
         let mode = Mode::enter(input.as_fd(), Termios::key_by_key)?;
         Ok(Self {
-            input: Typed::new(input)?,
+            input: TypedBytes::new(input)?,
             mode,
-            typing: Typing::default(),
+            typing: KeyParser::default(),
             continued,
         })
     }
 
-    /// The same, unless the terminal is another program's at the moment, which
-    /// must not be disturbed.
+    /// [`KeyReader::open`], unless another program has the terminal at the
+    /// moment.
     pub(crate) fn open_in_foreground() -> Option<Self> {
         in_foreground(io::stdin()).then(Self::open)?.ok()
     }
 
-    /// The next key. An error when there will be none. Nothing is lost when
-    /// this is dropped.
-    pub(crate) async fn next(&mut self) -> io::Result<Key> {
+    /// The next key; an error if there will be none. Cancellation safe.
+    pub(crate) async fn next(&mut self) -> io::Result<KeyPress> {
         loop {
             if let Some(key) = self.typing.keys.pop_front() {
                 return Ok(key);
@@ -102,36 +100,36 @@ impl Keyboard {
                 Some(()) = self.continued.recv() => {
                     if in_foreground(&self.input) {
                         self.mode.apply(&self.input)?;
-                        return Ok(Key::Continued);
+                        return Ok(KeyPress::Continued);
                     }
                 }
             }
         }
     }
 
-    /// What is typed, as it is typed, for a program that runs in front. Keys
-    /// that were read before are dropped.
+    /// The raw typed bytes, for a program in front. Keys that were read before
+    /// are dropped.
     pub(crate) async fn bytes(&mut self) -> io::Result<Vec<u8>> {
         self.typing.keys.clear();
         self.input.read().await
     }
 
-    /// Every key is a byte and nothing more, until what this gives is dropped.
+    /// Guard: switches to raw mode until it is dropped.
     pub(crate) fn raw(&self) -> io::Result<impl Drop + use<>> {
         Mode::enter(self.input.as_fd(), Termios::make_raw)
     }
 }
 
-/// From bytes to keys.
+/// Parses bytes into keys.
 #[derive(Default)]
-struct Typing {
+struct KeyParser {
     parser: Parser,
     /// The last byte may be the key Esc.
     at_escape: bool,
-    keys: VecDeque<Key>,
+    keys: VecDeque<KeyPress>,
 }
 
-impl Typing {
+impl KeyParser {
     fn take(&mut self, bytes: &[u8]) {
         for part in bytes.split_inclusive(|byte| *byte == CTRL_C) {
             // It ends whatever was begun before it.
@@ -139,7 +137,7 @@ impl Typing {
                 self.parser.parse(before, false);
                 self.collect();
                 self.parser = Parser::default();
-                self.keys.push_back(Key::Interrupt);
+                self.keys.push_back(KeyPress::Interrupt);
             } else {
                 self.parser.parse(part, true);
                 self.collect();
@@ -148,7 +146,7 @@ impl Typing {
         self.at_escape = bytes.ends_with(b"\x1b");
     }
 
-    /// Nothing more belongs to what has come.
+    /// Completes a pending key.
     fn settle(&mut self) {
         self.at_escape = false;
         self.parser.parse(&[], false);
@@ -161,56 +159,56 @@ impl Typing {
                 Event::Key(event) if event.kind != KeyEventKind::Release => {
                     self.keys.extend(meaning(event));
                 }
-                Event::Paste(text) => self.keys.push_back(Key::Paste(text)),
+                Event::Paste(text) => self.keys.push_back(KeyPress::Paste(text)),
                 _ => {}
             }
         }
     }
 }
 
-fn meaning(event: KeyEvent) -> Option<Key> {
+fn meaning(event: KeyEvent) -> Option<KeyPress> {
     let control = event.modifiers.contains(Modifiers::CONTROL);
     let alt = event.modifiers.contains(Modifiers::ALT);
     Some(match event.code {
         KeyCode::Char(letter) if control => match letter {
-            'c' => Key::Interrupt,
-            'd' => Key::EndOfInput,
-            'j' => Key::LineBreak,
-            'm' => Key::Enter,
-            'o' => Key::Unfold,
-            'g' => Key::Editor,
-            'r' => Key::Search,
-            'h' => Key::Backspace,
-            'a' => Key::Home,
-            'e' => Key::End,
-            'b' => Key::Left,
-            'f' => Key::Right,
-            'p' => Key::Up,
-            'n' => Key::Down,
-            'w' => Key::EraseWord,
-            'u' => Key::EraseBefore,
-            'k' => Key::EraseAfter,
+            'c' => KeyPress::Interrupt,
+            'd' => KeyPress::EndOfInput,
+            'j' => KeyPress::LineBreak,
+            'm' => KeyPress::Enter,
+            'o' => KeyPress::Unfold,
+            'g' => KeyPress::Editor,
+            'r' => KeyPress::Search,
+            'h' => KeyPress::Backspace,
+            'a' => KeyPress::Home,
+            'e' => KeyPress::End,
+            'b' => KeyPress::Left,
+            'f' => KeyPress::Right,
+            'p' => KeyPress::Up,
+            'n' => KeyPress::Down,
+            'w' => KeyPress::EraseWord,
+            'u' => KeyPress::EraseBefore,
+            'k' => KeyPress::EraseAfter,
             _ => return None,
         },
-        KeyCode::Char('b') if alt => Key::WordLeft,
-        KeyCode::Char('f') if alt => Key::WordRight,
+        KeyCode::Char('b') if alt => KeyPress::WordLeft,
+        KeyCode::Char('f') if alt => KeyPress::WordRight,
         KeyCode::Char(_) if alt => return None,
-        KeyCode::Char(letter) => Key::Char(letter),
-        KeyCode::Left if control || alt => Key::WordLeft,
-        KeyCode::Right if control || alt => Key::WordRight,
-        KeyCode::Backspace if control || alt => Key::EraseWord,
-        KeyCode::Enter if alt => Key::LineBreak,
-        KeyCode::Enter => Key::Enter,
-        KeyCode::Tab => Key::Tab,
-        KeyCode::Escape => Key::Escape,
-        KeyCode::Backspace => Key::Backspace,
-        KeyCode::Delete => Key::Delete,
-        KeyCode::Left => Key::Left,
-        KeyCode::Right => Key::Right,
-        KeyCode::Up => Key::Up,
-        KeyCode::Down => Key::Down,
-        KeyCode::Home => Key::Home,
-        KeyCode::End => Key::End,
+        KeyCode::Char(letter) => KeyPress::Char(letter),
+        KeyCode::Left if control || alt => KeyPress::WordLeft,
+        KeyCode::Right if control || alt => KeyPress::WordRight,
+        KeyCode::Backspace if control || alt => KeyPress::EraseWord,
+        KeyCode::Enter if alt => KeyPress::LineBreak,
+        KeyCode::Enter => KeyPress::Enter,
+        KeyCode::Tab => KeyPress::Tab,
+        KeyCode::Escape => KeyPress::Escape,
+        KeyCode::Backspace => KeyPress::Backspace,
+        KeyCode::Delete => KeyPress::Delete,
+        KeyCode::Left => KeyPress::Left,
+        KeyCode::Right => KeyPress::Right,
+        KeyCode::Up => KeyPress::Up,
+        KeyCode::Down => KeyPress::Down,
+        KeyCode::Home => KeyPress::Home,
+        KeyCode::End => KeyPress::End,
         _ => return None,
     })
 }
@@ -220,7 +218,7 @@ fn in_foreground(terminal: impl AsFd) -> bool {
     termios::tcgetpgrp(terminal).map_or(true, |group| group == getpgrp())
 }
 
-/// How a terminal takes what is typed. Dropped, it is as it was.
+/// The mode of a terminal. Dropping it restores the previous mode.
 struct Mode {
     terminal: OwnedFd,
     before: Termios,

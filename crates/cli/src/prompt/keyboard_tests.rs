@@ -1,8 +1,8 @@
 use super::*;
 
 /// The keys in what a terminal sends, read in one piece.
-fn keys(bytes: &str) -> Vec<Key> {
-    let mut typing = Typing::default();
+fn keys(bytes: &str) -> Vec<KeyPress> {
+    let mut typing = KeyParser::default();
     typing.take(bytes.as_bytes());
     typing.settle();
     typing.keys.into()
@@ -13,43 +13,49 @@ fn keys_are_read_by_what_they_are_for() {
     assert_eq!(
         keys("aÄ日\r\n"),
         [
-            Key::Char('a'),
-            Key::Char('Ä'),
-            Key::Char('日'),
-            Key::Enter,
-            Key::LineBreak
+            KeyPress::Char('a'),
+            KeyPress::Char('Ä'),
+            KeyPress::Char('日'),
+            KeyPress::Enter,
+            KeyPress::LineBreak
         ]
     );
     assert_eq!(
         keys("\x1b[A\x1bOB\x1b[H\x1b[3~\x1b[1;5D\x1bf\x17\x7f"),
         [
-            Key::Up,
-            Key::Down,
-            Key::Home,
-            Key::Delete,
-            Key::WordLeft,
-            Key::WordRight,
-            Key::EraseWord,
-            Key::Backspace
+            KeyPress::Up,
+            KeyPress::Down,
+            KeyPress::Home,
+            KeyPress::Delete,
+            KeyPress::WordLeft,
+            KeyPress::WordRight,
+            KeyPress::EraseWord,
+            KeyPress::Backspace
         ]
     );
-    assert_eq!(keys("\x1b"), [Key::Escape]);
-    assert_eq!(keys("\x1b[200~a\rb\x1b[201~"), [Key::Paste("a\rb".into())]);
+    assert_eq!(keys("\x1b"), [KeyPress::Escape]);
+    assert_eq!(
+        keys("\x1b[200~a\rb\x1b[201~"),
+        [KeyPress::Paste("a\rb".into())]
+    );
 }
 
 #[test]
 fn what_comes_in_pieces_is_one_key() {
-    let mut typing = Typing::default();
+    let mut typing = KeyParser::default();
     for byte in "\x1b[B日".bytes() {
         typing.take(&[byte]);
     }
-    assert_eq!(typing.keys, [Key::Down, Key::Char('日')]);
+    assert_eq!(typing.keys, [KeyPress::Down, KeyPress::Char('日')]);
 }
 
 #[test]
 fn ctrl_c_is_never_part_of_something_else() {
-    assert_eq!(keys("\x03\x03"), [Key::Interrupt, Key::Interrupt]);
-    assert_eq!(keys("\x1b[\x03a"), [Key::Interrupt, Key::Char('a')]);
-    assert_eq!(keys("\x1b[200~half\x03"), [Key::Interrupt]);
-    assert_eq!(keys("\x1b\x03"), [Key::Escape, Key::Interrupt]);
+    assert_eq!(keys("\x03\x03"), [KeyPress::Interrupt, KeyPress::Interrupt]);
+    assert_eq!(
+        keys("\x1b[\x03a"),
+        [KeyPress::Interrupt, KeyPress::Char('a')]
+    );
+    assert_eq!(keys("\x1b[200~half\x03"), [KeyPress::Interrupt]);
+    assert_eq!(keys("\x1b\x03"), [KeyPress::Escape, KeyPress::Interrupt]);
 }

@@ -3,46 +3,46 @@
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use super::keyboard::Key;
+use super::keyboard::KeyPress;
 
 /// Text, and a place in it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Line {
+pub(crate) struct LineEditor {
     text: String,
     /// In bytes, between two graphemes.
     cursor: usize,
 }
 
-impl Line {
+impl LineEditor {
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
     /// Takes a key that edits; others change nothing.
-    pub(crate) fn take(&mut self, key: Key) {
+    pub(crate) fn take(&mut self, key: KeyPress) {
         match key {
-            Key::Char(letter) => self.insert(letter.encode_utf8(&mut [0; 4])),
-            Key::Paste(text) => {
+            KeyPress::Char(letter) => self.insert(letter.encode_utf8(&mut [0; 4])),
+            KeyPress::Paste(text) => {
                 let text = text.replace("\r\n", "\n").replace('\r', "\n");
                 self.insert(text.trim_end_matches('\n'));
             }
-            Key::Backspace => self.erase(self.left(), self.cursor),
-            Key::Delete => self.erase(self.cursor, self.right()),
-            Key::Left => self.cursor = self.left(),
-            Key::Right => self.cursor = self.right(),
-            Key::Home => self.cursor = 0,
-            Key::End => self.cursor = self.text.len(),
-            Key::WordLeft => self.cursor = self.word_left(),
-            Key::WordRight => self.cursor = self.word_right(),
-            Key::EraseWord => self.erase(self.word_left(), self.cursor),
-            Key::EraseBefore => self.erase(0, self.cursor),
-            Key::EraseAfter => self.erase(self.cursor, self.text.len()),
+            KeyPress::Backspace => self.erase(self.left(), self.cursor),
+            KeyPress::Delete => self.erase(self.cursor, self.right()),
+            KeyPress::Left => self.cursor = self.left(),
+            KeyPress::Right => self.cursor = self.right(),
+            KeyPress::Home => self.cursor = 0,
+            KeyPress::End => self.cursor = self.text.len(),
+            KeyPress::WordLeft => self.cursor = self.word_left(),
+            KeyPress::WordRight => self.cursor = self.word_right(),
+            KeyPress::EraseWord => self.erase(self.word_left(), self.cursor),
+            KeyPress::EraseBefore => self.erase(0, self.cursor),
+            KeyPress::EraseAfter => self.erase(self.cursor, self.text.len()),
             _ => {}
         }
     }
 
-    /// What of it fits into so many columns, and the cursor's column in that.
-    /// Line ends and tabs are shown as marks.
+    /// The part that fits into this many columns, and the cursor's column in
+    /// it. Line ends and tabs are shown as symbols.
     pub(crate) fn window(&self, columns: usize) -> (String, usize) {
         let columns = columns.max(2);
         let (before, after) = self.text.split_at(self.cursor);

@@ -1,5 +1,5 @@
-//! The calls of a turn as a person follows them: under way with the last lines
-//! of their output, done in a line, and opened again at a key.
+//! The calls of a turn as shown to a person: running ones with the last lines
+//! of their output, completed ones in a line that can be expanded.
 
 use std::collections::VecDeque;
 use std::time::{Duration, SystemTime};

@@ -1,7 +1,7 @@
-//! Markdown as lines of a terminal.
+//! Renders Markdown for a terminal.
 //!
-//! [`whole_blocks`] says how much of a text that is still being written can
-//! be shown for good; [`render`] shows it.
+//! [`whole_blocks`] returns the final part of a text that is still being
+//! written; [`render`] renders it.
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use unicode_width::UnicodeWidthStr;
@@ -49,7 +49,7 @@ pub(crate) fn whole_blocks(text: &str) -> usize {
 
 /// The text as lines of at most `width` columns, code and tables aside.
 pub(crate) fn render(text: &str, width: usize, colour: bool) -> Vec<String> {
-    let mut writer = Writer {
+    let mut writer = MarkdownWriter {
         lines: Vec::new(),
         line: String::new(),
         column: 0,
@@ -80,15 +80,14 @@ pub(crate) fn render(text: &str, width: usize, colour: bool) -> Vec<String> {
     clippy::struct_excessive_bools,
     reason = "each is where the writing stands in a way of its own"
 )]
-struct Writer {
+struct MarkdownWriter {
     lines: Vec<String>,
     line: String,
     column: usize,
     width: usize,
     colour: bool,
     styles: Vec<&'static str>,
-    /// What stands before every line: first what begins the next one, then
-    /// what begins those after it.
+    /// The prefixes of lines: for the next line, and for the following ones.
     prefixes: Vec<(String, String)>,
     /// The next number of each list, none for bullets.
     lists: Vec<Option<u64>>,
@@ -100,7 +99,7 @@ struct Writer {
     spaced: bool,
 }
 
-impl Writer {
+impl MarkdownWriter {
     fn take(&mut self, event: Event<'_>) {
         match event {
             Event::Start(tag) => self.start(tag),

@@ -1,13 +1,13 @@
-//! What the user says: on the command line, through a pipe, or in an editor.
+//! Reads the user's message: from the command line, a pipe, or an editor.
 
 use std::io::IsTerminal;
 
 use anyhow::{Context as _, bail};
 
-use crate::prompt::{self, Keyboard};
+use crate::prompt::{self, KeyReader};
 
-/// The message. What comes through a pipe follows what stands on the command
-/// line; without either, an editor is opened.
+/// The message: the command line followed by piped input; without either, an
+/// editor is opened.
 pub(crate) async fn read(words: &[String], can_edit: bool) -> anyhow::Result<String> {
     let mut message = words.join(" ");
     if !std::io::stdin().is_terminal() {
@@ -22,7 +22,7 @@ pub(crate) async fn read(words: &[String], can_edit: bool) -> anyhow::Result<Str
             message.push_str(piped.trim_end());
         }
     } else if message.is_empty() && can_edit {
-        let mut keyboard = Keyboard::open().context("the terminal cannot be used")?;
+        let mut keyboard = KeyReader::open().context("the terminal cannot be used")?;
         message = prompt::edit(&mut keyboard, "", ".md")
             .await
             .context("the editor cannot be opened; set `EDITOR`, or give the message")?

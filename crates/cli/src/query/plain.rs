@@ -13,7 +13,7 @@ use crate::stdout::{self, errln};
 
 /// How a turn is written down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum TurnFormat {
     /// The assistant's text and nothing else.
     Text,
     /// Everything, a JSON value per line.
@@ -24,7 +24,7 @@ pub(crate) enum Form {
 /// more. Questions go to the terminal even where the answer goes into a pipe.
 /// Gives the number of calls that were refused.
 pub(crate) async fn run(
-    form: Form,
+    form: TurnFormat,
     mut shows: Shows,
     mut requests: RequestWatch,
 ) -> io::Result<usize> {
@@ -46,18 +46,18 @@ pub(crate) async fn run(
             let refusals = reply.replies.iter().filter(|reply| reply.extras.is_refusal);
             for reply in refusals {
                 refused += 1;
-                if form == Form::Text {
+                if form == TurnFormat::Text {
                     errln!("windlass: refused: {}", refusal(&reply.content.to_text()));
                 }
             }
         }
         match form {
-            Form::Json => {
+            TurnFormat::Json => {
                 if let Some(event) = event(&show) {
                     write(&format!("{event}\n"))?;
                 }
             }
-            Form::Text => match &show {
+            TurnFormat::Text => match &show {
                 Show::Text(text) => {
                     write(text)?;
                     at_line_start = text.ends_with('\n');

@@ -1,5 +1,5 @@
-//! The handles that still run when a session is about to close, and what
-//! becomes of each.
+//! The running handles of a session that is about to close, and the treatment
+//! of each.
 
 use std::time::Duration;
 

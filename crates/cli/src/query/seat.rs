@@ -3,12 +3,12 @@
 use tokio::sync::mpsc;
 
 use crate::chat::composer::Composer;
-use crate::prompt::{Asking, Key, Keyboard, NoAnswer};
+use crate::prompt::{Askable, KeyPress, KeyReader, NoAnswer};
 
 /// The person at the terminal.
 pub(crate) struct TerminalSeat {
     /// Their keyboard. Without it, the terminal's is taken when something is asked.
-    pub(crate) keyboard: Option<Keyboard>,
+    pub(crate) keyboard: Option<KeyReader>,
     /// Where each Ctrl-C goes.
     pub(crate) interrupts: mpsc::UnboundedSender<()>,
     /// The next message, in a chat.
@@ -30,7 +30,7 @@ pub(crate) enum Message {
 
 impl TerminalSeat {
     /// The next key; never, where there is no keyboard.
-    pub(super) async fn next(&mut self) -> Key {
+    pub(super) async fn next(&mut self) -> KeyPress {
         let key = match &mut self.keyboard {
             Some(keyboard) => keyboard.next().await,
             None => std::future::pending().await,
@@ -48,12 +48,12 @@ impl TerminalSeat {
     }
 
     /// Asks. Ctrl-C is the turn's to decide on, which then takes this away.
-    pub(super) async fn ask<A: Asking>(&mut self, asking: &A) -> Option<A::Answer> {
+    pub(super) async fn ask<A: Askable>(&mut self, asking: &A) -> Option<A::Answer> {
         let mut own;
         let keyboard = if let Some(keyboard) = &mut self.keyboard {
             keyboard
         } else {
-            own = Keyboard::open().ok()?;
+            own = KeyReader::open().ok()?;
             &mut own
         };
         match asking.ask(keyboard).await {

@@ -1,4 +1,4 @@
-//! What a turn has to show, on its way to whoever shows it.
+//! The channel from a turn to its display.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use windlass_runtime::{HandleRef, Session};
 use super::remaining::LeasedHandle;
 use crate::prompt::Choice;
 
-/// Something to show.
+/// An event to display.
 pub(crate) enum Show {
     /// More text.
     Text(String),
@@ -18,17 +18,17 @@ pub(crate) enum Show {
     Reasoning(String),
     /// A call is being written.
     Calling,
-    /// The answer broke off and is asked for again.
+    /// The reply broke off and is requested again.
     Again(String),
-    /// What the model said is whole.
+    /// The model's message is complete.
     Said,
     /// Calls are run.
     Running(Batch),
     /// They are answered.
     Answered(BatchReply),
-    /// What the assistant is told.
+    /// Notices for the assistant.
     Told(Vec<Notice>),
-    /// The turn ends: what still runs is seen to.
+    /// The turn ends, and running handles are treated.
     Ending,
     /// The inquiry about these handles failed, and they were ended.
     InquiryFailed(Vec<HandleId>),
@@ -46,13 +46,13 @@ pub(crate) enum Show {
     Switched(Box<Session>),
     /// The terminal of a handle is shown until the person leaves it.
     Attach(Box<HandleRef>),
-    /// Ctrl-C: what now?
+    /// Ctrl-C, with a channel for the person's choice.
     Interrupted(oneshot::Sender<Choice>),
-    /// There is no more to show.
+    /// The end of the display.
     Over,
 }
 
-/// Sends what a turn has to show.
+/// Sends events to the display.
 #[derive(Clone)]
 pub(crate) struct Shower(mpsc::UnboundedSender<Show>);
 
@@ -63,14 +63,14 @@ impl Shower {
     }
 }
 
-/// What there is to show, in order, except for what cannot wait.
+/// Events to display, in order, with access to urgent ones.
 pub(crate) struct Shows {
     receiver: mpsc::UnboundedReceiver<Show>,
-    /// What came while only the urgent was wanted.
+    /// Events that arrived while only urgent ones were requested.
     kept: VecDeque<Show>,
 }
 
-/// What takes a prompt away, whoever it asks.
+/// An event that removes any prompt.
 pub(crate) enum Urgent {
     Interrupted(oneshot::Sender<Choice>),
     Over,
@@ -108,7 +108,7 @@ impl Shows {
         }
     }
 
-    /// The next that cannot wait. Everything before it is kept.
+    /// The next urgent event. Earlier events are kept.
     pub(crate) async fn urgent(&mut self) -> Urgent {
         loop {
             match self.receiver.recv().await {

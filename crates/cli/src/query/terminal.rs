@@ -1,8 +1,8 @@
-//! Turns on a terminal: Markdown as it comes, calls as they run, handles that
-//! are alive, questions, and in a chat the next message.
+//! Displays turns on a terminal: Markdown, running calls, live handles,
+//! questions, and in a chat the next message.
 //!
-//! Start at [`run`]. One task owns the terminal and its keyboard; everything
-//! that is to be seen comes to it, and Ctrl-C goes from it to the turn.
+//! Start at [`run`]. One task owns the terminal and its keyboard. It receives
+//! all events to display, and sends Ctrl-C to the turn.
 
 mod asking;
 
@@ -22,8 +22,8 @@ use super::show::{Show, Shows};
 use crate::attach::{self, Leaving};
 use crate::chat::composer::Composed;
 use crate::print::shortened;
-use crate::prompt::{self, Key};
-use crate::screen::Screen;
+use crate::prompt::{self, KeyPress};
+use crate::screen::TerminalDisplay;
 use crate::wrap;
 
 const TICK: Duration = Duration::from_millis(100);
@@ -34,10 +34,10 @@ const NO_PASTES: &str = "\x1b[?2004l";
 
 /// Shows a turn until there is no more to show.
 pub(crate) async fn run(shows: Shows, session: Session, seat: TerminalSeat, colour: bool) {
-    let mut view = View {
+    let mut view = TurnView {
         shows,
         seat,
-        screen: Screen::stdout(),
+        screen: TerminalDisplay::stdout(),
         colour,
         text: String::new(),
         calls: ShownCalls::default(),
@@ -87,12 +87,12 @@ pub(crate) async fn run(shows: Shows, session: Session, seat: TerminalSeat, colo
     clippy::struct_excessive_bools,
     reason = "each is a state of the screen of its own"
 )]
-struct View {
+struct TurnView {
     shows: Shows,
     seat: TerminalSeat,
-    screen: Screen,
+    screen: TerminalDisplay,
     colour: bool,
-    /// What the model has said and is not shown for good yet.
+    /// The model's text that is not committed yet.
     text: String,
     calls: ShownCalls,
     /// The output of calls is shown whole.
@@ -107,7 +107,7 @@ struct View {
     noticed: Vec<Notice>,
     /// The handle that the person had last, until the notice of it has come.
     attached: Option<HandleId>,
-    /// What goes on while nothing else is to be seen.
+    /// The current activity, shown if nothing else is visible.
     activity: Option<&'static str>,
     began: Instant,
     /// The last thing shown was text, and what follows keeps its distance.
@@ -117,7 +117,7 @@ struct View {
     session: Session,
 }
 
-impl View {
+impl TurnView {
     async fn take(&mut self, show: Show) {
         match show {
             Show::Text(text) => self.say(&text),
@@ -218,7 +218,7 @@ impl View {
         self.paint(&[]);
     }
 
-    /// Something happened in the session.
+    /// Handles an event of the session.
     fn note(&mut self, entry: &Entry) {
         match &entry.event {
             SessionEvent::Part(part) => self.calls.note(part, entry.at),
@@ -273,24 +273,24 @@ impl View {
         self.paint(&lines);
     }
 
-    /// A key that no prompt waits for.
-    async fn key(&mut self, key: Key) {
-        if key == Key::Unfold {
+    /// Handles a key outside of prompts.
+    async fn key(&mut self, key: KeyPress) {
+        if key == KeyPress::Unfold {
             return self.unfold();
         }
         let Some(writing) = &mut self.seat.writing else {
-            if key == Key::Interrupt {
+            if key == KeyPress::Interrupt {
                 self.seat.interrupt();
             }
             return;
         };
         match key {
-            Key::Interrupt if !self.is_idle => return self.seat.interrupt(),
-            Key::Interrupt if writing.composer.text().is_empty() => {
+            KeyPress::Interrupt if !self.is_idle => return self.seat.interrupt(),
+            KeyPress::Interrupt if writing.composer.text().is_empty() => {
                 let _ = writing.messages.send(Message::Leave);
             }
-            Key::Interrupt => writing.composer.set(""),
-            Key::Continued => self.screen.write(PASTES),
+            KeyPress::Interrupt => writing.composer.set(""),
+            KeyPress::Continued => self.screen.write(PASTES),
             key => match writing.composer.take(key) {
                 Composed::Stay => {}
                 Composed::Sent(text) => {

@@ -1,4 +1,4 @@
-//! The words of `windlass serve` when it serves.
+//! The messages of `windlass serve` after its start.
 
 use std::io::Write;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The place of a server: where it listens, and what is behind that.
+//! The place of a server: its listening socket and router.
 
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::OwnedFd;
@@ -95,7 +95,8 @@ impl ServerPlace {
     }
 }
 
-/// Others on the network must not read along, unless that is wanted.
+/// Refuses unencrypted connections from the network, unless they are explicitly
+/// allowed.
 fn check(args: &ServeArgs, address: SocketAddr) -> anyhow::Result<()> {
     if !address.ip().is_loopback() && args.tls_cert.is_none() && !args.insecure {
         bail!(

@@ -1,7 +1,7 @@
-//! One server takes the place of another: `windlass serve --replace`.
+//! Replaces a server: `windlass serve --replace`.
 //!
-//! The new server sets everything up first and asks then, so that the old one
-//! waits as briefly as can be. Until the new one serves, the old one can go on.
+//! The new server prepares everything before its request, which keeps the
+//! interruption short. Until the new one serves, the old one can continue.
 
 use std::net::SocketAddr;
 use std::os::fd::AsFd as _;

@@ -1,7 +1,7 @@
-//! Sessions with kept handles, which outlive the server that began them.
+//! Resumes sessions with kept handles of an earlier server.
 //!
-//! Start at [`take_up`]. A session comes back under its id, with the handles
-//! that are held for it and the events that its server has kept.
+//! Start at [`take_up`]. A session keeps its id, the handles held for it and
+//! the stored events.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

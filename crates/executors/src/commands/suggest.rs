@@ -1,9 +1,9 @@
-//! The pattern that an "always" remembers of a command.
+//! The pattern that "always" remembers for a command.
 
 use windlass_runtime::{SubjectPattern, UNKNOWN};
 
-/// Programs that only read and print, whatever their arguments are: none of
-/// them can be told to run another program or to write a file.
+/// Programs that only read and print, with any arguments: none can run another
+/// program or write a file.
 pub(super) const READERS: [&str; 24] = [
     "basename",
     "cat",
@@ -31,12 +31,12 @@ pub(super) const READERS: [&str; 24] = [
     "wc",
 ];
 
-/// Subcommands of which the same holds.
+/// Subcommands that only read and print.
 const READING: [(&str, &str); 2] = [("git", "status"), ("git", "rev-parse")];
 
-/// The pattern to remember, if there is one: any arguments for a command that
-/// only reads, and the very same text for anything else. A text with a
-/// wildcard in it would stand for more than it says.
+/// The pattern to remember, if any: any arguments for a command that only
+/// reads, the exact text otherwise. Text with a wildcard has no pattern,
+/// because it would match more.
 pub(crate) fn suggestion(command: &SubjectPattern) -> Option<String> {
     if !command.exact && !command.known.contains('\'') {
         let mut words = command.known.split(' ');

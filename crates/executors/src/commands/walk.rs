@@ -1,4 +1,4 @@
-//! Every simple command of a line.
+//! Finds every simple command of a line.
 
 use brush_parser::ast::{
     AndOr, AndOrList, Assignment, AssignmentName, AssignmentValue, Command,
@@ -12,15 +12,15 @@ use super::words::{ReadWord, is_harmless_variable, may_run, quoted};
 use super::wrappers::forms;
 use super::{ShellLanguage, unknown};
 
-/// How deep lines may stand in lines.
+/// The maximum nesting of lines in lines.
 const DEEPEST: usize = 8;
 
-/// The simple commands of the line, or `None` where it is not understood.
+/// The simple commands of the line; `None` if it cannot be parsed.
 pub(super) fn walk(line: &str, dialect: ShellLanguage) -> Option<Vec<SubjectPattern>> {
     walk_within(line, dialect, DEEPEST)
 }
 
-/// Does what [`walk`] does, with at most this many lines within lines.
+/// [`walk`] with a limit on nested lines.
 pub(super) fn walk_within(
     line: &str,
     dialect: ShellLanguage,
@@ -46,17 +46,17 @@ pub(super) fn walk_within(
 struct Walker {
     options: ParserOptions,
     dialect: ShellLanguage,
-    /// How deep lines may still stand in this one.
+    /// The remaining nesting depth.
     depth: usize,
-    /// The line has `( (`, which the parser takes for arithmetic. A shell runs
-    /// what stands there.
+    /// The line has `( (`, which the parser takes for arithmetic, although a
+    /// shell runs its content.
     nests_parentheses: bool,
     found: Vec<SubjectPattern>,
-    /// Something is not understood.
+    /// Part of the line was not understood.
     lost: bool,
 }
 
-/// Words that are no arithmetic: a shell may take `((` for two subshells.
+/// Whether the text is no arithmetic: a shell may read `((` as two subshells.
 fn may_be_command(text: &str) -> bool {
     let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let mut words = text.split_ascii_whitespace().peekable();
@@ -68,18 +68,18 @@ fn may_be_command(text: &str) -> bool {
     adjoins || text.contains([';', '\'', '"', '`', '#', '\\', '\n'])
 }
 
-/// Two parentheses open with blanks between them.
+/// Whether two parentheses open with blanks between them.
 fn nests_parentheses(line: &str) -> bool {
     let mut after = line.split('(').skip(1);
     after.any(|between| !between.is_empty() && between.trim().is_empty())
 }
 
-/// A simple command on its way to a pattern.
+/// A simple command under construction.
 #[derive(Default)]
 struct Parts {
     words: Vec<String>,
     variables: Vec<(String, String)>,
-    /// It writes a file, or reads one that its words do not name.
+    /// It redirects to or from a file that its words do not name.
     redirects: bool,
     hides: bool,
 }
@@ -169,7 +169,7 @@ impl Walker {
         }
     }
 
-    /// Arithmetic may hold substitutions, in indices too.
+    /// Searches arithmetic for substitutions, also in indices.
     fn arithmetic(&mut self, compound: &CompoundCommand) {
         let text = compound.to_string();
         let is_command =
@@ -309,7 +309,7 @@ impl Walker {
         }
     }
 
-    /// Reads words that are no command's own, for what they run.
+    /// Searches words outside of commands for substitutions.
     fn words_of<'a>(&mut self, words: impl IntoIterator<Item = &'a Word>) {
         for word in words {
             let mut parts = Parts::default();
@@ -320,7 +320,7 @@ impl Walker {
         }
     }
 
-    /// Reads a word, and what is run to expand it.
+    /// Reads a word, and the commands that its expansion runs.
     fn word(&mut self, word: &Word, parts: &mut Parts) -> String {
         let read = ReadWord::read(&word.value, &self.options);
         parts.hides |= read.hides;

@@ -4,14 +4,14 @@ use brush_parser::ParserOptions;
 use brush_parser::word::{self, WordPiece, WordPieceWithSource};
 use windlass_runtime::UNKNOWN;
 
-/// A word with its quotes taken off.
+/// A word without quotes.
 #[derive(Debug, Default)]
 pub(super) struct ReadWord {
-    /// Its text, with [`UNKNOWN`] for what is not known yet.
+    /// Its text, with [`UNKNOWN`] for unknown parts.
     pub(super) text: String,
-    /// The lines that are run to find it out.
+    /// The lines that its expansion runs.
     pub(super) lines: Vec<String>,
-    /// It may run something that was not found.
+    /// It may run a command that was not found.
     pub(super) hides: bool,
 }
 
@@ -76,7 +76,7 @@ impl ReadWord {
         }
     }
 
-    /// Nothing is known of it.
+    /// Marks the word as unknown.
     fn hide(&mut self) {
         self.text = UNKNOWN.to_string();
         self.hides = true;
@@ -89,18 +89,19 @@ enum Quotes {
     Double,
 }
 
-/// The arithmetic is about numbers alone. The value of a variable may be an index, with commands in it.
+/// Whether the arithmetic contains only numbers. The value of a variable may be
+/// an index that runs commands.
 fn is_plain(expression: &str) -> bool {
     let is_plain = |it: char| it.is_ascii_digit() || it == ' ' || "+-*/%()<>=!&|^~?:,".contains(it);
     expression.chars().all(is_plain)
 }
 
-/// The text may hold a command that the shell runs to expand it.
+/// Whether expanding the text may run a command.
 pub(super) fn may_run(text: &str) -> bool {
     text.contains("$(") || text.contains('`') || text.contains("<(") || text.contains(">(")
 }
 
-/// Words as one text in which each can be told from the next.
+/// Joins words so that their boundaries stay visible.
 pub(crate) fn quoted<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     let mut text = String::new();
     for word in words {
@@ -119,7 +120,7 @@ pub(crate) fn quoted<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     text
 }
 
-/// A variable that changes how a program writes, and nothing that it does.
+/// Whether a variable affects only the format of a program's output.
 pub(crate) fn is_harmless_variable(name: &str) -> bool {
     const HARMLESS: [&str; 17] = [
         "CARGO_TERM_COLOR",

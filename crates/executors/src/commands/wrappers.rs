@@ -1,4 +1,4 @@
-//! Commands that run other commands, and other ways to write a command.
+//! Commands that run other commands, and equivalent forms of a command.
 
 use windlass_runtime::UNKNOWN;
 
@@ -6,9 +6,9 @@ use super::ShellLanguage;
 use super::walk::walk_within;
 use super::words::{may_run, quoted};
 
-/// Texts under which a rule that denies may know the command, besides its own:
-/// without its folder, without options before its subcommand, and whatever it
-/// runs in its turn.
+/// Further texts of the command that a deny rule is matched against: without
+/// its folder, without options before its subcommand, and the commands that it
+/// runs.
 pub(super) fn forms(words: &[String], dialect: ShellLanguage, depth: usize) -> Vec<String> {
     let mut forms = Vec::new();
     add_forms(words, dialect, depth, &mut forms);
@@ -60,24 +60,23 @@ fn add_forms(words: &[String], dialect: ShellLanguage, depth: usize, forms: &mut
     }
 }
 
-/// The command or line that a command runs in its turn.
+/// The command or line that a wrapper runs.
 enum InnerCommand {
     Nothing,
     Command(Vec<String>),
     /// A line for a shell.
     Line(String),
-    /// That is not known.
+    /// Unknown.
     Anything,
 }
 
-/// A wrapper: the options of its own that take a word, and how many words
-/// stand between them and the command.
+/// A wrapper: its options that take a value, and the number of words between
+/// them and the command.
 struct Wrapper {
     names: &'static [&'static str],
     valued: &'static [&'static str],
     before: usize,
-    /// Without a command it starts a shell, or something else that reads
-    /// commands.
+    /// Without a command it starts a shell or another reader of commands.
     starts_shell: bool,
 }
 
@@ -271,7 +270,8 @@ fn runs(name: &str, arguments: &[String]) -> InnerCommand {
     InnerCommand::Command(inner)
 }
 
-/// Options before the subcommand of git have it run something: an alias, an editor, or programs of another folder.
+/// Whether options before git's subcommand run something: an alias, an editor,
+/// or programs of another folder.
 fn is_told_to_run(arguments: &[String]) -> bool {
     const KEYS: [&str; 12] = [
         "alias.",
@@ -309,12 +309,13 @@ fn is_told_to_run(arguments: &[String]) -> bool {
     false
 }
 
-/// A script that is no plain file: its lines come from elsewhere.
+/// Whether a script is not a regular file, so that its lines come from
+/// elsewhere.
 fn is_stream(file: &str) -> bool {
     file.contains(UNKNOWN) || file.starts_with("/dev/") || file.starts_with("/proc/")
 }
 
-/// The command that a wrapper runs.
+/// The command behind a wrapper.
 fn behind<'a>(wrapper: &Wrapper, arguments: &'a [String]) -> &'a [String] {
     let mut place = 0;
     let mut before = wrapper.before;
@@ -348,7 +349,7 @@ fn is_assignment(word: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// A shell runs the line after `-c`, else a script, else whatever it reads.
+/// The command of a shell: the line after `-c`, else a script, else its input.
 fn of_shell(arguments: &[String]) -> InnerCommand {
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
@@ -379,7 +380,7 @@ fn of_shell(arguments: &[String]) -> InnerCommand {
         .map_or(InnerCommand::Anything, |word| of_script(word))
 }
 
-/// A script is a program like any other, unless it is not there yet.
+/// A script counts as a program, unless it does not exist yet.
 fn of_script(file: &str) -> InnerCommand {
     if is_stream(file) {
         InnerCommand::Anything
@@ -388,7 +389,7 @@ fn of_script(file: &str) -> InnerCommand {
     }
 }
 
-/// `find` runs what stands between `-exec` and `;` or `+`.
+/// The command of `find`: the words between `-exec` and `;` or `+`.
 fn of_find(arguments: &[String]) -> InnerCommand {
     let runs = |word: &String| {
         matches!(
@@ -413,7 +414,7 @@ fn of_find(arguments: &[String]) -> InnerCommand {
     InnerCommand::Command(inner.collect())
 }
 
-/// The word after one of these options, or joined to it.
+/// The value of one of these options, as the next word or joined to it.
 fn after(arguments: &[String], options: &[&str]) -> Option<String> {
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
@@ -435,10 +436,10 @@ fn after(arguments: &[String], options: &[&str]) -> Option<String> {
     None
 }
 
-/// The arguments from the subcommand on, where options stand before it. Where
-/// it is not known whether an option takes a word, both are given.
+/// The arguments from the subcommand on, without the options before it. If it
+/// is unknown whether an option takes a value, both readings are returned.
 fn after_options<'a>(name: &str, arguments: &'a [String]) -> Vec<&'a [String]> {
-    /// Options of git that take a word.
+    /// Options of git that take a value.
     const OF_GIT: [&str; 8] = [
         "-c",
         "-C",

@@ -1,13 +1,13 @@
-//! What a program says of its tools, and finding one of them in it.
+//! A program's description of its tools.
 
 use serde_json::Value;
 use windlass_protocol::{HandleAction, ToolAnswer, ToolDescription, ToolState};
 
-use super::error::{BadEntry, DescribeError};
+use super::error::{BadEntry, SelfDescriptionError};
 use super::mistakes::{is_object_schema, mistakes};
 
-/// What a program answered. It holds a list of tools; each of them is looked
-/// at when it is wanted, so that one bad entry does not spoil the others.
+/// A program's answer: a list of tools. Each entry is parsed on demand, so that
+/// a bad one does not affect the others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SchemaAnswer {
     program: String,
@@ -15,17 +15,17 @@ pub struct SchemaAnswer {
 }
 
 impl SchemaAnswer {
-    /// Reads what the program of that name printed.
-    pub(super) fn read(program: &str, printed: &[u8]) -> Result<Self, DescribeError> {
+    /// Parses the output of the program with this name.
+    pub(super) fn read(program: &str, printed: &[u8]) -> Result<Self, SelfDescriptionError> {
         let program = program.to_owned();
         if printed.trim_ascii().is_empty() {
-            return Err(DescribeError::Nothing { program });
+            return Err(SelfDescriptionError::Nothing { program });
         }
         let answer = match serde_json::from_slice::<Value>(printed) {
             Ok(answer) => answer,
             Err(source) => {
                 let text = String::from_utf8_lossy(&printed[..printed.len().min(400)]);
-                return Err(DescribeError::NotJson {
+                return Err(SelfDescriptionError::NotJson {
                     program,
                     beginning: beginning(&text),
                     source,
@@ -33,18 +33,18 @@ impl SchemaAnswer {
             }
         };
         if let Some(message) = refusal(&answer) {
-            return Err(DescribeError::Refused { program, message });
+            return Err(SelfDescriptionError::Refused { program, message });
         }
         Self::from_value(&program, answer)
     }
 
-    /// An answer that was remembered, as [`SchemaAnswer::as_value`] gave it.
-    pub fn from_value(program: &str, answer: Value) -> Result<Self, DescribeError> {
+    /// Restores a cached answer of [`SchemaAnswer::as_value`].
+    pub fn from_value(program: &str, answer: Value) -> Result<Self, SelfDescriptionError> {
         let program = program.to_owned();
         if answer["tools"].is_array() {
             return Ok(Self { program, answer });
         }
-        Err(DescribeError::NoTools {
+        Err(SelfDescriptionError::NoTools {
             program,
             beginning: beginning(&answer.to_string()),
         })
@@ -62,8 +62,7 @@ impl SchemaAnswer {
             .collect()
     }
 
-    /// The tool of that name.
-    pub fn find(&self, name: &str) -> Result<ToolDescription, DescribeError> {
+    pub fn find(&self, name: &str) -> Result<ToolDescription, SelfDescriptionError> {
         let mut entries = self.entries().filter(|entry| entry["name"] == *name);
         let Some(entry) = entries.next() else {
             return Err(self.not_listed(name));
@@ -87,7 +86,7 @@ impl SchemaAnswer {
         Ok(description)
     }
 
-    /// Slips in the description of the tool of that name, one sentence each.
+    /// Probable mistakes in a tool's description, one sentence each.
     pub fn mistakes(&self, name: &str) -> Vec<String> {
         let mut entries = self.entries().filter(|entry| entry["name"] == *name);
         entries.next().map(mistakes).unwrap_or_default()
@@ -97,17 +96,17 @@ impl SchemaAnswer {
         self.answer["tools"].as_array().into_iter().flatten()
     }
 
-    fn bad(&self, name: &str, why: BadEntry) -> DescribeError {
-        DescribeError::Entry {
+    fn bad(&self, name: &str, why: BadEntry) -> SelfDescriptionError {
+        SelfDescriptionError::Entry {
             program: self.program.clone(),
             name: name.to_owned(),
             why,
         }
     }
 
-    fn not_listed(&self, name: &str) -> DescribeError {
+    fn not_listed(&self, name: &str) -> SelfDescriptionError {
         let names = self.names();
-        DescribeError::NotListed {
+        SelfDescriptionError::NotListed {
             program: self.program.clone(),
             name: name.to_owned(),
             nearest: nearest(name, &names).map(str::to_owned),
@@ -116,7 +115,7 @@ impl SchemaAnswer {
     }
 }
 
-/// The message of a program that answers with an error of the protocol.
+/// The message of a program that answers with a protocol error.
 fn refusal(answer: &Value) -> Option<String> {
     answer.get("type")?;
     match ToolAnswer::read(&answer.to_string())? {
@@ -127,7 +126,7 @@ fn refusal(answer: &Value) -> Option<String> {
     }
 }
 
-/// The name that is most like `name`, if one is like it at all.
+/// The name most similar to `name`, if any is similar.
 fn nearest<'a>(name: &str, names: &[&'a str]) -> Option<&'a str> {
     let likeness = |other: &str| strsim::normalized_damerau_levenshtein(name, other);
     names
@@ -138,7 +137,7 @@ fn nearest<'a>(name: &str, names: &[&'a str]) -> Option<&'a str> {
         .map(|(_, other)| other)
 }
 
-/// The first line of what may be of any size.
+/// The first line of a text of any size.
 fn beginning(text: &str) -> String {
     let line = text.trim_start().lines().next().unwrap_or_default();
     let line: String = line.chars().filter(|c| !c.is_control()).collect();

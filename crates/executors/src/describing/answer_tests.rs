@@ -1,6 +1,6 @@
 use super::*;
 
-fn read(printed: &str) -> Result<SchemaAnswer, DescribeError> {
+fn read(printed: &str) -> Result<SchemaAnswer, SelfDescriptionError> {
     SchemaAnswer::read("it", printed.as_bytes())
 }
 

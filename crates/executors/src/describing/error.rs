@@ -1,4 +1,4 @@
-//! Why a program did not describe a tool.
+//! Errors of programs that do not describe a tool.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -7,122 +7,87 @@ use windlass_process::StartError;
 
 use windlass_template::RenderError;
 
-/// Why a program did not describe a tool. None of these says what would work:
-/// whoever knows the configuration does.
+/// The reason why a program did not describe a tool. The messages suggest no
+/// remedy: the caller, who knows the configuration, does.
 #[derive(Debug, thiserror::Error)]
-pub enum DescribeError {
-    /// The program could not know that it is asked.
+pub enum SelfDescriptionError {
+    /// The program has no way to know that it is asked.
     #[error(
         "its command passes no `{{{{context}}}}`, so its program cannot be asked what the tool takes"
     )]
     NoContext,
-    /// The command cannot be rendered.
     #[error(transparent)]
     Template(#[from] RenderError),
-    /// The program cannot be started.
     #[error("`{program}` cannot be asked what the tool takes")]
     Start {
-        /// The program.
         program: String,
-        /// Why.
         #[source]
         source: StartError,
     },
-    /// The program ended badly.
     #[error("`{program}`, asked for its tools, {how}")]
-    Failed {
-        /// The program.
-        program: String,
-        /// How it ended.
-        how: String,
-    },
-    /// The program did not answer in time.
+    Failed { program: String, how: String },
     #[error(
         "`{program}`, asked for its tools, did not answer within {} s and was ended",
         .limit.as_secs_f64()
     )]
-    TimedOut {
-        /// The program.
-        program: String,
-        /// How long it had.
-        limit: Duration,
-    },
-    /// The program printed more than anybody could read.
+    TimedOut { program: String, limit: Duration },
+    /// The program printed more than the limit.
     #[error(
         "`{program}`, asked for its tools, printed more than {} MiB and was ended",
         .limit >> 20
     )]
     TooMuch {
-        /// The program.
         program: String,
-        /// How much it may print, in bytes.
+        /// In bytes.
         limit: usize,
     },
-    /// The program printed nothing.
     #[error("`{program}`, asked for its tools, printed nothing")]
-    Nothing {
-        /// The program.
-        program: String,
-    },
-    /// The program printed something else.
+    Nothing { program: String },
     #[error("`{program}`, asked for its tools, printed `{beginning}`, which is not JSON")]
     NotJson {
-        /// The program.
         program: String,
-        /// How it begins.
+        /// The start of the output.
         beginning: String,
-        /// Where it is wrong.
         #[source]
         source: serde_json::Error,
     },
-    /// The program printed JSON that lists no tools.
+    /// The program printed JSON without a list of tools.
     #[error(
         "`{program}`, asked for its tools, printed `{beginning}`, which is no object with a list `tools`"
     )]
     NoTools {
-        /// The program.
         program: String,
-        /// How it begins.
+        /// The start of the output.
         beginning: String,
     },
-    /// The program answered as it answers calls.
+    /// The program answered with a protocol error.
     #[error("`{program}`, asked for its tools, answered as if it were called: {message}")]
-    Refused {
-        /// The program.
-        program: String,
-        /// What it said.
-        message: String,
-    },
+    Refused { program: String, message: String },
     /// The program lists other tools.
     #[error("`{program}` does not list `{name}`; {}", listing(.listed, .nearest.as_deref()))]
     NotListed {
-        /// The program.
         program: String,
-        /// What was looked for.
+        /// The requested tool.
         name: String,
-        /// What there is.
+        /// The tools of the program.
         listed: Vec<String>,
-        /// The one that was probably meant.
+        /// The most similar name.
         nearest: Option<String>,
     },
-    /// The tool's entry is no use.
+    /// The tool's entry is invalid.
     #[error("`{program}` {}", .why.of(.name))]
     Entry {
-        /// The program.
         program: String,
-        /// The tool.
         name: String,
-        /// What is wrong with it.
         why: BadEntry,
     },
 }
 
-/// What is wrong with a tool's entry.
+/// The fault of a tool's entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BadEntry {
-    /// It is there so many times.
+    /// It occurs this many times.
     Twice(usize),
-    /// It cannot be read.
     Unreadable(String),
     /// It has actions, but none that starts a handle.
     NoSpawn,
@@ -145,7 +110,7 @@ impl BadEntry {
     }
 }
 
-/// At most so many names are told.
+/// The maximum number of names in a message.
 const TOLD: usize = 12;
 
 fn listing(listed: &[String], nearest: Option<&str>) -> String {

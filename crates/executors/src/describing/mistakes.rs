@@ -1,8 +1,8 @@
-//! Slips in a program's description that cost it a key.
+//! Finds misspelt keys in a program's description.
 //!
-//! A key that is not known has no effect, so that newer descriptions work with
-//! older runtimes. One that is like a known key that is missing was probably
-//! meant to be that.
+//! An unknown key has no effect, so that newer descriptions work with older
+//! runtimes. An unknown key that is similar to a missing known one is probably
+//! a mistake.
 
 use serde_json::{Map, Value};
 
@@ -28,7 +28,7 @@ const PARAMETER: &[&str] = &[
     "properties",
 ];
 
-/// Keywords of JSON Schema, some of which are like our keys.
+/// Keywords of JSON Schema, some of which resemble our keys.
 const KEYWORDS: &[&str] = &[
     "$comment",
     "$defs",
@@ -81,7 +81,7 @@ const KEYWORDS: &[&str] = &[
     "writeOnly",
 ];
 
-/// Words that others use for a key of ours.
+/// Common synonyms of our keys.
 const SYNONYMS: &[(&str, &str)] = &[
     ("args", "parameters"),
     ("arguments", "parameters"),
@@ -96,10 +96,10 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("optional", "required"),
 ];
 
-/// How alike a key and a known one are for it to be a slip.
+/// The minimum similarity of a misspelt key.
 const LIKE: f64 = 0.7;
 
-/// The slips in a tool's entry, one sentence each.
+/// The mistakes in a tool's entry, one sentence each.
 pub(super) fn mistakes(entry: &Value) -> Vec<String> {
     let mut mistakes = Vec::new();
     if let Value::Object(entry) = entry {
@@ -109,7 +109,8 @@ pub(super) fn mistakes(entry: &Value) -> Vec<String> {
     mistakes
 }
 
-/// The parameters are a JSON Schema, not a table with an entry for each.
+/// Whether the parameters are a JSON Schema, not a table with an entry for
+/// each.
 pub(super) fn is_object_schema(entry: &Value) -> bool {
     let parameters = &entry["parameters"];
     parameters["type"].is_string()

@@ -1,4 +1,4 @@
-//! The question, and what it depends on.
+//! The request for a description, and its dependencies.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -9,43 +9,39 @@ use windlass_process::{Launcher, find_program};
 use windlass_protocol::{Action, Context};
 
 use super::answer::SchemaAnswer;
-use super::error::DescribeError;
+use super::error::SelfDescriptionError;
 use crate::ask::{AskError, AskLimits, ask, bytes_of};
 use crate::command::{LocalCommand, Trailing, of_words};
 
-/// How much a program may print. Five megabytes of schema are odd, and still
-/// an answer.
+/// The output limit, enough for schemas of several megabytes.
 const MOST_BYTES: usize = 8 << 20;
 
 /// Asks programs for their tools.
 #[derive(Clone)]
 pub struct Describer {
-    /// What starts them.
     pub launcher: Launcher,
-    /// The project's root folder.
     pub root: PathBuf,
-    /// Names the project.
+    /// The id of the project.
     pub workspace_id: Option<String>,
 }
 
-/// A command line that asks a program for its tools. Equal ones have the same
-/// answer.
+/// A command line that asks a program for its tools. Equal questions have equal
+/// answers.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SchemaQuestion {
-    /// The program as people know it, for messages.
+    /// The program's name in messages.
     program: String,
     words: Vec<String>,
     shell: bool,
 }
 
 impl Describer {
-    /// The question that a configured command comes down to. A command that
-    /// could not tell its program that it is being asked is refused, since the
-    /// program would do its work instead.
-    pub fn question(&self, command: &LocalCommand) -> Result<SchemaQuestion, DescribeError> {
+    /// The question for a configured command. A command that cannot pass the
+    /// context is refused, because the program would do its work instead.
+    pub fn question(&self, command: &LocalCommand) -> Result<SchemaQuestion, SelfDescriptionError> {
         let trailing = Trailing::ContextAndTool;
         if !command.tells_context(trailing) {
-            return Err(DescribeError::NoContext);
+            return Err(SelfDescriptionError::NoContext);
         }
         let context = Context {
             action: Action::Schema,
@@ -67,13 +63,13 @@ impl Describer {
         })
     }
 
-    /// Asks. A program that does not answer within `limit` is ended, with
-    /// everything that it started.
+    /// Asks the program. If it does not answer within `limit`, it is ended with
+    /// all its descendants.
     pub async fn ask(
         &self,
         question: &SchemaQuestion,
         limit: Duration,
-    ) -> Result<SchemaAnswer, DescribeError> {
+    ) -> Result<SchemaAnswer, SelfDescriptionError> {
         let program = || question.program.clone();
         let limits = AskLimits {
             time: limit,
@@ -83,19 +79,19 @@ impl Describer {
         let output = ask(&self.launcher, command, limits)
             .await
             .map_err(|error| match error {
-                AskError::Start(source) => DescribeError::Start {
+                AskError::Start(source) => SelfDescriptionError::Start {
                     program: program(),
                     source,
                 },
-                AskError::Failed(how) => DescribeError::Failed {
+                AskError::Failed(how) => SelfDescriptionError::Failed {
                     program: program(),
                     how,
                 },
-                AskError::TimedOut => DescribeError::TimedOut {
+                AskError::TimedOut => SelfDescriptionError::TimedOut {
                     program: program(),
                     limit,
                 },
-                AskError::TooMuch => DescribeError::TooMuch {
+                AskError::TooMuch => SelfDescriptionError::TooMuch {
                     program: program(),
                     limit: MOST_BYTES,
                 },
@@ -103,10 +99,10 @@ impl Describer {
         SchemaAnswer::read(&question.program, &bytes_of(&output))
     }
 
-    /// Everything that the answer is taken to depend on: the command line, and
-    /// path, size and time of the program and of every file that the command
-    /// names, since a program may be an interpreter. As long as this is the
-    /// same, an answer may be remembered. `None` where it cannot be told.
+    /// The dependencies of the answer: the command line, and the path, size and
+    /// time of the program and of every file in the command, since the program
+    /// may be an interpreter. An answer may be cached while they are unchanged.
+    /// `None` if they cannot be determined.
     pub fn seal(&self, question: &SchemaQuestion) -> Option<Value> {
         let line;
         let words: Vec<&str> = if question.shell {
@@ -139,13 +135,13 @@ impl Describer {
 }
 
 impl SchemaQuestion {
-    /// The program that is asked, as people know it.
+    /// The program's name in messages.
     pub fn program(&self) -> &str {
         &self.program
     }
 }
 
-/// Path, size and time of a file, in which links are followed.
+/// The path, size and time of a file. Follows links.
 fn stamp(path: &Path) -> Option<Value> {
     let path = path.canonicalize().ok()?;
     let metadata = path.metadata().ok().filter(std::fs::Metadata::is_file)?;

@@ -1,8 +1,8 @@
-//! The editors that git opens: they edit, and run nothing.
+//! Restricted editors for git.
 //!
-//! A commit message and the list of a rebase are written in the user's editor, in its restricted mode. Where that editor
-//! has none, another one that is there is taken. The list of a rebase may not come back with commands to execute that
-//! were not in it before.
+//! A commit message or a rebase list is written in the user's editor, in its
+//! restricted mode. If that editor has none, another installed editor is used.
+//! An edited rebase list must not contain new commands to execute.
 
 use windlass_process::Command;
 
@@ -11,7 +11,8 @@ const OWN_EDITOR: &str = "WINDLASS_OWN_GIT_EDITOR";
 /// The variable that holds the user's own `GIT_SEQUENCE_EDITOR`.
 const OWN_SEQUENCE_EDITOR: &str = "WINDLASS_OWN_GIT_SEQUENCE_EDITOR";
 
-/// Runs the editor in `$editor` on the arguments. No single quote may stand in a script.
+/// Runs the editor in `$editor` on the arguments. The scripts must not contain
+/// single quotes.
 const EDIT: &str = r#"
 unset GIT_EDITOR GIT_SEQUENCE_EDITOR
 [ -n "$editor" ] || editor=$WINDLASS_OWN_GIT_EDITOR
@@ -34,7 +35,7 @@ fi
 eval "$restricted \"\$@\""
 "#;
 
-/// Edits the list of a rebase, and fails if that adds commands to execute.
+/// Edits a rebase list, and fails if commands to execute were added.
 const EDIT_LIST: &str = r#"
 commands() { grep -E "^[[:space:]]*(x|exec)([[:space:]]|$)" "$1"; }
 before=$(commands "$1")
@@ -51,7 +52,7 @@ if [ -n "$after" ] && printf "%s\n" "$after" | grep -vxFe "$before" >/dev/null; 
 fi
 "#;
 
-/// Has git open the user's editors restricted.
+/// Makes git use restricted editors.
 pub(super) fn restrict(mut command: Command) -> Command {
     for (variable, own) in [
         ("GIT_EDITOR", OWN_EDITOR),

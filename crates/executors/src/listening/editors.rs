@@ -1,7 +1,7 @@
-//! Pagers and editors: which keys only look and write.
+//! Keys of pagers and editors that run no commands.
 //!
-//! Everything that is not known to be harmless may run a command. A key that only begins one counts as one, so that
-//! nothing slips through in pieces.
+//! Every key that is not known to be harmless may run a command. The first key
+//! of a command counts as the command, so that it cannot be sent in pieces.
 
 use windlass_runtime::SubjectPattern;
 
@@ -32,11 +32,11 @@ const MOVES: [&str; 20] = [
     "\x1b[201~",
 ];
 
-/// Keys of `less` and `more` that move, search again, show help, or end it.
+/// Keys of `less` and `more` that move, repeat a search, show help, or quit.
 const PAGER_KEYS: &str =
     " \r\nqQjkJKeyYdDuUfFbBgGhHnNrRzwW<>0123456789\x02\x03\x04\x05\x06\x0c\x0e\x10\x15\x16\x19\x1a";
 
-/// Commands of `vim` that write, leave and move.
+/// Commands of `vim` that write, quit and move.
 const VIM_LINES: [&str; 24] = [
     "w",
     "w!",
@@ -64,14 +64,15 @@ const VIM_LINES: [&str; 24] = [
     "$",
 ];
 
-/// Keys of `vim` in normal mode that are a command by themselves: they move, delete, copy and undo.
+/// Keys of `vim` in normal mode that are complete commands: they move, delete,
+/// copy and undo.
 const VIM_KEYS: &str =
     " \r\n\x1bhjklwWbBeE0123456789$^GuxXDYpPnNHMLJ%;,{}()\x02\x03\x04\x05\x06\x0c\x12\x15\x19";
 
-/// Keys of `vim` after which text is inserted.
+/// Keys of `vim` that start insert mode.
 const VIM_INSERTS: &str = "iIaAoOCsSR";
 
-/// Movements that follow an operator such as `d`.
+/// Motions after an operator such as `d`.
 const VIM_MOTIONS: &str = "hjklwWbBeE0$^G{}%";
 
 /// The commands that these keys would run in a pager.
@@ -172,8 +173,8 @@ fn is_harmless_in_vim(text: &str, mut is_inserting: bool) -> bool {
     true
 }
 
-/// The keys after the motion of an operator, if it is there and known. An operator that waits for its motion would make
-/// something else of the keys that follow.
+/// The keys after an operator's motion, if the motion is complete and known. An
+/// incomplete operator changes the meaning of the next keys.
 fn after_motion(operator: char, keys: &str) -> Option<&str> {
     let keys = keys.trim_start_matches(|key: char| key.is_ascii_digit() && key != '0');
     let after = |key: char| VIM_MOTIONS.contains(key) || key == operator;
@@ -189,7 +190,7 @@ fn after_motion(operator: char, keys: &str) -> Option<&str> {
 
 /// The commands that these keys would run in an editor that inserts text.
 pub(super) fn of_editor(bytes: &[u8]) -> Vec<SubjectPattern> {
-    /// Saving, leaving, searching, cutting and moving.
+    /// Save, quit, search, cut and move.
     const KEYS: &str = "\r\n\t\x01\x02\x03\x04\x05\x06\x07\x08\x0b\x0e\x0f\x10\x13\x17\x18\x19\x7f";
     let text = String::from_utf8_lossy(bytes);
     let mut rest = text.as_ref();
@@ -209,7 +210,7 @@ fn after_move(text: &str) -> Option<&str> {
     MOVES.iter().find_map(|keys| text.strip_prefix(keys))
 }
 
-/// The rest of a line, and what follows it.
+/// The rest of a line, and the text after it.
 fn line(text: &str) -> (&str, &str) {
     text.split_once(['\r', '\n']).unwrap_or((text, ""))
 }

@@ -1,4 +1,4 @@
-//! The programs that run what is typed.
+//! Programs that run typed input.
 
 use std::path::Path;
 
@@ -6,37 +6,38 @@ use windlass_process::InputReader;
 
 use crate::commands::ShellLanguage;
 
-/// The use that the program which reads the input makes of it.
+/// How the program that reads the input uses it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ReaderKind {
-    /// Data, as far as is known.
+    /// As data, as far as is known.
     Nobody,
-    /// Lines of a shell.
+    /// As lines of a shell.
     Shell {
         name: String,
         language: ShellLanguage,
     },
-    /// Code of another language.
+    /// As code of another language.
     Interpreter { name: String },
-    /// Keys of a pager, some of which run commands.
+    /// As keys of a pager, some of which run commands.
     Pager { name: String },
-    /// Keys of `vim`.
+    /// As keys of `vim`.
     Vim { name: String, is_inserting: bool },
-    /// Text of an editor, with some keys that run commands.
+    /// As text of an editor, with some keys that run commands.
     Editor { name: String },
 }
 
-/// How things stand at the terminal.
+/// The state of the terminal.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Situation {
-    /// The program in the foreground is blocked reading, and one line would be typed, and nothing else.
+    /// The foreground program is blocked reading, and the input is a single
+    /// line.
     pub(crate) takes_one_line: bool,
-    /// The screen says that text would be inserted.
+    /// The screen shows insert mode.
     pub(crate) shows_inserting: bool,
 }
 
 impl Situation {
-    /// The program in the foreground is blocked reading.
+    /// The foreground program is blocked reading.
     pub(crate) fn at_prompt() -> Self {
         Self {
             takes_one_line: true,
@@ -45,7 +46,7 @@ impl Situation {
     }
 }
 
-/// Shells, by the language that is understood of them.
+/// Shells and their languages.
 const SHELLS: [(&str, ShellLanguage); 18] = [
     ("bash", ShellLanguage::Bash),
     ("sh", ShellLanguage::Posix),
@@ -67,7 +68,7 @@ const SHELLS: [(&str, ShellLanguage); 18] = [
     ("elvish", ShellLanguage::Other),
 ];
 
-/// Programs that hand what is typed on to a shell that cannot be seen from here.
+/// Programs that forward input to a shell that is not visible from here.
 const REMOTE: [&str; 16] = [
     "ssh",
     "mosh",
@@ -87,14 +88,14 @@ const REMOTE: [&str; 16] = [
     "abduco",
 ];
 
-/// Interpreters that take code from their input unless they are given a script.
+/// Interpreters that read code from their input unless they get a script.
 const INTERPRETERS: [&str; 23] = [
     "python", "pypy", "node", "nodejs", "deno", "bun", "ruby", "perl", "php", "lua", "luajit",
     "tclsh", "wish", "expect", "R", "julia", "octave", "guile", "sbcl", "ocaml", "erl", "iex",
     "scala",
 ];
 
-/// Programs with a language of their own that can run commands, whatever they are given.
+/// Programs with a language that can run commands, with any arguments.
 const CONSOLES: [&str; 44] = [
     "ipython",
     "bpython",
@@ -160,7 +161,8 @@ const VIMS: [&str; 10] = [
 const EDITORS: [&str; 2] = ["nano", "pico"];
 
 impl ReaderKind {
-    /// The strictest use that these programs make of their input. Programs that cannot be seen may be shells.
+    /// The strictest use among these programs. Programs that are not visible
+    /// may be shells.
     pub(crate) fn to(listeners: Option<&[InputReader]>, situation: Situation) -> Self {
         let Some(listeners) = listeners else {
             // It may be a shell.
@@ -195,8 +197,8 @@ impl ReaderKind {
         }
     }
 
-    /// A program that listens so may hide what is typed: it runs none of it,
-    /// or hands it on to others.
+    /// Whether such a program may hide typed text: it runs none of it, or
+    /// forwards it.
     pub(crate) fn may_hide_typing(&self) -> bool {
         *self == Self::Nobody || REMOTE.contains(&self.name())
     }
@@ -273,7 +275,8 @@ impl ReaderKind {
     }
 }
 
-/// A shell that was started so takes commands from its input, and not from a line or a script.
+/// Whether a shell with these arguments reads commands from its input, not from
+/// `-c` or a script.
 fn reads_commands(name: &str, args: &[String]) -> bool {
     let args = match args.split_first() {
         // `busybox sh`
@@ -318,9 +321,9 @@ fn reads_commands(name: &str, args: &[String]) -> bool {
         .is_none_or(|word| interactive || is_stream(word))
 }
 
-/// An interpreter that was started so takes code from its input.
+/// Whether an interpreter with these arguments reads code from its input.
 fn reads_code(args: &[String]) -> bool {
-    /// Modules of python that take code.
+    /// Modules of python that read code.
     const MODULES: [&str; 6] = ["pdb", "code", "IPython", "bpython", "ptpython", "asyncio"];
     let mut words = args.iter();
     while let Some(word) = words.next() {
@@ -350,7 +353,7 @@ fn reads_code(args: &[String]) -> bool {
     true
 }
 
-/// A file that may be what is typed.
+/// Whether the file may be the typed input.
 fn is_stream(file: &str) -> bool {
     let path = Path::new(file);
     path.starts_with("/dev") || path.starts_with("/proc")

@@ -1,6 +1,8 @@
-//! Watching a program on a terminal: its exit, and prompts that want a secret.
+//! Watches a program on a terminal for its exit and for prompts that want a
+//! secret.
 //!
-//! Start at [`ProgramWatch::follow`]. A prompt for a secret becomes a question for the person.
+//! Start at [`ProgramWatch::follow`]. A prompt for a secret becomes a question
+//! for the person.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -19,46 +21,45 @@ use crate::listening::{ReaderKind, Situation};
 use crate::secret;
 use crate::writing::Writing;
 
-/// Where a job stands, for those who wait for it.
+/// The phase of a job, for waiters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ProgramPhase {
     Running,
     Ended,
 }
 
-/// The state that the follower shares with those who wait for the job to settle.
+/// State shared by the follower task and the waiters for a settled job.
 pub(super) struct ProgramWatch {
     pub(super) process: Process,
     pub(super) output: JobOutput,
     pub(super) screen: Arc<Mutex<Screen>>,
     pub(super) reporter: Reporter,
     pub(super) phase: watch::Sender<ProgramPhase>,
-    /// The prompt at which a secret was last asked for, so that one prompt is
-    /// told once.
+    /// The last prompt for a secret, so that each prompt is reported once.
     pub(super) asked: Mutex<Option<AskedAt>>,
-    /// How many secrets were given.
+    /// The number of secrets given.
     pub(super) answers: watch::Sender<u64>,
-    /// Everything is being ended, so that nothing is left running even if some
-    /// of it is not gone yet.
+    /// The whole tree is being ended: nothing counts as left running, even if
+    /// some processes have not exited yet.
     pub(super) aborted: AtomicBool,
 }
 
 /// A prompt for a secret.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct AskedAt {
-    /// How much had been written.
+    /// The size of the output at that time.
     written: u64,
-    /// The request, where the program edits its line itself: what it writes
-    /// for each key is no other prompt.
+    /// The request, if the program edits its line itself. Its output per key is
+    /// not a new prompt.
     request: Option<String>,
 }
 
-/// How a program asks for a secret.
+/// The kind of prompt for a secret.
 enum SecretPrompt {
-    /// It takes a line that the terminal does not show.
+    /// The program reads a line without echo.
     Line,
-    /// It takes keys, and its line is this request. `is_begun` once something
-    /// stands behind it.
+    /// The program reads keys, and its line is this request. `is_begun` if text
+    /// follows the request.
     Keys { request: String, is_begun: bool },
 }
 
@@ -86,9 +87,9 @@ impl ProgramWatch {
         self.phase.send_replace(ProgramPhase::Ended);
     }
 
-    /// Tells every prompt for a secret, for as long as the program runs. The
-    /// next prompt is another only if this one was answered, or the program
-    /// has written since.
+    /// Reports every prompt for a secret while the program runs. A prompt is
+    /// new only if the previous one was answered or the program has written
+    /// since.
     async fn look_for_secrets(&self) {
         let mut changes = self.output.bytes().changes();
         let mut answers = self.answers.subscribe();
@@ -107,8 +108,7 @@ impl ProgramWatch {
         }
     }
 
-    /// Asks for the secret that the program wants, if it is blocked at a
-    /// prompt for one that was not told yet.
+    /// Asks for a secret if the program is blocked at a new prompt for one.
     pub(super) fn look(&self) {
         // Locked until it is told: whoever else looks meanwhile goes on when
         // it is known, not before, and an answer comes before all of this or
@@ -169,9 +169,9 @@ impl ProgramWatch {
         }
     }
 
-    /// The prompt of a program that takes keys and shows none of them, if its
-    /// line asks for a secret in so many words. Shells, editors and the like
-    /// show what is typed, whatever stands in their lines.
+    /// The prompt of a program that reads keys without showing them, if its
+    /// line explicitly asks for a secret. Shells, editors and similar programs
+    /// show typed text, so their lines do not count.
     fn key_prompt(&self, terminal: ProgramTerminal<'_>) -> Option<SecretPrompt> {
         let modes = terminal.modes();
         if modes.canonical || modes.echo {

@@ -1,7 +1,7 @@
-//! The orders that a text program takes.
+//! The orders of a text program.
 //!
-//! Once a program on a terminal has taken over, all of them go to that one.
-//! How a program is started, followed and run again is in `text.rs`.
+//! If a terminal program has replaced it, that program gets all orders.
+//! `text.rs` starts, follows and reruns programs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use windlass_protocol::{HandleUse, InputError, Keyboard, OrderId, Question, Receipt};
 use windlass_runtime::{Ending, Job, JobHost, JobOutput, JobTerminal, TypedCommands};
 
-use super::{Phase, TextJob};
+use super::{RunPhase, TextJob};
 use crate::confined;
 use crate::ending::to_receipt;
 use crate::held;
@@ -120,9 +120,9 @@ impl Job for TextJob {
                 return;
             }
             // What the exit means is about to be told.
-            let told = phase.wait_for(|phase| *phase != Phase::Running(number));
+            let told = phase.wait_for(|phase| *phase != RunPhase::Running(number));
             match tokio::time::timeout_at(deadline, told).await {
-                Ok(Ok(phase)) if matches!(*phase, Phase::Running(_) | Phase::HandedOver) => {}
+                Ok(Ok(phase)) if matches!(*phase, RunPhase::Running(_) | RunPhase::HandedOver) => {}
                 _ => return,
             }
         }
@@ -155,8 +155,8 @@ impl Job for TextJob {
         }
         let receipt = process.end(grace).await;
         let mut phase = self.phase.subscribe();
-        let told = phase.wait_for(|phase| matches!(phase, Phase::Asked | Phase::Ended));
-        let asked = told.await.is_ok_and(|phase| *phase == Phase::Asked);
+        let told = phase.wait_for(|phase| matches!(phase, RunPhase::Asked | RunPhase::Ended));
+        let asked = told.await.is_ok_and(|phase| *phase == RunPhase::Asked);
         if asked {
             // No program is left to report an end.
             self.report_end(Ending::failed("ended while it waited for an answer"));

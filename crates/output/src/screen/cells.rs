@@ -1,6 +1,7 @@
-//! Cells of the emulator become text and styled runs.
+//! Converts cells of the emulator to text and styled runs.
 //!
-//! Start at [`text`]. A tab can be told as the program wrote it or as the blanks that it shows.
+//! Start at [`text`]. A tab is returned as the program wrote it, or as the
+//! blanks it covers.
 
 use alacritty_terminal::term::cell::{Cell, Flags, Hyperlink};
 use alacritty_terminal::vte::ansi::{Color, NamedColor};
@@ -8,7 +9,7 @@ use alacritty_terminal::vte::ansi::{Color, NamedColor};
 use super::emulator::TAB;
 use super::style::{Colour, Style, StyledRow, StyledRun, UnderlineKind};
 
-/// How a tab is told.
+/// The representation of a tab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tabs {
     Kept,
@@ -22,7 +23,8 @@ pub(super) fn is_wrapped(cells: &[Cell]) -> bool {
         .is_some_and(|cell| cell.flags.contains(Flags::WRAPLINE))
 }
 
-/// The text of a row, without the blanks at its end beyond the first `least` cells. A wrapped row is told whole.
+/// The text of a row, without trailing blanks beyond the first `least` cells. A
+/// wrapped row is returned whole.
 pub(super) fn text(cells: &[Cell], tabs: Tabs, least: usize) -> String {
     let length = if is_wrapped(cells) {
         cells.len()

@@ -1,14 +1,15 @@
-//! Colours that a program sets, resets and asks for (OSC 4, 5, 10 to 19, 104, 105, 110 to 119).
+//! Colours that a program sets, resets and queries (OSC 4, 5, 10 to 19, 104,
+//! 105, 110 to 119).
 //!
-//! Start at [`Palette::command`]. What a program has not set is told as `palette` has it.
+//! Start at [`Palette::command`]. `palette` has the default colours.
 
 use alacritty_terminal::vte::ansi::{NamedColor, Rgb};
 
 use super::palette;
 use super::replies::Replies;
 
-/// How many colours have an index of their own, and how many more have a purpose: bold, underlined, blinking, reversed
-/// and slanted text.
+/// The number of indexed colours, and of special ones: bold, underlined,
+/// blinking, reversed and italic text.
 const INDEXED: usize = 256;
 const SPECIAL: usize = 5;
 
@@ -52,7 +53,7 @@ impl Palette {
         self.set.clear();
     }
 
-    /// Sets or tells colours by pairs of an index and a colour.
+    /// Sets or reports colours, given as pairs of an index and a colour.
     fn pairs(
         &mut self,
         code: usize,

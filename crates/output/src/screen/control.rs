@@ -1,7 +1,7 @@
-//! The sequences of a program: what the parser finds is carried out here.
+//! Executes the control sequences that the parser finds.
 //!
-//! Start at `csi_dispatch`. What is not understood is passed over. Names in capitals are those of the DEC and xterm manuals.
-//! Links and the shape of the mouse are nobody's business here.
+//! Start at `csi_dispatch`. Unknown sequences are ignored. Names in capitals
+//! are those of the DEC and xterm manuals.
 
 use alacritty_terminal::vte::ansi::{CharsetIndex, StandardCharset};
 use alacritty_terminal::vte::{Params, Perform};
@@ -13,7 +13,7 @@ use super::rectangle::{CHANGE, REVERSE};
 use super::rendition;
 use super::request::DeviceString;
 
-/// How long a title may be in bytes.
+/// The maximum length of a title in bytes.
 const TITLE: usize = 1024;
 
 /// A parameter, or the default if it is zero or not there.

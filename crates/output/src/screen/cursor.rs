@@ -1,6 +1,7 @@
-//! The cursor: where it goes, and where it is saved and restored.
+//! Cursor movement, saving and restoring.
 //!
-//! Start at [`Emulator::go_to`]. A cursor between the margins stays between them when it is moved by a distance.
+//! Start at [`Emulator::go_to`]. A relative movement of a cursor between the
+//! margins stops at the margin.
 
 use std::ops::Range;
 
@@ -74,7 +75,7 @@ impl Emulator {
         self.go_to(1, 1);
     }
 
-    /// Where a position by one axis is counted from, as it is reported.
+    /// The cursor position as reported to the program.
     pub(super) fn reported_position(&self) -> (usize, usize) {
         let (rows, columns) = self.field();
         let from = |index: usize, field: Range<usize>| index.saturating_sub(field.start) + 1;

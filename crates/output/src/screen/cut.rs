@@ -1,6 +1,6 @@
-//! A text within a limit: all of it, or its head and its tail at the ends of lines.
+//! Cuts a text to a limit: all of it, or its head and tail at line boundaries.
 //!
-//! Start at [`cut`]. The marker is the one that readers of streams get.
+//! Start at [`cut`]. The marker is the one used for streams.
 
 /// A text of at most `limit` bytes, and how many bytes are missing. `lost` bytes were missing at its beginning before.
 pub(super) fn cut(text: String, lost: u64, limit: usize) -> (String, u64) {
@@ -29,14 +29,14 @@ pub(super) fn cut(text: String, lost: u64, limit: usize) -> (String, u64) {
     (told, omitted)
 }
 
-/// Where the beginning ends that is told within a budget.
+/// The end of the head that fits into the budget.
 fn head(text: &str, budget: usize) -> usize {
     let most = text.floor_char_boundary(budget);
     let lines = text[..most].rfind('\n').map_or(0, |at| at + 1);
     if lines < budget / 2 { most } else { lines }
 }
 
-/// Where the end begins that is told within a budget.
+/// The start of the tail that fits into the budget.
 fn tail(text: &str, budget: usize) -> usize {
     if text.len() <= budget {
         return 0;

@@ -1,12 +1,12 @@
-//! The rows of a screen that have changed, until somebody asks.
+//! Tracks the rows that changed since the last query.
 //!
 //! Start at [`Damage::take`].
 
-/// The rows that changed since somebody asked.
+/// The rows that changed since the last query.
 pub(super) struct Damage {
     rows: Vec<bool>,
     all: bool,
-    /// The row of the cursor when somebody asked last.
+    /// The row of the cursor at the last query.
     cursor: usize,
 }
 

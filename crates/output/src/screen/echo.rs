@@ -1,11 +1,12 @@
-//! What was typed, so that its echo is not told to who typed it.
+//! Remembers typed lines, so that their echo is not reported to the reader who
+//! typed them.
 //!
-//! Start at [`Echoes::typed`] and [`Echoes::is_echo`]. An echo is only taken for one where it is exactly that: the prompt
-//! that was there and what was typed behind it.
+//! Start at [`Echoes::typed`] and [`Echoes::is_echo`]. A line counts as an echo
+//! only if it is exactly the earlier prompt followed by the typed text.
 
-use super::lines::{Line, trim};
+use super::lines::{ScreenLine, trim};
 
-/// How many typed lines are remembered.
+/// The number of typed lines that are remembered.
 const LIMIT: usize = 64;
 
 #[derive(Debug, Default)]
@@ -22,12 +23,12 @@ struct Echo {
     text: String,
     /// Whether Enter was typed behind it.
     is_submitted: bool,
-    /// Whether somebody has looked for it and not found it.
+    /// Whether a reader has looked for it without success.
     was_missed: bool,
 }
 
-/// What a reader knows of a line.
-pub(super) enum Known<'a> {
+/// A reader's knowledge of a line.
+pub(super) enum LineKnowledge<'a> {
     /// It has not been there.
     Nothing,
     /// It has been there with the text that this compares with.
@@ -36,7 +37,7 @@ pub(super) enum Known<'a> {
 
 impl Echoes {
     /// Notes what is about to be typed while the cursor is on `line`.
-    pub(super) fn typed(&mut self, text: &str, line: &Line) {
+    pub(super) fn typed(&mut self, text: &str, line: &ScreenLine) {
         // What was looked for in vain has not been echoed.
         self.echoes
             .retain(|echo| echo.line.is_some() || !echo.was_missed);
@@ -81,7 +82,7 @@ impl Echoes {
     }
 
     /// Whether a line is nothing but a prompt that the reader knows and what was typed behind it.
-    pub(super) fn is_echo(&mut self, line: &Line, known: &Known<'_>) -> bool {
+    pub(super) fn is_echo(&mut self, line: &ScreenLine, known: &LineKnowledge<'_>) -> bool {
         let bound = self
             .echoes
             .iter()
@@ -90,8 +91,8 @@ impl Echoes {
         if let Some(echo) = bound {
             let prompt = trim(&echo.prompt);
             let knows_prompt = match known {
-                Known::Text(is) => is(prompt) || echo.begins(prompt, is),
-                Known::Nothing => prompt.is_empty(),
+                LineKnowledge::Text(is) => is(prompt) || echo.begins(prompt, is),
+                LineKnowledge::Nothing => prompt.is_empty(),
             };
             return knows_prompt && echo.is(&echo.prompt, line);
         }
@@ -99,8 +100,8 @@ impl Echoes {
             return false;
         };
         let is_echo = match known {
-            Known::Text(is) => is(trim(&echo.prompt)) && echo.is(&echo.prompt, line),
-            Known::Nothing => echo.is(&echo.prompt, line) || echo.is("", line),
+            LineKnowledge::Text(is) => is(trim(&echo.prompt)) && echo.is(&echo.prompt, line),
+            LineKnowledge::Nothing => echo.is(&echo.prompt, line) || echo.is("", line),
         };
         if is_echo {
             echo.line = Some(line.id);
@@ -122,7 +123,7 @@ impl Echo {
     }
 
     /// Whether the line is the prompt and the typed text, or the beginning of it that has arrived yet.
-    fn is(&self, prompt: &str, line: &Line) -> bool {
+    fn is(&self, prompt: &str, line: &ScreenLine) -> bool {
         let Some(typed) = line.text.strip_prefix(prompt) else {
             return trim(prompt) == line.trimmed() && trim(&self.text).is_empty();
         };

@@ -14,14 +14,14 @@ use alacritty_terminal::vte::ansi::CharsetIndex;
 use super::cells::{self, Tabs};
 use super::colours::Palette;
 use super::damage::Damage;
-use super::lines::{Line, Lines, trim};
+use super::lines::{ScreenLine, ScreenLines, trim};
 use super::links::Links;
 use super::looks;
 use super::mode::{ALTERNATE, SHOW_CURSOR, Switches};
 use super::replies::Replies;
 use super::request::DeviceString;
 use super::rows::Rows;
-use super::store::{Position, Row, Store};
+use super::store::{Position, Row, RowStore};
 use super::style::StyledRow;
 
 /// The smallest and the largest screen: rows, then columns. With one column the emulator does not end.
@@ -60,13 +60,13 @@ pub(super) struct Emulator {
     pub(super) replies: Replies,
     pub(super) device_string: Option<DeviceString>,
     pub(super) rows: Rows,
-    pub(super) store: Store,
+    pub(super) store: RowStore,
     pub(super) title: Option<String>,
     pub(super) titles: Vec<Option<String>>,
     pub(super) damage: Damage,
     /// The rows of the primary screen while the other one is shown.
-    parked: Option<Parked>,
-    /// How often a program began to draw a full screen.
+    parked: Option<SavedScreen>,
+    /// The number of times a program has begun to draw a full screen.
     pub(super) frames: u64,
     /// Whether the primary screen was wiped while the cursor was hidden, which it still is.
     pub(super) is_canvas: bool,
@@ -85,7 +85,7 @@ pub(super) struct ActiveCharsets {
     pub(super) next: Option<CharsetIndex>,
 }
 
-/// Who is kept from erasing protected cells.
+/// The kind of erasure that spares protected cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Protection {
     /// Nobody has protected anything.
@@ -115,7 +115,7 @@ pub(super) struct SavedState {
 }
 
 #[derive(Default)]
-struct Parked {
+struct SavedScreen {
     rows: Vec<Row>,
     was_resized: bool,
 }
@@ -147,7 +147,7 @@ impl Emulator {
             replies: Replies::default(),
             device_string: None,
             rows: Rows::new(size.rows),
-            store: Store::default(),
+            store: RowStore::default(),
             title: None,
             titles: Vec::new(),
             damage: Damage::new(size.rows),
@@ -237,8 +237,8 @@ impl Emulator {
     }
 
     /// The lines from a place in the store on to the end of what stands on the primary screen.
-    pub(super) fn lines(&self, from: Position) -> Vec<Line> {
-        let mut lines = Lines::default();
+    pub(super) fn lines(&self, from: Position) -> Vec<ScreenLine> {
+        let mut lines = ScreenLines::default();
         for row in self.store.rows(from) {
             lines.push(row.id, &row.text, row.wrapped, None);
         }
@@ -307,7 +307,7 @@ impl Emulator {
         self.is_canvas = false;
         let rows = self.take_primary();
         let was_resized = false;
-        self.parked = Some(Parked { rows, was_resized });
+        self.parked = Some(SavedScreen { rows, was_resized });
     }
 
     /// Finds the rows of the primary screen again, after the other one was shown.
@@ -386,7 +386,7 @@ impl Emulator {
     }
 
     /// The ids of rows after they were laid out anew: a line whose text was there before is the same line.
-    fn recognise(&mut self, before: &[Line], after: &[Row]) -> Vec<u64> {
+    fn recognise(&mut self, before: &[ScreenLine], after: &[Row]) -> Vec<u64> {
         let mut known = before;
         let mut ids = Vec::with_capacity(after.len());
         let mut start = 0;
@@ -415,7 +415,7 @@ impl Emulator {
         ids
     }
 
-    /// What stands on the primary screen, while it is shown.
+    /// The rows of the primary screen, while it is shown.
     fn take_primary(&self) -> Vec<Row> {
         self.primary_rows()
             .map(|row| self.primary_row(row))
@@ -448,7 +448,8 @@ impl Emulator {
         plain(&self.grid[GridLine(line)][..])
     }
 
-    /// How many combining characters the cell has that the next one would join.
+    /// The number of combining characters in the cell that the next one would
+    /// join.
     pub(super) fn combining(&self) -> usize {
         let cursor = &self.grid.cursor;
         let mut column = cursor.point.column.0;
@@ -473,8 +474,8 @@ fn plain(cells: &[Cell]) -> Row {
     }
 }
 
-fn joined(rows: &[Row]) -> Vec<Line> {
-    let mut lines = Lines::default();
+fn joined(rows: &[Row]) -> Vec<ScreenLine> {
+    let mut lines = ScreenLines::default();
     for row in rows {
         lines.push(row.id, &row.text, row.wrapped, None);
     }

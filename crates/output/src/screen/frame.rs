@@ -1,6 +1,6 @@
-//! What somebody has seen of a full-screen program.
+//! A reader's view of a full-screen program.
 //!
-//! Start at [`read`]: first the screen, then what changed on it.
+//! Start at [`read`]: it returns the screen first, then the changes.
 
 use std::ops::Range;
 
@@ -8,17 +8,19 @@ use super::emulator::Emulator;
 use super::moves::Move;
 use super::span;
 
-/// A full screen as somebody saw it last.
+/// A full screen as the reader last saw it.
 #[derive(Clone, Debug)]
 pub(super) struct Frame {
     /// Which full screen it was.
     number: u64,
-    /// What stood in each row.
+    /// The text of each row.
     rows: Vec<String>,
 }
 
-/// What has changed on a full screen, or the whole screen if that is not much longer. A change is `row│text`, or `row:col│text`
-/// for a part of a row, or `first-last←row` for rows that stood elsewhere; each tells what the screen of before becomes.
+/// Returns the changes of a full screen, or the whole screen if that is not
+/// much longer. A change is `row│text`, `row:col│text` for a part of a row, or
+/// `first-last←row` for rows that moved. Changes apply to the previous screen,
+/// in order.
 pub(super) fn read(frame: &mut Option<Frame>, emulator: &Emulator) -> String {
     let now = Frame {
         number: emulator.frames,
@@ -51,7 +53,7 @@ impl Frame {
         self.number == other.number && self.rows.len() == other.rows.len()
     }
 
-    /// What is not as it was before, each row once.
+    /// The rows that differ from before, each once.
     fn changes(&self, before: &Self) -> String {
         let (before, now) = (&before.rows, &self.rows);
         let mut changes: Vec<String> = Vec::new();

@@ -1,6 +1,8 @@
-//! Whether the parser is between sequences, which it does not tell.
+//! Determines whether the parser is between sequences, which its API does not
+//! expose.
 //!
-//! Start at [`is_ground`]. An escape begins anew wherever it stands, so that the last one decides.
+//! Start at [`is_ground`]. An escape always starts a new sequence, so only the
+//! last one matters.
 
 use memchr::{memchr, memrchr};
 

@@ -1,12 +1,14 @@
-//! Keeps from the parser what it does not handle well. Everything else passes as it is.
+//! Filters input that the parser does not handle well. Everything else passes
+//! unchanged.
 //!
-//! Start at [`Guard::feed`]. Operating system commands (titles, colours, links) are kept short, because the parser
-//! collects them without a bound. A character that is cut is held back until the rest of it is there, because the parser
-//! then loses what follows it.
+//! Start at [`Guard::feed`]. Operating system commands (titles, colours, links)
+//! are truncated, because the parser buffers them without a bound. A split
+//! character is held back until it is complete, because the parser would lose
+//! the text after it.
 
 use memchr::{memchr, memchr3};
 
-/// How long a command may be; the rest of a longer one is left out.
+/// The maximum length of a command; longer ones are truncated.
 const LIMIT: usize = 4 * 1024;
 
 const ESCAPE: u8 = 0x1b;
@@ -15,7 +17,7 @@ const CANCEL: u8 = 0x18;
 const SUBSTITUTE: u8 = 0x1a;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum State {
+enum GuardState {
     #[default]
     Outside,
     Escaped,
@@ -23,10 +25,10 @@ enum State {
     Inside(usize),
 }
 
-/// Where in the stream of bytes we are.
+/// The state of the filter within the stream.
 #[derive(Debug, Default)]
 pub(super) struct Guard {
-    state: State,
+    state: GuardState,
     /// The beginning of a character.
     cut: Vec<u8>,
 }
@@ -60,33 +62,33 @@ impl Guard {
         }
     }
 
-    /// How many bytes belong together, and how many of them pass.
+    /// The length of the next unit, and the number of its bytes that pass.
     fn next(&mut self, bytes: &[u8]) -> (usize, usize) {
         match self.state {
-            State::Outside => {
+            GuardState::Outside => {
                 let length = memchr(ESCAPE, bytes).map_or(bytes.len(), |at| at + 1);
                 if bytes[length - 1] == ESCAPE {
-                    self.state = State::Escaped;
+                    self.state = GuardState::Escaped;
                 }
                 (length, length)
             }
-            State::Escaped => {
+            GuardState::Escaped => {
                 self.state = match bytes[0] {
-                    b']' => State::Inside(0),
-                    CANCEL | SUBSTITUTE | b' '..=b'~' => State::Outside,
+                    b']' => GuardState::Inside(0),
+                    CANCEL | SUBSTITUTE | b' '..=b'~' => GuardState::Outside,
                     // Everything else is executed or ignored, and the sequence goes on behind it.
-                    _ => State::Escaped,
+                    _ => GuardState::Escaped,
                 };
                 (1, 1)
             }
-            State::Inside(before) => {
+            GuardState::Inside(before) => {
                 let end = end_of_command(bytes);
                 let length = end.unwrap_or(bytes.len());
                 let passes = length.min(LIMIT.saturating_sub(before));
-                self.state = State::Inside(before + passes);
+                self.state = GuardState::Inside(before + passes);
                 if end.is_some() {
                     // What ends it is seen from outside, where an escape begins something new.
-                    self.state = State::Outside;
+                    self.state = GuardState::Outside;
                 }
                 (length, passes)
             }
@@ -94,7 +96,7 @@ impl Guard {
     }
 }
 
-/// How many bytes there are before a character that is cut off at the end.
+/// The number of bytes before an incomplete character at the end.
 fn whole_characters(bytes: &[u8]) -> usize {
     for (behind, byte) in (1..4).zip(bytes.iter().rev()) {
         let length = match byte {

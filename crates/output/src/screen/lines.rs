@@ -1,40 +1,41 @@
-//! Rows that belong together become lines.
+//! Joins rows into lines.
 //!
-//! Start at [`Lines::push`]. A line is what the program wrote between two newlines, however many rows it takes.
+//! Start at [`ScreenLines::push`]. A line is the text between two newlines,
+//! over any number of rows.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A line of a line program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Line {
+pub(super) struct ScreenLine {
     /// The id of its first row.
     pub(super) id: u64,
     pub(super) text: String,
-    /// How much of the text stands before the cursor, if the cursor is on this line.
+    /// The length of the text before the cursor, if the cursor is on this line.
     pub(super) cursor: Option<usize>,
 }
 
-impl Line {
+impl ScreenLine {
     /// The text without blanks at its end, which come and go with the cursor.
     pub(super) fn trimmed(&self) -> &str {
         trim(&self.text)
     }
 }
 
-/// Lines in the making.
+/// A builder of lines.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
-    lines: Vec<Line>,
+pub(super) struct ScreenLines {
+    lines: Vec<ScreenLine>,
     is_open: bool,
 }
 
-impl Lines {
+impl ScreenLines {
     /// Adds a row; the cursor is behind so much of its text, if it is there.
     pub(super) fn push(&mut self, id: u64, text: &str, wrapped: bool, cursor: Option<usize>) {
         if !self.is_open {
-            let line = Line {
+            let line = ScreenLine {
                 id,
-                ..Line::default()
+                ..ScreenLine::default()
             };
             self.lines.push(line);
         }
@@ -46,7 +47,7 @@ impl Lines {
         self.is_open = wrapped;
     }
 
-    pub(super) fn finish(self) -> Vec<Line> {
+    pub(super) fn finish(self) -> Vec<ScreenLine> {
         self.lines
     }
 }

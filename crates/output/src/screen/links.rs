@@ -1,7 +1,7 @@
-//! Links that a program puts under its text (OSC 8), within a bound.
+//! Hyperlinks of text (OSC 8), within a memory bound.
 //!
-//! Start at [`Emulator::set_link`]. Cells share the address of their link. An address is text that a program has chosen:
-//! whoever offers to open it must judge it first.
+//! Start at [`Emulator::set_link`]. Cells share the address of their link. The
+//! address is untrusted: check it before opening it.
 
 use alacritty_terminal::term::cell::Hyperlink;
 
@@ -9,7 +9,7 @@ use super::emulator::{Emulator, line};
 
 /// The longest address that is kept.
 const LONGEST: usize = 2048;
-/// How many bytes of addresses are kept at once.
+/// The number of bytes of addresses kept at once.
 const LIMIT: usize = 64 * 1024;
 
 /// The addresses that cells may refer to.

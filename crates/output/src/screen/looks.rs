@@ -1,7 +1,8 @@
-//! The looks of rows that have left the screen.
+//! Styles of rows that have left the screen.
 //!
-//! Start at [`Looks`]. A row is kept as text; its looks are kept beside it within a bound of their own, so that coloured
-//! output leaves no less text to read. The oldest looks go first, and their rows are plain from then on.
+//! Start at [`Looks`]. A row is stored as text. Its styles are stored
+//! separately, with their own bound, so that coloured output does not displace
+//! text. The oldest styles are dropped first; their rows become plain.
 
 use std::collections::VecDeque;
 
@@ -13,7 +14,7 @@ use super::cells;
 use super::emulator::TAB;
 use super::style::{Style, StyledRow, StyledRun};
 
-/// How many bytes are kept.
+/// The number of bytes kept.
 const LIMIT: usize = 256 * 1024;
 /// The cost of an entry beside its spans.
 const ENTRY_COST: usize = 32;

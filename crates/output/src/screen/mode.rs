@@ -1,11 +1,11 @@
-//! Switches: the switches that programs set, reset, save and ask for by number.
+//! Modes that programs set, reset, save and query by number.
 //!
-//! Start at [`Emulator::set_private`]. A mode that changes nothing on a screen without a window is still kept, so that a
-//! program that asks is told its own choice.
+//! Start at [`Emulator::set_private`]. Modes without an effect here are stored
+//! too, so that a query returns the program's own setting.
 
 use super::emulator::{Emulator, LEVEL};
 
-/// The switches, one bit each, and the copies that a program has put aside.
+/// The modes, one bit each, and the saved copies.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Switches {
     set: u64,

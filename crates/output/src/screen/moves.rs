@@ -1,16 +1,16 @@
-//! Rows of a full screen that stand elsewhere than before, as when a list scrolls.
+//! Detects rows of a full screen that moved, as when a list scrolls.
 //!
-//! Start at [`Move::at`]. Whether a move is worth telling is for `frame` to know.
+//! Start at [`Move::at`]. `frame` decides whether a move is worth reporting.
 
 use std::fmt;
 use std::ops::Range;
 
-/// Rows that stood one below the other before, and do so now in another place.
+/// Consecutive rows that moved together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Move {
-    /// Where they are now, counted from zero.
+    /// Their new rows, counted from zero.
     pub(super) rows: Range<usize>,
-    /// Where the first of them was.
+    /// The previous row of the first of them.
     from: usize,
 }
 
@@ -37,7 +37,7 @@ impl fmt::Display for Move {
     }
 }
 
-/// How many rows both begin with, up to the last of them that is not empty.
+/// The number of equal rows at the start, up to the last one that is not empty.
 fn common(before: &[String], now: &[String]) -> usize {
     let same = before
         .iter()

@@ -1,6 +1,7 @@
-//! The colours that a program is told when it asks, unless it has set others.
+//! The default colours, reported unless the program has set others.
 //!
-//! They are xterm's: light text on black, sixteen colours, a cube and a ramp of greys.
+//! They are xterm's: light text on black, sixteen colours, a cube and a ramp of
+//! greys.
 
 use alacritty_terminal::vte::ansi::{NamedColor, Rgb};
 

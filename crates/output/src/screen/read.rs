@@ -1,37 +1,39 @@
-//! What somebody reads of a screen: what is new to them, or all of it.
+//! Reading a screen: the changes since the last read, or all of it.
 //!
-//! Start at [`read`]. The screen is not changed by being read; a [`ScreenReader`] is.
+//! Start at [`read`]. Reading changes the [`ScreenReader`], not the screen.
 
 use std::collections::HashMap;
 
 use super::cut::cut;
-use super::echo::{Echoes, Known};
+use super::echo::{Echoes, LineKnowledge};
 use super::emulator::Emulator;
 use super::frame::{self, Frame};
-use super::lines::{Line, hash, trim};
+use super::lines::{ScreenLine, hash, trim};
 use super::store::Position;
 
-/// How long a line must have been when it was seen, that only what it has grown by is told.
+/// A line at least this long when it was last read is reported by its added
+/// text only.
 const LONG: usize = 512;
 
-/// How long a line must be to be known again where it was drawn in another row. Short ones may say the same of different
-/// things.
+/// The minimum length at which a line is recognised in another row. Short lines
+/// may be equal by chance.
 const RECOGNISABLE: usize = 20;
 
-/// What somebody has seen of a screen. The default has seen nothing.
+/// The parts of a screen that a reader has received. The default has received
+/// nothing.
 #[derive(Clone, Debug, Default)]
 pub struct ScreenReader {
-    /// Everything before this has been told.
+    /// Everything before this position was received.
     position: Position,
-    /// Lines behind that which have been told as they stood.
-    seen: HashMap<u64, Seen>,
+    /// Lines after the position that were received, as they were then.
+    seen: HashMap<u64, SeenLine>,
     frame: Option<Frame>,
 }
 
-/// What of a screen is asked for.
+/// The part of a screen to read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ScreenView {
-    /// What is new to the reader: lines, or what changed on the screen of a full-screen program.
+    /// The changes since the last read: lines, or the changes of a full screen.
     #[default]
     New,
     /// The screen as it stands.
@@ -40,20 +42,21 @@ pub enum ScreenView {
     All,
 }
 
-/// What a read gives.
+/// The result of a read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScreenText {
     /// The text, with a marker line where something was left out.
     pub text: String,
-    /// How many bytes are not in the text though they belong there: beyond the limit, or no longer kept.
+    /// The number of bytes missing from the text: beyond the limit, or no
+    /// longer stored.
     pub omitted_bytes: u64,
     /// Whether the program has the whole screen to itself. Then the text is a screen or rows of it.
     pub full_screen: bool,
 }
 
-/// A line as somebody saw it.
+/// A line as the reader last received it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Seen {
+struct SeenLine {
     length: usize,
     hash: u64,
 }
@@ -115,16 +118,16 @@ impl ScreenReader {
         (text, lost)
     }
 
-    /// What of a line has yet to be told, if anything.
-    fn untold<'a>(&self, line: &'a Line, echoes: &mut Echoes) -> Option<&'a str> {
+    /// The part of a line that the reader has not received, if any.
+    fn untold<'a>(&self, line: &'a ScreenLine, echoes: &mut Echoes) -> Option<&'a str> {
         let seen = self.seen.get(&line.id);
         let is_seen = |text: &str| seen.is_some_and(|seen| seen.is(text));
         if is_seen(line.trimmed()) {
             return None;
         }
         let known = match seen {
-            Some(_) => Known::Text(&is_seen),
-            None => Known::Nothing,
+            Some(_) => LineKnowledge::Text(&is_seen),
+            None => LineKnowledge::Nothing,
         };
         if echoes.is_echo(line, &known) || seen.is_some() && self.has_moved(line) {
             return None;
@@ -140,13 +143,13 @@ impl ScreenReader {
     }
 
     /// Whether a line that was drawn over says what another one said before, as when a list is drawn anew one row lower.
-    fn has_moved(&self, line: &Line) -> bool {
+    fn has_moved(&self, line: &ScreenLine) -> bool {
         let text = line.trimmed();
-        let now = Seen::of(text);
+        let now = SeenLine::of(text);
         text.len() >= RECOGNISABLE && self.seen.values().any(|&seen| seen == now)
     }
 
-    /// What changed on a full screen.
+    /// The changes of a full screen.
     fn changes(&mut self, emulator: &Emulator) -> String {
         let text = frame::read(&mut self.frame, emulator);
         if !emulator.is_alternate() {
@@ -202,12 +205,12 @@ impl ScreenReader {
             if line.cursor.is_some() && text.is_empty() {
                 continue;
             }
-            self.seen.insert(line.id, Seen::of(text));
+            self.seen.insert(line.id, SeenLine::of(text));
         }
     }
 }
 
-impl Seen {
+impl SeenLine {
     fn of(text: &str) -> Self {
         Self {
             length: text.len(),

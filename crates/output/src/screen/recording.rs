@@ -1,11 +1,13 @@
-//! Recorded programs, replayed for tests.
+//! Replays recorded programs in tests.
 //!
-//! A recording is lines: `< ` and what the program wrote, `> ` and what was typed, `.` where somebody looked. Control
-//! characters are written as `\e`, `\r`, `\n`, `\t`, `\b`, `\a` and `\x7f`.
+//! A recording consists of lines: `< ` with program output, `> ` with typed
+//! text, and `.` for a read. Control characters are written as `\e`, `\r`,
+//! `\n`, `\t`, `\b`, `\a` and `\x7f`.
 
 use super::{Screen, ScreenReader, ScreenView};
 
-/// What an assistant reads of a recording on 24 rows of 80 columns, one text per look.
+/// The texts that an assistant reads from a recording on 24 rows of 80 columns,
+/// one per read.
 pub(super) fn replay(recording: &str) -> Vec<String> {
     let mut screen = Screen::new(24, 80);
     let mut reader = ScreenReader::default();

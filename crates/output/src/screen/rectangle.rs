@@ -1,6 +1,8 @@
-//! Rectangles of cells: copied, filled, erased, given attributes, and summed up.
+//! Operations on rectangles of cells: copy, fill, erase, change attributes,
+//! checksum.
 //!
-//! Start at [`Emulator::rectangle`]. Positions count from one, in origin mode from the margins; what is outside is left out.
+//! Start at [`Emulator::rectangle`]. Positions count from one, in origin mode
+//! from the margins; cells outside are ignored.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Looks of text: what a program chooses (SGR), and how that is told to it.
+//! Graphic rendition: text attributes that a program sets (SGR) and queries.
 //!
 //! Start at [`choose`].
 
@@ -60,7 +60,7 @@ pub(super) fn reverse(cell: &mut Cell, numbers: &[u16]) {
     }
 }
 
-/// The numbers that would choose these looks again.
+/// The SGR parameters that select these attributes.
 pub(super) fn told(template: &Cell) -> String {
     let mut text = String::from("0");
     let has = |flag| template.flags.intersects(flag);

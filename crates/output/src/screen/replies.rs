@@ -1,11 +1,11 @@
-//! The answers to a program's queries, until somebody writes them to it.
+//! Replies to a program's queries, until the caller writes them.
 //!
-//! Start at [`Replies::push`]. Answers are told in the order of the queries, each once.
+//! Start at [`Replies::push`]. Replies keep the order of the queries.
 
 use std::fmt;
 use std::io::Write;
 
-/// How much is kept of answers that nobody has taken yet; what a program asks beyond that is not answered.
+/// The maximum size of pending replies; further queries are not answered.
 const LIMIT: usize = 16 * 1024;
 
 #[derive(Debug, Default)]

@@ -1,20 +1,21 @@
-//! Reports: what the terminal is, how it is, and how large.
+//! Reports of the terminal's type, state and size.
 //!
-//! Start at [`Emulator::report_device`]. The terminal says that it is a VT420 with what it can do of that, and tells no text that
-//! a program could have chosen: an answer is read as if somebody had typed it.
+//! Start at [`Emulator::report_device`]. The terminal identifies itself as a
+//! VT420. A report never contains text chosen by a program, because the program
+//! reads it as typed input.
 
 use alacritty_terminal::vte::Params;
 
 use super::control::number;
 use super::emulator::Emulator;
 
-/// How large a character is told to be, in pixels: height and width.
+/// The reported size of a character in pixels: height and width.
 const CELL: (usize, usize) = (16, 8);
 
-/// The version that is told to those who ask for that of xterm. Programs take it for a promise of what they may use.
+/// The reported xterm version. Programs derive available features from it.
 const VERSION: usize = 390;
 
-/// How many titles a program may put aside.
+/// The number of titles that a program can save.
 const TITLES: usize = 16;
 
 impl Emulator {
@@ -84,8 +85,8 @@ impl Emulator {
         }
     }
 
-    /// Answers questions about the window, and puts titles aside. There is no window to move or resize, and a title is
-    /// not told.
+    /// Answers window queries and saves titles. There is no window to move or
+    /// resize, and titles are not reported.
     pub(super) fn window(&mut self, params: &Params) {
         let (rows, columns) = (self.row_count(), self.column_count());
         let (height, width) = CELL;

@@ -1,7 +1,8 @@
-//! Device control strings: requests for a setting (DECRQSS) and for a capability of the terminal (XTGETTCAP).
+//! Device control strings: requests for a setting (DECRQSS) and for a terminal
+//! capability (XTGETTCAP).
 //!
-//! Start at [`Emulator::answer_string`]. Every request is answered, so that no program waits in vain; an answer never
-//! repeats what was not understood.
+//! Start at [`Emulator::answer_string`]. Every request gets a reply, so that no
+//! program blocks. A reply never repeats unknown input.
 
 use std::fmt::Write;
 
@@ -9,7 +10,7 @@ use super::emulator::{AttributeExtent, Emulator, Protection};
 use super::erase::PROTECTED;
 use super::rendition;
 
-/// How much of a string is kept; a longer one is no request.
+/// The maximum length of a request; longer strings are ignored.
 const LIMIT: usize = 1024;
 
 /// A string that the program is sending.

@@ -1,8 +1,9 @@
-//! Who the rows of the primary screen are, while they move.
+//! Identities of the rows of the primary screen.
 //!
-//! Start at [`Rows`]. A row keeps its id when it scrolls and when its text changes; an id is never used again. So a
-//! reader knows which rows it has seen wherever they have gone. The region that scrolls is followed here too, because the
-//! emulator does not tell it.
+//! Start at [`Rows`]. A row keeps its id when it scrolls and when its text
+//! changes; ids are never reused. A reader can therefore recognise the rows
+//! that it has seen. The scroll region is tracked here too, because the
+//! emulator does not expose it.
 
 use std::ops::Range;
 

@@ -1,8 +1,10 @@
-//! Plain lines that scroll by before anybody looks are noted, not drawn.
+//! Stores plain lines that scroll out of view without drawing them.
 //!
-//! Start at [`Run::at`]. Of many plain lines at the bottom of the screen only the last screenful can be seen when they
-//! are over. The others become rows of the store at once, cell for cell what drawing them would have made of them; those
-//! of the last screenful are drawn as always. Everything that is not a plain line in the plainest of modes is drawn.
+//! Start at [`PlainRun::at`]. Of many plain lines at the bottom of the screen
+//! only the last screenful remains visible. The others go directly to the row
+//! store, with the same cells that drawing would have produced; the last
+//! screenful is drawn. Everything else than plain lines in the default modes is
+//! drawn.
 
 use memchr::{memchr2, memrchr};
 
@@ -13,16 +15,16 @@ use super::looks::{self, RowLooks};
 use super::mode::{ALTERNATE, INSERT, WRAP};
 use super::store::Row;
 
-/// Lines at the beginning of some bytes.
+/// Plain lines at the start of a chunk of bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Run {
+pub(super) struct PlainRun {
     /// So many bytes of lines need not be drawn.
     pub(super) skims: usize,
     /// So many bytes of lines are plain. What follows is not, or not yet.
     pub(super) end: usize,
 }
 
-impl Run {
+impl PlainRun {
     /// The plain lines that some bytes begin with, if the emulator would just write them and scroll.
     pub(super) fn at(emulator: &Emulator, bytes: &[u8]) -> Self {
         if !emulator.is_at_fresh_line() {
@@ -103,10 +105,10 @@ impl Emulator {
     }
 }
 
-/// How a line ends, as a terminal passes it on.
+/// The line ending that a terminal emits.
 const END: &[u8] = b"\r\n";
 
-/// How many bytes at the beginning are whole lines of nothing but ordinary characters of one byte.
+/// The number of bytes at the start that are complete lines of printable ASCII.
 fn plain_lines(bytes: &[u8]) -> usize {
     let mut end = 0;
     while let Some(length) = memchr2(b'\r', b'\n', &bytes[end..]) {
@@ -125,7 +127,7 @@ fn is_plain(line: &[u8]) -> bool {
     line.iter().fold(0, |any, &byte| any | odd(byte)) == 0
 }
 
-/// How many bytes of plain lines there are before those that fill the last rows.
+/// The number of bytes of plain lines before those that fill the last rows.
 fn before_last(lines: &[u8], rows: usize, cols: usize) -> usize {
     let mut start = lines.len();
     let mut filled = 0;

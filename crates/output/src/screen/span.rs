@@ -1,17 +1,19 @@
-//! What changed within a row of a full screen.
+//! Changes within a row of a full screen.
 //!
-//! Start at [`told`]. A row is told whole, or by the spans of it that changed where that is much shorter. Which rows changed
-//! is for `frame` to know.
+//! Start at [`told`]. A row is reported whole, or as its changed spans if that
+//! is much shorter. `frame` determines the changed rows.
 
 use std::fmt::Write as _;
 use std::ops::Range;
 
 use unicode_width::UnicodeWidthChar;
 
-/// How many characters a row must have that less than all of it is told. A short row reads better whole.
+/// The minimum length of a row that is reported in parts. A short row is easier
+/// to read whole.
 const LONG: usize = 40;
 
-/// Spans with fewer characters between them are told as one: the place of a second one would cost as much.
+/// Spans with a smaller gap are merged: the position of a second span would
+/// take as much space.
 const GAP: usize = 8;
 
 /// A row that changed, counted from zero: `row│text`, or `row:col│text` for each span of it if that saves a third.
@@ -23,7 +25,7 @@ pub(super) fn told(row: usize, before: &str, now: &str) -> String {
     }
 }
 
-/// The spans that changed, a line each, if the row can be told so.
+/// The changed spans, one per line, if the row can be reported in parts.
 fn spans(row: usize, before: &str, now: &str) -> Option<String> {
     let mut old = cells(before)?;
     let new = cells(now)?;
@@ -50,7 +52,8 @@ fn cells(text: &str) -> Option<Vec<char>> {
         .collect()
 }
 
-/// Where two rows of one length differ, in whole words of both.
+/// The ranges in which two rows of equal length differ, extended to whole
+/// words.
 fn changes(old: &[char], new: &[char]) -> Vec<Range<usize>> {
     let is_word = |at: usize| old[at] != ' ' || new[at] != ' ';
     let mut spans: Vec<Range<usize>> = Vec::new();

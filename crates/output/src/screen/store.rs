@@ -1,25 +1,27 @@
-//! Rows that have left the screen for good, as plain text within a bound.
+//! Rows that have left the screen, as plain text within a memory bound.
 //!
-//! Rows are numbered from the first that ever left; the oldest are dropped and counted when there are too many.
+//! Rows are numbered from the first that ever left. The oldest are dropped and
+//! counted when there are too many.
 
 use std::collections::VecDeque;
 
 use super::looks::{self, Looks, RowLooks};
 use super::style::StyledRow;
 
-/// How many bytes are kept, with what it costs to keep a row.
+/// The number of bytes kept, including [`ROW_COST`] per row.
 const LIMIT: usize = 256 * 1024;
 
-/// What a row costs beside its text.
+/// The overhead of a stored row in bytes.
 const ROW_COST: usize = 64;
 
-/// How many rows one line may span here; a longer one is broken, so that no read has to join more than this.
+/// The maximum number of rows of one line; longer lines are split, which bounds
+/// the work of a read.
 const LONGEST_LINE: usize = 1024;
 
 /// A row of text and whether the next row continues its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Row {
-    /// Who this row is, wherever it moves on the screen.
+    /// The identity of the row, independent of its position.
     pub(super) id: u64,
     pub(super) text: Box<str>,
     pub(super) wrapped: bool,
@@ -27,28 +29,28 @@ pub(super) struct Row {
     pub(super) looks: RowLooks,
 }
 
-/// A place between two rows of a [`Store`]. The default is the beginning.
+/// A position between two rows of a [`RowStore`]. The default is the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Position {
     row: u64,
-    /// How many bytes of text lie before it.
+    /// The number of bytes of text before it.
     offset: u64,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Store {
+pub(super) struct RowStore {
     rows: VecDeque<Row>,
     first: Position,
     end: Position,
-    /// Where the program has wiped the screen last.
+    /// The position at which the program last cleared the screen.
     cleared: Position,
     bytes: usize,
     looks: Looks,
-    /// Where the line begins that the newest row belongs to.
+    /// The start of the line that the newest row belongs to.
     line: Position,
 }
 
-impl Store {
+impl RowStore {
     /// Adds the newest row.
     pub(super) fn push(&mut self, mut row: Row) {
         let continues = self.rows.back().is_some_and(|last| last.wrapped);
@@ -88,7 +90,8 @@ impl Store {
         self.cleared == self.end
     }
 
-    /// Where somebody who was at `position` reads on, and how many bytes in between nothing has kept.
+    /// The position at which a reader at `position` continues, and the number
+    /// of bytes in between that were dropped.
     pub(super) fn resume(&self, position: Position) -> (Position, u64) {
         let position = position.max(self.cleared);
         let start = position.max(self.first);
@@ -108,7 +111,7 @@ impl Store {
         rows.find(|text| !text.trim().is_empty())
     }
 
-    /// Where the line begins that may still go on, on the screen.
+    /// The start of the line that may continue on the screen.
     pub(super) fn open_line(&self) -> Position {
         if self.rows.back().is_some_and(|last| last.wrapped) {
             self.line.max(self.first)
@@ -126,7 +129,7 @@ impl Store {
         })
     }
 
-    /// The rows from a place on that [`Store::resume`] or [`Store::open_line`] gave.
+    /// The rows from a place on that [`RowStore::resume`] or [`RowStore::open_line`] gave.
     pub(super) fn rows(&self, from: Position) -> impl Iterator<Item = &Row> {
         let skip = usize::try_from(from.row.saturating_sub(self.first.row)).unwrap_or(usize::MAX);
         self.rows.iter().skip(skip)

@@ -1,6 +1,7 @@
-//! Rows with their looks, for somebody who draws them.
+//! Styled rows, for rendering.
 //!
-//! Start at [`StyledRow`]. What a colour of the palette looks like is left to who draws.
+//! Start at [`StyledRow`]. The renderer chooses the actual colours of the
+//! palette.
 
 use std::sync::Arc;
 
@@ -11,18 +12,17 @@ pub struct StyledRow {
     pub runs: Vec<StyledRun>,
 }
 
-/// Neighbouring text that looks the same.
+/// Adjacent text with the same style.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StyledRun {
     /// The text; wide characters fill two columns of the screen.
     pub text: String,
-    /// How it looks.
     pub style: Style,
     /// The address that the program has put under it, as it wrote it: it may be of any scheme.
     pub link: Option<Arc<str>>,
 }
 
-/// How text looks. The default is how a terminal looks when nothing was said.
+/// The style of text. The default is unstyled.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is an attribute of its own, any mix is possible"
@@ -41,7 +41,7 @@ pub struct Style {
     pub italic: bool,
     /// Underlined in any way.
     pub underline: bool,
-    /// How it is underlined, unless with a single straight line.
+    /// The kind of underline, unless it is a single straight line.
     pub underline_kind: Option<UnderlineKind>,
     /// With foreground and background exchanged.
     pub inverse: bool,
@@ -64,7 +64,7 @@ pub enum UnderlineKind {
     Dashed,
 }
 
-/// How the cursor is drawn.
+/// The appearance of the cursor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CursorLook {
     /// Its shape.
@@ -73,7 +73,6 @@ pub struct CursorLook {
     pub blinks: bool,
 }
 
-/// The shape of the cursor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CursorShape {
     /// A whole cell.

@@ -1,7 +1,7 @@
 //! The screen of a terminal: bytes in, rows and replies out.
 //!
-//! Start at [`Screen::feed`] and [`Screen::read`]. Where the bytes come from and where the replies go is the caller's
-//! business.
+//! Start at [`Screen::feed`] and [`Screen::read`]. The caller supplies the
+//! bytes and delivers the replies.
 
 use std::fmt;
 
@@ -17,26 +17,27 @@ use super::mode::{
     MOUSE_HIGHLIGHT, MOUSE_MOTION, MOUSE_SGR, MOUSE_X10, SHOW_CURSOR,
 };
 use super::read::{self, ScreenReader, ScreenText, ScreenView};
-use super::skim::Run;
+use super::skim::PlainRun;
 use super::style::{CursorLook, CursorShape, StyledRow};
 
-/// How much text waits to be drawn at most. Drawing much of it together is cheaper, because what scrolls by is not drawn.
+/// The maximum amount of text that waits to be drawn. Large batches are
+/// cheaper, because text that scrolls out of view is not drawn.
 const BATCH: usize = 64 * 1024;
 
-/// How many characters of a line are told as the last one.
+/// The maximum number of characters in [`Screen::last_line`].
 const LINE: usize = 200;
 
 const ESCAPE: u8 = 0x1b;
 
-/// A terminal's screen, as the bytes of a program have drawn it.
+/// A terminal's screen, as drawn by the bytes of a program.
 ///
-/// Any bytes will do: what is not understood is passed over. Memory is bounded whatever they are.
+/// Accepts any bytes: unknown sequences are ignored, and memory is bounded.
 pub struct Screen {
     emulator: Emulator,
     parser: Parser,
     guard: Guard,
     echoes: Echoes,
-    /// Text that was not drawn yet, because nobody has looked since.
+    /// Text that is not drawn yet, because the screen was not read since.
     undrawn: Vec<u8>,
     /// Whether the parser is between sequences.
     is_ground: bool,
@@ -45,7 +46,7 @@ pub struct Screen {
     changed: Vec<u64>,
 }
 
-/// What a program has asked of the keyboard and the mouse.
+/// The keyboard and mouse modes that a program has set.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a mode of its own, any mix is possible"
@@ -66,7 +67,7 @@ pub struct ScreenModes {
     pub focus: bool,
 }
 
-/// The use of the mouse that a program wants to hear of.
+/// The mouse events that a program has requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MouseTracking {
     /// Buttons that are pressed.
@@ -105,10 +106,10 @@ impl Screen {
         }
     }
 
-    /// Draws what the program wrote, cut anywhere. Gives the bytes that are to be written back to the program, which
-    /// are the answers to what it asked the terminal.
+    /// Draws bytes that the program wrote, split at any point. Returns the
+    /// replies to its terminal queries, which the caller must write back.
     ///
-    /// Text in which nothing is asked may be drawn as late as when somebody looks.
+    /// Text without queries may be drawn later, when the screen is read.
     pub fn feed(&mut self, bytes: &[u8]) -> Vec<u8> {
         self.generation += 1;
         if self.is_ground && memchr(ESCAPE, bytes).is_none() {
@@ -134,9 +135,9 @@ impl Screen {
         let mut rest = text.as_slice();
         while !rest.is_empty() && self.emulator.takes_lines() {
             let run = if self.guard.is_idle() {
-                Run::at(&self.emulator, rest)
+                PlainRun::at(&self.emulator, rest)
             } else {
-                Run::default()
+                PlainRun::default()
             };
             if run.skims > 0 {
                 self.emulator.skim(&rest[..run.skims]);
@@ -170,8 +171,8 @@ impl Screen {
         self.emulator.is_full_screen()
     }
 
-    /// Whether the program has said that it is in the middle of drawing and not done yet. It may never say that it
-    /// is, so whoever waits for that waits for a while only.
+    /// Whether the program has announced that it is drawing and has not
+    /// finished. It may never finish, so wait with a timeout.
     pub fn is_drawing(&self) -> bool {
         self.emulator.modes.has(DRAWING)
     }
@@ -212,7 +213,7 @@ impl Screen {
         }
     }
 
-    /// How many rows and columns there are.
+    /// The number of rows and columns.
     pub fn size(&self) -> (u16, u16) {
         let cols = self.emulator.cells(0).len();
         let number = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
@@ -239,7 +240,7 @@ impl Screen {
         (row < self.emulator.row_count()).then(|| self.emulator.styled(row))
     }
 
-    /// What the program has asked of the keyboard and the mouse.
+    /// The keyboard and mouse modes that the program has set.
     pub fn modes(&self) -> ScreenModes {
         let modes = self.emulator.modes;
         ScreenModes {
@@ -265,7 +266,7 @@ impl Screen {
         found.map(|&(_, tracking)| tracking)
     }
 
-    /// How the program wants the cursor to be drawn.
+    /// The cursor's appearance as set by the program.
     pub fn cursor_look(&self) -> CursorLook {
         let style = self.emulator.cursor_style;
         CursorLook {
@@ -307,12 +308,15 @@ impl Screen {
         }
     }
 
-    /// Tells the reader what it asks for, in at most `limit` bytes, and takes it for told.
+    /// Returns the requested view in at most `limit` bytes, and marks it as
+    /// received by the reader.
     ///
-    /// [`ScreenView::New`] gives a line program's lines that are new or have changed, each ended by a newline, the last
-    /// one not if the cursor is still on it; of a full-screen program it gives the screen, and later what changed, unless
-    /// most has: a row as `row│text`, a part of a row as `row:col│text`, which is written over what stood there from
-    /// that column on. Rows and columns count from one.
+    /// For a line program, [`ScreenView::New`] returns new and changed lines,
+    /// each with a newline unless the cursor is still on it. For a full-screen
+    /// program, it returns the screen first. Later it returns the changes,
+    /// unless most of the screen has changed: a row as `row│text`, a part of a
+    /// row as `row:col│text`, which overwrites the row from that column on.
+    /// Rows and columns count from one.
     pub fn read(
         &mut self,
         reader: &mut ScreenReader,

@@ -1,6 +1,7 @@
-//! Characters and tabs are written here.
+//! Writing of characters and tabs.
 //!
-//! Start at [`Emulator::write`]. A row that is about to leave the screen because a line wraps is noted before it does.
+//! Start at [`Emulator::write`]. A row that is about to leave the screen
+//! because of wrapping is saved first.
 
 use alacritty_terminal::index::Column;
 use alacritty_terminal::term::cell::Flags;
@@ -9,7 +10,8 @@ use unicode_width::UnicodeWidthChar;
 use super::emulator::{Emulator, TAB, line};
 use super::mode::{INSERT, TAB_WRAPS, WRAP};
 
-/// How many combining characters a cell may hold; languages need three or four.
+/// The maximum number of combining characters in a cell; languages need three
+/// or four.
 const COMBINING: usize = 16;
 
 impl Emulator {

@@ -1,8 +1,9 @@
-//! Whether a process descends from a shim.
+//! Detects whether a process descends from a shim.
 //!
-//! A shim is a subreaper, so everything that its program started stays below it: neither `setsid` nor a double fork nor
-//! a cleared environment leads out. The walk goes up from a process, parent by parent. Where shim, zygote and runtime
-//! were killed, nobody is left to meet on the way, and the brand tells.
+//! A shim is a subreaper, so all descendants of its program stay below it,
+//! despite `setsid`, double forks or a cleared environment. The walk goes up
+//! from a process through its parents. If shim, zygote and runtime were killed,
+//! the brand identifies the process.
 
 use rustix::io::Errno;
 use rustix::process::{Pid, getpid, test_kill_process};
@@ -11,7 +12,8 @@ use super::guard::is_shim;
 use super::tree::Member;
 use super::{brand, marker};
 
-/// A walk begins anew when a process on its way has gone meanwhile; at most so often.
+/// The maximum number of restarts of a walk when a process on its way has
+/// exited.
 const WALKS: usize = 16;
 
 /// See [`crate::descends_from_tool`].
@@ -45,7 +47,8 @@ fn is_below(pid: i32, is_tool: impl Fn(i32) -> bool, end: &[i32]) -> bool {
     walks.unwrap_or(true)
 }
 
-/// Whether there is a tool's process above a process and below `end`; `None` when somebody on the way went meanwhile.
+/// Whether there is a tool's process between a process and `end`; `None` if a
+/// process on the way exited meanwhile.
 fn walk(from: i32, is_tool: impl Fn(i32) -> bool, end: &[i32]) -> Option<bool> {
     let mut member = Member::read(from)?;
     loop {

@@ -12,8 +12,8 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use super::marker::RuntimeId;
 use super::tree::read_small;
 
-/// The brand of a runtime that started with the system, as it were. Later runtimes have lower ones, so that a runtime
-/// that was itself started by a tool can put its own on.
+/// The highest brand. Later runtimes have lower ones, so that a runtime that
+/// was started by a tool can apply its own.
 const TOP: u64 = 1 << 62;
 /// As many bits as the largest pid has.
 const PID_BITS: u32 = 22;
@@ -35,7 +35,7 @@ pub(super) fn put_on(id: RuntimeId) {
     let _ = setrlimit(Resource::Locks, limit);
 }
 
-/// The runtime whose brand a process carries, if it carries one that nobody has changed.
+/// The runtime whose brand a process carries, if the brand is intact.
 pub(super) fn of(pid: i32) -> Option<RuntimeId> {
     decode(hard_limit(pid).ok()??)
 }
@@ -48,8 +48,8 @@ pub(super) fn is_on_us() -> bool {
         .is_some()
 }
 
-/// Whether a process carries a brand that this process does not, or had its limit lowered by whoever wanted to hide
-/// one. An error if it cannot be seen.
+/// Whether a process carries a brand that this process does not, or a lowered
+/// limit that may hide one. An error if that cannot be read.
 pub(super) fn is_below_ours(pid: i32) -> io::Result<bool> {
     let ours = getrlimit(Resource::Locks).maximum.unwrap_or(u64::MAX);
     Ok(hard_limit(pid)?.unwrap_or(u64::MAX) < ours)

@@ -1,6 +1,6 @@
-//! The messages by which a shim is told to confine its program, and to prepare namespaces for programs.
+//! Messages that tell a shim to confine its program, or to prepare namespaces.
 //!
-//! Both come from the same executable, as all messages of `wire` do.
+//! Both ends are the same executable, as with all messages of `wire`.
 
 use std::ffi::{CStr, CString, OsStr};
 use std::os::fd::OwnedFd;
@@ -297,7 +297,7 @@ pub(super) enum PrepareReply {
     Failed { stage: PrepareStage, errno: i32 },
 }
 
-/// Where making namespaces failed.
+/// The step at which creating namespaces failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PrepareStage {
     User,

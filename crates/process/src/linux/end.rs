@@ -1,7 +1,8 @@
-//! Ending everything that descends from this process, and knowing that it is done.
+//! Ends all descendants of this process, with verification.
 //!
-//! Start at [`Ending`] (with grace, for a shim that must stay responsive) or [`kill_children`] (at once, for orphans).
-//! Neither ever sleeps for a while: the caller waits for a child to change, or for the time that [`Progress`] names.
+//! Start at [`TreeShutdown`] (with grace, for a shim that must stay responsive)
+//! or [`kill_children`] (at once, for orphans). Neither sleeps: the caller
+//! waits for a child to change, or for the time in [`EndProgress`].
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -12,27 +13,29 @@ use windlass_hold_wire::{HolderReport, SURVIVOR_LIMIT};
 use super::sys::{self, Reaped};
 use super::tree::{Member, descendants};
 
-/// How long `SIGKILL` may take before those that remain are called survivors.
+/// The time limit for `SIGKILL` before the remaining processes count as
+/// survivors.
 const KILL_LIMIT: Duration = Duration::from_secs(5);
-/// The least time between two walks while programs have their grace, however often children come and go.
+/// The minimum time between two walks during the grace, however often children
+/// change.
 const GRACE_STEP: Duration = Duration::from_millis(10);
-/// The time between two walks while killing, at first and at most.
+/// The time between two walks while killing: initial and maximum.
 const KILL_STEP: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(100));
 
 /// The end of a tree, in progress.
-pub(super) struct Ending {
+pub(super) struct TreeShutdown {
     root: i32,
     /// The group that the program led, which may outlive the program.
     group: i32,
     /// They are on a terminal.
     terminal: bool,
-    /// Everyone that ran when we looked, by pid and start time.
+    /// All processes seen running, by pid and start time.
     seen: HashSet<(i32, u64)>,
-    phase: Phase,
+    phase: EndPhase,
     reported: bool,
 }
 
-enum Phase {
+enum EndPhase {
     /// `SIGTERM` is out; at the deadline comes `SIGKILL`.
     Grace {
         deadline: Instant,
@@ -44,15 +47,16 @@ enum Phase {
     },
 }
 
-/// What a step of an [`Ending`] brought.
-pub(super) struct Progress {
-    /// What the runtime should be told now.
+/// The result of a step of a [`TreeShutdown`].
+pub(super) struct EndProgress {
+    /// The report to send to the runtime now.
     pub(super) report: Option<HolderReport>,
-    /// When to take the next step at the latest; a child that changes is a reason to do it sooner.
+    /// The latest time for the next step; a changed child is a reason for an
+    /// earlier one.
     pub(super) next: Duration,
 }
 
-impl Ending {
+impl TreeShutdown {
     /// Begins to end what descends from `root`, which is this process.
     pub(super) fn new(root: i32, group: i32, terminal: bool, deadline: Instant) -> Self {
         Self {
@@ -60,7 +64,7 @@ impl Ending {
             group,
             terminal,
             seen: HashSet::new(),
-            phase: Phase::Grace {
+            phase: EndPhase::Grace {
                 deadline,
                 looked: None,
             },
@@ -68,9 +72,9 @@ impl Ending {
         }
     }
 
-    /// Brings the deadline forward; it is never put off.
+    /// Moves the deadline forward, never back.
     pub(super) fn hasten(&mut self, sooner: Instant) {
-        if let Phase::Grace { deadline, .. } = &mut self.phase {
+        if let EndPhase::Grace { deadline, .. } = &mut self.phase {
             *deadline = sooner.min(*deadline);
         }
     }
@@ -84,22 +88,22 @@ impl Ending {
         (!self.reported).then_some(report)
     }
 
-    /// Takes the next step. The caller has fetched every child that has ended.
-    pub(super) fn advance(&mut self) -> Progress {
+    /// Takes the next step. The caller has reaped every ended child.
+    pub(super) fn advance(&mut self) -> EndProgress {
         let now = Instant::now();
-        if let Phase::Grace { deadline, looked } = &mut self.phase {
+        if let EndPhase::Grace { deadline, looked } = &mut self.phase {
             if now < *deadline {
                 let due = looked.map_or(now, |looked| looked + GRACE_STEP);
                 if now < due {
                     let next = due.min(*deadline) - now;
-                    return Progress { report: None, next };
+                    return EndProgress { report: None, next };
                 }
                 *looked = Some(now);
                 let next = *deadline - now;
                 self.ask();
-                return Progress { report: None, next };
+                return EndProgress { report: None, next };
             }
-            self.phase = Phase::Kill {
+            self.phase = EndPhase::Kill {
                 since: now,
                 step: KILL_STEP.0,
             };
@@ -107,7 +111,7 @@ impl Ending {
         self.kill(now)
     }
 
-    /// Asks those to end who were not asked before.
+    /// Sends `SIGTERM` to processes that have not had it yet.
     fn ask(&mut self) {
         for member in descendants(self.root) {
             if member.alive() && self.seen.insert((member.pid, member.start)) {
@@ -122,20 +126,20 @@ impl Ending {
         }
     }
 
-    fn kill(&mut self, now: Instant) -> Progress {
+    fn kill(&mut self, now: Instant) -> EndProgress {
         let members = descendants(self.root);
         let alive = members.iter().filter(|member| member.alive());
         self.seen
             .extend(alive.map(|member| (member.pid, member.start)));
         kill_all(self.root, self.group, &members);
-        let Phase::Kill { since, step } = &mut self.phase else {
+        let EndPhase::Kill { since, step } = &mut self.phase else {
             unreachable!("only a killing ending kills");
         };
         let next = *step;
         *step = (*step * 2).min(KILL_STEP.1);
         let late = now.duration_since(*since) >= KILL_LIMIT && !self.reported;
         self.reported |= late;
-        Progress {
+        EndProgress {
             report: late.then(|| self.survivors(&members)),
             next,
         }
@@ -154,8 +158,8 @@ impl Ending {
     }
 }
 
-/// Kills `members`, which descend from `root`, and the groups that are theirs: a group is killed in one stroke, so that
-/// one whose members fork faster than anybody can look does not get away.
+/// Kills `members`, which descend from `root`, and their process groups. A
+/// group is killed atomically, so that one that forks quickly cannot escape.
 fn kill_all(root: i32, program_group: i32, members: &[Member]) {
     let own = Member::read(root).map(|root| root.group);
     let mut done = HashSet::new();
@@ -175,8 +179,9 @@ fn kill_all(root: i32, program_group: i32, members: &[Member]) {
     }
 }
 
-/// Kills every child of this process that `spare` does not name, with all that descends from it, and fetches their
-/// statuses. Returns when they are gone or [`KILL_LIMIT`] is over.
+/// Kills every child of this process that `spare` does not name, with its
+/// descendants, and reaps them. Returns when they are gone or after
+/// [`KILL_LIMIT`].
 pub(super) fn kill_children(
     root: i32,
     mut fetched: impl FnMut(i32),

@@ -2,10 +2,12 @@
     unsafe_code,
     reason = "a child that shares the memory of its parent runs until it executes its program"
 )]
-//! Starting a program that is confined: what the runtime prepared is applied in the child, between `clone` and `execve`.
+//! Starts a confined program: the child applies the prepared confinement
+//! between `clone` and `execve`.
 //!
-//! The child shares the shim's memory, and the shim stands still until it has executed its program or exited, as with
-//! `posix_spawn`. So it allocates nothing, takes no lock and makes nothing but system calls.
+//! The child shares the shim's memory, and the shim is suspended until the
+//! child has executed its program or exited, as with `posix_spawn`. The child
+//! therefore allocates nothing, takes no lock and makes only system calls.
 
 use std::ffi::{CStr, c_void};
 use std::mem::MaybeUninit;
@@ -15,17 +17,17 @@ use std::ptr;
 use libc::{c_char, c_int, c_long, c_ulong};
 
 use super::confine_wire::Confine;
-use super::spawn::{Action, Place, StringList};
+use super::spawn::{FdAction, ProcessPlacement, StringList};
 use super::sys;
-use super::wire::Stage;
+use super::wire::StartStage;
 
 /// A program, as `posix_spawn` takes it.
 pub(super) struct ConfinedProgram<'a> {
     pub(super) path: &'a CStr,
     pub(super) argv: &'a StringList<'a>,
     pub(super) envp: &'a StringList<'a>,
-    pub(super) place: Place,
-    pub(super) actions: &'a [Action<'a>],
+    pub(super) place: ProcessPlacement,
+    pub(super) actions: &'a [FdAction<'a>],
     pub(super) cwd: &'a CStr,
     /// The list of a control group's processes, to join it.
     pub(super) group: Option<BorrowedFd<'a>>,
@@ -55,14 +57,14 @@ struct Child<'a> {
     privileged: bool,
     /// Signals that are not at their default in the shim, a bit each.
     signals: u64,
-    failure: (Stage, i32),
+    failure: (StartStage, i32),
 }
 
 /// Starts `program`, and returns its pid.
 pub(super) fn spawn_confined(
     program: &ConfinedProgram<'_>,
     confine: &Confine,
-) -> Result<i32, (Stage, i32)> {
+) -> Result<i32, (StartStage, i32)> {
     let limits = &confine.limits;
     let seconds = limits.cpu.map(|time| time.as_secs().saturating_add(1));
     let mut child = Child {
@@ -82,7 +84,7 @@ pub(super) fn spawn_confined(
         ],
         privileged: rustix::process::geteuid().is_root(),
         signals: sys::changed_signals(),
-        failure: (Stage::Exec, 0),
+        failure: (StartStage::Exec, 0),
     };
     let mut stack: Vec<MaybeUninit<u128>> = Vec::with_capacity(STACK / size_of::<u128>());
     // SAFETY: the stack is large enough and grows downwards from its end, which is aligned; the child ends or executes
@@ -99,7 +101,7 @@ pub(super) fn spawn_confined(
         let errno = *libc::__errno_location();
         libc::sigprocmask(libc::SIG_SETMASK, &raw const old, ptr::null_mut());
         if pid < 0 {
-            return Err((Stage::Fork, errno));
+            return Err((StartStage::Fork, errno));
         }
         pid
     };
@@ -115,8 +117,9 @@ pub(super) fn spawn_confined(
     Err((stage, errno))
 }
 
-/// A limit of processes that the user's programs reach only if this one is far beyond its own: the kernel counts by user,
-/// so it only slows a fork bomb down until the shim has seen it.
+/// A process limit that only a program far beyond its own limit reaches: the
+/// kernel counts per user, so this only slows a fork bomb down until the shim
+/// notices it.
 fn brake(processes: u32) -> Option<u64> {
     let mut buffer = [0; 128];
     let length = super::tree::read_small("/proc/loadavg", &mut buffer).ok()?;
@@ -143,7 +146,7 @@ extern "C" fn run(child: *mut c_void) -> c_int {
 /// # Safety
 ///
 /// Only the child of [`spawn_confined`] calls this.
-unsafe fn enter(child: &Child<'_>) -> (Stage, i32) {
+unsafe fn enter(child: &Child<'_>) -> (StartStage, i32) {
     match unsafe { apply(child) } {
         Ok(()) => {}
         Err(stage) => return (stage, errno()),
@@ -155,28 +158,32 @@ unsafe fn enter(child: &Child<'_>) -> (Stage, i32) {
         libc::sigprocmask(libc::SIG_SETMASK, &raw const none, ptr::null_mut());
         libc::execve(program.path.as_ptr(), child.argv.cast(), child.envp.cast());
     }
-    (Stage::Exec, errno())
+    (StartStage::Exec, errno())
 }
 
 /// # Safety
 ///
 /// Only the child of [`spawn_confined`] calls this.
-unsafe fn apply(child: &Child<'_>) -> Result<(), Stage> {
+unsafe fn apply(child: &Child<'_>) -> Result<(), StartStage> {
     let confine = child.confine;
     unsafe {
         default_signals(child.signals);
         // A scheduler that is fair to sessions leaves the shim its share then, should this become a fork bomb.
         let has_session = confine.limits.processes.is_some();
         match child.program.place {
-            Place::Group if !has_session => check(libc::setpgid(0, 0), Stage::Exec)?,
-            Place::Group | Place::Session => check(libc::setsid().min(0), Stage::Exec)?,
+            ProcessPlacement::Group if !has_session => {
+                check(libc::setpgid(0, 0), StartStage::Exec)?;
+            }
+            ProcessPlacement::Group | ProcessPlacement::Session => {
+                check(libc::setsid().min(0), StartStage::Exec)?;
+            }
         }
         if let Some(group) = child.program.group {
             // Without it the tree is looked after all the same.
             libc::write(group.as_raw_fd(), c"0".as_ptr().cast(), 1);
         }
         for namespace in &confine.namespaces {
-            check(libc::setns(namespace.as_raw_fd(), 0), Stage::Confine)?;
+            check(libc::setns(namespace.as_raw_fd(), 0), StartStage::Confine)?;
         }
         // A terminal is opened by its name, which is one of the namespace.
         for action in child.program.actions {
@@ -188,11 +195,11 @@ unsafe fn apply(child: &Child<'_>) -> Result<(), Stage> {
             }
         }
         if confine.has_mounts && !child.program.cwd.is_empty() {
-            check(libc::chdir(child.program.cwd.as_ptr()), Stage::Cwd)?;
+            check(libc::chdir(child.program.cwd.as_ptr()), StartStage::Cwd)?;
         }
         if confine.is_sandbox {
             let no_new_privileges = libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-            check(no_new_privileges, Stage::Confine)?;
+            check(no_new_privileges, StartStage::Confine)?;
             if child.privileged {
                 drop_capabilities()?;
             }
@@ -200,7 +207,7 @@ unsafe fn apply(child: &Child<'_>) -> Result<(), Stage> {
         if let Some(ruleset) = &confine.ruleset {
             let restricted =
                 libc::syscall(libc::SYS_landlock_restrict_self, ruleset.as_raw_fd(), 0);
-            check_long(restricted, Stage::Confine)?;
+            check_long(restricted, StartStage::Confine)?;
         }
         // Everything is closed on exec already; this is for what is not ours.
         let first: libc::c_uint = 3;
@@ -212,7 +219,7 @@ unsafe fn apply(child: &Child<'_>) -> Result<(), Stage> {
         );
         if !confine.filter.is_empty() {
             let Ok(len) = libc::c_ushort::try_from(confine.filter.len()) else {
-                return Err(Stage::Confine);
+                return Err(StartStage::Confine);
             };
             let program = libc::sock_fprog {
                 len,
@@ -225,7 +232,7 @@ unsafe fn apply(child: &Child<'_>) -> Result<(), Stage> {
                 0,
                 0,
             );
-            check(filtered, Stage::Confine)?;
+            check(filtered, StartStage::Confine)?;
         }
     }
     Ok(())
@@ -252,18 +259,20 @@ unsafe fn default_signals(changed: u64) {
 /// # Safety
 ///
 /// Only the child of [`spawn_confined`] calls this.
-unsafe fn place(action: &Action<'_>) -> Result<(), Stage> {
+unsafe fn place(action: &FdAction<'_>) -> Result<(), StartStage> {
     unsafe {
         match *action {
-            Action::Duplicate { from, to } if from == to => {
-                check(libc::fcntl(from, libc::F_SETFD, 0), Stage::Exec)
+            FdAction::Duplicate { from, to } if from == to => {
+                check(libc::fcntl(from, libc::F_SETFD, 0), StartStage::Exec)
             }
-            Action::Duplicate { from, to } => check(libc::dup2(from, to).min(0), Stage::Exec),
-            Action::Open { path, to } => {
+            FdAction::Duplicate { from, to } => {
+                check(libc::dup2(from, to).min(0), StartStage::Exec)
+            }
+            FdAction::Open { path, to } => {
                 let fd: RawFd = libc::open(path.as_ptr(), libc::O_RDWR);
-                check(fd.min(0), Stage::Exec)?;
+                check(fd.min(0), StartStage::Exec)?;
                 if fd != to {
-                    check(libc::dup2(fd, to).min(0), Stage::Exec)?;
+                    check(libc::dup2(fd, to).min(0), StartStage::Exec)?;
                     libc::close(fd);
                 }
                 Ok(())
@@ -275,11 +284,14 @@ unsafe fn place(action: &Action<'_>) -> Result<(), Stage> {
 /// # Safety
 ///
 /// Only the child of [`spawn_confined`] calls this.
-unsafe fn lower_limit(resource: c_int, limit: u64) -> Result<(), Stage> {
+unsafe fn lower_limit(resource: c_int, limit: u64) -> Result<(), StartStage> {
     let resource = resource.cast_unsigned();
     unsafe {
         let mut current: libc::rlimit = MaybeUninit::zeroed().assume_init();
-        check(libc::getrlimit(resource, &raw mut current), Stage::Confine)?;
+        check(
+            libc::getrlimit(resource, &raw mut current),
+            StartStage::Confine,
+        )?;
         let maximum = limit.min(current.rlim_max);
         let lowered = libc::rlimit {
             rlim_cur: maximum,
@@ -287,7 +299,7 @@ unsafe fn lower_limit(resource: c_int, limit: u64) -> Result<(), Stage> {
         };
         check(
             libc::setrlimit(resource, &raw const lowered),
-            Stage::Confine,
+            StartStage::Confine,
         )
     }
 }
@@ -297,7 +309,7 @@ unsafe fn lower_limit(resource: c_int, limit: u64) -> Result<(), Stage> {
 /// # Safety
 ///
 /// Only the child of [`spawn_confined`] calls this.
-unsafe fn drop_capabilities() -> Result<(), Stage> {
+unsafe fn drop_capabilities() -> Result<(), StartStage> {
     unsafe {
         libc::prctl(
             libc::PR_CAP_AMBIENT,
@@ -316,7 +328,7 @@ unsafe fn drop_capabilities() -> Result<(), Stage> {
             match libc::prctl(libc::PR_CAPBSET_READ, capability, 0, 0, 0) {
                 // It was not there.
                 0 => {}
-                1 => return Err(Stage::Confine),
+                1 => return Err(StartStage::Confine),
                 // There are no more.
                 _ => break,
             }
@@ -325,11 +337,11 @@ unsafe fn drop_capabilities() -> Result<(), Stage> {
     Ok(())
 }
 
-fn check(result: c_int, stage: Stage) -> Result<(), Stage> {
+fn check(result: c_int, stage: StartStage) -> Result<(), StartStage> {
     if result == 0 { Ok(()) } else { Err(stage) }
 }
 
-fn check_long(result: c_long, stage: Stage) -> Result<(), Stage> {
+fn check_long(result: c_long, stage: StartStage) -> Result<(), StartStage> {
     if result == 0 { Ok(()) } else { Err(stage) }
 }
 

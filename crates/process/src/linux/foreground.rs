@@ -1,9 +1,10 @@
-//! What the foreground of a terminal does: whether somebody in it waits for input.
+//! Detects whether a process in the foreground of a terminal waits for input.
 //!
-//! Start at [`foreground`]. `/proc/PID/task/TID/syscall` says in which system call a thread is blocked; if that is a
-//! read, its descriptor says of what, and if it is one that waits for several descriptors, the list of them is in the
-//! program's memory. Nothing is guessed from what the program wrote. The page `docs/design/settling.md` tells why this
-//! is enough, and where it is not.
+//! Start at [`foreground`]. `/proc/PID/task/TID/syscall` shows the system call
+//! in which a thread is blocked. For a read, the descriptor shows the source;
+//! for a wait on several descriptors, their list is in the program's memory.
+//! The program's output is not used. `docs/design/settling.md` explains the
+//! limits of this.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,28 +14,29 @@ use rustix::process::Pid;
 use super::tree::{Member, descendants, everyone, read_small, tasks};
 use crate::terminal::Keeper;
 
-/// A foreground in which nobody runs.
+/// A foreground in which no process runs.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Foreground {
-    /// What the one who reads the terminal waits for, if there is one.
+    /// The wait of the process that reads the terminal, if there is one.
     pub(crate) reader: Option<Waits>,
-    /// Those who sleep for a time, and will go on by themselves.
+    /// Processes that sleep for a limited time.
     pub(crate) naps: Runs,
-    /// Those who read the terminal and will soon go on by themselves, if nobody reads it for as long as it takes.
+    /// Processes that read the terminal with a short time limit, if no other
+    /// reads it for longer.
     pub(crate) brief: Vec<BriefWait>,
 }
 
-/// Somebody who reads the terminal and will soon go on by himself.
+/// A read of the terminal with a short time limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BriefWait {
     pub(crate) thread: i32,
-    /// How often it has run so far, as the system tells it.
+    /// The thread's run count, as reported by the kernel.
     pub(crate) runs: Vec<u8>,
-    /// How long it waits at most.
+    /// The time limit of the wait.
     pub(crate) limit: Duration,
 }
 
-/// A terminal as the system calls of its programs name it.
+/// A terminal as system calls of its programs name it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Device {
     pub(crate) number: u64,
@@ -42,18 +44,18 @@ pub(crate) struct Device {
     pub(crate) read_limit: Option<Duration>,
 }
 
-/// A wait for the terminal that ends by itself within this time may be for an answer of the terminal, or for the rest of
-/// a key.
+/// A wait with a shorter limit may be for a terminal's reply, or for the rest
+/// of a key.
 pub(crate) const BRIEF: Duration = Duration::from_millis(500);
 
-/// What somebody who reads the terminal waits for; the surest first.
+/// The kind of wait of a terminal's reader; the most certain first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Waits {
-    /// For the terminal, and nothing else.
+    /// For the terminal only.
     Terminal,
-    /// For the terminal and for others, any of which may make him go on.
+    /// For the terminal and other sources, any of which may wake it.
     AmongOthers,
-    /// He sleeps, and we may not see why.
+    /// Asleep for a reason that is not visible.
     Unseen,
 }
 
@@ -70,7 +72,7 @@ pub(crate) fn foreground(group: Pid, keeper: Keeper, device: Device) -> Option<F
     Some(first)
 }
 
-/// Whether somebody who is held by `keeper` is in `group`.
+/// Whether a process held by `keeper` is in `group`.
 pub(crate) fn is_theirs(group: Pid, keeper: Keeper) -> bool {
     !members(group.as_raw_nonzero().get(), keeper).is_empty()
 }
@@ -84,7 +86,7 @@ fn members(group: i32, keeper: Keeper) -> Vec<Member> {
     members
 }
 
-/// Threads, and how often each has run so far, as the system tells it.
+/// Threads and their run counts, as reported by the kernel.
 pub(crate) type Runs = Vec<(i32, Vec<u8>)>;
 
 fn look(group: i32, keeper: Keeper, device: Device) -> Option<(Foreground, Runs)> {
@@ -104,15 +106,15 @@ fn look(group: i32, keeper: Keeper, device: Device) -> Option<(Foreground, Runs)
         for id in threads {
             let thread = Thread::new(member.pid, id, device);
             match thread.life() {
-                Life::Runs => return None,
-                Life::Ended => continue,
+                ThreadState::Runs => return None,
+                ThreadState::Ended => continue,
                 // What it was stopped in may have been a read, and still stands there as its system call. But it takes
                 // no input: somebody else will have the terminal, or will let it go on.
-                Life::Stopped { runs: so_far } => {
+                ThreadState::Stopped { runs: so_far } => {
                     runs.push((id, so_far));
                     continue;
                 }
-                Life::Sleeps { runs: so_far } => runs.push((id, so_far)),
+                ThreadState::Sleeps { runs: so_far } => runs.push((id, so_far)),
             }
             match thread.blocked()? {
                 Blocked::Reading { waits, limit } => {
@@ -137,21 +139,21 @@ fn look(group: i32, keeper: Keeper, device: Device) -> Option<(Foreground, Runs)
     Some((seen, runs))
 }
 
-/// What a thread is at.
-enum Life {
+/// The state of a thread.
+enum ThreadState {
     Runs,
-    /// It sleeps; this is how often it has run so far.
+    /// It sleeps; with its run count.
     Sleeps {
         runs: Vec<u8>,
     },
-    /// By a signal or by a debugger, and somebody will have to let it go on.
+    /// Stopped by a signal or a debugger.
     Stopped {
         runs: Vec<u8>,
     },
     Ended,
 }
 
-/// Why a thread does not run.
+/// The reason why a thread does not run.
 #[derive(Debug, PartialEq, Eq)]
 enum Blocked {
     Reading {
@@ -182,28 +184,28 @@ impl Thread {
         }
     }
 
-    fn life(&self) -> Life {
+    fn life(&self) -> ThreadState {
         let mut buffer = [0; 1024];
         let stat = read_small(&format!("{}/stat", self.folder), &mut buffer).ok();
         let stat = stat.map(|length| &buffer[..length]);
         // The state is the first word after the name in brackets.
         let state = stat.and_then(|stat| stat.get(memchr::memrchr(b')', stat)? + 2));
         match state {
-            None | Some(b'Z' | b'X') => Life::Ended,
-            Some(b'S' | b'I') => Life::Sleeps { runs: self.runs() },
-            Some(b'T' | b't') => Life::Stopped { runs: self.runs() },
-            Some(_) => Life::Runs,
+            None | Some(b'Z' | b'X') => ThreadState::Ended,
+            Some(b'S' | b'I') => ThreadState::Sleeps { runs: self.runs() },
+            Some(b'T' | b't') => ThreadState::Stopped { runs: self.runs() },
+            Some(_) => ThreadState::Runs,
         }
     }
 
-    /// How often it has run so far, as the system tells it.
+    /// Its run count, as reported by the kernel.
     fn runs(&self) -> Vec<u8> {
         let mut buffer = [0; 128];
         let length = read_small(&format!("{}/schedstat", self.folder), &mut buffer).unwrap_or(0);
         buffer[..length].to_vec()
     }
 
-    /// Why it does not run; `None` if it does now.
+    /// The reason why it does not run; `None` if it runs now.
     fn blocked(&self) -> Option<Blocked> {
         let mut buffer = [0; 256];
         let length = match read_small(&format!("{}/syscall", self.folder), &mut buffer) {
@@ -215,26 +217,28 @@ impl Thread {
             Err(_) => return Some(Blocked::lasting(Waits::Unseen)),
         };
         let line = std::str::from_utf8(&buffer[..length]).ok()?;
-        let call = Call::parse(line)?;
+        let call = BlockedCall::parse(line)?;
         Some(self.judge(&call))
     }
 
-    fn judge(&self, call: &Call) -> Blocked {
+    fn judge(&self, call: &BlockedCall) -> Blocked {
         let [first, second, third, ..] = call.args;
         let blocked = match call.kind {
-            Kind::Read if self.of(first) == Of::Terminal => Blocked::lasting(Waits::Terminal),
-            Kind::Poll(_) => self.judge_set(self.polled(first, second), second == 0),
-            Kind::Select(_) => {
+            SyscallKind::Read if self.of(first) == Of::Terminal => {
+                Blocked::lasting(Waits::Terminal)
+            }
+            SyscallKind::Poll(_) => self.judge_set(self.polled(first, second), second == 0),
+            SyscallKind::Select(_) => {
                 self.judge_set(self.selected(first, second), second == 0 && third == 0)
             }
-            Kind::Epoll(_) => self.judge_set(self.epolled(first), false),
-            Kind::Nap => Blocked::Napping,
+            SyscallKind::Epoll(_) => self.judge_set(self.epolled(first), false),
+            SyscallKind::Nap => Blocked::Napping,
             // A wait that was stopped and continued; its arguments are where they were.
-            Kind::Restarted => match self.judge_set(self.polled(first, second), false) {
+            SyscallKind::Restarted => match self.judge_set(self.polled(first, second), false) {
                 Blocked::Otherwise => Blocked::Napping,
                 blocked => blocked,
             },
-            Kind::Read | Kind::Other => Blocked::Otherwise,
+            SyscallKind::Read | SyscallKind::Other => Blocked::Otherwise,
         };
         match blocked {
             Blocked::Reading { waits, .. } => Blocked::Reading {
@@ -245,14 +249,14 @@ impl Thread {
         }
     }
 
-    /// How long a wait for the terminal takes at most.
-    fn limit(&self, call: &Call) -> Option<Duration> {
+    /// The time limit of a wait for the terminal.
+    fn limit(&self, call: &BlockedCall) -> Option<Duration> {
         let (limit, at) = match call.kind {
-            Kind::Read => return self.device.read_limit,
-            Kind::Poll(limit) => (limit, call.args[2]),
-            Kind::Select(limit) => (limit, call.args[4]),
-            Kind::Epoll(limit) => (limit, call.args[3]),
-            Kind::Nap | Kind::Restarted | Kind::Other => return None,
+            SyscallKind::Read => return self.device.read_limit,
+            SyscallKind::Poll(limit) => (limit, call.args[2]),
+            SyscallKind::Select(limit) => (limit, call.args[4]),
+            SyscallKind::Epoll(limit) => (limit, call.args[3]),
+            SyscallKind::Nap | SyscallKind::Restarted | SyscallKind::Other => return None,
         };
         match limit {
             // A register holds rubbish in its upper half, and a limit below zero is none.
@@ -276,7 +280,7 @@ impl Thread {
         Duration::from_secs(seconds).checked_add(parts)
     }
 
-    /// Waiting for none of all descriptors is a way to sleep for a time.
+    /// A wait for no descriptors is a sleep.
     fn judge_set(&self, descriptors: Option<Vec<u64>>, none: bool) -> Blocked {
         if none {
             return Blocked::Napping;
@@ -299,10 +303,11 @@ impl Thread {
         }
     }
 
-    /// What a descriptor is of.
+    /// The kind of file behind a descriptor.
     fn of(&self, descriptor: u64) -> Of {
         use rustix::fs::FileType;
-        /// What `/dev/tty` is: the terminal of whoever opens it.
+        /// The device number of `/dev/tty`: the terminal of the process that
+        /// opens it.
         const OWN: (u32, u32) = (5, 0);
         // The registers of a descriptor hold rubbish in their upper halves.
         let descriptor = descriptor & 0xffff_ffff;
@@ -325,7 +330,7 @@ impl Thread {
 
     /// The descriptors that a `poll` wants to read.
     fn polled(&self, list: u64, count: u64) -> Option<Vec<u64>> {
-        /// What makes a poll return when there is input.
+        /// The poll events for input.
         const INPUT: i16 = libc::POLLIN | libc::POLLRDNORM;
         const SIZE: usize = size_of::<libc::pollfd>();
         let count = usize::try_from(count).ok().filter(|&it| it <= 1024)?;
@@ -374,21 +379,21 @@ impl Thread {
 #[derive(PartialEq, Eq)]
 enum Of {
     Terminal,
-    /// Something that others write to.
+    /// A source that other processes write to.
     Other,
     Nothing,
 }
 
 /// A system call that a thread is blocked in.
 #[derive(Debug, PartialEq, Eq)]
-struct Call {
-    kind: Kind,
+struct BlockedCall {
+    kind: SyscallKind,
     args: [u64; 6],
 }
 
 /// The system calls that matter here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum SyscallKind {
     Read,
     Poll(Limit),
     Select(Limit),
@@ -398,7 +403,7 @@ enum Kind {
     Other,
 }
 
-/// How a system call is told how long to wait.
+/// The encoding of a system call's time limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Limit {
     /// As a number; below zero there is no limit.
@@ -413,8 +418,8 @@ enum Limit {
     Nanoseconds,
 }
 
-impl Call {
-    /// Reads what `/proc` says; `None` if the thread runs.
+impl BlockedCall {
+    /// Parses a line of `/proc`; `None` if the thread runs.
     fn parse(line: &str) -> Option<Self> {
         let mut words = line.split_ascii_whitespace();
         // "running", or nothing at all once it has ended.
@@ -424,12 +429,12 @@ impl Call {
             let word = words.next().and_then(|word| word.strip_prefix("0x"));
             *arg = word.map_or(Some(0), |word| u64::from_str_radix(word, 16).ok())?;
         }
-        let kind = Kind::of(number);
+        let kind = SyscallKind::of(number);
         Some(Self { kind, args })
     }
 }
 
-impl Kind {
+impl SyscallKind {
     fn of(number: libc::c_long) -> Self {
         match number {
             libc::SYS_read | libc::SYS_readv => Self::Read,

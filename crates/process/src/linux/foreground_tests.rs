@@ -1,7 +1,7 @@
 use super::*;
 
-fn kind(line: &str) -> Option<Kind> {
-    Call::parse(line).map(|call| call.kind)
+fn kind(line: &str) -> Option<SyscallKind> {
+    BlockedCall::parse(line).map(|call| call.kind)
 }
 
 #[test]
@@ -10,11 +10,11 @@ fn a_blocked_read_names_its_descriptor() {
         "{} 0x3 0x7ffc00000000 0x400 0x0 0x0 0x0 0x7ffc 0x7f45\n",
         libc::SYS_read
     );
-    let expected = Call {
-        kind: Kind::Read,
+    let expected = BlockedCall {
+        kind: SyscallKind::Read,
         args: [3, 0x7ffc_0000_0000, 0x400, 0, 0, 0],
     };
-    assert_eq!(Call::parse(&line), Some(expected));
+    assert_eq!(BlockedCall::parse(&line), Some(expected));
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn a_thread_that_runs_is_not_blocked() {
 
 #[test]
 fn a_thread_outside_of_system_calls_waits_for_nothing_we_know() {
-    assert_eq!(kind("-1 0x7ffc 0x7f45\n"), Some(Kind::Other));
+    assert_eq!(kind("-1 0x7ffc 0x7f45\n"), Some(SyscallKind::Other));
     assert_eq!(kind(""), None, "it has ended");
 }
 
@@ -32,7 +32,7 @@ fn a_thread_outside_of_system_calls_waits_for_nothing_we_know() {
 fn sleeping_for_a_time_is_told_apart() {
     for number in [libc::SYS_nanosleep, libc::SYS_clock_nanosleep] {
         let line = format!("{number} 0x0 0x0 0x7ffc 0x0 0x0 0x0 0x7ffc 0x7f45");
-        assert_eq!(kind(&line), Some(Kind::Nap));
+        assert_eq!(kind(&line), Some(SyscallKind::Nap));
     }
 }
 
@@ -41,9 +41,9 @@ fn the_surest_reader_counts() {
     assert!(Waits::Terminal < Waits::AmongOthers && Waits::AmongOthers < Waits::Unseen);
 }
 
-fn call(number: libc::c_long, args: [u64; 6]) -> Call {
-    let kind = Kind::of(number);
-    Call { kind, args }
+fn call(number: libc::c_long, args: [u64; 6]) -> BlockedCall {
+    let kind = SyscallKind::of(number);
+    BlockedCall { kind, args }
 }
 
 /// A thread that waits for nothing here; its memory is ours.

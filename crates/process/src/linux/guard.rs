@@ -1,15 +1,19 @@
-//! What happens when a zygote dies: its shims and their programs come to the runtime, which is a subreaper too.
+//! Takes care of shims whose zygote has died: they and their programs become
+//! children of the runtime, which is a subreaper too.
 //!
-//! Start at [`watch`]. A thread per zygote waits for its end and then looks after the shims that it left: they run on,
-//! their sockets lead straight to the runtime. Here their statuses are fetched, and should one of them be killed, its
-//! orphans are.
+//! Start at [`watch`]. A thread per zygote waits for its end and then
+//! supervises its shims. These continue to run, since their sockets lead
+//! directly to the runtime. The thread reaps them, and if one is killed, kills
+//! its orphans.
 //!
-//! The runtime's own children are not touched. A child is taken for an orphan only if it is in a session that a
-//! zygote made, or carries our brand or marker, or was seen below a shim; and never if it is in the runtime's own session,
-//! or one that the runtime made without a zygote. Shims are known by what they have reported, not by what they are called:
-//! a program may call itself anything.
+//! The runtime's own children are not touched. A child counts as an orphan only
+//! if it is in a session created by a zygote, carries our brand or marker, or
+//! was seen below a shim; and never if it is in the runtime's own session, or
+//! one that the runtime created without a zygote. Shims are identified by their
+//! reports, not by their names, which a program may imitate.
 //!
-//! A zygote, or a shim of a dead one, that somebody stops is continued; one that is stopped again and again is killed.
+//! A stopped zygote, or a stopped shim of a dead one, is continued; after
+//! repeated stops it is killed.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -37,10 +41,11 @@ pub(crate) static OWN_SESSIONS: Mutex<Vec<i32>> = Mutex::new(Vec::new());
 const KILL_LIMIT: Duration = Duration::from_secs(5);
 const KILL_STEP: Duration = Duration::from_millis(20);
 const STACK: usize = 128 * 1024;
-/// How often the shims of a dead zygote are looked at, should one be stopped: nothing tells.
+/// The polling interval for stopped shims of a dead zygote: no event reports
+/// them.
 const STOP_LOOK: Duration = Duration::from_millis(250);
 
-/// A zygote or a shim of this process, known as one until this is dropped.
+/// Guard: registers a zygote or a shim of this process until it is dropped.
 pub(super) struct KnownKeeper(i32);
 
 impl KnownKeeper {
@@ -49,7 +54,7 @@ impl KnownKeeper {
         Self(pid)
     }
 
-    /// Starts one. No watcher can take it for an orphan meanwhile.
+    /// Starts one. No watcher can mistake it for an orphan meanwhile.
     pub(super) fn start(spawn: impl FnOnce() -> io::Result<i32>) -> io::Result<Self> {
         let mut keepers = KEEPERS.lock();
         let pid = spawn()?;
@@ -71,7 +76,8 @@ fn is_keeper(pid: i32) -> bool {
     KEEPERS.lock().contains(&pid)
 }
 
-/// Waits for a zygote in a thread of its own, sets `dead` when it is gone, and looks after what it leaves.
+/// Waits for a zygote in a separate thread, sets `dead` when it is gone, and
+/// supervises its shims.
 pub(super) fn watch(zygote: KnownKeeper, dead: Arc<AtomicBool>) -> io::Result<()> {
     let name = String::from("windlass-zygote");
     let thread = thread::Builder::new().name(name).stack_size(STACK);
@@ -89,16 +95,16 @@ pub(super) fn watch(zygote: KnownKeeper, dead: Arc<AtomicBool>) -> io::Result<()
     Ok(())
 }
 
-/// What a dead zygote left.
+/// The processes that a dead zygote left.
 struct Adopted {
     own: Member,
     id: RuntimeId,
-    /// The session that the zygote made: all that it started and that did not leave it.
+    /// The session of the zygote: all its descendants that did not leave it.
     session: i32,
     shims: Vec<(Member, OwnedFd)>,
     /// How often each shim was stopped.
     stops: HashMap<i32, u32>,
-    /// What was seen below the shims.
+    /// Processes seen below the shims.
     seen: HashSet<(i32, u64)>,
 }
 

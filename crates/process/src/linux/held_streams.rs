@@ -1,4 +1,4 @@
-//! The streams of a held program, which its holder reads in the place of a runtime.
+//! The streams of a held program, read by its holder instead of a runtime.
 //!
 //! Start at [`StreamReader::new`].
 
@@ -9,9 +9,10 @@ use windlass_output::{Output, OutputOptions, Screen, Stream};
 use super::keep_wire::{KeepOrder, KeptDescriptors};
 use super::retained::{Retained, TakeOutcome};
 
-/// How much is taken from a stream before others have their turn.
+/// The number of bytes read from a stream before others get a turn.
 const TURN: usize = 1024 * 1024;
-/// How much output the screen of a held program is made of.
+/// The number of bytes of output from which the screen of a held program is
+/// drawn.
 const REDRAWN: u64 = 64 * 1024;
 
 /// Reads the streams into the memory and the log that the dead runtime used.

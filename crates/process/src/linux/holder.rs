@@ -142,7 +142,8 @@ pub(super) fn serve(mut shim: Shim, mut keep: Box<Keep>, buffer: &mut [u8]) {
     }
 }
 
-/// Who has something for the holder, apart from visitors, who are always heard.
+/// Sources with pending work for the holder, apart from visitors, which are
+/// always served.
 #[derive(Default)]
 struct WokenBy {
     control: bool,
@@ -186,7 +187,7 @@ impl Keep {
         }
     }
 
-    /// How long the lease goes on. Begins to end the tree when it is over.
+    /// The rest of the lease. Begins to end the tree when it is over.
     fn time_left(&mut self, shim: &mut Shim) -> Option<Duration> {
         let HoldingPhase::Held(held) = &self.phase else {
             return None;
@@ -229,7 +230,8 @@ impl Keep {
         }
     }
 
-    /// The lease begins when the lifeline has broken, unless the tree is being ended.
+    /// Begins the lease when the lifeline has broken, unless the tree is being
+    /// ended.
     fn notice_death(&mut self, shim: &mut Shim) {
         if shim.control.is_none()
             && shim.ending.is_none()
@@ -260,13 +262,15 @@ impl Keep {
         }
     }
 
-    /// Carries out every order that has come. The lease begins if the lifeline has broken.
+    /// Executes all pending orders. Begins the lease if the lifeline has
+    /// broken.
     fn obey(&mut self, shim: &mut Shim, buffer: &mut [u8]) {
         while shim.obey(buffer) {}
         self.notice_death(shim);
     }
 
-    /// Hears a visitor's request, and gives it the program if nobody has it.
+    /// Handles a visitor's request, and transfers the program if it has no
+    /// owner.
     fn hear(&mut self, visitor: HolderVisitor, shim: &mut Shim, buffer: &mut [u8]) {
         let length = match socket::receive(&visitor.socket, buffer, drop) {
             Received::Message(length) => length,
@@ -335,7 +339,8 @@ impl Keep {
             && !holder_peer_is_tool(adopter.as_fd())
     }
 
-    /// From now on the program is the adopter's. Should the adopter be gone already, the lifeline says so next.
+    /// Transfers the program to the adopter. If the adopter is gone already,
+    /// the lifeline will report it.
     fn give_to(&mut self, shim: &mut Shim, adopter: OwnedFd) {
         let HoldingPhase::Held(held) = std::mem::replace(&mut self.phase, HoldingPhase::Owned)
         else {
@@ -359,7 +364,8 @@ impl Keep {
         shim.control = Some(adopter);
     }
 
-    /// The tree has ended: tells the runtime and whoever asked for it, and leaves the receipt for the next one.
+    /// Reports the end of the tree to the runtime and to all who asked for it,
+    /// and writes the receipt.
     fn finish(&mut self, shim: &Shim, report: Option<&HolderReport>) {
         let receipt = self.receipt(shim, report);
         // Before the runtime is told: should it die then, the next one knows.

@@ -1,7 +1,8 @@
-//! The order by which a shim is told to keep its program beyond the runtime.
+//! The order that tells a shim to keep its program beyond the runtime.
 //!
-//! [`KeepOrder`] goes to a shim before its start order, from the same executable. The messages between executables of
-//! different versions are those of `windlass-hold-wire`.
+//! [`KeepOrder`] precedes the start order, from the same executable.
+//! `windlass-hold-wire` has the messages between executables of different
+//! versions.
 
 use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
@@ -56,9 +57,9 @@ pub(super) struct KeepOrder {
     pub(super) nonce: Nonce,
     pub(super) log_limit: u64,
     pub(super) hold_object: bool,
-    /// Where it listens, to be removed when it is done.
+    /// The path of its listening socket, removed at the end.
     pub(super) socket: PathBuf,
-    /// Where it leaves its last word.
+    /// The path of its receipt.
     pub(super) receipt: PathBuf,
     pub(super) log: Option<PathBuf>,
     /// The file that leads to the program, if there is one to be.

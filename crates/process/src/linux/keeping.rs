@@ -1,6 +1,7 @@
-//! Keeping a program, from the runtime's side: what its shim needs for it, and the way back to it.
+//! Keeping a program, on the runtime's side.
 //!
-//! Start at [`KeepPreparation::prepare`] and [`adopt`]. The other side is `holder`.
+//! Start at [`KeepPreparation::prepare`] and [`adopt`]. `holder` is the other
+//! side.
 
 use std::ffi::OsStr;
 use std::io;
@@ -28,9 +29,10 @@ use crate::keep::{HeldKey, HeldProgram, KeepOptions, TakeOverError};
 use crate::pipes::Ours;
 use crate::readiness::register;
 
-/// How much of the output is shared: more than an output can ask for again, see [`Retained::has_room`].
+/// The size of the shared output: more than an output can request again, see
+/// [`Retained::has_room`].
 const RING: usize = 512 * 1024;
-/// The same where an object is held back, which may be 1 MiB.
+/// [`RING`] for an output that may hold back an object of up to 1 MiB.
 const RING_WITH_OBJECT: usize = 2 * 1024 * 1024;
 /// The longest reply: output, and what goes before it.
 const ANSWER: usize = 65 * 1024;

@@ -1,4 +1,4 @@
-//! The runtime's end of a control socket: orders down, news up.
+//! The runtime's end of a control socket: sends orders and receives events.
 
 use std::future::poll_fn;
 use std::io;
@@ -16,7 +16,7 @@ use super::guard::{KnownKeeper, is_shim};
 use super::socket::{self, Received};
 use super::tree::Member;
 use super::wire::{REPORT_LIMIT, Report};
-use super::zygotes::{Shim, Zygote, Zygotes};
+use super::zygotes::{IdleShim, RunningZygote, Zygotes};
 use crate::driver::News;
 use crate::readiness::{Registered, register};
 use crate::{Exit, Receipt, Survivor};
@@ -26,35 +26,39 @@ const ANSWER: Duration = Duration::from_secs(5);
 /// How long `SIGKILL` may take a shim before it names survivors, and a little more.
 const KILLING: Duration = Duration::from_secs(6);
 
-/// Gives orders to a shim. Dropping it, or [`Hold::release`], breaks the lifeline.
-pub(crate) struct Hold {
+/// Gives orders to a shim. Dropping it, or [`ShimControl::release`], breaks the lifeline.
+pub(crate) struct ShimControl {
     /// `None` when the tree is gone, and the shim may hold another.
     control: Mutex<Option<Arc<OwnedFd>>>,
     shim: i32,
     /// The shim's zygote, if it is ours.
-    zygote: Option<Arc<Zygote>>,
+    zygote: Option<Arc<RunningZygote>>,
     /// The grace of a program that is kept: its lifeline may break without ending it.
     kept: Option<Duration>,
-    /// The shim has done what it was last told, or is gone.
+    /// The shim has completed the last order, or is gone.
     answered: Arc<AtomicBool>,
 }
 
-/// Hears from a shim.
-pub(crate) struct Watch {
+/// Receives reports of a shim.
+pub(crate) struct ShimMonitor {
     control: Registered,
     shim: i32,
     /// Known to the watchers of zygotes while it has a program.
     keeper: Option<KnownKeeper>,
     answered: Arc<AtomicBool>,
-    /// Where a shim goes that is idle again.
+    /// The pool to which an idle shim returns.
     home: Weak<Zygotes>,
     /// The wait status of a program that had exited before it was adopted.
     exited: Option<i32>,
 }
 
-impl Hold {
+impl ShimControl {
     /// `kept` is the grace of a program that is kept.
-    pub(super) fn new(watch: &Watch, zygote: Option<Arc<Zygote>>, kept: Option<Duration>) -> Self {
+    pub(super) fn new(
+        watch: &ShimMonitor,
+        zygote: Option<Arc<RunningZygote>>,
+        kept: Option<Duration>,
+    ) -> Self {
         Self {
             control: Mutex::new(Some(Arc::clone(watch.control.get_ref()))),
             shim: watch.shim,
@@ -101,7 +105,8 @@ impl Hold {
         }
     }
 
-    /// Kills the shim if it has not answered in time: its tree then falls to the zygote, which ends it.
+    /// Kills the shim if it does not answer in time: its tree then falls to the
+    /// zygote, which ends it.
     fn expect_answer(&self, time: Duration) {
         let shim = Member::read(self.shim).filter(|it| is_shim(it.pid));
         let (Some(shim), Ok(runtime)) = (shim, tokio::runtime::Handle::try_current()) else {
@@ -126,7 +131,7 @@ impl Hold {
     }
 }
 
-impl Watch {
+impl ShimMonitor {
     pub(super) fn new(control: OwnedFd, home: &Arc<Zygotes>) -> io::Result<Self> {
         Ok(Self {
             control: register(Arc::new(control), Interest::READABLE)?,
@@ -151,12 +156,12 @@ impl Watch {
     }
 
     /// Gives orders to the shim of a program that was adopted.
-    pub(crate) fn hold(&self, grace: Duration) -> Hold {
-        Hold::new(self, None, Some(grace))
+    pub(crate) fn hold(&self, grace: Duration) -> ShimControl {
+        ShimControl::new(self, None, Some(grace))
     }
 
-    /// Gives back a shim that is idle. Afterwards `hold` holds nothing.
-    pub(crate) fn recycle(self, hold: &Hold) {
+    /// Returns an idle shim to the pool. Afterwards `hold` has no effect.
+    pub(crate) fn recycle(self, hold: &ShimControl) {
         // One that was released has been told to exit.
         let taken = hold.control.lock().take();
         let control = self.control.into_inner();
@@ -164,7 +169,7 @@ impl Watch {
             && let (Some(home), Some(control)) = (self.home.upgrade(), Arc::into_inner(control))
             && let Some(zygote) = &hold.zygote
         {
-            home.give_back(Shim {
+            home.give_back(IdleShim {
                 control,
                 zygote: Arc::clone(zygote),
             });
@@ -176,7 +181,7 @@ impl Watch {
     }
 
     /// The first report, which also names the shim.
-    pub(super) async fn first(&mut self) -> Result<Report, Gone> {
+    pub(super) async fn first(&mut self) -> Result<Report, ShimGone> {
         let report = poll_fn(|cx| self.poll_report(cx)).await;
         if let Ok(Report::Started { shim, .. }) = &report {
             self.shim = shim.cast_signed();
@@ -185,7 +190,7 @@ impl Watch {
         report
     }
 
-    /// The next news. After [`News::Gone`] there is none.
+    /// The next event. [`News::Gone`] is the last.
     pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<News> {
         if let Some(status) = self.exited.take() {
             let exit = Exit::from_wait_status(status);
@@ -200,7 +205,7 @@ impl Watch {
                 self.answered.store(true, Ordering::Release);
             }
             return Poll::Ready(match report {
-                Err(Gone { .. }) => News::Gone,
+                Err(ShimGone { .. }) => News::Gone,
                 Ok(Report::Running(HolderReport::Exited { status, idle })) => News::Exited {
                     exit: Exit::from_wait_status(status),
                     idle,
@@ -218,7 +223,7 @@ impl Watch {
         }
     }
 
-    /// Why a program is lost whose shim went without a word.
+    /// The explanation for a program whose shim disappeared.
     pub(crate) fn loss(&self) -> String {
         format!(
             "the process that held it together (pid {}) was killed; everything it had started was ended",
@@ -226,11 +231,11 @@ impl Watch {
         )
     }
 
-    fn poll_report(&mut self, cx: &mut Context<'_>) -> Poll<Result<Report, Gone>> {
+    fn poll_report(&mut self, cx: &mut Context<'_>) -> Poll<Result<Report, ShimGone>> {
         let mut buffer = [0; REPORT_LIMIT];
         loop {
             let Ok(mut guard) = ready!(self.control.poll_read_ready(cx)) else {
-                return Poll::Ready(Err(Gone { unread: false }));
+                return Poll::Ready(Err(ShimGone { unread: false }));
             };
             match socket::receive(self.control.get_ref().as_fd(), &mut buffer, drop) {
                 Received::Message(length) => {
@@ -239,14 +244,14 @@ impl Watch {
                     }
                 }
                 Received::Nothing => guard.clear_ready(),
-                Received::End { unread } => return Poll::Ready(Err(Gone { unread })),
+                Received::End { unread } => return Poll::Ready(Err(ShimGone { unread })),
             }
         }
     }
 }
 
 /// The shim is gone, and may have left an order unread.
-pub(super) struct Gone {
+pub(super) struct ShimGone {
     pub(super) unread: bool,
 }
 

@@ -10,10 +10,10 @@ use super::tree::Member;
 
 /// The variable that marks a program as ours.
 pub(super) const VARIABLE: &str = "WINDLASS_RUNTIME";
-/// The same with its `=`.
+/// [`VARIABLE`] with its `=`.
 pub(super) const PREFIX: &[u8] = b"WINDLASS_RUNTIME=";
 
-/// A runtime process: no other ever has the same pid and the same start on the same boot.
+/// A runtime process, identified by pid and start time within a boot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct RuntimeId {
     pub(super) pid: i32,
@@ -39,7 +39,8 @@ impl RuntimeId {
         Member::read(self.pid).is_some_and(|it| it.start == self.start && it.alive())
     }
 
-    /// Whose program a process is: by its brand or, where there is none, by the environment that it was started with.
+    /// The runtime that a process belongs to: by its brand or, without one, by
+    /// its initial environment.
     pub(super) fn of(pid: i32) -> Option<Self> {
         brand::of(pid).or_else(|| Self::in_environment(pid))
     }

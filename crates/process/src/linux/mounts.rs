@@ -1,7 +1,8 @@
-//! The mounts of a sandbox: private folders, read-only holes, and secrets behind empty files.
+//! The mounts of a sandbox: private folders, read-only holes, and hidden
+//! secrets.
 //!
-//! Start at [`MountPlan::new`], which looks at the machine and changes nothing. A plan that has changed means that the
-//! namespace has to be made again.
+//! Start at [`MountPlan::new`], which inspects the machine and changes nothing.
+//! If the plan has changed, the namespace must be recreated.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::{CString, OsStr};

@@ -2,11 +2,12 @@
     unsafe_code,
     reason = "namespaces, mounts and interfaces have no safe wrappers"
 )]
-//! Making namespaces for programs that are confined, in a process of their own.
+//! Creates namespaces for confined programs, in a separate process.
 //!
-//! Start at [`prepare`]. A shim forks; its child makes the namespaces, mounts in them what it was told, sends their
-//! descriptors to the runtime and exits. The namespaces stay for as long as the runtime has the descriptors or a program
-//! runs in them. Programs enter them in `enter`.
+//! Start at [`prepare`]. A shim forks; its child creates the namespaces,
+//! performs the mounts, sends the descriptors to the runtime and exits. The
+//! namespaces exist as long as the runtime has the descriptors or a program
+//! runs in them. `enter` joins them.
 
 use std::collections::HashMap;
 use std::ffi::{CStr, CString};

@@ -1,8 +1,11 @@
-//! Whether the process at the other end of a connection is a tool's.
+//! Detects whether the process at the other end of a connection belongs to a
+//! tool.
 //!
-//! Start at [`peer_is_tool`]. The kernel says who connected a Unix socket. Who connected over TCP on this machine is
-//! found by the socket's number among the descriptors of all processes. A process is a tool's if it carries a brand that
-//! this process does not, or descends from this process or a shim. What cannot be found out counts as a tool's.
+//! Start at [`peer_is_tool`]. The kernel reports the peer of a Unix socket. The
+//! peer of a local TCP connection is found by its inode among the descriptors
+//! of all processes. A process belongs to a tool if it carries a brand that
+//! this process does not, or descends from this process or a shim. If that
+//! cannot be determined, it counts as a tool's.
 
 use std::collections::HashMap;
 use std::io;

@@ -28,12 +28,14 @@ const LIST: &str = "placeholders";
 /// The file that lists the sockets of holders whose programs outlive this process.
 const KEPT: &str = "kept";
 
-/// The fate of a placeholder that somebody else holds an exclusive lock on.
+/// The treatment of a placeholder on which another process holds an exclusive
+/// lock.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum OnForeignLock {
     /// It is being removed, and has to be made again.
     Retry,
-    /// It has been locked for longer than a removal takes, so nobody is removing it.
+    /// It has been locked for longer than a removal takes, so it is not being
+    /// removed.
     Ignore,
 }
 
@@ -43,12 +45,12 @@ struct PlaceholderLock {
     itself: Option<OwnedFd>,
 }
 
-/// Folders of one sandbox. Nobody else can reach them.
+/// The folders of one sandbox, inaccessible to others.
 pub(super) struct PrivateFolder {
     path: PathBuf,
     placeholders: Vec<PathBuf>,
     locks: HashMap<PathBuf, PlaceholderLock>,
-    /// How many programs that outlive this process have them.
+    /// The number of kept programs that use them.
     kept: AtomicU32,
 }
 
@@ -211,7 +213,8 @@ fn is_placeholder(path: &Path) -> bool {
         .is_ok_and(|mut entries| entries.next().is_none())
 }
 
-/// Removes a placeholder, unless somebody relies on it; `false` if it has to be tried again.
+/// Removes a placeholder unless it is in use; `false` if that must be tried
+/// again.
 fn remove_placeholder(path: &Path) -> bool {
     if !is_placeholder(path) {
         return true;
@@ -234,7 +237,7 @@ fn remove_placeholder(path: &Path) -> bool {
     true
 }
 
-/// Removes the file that stands for a placeholder, unless somebody relies on it.
+/// Removes the lock file of a placeholder unless it is in use.
 fn remove_lock(path: &Path) {
     let exclusive = FlockOperation::NonBlockingLockExclusive;
     if let Locked::Ours(Some(_lock)) = lock_by_name(path, exclusive) {

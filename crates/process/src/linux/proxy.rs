@@ -21,7 +21,7 @@ use windlass_sandbox::HostPattern;
 
 /// The head of a request is not longer than this.
 const HEAD: usize = 16 * 1024;
-/// How long a client may take to say where it wants to go, and a host to answer.
+/// The time limit for a client's request and for a host's answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// So many refusals are remembered.
 const REMEMBERED: usize = 64;
@@ -33,7 +33,7 @@ pub(crate) struct Proxy {
     port: u16,
     rules: Arc<ProxyRules>,
     accepting: AbortHandle,
-    /// The same socket, for a holder that serves it when this process is gone.
+    /// The socket, for a holder that serves it after this process.
     socket: OwnedFd,
 }
 
@@ -344,7 +344,7 @@ async fn read_array<const N: usize>(client: &mut TcpStream) -> io::Result<[u8; N
     Ok(bytes)
 }
 
-/// Why a connection was not made.
+/// The reason why a connection was refused.
 enum HostRefusal {
     /// The rules do not allow it.
     Denied,

@@ -1,4 +1,4 @@
-//! Whether the file that leads to a held program is still there.
+//! Detects removal of the file that registers a held program.
 
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::inotify::{self, CreateFlags, Reader, WatchFlags};
 
-/// Watches a file, and wakes whoever polls it when the file is removed or replaced.
+/// Watches a file, and becomes readable when the file is removed or replaced.
 pub(super) struct RegistrationWatch {
     file: PathBuf,
     /// `None` where the system has no more of them: then the file is looked for at other events.

@@ -28,16 +28,17 @@ use rustix::io::Errno;
 use rustix::pipe::{SpliceFlags, splice};
 use windlass_output::{Checkpoint, Output, Stream};
 
-/// How much one step takes.
+/// The size of one step.
 const CHUNK: usize = 64 * 1024;
-/// How many changes between stdout and stderr are remembered. What is older counts as stdout.
+/// The number of changes between stdout and stderr that are remembered. Older
+/// bytes count as stdout.
 const SEGMENTS: usize = 1024;
-/// Where the ring begins.
+/// The offset of the ring.
 const HEADER: usize = 16 * 1024;
 /// Says what the memory is, and in which form.
 const MAGIC: u64 = 0x57_4c_52_49_4e_47_00_01;
 
-/// The numbers that both processes know.
+/// The counters shared by both processes.
 #[repr(C)]
 struct Header {
     magic: AtomicU64,
@@ -47,12 +48,12 @@ struct Header {
     next: AtomicU64,
     /// The offset of the next byte in the ring.
     end: AtomicU64,
-    /// How many checkpoints were published. The newest is in the slot of that number.
+    /// The number of published checkpoints, which is the slot of the newest.
     checkpoints: AtomicU64,
     slots: [Slot; 2],
-    /// How far the assistant has read.
+    /// The assistant's read position.
     cursor: AtomicU64,
-    /// How many segments were begun.
+    /// The number of segments begun.
     segments: AtomicU64,
     /// Offset times two, plus one for stderr.
     table: [AtomicU64; SEGMENTS],
@@ -72,7 +73,7 @@ pub(crate) struct Retained {
     memory: Mapping,
     file: OwnedFd,
     stage: StagePipe,
-    /// Held by whoever takes.
+    /// Locked during a take.
     taking: Mutex<Taking>,
 }
 
@@ -84,7 +85,7 @@ struct StagePipe {
 
 #[derive(Default)]
 struct Taking {
-    /// How much lies in the stage.
+    /// The number of bytes in the stage.
     staged: usize,
 }
 
@@ -306,7 +307,7 @@ impl Retained {
         self.header().end.load(Ordering::Acquire)
     }
 
-    /// How far the assistant has read.
+    /// The assistant's read position.
     pub(crate) fn cursor(&self) -> u64 {
         self.header().cursor.load(Ordering::Acquire)
     }
@@ -316,7 +317,8 @@ impl Retained {
         self.header().cursor.store(cursor, Ordering::Release);
     }
 
-    /// From here on bytes are of this stream. Noted before they come, so that nobody takes them for the other's.
+    /// Begins a segment of this stream. Recorded before its bytes arrive, so
+    /// that they are never attributed to the other stream.
     fn begin_segment(&self, stream: Stream, at: u64) {
         let header = self.header();
         let count = header.segments.load(Ordering::Relaxed);
@@ -377,12 +379,12 @@ impl Retained {
         (self.memory.length - HEADER) as u64
     }
 
-    /// How many bytes from an offset on lie one behind the other.
+    /// The number of contiguous bytes from an offset on.
     fn contiguous(&self, at: u64) -> usize {
         usize::try_from(self.ring() - at % self.ring()).expect("the ring is in memory")
     }
 
-    /// Where the byte of an offset lies.
+    /// The address of the byte at an offset.
     fn place(&self, at: u64) -> *mut u8 {
         let index = usize::try_from(at % self.ring()).expect("the ring is in memory");
         // SAFETY: the index is less than the length of the ring, which begins at `HEADER`.
@@ -397,7 +399,7 @@ impl Retained {
     }
 }
 
-/// Memory that is shared with whoever maps the same file.
+/// Memory shared by all processes that map the same file.
 struct Mapping {
     start: NonNull<u8>,
     length: usize,

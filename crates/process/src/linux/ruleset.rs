@@ -1,8 +1,9 @@
 //! The Landlock rules of a sandbox.
 //!
-//! Start at [`Ruleset::build`]. Landlock only allows, and what it allows of a folder it allows of everything below. So
-//! where something below a readable folder is hidden, the folder's other entries are allowed one by one. Entries that come
-//! later are not readable until the rules are built again, which [`Ruleset::is_fresh`] says.
+//! Start at [`Ruleset::build`]. Landlock can only allow, and a rule for a
+//! folder covers everything below it. If something below a readable folder is
+//! hidden, the folder's other entries are allowed one by one. New entries are
+//! not readable until the rules are rebuilt, see [`Ruleset::is_fresh`].
 
 use std::fs::{FileType, Metadata};
 use std::io;
@@ -196,7 +197,8 @@ impl RuleBuilder {
     }
 }
 
-/// Whether a file is somebody else's, cannot be read by this user, and cannot be replaced either.
+/// Whether a file belongs to another user and can be neither read nor replaced
+/// by this user.
 fn is_out_of_reach(path: &Path) -> bool {
     use rustix::fs::{Access, access};
     let (Ok(metadata), Some(folder)) = (path.symlink_metadata(), path.parent()) else {

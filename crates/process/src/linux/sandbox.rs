@@ -1,6 +1,8 @@
-//! A sandbox in the runtime's process: everything that programs are confined with, prepared once and used for each.
+//! A sandbox in the runtime's process: everything that confines programs,
+//! prepared once and reused.
 //!
-//! Start at [`Sandbox::prepare`]. Nothing here is done between a fork and an exec; the shim's child only applies it.
+//! Start at [`Sandbox::prepare`]. Nothing here runs between a fork and an exec;
+//! the shim's child only applies the result.
 
 use std::ffi::OsString;
 use std::io;
@@ -35,7 +37,7 @@ pub(crate) struct Sandbox {
     prepared: tokio::sync::Mutex<Option<Arc<Prepared>>>,
 }
 
-/// Everything that programs are confined with.
+/// The prepared confinement of programs.
 pub(crate) struct Prepared {
     common: Arc<Common>,
     plan: MountPlan,
@@ -57,7 +59,7 @@ struct Common {
     proxy: Option<Proxy>,
 }
 
-/// How often the mounts of a sandbox are planned while files that they need come and go.
+/// The number of attempts to plan the mounts while files change.
 const MOUNT_ATTEMPTS: u32 = 16;
 /// Between two attempts, more each time.
 const MOUNT_PAUSE: Duration = Duration::from_millis(1);
@@ -82,7 +84,7 @@ struct Mounts {
     terminals: Option<OwnedFd>,
 }
 
-/// Why programs of a sandbox cannot be started.
+/// The reason why programs of a sandbox cannot be started.
 pub(crate) enum PrepareError {
     /// These parts of the confinement would not be enforced.
     Unprotected(Vec<String>),

@@ -1,12 +1,14 @@
-//! A shim: the parent of one program, which holds together whatever descends from it.
+//! A shim: the parent of one program, which holds its descendants together.
 //!
-//! Start at [`run`]. A shim is a fork of the zygote with a control socket to the runtime. It is told what to start,
-//! starts it, and waits; being a subreaper, it inherits every process of the tree whose parent is gone. The socket is
-//! also the lifeline: its end means that the runtime died or dropped the process, and the shim ends the tree. A shim
-//! never exits as long as it has a child. When it has none left it says so, and may be given the next program, which
-//! saves a fork and an exit.
+//! Start at [`run`]. A shim is a fork of the zygote with a control socket to
+//! the runtime. It starts a program on request and waits. As a subreaper, it
+//! inherits every process of the tree whose parent has exited. The socket is
+//! also the lifeline: when it closes, the runtime has died or dropped the
+//! process, and the shim ends the tree. A shim never exits while it has a
+//! child. Without children it reports itself idle, and may get the next
+//! program, which saves a fork and an exit.
 //!
-//! It allocates little and touches little memory: there may be a thousand of them.
+//! It uses little memory: there may be a thousand shims.
 
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
@@ -17,15 +19,15 @@ use windlass_sandbox::LimitKind;
 
 use super::cgroup::ControlGroup;
 use super::confine_wire::Confine;
-use super::end::{Ending, Progress};
+use super::end::{EndProgress, TreeShutdown};
 use super::enter::{self, spawn_confined};
 use super::holder::{self, Keep};
 use super::namespaces;
 use super::socket::{self, Received};
-use super::spawn::{Action, Place, StringList, spawn};
+use super::spawn::{FdAction, ProcessPlacement, StringList, spawn};
 use super::supervise::Supervision;
 use super::sys::{self, Reaped, Woken};
-use super::wire::{Order, Report, Stage, Start, flag};
+use super::wire::{Report, ShimOrder, StartOrder, StartStage, flag};
 
 /// The name of a shim in the list of processes.
 pub(super) const NAME: &CStr = c"windlass-shim";
@@ -57,7 +59,7 @@ pub(super) struct Shim {
     pub(super) group: i32,
     terminal: bool,
     pub(super) grace: Duration,
-    pub(super) ending: Option<Ending>,
+    pub(super) ending: Option<TreeShutdown>,
     /// The tree ends when the lifeline breaks.
     ends_with_runtime: bool,
     /// Limits of the tree that are looked after here.
@@ -86,29 +88,29 @@ impl Shim {
                 }
                 Received::End { .. } => return None,
             };
-            let mut order = Order::read(&buffer[..length])?;
+            let mut order = ShimOrder::read(&buffer[..length])?;
             let in_file: Vec<u8>;
-            if let Order::InFile { length } = order {
+            if let ShimOrder::InFile { length } = order {
                 in_file = read_file(&fds.pop()?, length)?;
-                order = Order::read(&in_file)?;
+                order = ShimOrder::read(&in_file)?;
             }
             match order {
-                Order::Start(start) => {
+                ShimOrder::Start(start) => {
                     let group = confine.as_ref().and_then(Confine::make_group);
                     let joins = group.as_ref().map(ControlGroup::processes);
                     let launched = launch(&start, base, &fds, confine.as_ref(), joins);
                     break (launched, group);
                 }
-                Order::Keep(order) => keep = Some(Keep::new(order, fds)?),
-                Order::Confine(order) => confine = Some(Confine::new(&order, fds)?),
-                Order::Prepare(order) => {
+                ShimOrder::Keep(order) => keep = Some(Keep::new(order, fds)?),
+                ShimOrder::Confine(order) => confine = Some(Confine::new(&order, fds)?),
+                ShimOrder::Prepare(order) => {
                     if let Some(reply) = fds.first() {
                         namespaces::prepare(&order, reply, fds.get(1));
                     }
                 }
                 // Meant for a program whose exit had not been heard of yet.
-                Order::Running(_) => {}
-                Order::InFile { .. } => return None,
+                ShimOrder::Running(_) => {}
+                ShimOrder::InFile { .. } => return None,
             }
         };
         let report = match &result {
@@ -161,8 +163,9 @@ impl Shim {
         }
     }
 
-    /// Fetches every child that has ended, and tells of the program's own exit; `true` if no child is left. The shim of a
-    /// kept program notes its status, and is never idle.
+    /// Reaps every ended child, and reports the program's exit; `true` if no
+    /// child is left. The shim of a kept program records its status, and is
+    /// never idle.
     pub(super) fn reap(&mut self, kept: Option<&mut Option<i32>>) -> bool {
         let mut exited = None;
         let childless = loop {
@@ -213,7 +216,7 @@ impl Shim {
             self.tell_exceeded(exceeded);
             self.end(Duration::ZERO);
         }
-        let Progress { report, next } = self.ending.as_mut()?.advance();
+        let EndProgress { report, next } = self.ending.as_mut()?.advance();
         if let Some(report) = report {
             self.tell(&report);
         }
@@ -236,17 +239,17 @@ impl Shim {
             }
             Received::Nothing => return false,
         };
-        match Order::read(&buffer[..length]) {
-            Some(Order::Running(HolderOrder::Signal(number))) => self.signal(number.into()),
-            Some(Order::Running(HolderOrder::End { grace })) => self.end(grace),
+        match ShimOrder::read(&buffer[..length]) {
+            Some(ShimOrder::Running(HolderOrder::Signal(number))) => self.signal(number.into()),
+            Some(ShimOrder::Running(HolderOrder::End { grace })) => self.end(grace),
             // Whoever has adopted a program has its streams, and writes to them itself.
             Some(
-                Order::Running(_)
-                | Order::Start(_)
-                | Order::InFile { .. }
-                | Order::Keep(_)
-                | Order::Confine(_)
-                | Order::Prepare(_),
+                ShimOrder::Running(_)
+                | ShimOrder::Start(_)
+                | ShimOrder::InFile { .. }
+                | ShimOrder::Keep(_)
+                | ShimOrder::Confine(_)
+                | ShimOrder::Prepare(_),
             )
             | None => {}
         }
@@ -257,7 +260,14 @@ impl Shim {
         let deadline = Instant::now() + grace;
         match &mut self.ending {
             Some(ending) => ending.hasten(deadline),
-            None => self.ending = Some(Ending::new(self.pid, self.group, self.terminal, deadline)),
+            None => {
+                self.ending = Some(TreeShutdown::new(
+                    self.pid,
+                    self.group,
+                    self.terminal,
+                    deadline,
+                ));
+            }
         }
     }
 
@@ -293,11 +303,11 @@ struct Program {
     grace: Duration,
 }
 
-type Launched = Result<Program, (Stage, i32)>;
+type Launched = Result<Program, (StartStage, i32)>;
 
 /// Starts the program. The caller closes the descriptors that came with the order.
 fn launch(
-    start: &Start<'_>,
+    start: &StartOrder<'_>,
     base: &[CString],
     fds: &[OwnedFd],
     confine: Option<&Confine>,
@@ -305,19 +315,20 @@ fn launch(
 ) -> Launched {
     if !start.cwd.is_empty() {
         // The shim's own directory matters to nobody, and a failure here cannot be mistaken for one of exec.
-        rustix::process::chdir(start.cwd).map_err(|error| (Stage::Cwd, error.raw_os_error()))?;
+        rustix::process::chdir(start.cwd)
+            .map_err(|error| (StartStage::Cwd, error.raw_os_error()))?;
     }
     let terminal = start.flags & flag::TERMINAL != 0;
     let (place, actions) = if terminal {
-        (Place::Session, on_terminal(start.terminal))
+        (ProcessPlacement::Session, on_terminal(start.terminal))
     } else {
-        (Place::Group, actions(start.flags, fds))
+        (ProcessPlacement::Group, actions(start.flags, fds))
     };
     let argv = StringList::new(start.args.iter().copied());
     let envp = StringList::new(environment(start, base));
     let pid = match confine {
         None => spawn(start.program, &argv, &envp, place, &actions)
-            .map_err(|error| (Stage::Exec, error.raw_os_error().unwrap_or(libc::EIO)))?,
+            .map_err(|error| (StartStage::Exec, error.raw_os_error().unwrap_or(libc::EIO)))?,
         Some(confine) => {
             let program = enter::ConfinedProgram {
                 path: start.program,
@@ -352,7 +363,7 @@ fn read_file(file: &OwnedFd, length: usize) -> Option<Vec<u8>> {
 }
 
 /// Puts the descriptors that came along in their places; the shim's own 0, 1 and 2 are `/dev/null`.
-fn actions(flags: u8, fds: &[OwnedFd]) -> Vec<Action<'static>> {
+fn actions(flags: u8, fds: &[OwnedFd]) -> Vec<FdAction<'static>> {
     let mut fds = fds.iter().map(AsRawFd::as_raw_fd);
     let mut actions = Vec::with_capacity(3);
     let streams: [(u8, RawFd); 3] = [(flag::STDIN, 0), (flag::STDOUT, 1), (flag::STDERR, 2)];
@@ -360,26 +371,26 @@ fn actions(flags: u8, fds: &[OwnedFd]) -> Vec<Action<'static>> {
         if flags & wanted != 0
             && let Some(from) = fds.next()
         {
-            actions.push(Action::Duplicate { from, to });
+            actions.push(FdAction::Duplicate { from, to });
         }
     }
     if flags & flag::MERGE != 0 {
-        actions.push(Action::Duplicate { from: 1, to: 2 });
+        actions.push(FdAction::Duplicate { from: 1, to: 2 });
     }
     actions
 }
 
 /// All three streams are the terminal, which becomes that of the new session by being opened.
-fn on_terminal(path: &CStr) -> Vec<Action<'_>> {
+fn on_terminal(path: &CStr) -> Vec<FdAction<'_>> {
     vec![
-        Action::Open { path, to: 0 },
-        Action::Duplicate { from: 0, to: 1 },
-        Action::Duplicate { from: 0, to: 2 },
+        FdAction::Open { path, to: 0 },
+        FdAction::Duplicate { from: 0, to: 1 },
+        FdAction::Duplicate { from: 0, to: 2 },
     ]
 }
 
 /// The base with the edits applied. The marker is part of every base and of every cleared environment.
-fn environment<'a>(start: &Start<'a>, base: &'a [CString]) -> impl Iterator<Item = &'a CStr> {
+fn environment<'a>(start: &StartOrder<'a>, base: &'a [CString]) -> impl Iterator<Item = &'a CStr> {
     let cleared = start.flags & flag::CLEAR_ENV != 0;
     let edits = start.edits.clone();
     let kept = base.iter().map(CString::as_c_str).filter(move |entry| {

@@ -1,8 +1,10 @@
-//! A cheap proof that the files which a plan of mounts was made of are as they were.
+//! A cheap check that the files of a mount plan are unchanged.
 //!
-//! Start at [`Sightings::take`], before the plan is made, and ask [`Sightings::hold`] before each start. A folder of which
-//! many names matter is looked at instead of the names: whatever is made, removed or replaced in it changes its time of
-//! change, which nobody can set. Where that time cannot be relied on, the names themselves are looked at.
+//! Start at [`Sightings::take`], before the plan is made, and call
+//! [`Sightings::hold`] before each start. For a folder with many relevant
+//! names, the folder's change time is checked instead: every creation, removal
+//! or replacement updates it, and programs cannot set it. Where that time is
+//! unreliable, the names themselves are checked.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, Metadata};
@@ -14,8 +16,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// A file as the system knows it: its device, its number, and the time of its birth where that is told. A number alone may
-/// belong to another file by now.
+/// The identity of a file: its device, its inode, and its creation time if
+/// known. An inode number alone may be reused.
 pub(super) type FileIdentity = (u64, u64, Option<SystemTime>);
 
 /// Of a folder with more names than this, the folder is looked at.

@@ -41,7 +41,7 @@ pub(super) fn send(socket: impl AsFd, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> i
     Ok(())
 }
 
-/// What [`receive`] found.
+/// The result of [`receive`].
 pub(super) enum Received {
     /// A message of this length.
     Message(usize),

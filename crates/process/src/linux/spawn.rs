@@ -2,7 +2,8 @@
     unsafe_code,
     reason = "posix_spawn takes pointers to C strings and opaque C structures"
 )]
-//! `posix_spawn`, and nothing else: no fork, whatever the size of the caller.
+//! `posix_spawn`: no fork, so the cost does not depend on the size of the
+//! caller.
 
 use std::ffi::CStr;
 use std::io;
@@ -13,17 +14,17 @@ use std::ptr;
 
 use libc::{c_char, c_int};
 
-/// What the new process is put into.
+/// The process group or session of the new process.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum ProcessPlacement {
     /// A process group of its own.
     Group,
     /// A session of its own.
     Session,
 }
 
-/// What the new process gets at a descriptor number.
-pub(super) enum Action<'a> {
+/// An action on a descriptor of the new process.
+pub(super) enum FdAction<'a> {
     Duplicate {
         from: RawFd,
         to: RawFd,
@@ -61,8 +62,8 @@ pub(super) fn spawn(
     program: &CStr,
     argv: &StringList<'_>,
     envp: &StringList<'_>,
-    place: Place,
-    actions: &[Action<'_>],
+    place: ProcessPlacement,
+    actions: &[FdAction<'_>],
 ) -> io::Result<i32> {
     let attributes = Attributes::new(place)?;
     let file_actions = FileActions::new(actions)?;
@@ -86,7 +87,7 @@ pub(super) fn spawn(
 struct Attributes(libc::posix_spawnattr_t);
 
 impl Attributes {
-    fn new(place: Place) -> io::Result<Self> {
+    fn new(place: ProcessPlacement) -> io::Result<Self> {
         let mut attributes = MaybeUninit::uninit();
         // SAFETY: `init` fills the structure; the others get the filled one. The signal set is
         // bits, all of them valid, and filled before use.
@@ -108,8 +109,8 @@ impl Attributes {
             ))?;
             check(libc::posix_spawnattr_setpgroup(&raw mut this.0, 0))?;
             let place = match place {
-                Place::Group => libc::POSIX_SPAWN_SETPGROUP,
-                Place::Session => SETSID,
+                ProcessPlacement::Group => libc::POSIX_SPAWN_SETPGROUP,
+                ProcessPlacement::Session => SETSID,
             };
             let flags = libc::POSIX_SPAWN_SETSIGDEF | libc::POSIX_SPAWN_SETSIGMASK | place;
             let flags = libc::c_short::try_from(flags).expect("the flags are a few low bits");
@@ -132,7 +133,7 @@ impl Drop for Attributes {
 struct FileActions(libc::posix_spawn_file_actions_t);
 
 impl FileActions {
-    fn new(actions: &[Action<'_>]) -> io::Result<Self> {
+    fn new(actions: &[FdAction<'_>]) -> io::Result<Self> {
         let mut file_actions = MaybeUninit::uninit();
         // SAFETY: `init` fills the structure; the others get the filled one, and copy the path.
         unsafe {
@@ -143,10 +144,10 @@ impl FileActions {
             let list = &raw mut this.0;
             for action in actions {
                 check(match *action {
-                    Action::Duplicate { from, to } => {
+                    FdAction::Duplicate { from, to } => {
                         libc::posix_spawn_file_actions_adddup2(list, from, to)
                     }
-                    Action::Open { path, to } => {
+                    FdAction::Open { path, to } => {
                         let path = path.as_ptr();
                         libc::posix_spawn_file_actions_addopen(list, to, path, libc::O_RDWR, 0)
                     }

@@ -1,4 +1,4 @@
-//! Starting a program: one message to a shim, one back.
+//! Starts a program: one message to a shim, one back.
 
 use std::ffi::{CStr, OsStr};
 use std::io;
@@ -8,9 +8,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::ConfineMessage;
-use super::link::{Gone, Hold, Watch, milliseconds};
-use super::wire::{self, INLINE_LIMIT, Report, Stage, StartWriter, flag};
-use super::zygotes::{RESERVE, Shim, Zygotes};
+use super::link::{ShimControl, ShimGone, ShimMonitor, milliseconds};
+use super::wire::{self, INLINE_LIMIT, Report, StartStage, StartWriter, flag};
+use super::zygotes::{IdleShim, RESERVE, Zygotes};
 use crate::command::{Capture, Stdin};
 use crate::find::explain;
 use crate::pipes::Theirs;
@@ -19,7 +19,7 @@ use crate::{Command, StartError};
 /// All idle shims and their zygote may have been killed.
 const ATTEMPTS: usize = RESERVE + 2;
 
-/// Orders that go before the start of a program.
+/// Orders that precede the start of a program.
 #[derive(Default)]
 pub(crate) struct Extras<'a> {
     /// The order to keep it, with what goes along.
@@ -35,7 +35,7 @@ pub(crate) async fn start(
     path: &Path,
     theirs: Theirs,
     extras: Extras<'_>,
-) -> Result<(u32, Hold, Watch), StartError> {
+) -> Result<(u32, ShimControl, ShimMonitor), StartError> {
     let Extras { keep, confine } = extras;
     let system = |source| StartError::System {
         program: command.program.clone(),
@@ -45,33 +45,35 @@ pub(crate) async fn start(
         program: command.program.clone(),
     };
     let _permit = zygotes.starts.acquire().await.map_err(|_| interrupted())?;
-    let order = Order::new(command, path, theirs)?;
+    let order = StartMessage::new(command, path, theirs)?;
     let mut attempts = 0;
     loop {
-        let Shim { control, zygote } = zygotes.shim().map_err(system)?;
-        let mut watch = Watch::new(control, zygotes).map_err(system)?;
+        let IdleShim { control, zygote } = zygotes.shim().map_err(system)?;
+        let mut watch = ShimMonitor::new(control, zygotes).map_err(system)?;
         let kept = keep.map_or(Ok(()), |(bytes, fds)| watch.send(bytes, fds));
         let confined =
             kept.and_then(|()| confine.map_or(Ok(()), |it| watch.send(&it.bytes, &it.fds())));
         let report = match confined.and_then(|()| order.send(&watch)) {
             Ok(()) => watch.first().await,
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Gone { unread: true }),
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                Err(ShimGone { unread: true })
+            }
             Err(error) => return Err(system(error)),
         };
         match report {
             Ok(Report::Started { pid, .. }) => {
-                let hold = Hold::new(&watch, Some(zygote), keep.map(|_| command.grace));
+                let hold = ShimControl::new(&watch, Some(zygote), keep.map(|_| command.grace));
                 return Ok((pid, hold, watch));
             }
             Ok(Report::Failed { stage, errno }) => {
                 let error = io::Error::from_raw_os_error(errno);
                 return Err(match (stage, &command.cwd) {
-                    (Stage::Fork, _) => system(error),
-                    (Stage::Confine, _) => StartError::Confine {
+                    (StartStage::Fork, _) => system(error),
+                    (StartStage::Confine, _) => StartError::Confine {
                         program: command.program.clone(),
                         source: error,
                     },
-                    (Stage::Cwd, Some(cwd)) => StartError::Cwd {
+                    (StartStage::Cwd, Some(cwd)) => StartError::Cwd {
                         path: cwd.clone(),
                         source: error,
                     },
@@ -79,21 +81,21 @@ pub(crate) async fn start(
                 });
             }
             // The zygote or the shim was killed before it read the order: nothing ran, and the next shim is another.
-            Err(Gone { unread: true }) if attempts < ATTEMPTS => attempts += 1,
+            Err(ShimGone { unread: true }) if attempts < ATTEMPTS => attempts += 1,
             // It was killed after it had read the order; the program may have run, and is not run twice.
             Ok(_) | Err(_) => return Err(interrupted()),
         }
     }
 }
 
-/// A message that starts a program, and what goes with it.
-struct Order {
+/// The message that starts a program, with its descriptors.
+struct StartMessage {
     bytes: Vec<u8>,
     pipes: Vec<OwnedFd>,
     file: Option<OwnedFd>,
 }
 
-impl Order {
+impl StartMessage {
     fn new(command: &Command, path: &Path, theirs: Theirs) -> Result<Self, StartError> {
         let (pipes, terminal) = match theirs {
             Theirs::Terminal(path) => (Vec::new(), Some(path)),
@@ -123,7 +125,7 @@ impl Order {
         })
     }
 
-    fn send(&self, watch: &Watch) -> io::Result<()> {
+    fn send(&self, watch: &ShimMonitor) -> io::Result<()> {
         let fds: Vec<BorrowedFd<'_>> = self
             .pipes
             .iter()

@@ -1,7 +1,9 @@
-//! Limits of a whole tree, looked after by its shim: memory, processes, CPU time, time and what it writes.
+//! Enforces the limits of a tree in its shim: memory, processes, CPU time, wall
+//! time and bytes written.
 //!
-//! Where the kernel has no group that could be limited, somebody has to look. Memory is the sum of the processes' own;
-//! pages that they share after a fork are counted for each, so a sum that is too high is looked at again, exactly.
+//! Used where the kernel has no group to limit. Memory is the sum over the
+//! processes; pages shared after a fork are counted repeatedly, so a sum that
+//! is too high is measured again exactly.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +17,7 @@ use crate::usage::{cpu_time, exact_memory, fetched_cpu_time, memory_files, memor
 /// The time between two looks.
 const INTERVAL: Duration = Duration::from_millis(50);
 
-/// Looks after the limits of one tree.
+/// The supervision of one tree's limits.
 pub(super) struct Supervision {
     root: i32,
     limits: ResourceLimits,

@@ -1,4 +1,4 @@
-//! Finding out which parts of a sandbox this kernel enforces, by trying them.
+//! Detects which parts of a sandbox this kernel enforces, by trying them.
 
 use std::sync::Arc;
 

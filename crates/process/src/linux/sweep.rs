@@ -1,7 +1,8 @@
-//! Ending what a dead runtime left, at the next start.
+//! Ends leftovers of dead runtimes at the next start.
 //!
-//! Normally there is nothing: shims end their trees when their runtime dies. This is for what is left when runtime,
-//! zygote and shim were all killed together, or stopped.
+//! Normally there are none: shims end their trees when their runtime dies. This
+//! handles the case that runtime, zygote and shim were all killed together, or
+//! stopped.
 
 use std::collections::{HashMap, HashSet};
 use std::os::fd::OwnedFd;
@@ -15,19 +16,23 @@ use super::holder;
 use super::marker::RuntimeId;
 use super::tree::{Member, descendants, everyone};
 
-/// How long leftovers have between `SIGTERM` and `SIGKILL`, and after it.
+/// The time between `SIGTERM` and `SIGKILL` for leftovers, and after it.
 const GRACE: Duration = Duration::from_secs(1);
-/// How long a shim may go on ending its tree. A program can call itself a shim, and is not one for ever.
+/// The time limit for a shim that is ending its tree. A program can imitate a
+/// shim's name, so the wait is bounded.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How often is looked again: processes fork while others are ended.
+/// The number of passes: processes fork while others are ended.
 const LOOKS: usize = 32;
 
-/// Ends every process that carries the brand or marker of a runtime that is dead, with all that descends from it, and
-/// returns how many are gone. Spared are runtimes that live (this one too) with what descends from them, the ancestors of
-/// this one, whatever they carry, and all that is marked in another namespace of pids, such as a container's: the marker's
-/// numbers mean nothing here. Trees whose shim still works are left to it for as long as [`PATIENCE`]; a shim that is
-/// stopped does not. Holders keep their programs for the next runtime, and are left alone with them: `holders`, and all that
-/// are called so. A program may call itself a holder, and is then spared until its user ends it.
+/// Ends every process that carries the brand or marker of a dead runtime, with
+/// its descendants, and returns their number. Spared are live runtimes
+/// (including this one) with their descendants, the ancestors of this process,
+/// and processes marked in another PID namespace, such as a container's, where
+/// the marker's numbers mean nothing. Trees with a working shim are left to it
+/// for [`PATIENCE`]; a stopped shim does not count as working. Holders keep
+/// their programs for the next runtime and are spared too: `holders`, and all
+/// processes with their name. A program that imitates this name is spared until
+/// its user ends it.
 pub(crate) fn sweep(holders: &[u32]) -> usize {
     super::private::sweep();
     let Ok(own) = RuntimeId::own() else {

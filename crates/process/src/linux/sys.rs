@@ -2,9 +2,10 @@
     unsafe_code,
     reason = "fork, signal handlers, ppoll and options of sockets have no safe form"
 )]
-//! The few system calls that have no safe wrapper.
+//! The few system calls without a safe wrapper.
 //!
-//! Those about children and signals are meant for processes with a single thread, zygote and shims.
+//! Those about children and signals are for single-threaded processes: zygote
+//! and shims.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -49,7 +50,7 @@ pub(super) fn prepare_signals() {
     let _ = changed_signals();
 }
 
-/// The kernel's own structure, which the C library's wrapper does not take for its two signals.
+/// The kernel's structure, because the C library reserves two signals.
 #[repr(C)]
 pub(super) struct KernelAction {
     handler: usize,
@@ -93,7 +94,7 @@ pub(super) fn changed_signals() -> u64 {
     })
 }
 
-/// Why [`wait`] returned.
+/// The reason why [`wait`] returned.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Woken {
     Readable,
@@ -230,7 +231,8 @@ pub(super) fn peer_pid(socket: BorrowedFd<'_>) -> io::Result<i32> {
 
 /// A descriptor of the process that connected a Unix socket. Kernels before 6.5 have none.
 pub(super) fn peer_pidfd(socket: BorrowedFd<'_>) -> io::Result<OwnedFd> {
-    /// The same on every architecture that Linux runs on today, apart from parisc and sparc.
+    /// The value on all current Linux architectures apart from parisc and
+    /// sparc.
     const SO_PEERPIDFD: libc::c_int = 77;
     let mut pidfd: RawFd = -1;
     // SAFETY: the kernel fills an `int` for this option.

@@ -1,14 +1,15 @@
-//! Which processes descend from which, as `/proc` tells it.
+//! Process ancestry, from `/proc`.
 //!
-//! Start at [`descendants`]. A process that hides (`setsid`, double fork, cleared environment) still has a parent, and
-//! where that parent is gone its subreaper; so a walk down from a subreaper finds all of them. A walk is not atomic:
-//! who must be sure repeats it until nothing is left.
+//! Start at [`descendants`]. A process that hides (`setsid`, double fork,
+//! cleared environment) still has a parent, or its subreaper if that has
+//! exited, so a walk down from a subreaper finds all of them. A walk is not
+//! atomic: callers that must be sure repeat it until nothing is left.
 
 use std::io::{self, Read};
 
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
-/// What `/proc/PID/stat` says about a process.
+/// The content of `/proc/PID/stat`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Member {
     pub(crate) pid: i32,
@@ -18,7 +19,8 @@ pub(crate) struct Member {
     pub(crate) group: i32,
     pub(crate) session: i32,
     pub(crate) threads: u32,
-    /// When it started, in clock ticks since boot. With the pid it names a process for ever.
+    /// The start time in clock ticks since boot. With the pid it identifies a
+    /// process uniquely.
     pub(crate) start: u64,
 }
 
@@ -55,13 +57,13 @@ impl Member {
         })
     }
 
-    /// Whether it is more than an exit status that nobody has fetched yet. The first thread may have exited before the
+    /// Whether it is not a zombie. The first thread may have exited before the
     /// others.
     pub(crate) fn alive(&self) -> bool {
         !matches!(self.state, b'Z' | b'X') || self.threads > 1
     }
 
-    /// Whether somebody has stopped it, by a signal or as a debugger.
+    /// Whether it is stopped, by a signal or a debugger.
     pub(crate) fn stopped(&self) -> bool {
         matches!(self.state, b'T' | b't')
     }
@@ -75,7 +77,7 @@ impl Member {
         ignored.is_some_and(|mask| mask >> (signal.as_raw() - 1) & 1 == 1)
     }
 
-    /// Signals exactly this process: should its id belong to another by now, nobody is signalled.
+    /// Signals exactly this process, and nothing if its pid has been reused.
     pub(crate) fn signal(&self, signal: Signal) {
         let Some(pid) = Pid::from_raw(self.pid) else {
             return;
@@ -99,7 +101,7 @@ impl Member {
     }
 }
 
-/// All that descends from `root`, parents before their children; `root` is not among them.
+/// All descendants of `root`, parents before children, without `root`.
 pub(crate) fn descendants(root: i32) -> Vec<Member> {
     let mut found: Vec<Member> = Vec::new();
     let Ok(children) = children(root) else {
@@ -118,8 +120,8 @@ pub(crate) fn descendants(root: i32) -> Vec<Member> {
     found
 }
 
-/// Whether more than this many processes that run descend from `root`. It looks at no more than it needs to: in the midst of
-/// a fork bomb every look costs time that the bomb has too.
+/// Whether more than this many running processes descend from `root`. Stops
+/// early: during a fork bomb, every extra check gives the bomb more time.
 pub(crate) fn has_more_than(root: i32, limit: usize) -> bool {
     let Ok(mut found) = children(root) else {
         return descendants(root).iter().filter(|it| it.alive()).count() > limit;
@@ -194,7 +196,7 @@ pub(crate) fn everyone() -> Vec<Member> {
         .collect()
 }
 
-/// The same as [`descendants`], where the kernel has no `children` files.
+/// [`descendants`] for kernels without `children` files.
 fn descendants_by_scan(root: i32) -> Vec<Member> {
     let mut rest = everyone();
     let mut found: Vec<Member> = Vec::new();

@@ -1,9 +1,12 @@
-//! The messages between the runtime and a shim, as bytes on a `SOCK_SEQPACKET` socket.
+//! The messages between the runtime and a shim, as bytes on a `SOCK_SEQPACKET`
+//! socket.
 //!
-//! Both ends are the same executable when a program is started, so there is no version and numbers have the machine's own
-//! order. The orders and reports that follow are those of `windlass-hold-wire`: whoever adopts a kept program may be
-//! another executable. Strings of a [`Start`] end in NUL, so that the shim can pass them on where they lie. To the zygote
-//! there is only one message: a single byte with the shim's end of a control socket, which means "fork a shim for this".
+//! Both ends are the same executable when a program is started, so there is no
+//! version, and numbers have native byte order. Later orders and reports are
+//! those of `windlass-hold-wire`, since another executable may adopt a kept
+//! program. Strings of a [`StartOrder`] end in NUL, so that the shim can use
+//! them in place. The zygote gets only one kind of message: a single byte with
+//! the shim's end of a control socket, which means "fork a shim for this".
 
 use std::ffi::CStr;
 
@@ -22,7 +25,8 @@ const STARTED: u8 = 5;
 const FAILED: u8 = 6;
 const EXCEEDED: u8 = 42;
 
-/// Which descriptors come with a [`Start`], in this order, and what else it asks for.
+/// Flags of a [`StartOrder`]: the descriptors that come along, in this order,
+/// and other settings.
 pub(super) mod flag {
     /// The read end of a pipe for stdin comes along.
     pub(in super::super) const STDIN: u8 = 1;
@@ -38,7 +42,7 @@ pub(super) mod flag {
     pub(in super::super) const TERMINAL: u8 = 32;
 }
 
-/// Builds a [`Start`].
+/// Builds a [`StartOrder`].
 pub(super) struct StartWriter {
     bytes: Vec<u8>,
     args: u32,
@@ -107,9 +111,9 @@ pub(super) fn in_file(length: u32) -> Vec<u8> {
     bytes
 }
 
-/// What a shim is told.
-pub(super) enum Order<'a> {
-    Start(Start<'a>),
+/// A message to a shim.
+pub(super) enum ShimOrder<'a> {
+    Start(StartOrder<'a>),
     /// An order that was too long for a message.
     InFile {
         length: usize,
@@ -120,12 +124,12 @@ pub(super) enum Order<'a> {
     Confine(ConfineOrder),
     /// Make namespaces.
     Prepare(PrepareOrder),
-    /// For a program that runs.
+    /// For a running program.
     Running(HolderOrder),
 }
 
 /// A program to start, as the shim reads it.
-pub(super) struct Start<'a> {
+pub(super) struct StartOrder<'a> {
     pub(super) flags: u8,
     pub(super) grace_ms: u32,
     pub(super) program: &'a CStr,
@@ -137,10 +141,10 @@ pub(super) struct Start<'a> {
     pub(super) edits: Vec<&'a CStr>,
 }
 
-impl<'a> Order<'a> {
+impl<'a> ShimOrder<'a> {
     pub(super) fn read(bytes: &'a [u8]) -> Option<Self> {
         match *bytes.first()? {
-            START => Start::read(bytes).map(Self::Start),
+            START => StartOrder::read(bytes).map(Self::Start),
             IN_FILE => Some(Self::InFile {
                 length: number(bytes, 1)? as usize,
             }),
@@ -152,7 +156,7 @@ impl<'a> Order<'a> {
     }
 }
 
-impl<'a> Start<'a> {
+impl<'a> StartOrder<'a> {
     fn read(bytes: &'a [u8]) -> Option<Self> {
         let mut rest = bytes.get(HEADER..)?;
         let mut string = || {
@@ -181,9 +185,9 @@ impl<'a> Start<'a> {
     }
 }
 
-/// Where a start failed.
+/// The step at which a start failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum StartStage {
     /// There is no shim.
     Fork,
     Cwd,
@@ -192,7 +196,7 @@ pub(super) enum Stage {
     Confine,
 }
 
-/// What a shim tells.
+/// A message from a shim.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Report {
     Started {
@@ -200,10 +204,10 @@ pub(super) enum Report {
         shim: u32,
     },
     Failed {
-        stage: Stage,
+        stage: StartStage,
         errno: i32,
     },
-    /// Of a program that runs.
+    /// About a running program.
     Running(HolderReport),
     /// The tree has exceeded a limit and is being ended.
     Exceeded(LimitKind),
@@ -241,10 +245,10 @@ impl Report {
             FAILED => Some(Self::Failed {
                 errno: number(bytes, 1)?.cast_signed(),
                 stage: match *bytes.get(5)? {
-                    0 => Stage::Fork,
-                    1 => Stage::Cwd,
-                    2 => Stage::Exec,
-                    _ => Stage::Confine,
+                    0 => StartStage::Fork,
+                    1 => StartStage::Cwd,
+                    2 => StartStage::Exec,
+                    _ => StartStage::Confine,
                 },
             }),
             EXCEEDED => Some(Self::Exceeded(match *bytes.get(1)? {

@@ -14,7 +14,7 @@ fn a_start_is_read_as_it_was_written() {
     writer.edit(b"A", Some(b"1=2"));
     writer.edit(b"B", None);
     let bytes = writer.finish();
-    let Some(Order::Start(start)) = Order::read(&bytes) else {
+    let Some(ShimOrder::Start(start)) = ShimOrder::read(&bytes) else {
         panic!("not read as a start");
     };
     assert_eq!(start.flags, flag::STDOUT | flag::MERGE);
@@ -32,7 +32,10 @@ fn a_cut_start_is_refused() {
     writer.arg(b"echo");
     let bytes = writer.finish();
     for length in 0..bytes.len() {
-        assert!(Order::read(&bytes[..length]).is_none(), "{length} bytes");
+        assert!(
+            ShimOrder::read(&bytes[..length]).is_none(),
+            "{length} bytes"
+        );
     }
 }
 
@@ -41,7 +44,7 @@ fn reports_are_read_as_they_were_written() {
     let reports = [
         Report::Started { pid: 7, shim: 6 },
         Report::Failed {
-            stage: Stage::Cwd,
+            stage: StartStage::Cwd,
             errno: libc::ENOENT,
         },
         Report::Running(HolderReport::Exited {

@@ -1,8 +1,9 @@
-//! An account of what a tree of processes has written to file systems.
+//! Accounts for the bytes that a tree of processes has written to file systems.
 //!
-//! The kernel counts what a process has made dirty of files on disks, and adds the account of a child to its parent's when
-//! that fetches it. Files in memory (tmpfs) are in no account; for them it is known only how much a process has written to
-//! anything, and how much such a folder has grown.
+//! The kernel counts the bytes of disk files that a process has dirtied, and
+//! adds a child's count to its parent's when it is reaped. In-memory files
+//! (tmpfs) are not counted; for them only the total bytes written and the
+//! growth of the folder are known.
 
 use std::ops::Sub;
 
@@ -19,7 +20,8 @@ pub(super) struct WriteAccount {
     before: WrittenBytes,
     /// Bytes that were used in folders in memory when the tree began.
     in_memory_before: u64,
-    /// The highest numbers that were seen. A process that exits is for a moment in no account.
+    /// The highest values seen. A process that exits is for a moment in no
+    /// count.
     most: WrittenBytes,
 }
 

@@ -1,9 +1,10 @@
-//! The zygote: a small process with one thread that forks shims.
+//! The zygote: a small single-threaded process that forks shims.
 //!
-//! Start at [`run`]. The runtime sends it control sockets; it forks a shim for each and keeps nothing of it but the
-//! pid. It is a subreaper: should a shim be killed, its tree comes here and is killed. A shim that somebody stops is
-//! continued at once, and killed if that goes on. When the runtime is gone, it waits for its shims, which end their trees
-//! on their own lifelines, and exits.
+//! Start at [`run`]. The runtime sends it control sockets; it forks a shim for
+//! each and keeps only the pid. It is a subreaper: if a shim is killed, its
+//! tree comes here and is killed. A stopped shim is continued at once, and
+//! killed if that repeats. When the runtime is gone, it waits for its shims,
+//! which end their trees by their own lifelines, and exits.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -18,7 +19,7 @@ use super::end::kill_children;
 use super::socket::{self, Received};
 use super::sys::{self, Reaped, Woken};
 use super::tree::Member;
-use super::wire::{INLINE_LIMIT, Report, Stage};
+use super::wire::{INLINE_LIMIT, Report, StartStage};
 use super::{STOPS, brand, marker, private, shim};
 
 /// The name by which a zygote knows itself, as its first argument. The second is the limit of open files for programs.
@@ -86,7 +87,7 @@ fn run(runtime: marker::RuntimeId, file_limit: Option<u64>) -> ! {
     .serve()
 }
 
-/// What programs get, edits aside.
+/// The environment of programs, before edits.
 fn environment() -> Vec<CString> {
     let entries = std::env::vars_os().filter(|(name, _)| name != VARIABLE);
     let entries = entries.map(|(name, value)| {
@@ -106,7 +107,7 @@ struct Zygote {
     pid: i32,
     /// The runtime that started it.
     runtime: marker::RuntimeId,
-    /// How often each was stopped.
+    /// The number of times that each shim was stopped.
     shims: HashMap<i32, u32>,
     base: Vec<CString>,
     buffer: Vec<u8>,
@@ -127,8 +128,9 @@ impl Zygote {
         }
     }
 
-    /// Removes the private folders of sandboxes that a dead runtime has left. One that is about to die closes its socket
-    /// some time before it is dead; one that has only let go of this zygote lives on and keeps them.
+    /// Removes the private folders of sandboxes of a dead runtime. A dying
+    /// runtime closes its socket some time before it is dead; one that has only
+    /// released this zygote keeps them.
     fn clear_up(&self) {
         if !private::has_any(self.runtime.pid, self.runtime.start) {
             return;
@@ -218,7 +220,7 @@ impl Zygote {
             // What is asked of this shim, now or later, is answered with this.
             Err(error) => {
                 let failed = Report::Failed {
-                    stage: Stage::Fork,
+                    stage: StartStage::Fork,
                     errno: error.raw_os_error().unwrap_or(libc::EAGAIN),
                 };
                 let _ = socket::send(&control, &failed.write(), &[]);

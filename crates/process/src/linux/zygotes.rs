@@ -1,8 +1,9 @@
 //! The runtime's side of the zygote: keeps one running and gets shims from it.
 //!
-//! Start at [`Zygotes::shim`]. A few idle shims are kept in reserve: those whose programs have left nothing behind, or
-//! one forked while the runtime does something else, so that a start does not wait for a fork. A shim that is not there
-//! yet costs the same messages: the order to start is sent along and waits in the socket.
+//! Start at [`Zygotes::shim`]. A few idle shims are kept in reserve, so that a
+//! start does not wait for a fork: reused ones, or one forked in advance.
+//! Without an idle shim the number of messages is the same: the start order is
+//! sent at once and waits in the socket.
 
 use std::ffi::{CString, OsString};
 use std::io;
@@ -15,7 +16,7 @@ use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 use super::marker::{self, RuntimeId};
-use super::spawn::{Action, Place, StringList, spawn};
+use super::spawn::{FdAction, ProcessPlacement, StringList, spawn};
 use super::{guard, limit, socket, zygote};
 
 /// More starts than this wait for one another rather than fill the zygote's socket.
@@ -23,30 +24,30 @@ const STARTS: usize = 32;
 /// How many idle shims are kept.
 pub(super) const RESERVE: usize = 4;
 
-/// Where shims come from.
+/// The pool of shims.
 pub(crate) struct Zygotes {
-    /// What programs get, edits aside; the zygote's own environment.
+    /// The environment of programs before edits, and of the zygote.
     environment: Vec<CString>,
-    state: Mutex<State>,
+    state: Mutex<ZygotePoolState>,
     pub(super) starts: Semaphore,
 }
 
 #[derive(Default)]
-struct State {
-    current: Option<Arc<Zygote>>,
-    reserve: Vec<Shim>,
+struct ZygotePoolState {
+    current: Option<Arc<RunningZygote>>,
+    reserve: Vec<IdleShim>,
 }
 
 /// A running zygote. It exits when this is dropped and its shims are gone.
-pub(crate) struct Zygote {
+pub(crate) struct RunningZygote {
     socket: OwnedFd,
     dead: Arc<AtomicBool>,
 }
 
 /// A shim that waits for its order. It exits when this is dropped.
-pub(crate) struct Shim {
+pub(crate) struct IdleShim {
     pub(super) control: OwnedFd,
-    pub(super) zygote: Arc<Zygote>,
+    pub(super) zygote: Arc<RunningZygote>,
 }
 
 impl Zygotes {
@@ -72,7 +73,7 @@ impl Zygotes {
     }
 
     /// A shim, from the reserve if there is one.
-    pub(super) fn shim(&self) -> io::Result<Shim> {
+    pub(super) fn shim(&self) -> io::Result<IdleShim> {
         let mut state = self.state.lock();
         // A shim of a zygote that was killed lives on with its program, and is not given another.
         while let Some(shim) = state.reserve.pop() {
@@ -93,30 +94,30 @@ impl Zygotes {
     }
 
     /// Takes back a shim that is idle.
-    pub(super) fn give_back(&self, shim: Shim) {
+    pub(super) fn give_back(&self, shim: IdleShim) {
         let mut state = self.state.lock();
         if state.reserve.len() < RESERVE && !shim.zygote.dead() {
             state.reserve.push(shim);
         }
     }
 
-    fn fork(&self, state: &mut State) -> io::Result<Shim> {
+    fn fork(&self, state: &mut ZygotePoolState) -> io::Result<IdleShim> {
         let (control, theirs) = socket::pair()?;
         if let Some(zygote) = state.current.take_if(|zygote| !zygote.dead())
             && socket::send(&zygote.socket, &[0], &[theirs.as_fd()]).is_ok()
         {
             state.current = Some(Arc::clone(&zygote));
-            return Ok(Shim { control, zygote });
+            return Ok(IdleShim { control, zygote });
         }
         // There is none, or it was killed: the kernel has closed its end.
-        let zygote = Arc::new(Zygote::start(&self.environment)?);
+        let zygote = Arc::new(RunningZygote::start(&self.environment)?);
         socket::send(&zygote.socket, &[0], &[theirs.as_fd()])?;
         state.current = Some(Arc::clone(&zygote));
-        Ok(Shim { control, zygote })
+        Ok(IdleShim { control, zygote })
     }
 }
 
-impl Zygote {
+impl RunningZygote {
     fn start(environment: &[CString]) -> io::Result<Self> {
         let own = RuntimeId::own()?;
         let (socket, theirs) = socket::pair()?;
@@ -130,7 +131,7 @@ impl Zygote {
         let envp = environment.iter().chain(&variables);
         let envp = StringList::new(envp.map(CString::as_c_str));
         let argv = StringList::new([name.as_c_str(), limit.as_c_str()]);
-        let null = |to| Action::Open {
+        let null = |to| FdAction::Open {
             path: c"/dev/null",
             to,
         };
@@ -138,13 +139,21 @@ impl Zygote {
             null(0),
             null(1),
             null(2),
-            Action::Duplicate {
+            FdAction::Duplicate {
                 from: theirs.as_raw_fd(),
                 to: zygote::SOCKET,
             },
         ];
         // A session of its own: a tool has no terminal to be stopped by, and Ctrl-C at ours does not reach it.
-        let start = || spawn(c"/proc/self/exe", &argv, &envp, Place::Session, &actions);
+        let start = || {
+            spawn(
+                c"/proc/self/exe",
+                &argv,
+                &envp,
+                ProcessPlacement::Session,
+                &actions,
+            )
+        };
         let keeper = guard::KnownKeeper::start(start)?;
         let dead = Arc::new(AtomicBool::new(false));
         guard::watch(keeper, Arc::clone(&dead))?;

@@ -1,32 +1,31 @@
-//! Asking whether a call may run.
+//! Asks for permission during dispatch.
 
 use std::sync::Arc;
 
 use futures_util::FutureExt;
 use windlass_protocol::{Arguments, Ending, HandleAction, HandleId, Keyboard, RunMode, Typing};
 
-use super::Run;
+use super::BatchRun;
 use crate::arguments::typed;
 use crate::catalogue::RegisteredTool;
 use crate::denied::{self, RunsAgain};
 use crate::handle::Handle;
 use crate::late_permit::{LateGrant, LatePermit, LatePermits, PermitKey};
 use crate::part::CallPart;
-use crate::permission::{self, Asking, Granted, GrantedBy, Permit};
+use crate::permission::{self, Granted, GrantedBy, PermissionCheck, Permit};
 use crate::refusal::Refusal;
 use crate::starting::{DeferredPermit, executor, start_where};
 
-/// The answer to whether a call may run.
+/// The state of a permission.
 pub(super) enum Permitted {
-    /// It is known.
+    /// Decided.
     Now(Permit),
-    /// A person is still being asked, and the caller is in a hurry.
+    /// Still open, and the caller is in a hurry.
     Later(DeferredPermit),
 }
 
-impl Run<'_> {
-    /// Asks whether the call may run. A caller in a hurry is told that it is
-    /// still being asked.
+impl BatchRun<'_> {
+    /// Asks whether the call may run. Returns early for a caller in a hurry.
     pub(super) async fn permit(
         &self,
         call: &CallPart<'_>,
@@ -54,8 +53,8 @@ impl Run<'_> {
         Ok(Permitted::Now(permit))
     }
 
-    /// Asks whether a call that its sandbox has denied something runs again.
-    /// A caller in a hurry does not wait for that.
+    /// Asks whether a call whose sandbox has denied something runs again. A
+    /// caller in a hurry does not wait.
     pub(super) async fn permit_again(
         &self,
         call: &CallPart<'_>,
@@ -73,8 +72,8 @@ impl Run<'_> {
         Box::pin(permitted).await.unwrap_or(RunsAgain::No)
     }
 
-    /// Starts the tool of a handle that was permitted. If its sandbox denies
-    /// it something, a person is asked about that once it has stopped.
+    /// Starts the tool of a permitted handle. If its sandbox denies something,
+    /// a person is asked after it has stopped.
     pub(super) async fn start_spawned(
         &self,
         call: &CallPart<'_>,
@@ -100,8 +99,8 @@ impl Run<'_> {
         call: &CallPart<'_>,
         tool: &Arc<RegisteredTool>,
         action: Option<HandleAction>,
-    ) -> Asking {
-        Asking {
+    ) -> PermissionCheck {
+        PermissionCheck {
             session: Arc::clone(&self.session.inner),
             tool: Arc::clone(tool),
             call: Arc::clone(&call.id),
@@ -112,7 +111,8 @@ impl Run<'_> {
         }
     }
 
-    /// Asks about the commands that would be typed, if they are any. True if somebody has permitted them.
+    /// Asks about commands that would be typed, if there are any. True if they
+    /// were permitted.
     pub(super) async fn permit_typed(
         &self,
         call: &CallPart<'_>,
@@ -194,8 +194,8 @@ impl Run<'_> {
         Ok(permit)
     }
 
-    /// Waits for the permission of a call that cannot go on without its caller.
-    /// One in a hurry is told to make the same call again, which finds the
+    /// Waits for the permission of a call that cannot continue without its
+    /// caller. A caller in a hurry is told to repeat the call, which finds the
     /// request.
     async fn permit_late(
         &self,

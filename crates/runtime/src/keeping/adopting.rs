@@ -1,4 +1,4 @@
-//! Taking over the handles that another runtime has left.
+//! Takes over handles that another runtime has left.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,9 +16,9 @@ use crate::permission::GrantedBy;
 use crate::session::{Session, SessionInner};
 use crate::session_limits;
 
-/// How long the end of a program that has exited may take to be known.
+/// The time limit for learning the end of an exited program.
 const END_LIMIT: Duration = Duration::from_secs(5);
-/// How much of a handle's output a notice shows.
+/// The number of lines of a handle's output in a notice.
 const LINES: usize = 20;
 const LINES_BYTES: usize = 2048;
 
@@ -27,16 +27,17 @@ const LINES_BYTES: usize = 2048;
 pub struct AdoptedHandle {
     /// Its state.
     pub kept: KeptHandle,
-    /// It has exited, and its status waits to be fetched.
+    /// It has exited, and its status was not fetched yet.
     pub is_stopped: bool,
 }
 
 /// The outcome of an adoption.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AdoptOutcome {
-    /// It is this session's, under its old id. The assistant will be told.
+    /// It belongs to this session, under its old id. The assistant will be
+    /// told.
     Adopted,
-    /// Nobody holds it any more, or whoever does gives it to nobody now.
+    /// It has no holder, or its holder does not release it now.
     Gone,
     /// Another runtime has it.
     Taken {
@@ -48,9 +49,11 @@ pub enum AdoptOutcome {
 }
 
 impl Session {
-    /// Takes over handles that another runtime has left, all at once, each under its old id: the same output from the same
-    /// place, the same question, the same lock. A notice tells of each; with `lines` it shows the end of its output, for an
-    /// assistant that has never seen it. What became of each is given in their order.
+    /// Takes over handles that another runtime has left, concurrently, each
+    /// under its old id and with its output, read position, question and lock.
+    /// A notice reports each; with `lines` it shows the end of the output, for
+    /// an assistant that has never seen it. Returns the outcomes in the given
+    /// order.
     pub async fn adopt(&self, handles: Vec<AdoptedHandle>, lines: bool) -> Vec<AdoptOutcome> {
         let inner = &self.inner;
         let adoptions = handles.into_iter().map(|handle| async move {
@@ -122,7 +125,7 @@ async fn adopt_one(
     Ok(())
 }
 
-/// Takes the id that the handle had.
+/// Reserves the handle's old id.
 fn reserve(
     session: &Arc<SessionInner>,
     tool: Arc<RegisteredTool>,
@@ -140,7 +143,7 @@ fn reserve(
     Ok(handle)
 }
 
-/// Tells how a handle stands that has been adopted.
+/// The notice for an adopted handle.
 fn of_adopted(handle: &Handle, lines: bool) -> Notice {
     let id = handle.known_as();
     let title = handle.title().unwrap_or_default();
@@ -191,7 +194,7 @@ fn last_lines(text: &str) -> &str {
     &text[from.unwrap_or(0)..]
 }
 
-/// Tells that a handle was not adopted, and runs on.
+/// The notice for a handle that was not adopted and continues to run.
 fn of_left(kept: &KeptHandle, error: &AdoptError) -> Notice {
     let id: &HandleId = &kept.handle;
     Notice {

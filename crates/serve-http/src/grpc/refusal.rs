@@ -1,4 +1,4 @@
-//! What went wrong, as gRPC's clients understand it.
+//! Errors as gRPC statuses.
 
 use axum::body::Body;
 use axum::http::{HeaderMap, StatusCode, header};
@@ -37,8 +37,8 @@ impl From<PeerError> for ApiError {
     }
 }
 
-/// A refused request in the words of whoever asked: `None` for those who do
-/// not speak gRPC.
+/// A refused request as a gRPC response; `None` for clients that do not use
+/// gRPC.
 pub(crate) fn refused(headers: &HeaderMap, error: &ApiError) -> Option<Response> {
     let kind = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
     let speaks = kind.starts_with("application/grpc");

@@ -25,7 +25,7 @@ use super::{proto, words};
 use crate::api::Api;
 use crate::metrics::Watched;
 
-pub(super) struct Running {
+pub(super) struct RunningBatch {
     message: MessageId,
     session: SessionId,
     /// The calls of the batch, and the handles that they name.
@@ -35,17 +35,17 @@ pub(super) struct Running {
     tail: Tail,
     /// The number of the last event that was looked at.
     seen: u64,
-    stage: Stage,
-    /// What was missed is told before what was read.
+    stage: BatchStage,
+    /// An event that follows the report of a gap.
     held: Option<Update>,
     /// A client that goes away has given up its calls.
     _given_up: DropGuard,
     _watched: Watched,
 }
 
-enum Stage {
+enum BatchStage {
     Running(JoinHandle<BatchReply>),
-    /// Whatever was told before the reply goes before it.
+    /// Events before the reply are sent first.
     Answered {
         until: u64,
         reply: BatchReply,
@@ -53,7 +53,7 @@ enum Stage {
     Over,
 }
 
-impl Running {
+impl RunningBatch {
     pub(super) fn begin(api: &Api, session: &Session, calls: Vec<ToolCall>) -> Self {
         let message = MessageId::from_suffix(&Ulid::generate().to_string());
         let journal = Arc::clone(session.journal());
@@ -82,7 +82,7 @@ impl Running {
             tail: journal.tail(seen),
             journal,
             seen,
-            stage: Stage::Running(run),
+            stage: BatchStage::Running(run),
             held: None,
             _given_up: cancel.drop_guard(),
             _watched: Watched::new(api, Some(session.id().as_str())),
@@ -106,21 +106,21 @@ impl Running {
                 return Some(Ok(update));
             }
             let entry = match &mut self.stage {
-                Stage::Over => return None,
-                Stage::Answered { until, .. } if self.seen >= *until => {
+                BatchStage::Over => return None,
+                BatchStage::Answered { until, .. } if self.seen >= *until => {
                     return self.reply().map(Ok);
                 }
-                Stage::Answered { .. } => self.tail.next().await,
-                Stage::Running(run) => tokio::select! {
+                BatchStage::Answered { .. } => self.tail.next().await,
+                BatchStage::Running(run) => tokio::select! {
                     biased;
                     Some(entry) = self.tail.next() => Some(entry),
                     reply = run => {
                         let Ok(reply) = reply else {
-                            self.stage = Stage::Over;
+                            self.stage = BatchStage::Over;
                             return Some(Err(Status::internal("the batch broke off")));
                         };
                         let until = self.journal.last();
-                        self.stage = Stage::Answered { until, reply };
+                        self.stage = BatchStage::Answered { until, reply };
                         continue;
                     }
                 },
@@ -142,12 +142,12 @@ impl Running {
     }
 
     fn reply(&mut self) -> Option<Update> {
-        match std::mem::replace(&mut self.stage, Stage::Over) {
-            Stage::Answered { reply, .. } => {
+        match std::mem::replace(&mut self.stage, BatchStage::Over) {
+            BatchStage::Answered { reply, .. } => {
                 let reply = words::batch_reply(self.message.clone(), reply);
                 Some(Update::Reply(reply))
             }
-            Stage::Running(_) | Stage::Over => None,
+            BatchStage::Running(_) | BatchStage::Over => None,
         }
     }
 

@@ -6,20 +6,20 @@ use windlass_protocol::{NewSession, ToolCall};
 use windlass_runtime::Session;
 
 use super::proto::tool_service_server::ToolService;
-use super::running::Running;
+use super::running::RunningBatch;
 use super::{proto, watching, words};
 use crate::api::Api;
 use crate::error::ApiError;
 use crate::{proxy, sessions};
 
-/// What a handler streams.
+/// The stream of a handler.
 pub(super) type Streamed<T> = BoxStream<'static, Result<T, Status>>;
 
 #[derive(Clone)]
-pub(super) struct Tools(pub(super) Api);
+pub(super) struct ToolsService(pub(super) Api);
 
 #[tonic::async_trait]
-impl ToolService for Tools {
+impl ToolService for ToolsService {
     type RunCallsStream = Streamed<proto::RunCallsResponse>;
     type WatchSessionStream = Streamed<proto::WatchSessionResponse>;
 
@@ -53,7 +53,7 @@ impl ToolService for Tools {
         let request = request.into_inner();
         let session = self.here(&request.session_id)?;
         let calls = read_calls(request.calls)?;
-        let running = Running::begin(&self.0, &session, calls);
+        let running = RunningBatch::begin(&self.0, &session, calls);
         Ok(Response::new(running.stream()))
     }
 
@@ -76,7 +76,7 @@ impl ToolService for Tools {
     }
 }
 
-impl Tools {
+impl ToolsService {
     /// The session, which must be one of this process.
     fn here(&self, id: &str) -> Result<Session, ApiError> {
         let session = self.0.sessions().get(id);

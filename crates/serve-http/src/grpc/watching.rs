@@ -1,4 +1,4 @@
-//! What is streamed of a session, of this runtime or another.
+//! The event stream of a session, of this runtime or another.
 
 use futures_util::{StreamExt, stream};
 use serde::Deserialize;

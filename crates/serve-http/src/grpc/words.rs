@@ -1,7 +1,7 @@
-//! The protocol's words as messages of `proto/tool.proto`, and back.
+//! Converts between the protocol and the messages of `proto/tool.proto`.
 //!
-//! Everything here is pure. A `Struct` has doubles for all numbers: whole ones
-//! become whole numbers again, so that a tool that takes an integer gets one.
+//! Everything here is pure. A `Struct` has doubles for all numbers: integral
+//! ones become integers again, as tools expect.
 
 use std::sync::Arc;
 
@@ -216,7 +216,7 @@ fn nested(object: Map<String, Value>, depth: usize) -> Struct {
     }
 }
 
-/// What is too deep is told as the text of its JSON.
+/// Converts a value. Values that are nested too deeply become their JSON text.
 fn value(json: Value, depth: usize) -> AnyValue {
     let kind = match json {
         Value::Null => Kind::NullValue(0),

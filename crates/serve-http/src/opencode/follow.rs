@@ -1,8 +1,7 @@
-//! What happens in all sessions, told in opencode's words.
+//! Converts the events of all sessions to opencode's format.
 //!
-//! Start at [`begin`]: the first client that listens starts the one task that
-//! reads the events of all sessions and tells them again, each once, however
-//! many clients there are. Its memory is what is under way.
+//! Start at [`begin`]: the first client starts one task, which converts every
+//! event once for all clients. It keeps only the state of open items.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -17,11 +16,10 @@ use windlass_protocol::{
 use super::sessions::titled;
 use super::translate;
 use crate::api::Api;
-use crate::hub::{Item, Place};
+use crate::hub::{HubItem, ReadPosition};
 use crate::{proxy, sessions};
 
-/// Begins to tell what happens, unless that is done already. What happens from
-/// now on is told.
+/// Starts the conversion of future events, unless it is running.
 pub(super) fn begin(api: &Api) {
     api.wake();
     api.0.opencode.follows.call_once(|| {
@@ -36,21 +34,21 @@ pub(super) fn begin(api: &Api) {
 
 struct Follower {
     api: Api,
-    known: HashMap<SessionId, Known>,
+    known: HashMap<SessionId, KnownSession>,
 }
 
 /// A session that is under way.
-struct Known {
+struct KnownSession {
     session: OpencodeSession,
     directory: Arc<str>,
     /// The process that has it.
     pid: u32,
     /// Messages with calls that are open, and the newest.
-    messages: HashMap<MessageId, Open>,
+    messages: HashMap<MessageId, OpenMessage>,
     newest: Option<MessageId>,
 }
 
-struct Open {
+struct OpenMessage {
     created: Millis,
     /// The calls that are open, and how far they have come.
     parts: HashMap<PartId, u8>,
@@ -59,10 +57,10 @@ struct Open {
 }
 
 impl Follower {
-    async fn run(mut self, mut place: Place) {
+    async fn run(mut self, mut place: ReadPosition) {
         loop {
             let (missed, item) = self.api.0.hub.next(place).await;
-            place = Place(item.number);
+            place = ReadPosition(item.number);
             if missed > 0 || item.name == "missed" {
                 self.api.0.opencode.hub.lose();
             }
@@ -70,7 +68,7 @@ impl Follower {
         }
     }
 
-    async fn take(&mut self, item: &Item) {
+    async fn take(&mut self, item: &HubItem) {
         match item.name {
             "session" => {
                 if let Ok(info) = serde_json::from_str::<SessionInfo>(&item.data) {
@@ -94,7 +92,7 @@ impl Follower {
 
     /// A session is under way.
     fn session(&mut self, info: &SessionInfo) {
-        let known = Known::new(info);
+        let known = KnownSession::new(info);
         let news = news(&self.api, &known);
         let directory = Arc::clone(&known.directory);
         if self.known.insert(info.id.clone(), known).is_none() {
@@ -152,7 +150,7 @@ impl Follower {
         }
     }
 
-    /// Looks for a session whose beginning was told before this began.
+    /// Looks up a session that began before this task.
     async fn find(&mut self, id: &SessionId) -> bool {
         let mut here = sessions::local(&self.api).into_iter();
         let mut found = here.find(|info| info.id == *id);
@@ -161,7 +159,7 @@ impl Follower {
             found = owner.map(|(_, info)| info);
         }
         if let Some(info) = &found {
-            self.known.insert(id.clone(), Known::new(info));
+            self.known.insert(id.clone(), KnownSession::new(info));
         }
         found.is_some()
     }
@@ -181,14 +179,14 @@ impl Follower {
 }
 
 /// A session as it stands.
-fn news(api: &Api, known: &Known) -> OpencodeSessionNews {
+fn news(api: &Api, known: &KnownSession) -> OpencodeSessionNews {
     OpencodeSessionNews {
         session_id: known.session.id.clone(),
         info: titled(api, known.session.clone()),
     }
 }
 
-impl Known {
+impl KnownSession {
     fn new(info: &SessionInfo) -> Self {
         let session = translate::live(info);
         Self {
@@ -200,16 +198,19 @@ impl Known {
         }
     }
 
-    /// A call has come further. Its message is told before it and after the
-    /// last of its calls, and so is whether the session is at work.
+    /// Handles a change of a call. Its message is published before it and after
+    /// the last of its calls, together with whether the session is busy.
     fn part(&mut self, part: ToolPart, at: Millis) -> Vec<OpencodeUpdate> {
         let was_idle = self.is_idle();
         let id = part.message_id.clone();
-        let open = self.messages.entry(id.clone()).or_insert_with(|| Open {
-            created: at,
-            parts: HashMap::new(),
-            ended: HashSet::new(),
-        });
+        let open = self
+            .messages
+            .entry(id.clone())
+            .or_insert_with(|| OpenMessage {
+                created: at,
+                parts: HashMap::new(),
+                ended: HashSet::new(),
+            });
         let was_open = !open.parts.is_empty();
         if !open.take(&part) {
             return Vec::new();
@@ -276,7 +277,7 @@ impl Known {
     }
 }
 
-impl Open {
+impl OpenMessage {
     /// Takes a part in, unless it has come further already.
     fn take(&mut self, part: &ToolPart) -> bool {
         let rank = translate::rank(&part.state);

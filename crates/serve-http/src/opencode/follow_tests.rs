@@ -3,12 +3,12 @@ use windlass_protocol::{PartState, StateRunning};
 
 use super::*;
 
-fn known() -> Known {
+fn known() -> KnownSession {
     let info = serde_json::from_value(json!({
         "id": "ses_1", "front_end": "serve", "pid": 1, "root": "/project",
         "created": 1, "active": 0, "pending": 0, "last_event": 0,
     }));
-    Known::new(&info.unwrap())
+    KnownSession::new(&info.unwrap())
 }
 
 fn part(id: &str, message: &str, status: &str) -> ToolPart {
@@ -27,7 +27,7 @@ fn part(id: &str, message: &str, status: &str) -> ToolPart {
 }
 
 /// What is told of a part: the types, by comma.
-fn told(known: &mut Known, id: &str, message: &str, status: &str) -> String {
+fn told(known: &mut KnownSession, id: &str, message: &str, status: &str) -> String {
     let updates = known.part(part(id, message, status), Millis(5));
     let names = updates.iter().map(|update| {
         let update = serde_json::to_value(update).unwrap();

@@ -1,9 +1,8 @@
-//! The messages of a session: what the record has, and what is newer than it.
+//! The messages of a session, from the record and the journal.
 //!
-//! A call's end is recorded before it is answered, its beginning soon after it
-//! has begun; the journal of a session that is under way knows both at once.
-//! So the journal is laid over the record, and a part that has come further in
-//! either counts.
+//! The end of a call is recorded before its reply, its start soon after it; the
+//! journal of an open session has both at once. The journal is therefore merged
+//! over the record, and the more advanced version of a part counts.
 
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
@@ -28,7 +27,7 @@ use crate::sessions::millis;
 const MOST: usize = 1000;
 
 #[derive(Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct MessagesQuery {
     /// How many, the newest; a hundred unless said.
     limit: Option<usize>,
     /// Only those before this message.
@@ -39,7 +38,7 @@ pub(super) struct Wanted {
 pub(super) async fn list(
     State(api): State<Api>,
     mut parts: Parts,
-    query: Result<Query<Wanted>, QueryRejection>,
+    query: Result<Query<MessagesQuery>, QueryRejection>,
 ) -> Result<Json<Vec<OpencodeMessage>>, ApiError> {
     let Query(wanted) = query.map_err(|_| ApiError::bad("`limit` must be a whole number"))?;
     let id = param(&mut parts, &api, "id").await?;
@@ -64,8 +63,8 @@ pub(super) async fn list(
     Ok(Json(translate::messages(messages, &session.directory)))
 }
 
-/// The parts that a session's journal still holds, each as it was told last,
-/// with when it was told first.
+/// The latest version of each part in a session's journal, with the time of its
+/// first one.
 async fn told(session: &Session) -> IndexMap<PartId, (Millis, ToolPart)> {
     let mut parts = IndexMap::new();
     let last = session.journal().last();

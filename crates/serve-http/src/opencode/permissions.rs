@@ -1,4 +1,4 @@
-//! Permissions: what is being asked for, and the replies of both generations.
+//! Permissions: open requests, and the replies of both SDK generations.
 
 use axum::Json;
 use axum::extract::State;
@@ -15,7 +15,7 @@ use crate::asks;
 use crate::error::ApiError;
 use crate::extract::{Here, JsonBody, param};
 
-/// What is being asked for, in every session.
+/// The open requests of every session.
 pub(super) async fn list(api: State<Api>, headers: HeaderMap) -> Json<Vec<PermissionRequest>> {
     asks::all_permissions(api, headers).await
 }
@@ -62,7 +62,7 @@ pub(super) async fn reply(
     }
 }
 
-/// What cannot be a request's name is one that there is not.
+/// Parses a request id. An invalid id is reported as unknown.
 fn request_id(id: &str) -> Result<PermissionId, ApiError> {
     let missing = || ApiError::not_found("no such permission is being asked for");
     let plain = id

@@ -1,4 +1,4 @@
-//! Sessions: those that are under way, and those of the record.
+//! Sessions, open and recorded.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ const RECALLED: usize = 1000;
 const TITLE: usize = 200;
 
 #[derive(Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct SessionsQuery {
     /// Only sessions of this folder.
     directory: Option<String>,
     /// Only those whose title holds this.
@@ -39,7 +39,7 @@ pub(super) struct Wanted {
 pub(super) async fn list(
     State(api): State<Api>,
     headers: HeaderMap,
-    query: Result<Query<Wanted>, QueryRejection>,
+    query: Result<Query<SessionsQuery>, QueryRejection>,
 ) -> Result<Json<Vec<OpencodeSession>>, ApiError> {
     let Query(wanted) = query.map_err(|_| ApiError::bad("`start` and `limit` must be numbers"))?;
     let mut found = IndexMap::new();
@@ -75,7 +75,7 @@ pub(super) async fn list(
     Ok(Json(found))
 }
 
-impl Wanted {
+impl SessionsQuery {
     fn takes(&self, session: &OpencodeSession) -> bool {
         let search = self.search.as_ref().map(|text| text.to_lowercase());
         let directory = self.directory.as_deref();
@@ -93,7 +93,7 @@ impl Wanted {
 /// Begins a session, as `POST /api/v1/sessions` does.
 pub(super) async fn create(
     State(api): State<Api>,
-    query: Result<Query<Wanted>, QueryRejection>,
+    query: Result<Query<SessionsQuery>, QueryRejection>,
     JsonBody(new): JsonBody<OpencodeNewSession>,
 ) -> Result<Json<OpencodeSession>, ApiError> {
     let directory = query.ok().and_then(|Query(wanted)| wanted.directory);
@@ -144,7 +144,7 @@ pub(super) async fn recall(api: &Api, id: &str) -> Result<OpencodeSession, ApiEr
         .ok_or_else(missing)
 }
 
-/// What a session is called by who began it wins.
+/// Applies the title that a client gave the session.
 pub(super) fn titled(api: &Api, mut session: OpencodeSession) -> OpencodeSession {
     if let Some(title) = api.0.opencode.titles.lock().get(session.id.as_str()) {
         session.title.clone_from(title);
@@ -161,7 +161,7 @@ pub(super) fn unread(error: &ArchiveError) -> ApiError {
     )
 }
 
-/// The same folder, whatever way leads to it.
+/// Whether both paths lead to the same folder.
 pub(super) fn is_same(one: &str, other: &str) -> bool {
     let real = |path: &str| Path::new(path).canonicalize().ok();
     one == other || real(one).is_some_and(|one| Some(one) == real(other))

@@ -1,8 +1,7 @@
-//! `GET /event`: one reader's stream, as opencode's clients read it.
+//! `GET /event`: a stream for one opencode client.
 //!
-//! Each event is a line of `data`. A reader that falls so far behind that it
-//! would miss something is let go of: its client connects again, is told
-//! `server.connected`, and looks again.
+//! Each event is a line of `data`. A reader that falls too far behind is
+//! disconnected: its client reconnects, gets `server.connected`, and reloads.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -23,22 +22,22 @@ use super::sessions::is_same;
 use crate::api::Api;
 use crate::error::ApiError;
 use crate::events::respond;
-use crate::hub::{Item, Place};
+use crate::hub::{HubItem, ReadPosition};
 use crate::metrics::Watched;
 
 /// A word every so often, so that both sides know that the other is there.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
 #[derive(Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct StreamQuery {
     /// Only what happens in sessions of this folder.
     directory: Option<String>,
 }
 
-/// What happens from now on, in every session or in those of a folder.
+/// Future events of every session, or of the sessions of a folder.
 pub(super) async fn events(
     State(api): State<Api>,
-    query: Result<Query<Wanted>, QueryRejection>,
+    query: Result<Query<StreamQuery>, QueryRejection>,
 ) -> Result<Response, ApiError> {
     let Query(wanted) = query.map_err(|_| ApiError::bad("`directory` must be a folder"))?;
     follow::begin(&api);
@@ -46,7 +45,7 @@ pub(super) async fn events(
     heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let (place, _) = api.0.opencode.hub.place(None);
     let leaving = api.clone();
-    let reader = Reader {
+    let reader = OpencodeReader {
         _watched: Watched::new(&api, None),
         api,
         place,
@@ -62,11 +61,11 @@ pub(super) async fn events(
     Ok(respond(Sse::new(leaving.until_leaving(events))))
 }
 
-struct Reader {
+struct OpencodeReader {
     api: Api,
-    place: Place,
+    place: ReadPosition,
     heartbeat: Interval,
-    /// How many events were its own: the greeting and the heartbeats.
+    /// The number of its own events: the greeting and the heartbeats.
     told: u64,
     directory: Option<String>,
     /// Which folders are that one.
@@ -74,7 +73,7 @@ struct Reader {
     _watched: Watched,
 }
 
-impl Reader {
+impl OpencodeReader {
     /// The next event; `None` when something was missed.
     async fn next(&mut self) -> Option<String> {
         if self.told == 0 {
@@ -86,7 +85,7 @@ impl Reader {
                     if missed > 0 {
                         return None;
                     }
-                    self.place = Place(item.number);
+                    self.place = ReadPosition(item.number);
                     if self.wants(&item) {
                         return Some(item.data.to_string());
                     }
@@ -97,7 +96,7 @@ impl Reader {
     }
 
     /// It is about the folder that was asked for, if one was.
-    fn wants(&mut self, item: &Item) -> bool {
+    fn wants(&mut self, item: &HubItem) -> bool {
         let (Some(wanted), Some(scope)) = (&self.directory, &item.scope) else {
             return true;
         };
@@ -105,7 +104,7 @@ impl Reader {
         *known.or_insert_with(|| is_same(wanted, scope))
     }
 
-    /// Something that this reader alone is told.
+    /// An event for this reader only.
     fn own(&mut self, update: OpencodeUpdate) -> Option<String> {
         self.told += 1;
         let place = self.api.0.opencode.hub.id(self.place.0);

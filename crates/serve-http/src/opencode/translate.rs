@@ -1,4 +1,4 @@
-//! Our words in opencode's. Pure.
+//! Converts our types to opencode's. Pure.
 
 use windlass_protocol::{
     MessageId, MessageInfo, MessagePart, MessageRecord, MessageTime, Millis,
@@ -8,8 +8,7 @@ use windlass_protocol::{
     PermissionReply, PermissionRequest, Role, SessionId, SessionInfo, SessionRecord, project_id,
 };
 
-/// Where opencode's clients look for the name of a model, which is not ours to
-/// know.
+/// The model name for opencode's clients, since the real one is unknown.
 const NOBODY: &str = "windlass";
 
 /// A session of the record.
@@ -66,8 +65,8 @@ pub(super) fn messages(records: Vec<MessageRecord>, directory: &str) -> Vec<Open
     records.into_iter().map(&mut message).collect()
 }
 
-/// What a message is. One that follows no user's has itself for its parent's
-/// place, since there must be one.
+/// The info of a message. One without a user's message is its own parent, since
+/// the field is required.
 pub(super) fn message_info(
     info: MessageInfo,
     directory: &str,

@@ -47,14 +47,14 @@ pub(crate) enum Scope {
 
 /// How a config is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Format {
+pub(super) enum ConfigFormat {
     Json,
     /// JSON that may hold comments and a comma too many.
     Jsonc,
     Toml,
 }
 
-/// What there is to know of the machine and its user.
+/// The relevant facts about the machine and its user.
 pub(super) struct Around {
     pub(super) home: PathBuf,
     /// Where programs keep their configs: `$XDG_CONFIG_HOME`.
@@ -93,14 +93,14 @@ impl Around {
 pub(super) struct Setting {
     pub(super) scope: Scope,
     pub(super) file: PathBuf,
-    pub(super) format: Format,
+    pub(super) format: ConfigFormat,
     /// The table of servers.
     pub(super) table: &'static str,
     client: Client,
 }
 
 impl Setting {
-    /// What the client must be told of the server.
+    /// The client's config entry for the server.
     pub(super) fn entry(&self, windlass: &str) -> Map<String, Value> {
         let entry = match self.client {
             // Its tools would otherwise be hidden behind a search.
@@ -168,14 +168,14 @@ impl Client {
             Self::Vscode => "servers",
         };
         let format = match self {
-            Self::Claude | Self::Cline | Self::Copilot | Self::Pi => Format::Json,
-            Self::Codex => Format::Toml,
+            Self::Claude | Self::Cline | Self::Copilot | Self::Pi => ConfigFormat::Json,
+            Self::Codex => ConfigFormat::Toml,
             Self::Opencode
             | Self::Gemini
             | Self::Qwen
             | Self::Zed
             | Self::Vscode
-            | Self::Cursor => Format::Jsonc,
+            | Self::Cursor => ConfigFormat::Jsonc,
         };
         let file = match scope {
             Scope::User => self.user_file(around),
@@ -267,12 +267,12 @@ impl Client {
             || std::env::split_paths(&around.path).any(runs)
     }
 
-    /// It is started from a shell, and so finds programs as its user does.
+    /// Whether it is started from a shell, and so has the user's PATH.
     pub(super) fn has_users_path(self) -> bool {
         !matches!(self, Self::Zed | Self::Vscode | Self::Cursor)
     }
 
-    /// What else the person must know before the client uses the server.
+    /// Further instructions before the client uses the server.
     pub(super) fn hint(self, scope: Scope) -> Option<&'static str> {
         match (self, scope) {
             (Self::Claude, Scope::Project) => {
@@ -293,7 +293,7 @@ impl Client {
     }
 }
 
-/// opencode reads both; whichever is there already is the one to change.
+/// The file to change: opencode reads both, and an existing one is preferred.
 fn opencode_file(folder: &Path) -> PathBuf {
     let commented = folder.join("opencode.jsonc");
     if commented.is_file() {

@@ -1,5 +1,5 @@
-//! A config's text with Windlass in it, and everything else as it was:
-//! comments, order, indentation, and what a person added to the entry.
+//! Edits a config's text: adds or removes Windlass and preserves comments,
+//! order, indentation, and a person's additions to the entry.
 
 use anyhow::{Context as _, bail};
 use jsonc_parser::ParseOptions;
@@ -7,35 +7,34 @@ use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
 use serde_json::{Map, Value};
 use toml_edit::{DocumentMut, Item, Table, TableLike};
 
-use super::client::{Format, Setting};
+use super::client::{ConfigFormat, Setting};
 
-/// What the server is called.
+/// The server's name.
 const NAME: &str = "windlass";
 const NO_JSON: &str = "it is no JSON that can be read";
-/// What only the entry of a server elsewhere has.
+/// Keys that only the entry of a remote server has.
 const REMOTE: [&str; 3] = ["url", "httpUrl", "serverUrl"];
 
-/// `text` with the entry that starts `windlass`. The same text comes back if it
-/// has that entry.
+/// `text` with the entry that starts `windlass`; unchanged if it has that
+/// entry.
 pub(super) fn edited(text: &str, setting: &Setting, windlass: &str) -> anyhow::Result<String> {
     let entry = setting.entry(windlass);
     match setting.format {
-        Format::Toml => edited_toml(text, setting.table, &entry),
-        Format::Json => {
+        ConfigFormat::Toml => edited_toml(text, setting.table, &entry),
+        ConfigFormat::Json => {
             if !text.trim().is_empty() {
                 serde_json::from_str::<Value>(text).context(NO_JSON)?;
             }
             edited_json(text, setting.table, &entry)
         }
-        Format::Jsonc => edited_json(text, setting.table, &entry),
+        ConfigFormat::Jsonc => edited_json(text, setting.table, &entry),
     }
 }
 
-/// `text` without the entry of Windlass. The same text comes back if it has
-/// none.
+/// `text` without the entry of Windlass; unchanged if it has none.
 pub(super) fn removed(text: &str, setting: &Setting) -> anyhow::Result<String> {
     match setting.format {
-        Format::Toml => {
+        ConfigFormat::Toml => {
             let mut document: DocumentMut =
                 text.parse().context("it is no TOML that can be read")?;
             let servers = document.get_mut(setting.table);
@@ -44,7 +43,7 @@ pub(super) fn removed(text: &str, setting: &Setting) -> anyhow::Result<String> {
             }
             Ok(document.to_string())
         }
-        Format::Json | Format::Jsonc => {
+        ConfigFormat::Json | ConfigFormat::Jsonc => {
             if text.trim().is_empty() {
                 return Ok(text.to_owned());
             }
@@ -63,14 +62,14 @@ pub(super) fn removed(text: &str, setting: &Setting) -> anyhow::Result<String> {
 /// Whether the config names Windlass; one that cannot be read does not.
 pub(super) fn has_entry(text: &str, setting: &Setting) -> bool {
     match setting.format {
-        Format::Toml => {
+        ConfigFormat::Toml => {
             let document = text.parse::<DocumentMut>().ok();
             document
                 .as_ref()
                 .and_then(|document| document.get(setting.table)?.get(NAME))
                 .is_some()
         }
-        Format::Json | Format::Jsonc => {
+        ConfigFormat::Json | ConfigFormat::Jsonc => {
             let root = CstRootNode::parse(text, &options()).ok();
             let servers = root.and_then(|root| root.object_value()?.object_value(setting.table));
             servers.is_some_and(|servers| servers.get(NAME).is_some())
@@ -207,7 +206,7 @@ fn toml_value(value: &Value) -> toml_edit::Value {
     }
 }
 
-/// What an entry holds, if it is text or a list of it.
+/// The value of an entry, if it is a string or a list of strings.
 fn json_value(value: &toml_edit::Value) -> Option<Value> {
     match value {
         toml_edit::Value::String(text) => Some(Value::from(text.value().as_str())),
@@ -226,8 +225,8 @@ fn must_be_local(has: impl Fn(&str) -> bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What stands in the place of `known`; nothing if that may stay. Arguments
-/// after `mcp` are the person's own.
+/// The replacement for `known`; nothing if it can stay. Arguments after `mcp`
+/// belong to the person.
 fn mended(known: Option<&Value>, wanted: &Value) -> Option<Value> {
     let (Some(Value::Array(known)), Value::Array(wanted_items)) = (known, wanted) else {
         return (known != Some(wanted)).then(|| wanted.clone());

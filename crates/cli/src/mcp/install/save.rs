@@ -1,4 +1,4 @@
-//! Puts a config where it belongs, whole or not at all.
+//! Writes a config atomically.
 
 use std::fs::{self, Permissions};
 use std::io::Write as _;
@@ -10,7 +10,7 @@ use chrono::Utc;
 
 use super::client::{Scope, Setting};
 
-/// Writes the config and gives the copy of what it was, if it was there.
+/// Writes the config and returns the path of the backup, if the config existed.
 pub(super) fn save(setting: &Setting, there: bool, text: &str) -> anyhow::Result<Option<PathBuf>> {
     let file = &setting.file;
     if !there {

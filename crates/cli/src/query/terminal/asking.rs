@@ -1,17 +1,16 @@
-//! Requests and interruptions in the midst of a turn: the terminal is given to
-//! a prompt, and taken back.
+//! Requests and interruptions during a turn: lends the terminal to a prompt.
 
 use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 use windlass_runtime::{OpenRequest, PersonRequest};
 
-use super::{PASTES, View};
-use crate::prompt::{self, Asking, Choice, Interruption};
+use super::{PASTES, TurnView};
+use crate::prompt::{self, Askable, Choice, Interruption};
 use crate::query::show::Urgent;
 
-/// A request is put to somebody who writes once they have paused for so long,
-/// so that no key that was meant for the message answers it.
+/// A request is shown to a person who is typing only after a pause of this
+/// length, so that no key of the message answers it.
 const PAUSE: Duration = Duration::from_millis(600);
 /// How asking something went.
 enum Came<T> {
@@ -22,7 +21,7 @@ enum Came<T> {
     Over,
 }
 
-impl View {
+impl TurnView {
     /// Asks until it is answered, here or elsewhere, or the turn is over.
     pub(super) async fn ask(&mut self, open: OpenRequest) {
         // What was said before it is shown before it.
@@ -92,7 +91,7 @@ impl View {
     }
 
     /// Gives the terminal to a prompt, and takes it back.
-    async fn put<A: Asking>(
+    async fn put<A: Askable>(
         &mut self,
         asking: &A,
         closed: impl Future<Output = ()>,
