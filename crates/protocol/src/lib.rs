@@ -21,6 +21,7 @@ mod driver;
 mod event;
 mod event_log;
 mod handover;
+mod hosts;
 mod ids;
 mod job;
 mod kept;
@@ -67,6 +68,7 @@ pub use driver::{
 pub use event::{Ending, Exit, ResultCut, ServerRefusal, ToolEvent, ToolReport};
 pub use event_log::{HubSession, LoggedHub, LoggedItem, LoggedSession};
 pub use handover::{HandoverOffer, HandoverRequest, HandoverWord};
+pub use hosts::{HostInfo, HostStanding, WorkerInfo, WorkerProgram};
 pub use ids::{HandleId, InvalidHandleId, InvalidId, MessageId, PartId, PermissionId, SessionId};
 pub use job::{
     InputError, JobDescription, KeepRequest, KeptProgramKey, KeptRemotePlace, Keyboard, LocalPath,

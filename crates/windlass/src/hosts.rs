@@ -40,12 +40,12 @@ pub(crate) enum PlaceError {
 }
 
 /// A configured host.
-struct ConfiguredHost {
-    config: HostConfig,
+pub(crate) struct ConfiguredHost {
+    pub(crate) config: HostConfig,
     /// Starts programs there.
     remote: Arc<dyn RemoteHost>,
     /// The same host, where it is reached by a command, which may ask.
-    carrier: Option<Host>,
+    pub(crate) carrier: Option<Host>,
 }
 
 /// The hosts of a configuration. No link is made before a tool needs it.
@@ -73,6 +73,10 @@ impl Hosts {
         Ok(Self {
             hosts: config.hosts.iter().map(host).collect::<io::Result<_>>()?,
         })
+    }
+
+    pub(crate) fn all(&self) -> &[ConfiguredHost] {
+        &self.hosts
     }
 
     fn get(&self, name: &str) -> Result<&ConfiguredHost, PlaceError> {
