@@ -28,6 +28,7 @@ mod kept;
 mod line_error;
 mod line_range;
 mod map;
+mod misspelt;
 mod notice;
 mod null;
 mod opencode;
